@@ -1,0 +1,33 @@
+/**
+ * A bundle that was read once, hashed while reading, and staged where only verified bytes are:
+ * what is checked is what runs.
+ *
+ * @module
+ */
+import type { Manifest } from '../manifest/manifest.ts';
+import type { Inspection } from './inspection.ts';
+
+export type Origin = 'bundled' | 'project' | 'installed' | 'external';
+
+/** sha256 of every file by its path inside the bundle, `/` as separator, sorted. */
+export type FileDigests = Record<string, string>;
+
+export type LockState = 'locked' | 'unlocked';
+
+export interface Bundle {
+  manifest: Manifest;
+  origin: Origin;
+  /** Where the user keeps it. Shown to people, never used to run. */
+  sourceDir: string;
+  /** Verified copy; what a cell sees. */
+  stagedDir: string;
+  files: FileDigests;
+  /** sha256 over the sorted file digests. */
+  digest: string;
+  lock: LockState;
+  /** Entry file inside the bundle. */
+  entry: string;
+  inspection: Inspection;
+  instructions?: string;
+  warnings: string[];
+}

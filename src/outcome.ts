@@ -1,0 +1,77 @@
+/**
+ * The one shape every call ends in, success or failure.
+ *
+ * @module
+ */
+import type { ErrorBody } from './errors.ts';
+
+export type Mode = 'in_process' | 'subprocess' | 'wasm' | 'container';
+export type WallName = 'none' | 'process' | 'jail' | 'container';
+export type EngineName = 'component' | 'python-wasm' | 'js-wasm' | 'python' | 'node' | 'exec';
+
+/** How the process of this call came to be: `cold` started for it, `pool` pre-started, `zygote` forked. */
+export type StartKind = 'cold' | 'pool' | 'zygote';
+
+export interface Usage {
+  wall_ms: number;
+  cpu_ms: number;
+  memory_peak_bytes: number;
+  fuel: number;
+  output_bytes: number;
+  host_calls: number;
+}
+
+/** One use or denial of a capability, as seen by whoever reported it. */
+export interface CapabilityEvent {
+  capability: 'filesystem' | 'network' | 'env' | 'process' | 'syscalls';
+  /** What the skill asked for, e.g. `read /etc/passwd` or `connect 127.0.0.1:80`. */
+  asked: string;
+  /** What the manifest or grant has for it. */
+  declared: string;
+}
+
+export interface Execution {
+  mode: Mode;
+  wall: WallName;
+  engine: EngineName;
+  fresh: true;
+  start: StartKind;
+}
+
+export interface SkillIdentity {
+  name: string;
+  version: string;
+  digest: string;
+}
+
+interface OutcomeBase {
+  call_id: string;
+  skill: SkillIdentity;
+  /** Absent when the call ended before a cell was chosen. */
+  execution?: Execution;
+  usage: Usage;
+  capabilities: { used: CapabilityEvent[]; denied: CapabilityEvent[] };
+  logs: string;
+  warnings: string[];
+}
+
+export interface Success extends OutcomeBase {
+  ok: true;
+  result: unknown;
+}
+
+export interface Failure extends OutcomeBase {
+  ok: false;
+  error: ErrorBody;
+}
+
+export type Outcome = Success | Failure;
+
+export const NO_USAGE: Usage = {
+  wall_ms: 0,
+  cpu_ms: 0,
+  memory_peak_bytes: 0,
+  fuel: 0,
+  output_bytes: 0,
+  host_calls: 0,
+};

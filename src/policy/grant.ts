@@ -1,0 +1,43 @@
+/**
+ * What one call may do: manifest ∩ operator policy ∩ what this call asked to lower.
+ * Pure data, computed before anything runs.
+ *
+ * @module
+ */
+import type { NetworkRule, SyscallRule } from '../manifest/manifest.ts';
+
+export interface GrantedPath {
+  /** Real directory or file on the host. */
+  host: string;
+  /** Where the skill sees it. */
+  guest: string;
+  access: 'read' | 'read-write';
+  maxBytes?: number;
+}
+
+export interface GrantedLimits {
+  timeout: number;
+  cpu: number;
+  memory: number;
+  output: number;
+  /** 0: the skill may not start a process (threads are fine). */
+  processes: number;
+  scratch: number;
+}
+
+/** A capability that the manifest declares and the operator did not grant. */
+export interface Withheld {
+  capability: 'filesystem' | 'network' | 'env';
+  declared: string;
+  reason: string;
+}
+
+export interface Grant {
+  filesystem: GrantedPath[];
+  network: NetworkRule[];
+  /** Values for the declared names only. */
+  env: Record<string, string>;
+  syscalls: SyscallRule;
+  limits: GrantedLimits;
+  withheld: Withheld[];
+}
