@@ -1,0 +1,152 @@
+"""One call: say that we are there, learn what to do, load the skill, run it once, answer."""
+
+import errno
+import os
+import sys
+
+from . import denials, loading, protocol, results
+
+_MOST_TRACE = 8000
+
+
+def main():
+    prepare_streams()
+    protocol.send({"t": "ready"})
+    try:
+        serve(protocol.receive())
+    except protocol.Closed:
+        pass
+    finish()
+
+
+def prepare_streams():
+    """Only the three standard streams and the channel stay open; log lines leave at once."""
+    os.closerange(protocol.CHANNEL_FD + 1, 1024)
+    os.set_inheritable(protocol.CHANNEL_FD, False)
+    sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
+    sys.stderr.reconfigure(errors="backslashreplace")
+
+
+def serve(init, code=None):
+    """`init` is the host's first frame; `code` is set when a zygote has compiled the module already."""
+    if init["task"] == "inspect":
+        from . import inspector
+
+        return answer(lambda: inspector.inspect_all(protocol.receive()["params"]["files"]))
+    reporter = denials.Reporter()
+    if init["no_exec"]:
+        from . import lockdown
+
+        lockdown.install_filter(bytes.fromhex(init["no_exec"]))
+    denials.install(init["view"], reporter)
+    load = _Loader(init, code)
+    if init["preload"]:
+        load()
+        protocol.send({"t": "loaded"})
+    params = protocol.receive()["params"]
+    return answer(lambda: load()(params))
+
+
+class _Loader:
+    """Runs the module body once, and gives the same error again to whoever asks later."""
+
+    def __init__(self, init, code):
+        self._init = init
+        self._code = code
+        self._done = False
+
+    def __call__(self):
+        if not self._done:
+            self._done = True
+            self._error = self._skill = None
+            try:
+                module = loading.run_module("/skill/" + self._init["entry"], self._code)
+                self._skill = loading.find_callable(module, self._init["manifest"])
+            except BaseException as error:
+                self._error = error
+        if self._init["preload"] and self._skill is None and self._error is not None:
+            return lambda params: _raise(self._error)
+        if self._error is not None:
+            raise self._error
+        return self._skill
+
+
+def _raise(error):
+    raise error
+
+
+def answer(work):
+    """Runs `work` and sends its result, or what went wrong, as the one reply."""
+    try:
+        value = results.to_json(work())
+    except results.NotJson as error:
+        reply({"t": "error", "type": "NotJson", "message": str(error), "trace": ""})
+    except SystemExit as error:
+        reply({"t": "error", "type": "SystemExit", "message": "the skill called exit(%r)" % (error.code,), "trace": ""})
+    except BaseException as error:
+        reply(describe(error))
+    else:
+        reply({"t": "result"}, value)
+
+
+def reply(frame, value=None):
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
+    protocol.send(frame, value)
+
+
+def describe(error):
+    frame = {"t": "error", "type": type(error).__name__, "message": _text(error), "trace": _trace(error)}
+    denied = denials.denial_behind(error)
+    if denied is not None:
+        frame["denied"] = denied
+    limit = _limit_behind(error)
+    if limit is not None:
+        frame["limit"] = limit
+    return frame
+
+
+def _limit_behind(error):
+    """The limit that the kernel's answer stands for, if it does."""
+    if isinstance(error, MemoryError) or _errno(error) == errno.ENOMEM:
+        return "memory"
+    if _errno(error) in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        return "scratch"
+    if isinstance(error, BlockingIOError) and _errno(error) == errno.EAGAIN:
+        return "processes"
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return "processes"
+    return None
+
+
+def _errno(error):
+    return error.errno if isinstance(error, OSError) else None
+
+
+def _text(error):
+    try:
+        return str(error)[:2000]
+    except Exception:
+        return "(no message)"
+
+
+def _trace(error):
+    """The skill's part of the traceback: the harness around it helps nobody."""
+    try:
+        import traceback
+
+        shown = error.__traceback__
+        while shown is not None and "/_skillcell/" in shown.tb_frame.f_code.co_filename:
+            shown = shown.tb_next
+        text = "".join(traceback.format_exception(type(error), error, shown))
+        return text if len(text) <= _MOST_TRACE else text[:_MOST_TRACE] + "..."
+    except Exception:
+        return ""
+
+
+def finish():
+    """The host ends the cell; waiting here keeps no promise to exit handlers or threads."""
+    os._exit(0)

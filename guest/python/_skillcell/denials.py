@@ -1,0 +1,206 @@
+"""Says in words what the kernel says as a bare errno.
+
+An audit hook sees each act of the interpreter before it happens. What lies outside the grant is
+reported to the host and raised as an error that tells the fix. This is a courtesy, not the wall:
+whoever avoids the hook meets the kernel.
+"""
+
+import os
+import posixpath
+import sys
+
+from . import protocol
+
+_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_MOST_REPORTS = 64
+
+# What every cell may look at: the interpreter, its libraries, its own processes and devices.
+_ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/proc", "/dev", "/tmp", "/skill", "/deps", "/harness")
+_ALWAYS_WRITABLE = ("/tmp", "/dev", "/proc/self/fd")
+
+
+class CapabilityDenied(PermissionError, FileNotFoundError):
+    """An undeclared act. Also a FileNotFoundError: code that copes with a missing file copes with this."""
+
+    def __init__(self, report):
+        self.report = report
+        super().__init__(1, "Skillcell denied: %s (%s)" % (report["asked"], report["declared"]))
+
+
+class NetworkDenied(PermissionError, ConnectionError):
+    """An undeclared connection."""
+
+    def __init__(self, report):
+        self.report = report
+        super().__init__(1, "Skillcell denied: %s (%s)" % (report["asked"], report["declared"]))
+
+
+class EnvDenied(KeyError):
+    """An undeclared environment variable."""
+
+    def __init__(self, name, report):
+        self.report = report
+        super().__init__(name)
+
+
+class Reporter:
+    """Sends each distinct denial once."""
+
+    def __init__(self):
+        self._seen = set()
+
+    def report(self, capability, asked, declared):
+        frame = {"t": "denied", "capability": capability, "asked": asked, "declared": declared}
+        key = (capability, asked)
+        if key not in self._seen and len(self._seen) < _MOST_REPORTS:
+            self._seen.add(key)
+            protocol.send(frame)
+        return {"capability": capability, "asked": asked, "declared": declared}
+
+
+class Guard:
+    """The audit hook. `view` is what the host granted: readable and writable paths, processes, env names."""
+
+    def __init__(self, view, reporter):
+        self._readable = _ALWAYS_READABLE + tuple(view["read"]) + tuple(view["write"])
+        self._writable = _ALWAYS_WRITABLE + tuple(view["write"])
+        self._processes = view["processes"]
+        self._reporter = reporter
+        self._busy = False
+        write, read = self._on_write, self._on_read
+        self._handlers = {
+            "open": self._on_open,
+            "os.listdir": read,
+            "os.scandir": read,
+            "os.chdir": read,
+            "os.mkdir": write,
+            "os.remove": write,
+            "os.rmdir": write,
+            "os.truncate": write,
+            "os.chmod": write,
+            "os.chown": write,
+            "os.utime": write,
+            "os.setxattr": write,
+            "os.rename": self._on_write_both,
+            "os.link": self._on_write_both,
+            "os.symlink": lambda args: write(args[1:]),
+            "socket.connect": lambda args: self._network("connect", args[1]),
+            "socket.sendto": lambda args: self._network("send to", args[1]),
+            "socket.bind": lambda args: self._network("listen on", args[1]),
+            "socket.getaddrinfo": lambda args: self._network("resolve", args[0:2]),
+            "socket.gethostbyname": lambda args: self._network("resolve", args[0:1]),
+            "subprocess.Popen": lambda args: self._process(args[1]),
+            "os.system": lambda args: self._process(args[0]),
+            "os.exec": lambda args: self._process(args[1]),
+            "os.posix_spawn": lambda args: self._process(args[1]),
+            "os.fork": lambda args: self._process("fork"),
+            "os.forkpty": lambda args: self._process("fork"),
+        }
+
+    def __call__(self, event, args):
+        handler = self._handlers.get(event)
+        if handler is None or self._busy:
+            return
+        self._busy = True
+        try:
+            handler(args)
+        finally:
+            self._busy = False
+
+    def _on_open(self, args):
+        path, mode, flags = args
+        wants_write = bool(flags & _WRITE_FLAGS) if isinstance(flags, int) else any(c in (mode or "r") for c in "wax+")
+        self._path(path, "write" if wants_write else "read")
+
+    def _on_read(self, args):
+        self._path(args[0] if args and args[0] is not None else ".", "read")
+
+    def _on_write(self, args):
+        self._path(args[0], "write")
+
+    def _on_write_both(self, args):
+        self._path(args[0], "write")
+        self._path(args[1], "write")
+
+    def _path(self, path, access):
+        if isinstance(path, int):
+            return
+        text = os.fsdecode(path)
+        full = posixpath.normpath(posixpath.join(os.getcwd(), text))
+        allowed = self._writable if access == "write" else self._readable
+        if full == "/" and access == "read" or _within(full, allowed):
+            return
+        declared = "readable only" if access == "write" and _within(full, self._readable) else "not granted"
+        raise CapabilityDenied(self._reporter.report("filesystem", "%s %s" % (access, _short(full)), declared))
+
+    def _network(self, verb, address):
+        if isinstance(address, (str, bytes)):
+            # A unix socket: a name in the file system, or an abstract one of this cell's own namespace.
+            text = os.fsdecode(address)
+            return self._path(text, "read") if text.startswith("/") else None
+        asked = "%s %s" % (verb, _short(":".join(str(part) for part in address[:2] if part is not None)))
+        raise NetworkDenied(self._reporter.report("network", asked, "no such host is granted"))
+
+    def _process(self, what):
+        if self._processes:
+            return
+        text = " ".join(map(str, what)) if isinstance(what, (list, tuple)) else str(what)
+        raise CapabilityDenied(self._reporter.report("process", "start %s" % _short(text), "limits.processes is not declared"))
+
+
+class WatchedEnviron(type(os.environ)):
+    """os.environ that tells which undeclared names the skill itself asked for."""
+
+    def __init__(self, original, declared, reporter):
+        super().__init__(
+            original._data, original.encodekey, original.decodekey, original.encodevalue, original.decodevalue
+        )
+        self._declared = frozenset(declared)
+        self._reporter = reporter
+
+    def __getitem__(self, key):
+        try:
+            return super().__getitem__(key)
+        except KeyError:
+            if key in self._declared or not _asked_by_skill():
+                raise
+            raise EnvDenied(key, self._reporter.report("env", "read %s" % _short(str(key)), "not in env_vars")) from None
+
+
+def denial_behind(error):
+    """The report of the denial that led to this error, or None."""
+    seen = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        report = getattr(error, "report", None)
+        if isinstance(error, (CapabilityDenied, NetworkDenied, EnvDenied)) and isinstance(report, dict):
+            return report
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def install(view, reporter):
+    os.environ = WatchedEnviron(os.environ, view["env"], reporter)
+    sys.addaudithook(Guard(view, reporter))
+
+
+def _within(path, roots):
+    return any(path == root or path.startswith(root + "/") for root in roots)
+
+
+def _asked_by_skill():
+    """True when the nearest caller outside the standard library is the skill's own code."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("/skill/"):
+            return True
+        if name not in (os.__file__, __file__) and "/os.py" not in name and "_collections_abc" not in name:
+            return False
+        frame = frame.f_back
+    return False
+
+
+def _short(text):
+    clean = "".join(c if c.isprintable() else "?" for c in text)
+    return clean if len(clean) <= 200 else clean[:197] + "..."

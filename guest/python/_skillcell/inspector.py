@@ -1,0 +1,92 @@
+"""Reads Python source without running it: what it imports, which variables and hosts it names."""
+
+import ast
+import re
+
+_HOST = re.compile(r"^(?:https?|wss?|ftp)://([^/\s?#]+)", re.IGNORECASE)
+_MOST_FINDINGS = 500
+
+
+def inspect_all(files):
+    found = {"modules": [], "env": [], "hosts": [], "unparsed": []}
+    for name in files:
+        try:
+            with open("/skill/" + name, "rb") as file:
+                tree = ast.parse(file.read(), name)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            found["unparsed"].append({"value": "%s: %s" % (type(error).__name__, error), "at": name})
+            continue
+        visitor = _Visitor(name, found)
+        try:
+            visitor.visit(tree)
+        except RecursionError:
+            found["unparsed"].append({"value": "nested too deeply", "at": name})
+    return {kind: entries[:_MOST_FINDINGS] for kind, entries in found.items()}
+
+
+class _Visitor(ast.NodeVisitor):
+    def __init__(self, name, found):
+        self._name = name
+        self._found = found
+        self._seen = set()
+
+    def _add(self, kind, value, node):
+        if (kind, value) not in self._seen:
+            self._seen.add((kind, value))
+            self._found[kind].append({"value": value, "at": "%s:%d" % (self._name, node.lineno)})
+
+    def visit_If(self, node):
+        # What stands under TYPE_CHECKING never runs.
+        if _dotted(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            for child in node.orelse:
+                self.visit(child)
+        else:
+            self.generic_visit(node)
+
+    def visit_Import(self, node):
+        for alias in node.names:
+            self._add("modules", alias.name, node)
+
+    def visit_ImportFrom(self, node):
+        if node.level or not node.module:
+            return
+        self._add("modules", node.module, node)
+        # `from urllib import request` imports urllib.request; a plain name does no harm in the list.
+        for alias in node.names:
+            if alias.name != "*":
+                self._add("modules", "%s.%s" % (node.module, alias.name), node)
+
+    def visit_Call(self, node):
+        name = _dotted(node.func)
+        literal = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+        if isinstance(literal, str):
+            if name in ("__import__", "importlib.import_module", "import_module"):
+                self._add("modules", literal, node)
+            elif name in ("os.getenv", "getenv", "os.environ.get", "environ.get", "os.environ.setdefault", "self.credential"):
+                self._add("env", literal, node)
+        if name in ("os.system", "os.popen", "os.fork") or name.startswith(("os.exec", "os.spawn", "os.posix_spawn")):
+            self._add("modules", name, node)
+        self.generic_visit(node)
+
+    def visit_Subscript(self, node):
+        if _dotted(node.value) in ("os.environ", "environ") and isinstance(node.slice, ast.Constant):
+            if isinstance(node.slice.value, str) and isinstance(node.ctx, ast.Load):
+                self._add("env", node.slice.value, node)
+        self.generic_visit(node)
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, str):
+            match = _HOST.match(node.value)
+            if match:
+                self._add("hosts", match.group(1).rpartition("@")[2].lower()[:255], node)
+
+
+def _dotted(node):
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))

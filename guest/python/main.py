@@ -1,0 +1,9 @@
+"""First code inside a Python cell. Runs with -I -S: no site, no user paths, no PYTHON* variables."""
+
+import sys
+
+sys.path.insert(0, "/harness")
+
+from _skillcell import cell  # noqa: E402
+
+cell.main()
