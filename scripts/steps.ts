@@ -1,0 +1,45 @@
+/**
+ * The checks that need no test runner, each one a program to run. Shared by `npm run check` and `npm test`.
+ *
+ * @module
+ */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
+
+/** One check: it passes when `run` returns true. */
+export interface Step {
+  readonly title: string;
+  readonly run: () => boolean;
+}
+
+export const STATIC_STEPS: readonly Step[] = [
+  { title: 'format', run: () => runTool('oxfmt', ['--check', '.']) },
+  { title: 'lint', run: () => runTool('oxlint', ['--type-aware', '--deny-warnings']) },
+  { title: 'types', run: () => runTool('tsc', ['-p', 'tsconfig.json']) },
+];
+
+/** Runs a step with its title above its output, and says so when it fails. */
+export function passes(step: Step): boolean {
+  console.log(`\n== ${step.title}`);
+  const passed = step.run();
+  if (!passed) console.log(`== ${step.title} failed`);
+  return passed;
+}
+
+/** Runs a development tool of this project on the Node that runs this. */
+export function runTool(tool: string, args: readonly string[]): boolean {
+  return runProgram(process.execPath, [`${ROOT}node_modules/.bin/${tool}`, ...args]);
+}
+
+/** Runs a program with its output on ours; true when it ended with 0. */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  options: { cwd?: string } = {},
+): boolean {
+  const ended = spawnSync(program, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'], ...options });
+  if (ended.error !== undefined) console.log(`"${program}" did not start: ${ended.error.message}`);
+  return ended.status === 0;
+}
