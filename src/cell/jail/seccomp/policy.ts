@@ -1,0 +1,102 @@
+/**
+ * The seccomp policy of a cell: from the manifest's `syscalls` rule to a filter. Rules are plain data,
+ * so that the same policy can be written out in another form (an OCI profile).
+ *
+ * @module
+ */
+import type { SyscallRule } from '../../../manifest/manifest.ts';
+import { assemble } from './assembler.ts';
+import type { Action, FilterRule } from './assembler.ts';
+import { DENIED_ALWAYS, DENIED_STRICT } from './deny-list.ts';
+import { checkedNames } from './names.ts';
+import type { SeccompArch, SyscallName } from './syscalls.ts';
+
+export interface SeccompOptions {
+  syscalls: SyscallRule;
+  /** False: threads are fine, but fork, vfork and clone of a process fail. */
+  allowProcesses: boolean;
+  /** Socket families the cell may open. Default: UNIX, INET and INET6; under `strict` UNIX alone. */
+  families?: readonly number[];
+}
+
+/** The `AF_*` numbers a cell may be given. */
+export const SOCKET_FAMILIES = { unix: 1, inet: 2, inet6: 10 } as const;
+
+const EPERM: Action = { errno: 1 };
+const ENOSYS: Action = { errno: 38 };
+const EAFNOSUPPORT: Action = { errno: 97 };
+
+const CLONE_THREAD = 0x00010000;
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME exists only in clone3 and unshare. */
+const CLONE_NEW_NAMESPACES = 0x7e020000;
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+/** Plain Linux, and the value that only asks for the current one. */
+const HARMLESS_PERSONALITIES = [0, 0xffffffff];
+
+/** The rules for one cell, in the order in which they decide. Throws `manifest_invalid` for a bad `deny` list. */
+export function seccompRules(options: SeccompOptions): FilterRule[] {
+  return [
+    ...deniedNames(options.syscalls).map((syscall) => ({ syscall, action: EPERM })),
+    ...argumentRules(),
+    ...processRules(options.allowProcesses),
+    ...familyRules(options.families ?? defaultFamilies(options.syscalls)),
+  ];
+}
+
+/** The filter for `bwrap --seccomp`. execve stays allowed: bwrap and prlimit still have to exec. */
+export function seccompFilter(options: SeccompOptions & { arch: SeccompArch }): Buffer {
+  // A call that is newer than our table gets what an older kernel would say, and programs fall back.
+  return assemble({ arch: options.arch, rules: seccompRules(options), beyondTable: ENOSYS });
+}
+
+/** A second, tiny filter that a harness puts on itself (by prctl) once nothing has to be executed any more. */
+export function noExecFilter(options: { arch: SeccompArch }): Buffer {
+  const names = ['execve', 'execveat'] as const;
+  return assemble({ arch: options.arch, rules: names.map((syscall) => ({ syscall, action: EPERM })) });
+}
+
+function deniedNames(rule: SyscallRule): SyscallName[] {
+  if (rule === 'default') return [...DENIED_ALWAYS];
+  if (rule === 'strict') return [...DENIED_ALWAYS, ...DENIED_STRICT];
+  return [...new Set([...DENIED_ALWAYS, ...checkedNames(rule.deny)])];
+}
+
+function argumentRules(): FilterRule[] {
+  return [
+    // Its flags are behind a pointer, where no filter can look. glibc then falls back to clone.
+    { syscall: 'clone3', action: ENOSYS },
+    { syscall: 'clone', when: { argument: 0, op: 'any-bit', mask: CLONE_NEW_NAMESPACES }, action: EPERM },
+    // Both put characters into the terminal's input, as if its owner had typed them.
+    { syscall: 'ioctl', when: { argument: 1, op: 'eq', value: TIOCSTI }, action: EPERM },
+    { syscall: 'ioctl', when: { argument: 1, op: 'eq', value: TIOCLINUX }, action: EPERM },
+    {
+      syscall: 'personality',
+      when: { argument: 0, op: 'not-in', values: HARMLESS_PERSONALITIES },
+      action: EPERM,
+    },
+  ];
+}
+
+function processRules(allowProcesses: boolean): FilterRule[] {
+  if (allowProcesses) return [];
+  return [
+    { syscall: 'fork', action: EPERM },
+    { syscall: 'vfork', action: EPERM },
+    { syscall: 'clone', when: { argument: 0, op: 'all-bits-missing', mask: CLONE_THREAD }, action: EPERM },
+  ];
+}
+
+/** Families such as VSOCK are not namespaced: a network namespace does not stop them. */
+function familyRules(families: readonly number[]): FilterRule[] {
+  const when = { argument: 0, op: 'not-in', values: families } as const;
+  return [
+    { syscall: 'socket', when, action: EAFNOSUPPORT },
+    { syscall: 'socketpair', when, action: EAFNOSUPPORT },
+  ];
+}
+
+function defaultFamilies(rule: SyscallRule): number[] {
+  const { unix, inet, inet6 } = SOCKET_FAMILIES;
+  return rule === 'strict' ? [unix] : [unix, inet, inet6];
+}

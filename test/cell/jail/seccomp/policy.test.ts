@@ -1,0 +1,92 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NEEDED_TO_START } from '../../../../src/cell/jail/seccomp/names.ts';
+import { noExecFilter, seccompFilter, seccompRules } from '../../../../src/cell/jail/seccomp/policy.ts';
+import { allSyscallNames } from '../../../../src/cell/jail/seccomp/syscalls.ts';
+import { SkillError } from '../../../../src/errors.ts';
+import { AUDIT_ARCH, simulate } from './simulator.ts';
+
+function errorOf(action: () => unknown): SkillError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof SkillError) return error;
+    throw error;
+  }
+  throw new Error('Nothing was thrown');
+}
+
+const denying = (...deny: string[]) => ({ syscalls: { deny }, allowProcesses: false });
+
+describe('seccompRules', () => {
+  it('adds the names of a deny list to the default rules', () => {
+    const plain = seccompRules({ syscalls: 'default', allowProcesses: false });
+    const more = seccompRules(denying('getcpu', 'uname', 'mount'));
+    expect(more).toEqual(expect.arrayContaining(plain));
+    expect(more.length).toBe(plain.length + 2);
+  });
+
+  it('suggests names when one is unknown', () => {
+    const error = errorOf(() => seccompRules(denying('sockett')));
+    expect(error.code).toBe('manifest_invalid');
+    expect(error.message).toContain('"sockett"');
+    expect(error.fix).toContain('Did you mean "socket"');
+    expect(error.detail['near']).toContain('socket');
+  });
+
+  it('suggests nothing for a name that looks like no other', () => {
+    for (const name of ['xyzzyplugh', '', 'a'.repeat(100_000), '__proto__']) {
+      const error = errorOf(() => seccompRules(denying(name)));
+      expect(error.code).toBe('manifest_invalid');
+      expect(error.detail['near']).toEqual([]);
+    }
+  });
+
+  it('refuses to deny what every program needs to start', () => {
+    for (const name of NEEDED_TO_START) {
+      const error = errorOf(() => seccompRules(denying('uname', name)));
+      expect(error.code).toBe('manifest_invalid');
+      expect(error.message).toContain(`"${name}"`);
+      expect(error.message).toContain('cannot be denied');
+    }
+  });
+
+  it('accepts exactly the known names that are not needed to start', () => {
+    const known = new Set(allSyscallNames());
+    const needed = new Set<string>(NEEDED_TO_START);
+    fc.assert(
+      fc.property(fc.oneof(fc.constantFrom(...known), fc.string()), (name) => {
+        const accepted = known.has(name) && !needed.has(name);
+        const attempt = (): unknown => seccompRules(denying(name));
+        if (accepted) expect(attempt).not.toThrow();
+        else expect(errorOf(attempt).code).toBe('manifest_invalid');
+      }),
+    );
+  });
+});
+
+describe('filters', () => {
+  it('are within the kernel limits on both architectures', () => {
+    const deny = allSyscallNames().filter((name) => !new Set<string>(NEEDED_TO_START).has(name));
+    for (const arch of ['x64', 'arm64'] as const) {
+      const all = seccompFilter({ arch, syscalls: { deny }, allowProcesses: false });
+      expect(all.length % 8).toBe(0);
+      expect(all.length / 8).toBeLessThanOrEqual(4096);
+    }
+  });
+
+  it('say ENOSYS to a call that is newer than the table', () => {
+    const filter = seccompFilter({ arch: 'arm64', syscalls: 'default', allowProcesses: true });
+    const call = { arch: AUDIT_ARCH.arm64, number: 470, args: [] };
+    expect(simulate(filter, call)).toBe(0x00050000 + 38);
+    expect(simulate(filter, { ...call, number: 468 })).toBe(0x7fff0000);
+  });
+
+  it('of the no-exec kind touch execve and execveat alone', () => {
+    const filter = noExecFilter({ arch: 'x64' });
+    const denied = Array.from({ length: 600 }, (_, number) => number).filter(
+      (number) => simulate(filter, { arch: AUDIT_ARCH.x64, number, args: [] }) !== 0x7fff0000,
+    );
+    expect(denied).toEqual([59, 322]);
+  });
+});
