@@ -1,6 +1,6 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Real jails on a small machine: a slow start is no failure, a hang is.
@@ -9,3 +9,5 @@ export default defineConfig({
     pool: 'forks',
   },
 });
+
+export default config;
