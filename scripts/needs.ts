@@ -52,10 +52,10 @@ export function provide(needs: readonly Need[]): readonly Need[] {
   if (missing.length === 0 || !canInstall()) return missing;
   const packages = missing.map((need) => need.debianPackage);
   console.log(`Installing ${packages.join(', ')} with apt-get.`);
-  process.env['DEBIAN_FRONTEND'] = 'noninteractive';
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   // A failed update can still leave usable lists; the install tells.
-  runProgram('apt-get', ['update', '-qq']);
-  runProgram('apt-get', ['install', '-qq', '--yes', '--no-install-recommends', ...packages]);
+  runProgram('apt-get', ['update', '-qq'], { env });
+  runProgram('apt-get', ['install', '-qq', '--yes', '--no-install-recommends', ...packages], { env });
   return missing.filter(isMissing);
 }
 

@@ -37,7 +37,7 @@ export function runTool(tool: string, args: readonly string[]): boolean {
 export function runProgram(
   program: string,
   args: readonly string[],
-  options: { cwd?: string } = {},
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
 ): boolean {
   const ended = spawnSync(program, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'], ...options });
   if (ended.error !== undefined) console.log(`"${program}" did not start: ${ended.error.message}`);
