@@ -1,0 +1,216 @@
+/**
+ * The manifest's fields as schemas. `capabilities`, `limits` and `container` are closed: a key nobody
+ * knows is a restriction or grant nobody enforces. Everything else is open, and unknown keys are warned of.
+ *
+ * @module
+ */
+import { z } from 'zod';
+import { SkillError } from '../errors.ts';
+import type { Mode } from '../outcome.ts';
+import type { ContainerRule, FilesystemRule, Limits, NetworkRule, SyscallRule } from './manifest.ts';
+import { envNameProblem, requirementProblem, skillNameProblem } from './names.ts';
+import {
+  bundlePathProblem,
+  filesystemPathProblem,
+  hostProblem,
+  isBundlePath,
+  urlPathProblem,
+} from './places.ts';
+import { parseDuration, parseSize } from './units.ts';
+
+type Rule = (value: string) => string | undefined;
+
+function text(rule: Rule): z.ZodString {
+  return z.string().superRefine((value, context) => {
+    const problem = rule(value);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  });
+}
+
+function quantity(parse: (value: string | number) => number): z.ZodType<number> {
+  return z
+    .union([z.string(), z.number()], { error: 'Expected a text or a number' })
+    .transform((value, context) => {
+      try {
+        return parse(value);
+      } catch (error) {
+        context.addIssue({
+          code: 'custom',
+          message: error instanceof SkillError ? error.message : String(error),
+        });
+        return z.NEVER;
+      }
+    });
+}
+
+function pattern(expression: RegExp, expected: string): z.ZodString {
+  return z.string().regex(expression, { error: `Expected ${expected}` });
+}
+
+function listOf<T extends z.ZodType>(item: T): z.ZodArray<T> {
+  return z.array(item).max(256);
+}
+
+const duration = quantity(parseDuration);
+const size = quantity(parseSize);
+const mapping = z.record(z.string(), z.unknown());
+
+const filesystemRule = z
+  .strictObject({
+    path: text(filesystemPathProblem),
+    access: z.enum(['read', 'read-write']).default('read'),
+    max_bytes: size.optional(),
+  })
+  .superRefine((rule, context) => {
+    if (rule.access === 'read-write' && isBundlePath(rule.path)) {
+      const message = 'A path inside the bundle is never writable; use "${workspace}/…" or an absolute path';
+      context.addIssue({ code: 'custom', path: ['access'], message });
+    }
+    if (rule.access === 'read' && rule.max_bytes !== undefined) {
+      const message = 'A limit on bytes only means something with access "read-write"';
+      context.addIssue({ code: 'custom', path: ['max_bytes'], message });
+    }
+  });
+
+const networkRule = z.strictObject({
+  host: text(hostProblem),
+  port: z.int().min(1).max(65_535).optional(),
+  scheme: z.enum(['http', 'https', 'ws', 'wss']).optional(),
+  methods: listOf(pattern(/^[A-Z]{1,20}$/, 'a method in upper case such as "GET"'))
+    .min(1)
+    .optional(),
+  paths: listOf(text(urlPathProblem)).min(1).optional(),
+});
+
+const syscalls = z.union(
+  [
+    z.enum(['default', 'strict']),
+    z.strictObject({ deny: listOf(pattern(/^[a-z0-9_]{1,40}$/, 'the name of a system call')) }),
+  ],
+  { error: 'Expected "default", "strict" or { deny: [names of system calls] }' },
+);
+
+const capabilities = z.strictObject({
+  filesystem: listOf(filesystemRule).nullable().default([]),
+  network: listOf(networkRule).nullable().default([]),
+  syscalls: syscalls.nullable().default('default'),
+});
+
+const limits = z.strictObject({
+  timeout: duration.optional(),
+  cpu: duration.optional(),
+  memory: size.optional(),
+  output: size.optional(),
+  processes: z.int().min(0).max(65_536).optional(),
+  scratch: size.optional(),
+});
+
+const container = z
+  .strictObject({
+    // None of these may start with "-": they end up as arguments of a container runtime.
+    image: pattern(/^[a-z0-9][A-Za-z0-9._:/@-]{0,254}$/, 'an image such as "localhost/skill:1"').optional(),
+    dockerfile: text(bundlePathProblem).optional(),
+    runtime: pattern(/^[a-z][a-z0-9_.-]{0,62}$/, 'the name of a runtime such as "runsc"').optional(),
+    user: pattern(
+      /^[a-z0-9_][a-z0-9_-]{0,31}(?::[a-z0-9_][a-z0-9_-]{0,31})?$/,
+      'a user such as "1000:1000"',
+    ).optional(),
+    reuse: z.enum(['single', 'pool']).optional(),
+  })
+  .refine((value) => value.image === undefined || value.dockerfile === undefined, {
+    error: 'Name an image or a dockerfile, not both',
+  });
+
+const mode = z.enum(['in_process', 'subprocess', 'wasm', 'container']);
+const execution = z.preprocess((value) => (typeof value === 'string' ? [value] : value), listOf(mode));
+
+const envRule = z.looseObject({
+  description: z.string().optional(),
+  required: z.boolean().default(false),
+  secret: z.boolean().default(false),
+  hosts: listOf(text(hostProblem)).default([]),
+});
+
+const env = z
+  .record(
+    z.string(),
+    z.preprocess((value) => value ?? {}, envRule),
+  )
+  .superRefine((rules, context) => {
+    for (const name of Object.keys(rules)) {
+      const message = envNameProblem(name);
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
+    }
+  });
+
+/** Everything Skillcell reads itself. */
+export const manifestFields: z.ZodType<ManifestFields> = z.looseObject({
+  name: text(skillNameProblem),
+  version: pattern(/^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$/, 'a version such as "1.0.0"').default('0.0.0'),
+  description: z.string().default(''),
+  short_description: z.string().optional(),
+  parameters: mapping.default({ type: 'object' }),
+  outputs: z.record(z.string(), mapping).default({}),
+  requirements: listOf(text(requirementProblem)).default([]),
+  execution: execution.default([]),
+  entry: text(bundlePathProblem).optional(),
+  env_vars: env.default({}),
+  capabilities: capabilities.optional(),
+  limits: limits.default({}),
+  container: container.optional(),
+});
+
+export interface ManifestFields {
+  name: string;
+  version: string;
+  description: string;
+  short_description?: string | undefined;
+  parameters: Record<string, unknown>;
+  outputs: Record<string, Record<string, unknown>>;
+  requirements: string[];
+  execution: Mode[];
+  entry?: string | undefined;
+  env_vars: Record<string, EnvFields>;
+  capabilities?: CapabilityFields | undefined;
+  limits: Loose<Limits>;
+  container?: Loose<ContainerRule> | undefined;
+}
+
+type Loose<T> = { [K in keyof T]: T[K] | undefined };
+
+export interface EnvFields {
+  description?: string | undefined;
+  required: boolean;
+  secret: boolean;
+  hosts: string[];
+}
+
+export interface CapabilityFields {
+  filesystem: { path: string; access: FilesystemRule['access']; max_bytes?: number | undefined }[] | null;
+  network: Loose<NetworkRule & { host: string }>[] | null;
+  syscalls: SyscallRule | null;
+}
+
+export const READ_KEYS: ReadonlySet<string> = new Set([
+  'name',
+  'version',
+  'description',
+  'short_description',
+  'parameters',
+  'outputs',
+  'requirements',
+  'execution',
+  'entry',
+  'env_vars',
+  'capabilities',
+  'limits',
+  'container',
+]);
+/** Known from Skillware and carried along without a meaning here. */
+export const CARRIED_KEYS: ReadonlySet<string> = new Set([
+  'issuer',
+  'constitution',
+  'category',
+  'presentation',
+]);
+export const ENV_KEYS: ReadonlySet<string> = new Set(['description', 'required', 'secret', 'hosts']);

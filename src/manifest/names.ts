@@ -1,0 +1,115 @@
+/**
+ * Rules for the names a manifest gives: the skill's own, environment variables, packages.
+ * Each rule returns what is wrong, or undefined.
+ *
+ * @module
+ */
+import { quote } from './quote.ts';
+
+const SEGMENT = /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/;
+
+/** One half of `category/name`. ASCII only: a look-alike letter would be another skill's name. */
+export function isNameSegment(text: string): boolean {
+  return SEGMENT.test(text);
+}
+
+export function skillNameProblem(name: string): string | undefined {
+  const segments = name.split('/');
+  if (segments.length !== 2) return `${quote(name)} is not of the form "category/name"`;
+  if (segments.every(isNameSegment)) return undefined;
+  return `${quote(name)} may only use a-z, 0-9, "_" and "-" in each part, 64 characters at most`;
+}
+
+/** Everything with these beginnings steers a loader, an interpreter, a tool or Skillcell itself. */
+const STEERING_PREFIXES = [
+  'LD_',
+  'DYLD_',
+  'PYTHON',
+  'NODE_',
+  'NPM_',
+  'DENO_',
+  'BUN_',
+  'RUBY',
+  'PERL',
+  'JAVA_',
+  'BASH_',
+  'GIT_',
+  'GLIBC_',
+  'GCONV_',
+  'MALLOC_',
+  'OPENSSL_',
+  'SSL_CERT_',
+  'PIP_',
+  'UV_',
+  'LC_',
+  'XDG_',
+  'SKILLCELL_',
+];
+
+const STEERING_NAMES: ReadonlySet<string> = new Set([
+  'PATH',
+  'HOME',
+  'TMPDIR',
+  'TMP',
+  'TEMP',
+  'PWD',
+  'OLDPWD',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'LANG',
+  'LANGUAGE',
+  'ENV',
+  'IFS',
+  'CDPATH',
+  'SHELLOPTS',
+  'BASHOPTS',
+  'PROMPT_COMMAND',
+  'PS4',
+  'GLOBIGNORE',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'ALL_PROXY',
+  'NO_PROXY',
+  'FTP_PROXY',
+  'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
+  'SSLKEYLOGFILE',
+
+  'HOSTALIASES',
+  'LOCALDOMAIN',
+  'RES_OPTIONS',
+  'RESOLV_HOST_CONF',
+  'NLSPATH',
+  'LOCPATH',
+  'TZDIR',
+  'TERMINFO',
+  '_JAVA_OPTIONS',
+  'JDK_JAVA_OPTIONS',
+  'CLASSPATH',
+  'VIRTUAL_ENV',
+  'GETCONF_DIR',
+  'TERMCAP',
+]);
+
+/** A skill may ask for settings of its own, never for those of the machinery that runs it. */
+export function envNameProblem(name: string): string | undefined {
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) {
+    return `${quote(name)} is no environment name; use letters, digits and "_", not starting with a digit`;
+  }
+  // Upper case: curl and Python also obey `https_proxy`.
+  const upper = name.toUpperCase();
+  const steers = STEERING_NAMES.has(upper) || STEERING_PREFIXES.some((prefix) => upper.startsWith(prefix));
+  return steers
+    ? `${quote(name)} steers the interpreter, the loader or the runtime itself; use another name`
+    : undefined;
+}
+
+/** PEP 508 by name: an option of the installer or a direct URL would choose where code comes from. */
+export function requirementProblem(requirement: string): string | undefined {
+  const shape =
+    /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])? ?(?:\[[A-Za-z0-9._, -]{0,200}\])? ?[()<>=!~0-9A-Za-z.*+, -]{0,200}(?:;[ -~]{0,300})?$/;
+  return shape.test(requirement)
+    ? undefined
+    : `${quote(requirement)} is no requirement of the form "name>=1.0"; installer options and URLs are not accepted`;
+}

@@ -1,0 +1,182 @@
+/**
+ * `manifest.yaml` to a Manifest: every problem at once with its line, or plain data that later stages can trust.
+ *
+ * @module
+ */
+import type { z } from 'zod';
+import { CARRIED_KEYS, ENV_KEYS, type ManifestFields, manifestFields, READ_KEYS } from './fields.ts';
+import type {
+  Capabilities,
+  ContainerRule,
+  EnvRule,
+  FilesystemRule,
+  Limits,
+  Manifest,
+  NetworkRule,
+  ParsedManifest,
+} from './manifest.ts';
+import { isNameSegment } from './names.ts';
+import { type ManifestProblem, manifestInvalid, problemAt } from './problems.ts';
+import { formatPath, quote } from './quote.ts';
+import { readYaml, type YamlSource } from './yaml-source.ts';
+
+export interface ManifestContext {
+  /** Name of the file in messages. */
+  file: string;
+  /** Where the bundle lies; its last two segments should be the skill's name. */
+  folder?: string;
+  /** What a sibling SKILL.md says; the manifest wins over it. */
+  inherited?: Pick<Manifest, 'name' | 'version' | 'description' | 'extra'>;
+}
+
+/** Reads a manifest. Throws `manifest_invalid` with all problems in `detail.problems`, and nothing else. */
+export function parseManifest(text: string, context: ManifestContext): ParsedManifest {
+  const source = readYaml(text, { file: context.file });
+  if (!isMapping(source.value)) {
+    throw manifestInvalid(context.file, [problemAt([], 'A manifest is a mapping of keys to values', 1)]);
+  }
+  const warnings = [...source.warnings];
+  const raw = prepare(source.value, { source, context, warnings });
+  const parsed = manifestFields.safeParse(raw);
+  if (!parsed.success) throw manifestInvalid(context.file, toProblems(parsed.error.issues, source));
+  const manifest = assemble(parsed.data, raw);
+  warnings.push(...contentWarnings(parsed.data, source), ...folderWarnings(manifest.name, context.folder));
+  return { manifest, warnings };
+}
+
+interface Preparation {
+  source: YamlSource;
+  context: ManifestContext;
+  warnings: string[];
+}
+
+/** What older manifests and SKILL.md leave out or write differently, brought to one form. */
+function prepare(value: Record<string, unknown>, preparation: Preparation): Record<string, unknown> {
+  const { source, context, warnings } = preparation;
+  // An empty key (`requirements:`) is null in YAML and means: nothing said. Only `capabilities` counts as said.
+  const said = Object.entries(value).filter(([key, entry]) => entry !== null || key === 'capabilities');
+  const raw: Record<string, unknown> = { ...context.inherited?.extra, ...Object.fromEntries(said) };
+  if (raw['capabilities'] === null) raw['capabilities'] = {};
+  if (typeof raw['version'] === 'number') {
+    const version = source.textOf(['version']) ?? String(raw['version']);
+    warnings.push(
+      `version (line ${source.lineOf(['version'])}): ${version} is a number in YAML; write "${version}"`,
+    );
+    raw['version'] = version;
+  }
+  inherit(raw, preparation);
+  const { name, category } = raw;
+  if (
+    typeof name === 'string' &&
+    typeof category === 'string' &&
+    isNameSegment(name) &&
+    isNameSegment(category)
+  ) {
+    raw['name'] = `${category}/${name}`;
+    warnings.push(`name (line ${source.lineOf(['name'])}): has no category; read as "${category}/${name}"`);
+  }
+  return raw;
+}
+
+function inherit(raw: Record<string, unknown>, { context, warnings }: Preparation): void {
+  const { inherited } = context;
+  for (const key of ['name', 'version', 'description'] as const) {
+    if (inherited !== undefined) raw[key] ??= inherited[key];
+    if (raw[key] === undefined && key !== 'name')
+      warnings.push(`${key}: Missing${key === 'version' ? '; read as "0.0.0"' : ''}`);
+  }
+}
+
+function toProblems(issues: readonly z.core.$ZodIssue[], source: YamlSource): ManifestProblem[] {
+  return issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => {
+        const path = [...issue.path, key];
+        return problemAt(path, `Unknown key ${quote(key)}`, source.lineOf(path));
+      });
+    }
+    const message = issue.path.length === 1 && issue.path[0] === 'name' ? nameMessage(issue) : issue.message;
+    return [problemAt(issue.path, message, source.lineOf(issue.path))];
+  });
+}
+
+function nameMessage(issue: z.core.$ZodIssue): string {
+  const missing = issue.code === 'invalid_type' && issue.input === undefined;
+  return missing ? 'Missing; write "name: category/name"' : issue.message;
+}
+
+function assemble(fields: ManifestFields, raw: Record<string, unknown>): Manifest {
+  const extra = Object.fromEntries(Object.entries(raw).filter(([key]) => !READ_KEYS.has(key)));
+  return {
+    name: fields.name,
+    version: fields.version,
+    description: fields.description,
+    ...(fields.short_description === undefined ? {} : { shortDescription: fields.short_description }),
+    parameters: fields.parameters,
+    outputs: fields.outputs,
+    requirements: fields.requirements,
+    execution: [...new Set(fields.execution)],
+    ...(fields.entry === undefined ? {} : { entry: fields.entry }),
+    env: toEnv(fields.env_vars),
+    capabilities: toCapabilities(fields.capabilities),
+    declaresCapabilities: fields.capabilities !== undefined,
+    limits: defined<Limits>(fields.limits),
+    ...(fields.container === undefined ? {} : { container: defined<ContainerRule>(fields.container) }),
+    extra,
+  };
+}
+
+function toCapabilities(declared: ManifestFields['capabilities']): Capabilities {
+  const filesystem = (declared?.filesystem ?? []).map(({ path, access, max_bytes: maxBytes }) =>
+    defined<FilesystemRule>({ path, access, maxBytes }),
+  );
+  const network = (declared?.network ?? []).map((rule) => defined<NetworkRule>(rule));
+  return { filesystem, network, syscalls: declared?.syscalls ?? 'default' };
+}
+
+function toEnv(rules: ManifestFields['env_vars']): Record<string, EnvRule> {
+  const entries = Object.entries(rules).map(([name, { description, required, secret, hosts }]) => {
+    const rule: EnvRule = { required, secret, hosts, ...(description === undefined ? {} : { description }) };
+    return [name, rule] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The object without its undefined values, as `exactOptionalPropertyTypes` wants it. */
+function defined<T>(value: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as T;
+}
+
+function contentWarnings(fields: ManifestFields, source: YamlSource): string[] {
+  const warn = (path: readonly PropertyKey[], text: string): string =>
+    `${formatPath(path)} (line ${source.lineOf(path)}): ${text}`;
+  const top = Object.keys(source.value as object)
+    .filter((key) => !READ_KEYS.has(key) && !CARRIED_KEYS.has(key))
+    .map((key) => warn([key], 'Unknown key; carried along without a meaning'));
+  const env = Object.entries(fields.env_vars).flatMap(([name, rule]) => {
+    const path = ['env_vars', name];
+    const unknown = Object.keys(rule).filter((key) => !ENV_KEYS.has(key));
+    const found = unknown.map((key) => warn([...path, key], 'Unknown key; it has no effect'));
+    if (rule.secret && rule.hosts.length === 0)
+      found.push(warn(path, 'A secret without "hosts" can be sent nowhere'));
+    if (!rule.secret && rule.hosts.length > 0)
+      found.push(warn(path, '"hosts" has no effect without "secret: true"'));
+    return found;
+  });
+  return [...top, ...env];
+}
+
+/** Registry layout is `skills/<category>/<name>`; in a flat layout the parent folder says nothing. */
+function folderWarnings(name: string, folder: string | undefined): string[] {
+  if (folder === undefined) return [];
+  const [root, parent, last] = ['', '', '', ...folder.split(/[/\\]/).filter(Boolean)].slice(-3);
+  const [category, own] = name.split('/');
+  const registry = root === 'skills';
+  if (last === own && (!registry || parent === category)) return [];
+  const place = registry ? `${parent}/${last}` : String(last);
+  return [`name: ${quote(name)} differs from its folder ${quote(place)}`];
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,172 @@
+/**
+ * YAML text to plain data, with caps on everything a hostile document can blow up,
+ * and with the line of every value for messages.
+ *
+ * @module
+ */
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+} from 'yaml';
+import { createGuard, DeadlineError } from './deadline.ts';
+import { type ManifestProblem, manifestInvalid, problemAt } from './problems.ts';
+import { yaml11Warnings } from './yaml11.ts';
+
+export const MAX_YAML_BYTES: number = 256 * 1024;
+const MAX_DEPTH = 64;
+const MAX_VALUES = 50_000;
+const MAX_ALIASES = 64;
+/** Parsing the largest honest document takes a tenth of this. */
+const PARSE_DEADLINE_MS = 5000;
+
+export interface YamlOptions {
+  file: string;
+  /** Line of the file where the text starts; more than 1 for frontmatter. */
+  firstLine?: number;
+}
+
+export interface YamlSource {
+  /** Plain data: acyclic, bounded, no `__proto__` keys. */
+  value: unknown;
+  /** 1-based line of the key or item at this path, or of its nearest parent. */
+  lineOf(path: readonly PropertyKey[]): number | undefined;
+  /** The text of a plain scalar as written, e.g. `1.10`. */
+  textOf(path: readonly PropertyKey[]): string | undefined;
+  /** Values that a YAML 1.1 reader would see differently. */
+  warnings: string[];
+}
+
+/** Reads one YAML 1.2 document. Throws `manifest_invalid` and nothing else. */
+export function readYaml(text: string, options: YamlOptions): YamlSource {
+  const fail = (message: string): never => {
+    throw manifestInvalid(options.file, [problemAt([], message, undefined)]);
+  };
+  if (Buffer.byteLength(text) > MAX_YAML_BYTES) fail(`The file is larger than ${MAX_YAML_BYTES} bytes`);
+  try {
+    return createGuard()(PARSE_DEADLINE_MS, () => readGuarded(text, options));
+  } catch (error) {
+    if (error instanceof DeadlineError) fail('The document takes too long to parse');
+    // A stack overflow of the parser: caught here, so that depth needs no second parser to be measured.
+    if (error instanceof RangeError) fail('The document is nested too deeply');
+    throw error;
+  }
+}
+
+function readGuarded(text: string, options: YamlOptions): YamlSource {
+  const lines = new LineCounter();
+  const firstLine = options.firstLine ?? 1;
+  const document = parseDocument(text, {
+    version: '1.2',
+    schema: 'core',
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+    logLevel: 'silent',
+  });
+  const lineAt = (offset: number): number => lines.linePos(offset).line + firstLine - 1;
+  refuseSyntax(document, { file: options.file, lineAt });
+  const value = toPlainData(document, options.file);
+  const lineOf = (path: readonly PropertyKey[]): number | undefined => {
+    const offset = offsetOf(document, path);
+    return offset === undefined ? undefined : lineAt(offset);
+  };
+  refuseShape(value, { file: options.file, lineOf });
+  return {
+    value,
+    lineOf,
+    textOf: (path) => plainText(document, path),
+    warnings: yaml11Warnings(document, lineAt),
+  };
+}
+
+function refuseSyntax(
+  document: Document.Parsed,
+  context: { file: string; lineAt: (offset: number) => number },
+): void {
+  const problems: ManifestProblem[] = [...document.errors, ...document.warnings].map((error) =>
+    problemAt([], error.message, context.lineAt(error.pos[0])),
+  );
+  const { yaml } = document.directives;
+  // The directive would switch the reader to YAML 1.1, and with it the meaning of `off` or `0123`.
+  if (yaml.explicit === true && yaml.version !== '1.2') {
+    problems.push(problemAt([], `%YAML ${yaml.version} is not supported; manifests are YAML 1.2`, 1));
+  }
+  if (problems.length > 0) throw manifestInvalid(context.file, problems);
+}
+
+function toPlainData(document: Document.Parsed, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
+  } catch (error) {
+    if (error instanceof ReferenceError) {
+      throw manifestInvalid(file, [problemAt([], 'The document uses too many aliases', undefined)]);
+    }
+    throw error;
+  }
+}
+
+/** Depth and number of values are counted on the result, where aliases are already expanded. */
+function refuseShape(
+  value: unknown,
+  context: { file: string; lineOf: (path: readonly PropertyKey[]) => number | undefined },
+): void {
+  let left = MAX_VALUES;
+  const refuse = (path: readonly PropertyKey[], message: string): never => {
+    throw manifestInvalid(context.file, [problemAt(path.slice(0, 8), message, context.lineOf(path))]);
+  };
+  const walk = (current: unknown, path: readonly PropertyKey[]): void => {
+    left -= 1;
+    if (left < 0) refuse([], `The document has more than ${MAX_VALUES} values`);
+    if (typeof current !== 'object' || current === null) return;
+    if (path.length >= MAX_DEPTH) refuse(path, `The document is nested deeper than ${MAX_DEPTH} levels`);
+    const isList = Array.isArray(current);
+    for (const [key, child] of Object.entries(current)) {
+      const at = [...path, isList ? Number(key) : key];
+      if (key === '__proto__') refuse(at, 'The key "__proto__" is not allowed');
+      walk(child, at);
+    }
+  };
+  walk(value, []);
+}
+
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number | undefined {
+  let node = resolveAlias(document, document.contents);
+  let offset = startOf(node);
+  for (const part of path) {
+    const step = stepInto(node, part);
+    if (!step) break;
+    offset = startOf(step.anchor) ?? offset;
+    node = resolveAlias(document, step.value);
+  }
+  return offset;
+}
+
+function stepInto(node: unknown, part: PropertyKey): { anchor: unknown; value: unknown } | undefined {
+  if (isSeq(node)) {
+    const item = node.items[Number(part)];
+    return item === undefined ? undefined : { anchor: item, value: item };
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
+  return pair && { anchor: pair.key, value: pair.value };
+}
+
+function plainText(document: Document.Parsed, path: readonly PropertyKey[]): string | undefined {
+  const node: unknown = document.getIn(path as unknown[], true);
+  return isScalar(node) && node.type === 'PLAIN' ? node.source : undefined;
+}
+
+function resolveAlias(document: Document.Parsed, node: unknown): unknown {
+  return isAlias(node) ? node.resolve(document) : node;
+}
+
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? (node as Node).range?.[0] : undefined;
+}
