@@ -1,0 +1,79 @@
+/**
+ * Everything a manifest asks for, as a sorted list of plain strings: what a lock records,
+ * what people approve, and what a diff is made of. Two manifests that ask for different
+ * things never give the same list.
+ *
+ * @module
+ */
+import type { ContainerRule, EnvRule, FilesystemRule, Limits, Manifest, NetworkRule } from '../manifest/manifest.ts';
+import { formatDuration, formatSize } from '../manifest/units.ts';
+
+/** The canonical capability set. Empty for a manifest that asks for nothing. */
+export function capabilitySet(manifest: Manifest): string[] {
+  const { filesystem, network, syscalls } = manifest.capabilities;
+  const lines = [
+    ...filesystem.map(describePath),
+    ...network.map(describeNetwork),
+    ...Object.entries(manifest.env).map(([name, rule]) => describeEnv(name, rule)),
+    ...describeLimits(manifest.limits),
+    ...describeContainer(manifest.container),
+    ...(manifest.execution.includes('in_process') ? ['execution in_process'] : []),
+    ...(syscalls === 'default' ? [] : [describeSyscalls(syscalls)]),
+  ];
+  return [...new Set(lines)].sort();
+}
+
+/** What changed between two sets, one line each: `+ network …` was added, `- …` is gone. */
+export function diffCapabilities(before: readonly string[], after: readonly string[]): string[] {
+  const added = after.filter((line) => !before.includes(line)).map((line) => `+ ${line}`);
+  const removed = before.filter((line) => !after.includes(line)).map((line) => `- ${line}`);
+  return [...added, ...removed];
+}
+
+function describePath(rule: FilesystemRule): string {
+  const cap = rule.maxBytes === undefined ? '' : ` up to ${formatSize(rule.maxBytes)}`;
+  return `filesystem ${rule.access} ${quoteOddText(rule.path)}${cap}`;
+}
+
+function describeNetwork(rule: NetworkRule): string {
+  const scheme = rule.scheme === undefined ? '' : `${rule.scheme}://`;
+  const host = rule.host.includes(':') ? `[${quoteOddText(rule.host)}]` : quoteOddText(rule.host);
+  const port = rule.port === undefined ? '' : `:${rule.port}`;
+  const narrowed = rule.methods !== undefined || rule.paths !== undefined;
+  const request = narrowed ? ` ${joinList(rule.methods)} ${joinList(rule.paths)}` : '';
+  return `network ${scheme}${host}${port}${request}`;
+}
+
+function describeEnv(name: string, rule: EnvRule): string {
+  if (!rule.secret) return `env ${quoteOddText(name)}`;
+  const destination = rule.hosts.length === 0 ? '' : ` for ${joinList(rule.hosts)}`;
+  return `env ${quoteOddText(name)} (secret)${destination}`;
+}
+
+function describeSyscalls(rule: 'strict' | { deny: string[] }): string {
+  return rule === 'strict' ? 'syscalls strict' : `syscalls deny ${joinList(rule.deny)}`;
+}
+
+function describeLimits(limits: Limits): string[] {
+  const times = (['timeout', 'cpu'] as const).map((name) => [name, limits[name], formatDuration] as const);
+  const sizes = (['memory', 'output', 'scratch'] as const).map((name) => [name, limits[name], formatSize] as const);
+  const lines = [...times, ...sizes].flatMap(([name, value, format]) =>
+    value === undefined ? [] : [`limit ${name} ${format(value)}`],
+  );
+  return limits.processes === undefined ? lines : [...lines, `processes ${limits.processes}`];
+}
+
+function describeContainer(rule: ContainerRule | undefined): string[] {
+  return Object.entries(rule ?? {}).map(([key, value]) => `container ${key} ${quoteOddText(String(value))}`);
+}
+
+function joinList(values: readonly string[] | undefined): string {
+  if (values === undefined) return 'any';
+  return values.length === 0 ? 'none' : values.map(quoteOddText).sort().join(',');
+}
+
+/** Text that could be taken for another entry, or hide something, is shown quoted and escaped. */
+function quoteOddText(text: string): string {
+  if (/^[^\s,"\p{C}]+$/u.test(text) && text !== 'any' && text !== 'none') return text;
+  return JSON.stringify(text).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (odd) => `\\u{${odd.codePointAt(0)?.toString(16)}}`);
+}

@@ -1,0 +1,104 @@
+/**
+ * Do the code and the manifest agree? Pure: static findings in, drift and warnings out.
+ * A finding that can be wrong is a warning; the boundary denies at run time either way.
+ *
+ * @module
+ */
+import type { Manifest } from '../manifest/manifest.ts';
+import { quote } from '../manifest/quote.ts';
+import type { Finding, Inspection } from './inspection.ts';
+import { isAvailableModule, isNetworkModule, isOwnModule, isProcessModule } from './modules.ts';
+
+export interface Drift {
+  /** The code does what the manifest does not cover: the load is refused. */
+  drift: string[];
+  warnings: string[];
+}
+
+export interface DriftSource {
+  manifest: Manifest;
+  inspection: Inspection;
+  /** Paths of the files of the bundle, to tell its own modules from foreign ones. */
+  paths: readonly string[];
+}
+
+/** Every cell has these, or their absence harms nobody; reading them tells nothing. */
+const HARMLESS_ENV: ReadonlySet<string> = new Set(
+  (
+    'PATH HOME PWD TMPDIR TEMP TMP LANG LANGUAGE LC_ALL LC_CTYPE TZ USER LOGNAME SHELL TERM COLUMNS LINES ' +
+    'NO_COLOR FORCE_COLOR HOSTNAME CI DEBUG VIRTUAL_ENV ' +
+    'PYTHONPATH PYTHONHASHSEED PYTHONUNBUFFERED PYTHONIOENCODING PYTHONUTF8 PYTHONDONTWRITEBYTECODE ' +
+    'PYTEST_CURRENT_TEST NODE_ENV XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR'
+  ).split(' '),
+);
+
+export function findDrift(source: DriftSource): Drift {
+  const drift = [...uncoveredNetwork(source), ...undeclaredEnv(source), ...unparsedSource(source)];
+  const warnings = [...uncoveredHosts(source), ...uncoveredProcesses(source), ...unknownModules(source)];
+  // A legacy manifest declares nothing and is granted nothing: it cannot contradict itself.
+  if (!source.manifest.declaresCapabilities) return { drift: [], warnings: [...drift, ...warnings] };
+  return { drift, warnings };
+}
+
+function uncoveredNetwork({ manifest, inspection, paths }: DriftSource): string[] {
+  if (manifest.capabilities.network.length > 0) return [];
+  return perValue(
+    inspection.modules.filter(({ value }) => isNetworkModule(value) && !isOwnModule(value, paths)),
+    (value, at) => `The code imports ${value} (${at}), but the manifest declares no network.`,
+  );
+}
+
+function undeclaredEnv({ manifest, inspection }: DriftSource): string[] {
+  const undeclared = inspection.env.filter(
+    ({ value }) => !HARMLESS_ENV.has(value) && !Object.hasOwn(manifest.env, value),
+  );
+  return perValue(
+    undeclared,
+    (value, at) => `The code reads the variable ${value} (${at}), which "env_vars" does not declare.`,
+  );
+}
+
+function unparsedSource({ inspection }: DriftSource): string[] {
+  return inspection.unparsed.map(({ value, at }) => `The source at ${quote(at)} cannot be parsed: ${quote(value)}.`);
+}
+
+function uncoveredHosts({ manifest, inspection }: DriftSource): string[] {
+  const rules = manifest.capabilities.network;
+  const uncovered = inspection.hosts.filter(({ value }) => !rules.some((rule) => isHostCovered(rule.host, value)));
+  return perValue(
+    uncovered,
+    (value, at) => `The code names the host ${value} (${at}), which no network rule covers.`,
+  );
+}
+
+/** Is this host within a declared one? Exact, or `*.` for one or more labels; never the bare domain. */
+function isHostCovered(declared: string, host: string): boolean {
+  const pattern = declared.toLowerCase();
+  const name = host.toLowerCase();
+  if (!pattern.startsWith('*.')) return name === pattern;
+  return name.endsWith(pattern.slice(1)) && name.length > pattern.length - 1;
+}
+
+function uncoveredProcesses({ manifest, inspection }: DriftSource): string[] {
+  if ((manifest.limits.processes ?? 0) > 0) return [];
+  return perValue(
+    inspection.modules.filter((finding) => isProcessModule(finding.value)),
+    (value, at) => `The code uses ${value} (${at}), but "limits.processes" allows no child process.`,
+  );
+}
+
+function unknownModules({ manifest, inspection, paths }: DriftSource): string[] {
+  const sources = { requirements: manifest.requirements, paths };
+  const unknown = inspection.modules.filter(({ value }) => !isAvailableModule(value, sources));
+  return perValue(
+    unknown.map(({ value, at }) => ({ value: value.split('.')[0] ?? value, at })),
+    (value, at) => `The code imports ${value} (${at}), which "requirements" does not seem to provide.`,
+  );
+}
+
+/** One line per value, however often it was found; the first place stands for all. */
+function perValue(findings: readonly Finding[], describe: (value: string, at: string) => string): string[] {
+  const first = new Map<string, string>();
+  for (const { value, at } of findings) if (!first.has(value)) first.set(value, at);
+  return [...first].map(([value, at]) => describe(quote(value), at));
+}

@@ -1,0 +1,32 @@
+/**
+ * Which file of a bundle is run.
+ *
+ * @module
+ */
+import { posix } from 'node:path';
+import { SkillError } from '../errors.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import type { FileDigests } from './bundle.ts';
+
+/** In order of preference, when the manifest names none. */
+const USUAL_ENTRIES = ['skill.py', 'skill.ts', 'skill.js', 'skill.wasm', 'Dockerfile'] as const;
+
+/** The entry as a path inside the bundle; it is one of the verified files or the load fails. */
+export function findEntry(manifest: Pick<Manifest, 'entry'>, files: FileDigests): string {
+  if (manifest.entry === undefined) return inferEntry(files);
+  const path = posix.normalize(manifest.entry);
+  if (Object.hasOwn(files, path)) return path;
+  throw new SkillError('manifest_invalid', `The entry ${JSON.stringify(manifest.entry)} is no file of the bundle.`, {
+    fix: 'Let "entry" name a file inside the bundle folder, relative to it, such as "skill.py".',
+    detail: { field: 'entry', entry: manifest.entry },
+  });
+}
+
+function inferEntry(files: FileDigests): string {
+  const found = USUAL_ENTRIES.find((name) => Object.hasOwn(files, name));
+  if (found !== undefined) return found;
+  throw new SkillError('manifest_invalid', `The bundle has no entry: none of ${USUAL_ENTRIES.join(', ')} is there.`, {
+    fix: 'Add one of these files, or name the file to run with "entry" in the manifest.',
+    detail: { field: 'entry', lookedFor: [...USUAL_ENTRIES] },
+  });
+}

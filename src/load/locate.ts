@@ -1,0 +1,136 @@
+/**
+ * From what a person typed to a bundle folder. An id that is found in two places is an error:
+ * a skill never silently takes the place of another.
+ *
+ * @module
+ */
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { SkillError } from '../errors.ts';
+import { nearestNames } from './nearest-names.ts';
+
+export interface SkillPlaces {
+  /** The skills that come with Skillcell. */
+  bundledDir: string;
+  /** Skillcell's own folder; installed skills are under `installed/<category>/<name>`. */
+  home: string;
+  /** The working directory; the project's skills are under `skills/`. */
+  cwd: string;
+}
+
+export interface FoundSkill {
+  /** What to call it by: its id, or the path that was given. */
+  ref: string;
+  /** Real path of the bundle folder. */
+  dir: string;
+}
+
+const MANIFEST_FILES = ['manifest.yaml', 'SKILL.md'] as const;
+const ID_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** Finds the one bundle folder that `ref` stands for: a path to it or to its manifest, or an id. */
+export function findSkill(ref: string, places: SkillPlaces): FoundSkill {
+  if (ref === '' || ref.includes('\0')) throw usage(`The skill ${JSON.stringify(ref)} is no path and no id.`);
+  if (!isId(ref)) return findByPath(ref, places);
+  const dirs = new Set(registriesOf(places).flatMap((registry) => bundleAt(join(registry, ref))));
+  for (const dir of bundleAt(resolve(places.cwd, ref))) dirs.add(dir);
+  const [dir, ...others] = dirs;
+  if (dir === undefined) return findByPath(ref, places);
+  if (others.length > 0) throw ambiguous(ref, [...dirs]);
+  return { ref, dir };
+}
+
+/** Every bundle folder of the registries, each real folder once, in the order of their ids. */
+export function findSkills(places: SkillPlaces): FoundSkill[] {
+  const byDir = new Map<string, FoundSkill>();
+  for (const skill of registriesOf(places).flatMap(skillsIn)) {
+    if (!byDir.has(skill.dir)) byDir.set(skill.dir, skill);
+  }
+  return [...byDir.values()].sort((a, b) => (a.ref < b.ref ? -1 : 1));
+}
+
+/** Folder of the installed skills; where `install` puts them. */
+export function installedDir(home: string): string {
+  return join(home, 'installed');
+}
+
+function registriesOf(places: SkillPlaces): string[] {
+  return [places.bundledDir, join(places.cwd, 'skills'), installedDir(places.home)];
+}
+
+/** `category/name` or `name`; no segment can climb or hide, because each starts with a letter or digit. */
+function isId(ref: string): boolean {
+  const segments = ref.split('/');
+  return segments.length <= 2 && segments.every((segment) => ID_SEGMENT.test(segment));
+}
+
+function findByPath(ref: string, places: SkillPlaces): FoundSkill {
+  const path = resolve(places.cwd, ref);
+  const kind = kindOf(path);
+  if (kind === undefined) throw unknown(ref, places);
+  const isManifest = kind === 'file' && MANIFEST_FILES.some((name) => name === basename(path));
+  if (kind === 'file' && !isManifest) {
+    throw usage(`The skill ${JSON.stringify(ref)} is a file, but a skill is a folder.`);
+  }
+  const [dir] = bundleAt(isManifest ? dirname(path) : path);
+  if (dir !== undefined) return { ref, dir };
+  throw new SkillError('manifest_invalid', `The folder ${JSON.stringify(ref)} has no ${MANIFEST_FILES.join(' or ')}.`, {
+    fix: 'Give the folder of a skill, or add a manifest.yaml to this one.',
+    detail: { path, lookedFor: [...MANIFEST_FILES] },
+  });
+}
+
+function skillsIn(registry: string): FoundSkill[] {
+  return namesIn(registry).flatMap((category) => {
+    const folder = join(registry, category);
+    const nested = namesIn(folder).map((name) => `${category}/${name}`);
+    return [category, ...nested].flatMap((ref) => bundleAt(join(registry, ref)).map((dir) => ({ ref, dir })));
+  });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => ID_SEGMENT.test(name));
+  } catch {
+    // A registry that does not exist, or a file among the categories, holds no skills.
+    return [];
+  }
+}
+
+/** The real path of a bundle folder, or nothing. */
+function bundleAt(folder: string): string[] {
+  const isBundle = MANIFEST_FILES.some((name) => kindOf(join(folder, name)) === 'file');
+  return isBundle ? [realpathSync(folder)] : [];
+}
+
+function kindOf(path: string): 'file' | 'folder' | undefined {
+  try {
+    return statSync(path).isDirectory() ? 'folder' : 'file';
+  } catch {
+    return undefined;
+  }
+}
+
+function ambiguous(ref: string, dirs: string[]): SkillError {
+  const list = dirs.map((dir) => JSON.stringify(dir)).join(' and ');
+  return new SkillError('usage', `The skill ${JSON.stringify(ref)} exists more than once: ${list}.`, {
+    fix: 'Give the full path of the one you mean, or remove the other.',
+    detail: { ref, dirs },
+  });
+}
+
+function unknown(ref: string, places: SkillPlaces): SkillError {
+  const ids = findSkills(places).map((skill) => skill.ref);
+  const suggestions = isAbsolute(ref) ? [] : nearestNames(ref, ids);
+  const hint = suggestions.map((id) => JSON.stringify(id)).join(' or ');
+  return new SkillError('skill_unavailable', `The skill ${JSON.stringify(ref)} is neither an existing path nor a known id.`, {
+    fix: hint === '' ? 'See `skillcell list` for the known skills, or give the path of a folder.' : `Did you mean ${hint}?`,
+    detail: { ref, suggestions },
+  });
+}
+
+function usage(message: string): SkillError {
+  return new SkillError('usage', message, {
+    fix: 'Give the folder of a skill, its manifest.yaml, or an id as printed by `skillcell list`.',
+  });
+}

@@ -1,0 +1,45 @@
+/**
+ * Where a skill comes from, which decides how far it is trusted. Judged by the real path alone:
+ * a link inside the project that points elsewhere is not the project's.
+ *
+ * @module
+ */
+import { realpathSync } from 'node:fs';
+import { isAbsolute, relative, resolve } from 'node:path';
+import type { Origin } from '../load/bundle.ts';
+import type { BundleLocation } from '../load/load-bundle.ts';
+import { findSkill, findSkills, installedDir } from '../load/locate.ts';
+import type { SkillPlaces } from '../load/locate.ts';
+
+/** The origin of a bundle folder, given by its real path. */
+export function originOf(dir: string, places: SkillPlaces): Origin {
+  if (isBelow(dir, places.bundledDir)) return 'bundled';
+  if (isBelow(dir, installedDir(places.home))) return 'installed';
+  if (isBelow(dir, places.cwd)) return 'project';
+  return 'external';
+}
+
+/** The one skill that `ref` stands for, with its origin. */
+export function locateSkill(ref: string, places: SkillPlaces): BundleLocation {
+  const found = findSkill(ref, places);
+  return { ...found, origin: originOf(found.dir, places) };
+}
+
+/** Every skill of the registries, with its origin. */
+export function listSkills(places: SkillPlaces): BundleLocation[] {
+  return findSkills(places).map((found) => ({ ...found, origin: originOf(found.dir, places) }));
+}
+
+function isBelow(dir: string, folder: string): boolean {
+  const path = relative(realPath(folder), dir);
+  return path !== '..' && !path.startsWith('../') && !isAbsolute(path);
+}
+
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    // A folder that does not exist contains nothing, however its path is written.
+    return resolve(folder);
+  }
+}

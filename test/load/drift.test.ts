@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { findDrift } from '../../src/load/drift.ts';
+import type { Drift } from '../../src/load/drift.ts';
+import { NOTHING_INSPECTED } from '../../src/load/inspection.ts';
+import type { Inspection } from '../../src/load/inspection.ts';
+import type { Manifest } from '../../src/manifest/manifest.ts';
+import { manifestWith } from './helpers.ts';
+
+type Found = Partial<Record<keyof Inspection, string[]>>;
+
+/** What follows from these findings, each at `skill.py:1`. */
+function judge(found: Found, manifest: Partial<Manifest> = {}, paths: string[] = ['skill.py']): Drift {
+  const inspection = { ...NOTHING_INSPECTED };
+  for (const [kind, values] of Object.entries(found)) {
+    inspection[kind as keyof Inspection] = values.map((value) => ({ value, at: 'skill.py:1' }));
+  }
+  return findDrift({ manifest: manifestWith(manifest), inspection, paths });
+}
+
+const network = (host: string): Partial<Manifest> => ({
+  capabilities: { filesystem: [], network: [{ host }], syscalls: 'default' },
+});
+const requests = { requirements: ['requests>=2.31', 'google-genai', 'PyYAML', 'beautifulsoup4', 'Pillow'] };
+
+describe('network', () => {
+  test.each(['socket', 'urllib.request', 'urllib.request.urlopen', 'http.client', 'requests.adapters', 'google.genai'])(
+    'importing %s without a network rule is drift',
+    (module) => {
+      const { drift } = judge({ modules: [module] }, requests);
+      expect(drift).toEqual([`The code imports "${module}" (skill.py:1), but the manifest declares no network.`]);
+      expect(judge({ modules: [module] }, { ...requests, ...network('x.io') }).drift).toEqual([]);
+    },
+  );
+
+  test.each(['json', 'urllib.parse', 'http', 'http.HTTPStatus', 'sockets_like', 'asyncio', 'ssl', 'google.protobuf'])(
+    'importing %s is none',
+    (module) => expect(judge({ modules: [module] }).drift).toEqual([]),
+  );
+
+  test("a bundle's own module is none, unless the standard library comes first", () => {
+    expect(judge({ modules: ['dns'] }, {}, ['skill.py', 'dns.py']).drift).toEqual([]);
+    expect(judge({ modules: ['dns'] }, {}, ['skill.py', 'data/dns.py']).drift).toHaveLength(1);
+    expect(judge({ modules: ['socket'] }, {}, ['skill.py', 'socket.py']).drift).toHaveLength(1);
+  });
+
+  test('is reported once, however often it is imported', () => {
+    expect(judge({ modules: ['socket', 'socket'] }).drift).toHaveLength(1);
+  });
+
+  test.each([
+    ['api.x.io', 'api.x.io', true],
+    ['api.x.io', 'API.X.IO', true],
+    ['x.io', 'api.x.io', false],
+    ['*.x.io', 'api.x.io', true],
+    ['*.x.io', 'a.b.x.io', true],
+    ['*.x.io', 'x.io', false],
+    ['*.x.io', 'evilx.io', false],
+  ])('the rule %s and the host %s: covered %s', (rule, host, covered) => {
+    const { drift, warnings } = judge({ hosts: [host] }, network(rule));
+    expect(drift).toEqual([]);
+    expect(warnings).toHaveLength(covered ? 0 : 1);
+  });
+});
+
+describe('environment', () => {
+  test('reading an undeclared name is drift', () => {
+    expect(judge({ env: ['API_KEY'] }).drift).toEqual([
+      'The code reads the variable "API_KEY" (skill.py:1), which "env_vars" does not declare.',
+    ]);
+  });
+
+  test('reading a declared or harmless name is none', () => {
+    const env = { API_KEY: { required: true, secret: true, hosts: [] } };
+    expect(judge({ env: ['API_KEY', 'HOME', 'TZ'] }, { env }).drift).toEqual([]);
+  });
+
+  test('names of object properties are not taken for declared ones', () => {
+    expect(judge({ env: ['constructor', '__proto__'] }).drift).toHaveLength(2);
+  });
+});
+
+describe('processes', () => {
+  test.each(['subprocess', 'multiprocessing.Pool', 'os.system', 'pty'])('%s without a limit is a warning', (module) => {
+    expect(judge({ modules: [module] })).toMatchObject({ drift: [], warnings: [expect.stringContaining(module)] });
+    expect(judge({ modules: [module] }, { limits: { processes: 1 } }).warnings).toEqual([]);
+  });
+});
+
+describe('requirements', () => {
+  test.each(['json', 'yaml', 'bs4', 'PIL.Image', 'requests', 'google.genai.types', 'utils', 'helpers', 'skillware.core'])(
+    '%s has a source',
+    (module) => {
+      const { warnings } = judge({ modules: [module] }, requests, ['skill.py', 'utils.py', 'lib/helpers/a.py']);
+      expect(warnings).toEqual([]);
+    },
+  );
+
+  test('a module from nowhere is a warning, and no drift', () => {
+    expect(judge({ modules: ['numpy.linalg'] }, requests)).toEqual({
+      drift: [],
+      warnings: ['The code imports "numpy" (skill.py:1), which "requirements" does not seem to provide.'],
+    });
+  });
+});
+
+test('source that cannot be parsed is drift', () => {
+  expect(judge({ unparsed: ['invalid syntax'] }).drift).toEqual([
+    'The source at "skill.py:1" cannot be parsed: "invalid syntax".',
+  ]);
+});
+
+test('for a legacy manifest everything is a warning', () => {
+  const found = { modules: ['socket'], env: ['KEY'], unparsed: ['invalid syntax'], hosts: ['x.io'] };
+  const { drift, warnings } = judge(found, { declaresCapabilities: false });
+  expect(drift).toEqual([]);
+  expect(warnings).toHaveLength(4);
+});
+
+test('text from the source cannot steer a terminal', () => {
+  const { drift } = judge({ env: ['\u001b[2J\n'] });
+  expect(drift[0]).toMatch(/^[ -~]+$/);
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { findEntry } from '../../src/load/entry.ts';
+import { errorOf } from './helpers.ts';
+
+const files = (...paths: string[]): Record<string, string> => Object.fromEntries(paths.map((path) => [path, 'hash']));
+
+test('the usual names are found in their order', () => {
+  expect(findEntry({}, files('Dockerfile', 'skill.js', 'skill.py'))).toBe('skill.py');
+  expect(findEntry({}, files('Dockerfile', 'skill.wasm'))).toBe('skill.wasm');
+});
+
+test('what the manifest names comes first', () => {
+  expect(findEntry({ entry: 'src/main.py' }, files('skill.py', 'src/main.py'))).toBe('src/main.py');
+  expect(findEntry({ entry: './src/../skill.py' }, files('skill.py'))).toBe('skill.py');
+});
+
+test.each(['missing.py', '../skill.py', '/etc/passwd', 'src/../../skill.py', 'src', '', 'constructor', 'skill.py/'])(
+  'the entry "%s" is refused',
+  (entry) => {
+    const error = errorOf(() => findEntry({ entry }, files('skill.py', 'src/main.py')));
+    expect(error.code).toBe('manifest_invalid');
+    expect(error.detail['field']).toBe('entry');
+  },
+);
+
+test('a bundle without any entry says what was looked for', () => {
+  const error = errorOf(() => findEntry({}, files('main.py')));
+  expect(error.code).toBe('manifest_invalid');
+  expect(error.message).toContain('skill.py, skill.ts, skill.js, skill.wasm, Dockerfile');
+});

@@ -1,0 +1,65 @@
+/** Real folders for tests, removed afterwards. */
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { SkillError } from '../../src/errors.ts';
+import type { Manifest } from '../../src/manifest/manifest.ts';
+
+export function tempDir(): string {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-test-')));
+  onTestFinished(() => {
+    unlock(dir);
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return dir;
+}
+
+export function writeTree(dir: string, tree: Record<string, string | Buffer>): string {
+  for (const [path, content] of Object.entries(tree)) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    writeFileSync(join(dir, path), content);
+  }
+  return dir;
+}
+
+export function tempTree(tree: Record<string, string | Buffer>): string {
+  return writeTree(tempDir(), tree);
+}
+
+/** The SkillError that `action` throws; fails when it throws none. */
+export function errorOf(action: () => unknown): SkillError {
+  try {
+    action();
+  } catch (error) {
+    expect(error).toBeInstanceOf(SkillError);
+    return error as SkillError;
+  }
+  throw new Error('Expected a SkillError, but nothing was thrown');
+}
+
+/** A manifest that asks for nothing, but does so explicitly. */
+export function manifestWith(changes: Partial<Manifest> = {}): Manifest {
+  return {
+    name: 'test/skill',
+    version: '1.0.0',
+    description: 'A test.',
+    parameters: { type: 'object' },
+    outputs: {},
+    requirements: [],
+    execution: [],
+    env: {},
+    capabilities: { filesystem: [], network: [], syscalls: 'default' },
+    declaresCapabilities: true,
+    limits: {},
+    extra: {},
+    ...changes,
+  };
+}
+
+function unlock(dir: string): void {
+  chmodSync(dir, 0o700);
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    if (entry.isDirectory()) unlock(join(dir, entry.name));
+  }
+}
