@@ -151,12 +151,14 @@ describe('on a Node that is too old', () => {
     expect(ended.stderr).toMatch(/^Skillcell needs Node 24 or newer, but this is Node 20\.1\.2 and .*\.\n$/);
   });
 
-  test('a bundled Node that is too old itself, or does not start, is none', () => {
+  test.each([
+    ['is too old itself', '20.0.0', '#!/bin/sh\nexit 5\n'],
+    ['does not start here', '26.0.0', '#!/no/such/loader\n'],
+  ])('a bundled Node that %s is none', (_, bundledVersion, program) => {
     const other = join(folder, 'node_modules', BUNDLED_PACKAGE);
-    mkdirSync(other);
-    writeFileSync(join(other, 'package.json'), '{ "version": "20.0.0" }');
-    expect(start(OLD, ['a']).status).toBe(2);
-    writeFileSync(join(other, 'package.json'), '{ "version": "26.0.0" }');
+    mkdirSync(join(other, 'bin'), { recursive: true });
+    writeFileSync(join(other, 'package.json'), JSON.stringify({ version: bundledVersion }));
+    writeFileSync(join(other, 'bin/node'), program, { mode: 0o755 });
     const ended = start(OLD, ['a']);
     expect(ended).toMatchObject({ status: 2, stdout: '' });
     expect(ended.stderr.trim().split('\n')).toHaveLength(1);
