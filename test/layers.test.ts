@@ -10,8 +10,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** A part imports only from parts to its left. */
 const PIPELINE = ['manifest', 'load', 'trust', 'policy', 'cell', 'broker', 'audit', 'runtime', 'index'];
 const FRONT_ENDS = ['cli', 'mcp', 'http', 'web'];
-/** The words that every part speaks. */
-const SHARED = ['errors', 'outcome'];
+/** What every part may use: the words they share, and where the package lies. */
+const SHARED = ['errors', 'outcome', 'package-root'];
 const MAX_LINES = 400;
 
 const sources = globSync('src/**/*.ts', { cwd: ROOT });
