@@ -30,6 +30,8 @@ export interface Withheld {
   capability: 'filesystem' | 'network' | 'env';
   declared: string;
   reason: string;
+  /** What the reader can do to get it granted. */
+  fix: string;
 }
 
 export interface Grant {

@@ -1,0 +1,49 @@
+/**
+ * Ids of calls: 26 characters that sort in the order of the calls (the ULID layout: 48 bits of time,
+ * 80 random bits, Crockford's alphabet).
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_LENGTH = 10;
+const RANDOM_LENGTH = 16;
+const RANDOM_SPACE = 1n << 80n;
+
+export interface CallIdOptions {
+  now?: () => number;
+  /** 80 random bits. */
+  random?: () => bigint;
+}
+
+/** Makes a source of ids. Each id of one source is greater than the one before, even if the clock goes back. */
+export function createCallIds(options: CallIdOptions = {}): () => string {
+  const { now = Date.now, random = random80 } = options;
+  let time = 0;
+  let tail = 0n;
+  return () => {
+    const current = now();
+    if (current > time) {
+      time = current;
+      tail = random();
+    } else {
+      tail += 1n;
+    }
+    if (tail >= RANDOM_SPACE) {
+      time += 1;
+      tail = 0n;
+    }
+    return encode(BigInt(time), TIME_LENGTH) + encode(tail, RANDOM_LENGTH);
+  };
+}
+
+function random80(): bigint {
+  return BigInt(`0x${randomBytes(10).toString('hex')}`);
+}
+
+function encode(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest >>= 5n) text = ALPHABET.charAt(Number(rest & 31n)) + text;
+  return text;
+}

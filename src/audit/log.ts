@@ -1,0 +1,164 @@
+/**
+ * The audit log: one receipt per call, each hashed together with the hash before it. Who changes, removes
+ * or reorders a receipt breaks the chain. The chain has no key: who can write the file can rebuild it from
+ * any point, and who cuts off the newest receipts leaves a valid shorter one. Both show only against a
+ * head that was remembered elsewhere, which is why `verify` returns it and takes one.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { toSkillError } from '../errors.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { openDatabase } from './open-database.ts';
+import type { Receipt } from './receipt.ts';
+
+export interface StoredReceipt {
+  seq: number;
+  hash: string;
+  receipt: Receipt;
+}
+
+export interface ListOptions {
+  /** Newest first; 50 when absent. */
+  limit?: number;
+  skill?: string;
+  code?: Receipt['code'];
+  deniedOnly?: boolean;
+}
+
+export interface Verification {
+  ok: boolean;
+  /** Receipts whose place in the chain is proven. */
+  count: number;
+  /** Hash of the last proven receipt. Remember it elsewhere to notice a cut or rebuilt log. */
+  head: string;
+  /** Sequence number of the first receipt that does not fit. */
+  brokenAt?: number;
+  reason?: string;
+}
+
+export interface AuditLog {
+  /** Adds a receipt at the end of the chain and returns its hash. */
+  append(receipt: Receipt): string;
+  list(options?: ListOptions): StoredReceipt[];
+  show(callId: string): StoredReceipt | undefined;
+  /** Checks the whole chain, and that a remembered head is still part of it. */
+  verify(options?: { rememberedHead?: string }): Verification;
+  close(): void;
+}
+
+export interface AuditLogOptions {
+  file: string;
+  /** How long to wait for another process that is writing. */
+  busyTimeoutMs?: number;
+}
+
+/** What the first receipt is chained to. */
+export const GENESIS: string = '0'.repeat(64);
+
+/** Opens the log. Several processes may have the same file open and append to one chain. */
+export function openAuditLog(options: AuditLogOptions): AuditLog {
+  const database = openDatabase(options.file, options.busyTimeoutMs ?? 5000);
+  const statements = prepareStatements(database);
+  return {
+    append: (receipt) => append(database, statements, receipt),
+    list: (filter = {}) => list(statements, filter),
+    show: (callId) => {
+      const row = statements.show.get(callId);
+      return row && toStored(row);
+    },
+    verify: (expected = {}) =>
+      verifyChain(statements.all.iterate() as Iterable<Row>, expected.rememberedHead),
+    close: () => database.close(),
+  };
+}
+
+interface Row {
+  seq: number;
+  prev: string;
+  hash: string;
+  body: string;
+}
+
+type Statements = ReturnType<typeof prepareStatements>;
+
+function prepareStatements(database: DatabaseSync) {
+  return {
+    last: database.prepare('SELECT seq, hash FROM receipt ORDER BY seq DESC LIMIT 1'),
+    insert: database.prepare('INSERT INTO receipt (seq, prev, hash, body) VALUES (?, ?, ?, ?)'),
+    all: database.prepare('SELECT seq, prev, hash, body FROM receipt ORDER BY seq'),
+    show: database.prepare('SELECT seq, hash, body FROM receipt WHERE call_id = ? ORDER BY seq DESC'),
+    list: database.prepare(`
+      SELECT seq, hash, body FROM receipt
+      WHERE (:skill IS NULL OR skill = :skill) AND (:code IS NULL OR code = :code)
+        AND (:denied_only = 0 OR denied_count > 0)
+      ORDER BY seq DESC LIMIT :limit`),
+  };
+}
+
+function append(database: DatabaseSync, statements: Statements, receipt: Receipt): string {
+  const body = canonicalJson(receipt);
+  try {
+    // The write lock is taken before the last hash is read: no other process can slip in between.
+    database.exec('BEGIN IMMEDIATE');
+    const last = statements.last.get();
+    const prev = last === undefined ? GENESIS : String(last['hash']);
+    const hash = chainHash(prev, body);
+    statements.insert.run(Number(last?.['seq'] ?? 0) + 1, prev, hash, body);
+    database.exec('COMMIT');
+    return hash;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw toSkillError(error);
+  }
+}
+
+function list(statements: Statements, filter: ListOptions): StoredReceipt[] {
+  const rows = statements.list.all({
+    skill: filter.skill ?? null,
+    code: filter.code ?? null,
+    denied_only: filter.deniedOnly === true ? 1 : 0,
+    limit: filter.limit ?? 50,
+  });
+  return rows.map(toStored);
+}
+
+function toStored(row: Record<string, unknown>): StoredReceipt {
+  return {
+    seq: Number(row['seq']),
+    hash: String(row['hash']),
+    receipt: JSON.parse(String(row['body'])) as Receipt,
+  };
+}
+
+function chainHash(prev: string, body: string): string {
+  return createHash('sha256').update(prev).update(body).digest('hex');
+}
+
+function verifyChain(rows: Iterable<Row>, rememberedHead: string | undefined): Verification {
+  let head = GENESIS;
+  let count = 0;
+  let seen = rememberedHead === undefined || rememberedHead === GENESIS;
+  for (const row of rows) {
+    const reason = faultOf(row, { seq: count + 1, prev: head });
+    if (reason !== undefined) return { ok: false, count, head, brokenAt: row.seq, reason };
+    head = row.hash;
+    count += 1;
+    seen ||= head === rememberedHead;
+  }
+  if (seen) return { ok: true, count, head };
+  return {
+    ok: false,
+    count,
+    head,
+    reason: 'the remembered head is gone: newer receipts were cut off or rebuilt',
+  };
+}
+
+function faultOf(row: Row, expected: { seq: number; prev: string }): string | undefined {
+  if (row.seq !== expected.seq) return `receipt ${expected.seq} is missing`;
+  if (row.prev !== expected.prev) return 'it does not follow the receipt before it';
+  if (row.hash !== chainHash(row.prev, row.body)) return 'its content was changed';
+  return undefined;
+}

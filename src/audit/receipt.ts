@@ -1,0 +1,115 @@
+/**
+ * The receipt: what is kept of one call. It says who ran what, with which grant, and how it ended;
+ * parameters and results are digests unless the operator asked for more.
+ *
+ * @module
+ */
+import type { ErrorCode, LimitName } from '../errors.ts';
+import type { LockState, Origin } from '../load/bundle.ts';
+import type { CapabilityEvent, Execution, Outcome, SkillIdentity, Usage } from '../outcome.ts';
+
+export interface Receipt {
+  call_id: string;
+  started_at: string;
+  /** Which front end or tenant made the call, e.g. `cli`. */
+  caller: string;
+  skill: SkillIdentity;
+  origin: Origin;
+  lock: LockState;
+  execution?: Execution;
+  grant_digest: string;
+  code: ErrorCode | 'ok';
+  /** The limit that was hit, with `resource_exceeded`. */
+  limit?: LimitName;
+  /** Left out where the text comes from the skill or its parameters and content was not asked for. */
+  message?: string;
+  usage: Usage;
+  used: CapabilityEvent[];
+  /** The first denials; `denied_count` has the true number. */
+  denied: CapabilityEvent[];
+  denied_count: number;
+  params_digest: string;
+  /** Absent when there was no result. */
+  result_digest?: string;
+  params?: unknown;
+  result?: unknown;
+}
+
+export interface ReceiptContext {
+  paramsDigest: string;
+  resultDigest?: string;
+  grantDigest: string;
+  origin: Origin;
+  lock: LockState;
+  caller: string;
+  startedAt: Date;
+  /** Only when the operator asked to keep content. */
+  params?: unknown;
+  result?: unknown;
+}
+
+/** A hostile skill can be denied a million times; the log must not grow with it. */
+const EVENTS_KEPT = 100;
+const EVENT_TEXT_KEPT = 500;
+
+/** Errors whose message can quote the skill's data or its parameters. */
+const QUOTES_CONTENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['skill_error', 'invalid_params']);
+
+/** Builds the receipt of a finished call. */
+export function makeReceipt(outcome: Outcome, context: ReceiptContext): Receipt {
+  return withoutUndefined({
+    call_id: outcome.call_id,
+    started_at: context.startedAt.toISOString(),
+    caller: context.caller,
+    skill: outcome.skill,
+    origin: context.origin,
+    lock: context.lock,
+    execution: outcome.execution,
+    grant_digest: context.grantDigest,
+    ...endOf(outcome, context),
+    usage: outcome.usage,
+    used: cappedEvents(outcome.capabilities.used),
+    denied: cappedEvents(outcome.capabilities.denied),
+    denied_count: outcome.capabilities.denied.length,
+    params_digest: context.paramsDigest,
+    result_digest: context.resultDigest,
+    params: context.params,
+    result: context.result,
+  });
+}
+
+function endOf(outcome: Outcome, context: ReceiptContext): Ending {
+  if (outcome.ok) return { code: 'ok' };
+  const { code, message, detail } = outcome.error;
+  const keepsMessage = !QUOTES_CONTENT.has(code) || context.params !== undefined;
+  return {
+    code,
+    limit: code === 'resource_exceeded' ? (detail['limit'] as LimitName | undefined) : undefined,
+    message: keepsMessage ? shortened(message) : undefined,
+  };
+}
+
+interface Ending {
+  code: Receipt['code'];
+  limit?: LimitName | undefined;
+  message?: string | undefined;
+}
+
+function cappedEvents(events: CapabilityEvent[]): CapabilityEvent[] {
+  return events.slice(0, EVENTS_KEPT).map(({ capability, asked, declared }) => ({
+    capability,
+    asked: shortened(asked),
+    declared: shortened(declared),
+  }));
+}
+
+function shortened(text: string): string {
+  return text.length > EVENT_TEXT_KEPT ? `${text.slice(0, EVENT_TEXT_KEPT)}…` : text;
+}
+
+type Loose<T> = { [K in keyof T]: T[K] | undefined };
+
+function withoutUndefined(receipt: Loose<Receipt>): Receipt {
+  const entries = Object.entries(receipt).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as unknown as Receipt;
+}

@@ -1,0 +1,123 @@
+/**
+ * Which mode a call runs in: what the caller asked for, what the manifest prefers, what the operator
+ * demands for this origin, and what this machine has. Pure; the reason is part of the answer.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import type { Origin } from '../load/bundle.ts';
+import type { EngineName, Mode, WallName } from '../outcome.ts';
+
+/** One way to run the bundle, as this machine has it. */
+export interface Candidate {
+  mode: Mode;
+  wall: WallName;
+  engine: EngineName;
+  /** Why it cannot be used here, when it cannot. */
+  refusal?: { reason: string; fix: string };
+}
+
+export interface ModeInput {
+  /** From the manifest, in order of preference; empty: the strongest that works. */
+  declared: Mode[];
+  /** `--execution`. */
+  requested?: Mode;
+  /** `--isolated`. */
+  isolated: boolean;
+  origin: Origin;
+  /** What the operator demands for this origin. */
+  minimum: Mode;
+  /** In order of strength, strongest first. */
+  candidates: Candidate[];
+}
+
+export interface ModeChoice {
+  candidate: Candidate;
+  /** Why this one, for `inspect` and `--explain`. */
+  reason: string;
+}
+
+const STRENGTH: Record<Mode, number> = { in_process: 0, subprocess: 1, container: 1, wasm: 2 };
+
+/** Chooses the candidate, or says exactly what stands in the way. */
+export function chooseMode(input: ModeInput): ModeChoice {
+  assertDeclared(input);
+  const wanted = wantedModes(input);
+  const strongEnough = wanted.filter((mode) => tooWeak(mode, input) === undefined);
+  for (const mode of strongEnough) {
+    const candidate = input.candidates.find((one) => one.mode === mode && one.refusal === undefined);
+    if (candidate) return { candidate, reason: reasonFor(mode, input, wanted) };
+  }
+  throw strongEnough.length > 0 || wanted.length === 0
+    ? unavailable(strongEnough, input)
+    : untrusted(wanted, input);
+}
+
+function assertDeclared({ declared, requested }: ModeInput): void {
+  if (requested === undefined || declared.length === 0 || declared.includes(requested)) return;
+  const list = declared.map((mode) => `"${mode}"`).join(', ');
+  throw new SkillError('usage', `The skill does not run as "${requested}": its manifest lists ${list}`, {
+    fix: `Use --execution ${declared[0]}, or leave the option out.`,
+    detail: { requested, declared },
+  });
+}
+
+function wantedModes({ declared, requested, candidates }: ModeInput): Mode[] {
+  if (requested !== undefined) return [requested];
+  if (declared.length > 0) return declared;
+  return [...new Set(candidates.map((candidate) => candidate.mode))];
+}
+
+/** Why the mode is too weak for this call; undefined when it is strong enough. */
+function tooWeak(mode: Mode, { isolated, minimum, origin }: ModeInput): string | undefined {
+  if (STRENGTH[mode] < STRENGTH[minimum]) {
+    return `"${mode}" is weaker than "${minimum}", the minimum for ${origin} skills`;
+  }
+  if (isolated && STRENGTH[mode] < STRENGTH.subprocess) {
+    return `"${mode}" is weaker than "subprocess", which --isolated demands`;
+  }
+  return undefined;
+}
+
+function reasonFor(mode: Mode, input: ModeInput, wanted: Mode[]): string {
+  const passedOver = wanted
+    .slice(0, wanted.indexOf(mode))
+    .map((earlier) => `${earlier}: ${tooWeak(earlier, input) ?? refusalText(earlier, input)}`);
+  const rest = passedOver.length > 0 ? ` (not ${passedOver.join('; ')})` : '';
+  if (input.requested !== undefined) return 'asked for with --execution';
+  if (input.declared.length > 0) return `first of the manifest's list that works here${rest}`;
+  return `strongest mode that runs this skill here${rest}`;
+}
+
+function refusalText(mode: Mode, { candidates }: ModeInput): string {
+  const reasons = candidates.filter((one) => one.mode === mode).map((one) => one.refusal?.reason ?? '');
+  return [...new Set(reasons)].filter(Boolean).join('; ') || 'not part of this version';
+}
+
+function unavailable(modes: Mode[], input: ModeInput): SkillError {
+  const reasons = modes.map((mode) => `"${mode}" is not available: ${refusalText(mode, input)}`);
+  const fixes = input.candidates
+    .filter((candidate) => modes.includes(candidate.mode))
+    .map((candidate) => candidate.refusal?.fix ?? '');
+  return new SkillError(
+    'skill_unavailable',
+    reasons.length > 0 ? `Cannot run the skill here: ${reasons.join('; ')}` : 'No mode runs this skill here',
+    {
+      fix:
+        [...new Set(fixes)].filter(Boolean).join(' ') ||
+        'Run `skillcell doctor` to see what this machine has.',
+      detail: { modes },
+    },
+  );
+}
+
+function untrusted(modes: Mode[], input: ModeInput): SkillError {
+  const reasons = modes.map((mode) => tooWeak(mode, input)).filter((reason) => reason !== undefined);
+  const belowMinimum = modes.some((mode) => STRENGTH[mode] < STRENGTH[input.minimum]);
+  return new SkillError('untrusted', `Refused to run the skill: ${reasons.join('; ')}`, {
+    fix: belowMinimum
+      ? `Use "${input.minimum}" or a stronger mode, or have the operator lower minimum.${input.origin} in the policy.`
+      : 'Use "subprocess" or a stronger mode, or leave out --isolated.',
+    detail: { modes, minimum: input.minimum, origin: input.origin, isolated: input.isolated },
+  });
+}

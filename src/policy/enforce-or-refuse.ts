@@ -1,0 +1,49 @@
+/**
+ * Enforce or refuse: what the manifest or the operator sets and nobody enforces here stops the load.
+ * The policy's allow lists are not in this: they only cut the grant, which needs no enforcer.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import type { EnforcedField, EnforcementTable } from './enforcement.ts';
+import type { GrantedLimits } from './grant.ts';
+import type { OperatorPolicy } from './operator.ts';
+
+export interface EnforceableInput {
+  manifest: Manifest;
+  policy?: OperatorPolicy;
+  table: EnforcementTable;
+  /** Wall and engine as shown to people, e.g. `jail + python`. */
+  pair: string;
+}
+
+/** Throws `unenforceable` when a field is set that nobody enforces for this pair. */
+export function assertEnforceable({ manifest, policy, table, pair }: EnforceableInput): void {
+  const set = new Set([...fieldsSetByManifest(manifest), ...(policy?.ceilingsSet ?? [])]);
+  const open = [...set].filter((field) => table[field].by === 'nobody');
+  if (open.length === 0) return;
+  const names = open.map((field) => `"${field}"`).join(', ');
+  throw new SkillError('unenforceable', `Nobody enforces ${names} in the cell "${pair}" on this machine`, {
+    fix: open.map((field) => `${field}: ${table[field].how}`).join('; '),
+    detail: { pair, fields: open },
+  });
+}
+
+/** The fields that this manifest sets. Defaults are not in it: they are ours, not a promise of the manifest. */
+export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): EnforcedField[] {
+  const rules = Object.values(env);
+  const set: Partial<Record<EnforcedField, boolean>> = {
+    filesystem: capabilities.filesystem.length > 0,
+    'filesystem.max_bytes': capabilities.filesystem.some((rule) => rule.maxBytes !== undefined),
+    network: capabilities.network.length > 0,
+    env: rules.some((rule) => !rule.secret),
+    'env.secret': rules.some((rule) => rule.secret),
+    syscalls: capabilities.syscalls !== 'default',
+  };
+  const fields = Object.keys(set) as EnforcedField[];
+  const declaredLimits = (Object.keys(limits) as (keyof GrantedLimits)[]).filter(
+    (name) => limits[name] !== undefined,
+  );
+  return [...fields.filter((field) => set[field] === true), ...declaredLimits];
+}

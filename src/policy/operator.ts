@@ -1,0 +1,140 @@
+/**
+ * The operator's policy file: what skills may do at most, whatever their manifests ask for.
+ * A key that this version does not enforce is an error, never read and ignored.
+ *
+ * @module
+ */
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { SkillError } from '../errors.ts';
+import type { Origin } from '../load/bundle.ts';
+import { parseDuration, parseSize } from '../manifest/units.ts';
+import type { Mode } from '../outcome.ts';
+import type { GrantedLimits } from './grant.ts';
+import { isHostPattern, pathSegments } from './patterns.ts';
+
+export interface OperatorPolicy {
+  /** Weakest mode that a skill of this origin may run in. */
+  minimum: Record<Origin, Mode>;
+  /** Finite for every limit. */
+  ceilings: GrantedLimits;
+  /** Limits that the operator set by hand: those must be enforced or the load is refused. */
+  ceilingsSet: (keyof GrantedLimits)[];
+  /** Patterns of paths, absolute or below `${workspace}`. */
+  filesystem: { allow: string[] };
+  /** Absent: what manifests declare. */
+  env: { allow?: string[] };
+  /** Absent: what manifests declare. */
+  network: { allow?: string[] };
+}
+
+const SECOND = 1000;
+const MIB = 1024 * 1024;
+
+export const DEFAULT_POLICY: OperatorPolicy = {
+  minimum: { bundled: 'in_process', project: 'subprocess', installed: 'subprocess', external: 'subprocess' },
+  ceilings: {
+    timeout: 300 * SECOND,
+    cpu: 120 * SECOND,
+    memory: 2048 * MIB,
+    output: 16 * MIB,
+    processes: 256,
+    scratch: 1024 * MIB,
+  },
+  ceilingsSet: [],
+  filesystem: { allow: ['${workspace}/**'] },
+  env: {},
+  network: {},
+};
+
+const mode = z.enum(['in_process', 'subprocess', 'container', 'wasm']);
+const amount = z.union([z.string(), z.number()], { error: 'must be a number with a unit' });
+const duration = amount.transform(converted(parseDuration));
+const size = amount.transform(converted(parseSize));
+const pathPattern = z.string().refine(isPathPattern, {
+  error: 'must be absolute or start with "${workspace}", without ".." segments',
+});
+const hostPattern = z.string().refine(isHostPattern, {
+  error: 'must be a host name, an address, or "*." and a host name',
+});
+const envName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'must be the name of a variable' });
+
+const schema = z.strictObject({
+  minimum: z
+    .strictObject({ bundled: mode, project: mode, installed: mode, external: mode })
+    .partial()
+    .optional(),
+  ceilings: z
+    .strictObject({ timeout: duration, cpu: duration, memory: size, output: size, scratch: size })
+    .extend({ processes: z.int().nonnegative() })
+    .partial()
+    .optional(),
+  filesystem: z.strictObject({ allow: z.array(pathPattern) }).optional(),
+  env: z.strictObject({ allow: z.array(envName) }).optional(),
+  network: z.strictObject({ allow: z.array(hostPattern) }).optional(),
+});
+
+/** Reads a policy file's text. What it leaves out keeps the value of DEFAULT_POLICY. */
+export function parsePolicy(text: string, options: { file: string }): OperatorPolicy {
+  const parsed = schema.safeParse(readYaml(text, options.file) ?? {});
+  if (!parsed.success) throw refusedPolicy(parsed.error.issues, options.file);
+  const { minimum, ceilings, filesystem, env, network } = parsed.data;
+  const set = (ceilings ?? {}) as Partial<GrantedLimits>;
+  return {
+    minimum: { ...DEFAULT_POLICY.minimum, ...(minimum as Partial<Record<Origin, Mode>>) },
+    ceilings: { ...DEFAULT_POLICY.ceilings, ...set },
+    ceilingsSet: Object.keys(set) as (keyof GrantedLimits)[],
+    filesystem: filesystem ?? DEFAULT_POLICY.filesystem,
+    env: env ?? DEFAULT_POLICY.env,
+    network: network ?? DEFAULT_POLICY.network,
+  };
+}
+
+function readYaml(text: string, file: string): unknown {
+  try {
+    const document = parseDocument(text, { uniqueKeys: true });
+    const [error] = document.errors;
+    if (error) throw error;
+    return document.toJS({ maxAliasCount: 0 });
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new SkillError('usage', `Cannot read the policy "${file}" as YAML: ${message}`, {
+      fix: 'Correct the YAML at the place named above. Aliases are not allowed.',
+      detail: { file },
+      cause,
+    });
+  }
+}
+
+function refusedPolicy(issues: z.core.$ZodIssue[], file: string): SkillError {
+  const [issue] = issues;
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys : [];
+  const at = [...(issue?.path ?? []), ...unknown.slice(0, 1)].map(String).join('.') || 'the top level';
+  const message = unknown.length > 0 ? 'this version does not enforce such a key' : (issue?.message ?? '');
+  return new SkillError('usage', `Refused the policy "${file}" at "${at}": ${message}`, {
+    fix:
+      unknown.length > 0
+        ? `Remove "${at}": a rule that is not enforced would only look like protection.`
+        : `Correct "${at}" in "${file}".`,
+    detail: { file, at },
+  });
+}
+
+type Conversion = (value: string | number, context: z.RefinementCtx) => number;
+
+/** A unit parser as a zod transform: its message becomes the issue at the right key. */
+function converted(parse: (value: string | number) => number): Conversion {
+  return (value, context) => {
+    try {
+      return parse(value);
+    } catch (error) {
+      context.addIssue(error instanceof Error ? error.message : String(error));
+      return z.NEVER;
+    }
+  };
+}
+
+function isPathPattern(pattern: string): boolean {
+  const rooted = pattern.startsWith('/') || /^\$\{workspace\}(?:\/|$)/.test(pattern);
+  return rooted && pathSegments(pattern) !== undefined;
+}

@@ -1,0 +1,212 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GENESIS, openAuditLog, type Verification } from '../../src/audit/log.ts';
+import { SkillError } from '../../src/errors.ts';
+import { exampleReceipt } from './example-receipt.ts';
+
+let folder: string;
+let file: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'skillcell-audit-'));
+  file = join(folder, 'state', 'audit.db');
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function fill(count: number): string[] {
+  const log = openAuditLog({ file });
+  const hashes = Array.from({ length: count }, (_, index) =>
+    log.append(exampleReceipt({ call_id: `call-${index + 1}` })),
+  );
+  log.close();
+  return hashes;
+}
+
+function tamper(sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
+function verify(rememberedHead?: string): Verification {
+  const log = openAuditLog({ file });
+  try {
+    return log.verify(rememberedHead === undefined ? {} : { rememberedHead });
+  } finally {
+    log.close();
+  }
+}
+
+function openingError(): SkillError {
+  try {
+    openAuditLog({ file }).close();
+  } catch (error) {
+    if (error instanceof SkillError) return error;
+  }
+  throw new Error('Expected a SkillError');
+}
+
+describe('openAuditLog', () => {
+  it('keeps receipts across openings and shows one by its call id', () => {
+    const [first] = fill(2);
+    const log = openAuditLog({ file });
+    expect(log.show('call-1')).toEqual({
+      seq: 1,
+      hash: first,
+      receipt: exampleReceipt({ call_id: 'call-1' }),
+    });
+    expect(log.show('call-9')).toBeUndefined();
+    log.close();
+  });
+
+  it('lists the newest first and filters by skill, code and denials', () => {
+    const log = openAuditLog({ file });
+    const other = { name: 'a/b', version: '1', digest: 'sha256:bb' };
+    log.append(exampleReceipt({ call_id: 'plain' }));
+    log.append(exampleReceipt({ call_id: 'denied', denied_count: 2 }));
+    log.append(exampleReceipt({ call_id: 'limit', code: 'resource_exceeded', limit: 'timeout' }));
+    log.append(exampleReceipt({ call_id: 'other', skill: other }));
+    const ids = (options: Parameters<typeof log.list>[0]): string[] =>
+      log.list(options).map((stored) => stored.receipt.call_id);
+    expect(ids({})).toEqual(['other', 'limit', 'denied', 'plain']);
+    expect(ids({ limit: 2 })).toEqual(['other', 'limit']);
+    expect(ids({ skill: 'a/b' })).toEqual(['other']);
+    expect(ids({ code: 'resource_exceeded' })).toEqual(['limit']);
+    expect(ids({ deniedOnly: true })).toEqual(['denied']);
+    log.close();
+  });
+
+  it('makes the file readable for its owner alone, also when it was open to others before', () => {
+    fill(1);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    chmodSync(file, 0o644);
+    fill(1);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('lets two processes append to one chain at the same time', async () => {
+    const script = join(import.meta.dirname, 'append-many.ts');
+    const children = ['a', 'b'].map((name) =>
+      spawn(process.execPath, [script, file, name, '150'], { stdio: ['ignore', 'ignore', 'inherit'] }),
+    );
+    const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0] as number));
+    expect(codes).toEqual([0, 0]);
+    expect(verify()).toMatchObject({ ok: true, count: 300 });
+    const log = openAuditLog({ file });
+    expect(new Set(log.list({ limit: 999 }).map((stored) => stored.receipt.call_id)).size).toBe(300);
+    log.close();
+  });
+
+  it('keeps the chain when one process has the log open twice', () => {
+    const one = openAuditLog({ file });
+    const two = openAuditLog({ file });
+    one.append(exampleReceipt());
+    two.append(exampleReceipt());
+    one.append(exampleReceipt());
+    expect(two.verify()).toMatchObject({ ok: true, count: 3 });
+    one.close();
+    two.close();
+  });
+
+  it('reports a failed append as a SkillError and stays usable', () => {
+    const log = openAuditLog({ file, busyTimeoutMs: 1 });
+    const blocker = new DatabaseSync(file);
+    blocker.exec('BEGIN IMMEDIATE');
+    expect(() => log.append(exampleReceipt())).toThrow(SkillError);
+    blocker.exec('ROLLBACK');
+    blocker.close();
+    log.append(exampleReceipt());
+    expect(log.verify()).toMatchObject({ ok: true, count: 1 });
+    log.close();
+  });
+});
+
+describe('openAuditLog on a file that cannot be a log', () => {
+  it('refuses other content and names the way out', () => {
+    mkdirSync(join(folder, 'state'));
+    writeFileSync(file, 'no database at all, but long enough to have a header'.repeat(20));
+    const error = openingError();
+    expect(error.code).toBe('usage');
+    expect(error.message).toContain(file);
+    expect(error.fix).toContain('SKILLCELL_HOME');
+  });
+
+  it('refuses a folder that cannot be made', () => {
+    writeFileSync(join(folder, 'state'), 'a file where the folder should be');
+    expect(openingError().code).toBe('usage');
+  });
+
+  it('refuses a schema of a later version', () => {
+    fill(1);
+    tamper('PRAGMA user_version = 99');
+    expect(openingError().message).toContain('schema version 99');
+  });
+});
+
+describe('verify', () => {
+  it('accepts an untouched chain and returns its head and count', () => {
+    expect(verify()).toEqual({ ok: true, count: 0, head: GENESIS });
+    const hashes = fill(4);
+    expect(verify()).toEqual({ ok: true, count: 4, head: hashes[3] });
+  });
+
+  const UP = 'UPDATE receipt SET seq';
+  it.each([
+    {
+      name: 'a changed body',
+      sql: `UPDATE receipt SET body = replace(body, '"ok"', '"ko"') WHERE seq = 2`,
+      brokenAt: 2,
+      reason: 'changed',
+    },
+    {
+      name: 'a changed hash',
+      sql: `UPDATE receipt SET hash = 'ff' WHERE seq = 2`,
+      brokenAt: 2,
+      reason: 'changed',
+    },
+    {
+      name: 'a removed receipt',
+      sql: 'DELETE FROM receipt WHERE seq = 2',
+      brokenAt: 3,
+      reason: 'receipt 2 is missing',
+    },
+    {
+      name: 'a removed first one',
+      sql: 'DELETE FROM receipt WHERE seq = 1',
+      brokenAt: 2,
+      reason: 'receipt 1 is missing',
+    },
+    {
+      name: 'a removed receipt whose gap was closed',
+      sql: `DELETE FROM receipt WHERE seq = 2; ${UP} = 2 WHERE seq = 3; ${UP} = 3 WHERE seq = 4`,
+      brokenAt: 2,
+      reason: 'does not follow',
+    },
+    {
+      name: 'two swapped receipts',
+      sql: `${UP} = -2 WHERE seq = 2; ${UP} = 2 WHERE seq = 3; ${UP} = 3 WHERE seq = -2`,
+      brokenAt: 2,
+      reason: 'does not follow',
+    },
+  ])('finds $name', ({ sql, brokenAt, reason }) => {
+    fill(4);
+    tamper(sql);
+    const result = verify();
+    expect(result).toMatchObject({ ok: false, brokenAt });
+    expect(result.reason).toContain(reason);
+  });
+
+  it('finds newest receipts that were cut off only against a remembered head', () => {
+    const hashes = fill(4);
+    tamper('DELETE FROM receipt WHERE seq > 2');
+    expect(verify()).toMatchObject({ ok: true, count: 2 });
+    expect(verify(hashes[3])).toMatchObject({ ok: false, count: 2 });
+    expect(verify(hashes[1])).toMatchObject({ ok: true });
+  });
+});

@@ -1,0 +1,130 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SkillError } from '../../src/errors.ts';
+import type { Mode } from '../../src/outcome.ts';
+import { chooseMode, type Candidate, type ModeInput } from '../../src/policy/choose-mode.ts';
+import { thrownBy } from './thrown.ts';
+
+const WASM: Candidate = { mode: 'wasm', wall: 'jail', engine: 'python-wasm' };
+const JAIL: Candidate = { mode: 'subprocess', wall: 'jail', engine: 'python' };
+const CONTAINER: Candidate = { mode: 'container', wall: 'container', engine: 'exec' };
+const IN_PROCESS: Candidate = { mode: 'in_process', wall: 'none', engine: 'node' };
+const missing = (candidate: Candidate): Candidate => ({
+  ...candidate,
+  refusal: { reason: `no ${candidate.wall} here`, fix: `Install ${candidate.wall}.` },
+});
+
+function input(over: Partial<ModeInput> = {}): ModeInput {
+  return {
+    declared: [],
+    isolated: false,
+    origin: 'project',
+    minimum: 'in_process',
+    candidates: [WASM, JAIL, CONTAINER, IN_PROCESS],
+    ...over,
+  };
+}
+
+describe('chooseMode', () => {
+  it('takes the strongest that works when the manifest leaves it open, and says what it passed over', () => {
+    expect(chooseMode(input()).candidate).toBe(WASM);
+    const choice = chooseMode(input({ candidates: [missing(WASM), JAIL] }));
+    expect(choice.candidate).toBe(JAIL);
+    expect(choice.reason).toContain('no jail here');
+  });
+
+  it('follows the order of the manifest, not the strength', () => {
+    const choice = chooseMode(input({ declared: ['subprocess', 'wasm'] }));
+    expect(choice.candidate).toBe(JAIL);
+    expect(choice.reason).toContain("manifest's list");
+  });
+
+  it('takes what the caller asks for', () => {
+    const choice = chooseMode(input({ declared: ['wasm', 'container'], requested: 'container' }));
+    expect(choice.candidate).toBe(CONTAINER);
+    expect(choice.reason).toContain('--execution');
+  });
+
+  it('takes another engine of the same mode when the first refuses the bundle', () => {
+    const node: Candidate = { mode: 'subprocess', wall: 'jail', engine: 'node' };
+    expect(chooseMode(input({ candidates: [missing(JAIL), node] })).candidate).toBe(node);
+  });
+
+  it('passes over a mode of the list that is too weak', () => {
+    const choice = chooseMode(input({ declared: ['in_process', 'subprocess'], minimum: 'subprocess' }));
+    expect(choice.candidate).toBe(JAIL);
+    expect(choice.reason).toContain('weaker');
+  });
+
+  it('treats a container as strong as a subprocess', () => {
+    expect(chooseMode(input({ requested: 'container', minimum: 'subprocess' })).candidate).toBe(CONTAINER);
+    expect(chooseMode(input({ requested: 'subprocess', minimum: 'container' })).candidate).toBe(JAIL);
+  });
+
+  it('refuses a mode that the manifest does not list', () => {
+    const error = thrownBy(() => chooseMode(input({ declared: ['wasm'], requested: 'subprocess' })));
+    expect(error.code).toBe('usage');
+    expect(error.fix).toContain('--execution wasm');
+  });
+
+  it('says what to install when the mode is not available', () => {
+    const error = thrownBy(() =>
+      chooseMode(input({ declared: ['subprocess'], candidates: [missing(JAIL)] })),
+    );
+    expect(error.code).toBe('skill_unavailable');
+    expect(error.message).toContain('no jail here');
+    expect(error.fix).toBe('Install jail.');
+  });
+
+  it('says so when nothing runs the skill, or the mode does not exist here at all', () => {
+    expect(thrownBy(() => chooseMode(input({ candidates: [] }))).code).toBe('skill_unavailable');
+    const error = thrownBy(() => chooseMode(input({ declared: ['wasm'], candidates: [JAIL] })));
+    expect(error.code).toBe('skill_unavailable');
+    expect(error.fix).toContain('doctor');
+  });
+
+  it('refuses what is below the minimum of the origin', () => {
+    const error = thrownBy(() => chooseMode(input({ requested: 'subprocess', minimum: 'wasm' })));
+    expect(error.code).toBe('untrusted');
+    expect(error.message).toContain('minimum for project skills');
+    expect(error.fix).toContain('minimum.project');
+  });
+
+  it('refuses in_process with --isolated', () => {
+    const error = thrownBy(() => chooseMode(input({ declared: ['in_process'], isolated: true })));
+    expect(error.code).toBe('untrusted');
+    expect(error.fix).toContain('--isolated');
+  });
+
+  it('never gives a mode that is unlisted, unavailable or too weak', () => {
+    const modes: Mode[] = ['in_process', 'subprocess', 'container', 'wasm'];
+    const strength = { in_process: 0, subprocess: 1, container: 1, wasm: 2 };
+    const all = [WASM, JAIL, CONTAINER, IN_PROCESS];
+    fc.assert(
+      fc.property(
+        fc.record({
+          declared: fc.subarray(modes),
+          isolated: fc.boolean(),
+          minimum: fc.constantFrom(...modes),
+          requested: fc.option(fc.constantFrom(...modes), { nil: undefined }),
+          candidates: fc.tuple(...all.map((one) => fc.constantFrom(one, missing(one)))),
+        }),
+        ({ requested, ...rest }) => {
+          const asked = requested === undefined ? {} : { requested };
+          try {
+            const { candidate } = chooseMode(input({ ...rest, ...asked }));
+            expect(candidate.refusal).toBeUndefined();
+            expect(strength[candidate.mode]).toBeGreaterThanOrEqual(strength[rest.minimum]);
+            if (rest.isolated) expect(candidate.mode).not.toBe('in_process');
+            if (rest.declared.length > 0) expect(rest.declared).toContain(candidate.mode);
+            if (requested !== undefined) expect(candidate.mode).toBe(requested);
+          } catch (error) {
+            if (!(error instanceof SkillError)) throw error;
+            expect(['usage', 'untrusted', 'skill_unavailable']).toContain(error.code);
+            expect(error.fix).not.toBe('');
+          }
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { Manifest } from '../../src/manifest/manifest.ts';
+import { assertEnforceable } from '../../src/policy/enforce-or-refuse.ts';
+import { ENFORCED_FIELDS, type EnforcedField, type EnforcementTable } from '../../src/policy/enforcement.ts';
+import { parsePolicy } from '../../src/policy/operator.ts';
+import { capableManifest, exampleManifest } from './example-manifest.ts';
+import { thrownBy } from './thrown.ts';
+
+function tableWithout(...open: EnforcedField[]): EnforcementTable {
+  const entries = ENFORCED_FIELDS.map((field) => [
+    field,
+    open.includes(field) ? { by: 'nobody', how: `help for ${field}` } : { by: 'kernel', how: 'a wall' },
+  ]);
+  return Object.fromEntries(entries) as EnforcementTable;
+}
+
+const env = (secret: boolean): Manifest =>
+  exampleManifest({ env: { KEY: { required: false, secret, hosts: [] } } });
+
+/** A manifest that sets exactly this field. */
+const SETTERS: Record<EnforcedField, Manifest> = {
+  filesystem: capableManifest({ filesystem: [{ path: '${workspace}', access: 'read' }] }),
+  'filesystem.max_bytes': capableManifest({
+    filesystem: [{ path: '${workspace}', access: 'read-write', maxBytes: 1 }],
+  }),
+  network: capableManifest({ network: [{ host: 'example.com' }] }),
+  env: env(false),
+  'env.secret': env(true),
+  syscalls: capableManifest({ syscalls: 'strict' }),
+  timeout: exampleManifest({ limits: { timeout: 1 } }),
+  cpu: exampleManifest({ limits: { cpu: 1 } }),
+  memory: exampleManifest({ limits: { memory: 1 } }),
+  output: exampleManifest({ limits: { output: 1 } }),
+  processes: exampleManifest({ limits: { processes: 0 } }),
+  scratch: exampleManifest({ limits: { scratch: 1 } }),
+};
+
+const check = (manifest: Manifest, table: EnforcementTable): void =>
+  assertEnforceable({ manifest, table, pair: 'jail + python' });
+
+describe('assertEnforceable', () => {
+  it.each(ENFORCED_FIELDS)('refuses %s when it is set and nobody enforces it', (field) => {
+    const error = thrownBy(() => check(SETTERS[field], tableWithout(field)));
+    expect(error.code).toBe('unenforceable');
+    expect(error.message).toContain(`"${field}"`);
+    expect(error.message).toContain('"jail + python"');
+    expect(error.fix).toContain(`help for ${field}`);
+    expect(error.detail).toEqual({ pair: 'jail + python', fields: [field] });
+  });
+
+  it.each(ENFORCED_FIELDS)('accepts %s when somebody enforces it', (field) => {
+    expect(() => check(SETTERS[field], tableWithout())).not.toThrow();
+  });
+
+  it('accepts a manifest that sets nothing even where nobody enforces anything', () => {
+    expect(() => check(exampleManifest(), tableWithout(...ENFORCED_FIELDS))).not.toThrow();
+  });
+
+  it('names every open field at once', () => {
+    const manifest = exampleManifest({ limits: { memory: 1, cpu: 1 } });
+    const error = thrownBy(() => check(manifest, tableWithout('memory', 'cpu')));
+    expect(error.detail['fields']).toEqual(['memory', 'cpu']);
+  });
+
+  it('refuses a ceiling that the operator set by hand and nobody enforces', () => {
+    const policy = parsePolicy('ceilings: { memory: 1GiB }', { file: 'p.yaml' });
+    const input = { manifest: exampleManifest(), table: tableWithout('memory'), pair: 'jail + python' };
+    expect(() => assertEnforceable(input)).not.toThrow();
+    expect(thrownBy(() => assertEnforceable({ ...input, policy })).code).toBe('unenforceable');
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_POLICY, parsePolicy } from '../../src/policy/operator.ts';
+import { thrownBy } from './thrown.ts';
+
+const parse = (text: string): ReturnType<typeof parsePolicy> => parsePolicy(text, { file: 'p.yaml' });
+
+describe('parsePolicy', () => {
+  it('gives the default policy for an empty file', () => {
+    expect(parse('')).toEqual(DEFAULT_POLICY);
+    expect(parse('# nothing but a comment\n')).toEqual(DEFAULT_POLICY);
+  });
+
+  it('reads every key and keeps defaults for what is left out', () => {
+    const policy = parse(`
+minimum: { external: wasm }
+ceilings: { timeout: 60s, memory: 512MiB, processes: 4 }
+filesystem: { allow: ["\${workspace}/in/**", /data] }
+env: { allow: [API_KEY] }
+network: { allow: ["*.example.com"] }
+`);
+    expect(policy).toEqual({
+      minimum: { ...DEFAULT_POLICY.minimum, external: 'wasm' },
+      ceilings: { ...DEFAULT_POLICY.ceilings, timeout: 60_000, memory: 512 * 1024 * 1024, processes: 4 },
+      ceilingsSet: ['timeout', 'memory', 'processes'],
+      filesystem: { allow: ['${workspace}/in/**', '/data'] },
+      env: { allow: ['API_KEY'] },
+      network: { allow: ['*.example.com'] },
+    });
+  });
+
+  it('can forbid everything with empty lists', () => {
+    const policy = parse('filesystem: { allow: [] }\nenv: { allow: [] }\nnetwork: { allow: [] }');
+    expect([policy.filesystem.allow, policy.env.allow, policy.network.allow]).toEqual([[], [], []]);
+  });
+
+  it.each([
+    ['skills: []', 'skills'],
+    ['publishers: []', 'publishers'],
+    ['network: { allow: [], allow_private: ["127.0.0.1"] }', 'network.allow_private'],
+    ['ceilings: { fuel: 3 }', 'ceilings.fuel'],
+    ['minimum: { stranger: wasm }', 'minimum.stranger'],
+  ])('refuses a key that is not enforced: %s', (text, at) => {
+    const error = thrownBy(() => parse(text));
+    expect(error.code).toBe('usage');
+    expect(error.message).toContain(`"${at}"`);
+    expect(error.message).toContain('p.yaml');
+    expect(error.fix).toContain(`Remove "${at}"`);
+  });
+
+  it.each([
+    ['ceilings: { timeout: soon }', 'ceilings.timeout'],
+    ['ceilings: { memory: [] }', 'ceilings.memory'],
+    ['ceilings: { processes: -1 }', 'ceilings.processes'],
+    ['ceilings: { timeout: .inf }', 'ceilings.timeout'],
+    ['minimum: { bundled: strong }', 'minimum.bundled'],
+    ['filesystem: { allow: [data] }', 'filesystem.allow.0'],
+    ['filesystem: { allow: ["/data/../etc"] }', 'filesystem.allow.0'],
+    ['filesystem: { allow: ["${workspace}x"] }', 'filesystem.allow.0'],
+    ['network: { allow: ["*"] }', 'network.allow.0'],
+    ['env: { allow: ["A B"] }', 'env.allow.0'],
+    ['env: {}', 'env.allow'],
+    ['[]', 'the top level'],
+  ])('refuses a wrong value and names its place: %s', (text, at) => {
+    const error = thrownBy(() => parse(text));
+    expect(error.code).toBe('usage');
+    expect(error.detail).toMatchObject({ file: 'p.yaml', at });
+  });
+
+  it.each(['minimum: {', 'env: { allow: [] }\nenv: { allow: [] }', 'a: &x 1\nb: *x'])(
+    'refuses broken YAML, duplicate keys and aliases: %j',
+    (text) => expect(thrownBy(() => parse(text)).code).toBe('usage'),
+  );
+
+  it('has a finite ceiling for every limit by default', () => {
+    expect(Object.values(DEFAULT_POLICY.ceilings).every(Number.isFinite)).toBe(true);
+    expect(DEFAULT_POLICY.filesystem.allow).toEqual(['${workspace}/**']);
+  });
+});
