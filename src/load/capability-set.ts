@@ -5,7 +5,14 @@
  *
  * @module
  */
-import type { ContainerRule, EnvRule, FilesystemRule, Limits, Manifest, NetworkRule } from '../manifest/manifest.ts';
+import type {
+  ContainerRule,
+  EnvRule,
+  FilesystemRule,
+  Limits,
+  Manifest,
+  NetworkRule,
+} from '../manifest/manifest.ts';
 import { formatDuration, formatSize } from '../manifest/units.ts';
 
 /** The canonical capability set. Empty for a manifest that asks for nothing. */
@@ -56,7 +63,9 @@ function describeSyscalls(rule: 'strict' | { deny: string[] }): string {
 
 function describeLimits(limits: Limits): string[] {
   const times = (['timeout', 'cpu'] as const).map((name) => [name, limits[name], formatDuration] as const);
-  const sizes = (['memory', 'output', 'scratch'] as const).map((name) => [name, limits[name], formatSize] as const);
+  const sizes = (['memory', 'output', 'scratch'] as const).map(
+    (name) => [name, limits[name], formatSize] as const,
+  );
   const lines = [...times, ...sizes].flatMap(([name, value, format]) =>
     value === undefined ? [] : [`limit ${name} ${format(value)}`],
   );
@@ -75,5 +84,8 @@ function joinList(values: readonly string[] | undefined): string {
 /** Text that could be taken for another entry, or hide something, is shown quoted and escaped. */
 function quoteOddText(text: string): string {
   if (/^[^\s,"\p{C}]+$/u.test(text) && text !== 'any' && text !== 'none') return text;
-  return JSON.stringify(text).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (odd) => `\\u{${odd.codePointAt(0)?.toString(16)}}`);
+  return JSON.stringify(text).replaceAll(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (odd) => `\\u{${odd.codePointAt(0)?.toString(16)}}`,
+  );
 }

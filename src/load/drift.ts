@@ -5,6 +5,7 @@
  * @module
  */
 import type { Manifest } from '../manifest/manifest.ts';
+import { envNameProblem } from '../manifest/names.ts';
 import { quote } from '../manifest/quote.ts';
 import type { Finding, Inspection } from './inspection.ts';
 import { isAvailableModule, isNetworkModule, isOwnModule, isProcessModule } from './modules.ts';
@@ -22,14 +23,9 @@ export interface DriftSource {
   paths: readonly string[];
 }
 
-/** Every cell has these, or their absence harms nobody; reading them tells nothing. */
+/** Names that tools and libraries look at by the way; a cell without them works as well. */
 const HARMLESS_ENV: ReadonlySet<string> = new Set(
-  (
-    'PATH HOME PWD TMPDIR TEMP TMP LANG LANGUAGE LC_ALL LC_CTYPE TZ USER LOGNAME SHELL TERM COLUMNS LINES ' +
-    'NO_COLOR FORCE_COLOR HOSTNAME CI DEBUG VIRTUAL_ENV ' +
-    'PYTHONPATH PYTHONHASHSEED PYTHONUNBUFFERED PYTHONIOENCODING PYTHONUTF8 PYTHONDONTWRITEBYTECODE ' +
-    'PYTEST_CURRENT_TEST NODE_ENV XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR'
-  ).split(' '),
+  'TZ TERM COLUMNS LINES NO_COLOR FORCE_COLOR HOSTNAME CI DEBUG PYTEST_CURRENT_TEST'.split(' '),
 );
 
 export function findDrift(source: DriftSource): Drift {
@@ -50,7 +46,7 @@ function uncoveredNetwork({ manifest, inspection, paths }: DriftSource): string[
 
 function undeclaredEnv({ manifest, inspection }: DriftSource): string[] {
   const undeclared = inspection.env.filter(
-    ({ value }) => !HARMLESS_ENV.has(value) && !Object.hasOwn(manifest.env, value),
+    ({ value }) => !isHarmlessEnv(value) && !Object.hasOwn(manifest.env, value),
   );
   return perValue(
     undeclared,
@@ -58,13 +54,22 @@ function undeclaredEnv({ manifest, inspection }: DriftSource): string[] {
   );
 }
 
+/** A name that no manifest may declare (PATH, HOME, …) never has a value of the operator in a cell. */
+function isHarmlessEnv(name: string): boolean {
+  return HARMLESS_ENV.has(name) || envNameProblem(name) !== undefined;
+}
+
 function unparsedSource({ inspection }: DriftSource): string[] {
-  return inspection.unparsed.map(({ value, at }) => `The source at ${quote(at)} cannot be parsed: ${quote(value)}.`);
+  return inspection.unparsed.map(
+    ({ value, at }) => `The source at ${quote(at)} cannot be parsed: ${quote(value)}.`,
+  );
 }
 
 function uncoveredHosts({ manifest, inspection }: DriftSource): string[] {
   const rules = manifest.capabilities.network;
-  const uncovered = inspection.hosts.filter(({ value }) => !rules.some((rule) => isHostCovered(rule.host, value)));
+  const uncovered = inspection.hosts.filter(
+    ({ value }) => !rules.some((rule) => isHostCovered(rule.host, value)),
+  );
   return perValue(
     uncovered,
     (value, at) => `The code names the host ${value} (${at}), which no network rule covers.`,

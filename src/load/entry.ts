@@ -16,17 +16,25 @@ export function findEntry(manifest: Pick<Manifest, 'entry'>, files: FileDigests)
   if (manifest.entry === undefined) return inferEntry(files);
   const path = posix.normalize(manifest.entry);
   if (Object.hasOwn(files, path)) return path;
-  throw new SkillError('manifest_invalid', `The entry ${JSON.stringify(manifest.entry)} is no file of the bundle.`, {
-    fix: 'Let "entry" name a file inside the bundle folder, relative to it, such as "skill.py".',
-    detail: { field: 'entry', entry: manifest.entry },
-  });
+  throw new SkillError(
+    'manifest_invalid',
+    `The entry ${JSON.stringify(manifest.entry)} is no file of the bundle.`,
+    {
+      fix: 'Let "entry" name a file inside the bundle folder, relative to it, such as "skill.py".',
+      detail: { field: 'entry', entry: manifest.entry },
+    },
+  );
 }
 
 function inferEntry(files: FileDigests): string {
   const found = USUAL_ENTRIES.find((name) => Object.hasOwn(files, name));
   if (found !== undefined) return found;
-  throw new SkillError('manifest_invalid', `The bundle has no entry: none of ${USUAL_ENTRIES.join(', ')} is there.`, {
-    fix: 'Add one of these files, or name the file to run with "entry" in the manifest.',
-    detail: { field: 'entry', lookedFor: [...USUAL_ENTRIES] },
-  });
+  throw new SkillError(
+    'manifest_invalid',
+    `The bundle has no entry: none of ${USUAL_ENTRIES.join(', ')} is there.`,
+    {
+      fix: 'Add one of these files, or name the file to run with "entry" in the manifest.',
+      detail: { field: 'entry', lookedFor: [...USUAL_ENTRIES] },
+    },
+  );
 }

@@ -1,35 +1,104 @@
 /**
  * From a folder to a bundle that may be run, in one readable line of steps:
- * read, parse, lock, stage, inspect, compare.
+ * read, parse, compare with the lock, stage, inspect, compare with the code.
  *
  * @module
  */
-import { basename, dirname } from 'node:path';
 import { SkillError } from '../errors.ts';
-import type { ParsedManifest } from '../manifest/manifest.ts';
-import { parseManifest } from '../manifest/parse.ts';
-import { parseSkillMd } from '../manifest/skill-md.ts';
+import type { Manifest } from '../manifest/manifest.ts';
 import type { Bundle, FileDigests, LockState, Origin } from './bundle.ts';
+import { readDescription } from './bundle-texts.ts';
+import type { Description } from './bundle-texts.ts';
 import { capabilitySet } from './capability-set.ts';
 import { findDrift } from './drift.ts';
 import { findEntry } from './entry.ts';
 import type { Inspection } from './inspection.ts';
-import { compareLock, parseLock } from './lock.ts';
+import { compareLock, formatLock, makeLock, parseLock } from './lock.ts';
 import { readBundle } from './read-bundle.ts';
 import type { BundleFiles } from './read-bundle.ts';
 import type { Store } from './store.ts';
 
 export interface BundleLocation {
+  /** What people call it by: an id or a path. */
   ref: string;
   /** Real path of the bundle folder. */
   dir: string;
   origin: Origin;
 }
 
-/** Static inspection of a staged copy. Parsing hostile source is done in a jail, so it is handed in. */
+/** Static inspection of a staged copy. Hostile source is parsed in a jail, so the means are handed in. */
 export type Inspect = (stagedDir: string, files: FileDigests, digest: string) => Promise<Inspection>;
 
 export interface LoadDeps {
   store: Store;
   inspect: Inspect;
+}
+
+/** Loads a bundle, or throws `manifest_invalid` or `manifest_drift`. */
+export async function loadBundle(location: BundleLocation, deps: LoadDeps): Promise<Bundle> {
+  const source = readBundle(location.dir);
+  const description = readDescription(source.contents, location.dir);
+  const lock = checkLock(source, description.manifest);
+  return examine({ location, source, description, lock }, deps);
+}
+
+/** The text of a new `skill.lock` for the bundle as it is now, whatever an older lock says. */
+export async function lockBundle(location: BundleLocation, deps: LoadDeps): Promise<string> {
+  const source = readBundle(location.dir);
+  const description = readDescription(source.contents, location.dir);
+  const bundle = await examine({ location, source, description, lock: 'unlocked' }, deps);
+  return formatLock(makeLock({ ...bundle, capabilities: capabilitySet(bundle.manifest) }));
+}
+
+interface ReadSkill {
+  location: BundleLocation;
+  source: BundleFiles;
+  description: Description;
+  lock: LockState;
+}
+
+function checkLock(source: BundleFiles, manifest: Manifest): LockState {
+  if (source.lock === undefined) return 'unlocked';
+  compareLock(parseLock(source.lock.toString('utf8')), source.files, capabilitySet(manifest));
+  return 'locked';
+}
+
+async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
+  const { location, source, lock } = skill;
+  const { manifest, warnings, instructions } = skill.description;
+  const { files, digest } = source;
+  const entry = findEntry(manifest, files);
+  const stagedDir = deps.store.stage(source);
+  const inspection = await deps.inspect(stagedDir, files, digest);
+  const found = findDrift({ manifest, inspection, paths: Object.keys(files) });
+  if (found.drift.length > 0) throw driftError(manifest.name, found.drift);
+  return {
+    manifest,
+    origin: location.origin,
+    sourceDir: location.dir,
+    stagedDir,
+    files,
+    digest,
+    lock,
+    entry,
+    inspection,
+    ...(instructions === undefined ? {} : { instructions }),
+    warnings: [...warnings, ...lockWarnings(lock), ...found.warnings],
+  };
+}
+
+function lockWarnings(lock: LockState): string[] {
+  if (lock === 'locked') return [];
+  return ['The bundle has no skill.lock, so a change of it goes unnoticed; make one with `skillcell lock`.'];
+}
+
+function driftError(name: string, drift: string[]): SkillError {
+  return new SkillError(
+    'manifest_drift',
+    `The code of "${name}" is not covered by its manifest: ${drift.join(' ')}`,
+    {
+      fix: 'Declare what the code needs under "capabilities" or "env_vars", or remove it from the code.',
+      detail: { drift },
+    },
+  );
 }

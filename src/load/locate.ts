@@ -7,6 +7,7 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
+import { isNameSegment } from '../manifest/names.ts';
 import { nearestNames } from './nearest-names.ts';
 
 export interface SkillPlaces {
@@ -26,7 +27,6 @@ export interface FoundSkill {
 }
 
 const MANIFEST_FILES = ['manifest.yaml', 'SKILL.md'] as const;
-const ID_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Finds the one bundle folder that `ref` stands for: a path to it or to its manifest, or an id. */
 export function findSkill(ref: string, places: SkillPlaces): FoundSkill {
@@ -61,7 +61,7 @@ function registriesOf(places: SkillPlaces): string[] {
 /** `category/name` or `name`; no segment can climb or hide, because each starts with a letter or digit. */
 function isId(ref: string): boolean {
   const segments = ref.split('/');
-  return segments.length <= 2 && segments.every((segment) => ID_SEGMENT.test(segment));
+  return segments.length <= 2 && segments.every(isNameSegment);
 }
 
 function findByPath(ref: string, places: SkillPlaces): FoundSkill {
@@ -74,10 +74,14 @@ function findByPath(ref: string, places: SkillPlaces): FoundSkill {
   }
   const [dir] = bundleAt(isManifest ? dirname(path) : path);
   if (dir !== undefined) return { ref, dir };
-  throw new SkillError('manifest_invalid', `The folder ${JSON.stringify(ref)} has no ${MANIFEST_FILES.join(' or ')}.`, {
-    fix: 'Give the folder of a skill, or add a manifest.yaml to this one.',
-    detail: { path, lookedFor: [...MANIFEST_FILES] },
-  });
+  throw new SkillError(
+    'manifest_invalid',
+    `The folder ${JSON.stringify(ref)} has no ${MANIFEST_FILES.join(' or ')}.`,
+    {
+      fix: 'Give the folder of a skill, or add a manifest.yaml to this one.',
+      detail: { path, lookedFor: [...MANIFEST_FILES] },
+    },
+  );
 }
 
 function skillsIn(registry: string): FoundSkill[] {
@@ -90,7 +94,7 @@ function skillsIn(registry: string): FoundSkill[] {
 
 function namesIn(folder: string): string[] {
   try {
-    return readdirSync(folder).filter((name) => ID_SEGMENT.test(name));
+    return readdirSync(folder).filter(isNameSegment);
   } catch {
     // A registry that does not exist, or a file among the categories, holds no skills.
     return [];
@@ -123,10 +127,17 @@ function unknown(ref: string, places: SkillPlaces): SkillError {
   const ids = findSkills(places).map((skill) => skill.ref);
   const suggestions = isAbsolute(ref) ? [] : nearestNames(ref, ids);
   const hint = suggestions.map((id) => JSON.stringify(id)).join(' or ');
-  return new SkillError('skill_unavailable', `The skill ${JSON.stringify(ref)} is neither an existing path nor a known id.`, {
-    fix: hint === '' ? 'See `skillcell list` for the known skills, or give the path of a folder.' : `Did you mean ${hint}?`,
-    detail: { ref, suggestions },
-  });
+  return new SkillError(
+    'skill_unavailable',
+    `The skill ${JSON.stringify(ref)} is neither an existing path nor a known id.`,
+    {
+      fix:
+        hint === ''
+          ? 'See `skillcell list` for the known skills, or give the path of a folder.'
+          : `Did you mean ${hint}?`,
+      detail: { ref, suggestions },
+    },
+  );
 }
 
 function usage(message: string): SkillError {

@@ -18,11 +18,14 @@ const MAX_ENTRIES = 10_000;
 const MAX_FINDING = 1024;
 
 /** These are shown to people: nothing in them may hide or steer a terminal. */
-const visibleText = z.string().max(65_536).regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'has invisible characters');
+const visibleText = z
+  .string()
+  .max(65_536)
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'has invisible characters');
 const findings = z.array(z.string().max(MAX_FINDING)).max(MAX_ENTRIES);
 const hex = z.string().regex(/^[0-9a-f]{64}$/, 'is no sha256 in hex');
 
-const lockSchema = z.strictObject({
+const lockSchema: z.ZodType<Lock> = z.strictObject({
   version: z.literal(1),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, 'is no sha256 digest'),
   files: z
@@ -32,7 +35,15 @@ const lockSchema = z.strictObject({
   inspection: z.strictObject({ modules: findings, env: findings, hosts: findings }),
 });
 
-export type Lock = z.infer<typeof lockSchema>;
+export interface Lock {
+  version: 1;
+  digest: string;
+  files: FileDigests;
+  /** What the manifest asked for when it was locked. */
+  capabilities: string[];
+  /** What the code was seen to use. */
+  inspection: { modules: string[]; env: string[]; hosts: string[] };
+}
 
 export interface LockSource {
   files: FileDigests;
@@ -75,7 +86,9 @@ export function parseLock(text: string): Lock {
 /** Throws `manifest_drift` when the bundle is no longer what was locked. */
 export function compareLock(lock: Lock, files: FileDigests, capabilities: readonly string[]): void {
   const drift = {
-    changed: Object.keys(files).filter((path) => Object.hasOwn(lock.files, path) && lock.files[path] !== files[path]),
+    changed: Object.keys(files).filter(
+      (path) => Object.hasOwn(lock.files, path) && lock.files[path] !== files[path],
+    ),
     missing: Object.keys(lock.files).filter((path) => !Object.hasOwn(files, path)),
     unlisted: Object.keys(files).filter((path) => !Object.hasOwn(lock.files, path)),
     capabilities: diffCapabilities(lock.capabilities, capabilities),

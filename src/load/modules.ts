@@ -7,28 +7,25 @@
 import { PYTHON_STDLIB } from './python-stdlib.ts';
 
 /** Each also stands for everything below it: `socket` for `socket.socket`. */
-const NETWORK_MODULES = [
-  ...['socket', '_socket', 'socketserver', 'http.client', 'http.server', 'urllib.request', 'ftplib', 'smtplib'],
-  ...['imaplib', 'poplib', 'nntplib', 'telnetlib', 'smtpd', 'asyncore', 'asynchat', 'xmlrpc.client', 'xmlrpc.server'],
-  ...['wsgiref.simple_server', 'logging.handlers.SocketHandler', 'logging.handlers.HTTPHandler'],
-  ...['asyncio.open_connection', 'asyncio.start_server', 'multiprocessing.connection'],
-  ...['requests', 'requests_html', 'httpx', 'httpcore', 'aiohttp', 'urllib3', 'httplib2', 'pycurl', 'niquests'],
-  ...['websockets', 'websocket', 'socketio', 'grpc', 'zmq', 'paramiko', 'asyncssh', 'fabric', 'dns', 'scapy'],
-  ...['boto3', 'botocore', 'aiobotocore', 's3fs', 'gcsfs', 'azure', 'google.cloud', 'googleapiclient'],
-  ...['openai', 'anthropic', 'google.genai', 'google.generativeai', 'ollama', 'mistralai', 'cohere', 'groq'],
-  ...['litellm', 'replicate', 'huggingface_hub', 'web3', 'tweepy', 'slack_sdk', 'discord', 'telegram', 'stripe'],
-  ...['redis', 'pymongo', 'psycopg', 'psycopg2', 'asyncpg', 'pymysql', 'aiomysql', 'elasticsearch', 'kafka', 'pika'],
-  ...['feedparser', 'selenium', 'playwright', 'scrapy', 'tornado', 'twisted', 'flask', 'fastapi', 'uvicorn'],
-];
+const NETWORK_MODULES = words(`
+  socket _socket socketserver http.client http.server urllib.request ftplib smtplib imaplib poplib
+  nntplib telnetlib smtpd asyncore asynchat xmlrpc.client xmlrpc.server wsgiref.simple_server
+  logging.handlers.SocketHandler logging.handlers.HTTPHandler asyncio.open_connection
+  asyncio.start_server multiprocessing.connection requests requests_html httpx httpcore aiohttp
+  urllib3 httplib2 pycurl niquests websockets websocket socketio grpc zmq paramiko asyncssh fabric dns
+  scapy boto3 botocore aiobotocore s3fs gcsfs azure google.cloud googleapiclient openai anthropic
+  google.genai google.generativeai ollama mistralai cohere groq litellm replicate huggingface_hub web3
+  tweepy slack_sdk discord telegram stripe redis pymongo psycopg psycopg2 asyncpg pymysql aiomysql
+  elasticsearch kafka pika feedparser selenium playwright scrapy tornado twisted flask fastapi uvicorn
+`);
 
-const PROCESS_MODULES = [
-  ...['subprocess', '_posixsubprocess', 'multiprocessing', 'pty', 'webbrowser', 'sh', 'pexpect', 'plumbum'],
-  ...['concurrent.futures.ProcessPoolExecutor', 'concurrent.futures.process'],
-  ...['asyncio.create_subprocess_exec', 'asyncio.create_subprocess_shell', 'asyncio.subprocess'],
-  ...['os.system', 'os.popen', 'os.fork', 'os.forkpty', 'os.posix_spawn', 'os.posix_spawnp'],
-  ...['os.execl', 'os.execle', 'os.execlp', 'os.execlpe', 'os.execv', 'os.execve', 'os.execvp', 'os.execvpe'],
-  ...['os.spawnl', 'os.spawnle', 'os.spawnlp', 'os.spawnlpe', 'os.spawnv', 'os.spawnve', 'os.spawnvp', 'os.spawnvpe'],
-];
+const PROCESS_MODULES = words(`
+  subprocess _posixsubprocess multiprocessing pty webbrowser sh pexpect plumbum
+  concurrent.futures.ProcessPoolExecutor concurrent.futures.process asyncio.create_subprocess_exec
+  asyncio.create_subprocess_shell asyncio.subprocess os.system os.popen os.fork os.forkpty
+  os.posix_spawn os.posix_spawnp os.execl os.execle os.execlp os.execlpe os.execv os.execve os.execvp
+  os.execvpe os.spawnl os.spawnle os.spawnlp os.spawnlpe os.spawnv os.spawnve os.spawnvp os.spawnvpe
+`);
 
 /** Modules whose distribution has quite another name. */
 const DISTRIBUTION_OF: Readonly<Record<string, string>> = {
@@ -77,7 +74,8 @@ export function isAvailableModule(module: string, sources: ModuleSources): boole
   if (top === '' || top.startsWith('_') || PYTHON_STDLIB.has(top)) return true;
   // Provided by the harness inside the cell.
   if (top === 'skillware') return true;
-  if (sources.paths.some((path) => path.split('/').some((part) => part === top || part === `${top}.py`))) return true;
+  if (sources.paths.some((path) => path.split('/').some((part) => part === top || part === `${top}.py`)))
+    return true;
   return sources.requirements.some((requirement) => mayProvide(requirement, top));
 }
 
@@ -88,6 +86,10 @@ function mayProvide(requirement: string, top: string): boolean {
   if (distribution === '') return false;
   if (alias !== undefined && distribution.includes(alias)) return true;
   return distribution.includes(module) || module.includes(distribution);
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/);
 }
 
 function normalize(name: string): string {

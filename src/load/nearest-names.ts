@@ -13,7 +13,10 @@ export function nearestNames(typed: string, names: readonly string[]): string[] 
   if (typed.length > MAX_LENGTH) return [];
   const tolerance = Math.max(1, Math.floor(typed.length / 4));
   return names
-    .map((name) => ({ name, distance: Math.min(editDistance(typed, name), editDistance(typed, lastSegment(name))) }))
+    .map((name) => ({
+      name,
+      distance: Math.min(editDistance(typed, name), editDistance(typed, lastSegment(name))),
+    }))
     .filter(({ distance }) => distance <= tolerance)
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
     .slice(0, MAX_SUGGESTIONS)

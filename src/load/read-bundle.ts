@@ -15,7 +15,7 @@ import { digestFiles, sha256 } from './digest.ts';
 export const BUNDLE_LIMITS = {
   files: 2000,
   folders: 2000,
-  totalBytes: 64 * 1024 * 1024,
+  totalBytes: 67_108_864,
   depth: 16,
   nameBytes: 255,
   pathBytes: 1024,
@@ -114,7 +114,8 @@ function descend(walk: Walk, handle: string, path: string): void {
 }
 
 function readFile(walk: Walk, handle: string, path: string): void {
-  if (walk.contents.size >= BUNDLE_LIMITS.files) throw refusal(path, `more than ${BUNDLE_LIMITS.files} files`);
+  if (walk.contents.size >= BUNDLE_LIMITS.files)
+    throw refusal(path, `more than ${BUNDLE_LIMITS.files} files`);
   const fd = openEntry(handle, OPEN_FILE, path);
   try {
     const bytes = readOpenFile(fd, path, BUNDLE_LIMITS.totalBytes - walk.bytes);
@@ -144,7 +145,8 @@ function openEntry(handle: string, flags: number, path: string): number {
     return openSync(handle, flags);
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    const reason = code === 'ELOOP' || code === 'ENOTDIR' ? 'a symbolic link or no folder' : `unreadable (${code})`;
+    const reason =
+      code === 'ELOOP' || code === 'ENOTDIR' ? 'a symbolic link or no folder' : `unreadable (${code})`;
     throw refusal(path, reason, cause);
   }
 }
@@ -155,9 +157,11 @@ const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
 function refuseBadName(bytes: Buffer, path: string): void {
   const name = bytes.toString('utf8');
   if (!Buffer.from(name, 'utf8').equals(bytes)) throw refusal(path, 'a name that is no valid UTF-8');
-  if (UNSAFE_CHARACTERS.test(name)) throw refusal(path, 'a name with control, invisible or backslash characters');
+  if (UNSAFE_CHARACTERS.test(name))
+    throw refusal(path, 'a name with control, invisible or backslash characters');
   if (name === '__proto__') throw refusal(path, 'a reserved name');
-  if (bytes.length > BUNDLE_LIMITS.nameBytes) throw refusal(path, `a name over ${BUNDLE_LIMITS.nameBytes} bytes`);
+  if (bytes.length > BUNDLE_LIMITS.nameBytes)
+    throw refusal(path, `a name over ${BUNDLE_LIMITS.nameBytes} bytes`);
   if (Buffer.byteLength(path) > BUNDLE_LIMITS.pathBytes) {
     throw refusal(path, `a path over ${BUNDLE_LIMITS.pathBytes} bytes`);
   }

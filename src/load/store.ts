@@ -117,10 +117,14 @@ function putInPlace(copy: string, target: string, digest: string): void {
     if (isIntact(target, digest)) return;
     moveAway(target);
   }
-  throw new SkillError('internal', `The store entry ${JSON.stringify(target)} changes faster than it can be rebuilt.`, {
-    fix: 'Find out which program writes to the store, or delete the entry.',
-    detail: { target },
-  });
+  throw new SkillError(
+    'internal',
+    `The store entry ${JSON.stringify(target)} changes faster than it can be rebuilt.`,
+    {
+      fix: 'Find out which program writes to the store, or delete the entry.',
+      detail: { target },
+    },
+  );
 }
 
 function moveAway(target: string): void {
@@ -177,9 +181,13 @@ function errorCode(error: unknown): string {
 }
 
 function homeError(folder: string, reason: string, cause?: unknown): SkillError {
-  return new SkillError('usage', `The Skillcell folder ${JSON.stringify(folder)} cannot be used: ${reason}.`, {
-    fix: 'Give a folder of your own that nobody else can write to, or one that does not exist yet.',
-    detail: { folder, reason },
-    cause,
-  });
+  return new SkillError(
+    'usage',
+    `The Skillcell folder ${JSON.stringify(folder)} cannot be used: ${reason}.`,
+    {
+      fix: 'Give a folder of your own that nobody else can write to, or one that does not exist yet.',
+      detail: { folder, reason },
+      cause,
+    },
+  );
 }

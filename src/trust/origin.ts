@@ -9,7 +9,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import type { Origin } from '../load/bundle.ts';
 import type { BundleLocation } from '../load/load-bundle.ts';
 import { findSkill, findSkills, installedDir } from '../load/locate.ts';
-import type { SkillPlaces } from '../load/locate.ts';
+import type { FoundSkill, SkillPlaces } from '../load/locate.ts';
 
 /** The origin of a bundle folder, given by its real path. */
 export function originOf(dir: string, places: SkillPlaces): Origin {
@@ -21,13 +21,16 @@ export function originOf(dir: string, places: SkillPlaces): Origin {
 
 /** The one skill that `ref` stands for, with its origin. */
 export function locateSkill(ref: string, places: SkillPlaces): BundleLocation {
-  const found = findSkill(ref, places);
-  return { ...found, origin: originOf(found.dir, places) };
+  return withOrigin(findSkill(ref, places), places);
 }
 
 /** Every skill of the registries, with its origin. */
 export function listSkills(places: SkillPlaces): BundleLocation[] {
-  return findSkills(places).map((found) => ({ ...found, origin: originOf(found.dir, places) }));
+  return findSkills(places).map((found) => withOrigin(found, places));
+}
+
+function withOrigin(found: FoundSkill, places: SkillPlaces): BundleLocation {
+  return { ref: found.ref, dir: found.dir, origin: originOf(found.dir, places) };
 }
 
 function isBelow(dir: string, folder: string): boolean {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { capabilitySet, diffCapabilities } from '../../src/load/capability-set.ts';
 import type { NetworkRule } from '../../src/manifest/manifest.ts';
@@ -54,7 +54,11 @@ describe('capabilitySet', () => {
   test('shows text that could deceive in quotes and escaped', () => {
     const path = `a\nnetwork evil.io${String.fromCodePoint(0x202e)}`;
     const manifest = manifestWith({
-      capabilities: { filesystem: [{ path, access: 'read' }], network: [], syscalls: { deny: ['bpf', 'any'] } },
+      capabilities: {
+        filesystem: [{ path, access: 'read' }],
+        network: [],
+        syscalls: { deny: ['bpf', 'any'] },
+      },
     });
     expect(capabilitySet(manifest)).toEqual([
       'filesystem read "a\\nnetwork evil.io\\u{202e}"',

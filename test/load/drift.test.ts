@@ -23,19 +23,31 @@ const network = (host: string): Partial<Manifest> => ({
 const requests = { requirements: ['requests>=2.31', 'google-genai', 'PyYAML', 'beautifulsoup4', 'Pillow'] };
 
 describe('network', () => {
-  test.each(['socket', 'urllib.request', 'urllib.request.urlopen', 'http.client', 'requests.adapters', 'google.genai'])(
-    'importing %s without a network rule is drift',
-    (module) => {
-      const { drift } = judge({ modules: [module] }, requests);
-      expect(drift).toEqual([`The code imports "${module}" (skill.py:1), but the manifest declares no network.`]);
-      expect(judge({ modules: [module] }, { ...requests, ...network('x.io') }).drift).toEqual([]);
-    },
-  );
+  test.each([
+    'socket',
+    'urllib.request',
+    'urllib.request.urlopen',
+    'http.client',
+    'requests.adapters',
+    'google.genai',
+  ])('importing %s without a network rule is drift', (module) => {
+    const { drift } = judge({ modules: [module] }, requests);
+    expect(drift).toEqual([
+      `The code imports "${module}" (skill.py:1), but the manifest declares no network.`,
+    ]);
+    expect(judge({ modules: [module] }, { ...requests, ...network('x.io') }).drift).toEqual([]);
+  });
 
-  test.each(['json', 'urllib.parse', 'http', 'http.HTTPStatus', 'sockets_like', 'asyncio', 'ssl', 'google.protobuf'])(
-    'importing %s is none',
-    (module) => expect(judge({ modules: [module] }).drift).toEqual([]),
-  );
+  test.each([
+    'json',
+    'urllib.parse',
+    'http',
+    'http.HTTPStatus',
+    'sockets_like',
+    'asyncio',
+    'ssl',
+    'google.protobuf',
+  ])('importing %s is none', (module) => expect(judge({ modules: [module] }).drift).toEqual([]));
 
   test("a bundle's own module is none, unless the standard library comes first", () => {
     expect(judge({ modules: ['dns'] }, {}, ['skill.py', 'dns.py']).drift).toEqual([]);
@@ -71,7 +83,7 @@ describe('environment', () => {
 
   test('reading a declared or harmless name is none', () => {
     const env = { API_KEY: { required: true, secret: true, hosts: [] } };
-    expect(judge({ env: ['API_KEY', 'HOME', 'TZ'] }, { env }).drift).toEqual([]);
+    expect(judge({ env: ['API_KEY', 'HOME', 'TZ', 'https_proxy'] }, { env }).drift).toEqual([]);
   });
 
   test('names of object properties are not taken for declared ones', () => {
@@ -80,20 +92,33 @@ describe('environment', () => {
 });
 
 describe('processes', () => {
-  test.each(['subprocess', 'multiprocessing.Pool', 'os.system', 'pty'])('%s without a limit is a warning', (module) => {
-    expect(judge({ modules: [module] })).toMatchObject({ drift: [], warnings: [expect.stringContaining(module)] });
-    expect(judge({ modules: [module] }, { limits: { processes: 1 } }).warnings).toEqual([]);
-  });
+  test.each(['subprocess', 'multiprocessing.Pool', 'os.system', 'pty'])(
+    '%s without a limit is a warning',
+    (module) => {
+      expect(judge({ modules: [module] })).toMatchObject({
+        drift: [],
+        warnings: [expect.stringContaining(module)],
+      });
+      expect(judge({ modules: [module] }, { limits: { processes: 1 } }).warnings).toEqual([]);
+    },
+  );
 });
 
 describe('requirements', () => {
-  test.each(['json', 'yaml', 'bs4', 'PIL.Image', 'requests', 'google.genai.types', 'utils', 'helpers', 'skillware.core'])(
-    '%s has a source',
-    (module) => {
-      const { warnings } = judge({ modules: [module] }, requests, ['skill.py', 'utils.py', 'lib/helpers/a.py']);
-      expect(warnings).toEqual([]);
-    },
-  );
+  test.each([
+    'json',
+    'yaml',
+    'bs4',
+    'PIL.Image',
+    'requests',
+    'google.genai.types',
+    'utils',
+    'helpers',
+    'skillware.core',
+  ])('%s has a source', (module) => {
+    const { warnings } = judge({ modules: [module] }, requests, ['skill.py', 'utils.py', 'lib/helpers/a.py']);
+    expect(warnings).toEqual([]);
+  });
 
   test('a module from nowhere is a warning, and no drift', () => {
     expect(judge({ modules: ['numpy.linalg'] }, requests)).toEqual({
@@ -117,6 +142,6 @@ test('for a legacy manifest everything is a warning', () => {
 });
 
 test('text from the source cannot steer a terminal', () => {
-  const { drift } = judge({ env: ['\u001b[2J\n'] });
-  expect(drift[0]).toMatch(/^[ -~]+$/);
+  const { warnings } = judge({ hosts: ['\u001b[2J\n'] });
+  expect(warnings[0]).toMatch(/^[ -~]+$/);
 });

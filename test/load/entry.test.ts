@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { findEntry } from '../../src/load/entry.ts';
 import { errorOf } from './helpers.ts';
 
-const files = (...paths: string[]): Record<string, string> => Object.fromEntries(paths.map((path) => [path, 'hash']));
+const files = (...paths: string[]): Record<string, string> =>
+  Object.fromEntries(paths.map((path) => [path, 'hash']));
 
 test('the usual names are found in their order', () => {
   expect(findEntry({}, files('Dockerfile', 'skill.js', 'skill.py'))).toBe('skill.py');
@@ -14,14 +15,20 @@ test('what the manifest names comes first', () => {
   expect(findEntry({ entry: './src/../skill.py' }, files('skill.py'))).toBe('skill.py');
 });
 
-test.each(['missing.py', '../skill.py', '/etc/passwd', 'src/../../skill.py', 'src', '', 'constructor', 'skill.py/'])(
-  'the entry "%s" is refused',
-  (entry) => {
-    const error = errorOf(() => findEntry({ entry }, files('skill.py', 'src/main.py')));
-    expect(error.code).toBe('manifest_invalid');
-    expect(error.detail['field']).toBe('entry');
-  },
-);
+test.each([
+  'missing.py',
+  '../skill.py',
+  '/etc/passwd',
+  'src/../../skill.py',
+  'src',
+  '',
+  'constructor',
+  'skill.py/',
+])('the entry "%s" is refused', (entry) => {
+  const error = errorOf(() => findEntry({ entry }, files('skill.py', 'src/main.py')));
+  expect(error.code).toBe('manifest_invalid');
+  expect(error.detail['field']).toBe('entry');
+});
 
 test('a bundle without any entry says what was looked for', () => {
   const error = errorOf(() => findEntry({}, files('main.py')));

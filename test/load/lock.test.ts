@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { digestFiles, sha256 } from '../../src/load/digest.ts';
 import { compareLock, formatLock, makeLock, parseLock } from '../../src/load/lock.ts';
@@ -90,7 +90,11 @@ describe('compareLock', () => {
     const error = errorOf(() => compareLock(lockOf(FILES), now, CAPABILITIES));
     expect(error.code).toBe('manifest_drift');
     expect(error.message).toContain('changed: skill.py; missing: data/a.json; unlisted: new.py');
-    expect(error.detail).toMatchObject({ changed: ['skill.py'], missing: ['data/a.json'], unlisted: ['new.py'] });
+    expect(error.detail).toMatchObject({
+      changed: ['skill.py'],
+      missing: ['data/a.json'],
+      unlisted: ['new.py'],
+    });
   });
 
   test('shows what the manifest asks for now', () => {
@@ -111,7 +115,8 @@ describe('compareLock', () => {
       fc.property(files, files, (locked, now) => {
         const same = digestFiles(locked) === digestFiles(now);
         if (same) compareLock(lockOf(locked), now, CAPABILITIES);
-        else expect(errorOf(() => compareLock(lockOf(locked), now, CAPABILITIES)).code).toBe('manifest_drift');
+        else
+          expect(errorOf(() => compareLock(lockOf(locked), now, CAPABILITIES)).code).toBe('manifest_drift');
       }),
     );
   });

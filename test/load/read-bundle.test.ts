@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { digestFiles } from '../../src/load/digest.ts';
 import { BUNDLE_LIMITS, readBundle, readEverything } from '../../src/load/read-bundle.ts';
@@ -28,11 +28,21 @@ describe('readBundle', () => {
   });
 
   test('leaves out .git, __pycache__ and the lock itself, and nothing else', () => {
-    const dir = tempTree({ 'skill.py': '', 'node_modules/a/index.js': '', '.hidden': '', 'sub/skill.lock': '' });
+    const dir = tempTree({
+      'skill.py': '',
+      'node_modules/a/index.js': '',
+      '.hidden': '',
+      'sub/skill.lock': '',
+    });
     const before = readBundle(dir);
     writeTree(dir, { '.git/config': 'x', 'sub/__pycache__/a.pyc': 'x', 'skill.lock': 'the lock' });
     const after = readBundle(dir);
-    expect(Object.keys(after.files)).toEqual(['.hidden', 'node_modules/a/index.js', 'skill.py', 'sub/skill.lock']);
+    expect(Object.keys(after.files)).toEqual([
+      '.hidden',
+      'node_modules/a/index.js',
+      'skill.py',
+      'sub/skill.lock',
+    ]);
     expect(after.digest).toBe(before.digest);
     expect(after.lock?.toString()).toBe('the lock');
     expect(before.lock).toBeUndefined();
@@ -56,7 +66,13 @@ describe('readBundle', () => {
 
   test('has another digest after any change of one byte or one name', () => {
     const digestOf = (tree: Record<string, string>): string => readBundle(tempTree(tree)).digest;
-    const digests = [{ a: 'x', b: 'y' }, { a: 'y', b: 'x' }, { a: 'x', c: 'y' }, { a: 'x' }, { a: 'xy', b: '' }];
+    const digests = [
+      { a: 'x', b: 'y' },
+      { a: 'y', b: 'x' },
+      { a: 'x', c: 'y' },
+      { a: 'x' },
+      { a: 'xy', b: '' },
+    ];
     expect(new Set(digests.map(digestOf)).size).toBe(digests.length);
   });
 
@@ -112,7 +128,15 @@ describe('readBundle refuses', () => {
   test('names that cannot be read', () => {
     const zeroWidth = String.fromCodePoint(0x200b);
     const rightToLeft = String.fromCodePoint(0x202e);
-    for (const name of ['a\nb', 'a\tb', 'a\\b', 'a\u0085b', `a${zeroWidth}b`, `a${rightToLeft}b`, '__proto__']) {
+    for (const name of [
+      'a\nb',
+      'a\tb',
+      'a\\b',
+      'a\u0085b',
+      `a${zeroWidth}b`,
+      `a${rightToLeft}b`,
+      '__proto__',
+    ]) {
       const dir = tempDir();
       writeFileSync(join(dir, name), '');
       const error = errorOf(() => readBundle(dir));
@@ -178,7 +202,9 @@ const SWAPPER = `
 test('a folder that is swapped for a link while it is read never leads out', async () => {
   const outside = tempTree({ 'secret.txt': 'invented secret', 'list.txt': 'invented secret' });
   const dir = tempTree({ 'bundle/skill.py': '', 'bundle/data/list.txt': 'inside' });
-  const swapper = spawn(process.execPath, ['-e', SWAPPER, dir, outside], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const swapper = spawn(process.execPath, ['-e', SWAPPER, dir, outside], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const exited = new Promise((done) => swapper.once('exit', done));
   let [whole, refused, torn] = [0, 0, 0];
   try {

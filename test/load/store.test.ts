@@ -7,7 +7,12 @@ import { readBundle, readEverything } from '../../src/load/read-bundle.ts';
 import { createStore } from '../../src/load/store.ts';
 import { errorOf, tempDir, tempTree, writeTree } from './helpers.ts';
 
-const TREE = { 'manifest.yaml': 'name: a/b\n', 'skill.py': 'x = 1\n', 'data/deep/list.json': '[]', 'skill.lock': 'l' };
+const TREE = {
+  'manifest.yaml': 'name: a/b\n',
+  'skill.py': 'x = 1\n',
+  'data/deep/list.json': '[]',
+  'skill.lock': 'l',
+};
 const modeOf = (path: string): number => lstatSync(path).mode & 0o7777;
 const isRoot = process.getuid?.() === 0;
 
@@ -56,9 +61,12 @@ describe('staging', () => {
   });
 
   test('works in several processes at once', async () => {
-    const source = tempTree(Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`d${index}/f`, `${index}`])));
+    const source = tempTree(
+      Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`d${index}/f`, `${index}`])),
+    );
     const home = join(tempDir(), 'home');
-    const module = (name: string): string => fileURLToPath(new URL(`../../src/load/${name}.ts`, import.meta.url));
+    const module = (name: string): string =>
+      fileURLToPath(new URL(`../../src/load/${name}.ts`, import.meta.url));
     const program = `
       import { readBundle } from ${JSON.stringify(module('read-bundle'))};
       import { createStore } from ${JSON.stringify(module('store'))};
@@ -99,7 +107,9 @@ describe('the home folder', () => {
     symlinkSync(join(dir, 'real'), join(dir, 'link'));
     mkdirSync(join(dir, 'open'));
     chmodSync(join(dir, 'open'), 0o777);
-    const reasons = ['link', 'file', 'open'].map((name) => errorOf(() => createStore({ home: join(dir, name) })));
+    const reasons = ['link', 'file', 'open'].map((name) =>
+      errorOf(() => createStore({ home: join(dir, name) })),
+    );
     expect(reasons.map((error) => error.code)).toEqual(['usage', 'usage', 'usage']);
     expect(reasons.map((error) => error.detail['reason'])).toEqual([
       'it is a symbolic link',

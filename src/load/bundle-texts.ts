@@ -1,0 +1,67 @@
+/**
+ * The texts by which a bundle describes itself: its manifest and its instructions.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import type { ParsedManifest } from '../manifest/manifest.ts';
+import { parseManifest } from '../manifest/parse.ts';
+import { parseSkillMd, parseSkillMdWithManifest, splitSkillMd } from '../manifest/skill-md.ts';
+
+/** They go into a model's context: more than this is no instruction. */
+const MAX_INSTRUCTIONS = 256 * 1024;
+
+type Contents = ReadonlyMap<string, Buffer>;
+
+export interface Description extends ParsedManifest {
+  instructions?: string;
+}
+
+/** Reads manifest.yaml, or SKILL.md, or both, from the files of the bundle in `folder`. */
+export function readDescription(contents: Contents, folder: string): Description {
+  const skillMd = textOf(contents, 'SKILL.md');
+  const parsed = parse({ manifest: textOf(contents, 'manifest.yaml'), skillMd }, folder);
+  const instructions = readInstructions(contents, skillMd);
+  return { ...parsed, ...(instructions === undefined ? {} : { instructions }) };
+}
+
+function parse(
+  texts: { manifest?: string | undefined; skillMd?: string | undefined },
+  folder: string,
+): ParsedManifest {
+  const { manifest, skillMd } = texts;
+  if (manifest !== undefined && skillMd !== undefined) {
+    return parseSkillMdWithManifest({ manifest, skillMd }, { file: 'manifest.yaml', folder });
+  }
+  if (manifest !== undefined) return parseManifest(manifest, { file: 'manifest.yaml', folder });
+  if (skillMd !== undefined) return parseSkillMd(skillMd, { file: 'SKILL.md', folder });
+  throw invalid('manifest.yaml', 'The bundle has neither a manifest.yaml nor a SKILL.md.');
+}
+
+function readInstructions(contents: Contents, skillMd: string | undefined): string | undefined {
+  const file = contents.has('instructions.md') || skillMd === undefined ? 'instructions.md' : 'SKILL.md';
+  if ((contents.get(file)?.length ?? 0) > MAX_INSTRUCTIONS) {
+    throw invalid(file, `The file "${file}" is longer than ${MAX_INSTRUCTIONS} bytes.`);
+  }
+  return file === 'SKILL.md' && skillMd !== undefined
+    ? splitSkillMd(skillMd, file).body
+    : textOf(contents, file);
+}
+
+function textOf(contents: Contents, file: string): string | undefined {
+  const bytes = contents.get(file);
+  if (bytes === undefined) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw invalid(file, `The file "${file}" is no UTF-8 text.`, cause);
+  }
+}
+
+function invalid(file: string, message: string, cause?: unknown): SkillError {
+  return new SkillError('manifest_invalid', message, {
+    fix: `Correct the file "${file}" of the bundle; it is plain UTF-8 text.`,
+    detail: { file },
+    cause,
+  });
+}
