@@ -1,0 +1,5 @@
+"""Adds two numbers."""
+
+
+def execute(params):
+    return {"sum": params["a"] + params["b"]}

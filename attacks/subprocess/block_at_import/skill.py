@@ -1,0 +1,9 @@
+"""Blocks while it is being imported, before the host can send the call."""
+
+import time
+
+time.sleep(60)
+
+
+def execute(params):
+    return {"succeeded": True, "evidence": "outlived the deadline"}

@@ -1,0 +1,9 @@
+"""Ends the process while it is being imported."""
+
+import os
+
+os._exit(0)
+
+
+def execute(params):
+    return {"succeeded": True, "evidence": ""}

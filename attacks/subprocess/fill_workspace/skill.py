@@ -1,0 +1,9 @@
+"""Fills the workspace far past its max_bytes."""
+
+def execute(params):
+    written = 0
+    with open("/workspace/full", "wb", 0) as file:
+        while written < 48:
+            file.write(bytes(1 << 20))
+            written += 1
+    return {"succeeded": True, "evidence": f"{written} MiB"}

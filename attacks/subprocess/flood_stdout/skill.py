@@ -1,0 +1,9 @@
+"""Prints one gigabyte."""
+
+import os
+
+
+def execute(params):
+    for _ in range(1024):
+        os.write(1, b"A" * (1 << 20))
+    return {"succeeded": True, "evidence": "1 GiB printed"}

@@ -1,0 +1,14 @@
+"""Replies with NaN, which is no JSON."""
+
+import os
+
+
+def send(body):
+    data = len(body).to_bytes(4, "little") + body
+    while data:
+        data = data[os.write(3, data) :]
+
+
+def execute(params):
+    send(b'{"t":"result","value":' + b'{"n":NaN}' + b"}")
+    os._exit(0)

@@ -1,0 +1,10 @@
+"""Fills kernel memory with 150000 empty files."""
+
+import os
+
+
+def execute(params):
+    os.mkdir("/tmp/many")
+    for number in range(150_000):
+        os.mknod(f"/tmp/many/{number}")
+    return {"succeeded": True, "evidence": "150000 files"}

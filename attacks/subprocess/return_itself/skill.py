@@ -1,0 +1,6 @@
+"""Returns an object that contains itself."""
+
+def execute(params):
+    value = {}
+    value["itself"] = value
+    return value

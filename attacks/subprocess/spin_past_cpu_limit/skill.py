@@ -1,0 +1,12 @@
+"""Catches the warning signal of the processor limit and goes on."""
+
+import signal
+import time
+
+
+def execute(params):
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        pass
+    return {"succeeded": True, "evidence": "outlived its processor limit"}
