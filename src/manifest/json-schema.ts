@@ -9,15 +9,16 @@ import formats from 'ajv-formats';
 import { createGuard, DeadlineError, type Guard } from './deadline.ts';
 import type { JsonSchema } from './manifest.ts';
 import { manifestInvalid } from './problems.ts';
-import { quote } from './quote.ts';
-import { schemaProblem } from './schema-caps.ts';
+import { printable, quote } from './quote.ts';
+import { isLinear, schemaProblem } from './schema-caps.ts';
 
 const COMPILE_DEADLINE_MS = 5000;
 /** Honest checks take well under a millisecond. This is how long a hostile pattern may hold the thread. */
 const CHECK_DEADLINE_MS = 1000;
 const MAX_REPORTED = 20;
-/** Collecting every error of a large value costs more memory than the value itself. */
-const MAX_VALUES_FOR_ALL_ERRORS = 1000;
+/** Above this many values only the first error is reported: all of them can take more memory than the value. */
+const SMALL_VALUE = 1000;
+const CHARACTERS_PER_VALUE = 100;
 
 export interface SchemaContext {
   file: string;
@@ -32,19 +33,32 @@ export interface SchemaCheck {
 
 /** Compiles a schema. Throws `manifest_invalid`. The check itself never throws and never hangs. */
 export function compileSchema(schema: JsonSchema, context: SchemaContext): SchemaCheck {
-  const guard = createGuard();
   const refused = schemaProblem(schema);
   if (refused !== undefined) throw invalidSchema(refused, context);
-  const first = compileGuarded(schema, { guard, context });
-  return {
-    check(value) {
-      try {
-        return guard(CHECK_DEADLINE_MS, () => runCheck(value, { schema, first }));
-      } catch (error) {
-        return [`(root): could not be checked: ${reasonOf(error)}`];
-      }
-    },
+  const guard = createGuard();
+  const fits = compileGuarded(schema, { guard, context });
+  const linear = isLinear(schema);
+  let all: ValidateFunction | undefined;
+  const check = (value: unknown): string[] => {
+    const small = isSmall(value);
+    // The watchdog costs more than the check: left out where schema and value cannot make the check long.
+    if (linear && small && fits(value)) return [];
+    return guard(CHECK_DEADLINE_MS, () => {
+      if (fits(value)) return [];
+      if (!small) return describeAll(fits.errors);
+      all ??= compile(schema, true);
+      return all(value) ? [] : describeAll(all.errors);
+    });
   };
+  return { check: (value) => orReason(() => check(value)) };
+}
+
+function orReason(check: () => string[]): string[] {
+  try {
+    return check();
+  } catch (error) {
+    return [`(root): could not be checked: ${reasonOf(error)}`];
+  }
 }
 
 /** Skillware `outputs`: present keys must fit their schema, missing keys are fine, a non-object is not. */
@@ -80,34 +94,25 @@ function compile(schema: JsonSchema, allErrors: boolean): ValidateFunction {
   return ajv.compile(rest);
 }
 
-function runCheck(value: unknown, use: { schema: JsonSchema; first: ValidateFunction }): string[] {
-  if (use.first(value)) return [];
-  const errors = use.first.errors ?? [];
-  if (!isSmall(value)) return describeAll(errors);
-  const all = compile(use.schema, true);
-  all(value);
-  return describeAll(all.errors ?? errors);
-}
-
 function isSmall(value: unknown): boolean {
-  let left = MAX_VALUES_FOR_ALL_ERRORS;
+  let left = SMALL_VALUE;
   const count = (current: unknown): boolean => {
-    left -= 1;
+    left -= typeof current === 'string' ? 1 + current.length / CHARACTERS_PER_VALUE : 1;
     if (left < 0) return false;
     return typeof current !== 'object' || current === null || Object.values(current).every(count);
   };
   return count(value);
 }
 
-function describeAll(errors: readonly ErrorObject[]): string[] {
-  const texts = [...new Set(errors.map(describe))];
+function describeAll(errors: ValidateFunction['errors']): string[] {
+  const texts = [...new Set((errors ?? []).map(describe))];
   const rest = texts.length - MAX_REPORTED;
   return rest > 0 ? [...texts.slice(0, MAX_REPORTED), `(root): and ${rest} more problems`] : texts;
 }
 
 function describe(error: ErrorObject): string {
-  const place = error.instancePath === '' ? '(root)' : quote(error.instancePath).slice(1, -1);
-  return `${place}: ${error.message ?? 'does not fit'}${hint(error)}`;
+  const place = error.instancePath === '' ? '(root)' : printable(error.instancePath);
+  return `${place}: ${printable(error.message ?? 'does not fit')}${hint(error)}`;
 }
 
 function hint({ params }: ErrorObject): string {
@@ -120,7 +125,7 @@ function hint({ params }: ErrorObject): string {
     ? ''
     : `: ${allowedValues
         .slice(0, 10)
-        .map((v) => quote(String(v)))
+        .map((v) => printable(JSON.stringify(v)))
         .join(', ')}`;
 }
 
@@ -128,7 +133,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof DeadlineError)
     return 'it takes too long, likely because of a pattern or nested references';
   if (error instanceof RangeError) return 'it refers to itself without end or is nested too deeply';
-  return error instanceof Error ? error.message : String(error);
+  return printable(error instanceof Error ? error.message : String(error));
 }
 
 function invalidSchema(message: string, context: SchemaContext): Error {

@@ -17,7 +17,7 @@ import type {
 } from './manifest.ts';
 import { isNameSegment } from './names.ts';
 import { type ManifestProblem, manifestInvalid, problemAt } from './problems.ts';
-import { formatPath, quote } from './quote.ts';
+import { formatPath, printable, quote } from './quote.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
 export interface ManifestContext {
@@ -39,7 +39,7 @@ export function parseManifest(text: string, context: ManifestContext): ParsedMan
   const raw = prepare(source.value, { source, context, warnings });
   const parsed = manifestFields.safeParse(raw);
   if (!parsed.success) throw manifestInvalid(context.file, toProblems(parsed.error.issues, source));
-  const manifest = assemble(parsed.data, raw);
+  const manifest = assemble(parsed.data, { ...context.inherited?.extra, ...raw });
   warnings.push(...contentWarnings(parsed.data, source), ...folderWarnings(manifest.name, context.folder));
   return { manifest, warnings };
 }
@@ -52,10 +52,10 @@ interface Preparation {
 
 /** What older manifests and SKILL.md leave out or write differently, brought to one form. */
 function prepare(value: Record<string, unknown>, preparation: Preparation): Record<string, unknown> {
-  const { source, context, warnings } = preparation;
+  const { source, warnings } = preparation;
   // An empty key (`requirements:`) is null in YAML and means: nothing said. Only `capabilities` counts as said.
   const said = Object.entries(value).filter(([key, entry]) => entry !== null || key === 'capabilities');
-  const raw: Record<string, unknown> = { ...context.inherited?.extra, ...Object.fromEntries(said) };
+  const raw: Record<string, unknown> = Object.fromEntries(said);
   if (raw['capabilities'] === null) raw['capabilities'] = {};
   if (typeof raw['version'] === 'number') {
     const version = source.textOf(['version']) ?? String(raw['version']);
@@ -88,7 +88,7 @@ function inherit(raw: Record<string, unknown>, { context, warnings }: Preparatio
 }
 
 function toProblems(issues: readonly z.core.$ZodIssue[], source: YamlSource): ManifestProblem[] {
-  return issues.flatMap((issue) => {
+  const problems = issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => {
         const path = [...issue.path, key];
@@ -96,8 +96,9 @@ function toProblems(issues: readonly z.core.$ZodIssue[], source: YamlSource): Ma
       });
     }
     const message = issue.path.length === 1 && issue.path[0] === 'name' ? nameMessage(issue) : issue.message;
-    return [problemAt(issue.path, message, source.lineOf(issue.path))];
+    return [problemAt(issue.path, printable(message), source.lineOf(issue.path))];
   });
+  return problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
 
 function nameMessage(issue: z.core.$ZodIssue): string {
@@ -105,8 +106,8 @@ function nameMessage(issue: z.core.$ZodIssue): string {
   return missing ? 'Missing; write "name: category/name"' : issue.message;
 }
 
-function assemble(fields: ManifestFields, raw: Record<string, unknown>): Manifest {
-  const extra = Object.fromEntries(Object.entries(raw).filter(([key]) => !READ_KEYS.has(key)));
+function assemble(fields: ManifestFields, all: Record<string, unknown>): Manifest {
+  const extra = Object.fromEntries(Object.entries(all).filter(([key]) => !READ_KEYS.has(key)));
   return {
     name: fields.name,
     version: fields.version,

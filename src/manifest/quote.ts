@@ -5,16 +5,24 @@
  */
 
 const MAX_QUOTED = 80;
+const MAX_MESSAGE = 300;
 
 /** The text in quotes, everything but printable ASCII escaped, cut at 80 characters. */
 export function quote(text: string): string {
-  const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
-  const escaped = JSON.stringify(cut).replaceAll(/[^ -~…]/g, escapeUnit);
-  return escaped;
+  return escapeUnprintable(JSON.stringify(shorten(text, MAX_QUOTED)));
 }
 
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** A message of a library that may repeat hostile text: printable ASCII only, and of bounded length. */
+export function printable(text: string): string {
+  return escapeUnprintable(shorten(text, MAX_MESSAGE));
+}
+
+function shorten(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max)}…` : text;
+}
+
+function escapeUnprintable(text: string): string {
+  return text.replaceAll(/[^ -~…]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** `['network', 0, 'host']` as `network[0].host`; keys that are no plain words are quoted. */

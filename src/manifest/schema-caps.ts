@@ -7,7 +7,7 @@
  * @module
  */
 import type { JsonSchema } from './manifest.ts';
-import { quote } from './quote.ts';
+import { printable, quote } from './quote.ts';
 
 const MAX_SCHEMA_BYTES = 64 * 1024;
 const MAX_SCHEMA_DEPTH = 32;
@@ -23,6 +23,22 @@ const NAME_MAPS: ReadonlySet<string> = new Set([
 ]);
 /** Keywords that hold data, in which `$ref` or `pattern` is just a key. */
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
+
+/** Keywords with which a check can take more than (size of the schema) × (size of the value) steps. */
+const SUPERLINEAR: ReadonlySet<string> = new Set([
+  'pattern',
+  'patternProperties',
+  'format',
+  'uniqueItems',
+  '$ref',
+  '$dynamicRef',
+]);
+
+/** True when no key anywhere, in whatever role, is one of those keywords. */
+export function isLinear(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return true;
+  return Object.entries(schema).every(([key, value]) => !SUPERLINEAR.has(key) && isLinear(value));
+}
 
 /** The first reason to refuse the schema, or undefined. */
 export function schemaProblem(schema: JsonSchema): string | undefined {
@@ -58,7 +74,7 @@ function entryProblem(keyword: string, value: unknown): string | undefined {
 
 function referenceProblem(keyword: string, value: unknown): string | undefined {
   if (typeof value === 'string' && value.startsWith('#')) return undefined;
-  return `${quote(keyword)} may only point inside the schema ("#/…"), not to ${quote(String(value))}`;
+  return `${quote(keyword)} may only point inside the schema ("#/…"), not to ${printable(JSON.stringify(value))}`;
 }
 
 function patternProblem(value: unknown): string | undefined {

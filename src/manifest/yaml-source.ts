@@ -17,14 +17,16 @@ import {
 } from 'yaml';
 import { createGuard, DeadlineError } from './deadline.ts';
 import { type ManifestProblem, manifestInvalid, problemAt } from './problems.ts';
+import { printable } from './quote.ts';
 import { yaml11Warnings } from './yaml11.ts';
 
 export const MAX_YAML_BYTES: number = 256 * 1024;
 const MAX_DEPTH = 64;
 const MAX_VALUES = 50_000;
 const MAX_ALIASES = 64;
-/** Parsing the largest honest document takes a tenth of this. */
-const PARSE_DEADLINE_MS = 5000;
+const MAX_SYNTAX_ERRORS = 50;
+/** Thirty times what a large honest document takes; the check for duplicate keys alone is quadratic. */
+const PARSE_DEADLINE_MS = 2000;
 
 export interface YamlOptions {
   file: string;
@@ -68,7 +70,8 @@ function readGuarded(text: string, options: YamlOptions): YamlSource {
     lineCounter: lines,
     prettyErrors: false,
     uniqueKeys: true,
-    logLevel: 'silent',
+    // 'silent' would also hide that a second document follows.
+    logLevel: 'error',
   });
   const lineAt = (offset: number): number => lines.linePos(offset).line + firstLine - 1;
   refuseSyntax(document, { file: options.file, lineAt });
@@ -90,8 +93,12 @@ function refuseSyntax(
   document: Document.Parsed,
   context: { file: string; lineAt: (offset: number) => number },
 ): void {
-  const problems: ManifestProblem[] = [...document.errors, ...document.warnings].map((error) =>
-    problemAt([], error.message, context.lineAt(error.pos[0])),
+  const errors = [...document.errors, ...document.warnings].slice(0, MAX_SYNTAX_ERRORS);
+  // The parser turns its own stack overflow into an error of the document.
+  if (errors.some(({ message }) => /call stack|Stack overflow/.test(message)))
+    throw new RangeError('Too deep');
+  const problems: ManifestProblem[] = errors.map(({ message, pos }) =>
+    problemAt([], printable(message), context.lineAt(pos[0])),
   );
   const { yaml } = document.directives;
   // The directive would switch the reader to YAML 1.1, and with it the meaning of `off` or `0123`.
