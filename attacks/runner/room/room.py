@@ -62,6 +62,7 @@ def furnish(root, order):
         put(root + path, secret)
     put(root + "/workspace/data/report.txt", "a harmless report")
     put(root + "/run/docker.sock", "")
+    os.makedirs(root + os.path.dirname(params["unix_socket"]), exist_ok=True)
 
 
 def enter(root):

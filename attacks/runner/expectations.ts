@@ -1,0 +1,130 @@
+/**
+ * What every attack of the corpus must come to: how its control shows that it works, and what the jailed call
+ * must answer. One table, by kind of answer.
+ *
+ * @module
+ */
+import { join } from 'node:path';
+import type { ErrorCode, LimitName } from '../../src/errors.ts';
+
+/** How the control room tells that an attack worked; each is a function of room/judge.py. */
+export type Judge =
+  | 'reports'
+  | 'chokes-reader'
+  | 'forges-stdout'
+  | 'hangs'
+  | 'floods'
+  | 'no-reply'
+  | 'kills-neighbour'
+  | 'outlives';
+
+export interface Prelude {
+  /** A bundle that is called first, with the same workspace. */
+  dir: string;
+  params: Record<string, string>;
+}
+
+export interface Attack {
+  name: string;
+  judge: Judge;
+  /** `ok` stands for a call that succeeded without the attack having worked. */
+  codes: readonly (ErrorCode | 'ok')[];
+  /** With `resource_exceeded`: the limits that may have been hit. */
+  limits: readonly LimitName[];
+  /** What each call adds to the params; the last call is judged. */
+  calls: readonly Record<string, string>[];
+  prelude?: Prelude;
+  timeout: string;
+}
+
+type Rest = Partial<Omit<Attack, 'name' | 'codes'>>;
+
+const SWAP = join(import.meta.dirname, 'preludes', 'swap_workspace');
+const TWICE = { calls: [{ call_secret: 'of the first call' }, { call_secret: 'of the second call' }] };
+
+export const ATTACKS: readonly Attack[] = [
+  // Acts outside the grant that the harness sees and reports; the kernel refuses them with or without it.
+  ...group(
+    `read_secret_file read_etc_passwd read_etc_shadow list_home_dirs read_shared_tmp tamper_with_harness
+     exec_fresh_interpreter write_bundle write_bundle_code write_usr write_root write_etc hardlink_bundle
+     climb_out_of_workspace climb_out_of_bundle use_ungranted_workspace write_read_only_workspace connect_tcp
+     fetch_http send_udp connect_with_hidden_import connect_unix_socket start_child run_shell spawn_by_vfork`,
+    ['capability_denied'],
+  ),
+  // Acts that only the kernel sees: the skill gets a bare errno and fails with it.
+  ...group(
+    `read_secret_file_raw read_through_symlink write_dev change_root unshare_user unshare_mount unshare_network
+     clone_new_user clone3_new_user join_namespace mount_tmpfs unmount_proc remount_writable open_mount_context
+     clone_mount_tree trace_neighbour trace_me read_process_memory steal_descriptor use_keyring add_key io_uring
+     userfaultfd perf_event_open fanotify set_host_name open_kernel_settings raise_limits call_32_bit_kernel
+     take_file_handle use_terminal type_into_terminal type_into_own_terminal connect_tcp_raw open_raw_socket
+     open_packet_socket open_netlink_socket open_vsock_socket socket_family_with_high_bits connect_abstract_socket
+     attach_sysv_memory use_message_queue start_child_raw kill_neighbour read_host_shared_memory
+     read_neighbour_memory walk_out_through_proc_root walk_out_through_proc_cwd`,
+    ['skill_error'],
+  ),
+  // The skill looks and finds nothing.
+  ...group(
+    `read_ssh_key read_cloud_credentials read_own_environment read_environment_raw read_pid1_environment
+     read_any_environment see_host_processes read_pid1_command_line read_mount_table use_inherited_descriptors
+     read_supervisor_memory read_neighbour_descriptors learn_host_name make_setuid_file open_raw_disk
+     disable_address_randomisation hold_capabilities gain_privileges_by_exec run_without_filter dump_core
+     find_control_sockets`,
+    ['ok'],
+  ),
+  ...group('read_previous_params plant_file_for_next_call poison_interpreter_for_next_call', ['ok'], TWICE),
+  ...group('read_swapped_dir', ['capability_denied'], {
+    prelude: { dir: SWAP, params: { swap: 'directory' } },
+  }),
+  ...group('read_swapped_file', ['capability_denied'], { prelude: { dir: SWAP, params: { swap: 'file' } } }),
+
+  // Limits.
+  ...limited('fill_tmp fill_dev_shm make_many_files', ['scratch']),
+  ...group('fill_workspace', ['unenforceable']),
+  ...limited('fork_bomb thread_bomb', ['processes']),
+  ...limited('heap_bomb shared_memory_bomb memfd_bomb many_processes_memory', ['memory']),
+  ...group('exhaust_descriptors', ['skill_error']),
+  ...limited('flood_stdout flood_stderr flood_lines', ['output'], { judge: 'floods' }),
+  ...limited(
+    'frame_partial ignore_signals stop_itself spin sleep_past_deadline block_at_import close_channel',
+    ['timeout'],
+    { judge: 'hangs', timeout: '1s' },
+  ),
+  ...limited('spin_in_children spin_past_cpu_limit', ['cpu'], { judge: 'hangs', timeout: '10s' }),
+
+  // Processes of the host, and processes that stay.
+  ...group('kill_everything kill_parent', ['ok'], { judge: 'kills-neighbour' }),
+  ...group('kill_process_group', ['skill_error'], { judge: 'kills-neighbour' }),
+  ...group('daemon_outlives_call zipped_daemon_outlives_call', ['ok'], { judge: 'outlives' }),
+  ...group('child_keeps_channel_open', ['skill_error'], { judge: 'outlives' }),
+
+  // Replies.
+  ...group('forge_on_stdout print_terminal_codes', ['ok'], { judge: 'forges-stdout' }),
+  ...group('reply_twice', ['ok'], { judge: 'chokes-reader' }),
+  ...group(
+    `frame_negative_length frame_garbage frame_empty frame_not_utf8 frame_not_object frame_unknown_type frame_flood
+     forge_denials forge_receipt forge_ready_frame json_deep json_deep_objects json_duplicate_keys
+     json_infinite_number json_huge_integer json_not_a_number json_lone_surrogate json_prototype json_trailing_data
+     return_infinity return_forged_type`,
+    ['skill_error'],
+    { judge: 'chokes-reader' },
+  ),
+  ...limited('frame_huge_length json_huge json_many_values return_huge', ['output'], {
+    judge: 'chokes-reader',
+  }),
+  ...group(
+    `return_bytes return_set return_itself replace_modules exit_at_import exit_without_reply raise_system_exit
+     die_by_signal crash_interpreter overflow_stack raise_hostile_error`,
+    ['skill_error'],
+    { judge: 'no-reply' },
+  ),
+];
+
+function group(names: string, codes: Attack['codes'], rest: Rest = {}): Attack[] {
+  const shared = { judge: 'reports', limits: [], calls: [{}], timeout: '8s', ...rest, codes } as const;
+  return names.split(/\s+/).map((name) => Object.assign({ name }, shared));
+}
+
+function limited(names: string, limits: readonly LimitName[], rest: Rest = {}): Attack[] {
+  return group(names, ['resource_exceeded'], { limits, ...rest });
+}

@@ -1,0 +1,20 @@
+/**
+ * As whom the parts of a run act. Nothing hostile ever runs as root; without root, everything is the user.
+ *
+ * @module
+ */
+import { DEFAULT_CELL_ID } from '../../src/cell/jail/identity.ts';
+
+export interface Identity {
+  uid?: number;
+  gid?: number;
+}
+
+/** The neighbour has the kernel uid of the cells: the hardest case for the wall. */
+export const NEIGHBOUR: number = DEFAULT_CELL_ID;
+/** Controls have an id that owns nothing on the machine. */
+export const CONTROL: number = 65_433;
+
+export function asUser(id: number): Identity {
+  return process.getuid?.() === 0 ? { uid: id, gid: id } : {};
+}
