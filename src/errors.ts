@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Outcome } from './outcome.ts';
+import type { Failure } from './outcome.ts';
 
 /** Exit code of the CLI for each error code. A new code is added here and nowhere else. */
 export const EXIT_CODES = {
@@ -64,7 +64,7 @@ export class SkillError extends Error {
   readonly fix: string;
   readonly detail: Record<string, unknown>;
   /** The whole outcome of the call, when a call was made. */
-  outcome?: Outcome;
+  outcome?: Failure;
 
   constructor(code: ErrorCode, message: string, options: SkillErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -81,8 +81,12 @@ export class SkillError extends Error {
     return { code: this.code, message: this.message, fix: this.fix, detail: this.detail };
   }
 
-  static fromBody(body: ErrorBody): SkillError {
-    return new SkillError(body.code, body.message, { fix: body.fix, detail: body.detail });
+  /** The error of a failed call, with everything that is known of the call. */
+  static fromOutcome(outcome: Failure): SkillError {
+    const { code, message, fix, detail } = outcome.error;
+    const error = new SkillError(code, message, { fix, detail });
+    error.outcome = outcome;
+    return error;
   }
 }
 

@@ -14,13 +14,15 @@ import type { Grant } from '../policy/grant.ts';
 export interface Mount {
   host: string;
   guest: string;
+  /** Only for what belongs to the runtime itself, such as the socket folder of a zygote. */
+  writable?: boolean;
 }
 
 /** What an engine wants to have run inside a wall. */
 export interface LaunchSpec {
   /** Absolute program path as seen inside the cell, then its arguments. */
   argv: string[];
-  /** Read-only mounts: the bundle, the harness, the requirements. */
+  /** The bundle, the harness, the requirements: read-only. */
   mounts: Mount[];
   /** Fixed variables of the engine; the granted ones are added by the wall. */
   env: Record<string, string>;
@@ -48,8 +50,11 @@ export interface CellProcess {
   readonly logs: Readable[];
   /** Resolves when the process and everything it started are gone. */
   readonly exited: Promise<ExitInfo>;
-  /** Puts the limits in place that need the process to exist. Call before any skill code may run. */
-  confine(): void;
+  /**
+   * Puts the limits in place that need the process to exist, and checks the mounts. Called with the harness's
+   * first frame, before any skill code may run. False when the cell is not what was asked for.
+   */
+  confine(ready: Record<string, unknown>): boolean;
   /** Ends the process and everything it started. The first reason is kept. */
   kill(reason: KillReason): void;
   readonly killReason: KillReason | undefined;
@@ -61,6 +66,8 @@ export interface Wall {
   readonly name: WallName;
   /** Tries the wall for real and says what it enforces here. Never guesses. */
   probe(): Promise<WallProbe>;
+  /** Throws when this grant cannot be put into practice, e.g. for a system call that does not exist. */
+  accepts(grant: Grant): void;
   launch(spec: LaunchSpec, grant: Grant): CellProcess;
   close(): Promise<void>;
 }
@@ -78,20 +85,33 @@ export interface Artifact {
   readonly engine: EngineName;
   readonly bundle: Bundle;
   readonly spec: LaunchSpec;
-  /** Handed to the harness in its first frame. */
-  readonly init: Record<string, unknown>;
+  /** The first frame for the harness, apart from `preload`. */
+  init(grant: Grant): Record<string, unknown>;
 }
 
 export interface Engine {
   readonly name: EngineName;
-  /** Can this engine run this bundle at all? Undefined when it can, else why not. */
+  /** Undefined when this engine can run this bundle here, else why not. */
   refuses(bundle: Bundle): string | undefined;
   prepare(bundle: Bundle): Promise<Artifact>;
+  /** Engines that can fork a fresh cell from a warm process that never ran skill code. */
+  openZygote?(artifact: Artifact, grant: Grant): Zygote | undefined;
+}
+
+/** A warm process that forks cells, each in namespaces of its own. */
+export interface Zygote {
+  /** False when it could not start. */
+  readonly ready: Promise<boolean>;
+  readonly isReady: boolean;
+  fork(): Promise<CellProcess>;
+  close(): void;
 }
 
 /** What came back from a cell, before it is judged against the manifest. */
 export interface CellReport {
   start: StartKind;
+  /** False when the program inside never came up; `logs` then say why. */
+  started: boolean;
   reply: GuestReply | undefined;
   exit: ExitInfo | undefined;
   killReason: KillReason | undefined;
@@ -105,7 +125,14 @@ export interface CellReport {
 
 export type GuestReply =
   | { kind: 'result'; value: unknown; warnings: string[] }
-  | { kind: 'error'; type: string; message: string; trace: string; denied?: CapabilityEvent; limit?: 'memory' | 'scratch' }
+  | {
+      kind: 'error';
+      type: string;
+      message: string;
+      trace: string;
+      denied?: CapabilityEvent;
+      limit?: 'memory' | 'scratch' | 'processes';
+    }
   | { kind: 'broken'; message: string };
 
 /** One fresh sandbox for one call. */

@@ -39,40 +39,37 @@ def serve(init, code=None):
 
         lockdown.install_filter(bytes.fromhex(init["no_exec"]))
     denials.install(init["view"], reporter)
-    load = _Loader(init, code)
+    loader = _Loader(init, code)
     if init["preload"]:
-        load()
+        loader.run()
         protocol.send({"t": "loaded"})
     params = protocol.receive()["params"]
-    return answer(lambda: load()(params))
+    return answer(lambda: loader.skill()(params))
 
 
 class _Loader:
-    """Runs the module body once, and gives the same error again to whoever asks later."""
+    """Runs the module body once; a failure is kept and raised for the call that needs the skill."""
 
     def __init__(self, init, code):
         self._init = init
         self._code = code
-        self._done = False
+        self._skill = None
+        self._error = None
 
-    def __call__(self):
-        if not self._done:
-            self._done = True
-            self._error = self._skill = None
-            try:
-                module = loading.run_module("/skill/" + self._init["entry"], self._code)
-                self._skill = loading.find_callable(module, self._init["manifest"])
-            except BaseException as error:
-                self._error = error
-        if self._init["preload"] and self._skill is None and self._error is not None:
-            return lambda params: _raise(self._error)
+    def run(self):
+        if self._skill is not None or self._error is not None:
+            return
+        try:
+            module = loading.run_module("/skill/" + self._init["entry"], self._code)
+            self._skill = loading.find_callable(module, self._init["manifest"])
+        except BaseException as error:
+            self._error = error
+
+    def skill(self):
+        self.run()
         if self._error is not None:
             raise self._error
         return self._skill
-
-
-def _raise(error):
-    raise error
 
 
 def answer(work):

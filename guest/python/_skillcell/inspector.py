@@ -78,7 +78,8 @@ class _Visitor(ast.NodeVisitor):
         if isinstance(node.value, str):
             match = _HOST.match(node.value)
             if match:
-                self._add("hosts", match.group(1).rpartition("@")[2].lower()[:255], node)
+                host = re.sub(r":\d*$", "", match.group(1).rpartition("@")[2])
+                self._add("hosts", host.lower()[:255], node)
 
 
 def _dotted(node):

@@ -4,11 +4,13 @@
  *
  * @module
  */
+import { SkillError } from '../../../errors.ts';
 import type { SyscallRule } from '../../../manifest/manifest.ts';
 import { assemble } from './assembler.ts';
 import type { Action, FilterRule } from './assembler.ts';
 import { DENIED_ALWAYS, DENIED_STRICT } from './deny-list.ts';
 import { checkedNames } from './names.ts';
+import { isSeccompArch } from './syscalls.ts';
 import type { SeccompArch, SyscallName } from './syscalls.ts';
 
 export interface SeccompOptions {
@@ -33,6 +35,15 @@ const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 /** Plain Linux, and the value that only asks for the current one. */
 const HARMLESS_PERSONALITIES = [0, 0xffffffff];
+
+/** The architecture to make filters for. Throws `skill_unavailable` where we have no table of system calls. */
+export function seccompArch(arch: string = process.arch): SeccompArch {
+  if (isSeccompArch(arch)) return arch;
+  throw new SkillError('skill_unavailable', `There is no seccomp filter for the architecture "${arch}".`, {
+    fix: 'Run on x64 or arm64, or use the execution mode "wasm".',
+    detail: { arch },
+  });
+}
 
 /** The rules for one cell, in the order in which they decide. Throws `manifest_invalid` for a bad `deny` list. */
 export function seccompRules(options: SeccompOptions): FilterRule[] {

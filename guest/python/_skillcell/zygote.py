@@ -1,0 +1,184 @@
+"""A warm process that forks cells: interpreter and common modules are loaded, skill code never is.
+
+It keeps the right to make namespaces inside its own user namespace, and uses it for one thing: each
+connection gets a child with new pid, mount, ipc and net namespaces, which gives up every right and
+installs its filters before it touches the skill.
+"""
+
+import ctypes
+import gc
+import importlib
+import os
+import random
+import resource
+import select
+import signal
+import socket
+import sys
+
+from . import cell, lockdown, protocol
+
+_NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x20000000 | 0x40000000  # mount, ipc, pid, net
+_CLONE_NUMBER = {"x86_64": 56, "aarch64": 220}
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_RDONLY = 2, 4, 8, 1
+_SOCKET = "/run/zygote/socket"
+_HELLO_BYTES = 17
+_CONTROL, _LOG = b"c", b"l"
+
+# Loaded ahead for every skill. Pure library code without effects on import.
+_COMMON = (
+    "asyncio base64 bisect collections copy csv dataclasses datetime decimal difflib enum fractions functools "
+    "hashlib heapq hmac html io itertools json logging math operator os pathlib random re secrets statistics "
+    "string struct tempfile textwrap threading time traceback typing unicodedata urllib.parse uuid"
+).split()
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main():
+    cell.prepare_streams()
+    protocol.send({"t": "ready"})
+    init = protocol.receive()
+    for name in _COMMON:
+        # A bundle may have a file of the same name; its cells must find that one.
+        if name.partition(".")[0] not in init["siblings"]:
+            importlib.import_module(name)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    listener.bind(_SOCKET)
+    listener.listen(128)
+    gc.collect()
+    gc.freeze()
+    protocol.send({"t": "listening"})
+    _Zygote(listener, init).serve()
+
+
+class _Zygote:
+    def __init__(self, listener, init):
+        self._listener = listener
+        self._init = init
+        self._waiting = {}
+        self._children = {}
+        self._wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.set_wakeup_fd(wake_write)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self):
+        while True:
+            readable, _, _ = select.select([self._listener, protocol.CHANNEL_FD, self._wake_read], [], [])
+            if self._wake_read in readable:
+                os.read(self._wake_read, 4096)
+            self._reap()
+            if protocol.CHANNEL_FD in readable:
+                self._obey(protocol.receive())
+            if self._listener in readable:
+                self._accept()
+
+    def _obey(self, frame):
+        """The only order is to end a child; it is ours and not reaped, so the pid cannot be another's."""
+        for pid, name in self._children.items():
+            if name == frame["id"]:
+                os.kill(pid, signal.SIGKILL)
+
+    def _accept(self):
+        connection, _ = self._listener.accept()
+        connection.settimeout(2)
+        try:
+            hello = connection.recv(_HELLO_BYTES, socket.MSG_WAITALL)
+        except OSError:
+            hello = b""
+        if len(hello) != _HELLO_BYTES:
+            return connection.close()
+        connection.settimeout(None)
+        role, name = hello[:1], hello[1:].hex()
+        pair = self._waiting.setdefault(name, {})
+        pair[role] = connection
+        if len(pair) == 2:
+            del self._waiting[name]
+            self._fork(name, pair[_CONTROL], pair[_LOG])
+
+    def _fork(self, name, control, log):
+        pid = _libc.syscall(_CLONE_NUMBER[os.uname().machine], _NEW_NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0)
+        if pid == 0:
+            _become_cell(control.fileno(), log.fileno(), self._init)
+        control.close()
+        log.close()
+        if pid < 0:
+            protocol.send({"t": "exit", "id": name, "code": 71, "signal": 0})
+        else:
+            self._children[pid] = name
+
+    def _reap(self):
+        while self._children:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            name = self._children.pop(pid, None)
+            ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0
+            protocol.send({"t": "exit", "id": name, "code": code, "signal": ended})
+
+
+def _become_cell(control, log, init):
+    """In the child. Whatever fails here must end it: a half-made cell is none."""
+    try:
+        # The pid as the zygote knows it, read before /proc is this namespace's own.
+        outer_pid = int(os.readlink("/proc/self"))
+        # A new session: process groups reach across pid namespaces, kill(0) would hit the zygote.
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        ctypes.pythonapi.PyOS_AfterFork_Child()
+        _take_streams(control, log)
+        _mount_fresh(init)
+        _limit(init["limits"])
+        _give_up_rights(init["filter"])
+        random.seed()
+        protocol.send({"t": "ready", "pid": outer_pid})
+        cell.serve(protocol.receive())
+    except protocol.Closed:
+        pass
+    except BaseException as error:
+        os.write(2, ("skillcell zygote: %r\n" % error).encode())
+        os._exit(70)
+    cell.finish()
+
+
+def _take_streams(control, log):
+    null = os.open("/dev/null", os.O_RDWR)
+    # Moved out of the way first: the numbers wanted below may be in use by either.
+    control, log = os.dup(control), os.dup(log)
+    os.dup2(null, 0)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.dup2(control, protocol.CHANNEL_FD)
+    os.closerange(protocol.CHANNEL_FD + 1, 1024)
+    os.set_inheritable(protocol.CHANNEL_FD, False)
+
+
+def _mount_fresh(init):
+    scratch = "size=%d,nr_inodes=%d,mode=1777" % (init["limits"]["scratch"], 65536)
+    _mount("tmpfs", "/run/zygote", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC | _MS_RDONLY, "size=4096")
+    _mount("tmpfs", "/tmp", _MS_NOSUID | _MS_NODEV, scratch)
+    _mount("tmpfs", "/dev/shm", _MS_NOSUID | _MS_NODEV, "size=8388608,nr_inodes=4096,mode=1777")
+    _mount("proc", "/proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "")
+
+
+def _mount(kind, place, flags, options):
+    if _libc.mount(kind.encode(), place.encode(), kind.encode(), flags, options.encode()) != 0:
+        raise OSError(ctypes.get_errno(), "mount %s" % place)
+
+
+def _limit(limits):
+    cpu = max(1, -(-limits["cpu"] // 1000))
+    resource.setrlimit(resource.RLIMIT_DATA, (limits["memory"],) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_size"],) * 2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _give_up_rights(program):
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    if _libc.capset(header, nothing) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
+    lockdown.install_filter(bytes.fromhex(program))

@@ -1,0 +1,79 @@
+/**
+ * The outcome of a call in the one shape that success and failure share.
+ *
+ * @module
+ */
+import { SkillError, toSkillError } from '../errors.ts';
+import type { Skill } from '../load/skill.ts';
+import { NO_USAGE, type Execution, type Outcome, type SkillIdentity, type Usage } from '../outcome.ts';
+import type { CellReport } from './contract.ts';
+import type { Verdict } from './judge.ts';
+import type { Plan } from './plan.ts';
+
+/** What is known of a call, as far as it got. */
+export interface CallFacts {
+  id: string;
+  ref: string;
+  skill?: Skill;
+  plan?: Plan;
+  report?: CellReport;
+}
+
+/** The outcome of a call, whichever way the verdict goes. */
+export function describeOutcome(facts: CallFacts, verdict: () => Verdict): Outcome {
+  const base = {
+    call_id: facts.id,
+    skill: identity(facts),
+    ...execution(facts),
+    usage: usage(facts.report),
+    capabilities: { used: [], denied: facts.report?.denied ?? [] },
+    logs: facts.report?.logs ?? '',
+    warnings: warnings(facts),
+  };
+  try {
+    const { result, warnings: remarks } = verdict();
+    const problems = facts.skill?.outputs.check(result) ?? [];
+    if (problems.length > 0) throw unfitting(problems);
+    return { ok: true, result, ...base, warnings: [...base.warnings, ...remarks] };
+  } catch (thrown) {
+    return { ok: false, error: toSkillError(thrown).toBody(), ...base };
+  }
+}
+
+function unfitting(problems: string[]): SkillError {
+  return new SkillError('skill_error', `The skill returned what its outputs forbid: ${problems.join('; ')}`, {
+    fix: 'Correct the result or the outputs of the manifest.',
+    detail: { problems },
+  });
+}
+
+function identity({ skill, ref }: CallFacts): SkillIdentity {
+  if (!skill) return { name: ref, version: '', digest: '' };
+  const { manifest, digest } = skill.bundle;
+  return { name: manifest.name, version: manifest.version, digest };
+}
+
+function execution({ plan, report }: CallFacts): { execution?: Execution } {
+  if (!plan) return {};
+  const { mode, wall, engine } = plan.choice.candidate;
+  return { execution: { mode, wall, engine, fresh: true, start: report?.start ?? 'cold' } };
+}
+
+function usage(report: CellReport | undefined): Usage {
+  if (!report) return NO_USAGE;
+  return {
+    ...NO_USAGE,
+    wall_ms: Math.round(report.wallMs * 1000) / 1000,
+    cpu_ms: Math.round(report.usage.cpuMs * 1000) / 1000,
+    memory_peak_bytes: report.usage.memoryPeakBytes,
+    output_bytes: report.resultBytes + report.logBytes,
+  };
+}
+
+function warnings({ skill, plan }: CallFacts): string[] {
+  const withheld = plan?.grant.withheld ?? [];
+  return [
+    ...(skill?.bundle.warnings ?? []),
+    ...withheld.map((one) => `Declared but not granted: ${one.declared} (${one.reason})`),
+  ];
+}

@@ -1,0 +1,48 @@
+/**
+ * Frames of a guest turned into typed values. Every field is checked and cut to size: a guest may send anything.
+ *
+ * @module
+ */
+import type { CapabilityEvent } from '../outcome.ts';
+import type { GuestReply } from './contract.ts';
+
+const CAPABILITIES = ['filesystem', 'network', 'env', 'process', 'syscalls'] as const;
+const GUEST_LIMITS = ['memory', 'scratch', 'processes'] as const;
+const MAX_TEXT = 500;
+const MAX_TRACE = 10_000;
+
+export function asDenial(body: Record<string, unknown>): CapabilityEvent {
+  return {
+    capability: CAPABILITIES.find((name) => name === body['capability']) ?? 'syscalls',
+    asked: shortText(body['asked'], MAX_TEXT),
+    declared: shortText(body['declared'], MAX_TEXT),
+  };
+}
+
+export function asError(body: Record<string, unknown>): GuestReply {
+  const denied = body['denied'];
+  const limit = GUEST_LIMITS.find((name) => name === body['limit']);
+  return {
+    kind: 'error',
+    type: shortText(body['type'], MAX_TEXT),
+    message: shortText(body['message'], MAX_TRACE),
+    trace: shortText(body['trace'], MAX_TRACE),
+    ...(typeof denied === 'object' && denied !== null
+      ? { denied: asDenial(denied as Record<string, unknown>) }
+      : {}),
+    ...(limit ? { limit } : {}),
+  };
+}
+
+/** Text of a guest for people: cut, and without the control characters that steer a terminal. */
+function shortText(value: unknown, max: number): string {
+  const text = typeof value === 'string' ? value : '';
+  return printable(text.length > max ? `${text.slice(0, max)}…` : text);
+}
+
+export function printable(text: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what this is about
+  return text
+    .toWellFormed()
+    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '�');
+}

@@ -1,0 +1,110 @@
+/**
+ * The bubblewrap command line. It goes through a pipe (`--args FD`), so that no host path shows in /proc.
+ *
+ * @module
+ */
+import { lstatSync, readlinkSync } from 'node:fs';
+import type { Grant } from '../../policy/grant.ts';
+import type { LaunchSpec } from '../contract.ts';
+
+/** uid and gid as the skill sees them. */
+const GUEST_ID = '65534';
+const SHM_BYTES = 8 * 1024 * 1024;
+/** Threads a skill may have when it may not start processes: each counts as a process to the kernel. */
+const THREAD_ALLOWANCE = 32;
+const OPEN_FILES = 128;
+const LARGEST_SHARED_FILE = 1024 ** 3;
+
+/** The minimal environment of every cell; the granted variables come on top. */
+export const BASE_ENV: Readonly<Record<string, string>> = {
+  PATH: '/usr/bin:/bin',
+  HOME: '/tmp',
+  TMPDIR: '/tmp',
+  LANG: 'C.UTF-8',
+};
+
+export interface JailLayout {
+  /** How /bin, /lib and so on look on this host: links into /usr, or folders. */
+  system: string[];
+}
+
+export function readLayout(): JailLayout {
+  return { system: ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => systemFolder(`/${name}`)) };
+}
+
+function systemFolder(path: string): string[] {
+  try {
+    return lstatSync(path).isSymbolicLink()
+      ? ['--symlink', readlinkSync(path), path]
+      : ['--ro-bind', path, path];
+  } catch {
+    return [];
+  }
+}
+
+export interface JailArguments {
+  spec: LaunchSpec;
+  grant: Grant;
+  layout: JailLayout;
+  seccompFd: number | undefined;
+}
+
+/** Everything after `bwrap`, in order: later mounts lie on top of earlier ones. */
+export function jailArguments({ spec, grant, layout, seccompFd }: JailArguments): string[] {
+  return [
+    ...namespaces(spec),
+    ...environment(spec, grant),
+    ...['--ro-bind', '/usr', '/usr', '--tmpfs', '/usr/local', ...layout.system],
+    ...['--proc', '/proc', '--dev', '/dev', '--size', String(SHM_BYTES), '--tmpfs', '/dev/shm'],
+    ...['--size', String(grant.limits.scratch), '--perms', '1777', '--tmpfs', '/tmp'],
+    ...spec.mounts.flatMap((mount) => [mount.writable ? '--bind' : '--ro-bind', mount.host, mount.guest]),
+    ...grant.filesystem.flatMap((path) => [
+      path.access === 'read-write' ? '--bind' : '--ro-bind',
+      path.host,
+      path.guest,
+    ]),
+    ...['--remount-ro', '/usr/local', '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', spec.cwd],
+    ...(seccompFd === undefined ? [] : ['--seccomp', String(seccompFd)]),
+  ];
+}
+
+function namespaces(spec: LaunchSpec): string[] {
+  return [
+    ...[
+      '--unshare-user',
+      '--unshare-all',
+      '--disable-userns',
+      '--as-pid-1',
+      '--die-with-parent',
+      '--new-session',
+    ],
+    ...['--uid', GUEST_ID, '--gid', GUEST_ID, '--hostname', 'cell', '--cap-drop', 'ALL'],
+    ...(spec.keepNamespaceRights ? ['--cap-add', 'CAP_SYS_ADMIN'] : []),
+  ];
+}
+
+function environment(spec: LaunchSpec, grant: Grant): string[] {
+  const variables = { ...BASE_ENV, ...spec.env, ...grant.env };
+  return ['--clearenv', ...Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value])];
+}
+
+/** The program with its rlimits, set inside the jail: there RLIMIT_NPROC counts this user namespace alone. */
+export function limitedProgram(spec: LaunchSpec, grant: Grant): string[] {
+  const { limits } = grant;
+  const cpuSeconds = Math.max(1, Math.ceil(limits.cpu / 1000));
+  const writesOutside = grant.filesystem.some((path) => path.access === 'read-write');
+  const processes = limits.processes > 0 ? limits.processes : THREAD_ALLOWANCE;
+  return [
+    '/usr/bin/prlimit',
+    `--nproc=${processes}:${processes}`,
+    `--data=${limits.memory}:${limits.memory}`,
+    // Pid 1 of a namespace ignores SIGXCPU, so the hard limit's SIGKILL has to come at once.
+    `--cpu=${cpuSeconds}:${cpuSeconds}`,
+    `--nofile=${OPEN_FILES}:${OPEN_FILES}`,
+    '--core=0:0',
+    `--fsize=${writesOutside ? LARGEST_SHARED_FILE : limits.scratch}`,
+    '--memlock=65536:65536',
+    '--msgqueue=0:0',
+    ...spec.argv,
+  ];
+}

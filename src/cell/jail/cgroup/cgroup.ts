@@ -1,0 +1,108 @@
+/**
+ * Finds out by trying whether control groups can be used here, and if not, why.
+ *
+ * @module
+ */
+import { accessSync, constants } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { CgroupDriver } from './contract.ts';
+import { errorText, readText, removeNow, write } from './directories.ts';
+import { locateOwnCgroups } from './own-cgroup.ts';
+import type { OwnCgroups } from './own-cgroup.ts';
+import { createV1Driver } from './v1.ts';
+import { createV2Driver, handedDown } from './v2.ts';
+
+export type { Cgroup, CgroupDriver, CgroupLimits } from './contract.ts';
+
+/** Either a driver that was tried out, or why there is none: one sentence per way that was tried. */
+export type CgroupProbe = { driver: CgroupDriver } | { driver?: undefined; reason: string };
+
+const TRIAL_NAME = 'trial';
+const TRIAL_MEMORY = 64 * 1024 * 1024;
+
+/** The control groups we can use here, or undefined; `examineCgroups` tells why. */
+export function probeCgroups(): CgroupDriver | undefined {
+  return examineCgroups().driver;
+}
+
+/** Tries v2, then v1, with a real group that is removed again. Where we stand is read from /proc when absent. */
+export function examineCgroups(own: OwnCgroups = readOwnCgroups()): CgroupProbe {
+  const v2 = attemptV2(own);
+  if (v2.driver) return v2;
+  const v1 = attemptV1(own);
+  return v1.driver ? v1 : { reason: `${v2.reason} ${v1.reason}` };
+}
+
+function readOwnCgroups(): OwnCgroups {
+  return locateOwnCgroups(readText('/proc/self/cgroup') ?? '', readText('/proc/self/mountinfo') ?? '');
+}
+
+function attemptV1(own: OwnCgroups): CgroupProbe {
+  const memory = own.v1.get('memory');
+  if (memory === undefined) return { reason: 'The v1 memory controller is not mounted.' };
+  const [cpuacct, pids] = [own.v1.get('cpuacct'), own.v1.get('pids')];
+  // An optional hierarchy that is read-only must not cost us the memory limit.
+  const choices = [{ memory, cpuacct, pids }, { memory, cpuacct }, { memory, pids }, { memory }];
+  let attempt: CgroupProbe = { reason: '' };
+  for (const roots of choices) {
+    attempt = tryOut(createV1Driver(roots));
+    if (attempt.driver) break;
+  }
+  return attempt;
+}
+
+function attemptV2({ v2 }: OwnCgroups): CgroupProbe {
+  if (v2 === undefined) return { reason: 'The unified (v2) hierarchy is not mounted.' };
+  const { own, top } = v2;
+  if (!hasMemory(own)) return { reason: `The v2 group "${own}" has no memory controller.` };
+  const problem = handMemoryDown(own);
+  if (problem === undefined) return tryOutV2(own);
+  // Beside us is as good as below us, if whoever made that group delegated it: we do not change it.
+  const beside = dirname(own);
+  if (own !== top && handedDown(beside).includes('memory')) return tryOutV2(beside);
+  return { reason: problem };
+}
+
+function hasMemory(directory: string): boolean {
+  return (readText(join(directory, 'cgroup.controllers')) ?? '').trim().split(' ').includes('memory');
+}
+
+/** Undefined when the children of this group get the memory controller, else why they cannot. */
+function handMemoryDown(own: string): string | undefined {
+  if (handedDown(own).includes('memory')) return undefined;
+  const file = join(own, 'cgroup.subtree_control');
+  try {
+    write(file, '+memory');
+    if ((readText(join(own, 'cgroup.controllers')) ?? '').split(/\s/).includes('pids')) write(file, '+pids');
+    return undefined;
+  } catch (error) {
+    return `The v2 group "${own}" cannot hand the memory controller down (a group that has processes may not): ${errorText(error)}.`;
+  }
+}
+
+function tryOutV2(root: string): CgroupProbe {
+  try {
+    // To move a process the kernel asks for this right on the group above both ends.
+    accessSync(join(root, 'cgroup.procs'), constants.W_OK);
+  } catch (error) {
+    return { reason: `Processes cannot be moved below the v2 group "${root}": ${errorText(error)}.` };
+  }
+  return tryOut(createV2Driver(root));
+}
+
+/** Makes, limits and reads one group, attaches nobody, and removes it. */
+function tryOut(driver: CgroupDriver): CgroupProbe {
+  const directories = driver.directories.map((directory) => join(directory, TRIAL_NAME));
+  try {
+    const group = driver.create(TRIAL_NAME, { memory: TRIAL_MEMORY, ...(driver.limitsPids && { pids: 8 }) });
+    group.members();
+    group.usage();
+    return removeNow(directories)
+      ? { driver }
+      : { reason: `The trial group "${directories[0]}" could not be removed.` };
+  } catch (error) {
+    return { reason: errorText(error) };
+  } finally {
+    removeNow(driver.directories);
+  }
+}

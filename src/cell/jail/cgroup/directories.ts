@@ -1,0 +1,196 @@
+/**
+ * What v1 and v2 have in common: directories that are groups, and small files in them.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SkillError } from '../../../errors.ts';
+import type { CgroupLimits } from './contract.ts';
+
+const PARENT_NAME = /^skillcell-(\d+)-\w+$/;
+const GROUP_NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
+/** About a second in all: a killed process needs some time to give back its memory. */
+const REMOVE_DELAYS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 300, 400];
+/** A round that finds no process we have not killed yet ends it; this only bounds a very fast fork bomb. */
+const MAX_KILL_ROUNDS = 1000;
+
+/** A name for the directory that holds all groups of one driver. The pid tells others when it is stale. */
+export function parentName(): string {
+  return `skillcell-${process.pid}-${randomBytes(4).toString('hex')}`;
+}
+
+/** Makes the group's directories and has them filled; on failure none is left. */
+export function makeGroup(directories: readonly string[], setUp: () => void): void {
+  const made: string[] = [];
+  try {
+    for (const directory of directories) {
+      mkdirSync(directory);
+      made.push(directory);
+    }
+    setUp();
+  } catch (error) {
+    removeNow(made);
+    throw cannotCreate(directories[0] ?? '', error);
+  }
+}
+
+function cannotCreate(directory: string, cause: unknown): SkillError {
+  return new SkillError('internal', `Cannot create the control group "${directory}": ${errorText(cause)}.`, {
+    fix: 'Check that the control group is still writable with `skillcell doctor`.',
+    cause,
+  });
+}
+
+export function checkRequest(name: string, limits: CgroupLimits): void {
+  const { memory, pids = 1 } = limits;
+  const isSane = [memory, pids].every((limit) => Number.isSafeInteger(limit) && limit > 0);
+  if (isSane && GROUP_NAME.test(name)) return;
+  throw new SkillError(
+    'internal',
+    `Bad control group request: name "${name}", limits ${JSON.stringify(limits)}.`,
+    {
+      fix: 'Use a plain name and positive whole numbers.',
+    },
+  );
+}
+
+/** One attempt; true when none of the directories is left. */
+export function removeNow(directories: readonly string[]): boolean {
+  return directories.map(removeOne).every((gone) => gone);
+}
+
+function removeOne(directory: string): boolean {
+  try {
+    rmdirSync(directory);
+    return true;
+  } catch {
+    return !existsSync(directory);
+  }
+}
+
+/** Tries until the kernel lets go of the directories; false when it does not within about a second. */
+export async function removeSoon(directories: readonly string[]): Promise<boolean> {
+  for (const delay of REMOVE_DELAYS_MS) {
+    if (removeNow(directories)) return true;
+    await sleep(delay);
+  }
+  return removeNow(directories);
+}
+
+/** Removes the parents below these roots whose process is dead, with their empty groups. */
+export function sweepRoots(roots: readonly string[]): string[] {
+  return roots.flatMap((root) => {
+    const parents = subdirectories(root).filter(isStaleParent);
+    return parents.map((name) => join(root, name)).filter(removeParent);
+  });
+}
+
+function isStaleParent(name: string): boolean {
+  const pid = PARENT_NAME.exec(name)?.[1];
+  return pid !== undefined && isDead(Number(pid));
+}
+
+function removeParent(parent: string): boolean {
+  removeNow(subdirectories(parent).map((name) => join(parent, name)));
+  return removeNow([parent]);
+}
+
+function subdirectories(directory: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name);
+  } catch {
+    return [];
+  }
+}
+
+function isDead(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return errorCode(error) === 'ESRCH';
+  }
+}
+
+/** Writes the pid into each directory. A process that is already dead needs no limit. */
+export function attachTo(directories: readonly string[], pid: number): void {
+  try {
+    for (const directory of directories) writeFileSync(join(directory, 'cgroup.procs'), String(pid));
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH') throw error;
+  }
+}
+
+/** Pids in a group. A process of a foreign pid namespace reads as 0 there, and 0 must never be signalled. */
+export function membersOf(directory: string): number[] {
+  const text = readText(join(directory, 'cgroup.procs')) ?? '';
+  return text
+    .split('\n')
+    .map(Number)
+    .filter((pid) => pid > 0);
+}
+
+/** SIGKILL for every member, until a look at the group shows nobody new. */
+export function killMembers(directory: string): void {
+  const killed = new Set([process.pid]);
+  for (let round = 0; round < MAX_KILL_ROUNDS; round++) {
+    const alive = membersOf(directory).filter((pid) => !killed.has(pid));
+    if (alive.length === 0) return;
+    for (const pid of alive) {
+      killed.add(pid);
+      killQuietly(pid);
+    }
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH') throw error;
+  }
+}
+
+export function write(file: string, value: string | number): void {
+  writeFileSync(file, String(value));
+}
+
+/** For knobs that not every kernel has. */
+export function writeIfPresent(file: string, value: string | number): void {
+  if (existsSync(file)) write(file, value);
+}
+
+export function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** A file that holds one number; undefined when it is missing. */
+export function readNumber(file: string): number | undefined {
+  const text = readText(file)?.trim();
+  return text === undefined || !/^\d+$/.test(text) ? undefined : Number(text);
+}
+
+/** A `key number` line of a file; undefined when there is none. */
+export function readField(file: string, key: string): number | undefined {
+  const line = readText(file)
+    ?.split('\n')
+    .find((one) => one.startsWith(`${key} `));
+  return line === undefined ? undefined : Number(line.slice(key.length + 1));
+}
+
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

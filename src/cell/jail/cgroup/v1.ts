@@ -1,0 +1,122 @@
+/**
+ * Control groups v1: one hierarchy per controller; memory is a must, cpuacct and pids are welcome.
+ *
+ * @module
+ */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SkillError } from '../../../errors.ts';
+import { cpuMsOf } from '../memory-watch.ts';
+import type { Cgroup, CgroupDriver, CgroupLimits } from './contract.ts';
+import {
+  attachTo,
+  checkRequest,
+  killMembers,
+  makeGroup,
+  membersOf,
+  parentName,
+  readField,
+  readNumber,
+  removeSoon,
+  sweepRoots,
+  write,
+  writeIfPresent,
+} from './directories.ts';
+
+/** The directory of our own group in each hierarchy; our groups are made below it. */
+export interface V1Roots {
+  memory: string;
+  cpuacct?: string | undefined;
+  pids?: string | undefined;
+}
+
+const NANOSECONDS_PER_MS = 1e6;
+
+export function createV1Driver(roots: V1Roots): CgroupDriver {
+  const name = parentName();
+  const parents = mapRoots(roots, (root) => join(root, name));
+  return {
+    version: 1,
+    describe: `cgroup v1 (${controllerNames(parents).join(', ')})`,
+    limitsPids: parents.pids !== undefined,
+    directories: distinct(parents),
+    create: (name, limits) => createGroup(parents, { name, limits }),
+    sweepStale: () => sweepRoots(distinct(roots)),
+    close: () => removeSoon(distinct(parents)),
+  };
+}
+
+function createGroup(parents: V1Roots, request: { name: string; limits: CgroupLimits }): Cgroup {
+  const { name, limits } = request;
+  checkRequest(name, limits);
+  if (limits.pids !== undefined && parents.pids === undefined) throw pidsUnavailable();
+  const group = mapRoots(parents, (parent) => join(parent, name));
+  const directories = distinct(group);
+  for (const parent of distinct(parents)) mkdirSync(parent, { recursive: true });
+  makeGroup(directories, () => setLimits(group, limits));
+  return {
+    attach: (pid) => attachTo(directories, pid),
+    members: () => membersOf(group.memory),
+    usage: () => usageOf(group),
+    oomKilled: () => wasOomKilled(group.memory),
+    kill: () => killGroup(group),
+    remove: () => removeSoon(directories),
+  };
+}
+
+function setLimits({ memory, pids }: V1Roots, limits: CgroupLimits): void {
+  write(join(memory, 'memory.limit_in_bytes'), limits.memory);
+  // Memory and swap together must not be below memory alone, so it comes second.
+  const memoryAndSwap = join(memory, 'memory.memsw.limit_in_bytes');
+  if (existsSync(memoryAndSwap)) write(memoryAndSwap, limits.memory);
+  else writeIfPresent(join(memory, 'memory.swappiness'), 0);
+  if (pids !== undefined && limits.pids !== undefined) write(join(pids, 'pids.max'), limits.pids);
+}
+
+function usageOf({ memory, cpuacct }: V1Roots): { cpuMs: number; memoryPeakBytes: number } {
+  return {
+    cpuMs: cpuacct === undefined ? cpuMsOf(membersOf(memory)) : cpuMsFrom(cpuacct),
+    memoryPeakBytes: readNumber(join(memory, 'memory.max_usage_in_bytes')) ?? 0,
+  };
+}
+
+function cpuMsFrom(cpuacct: string): number {
+  return (readNumber(join(cpuacct, 'cpuacct.usage')) ?? 0) / NANOSECONDS_PER_MS;
+}
+
+function wasOomKilled(memory: string): boolean {
+  // Kernels before 4.13 do not count kills; there a failed charge is the best sign.
+  const kills = readField(join(memory, 'memory.oom_control'), 'oom_kill');
+  return (kills ?? readNumber(join(memory, 'memory.failcnt')) ?? 0) > 0;
+}
+
+function killGroup({ memory, pids }: V1Roots): void {
+  // Nobody can fork away from the kill.
+  if (pids !== undefined) writeIfPresent(join(pids, 'pids.max'), 0);
+  killMembers(memory);
+}
+
+function mapRoots({ memory, cpuacct, pids }: V1Roots, change: (directory: string) => string): V1Roots {
+  return { memory: change(memory), cpuacct: cpuacct && change(cpuacct), pids: pids && change(pids) };
+}
+
+function controllerNames(roots: V1Roots): string[] {
+  return Object.entries(roots).flatMap(([name, directory]) => (directory === undefined ? [] : [name]));
+}
+
+/** Controllers may share one hierarchy (`cpu,cpuacct`). */
+function distinct(roots: V1Roots): string[] {
+  const all = [roots.memory, roots.cpuacct, roots.pids].filter((directory) => directory !== undefined);
+  return [...new Set(all)];
+}
+
+function pidsUnavailable(): SkillError {
+  return new SkillError(
+    'unenforceable',
+    'No control group can limit the number of processes: there is no pids controller.',
+    {
+      fix: 'Mount the pids controller, or let rlimits limit the processes.',
+      detail: { field: 'processes' },
+    },
+  );
+}

@@ -1,0 +1,25 @@
+/**
+ * File descriptors that this process inherited without close-on-exec would reach every child, jail or not.
+ *
+ * @module
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const O_CLOEXEC = 0o2000000;
+
+/** Descriptors above the standard three that a child would inherit. */
+export function inheritableDescriptors(): number[] {
+  return readdirSync('/proc/self/fd')
+    .map(Number)
+    .filter((fd) => fd > 2 && isInheritable(fd));
+}
+
+function isInheritable(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0;
+  } catch {
+    // The descriptor of the listing itself: closed by now.
+    return false;
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * The wall `jail`: bubblewrap with every namespace, a seccomp filter, rlimits and, where it can be had, a cgroup.
+ *
+ * @module
+ */
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import type { Grant } from '../../policy/grant.ts';
+import type { LaunchSpec, Wall, WallProbe } from '../contract.ts';
+import { jailArguments, limitedProgram, readLayout } from './arguments.ts';
+import { probeCgroups, type CgroupDriver } from './cgroup/cgroup.ts';
+import { inheritableDescriptors } from './descriptors.ts';
+import { jailEnforcement } from './enforcement.ts';
+import { cellIdentity, DEFAULT_CELL_ID } from './identity.ts';
+import { pathIdentity } from './path-identity.ts';
+import { probeJail } from './probe.ts';
+import { JailProcess } from './process.ts';
+import { seccompArch, seccompFilter } from './seccomp/policy.ts';
+
+const BWRAP_PLACES = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap'];
+const ARGS_FD = 4;
+const SECCOMP_FD = 5;
+
+export interface JailOptions {
+  /** Path of bubblewrap; found in the usual places when absent. */
+  bwrap?: string;
+  /** uid and gid that a root host drops to. */
+  cellId?: number;
+  /** `false` forgoes cgroups even where they can be had: the watchdog keeps the memory limit then. */
+  cgroups?: boolean;
+}
+
+export class JailWall implements Wall {
+  readonly name = 'jail';
+  readonly #bwrap: string | undefined;
+  readonly #cellId: number;
+  readonly #cgroups: CgroupDriver | undefined;
+  readonly #layout = readLayout();
+  readonly #leaks = inheritableDescriptors();
+  readonly #running = new Set<JailProcess>();
+  #cells = 0;
+  #probe: Promise<WallProbe> | undefined;
+
+  constructor(options: JailOptions = {}) {
+    this.#bwrap = options.bwrap ?? BWRAP_PLACES.find((place) => existsSync(place));
+    this.#cellId = options.cellId ?? DEFAULT_CELL_ID;
+    this.#cgroups = options.cgroups === false ? undefined : probeCgroups();
+  }
+
+  probe(): Promise<WallProbe> {
+    this.#probe ??= probeJail({
+      bwrap: this.#bwrap,
+      cgroups: this.#cgroups,
+      enforces: jailEnforcement(this.#cgroups),
+      launch: (spec, grant) => this.launch(spec, grant),
+    });
+    return this.#probe;
+  }
+
+  accepts(grant: Grant): void {
+    filterFor(grant);
+    this.identity(grant);
+  }
+
+  launch(spec: LaunchSpec, grant: Grant): JailProcess {
+    const mounts = new Map(grant.filesystem.map((path) => [path.guest, pathIdentity(path.host)]));
+    const cgroup = this.#cgroups?.create(`cell-${++this.#cells}`, { memory: grant.limits.memory });
+    const child = this.#spawn(spec, grant);
+    if (child.pid !== undefined) cgroup?.attach(child.pid);
+    const jailed = new JailProcess({ child, grant, cgroup, mounts });
+    this.#running.add(jailed);
+    void jailed.gone.finally(() => this.#running.delete(jailed));
+    return jailed;
+  }
+
+  async close(): Promise<void> {
+    const running = [...this.#running];
+    for (const jailed of running) jailed.kill('done');
+    await Promise.all(running.map((jailed) => jailed.gone));
+    await this.#cgroups?.close();
+  }
+
+  /** Limits of one process inside a namespace of its own; used for what a zygote starts. */
+  cgroupFor(grant: Grant): ReturnType<CgroupDriver['create']> | undefined {
+    return this.#cgroups?.create(`cell-${++this.#cells}`, { memory: grant.limits.memory });
+  }
+
+  /** As whom a cell with this grant runs; undefined for the host's own user. */
+  identity(grant: Grant): { uid: number; gid: number } | undefined {
+    return cellIdentity(grant, this.#cellId);
+  }
+
+  #spawn(spec: LaunchSpec, grant: Grant): ChildProcess {
+    const filtered = !spec.keepNamespaceRights;
+    const args = jailArguments({
+      spec,
+      grant,
+      layout: this.#layout,
+      seccompFd: filtered ? SECCOMP_FD : undefined,
+    });
+    const devNull = openSync('/dev/null', 'r');
+    try {
+      const child = spawn(
+        this.#bwrap ?? 'bwrap',
+        ['--args', String(ARGS_FD), ...limitedProgram(spec, grant)],
+        {
+          // bwrap's own environment stays readable in /proc inside, so it gets none.
+          env: {},
+          cwd: '/',
+          stdio: this.#stdio(filtered, devNull),
+          ...this.identity(grant),
+        },
+      );
+      feed(child, ARGS_FD, args.map((arg) => `${arg}\0`).join(''));
+      if (filtered) feed(child, SECCOMP_FD, filterFor(grant));
+      return child;
+    } finally {
+      closeSync(devNull);
+    }
+  }
+
+  /** Standard streams, channel, arguments, filter; every descriptor that would leak becomes /dev/null. */
+  #stdio(filtered: boolean, devNull: number): StdioOptions {
+    const stdio: ('ignore' | 'pipe' | number)[] = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'];
+    if (filtered) stdio.push('pipe');
+    for (const leak of this.#leaks) {
+      if (leak < stdio.length) continue;
+      while (stdio.length < leak) stdio.push('ignore');
+      stdio.push(devNull);
+    }
+    return stdio;
+  }
+}
+
+export function filterFor(grant: Grant): Buffer {
+  return seccompFilter({
+    syscalls: grant.syscalls,
+    allowProcesses: grant.limits.processes > 0,
+    arch: seccompArch(),
+  });
+}
+
+function feed(child: ChildProcess, fd: number, data: string | Buffer): void {
+  const pipe = child.stdio[fd] as Writable;
+  // A bwrap that fails early closes its end; its message on stderr tells why.
+  pipe.on('error', () => undefined);
+  pipe.end(data);
+}

@@ -1,0 +1,150 @@
+/**
+ * From what came back of a cell to a verdict. Pure: the same report always gets the same code.
+ *
+ * @module
+ */
+import { constants } from 'node:os';
+import { SkillError, type LimitName } from '../errors.ts';
+import type { CapabilityEvent } from '../outcome.ts';
+import { formatDuration, formatSize } from '../manifest/units.ts';
+import type { Grant, GrantedLimits } from '../policy/grant.ts';
+import type { CellReport, ExitInfo, GuestReply } from './contract.ts';
+
+export interface Verdict {
+  result: unknown;
+  warnings: string[];
+}
+
+/** Returns the result, or throws what the call failed with. */
+export function judge(report: CellReport, grant: Grant): Verdict {
+  const { reply, killReason } = report;
+  if (killReason === 'aborted')
+    throw skillError('The call was cancelled by its caller', 'Call it again.', { cancelled: true });
+  if (killReason && killReason !== 'done' && killReason !== 'protocol')
+    throw exceeded(killReason, grant.limits);
+  if (reply === undefined) throw withoutReply(report, grant);
+  if (reply.kind === 'broken') throw broken(reply.message);
+  if (reply.kind === 'error') throw raised(reply, grant);
+  if (report.resultBytes > grant.limits.output) throw exceeded('output', grant.limits);
+  return { result: reply.value, warnings: reply.warnings };
+}
+
+function raised(reply: GuestReply & { kind: 'error' }, grant: Grant): SkillError {
+  if (reply.denied) return denied(reply.denied, grant);
+  if (reply.limit) return exceeded(reply.limit, grant.limits);
+  if (reply.type === 'NotJson') {
+    return skillError(
+      `The skill returned what is no JSON: ${reply.message}`,
+      'Return only objects, arrays, strings, finite numbers, booleans and null.',
+    );
+  }
+  return skillError(
+    `The skill raised ${reply.type}: ${reply.message}`,
+    'See the trace for the place in the skill, or report it to the author.',
+    {
+      type: reply.type,
+      trace: reply.trace,
+    },
+  );
+}
+
+function denied(denial: CapabilityEvent, grant: Grant): SkillError {
+  const withheld = grant.withheld.find((one) => one.capability === denial.capability);
+  const reason = withheld ? `${denial.declared}; declared but withheld: ${withheld.reason}` : denial.declared;
+  return new SkillError('capability_denied', `The skill may not ${denial.asked}: ${reason}`, {
+    fix: fixFor(denial),
+    detail: { capability: denial.capability, asked: denial.asked, declared: denial.declared },
+  });
+}
+
+/** How an author declares what was missing. */
+function fixFor({ capability, asked }: CapabilityEvent): string {
+  const what = asked.replace(/^\S+ /, '');
+  switch (capability) {
+    case 'filesystem':
+      return `If the skill needs it, declare it under capabilities.filesystem: { path: "${what}", access: ${asked.startsWith('read') ? 'read' : 'read-write'} }, and have the operator allow that path.`;
+    case 'network':
+      return `If the skill needs it, declare the host under capabilities.network: { host: "${what.replace(/:\d+$/, '')}" }.`;
+    case 'env':
+      return `If the skill needs it, declare it under env_vars: ${what}: { required: true }.`;
+    case 'process':
+      return 'If the skill needs to start programs, declare how many: limits: { processes: 8 }.';
+    case 'syscalls':
+      return 'The skill used a system call that no cell has.';
+  }
+}
+
+const RAISE: Record<keyof GrantedLimits, (limits: GrantedLimits) => string> = {
+  timeout: (limits) => formatDuration(limits.timeout),
+  cpu: (limits) => `${formatDuration(limits.cpu)} of CPU time`,
+  memory: (limits) => formatSize(limits.memory),
+  output: (limits) => `${formatSize(limits.output)} of output`,
+  processes: (limits) => (limits.processes > 0 ? `${limits.processes} processes` : '32 threads'),
+  scratch: (limits) => `${formatSize(limits.scratch)} of scratch space`,
+};
+
+function exceeded(limit: keyof GrantedLimits, limits: GrantedLimits): SkillError {
+  const name: LimitName = limit;
+  return new SkillError(
+    'resource_exceeded',
+    `The skill went beyond its limit "${limit}" of ${RAISE[limit](limits)}`,
+    {
+      fix: `Give it less work, or raise limits.${limit} in the manifest (the operator's ceiling still holds).`,
+      detail: { limit: name, allowed: limits[limit] },
+    },
+  );
+}
+
+function broken(message: string): SkillError {
+  return skillError(
+    `The skill broke the protocol of its cell: ${message}`,
+    'A skill must leave file descriptor 3 alone.',
+  );
+}
+
+function withoutReply(report: CellReport, grant: Grant): SkillError {
+  const { exit, logs } = report;
+  if (!report.started) {
+    return new SkillError('internal', `The cell did not start: ${lastLine(logs) || describeExit(exit)}`, {
+      fix: 'Run `skillcell doctor`; if it finds nothing, please report this with its output.',
+      detail: { logs },
+    });
+  }
+  const signal = signalOf(exit);
+  if (signal === constants.signals.SIGXFSZ) return exceeded('scratch', grant.limits);
+  if (signal === constants.signals.SIGXCPU) return exceeded('cpu', grant.limits);
+  if (signal === constants.signals.SIGSYS) {
+    return denied(
+      { capability: 'syscalls', asked: 'use a forbidden system call', declared: 'killed by seccomp' },
+      grant,
+    );
+  }
+  return skillError(
+    `The skill ended without a result: ${describeExit(exit)}`,
+    'A skill must return from execute(); it must not exit by itself.',
+    {
+      exit_code: exit?.code ?? null,
+      signal: signal ?? null,
+    },
+  );
+}
+
+/** bwrap passes a death by signal on as 128 + its number. */
+function signalOf(exit: ExitInfo | undefined): number | undefined {
+  return exit?.code !== null && exit?.code !== undefined && exit.code > 128 ? exit.code - 128 : undefined;
+}
+
+function describeExit(exit: ExitInfo | undefined): string {
+  const signal = signalOf(exit);
+  if (signal === undefined) return `exit code ${exit?.code ?? 'unknown'}`;
+  const name = Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ?? signal;
+  return `killed by ${name}`;
+}
+
+function lastLine(logs: string): string {
+  return logs.trim().split('\n').at(-1) ?? '';
+}
+
+function skillError(message: string, fix: string, detail: Record<string, unknown> = {}): SkillError {
+  return new SkillError('skill_error', message, { fix, detail });
+}

@@ -1,0 +1,55 @@
+/**
+ * What a skill prints is kept as text for people, up to a cap, and counted in full.
+ * It is never parsed, so it can never forge a result.
+ *
+ * @module
+ */
+import type { Readable } from 'node:stream';
+
+/** How much log text an outcome carries; what is printed beyond it only counts. */
+const KEPT_BYTES = 64 * 1024;
+
+export class LogCapture {
+  #kept: Buffer[] = [];
+  #keptBytes = 0;
+  #total = 0;
+
+  constructor(streams: Readable[], onBytes: (total: number) => void) {
+    for (const stream of streams) {
+      stream.on('data', (chunk: Buffer) => {
+        this.#keep(chunk);
+        this.#total += chunk.length;
+        onBytes(this.#total);
+      });
+      // A cell that was killed resets its sockets; that is no news.
+      stream.on('error', () => undefined);
+    }
+  }
+
+  get totalBytes(): number {
+    return this.#total;
+  }
+
+  text(): string {
+    const text = Buffer.concat(this.#kept).toString('utf8');
+    const dropped = this.#total - this.#keptBytes;
+    return dropped > 0 ? `${text}\n[${dropped} more bytes of output were not kept]` : text;
+  }
+
+  /** Waits until what was printed before the reply has been read: all of it is in the kernel's buffers by now. */
+  async settle(): Promise<void> {
+    let before = -1;
+    while (before !== this.#total) {
+      before = this.#total;
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    }
+  }
+
+  #keep(chunk: Buffer): void {
+    const room = KEPT_BYTES - this.#keptBytes;
+    if (room <= 0) return;
+    const part = chunk.subarray(0, room);
+    this.#kept.push(part);
+    this.#keptBytes += part.length;
+  }
+}

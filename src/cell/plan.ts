@@ -1,0 +1,86 @@
+/**
+ * What one call may do and where it runs: mode, grant and artifact, all settled before anything runs.
+ *
+ * @module
+ */
+import type { Artifact, Engine, Wall } from './contract.ts';
+import type { Machine } from './machine.ts';
+import type { Skill } from '../load/skill.ts';
+import type { Mode } from '../outcome.ts';
+import { chooseMode, type ModeChoice } from '../policy/choose-mode.ts';
+import { computeGrant } from '../policy/compute-grant.ts';
+import { assertEnforceable } from '../policy/enforce-or-refuse.ts';
+import type { EnforcementTable } from '../policy/enforcement.ts';
+import type { Grant } from '../policy/grant.ts';
+import type { OperatorPolicy } from '../policy/operator.ts';
+import { resolveGrantPaths } from '../policy/resolve-paths.ts';
+
+/** What the caller of one call may say about it. */
+export interface PlanOptions {
+  /** Only lowers what manifest and policy allow; in milliseconds. */
+  timeout?: number;
+  /** Only lowers what manifest and policy allow; in bytes. */
+  memory?: number;
+  /** Folder on the host that `${workspace}` in a manifest stands for. */
+  workspace?: string;
+  execution?: Mode;
+  /** Refuses every mode weaker than `subprocess`. */
+  isolated?: boolean;
+}
+
+export interface Plan {
+  choice: ModeChoice;
+  grant: Grant;
+  enforces: EnforcementTable;
+  wall: Wall;
+  engine: Engine;
+  artifact: Artifact;
+}
+
+export interface PlanInput {
+  skill: Skill;
+  options: PlanOptions;
+  policy: OperatorPolicy;
+  machine: Machine;
+  env: Record<string, string | undefined>;
+}
+
+export async function planCall(input: PlanInput): Promise<Plan> {
+  const { skill, policy, machine } = input;
+  const { bundle } = skill;
+  const choice = await choose(input);
+  const enforces = await machine.enforcement();
+  const pair = `${choice.candidate.wall} + ${choice.candidate.engine}`;
+  assertEnforceable({ manifest: bundle.manifest, policy, table: enforces, pair });
+  const grant = await grantFor(input);
+  machine.wall.accepts(grant);
+  const artifact = await machine.prepare(bundle);
+  return { choice, grant, enforces, wall: machine.wall, engine: machine.engine, artifact };
+}
+
+async function choose({ skill, options, policy, machine }: PlanInput): Promise<ModeChoice> {
+  const { manifest, origin } = skill.bundle;
+  return chooseMode({
+    declared: manifest.execution,
+    ...(options.execution ? { requested: options.execution } : {}),
+    isolated: options.isolated ?? false,
+    origin,
+    minimum: policy.minimum[origin],
+    candidates: await machine.candidates(skill.bundle),
+  });
+}
+
+function grantFor({ skill, options, policy, env }: PlanInput): Promise<Grant> {
+  const { timeout, memory, workspace } = options;
+  const workspaceOption = workspace === undefined ? {} : { workspace };
+  const lowered = {
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(memory === undefined ? {} : { memory }),
+  };
+  const grant = computeGrant({
+    manifest: skill.bundle.manifest,
+    policy,
+    call: { ...lowered, ...workspaceOption, env },
+  });
+  return resolveGrantPaths(grant, { policy, ...workspaceOption });
+}

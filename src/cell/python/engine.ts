@@ -1,0 +1,94 @@
+/**
+ * The engine `python`: the system's CPython runs the skill as it is, with our harness around it.
+ *
+ * @module
+ */
+import { SkillError } from '../../errors.ts';
+import type { Bundle } from '../../load/bundle.ts';
+import type { Grant } from '../../policy/grant.ts';
+import type { Artifact, Engine, LaunchSpec, Zygote } from '../contract.ts';
+import { noExecFilter, seccompArch } from '../jail/seccomp/policy.ts';
+import type { JailWall } from '../jail/wall.ts';
+import { stageHarness } from './harness.ts';
+import type { Interpreter } from './interpreter.ts';
+import { environmentFor } from './requirements.ts';
+import { PythonZygote } from './zygote.ts';
+
+export interface PythonEngineOptions {
+  home: string;
+  wall: JailWall;
+  interpreter: Interpreter | undefined;
+}
+
+export class PythonEngine implements Engine {
+  readonly name = 'python';
+  readonly #options: PythonEngineOptions;
+
+  constructor(options: PythonEngineOptions) {
+    this.#options = options;
+  }
+
+  refuses(bundle: Bundle): string | undefined {
+    if (!bundle.entry.endsWith('.py')) return `the engine python cannot run "${bundle.entry}"`;
+    if (!this.#options.interpreter) return 'no system Python was found in /usr/bin or /usr/local/bin';
+    return undefined;
+  }
+
+  async prepare(bundle: Bundle): Promise<Artifact> {
+    const { home } = this.#options;
+    const interpreter = this.#interpreter();
+    const environment = environmentFor({ home, interpreter, bundle });
+    const spec = pythonSpec(home, interpreter);
+    spec.mounts.push({ host: bundle.stagedDir, guest: '/skill' });
+    if (environment) spec.mounts.push({ host: environment, guest: '/deps' });
+    return { engine: 'python', bundle, spec, init: (grant) => callInit(bundle, grant) };
+  }
+
+  openZygote(artifact: Artifact, grant: Grant): Zygote | undefined {
+    // RLIMIT_NPROC is counted per user namespace, which the forks of one zygote share.
+    if (grant.limits.processes > 0) return undefined;
+    return new PythonZygote({ ...this.#options, artifact, grant });
+  }
+
+  #interpreter(): Interpreter {
+    const { interpreter } = this.#options;
+    if (interpreter) return interpreter;
+    throw new SkillError('skill_unavailable', 'No system Python was found in /usr/bin or /usr/local/bin', {
+      fix: 'Install it: apt-get install python3',
+    });
+  }
+}
+
+/** The harness in the system's Python: no site, no user paths, no variables, no bytecode written. */
+export function pythonSpec(home: string, interpreter: Interpreter): LaunchSpec {
+  return {
+    argv: [interpreter.path, '-I', '-S', '-B', '/harness/main.py'],
+    mounts: [...interpreter.mounts, { host: stageHarness(home, interpreter), guest: '/harness' }],
+    env: {},
+    cwd: '/',
+  };
+}
+
+function callInit(bundle: Bundle, grant: Grant): Record<string, unknown> {
+  const { manifest } = bundle;
+  return {
+    task: 'call',
+    entry: bundle.entry,
+    view: {
+      read: grant.filesystem.filter((path) => path.access === 'read').map((path) => path.guest),
+      write: grant.filesystem.filter((path) => path.access === 'read-write').map((path) => path.guest),
+      processes: grant.limits.processes > 0,
+      env: Object.keys(manifest.env),
+    },
+    no_exec: grant.limits.processes > 0 ? '' : noExecFilter({ arch: seccompArch() }).toString('hex'),
+    manifest: {
+      ...manifest.extra,
+      name: manifest.name,
+      version: manifest.version,
+      description: manifest.description,
+      parameters: manifest.parameters,
+      outputs: manifest.outputs,
+      requirements: manifest.requirements,
+    },
+  };
+}

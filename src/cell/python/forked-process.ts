@@ -1,0 +1,107 @@
+/**
+ * A cell that a zygote forked, seen from the host.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { Duplex, Readable } from 'node:stream';
+import type { Grant } from '../../policy/grant.ts';
+import type { CellProcess, ExitInfo, KillReason, ProcessUsage } from '../contract.ts';
+import type { Cgroup } from '../jail/cgroup/cgroup.ts';
+import { childPids } from '../jail/memory-watch.ts';
+import { Meter } from '../jail/meter.ts';
+import { startWatchdog } from '../jail/watchdog.ts';
+
+/** How long a zygote may take to end a child before it is ended with all of them. */
+const ZYGOTE_GRACE_MS = 250;
+
+export interface ForkedProcessOptions {
+  channel: Socket;
+  log: Socket;
+  grant: Grant;
+  zygotePid: number;
+  makeCgroup: () => Cgroup | undefined;
+  /** Asks the zygote to end this child. */
+  end: () => void;
+  /** Ends the zygote and with it every child. */
+  endAll: () => void;
+}
+
+export class ForkedProcess implements CellProcess {
+  readonly channel: Duplex;
+  readonly logs: Readable[];
+  readonly exited: Promise<ExitInfo>;
+  readonly #options: ForkedProcessOptions;
+  #settleExit!: (exit: ExitInfo) => void;
+  #killReason: KillReason | undefined;
+  #cgroup: Cgroup | undefined;
+  #meter: Meter | undefined;
+  #hasExited = false;
+  #stopWatchdog: () => void = () => undefined;
+  #grace: NodeJS.Timeout | undefined;
+
+  constructor(options: ForkedProcessOptions) {
+    this.#options = options;
+    this.channel = options.channel;
+    this.logs = [options.log];
+    this.exited = new Promise((resolve) => (this.#settleExit = resolve));
+  }
+
+  get killReason(): KillReason | undefined {
+    return this.#killReason;
+  }
+
+  confine(ready: Record<string, unknown>): boolean {
+    const { zygotePid, grant } = this.#options;
+    const hostPid = childPids(zygotePid).find((pid) => pidInside(pid) === ready['pid']);
+    if (hostPid === undefined) return false;
+    this.#cgroup = this.#options.makeCgroup();
+    this.#cgroup?.attach(hostPid);
+    const meter = new Meter(hostPid, this.#cgroup);
+    this.#meter = meter;
+    this.#stopWatchdog = startWatchdog({
+      limits: grant.limits,
+      measure: () => meter.read(),
+      memory: this.#cgroup === undefined,
+      kill: (reason) => this.kill(reason),
+    });
+    return true;
+  }
+
+  kill(reason: KillReason): void {
+    this.#killReason ??= reason;
+    if (this.#hasExited || this.#grace) return;
+    this.#options.end();
+    this.#grace = setTimeout(this.#options.endAll, ZYGOTE_GRACE_MS);
+  }
+
+  usage(): ProcessUsage {
+    return this.#meter?.read() ?? { cpuMs: 0, memoryPeakBytes: 0 };
+  }
+
+  /** Called with the zygote's word that the child and its namespace are gone. */
+  onExit(exit: ExitInfo): void {
+    if (this.#hasExited) return;
+    this.#hasExited = true;
+    clearTimeout(this.#grace);
+    this.#stopWatchdog();
+    const { grant, channel, log } = this.#options;
+    const ownEnd = this.#meter?.stop(exit, grant.limits.cpu);
+    this.#killReason ??= ownEnd;
+    void this.#cgroup?.remove();
+    channel.destroy();
+    log.destroySoon();
+    this.#settleExit(exit);
+  }
+}
+
+/** The pid that the zygote's namespace gave to a process of ours. */
+function pidInside(hostPid: number): number | undefined {
+  try {
+    const line = /^NSpid:\s*(.+)$/m.exec(readFileSync(`/proc/${hostPid}/status`, 'utf8'))?.[1];
+    return line === undefined ? undefined : Number(line.split(/\s+/)[1]);
+  } catch {
+    return undefined;
+  }
+}

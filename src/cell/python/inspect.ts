@@ -1,0 +1,99 @@
+/**
+ * Static inspection of Python source, by Python's own parser. Parsing hostile text is work for a cell, too.
+ *
+ * @module
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { SkillError } from '../../errors.ts';
+import type { FileDigests } from '../../load/bundle.ts';
+import { NOTHING_INSPECTED, type Inspection } from '../../load/inspection.ts';
+import type { Grant } from '../../policy/grant.ts';
+import type { Artifact, Wall } from '../contract.ts';
+import { Session } from '../session.ts';
+import { pythonSpec } from './engine.ts';
+import type { Interpreter } from './interpreter.ts';
+
+const MIB = 1024 * 1024;
+const INSPECT_GRANT: Grant = {
+  filesystem: [],
+  network: [],
+  env: {},
+  syscalls: 'default',
+  limits: { timeout: 20_000, cpu: 15_000, memory: 512 * MIB, output: 4 * MIB, processes: 0, scratch: MIB },
+  withheld: [],
+};
+
+const findings = z.array(z.object({ value: z.string().max(4000), at: z.string().max(2000) }));
+const inspectionSchema: z.ZodType<Inspection> = z.object({
+  modules: findings,
+  env: findings,
+  hosts: findings,
+  unparsed: findings,
+});
+
+export interface InspectorOptions {
+  home: string;
+  wall: Wall;
+  interpreter: Interpreter | undefined;
+}
+
+/** Inspects the Python files of a staged bundle; what was found once for a digest is kept. */
+export async function inspectPython(
+  options: InspectorOptions,
+  stagedDir: string,
+  files: FileDigests,
+): Promise<Inspection> {
+  const sources = Object.keys(files).filter((name) => name.endsWith('.py') && !isTest(name));
+  if (sources.length === 0) return NOTHING_INSPECTED;
+  const { interpreter, home } = options;
+  if (!interpreter) {
+    throw new SkillError(
+      'skill_unavailable',
+      'Python source cannot be inspected: no system Python was found',
+      {
+        fix: 'Install it: apt-get install python3',
+      },
+    );
+  }
+  const spec = pythonSpec(home, interpreter);
+  // The staged folder is named by the digest, the harness by its content: the same pair finds the same.
+  const harness = basename(spec.mounts.at(-1)?.host ?? '');
+  const cached = join(home, 'inspected', `${basename(stagedDir)}-${harness}.json`);
+  const known = readCached(cached);
+  if (known) return known;
+  spec.mounts.push({ host: stagedDir, guest: '/skill' });
+  const inspection = await runInspection(options.wall, spec, sources);
+  mkdirSync(join(home, 'inspected'), { recursive: true, mode: 0o700 });
+  writeFileSync(cached, JSON.stringify(inspection), { mode: 0o600 });
+  return inspection;
+}
+
+async function runInspection(wall: Wall, spec: Artifact['spec'], files: string[]): Promise<Inspection> {
+  const artifact = { init: () => ({ task: 'inspect' }) };
+  const process = wall.launch(spec, INSPECT_GRANT);
+  const session = new Session({ process, artifact, grant: INSPECT_GRANT, start: 'cold', preload: false });
+  const { reply, logs } = await session.call({ files });
+  if (reply?.kind === 'result') return inspectionSchema.parse(reply.value);
+  const reason =
+    reply?.kind === 'error' || reply?.kind === 'broken' ? reply.message : logs.trim() || 'no answer';
+  return {
+    ...NOTHING_INSPECTED,
+    unparsed: [{ value: `the parser gave up: ${reason.slice(0, 300)}`, at: 'bundle' }],
+  };
+}
+
+function readCached(file: string): Inspection | undefined {
+  try {
+    return inspectionSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tests of the author are not part of what runs in a cell. */
+function isTest(name: string): boolean {
+  const file = basename(name);
+  return file.startsWith('test_') || file.endsWith('_test.py') || file === 'conftest.py';
+}

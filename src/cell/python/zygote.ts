@@ -1,0 +1,155 @@
+/**
+ * The host's side of a Python zygote: it connects, the zygote forks, and the fork is a cell like any other.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Grant } from '../../policy/grant.ts';
+import type { Artifact, CellProcess, LaunchSpec, Zygote } from '../contract.ts';
+import { encodeFrame, readFrames, type GuestFrame } from '../frames.ts';
+import type { JailProcess } from '../jail/process.ts';
+import { filterFor, type JailWall } from '../jail/wall.ts';
+import { LogCapture } from '../log-capture.ts';
+import { ForkedProcess } from './forked-process.ts';
+
+const GUEST_RUN_DIR = '/run/zygote';
+const MIB = 1024 * 1024;
+const FOREVER_MS = 3_600_000;
+const FRAME_LIMITS = { maxBytes: 4096, maxFrames: 1_000_000 };
+
+export interface PythonZygoteOptions {
+  home: string;
+  wall: JailWall;
+  artifact: Artifact;
+  grant: Grant;
+}
+
+export class PythonZygote implements Zygote {
+  readonly ready: Promise<boolean>;
+  readonly #options: PythonZygoteOptions;
+  readonly #runDir: string;
+  readonly #jailed: JailProcess;
+  readonly #forks = new Map<string, ForkedProcess>();
+  #settleReady!: (ready: boolean) => void;
+  #listening = false;
+  #ended = false;
+
+  constructor(options: PythonZygoteOptions) {
+    this.#options = options;
+    const { wall, home, artifact, grant } = options;
+    this.ready = new Promise((resolve) => (this.#settleReady = resolve));
+    this.#runDir = makeRunDir(home, wall.identity(grant)?.uid);
+    this.#jailed = wall.launch(zygoteSpec(artifact, this.#runDir), zygoteGrant(grant));
+    // Its own words only matter while starting, and then the fallback is a cold start.
+    void new LogCapture(this.#jailed.logs, () => undefined);
+    readFrames(this.#jailed.channel, FRAME_LIMITS, {
+      onFrame: (frame) => this.#onFrame(frame),
+      onFault: () => this.close(),
+    });
+    this.#jailed.channel.on('error', () => undefined);
+    void this.#jailed.exited.then(() => this.#onExit());
+  }
+
+  get isReady(): boolean {
+    return this.#listening && !this.#ended;
+  }
+
+  async fork(): Promise<CellProcess> {
+    const id = randomBytes(16);
+    const name = id.toString('hex');
+    const [channel, log] = await Promise.all([this.#connect('c', id), this.#connect('l', id)]);
+    const { wall, grant } = this.#options;
+    const fork = new ForkedProcess({
+      channel,
+      log,
+      grant,
+      zygotePid: this.#jailed.innerPid ?? 0,
+      makeCgroup: () => wall.cgroupFor(grant),
+      end: () => this.#send({ t: 'kill', id: name }),
+      endAll: () => this.close(),
+    });
+    if (this.#ended) fork.onExit({ code: null, signal: 'SIGKILL' });
+    else this.#forks.set(name, fork);
+    return fork;
+  }
+
+  close(): void {
+    this.#jailed.kill('done');
+  }
+
+  #connect(role: 'c' | 'l', id: Buffer): Promise<Socket> {
+    const socket = connect(join(this.#runDir, 'socket'));
+    return new Promise((resolve, reject) => {
+      socket.once('error', reject);
+      socket.once('connect', () => {
+        socket.off('error', reject);
+        socket.write(Buffer.concat([Buffer.from(role), id]));
+        resolve(socket);
+      });
+    });
+  }
+
+  #onFrame({ body }: GuestFrame): void {
+    if (body['t'] === 'ready') return this.#onStarted();
+    if (body['t'] === 'listening') {
+      this.#listening = true;
+      return this.#settleReady(true);
+    }
+    const name = String(body['id']);
+    const signal = Number(body['signal']);
+    this.#forks.get(name)?.onExit({ code: signal ? 128 + signal : Number(body['code']), signal: null });
+    this.#forks.delete(name);
+    return undefined;
+  }
+
+  #onStarted(): void {
+    if (!this.#jailed.confine()) return this.close();
+    const { grant, artifact } = this.#options;
+    const { memory, cpu, scratch } = grant.limits;
+    const files = Object.keys(artifact.bundle.files);
+    this.#send({
+      t: 'init',
+      siblings: files.map((name) => name.split('/')[0]?.replace(/\.py$/, '')),
+      limits: { memory, cpu, scratch, file_size: writesOutside(grant) ? 1024 * MIB : scratch },
+      filter: filterFor(grant).toString('hex'),
+    });
+  }
+
+  #onExit(): void {
+    this.#ended = true;
+    this.#settleReady(false);
+    for (const fork of this.#forks.values()) fork.onExit({ code: null, signal: 'SIGKILL' });
+    this.#forks.clear();
+    rmSync(this.#runDir, { recursive: true, force: true });
+  }
+
+  #send(body: Record<string, unknown>): void {
+    if (this.#jailed.channel.writable) this.#jailed.channel.write(encodeFrame(body));
+  }
+}
+
+function makeRunDir(home: string, uid: number | undefined): string {
+  const folder = join(home, 'run', randomBytes(6).toString('hex'));
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  if (uid !== undefined) chownSync(folder, uid, -1);
+  return folder;
+}
+
+function zygoteSpec({ spec }: Artifact, runDir: string): LaunchSpec {
+  const argv = spec.argv.map((arg) => (arg === '/harness/main.py' ? '/harness/zygote.py' : arg));
+  const mounts = [...spec.mounts, { host: runDir, guest: GUEST_RUN_DIR, writable: true }];
+  return { ...spec, argv, mounts, keepNamespaceRights: true };
+}
+
+/** The zygote's own limits: it outlives many calls, and the threads of all its children count as its own. */
+function zygoteGrant(grant: Grant): Grant {
+  const own = { timeout: FOREVER_MS, cpu: FOREVER_MS, memory: 512 * MIB, processes: 2048 };
+  return { ...grant, limits: { ...grant.limits, ...own } };
+}
+
+function writesOutside(grant: Grant): boolean {
+  return grant.filesystem.some((path) => path.access === 'read-write');
+}

@@ -1,0 +1,175 @@
+/**
+ * One cell for one call: waits for the harness, confines it, hands over the work, and reports what came back.
+ *
+ * @module
+ */
+import type { CapabilityEvent, StartKind } from '../outcome.ts';
+import type { Grant } from '../policy/grant.ts';
+import type { Artifact, Cell, CellProcess, CellReport, ExitInfo, GuestReply } from './contract.ts';
+import { encodeFrame, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
+import { asDenial, asError } from './guest-frames.ts';
+import { LogCapture } from './log-capture.ts';
+
+/** Room in a frame beside the result itself. */
+const FRAME_SLACK_BYTES = 64 * 1024;
+const MAX_FRAMES = 256;
+const MAX_DENIALS = 64;
+
+export interface SessionOptions {
+  process: CellProcess;
+  artifact: Pick<Artifact, 'init'>;
+  grant: Grant;
+  start: StartKind;
+  /** Run the module body before the call. Only where that has no effect outside the cell. */
+  preload: boolean;
+}
+
+export class Session implements Cell {
+  /** Resolves when the cell waits for its call; rejects never. False: it died first. */
+  readonly ready: Promise<boolean>;
+  readonly #options: SessionOptions;
+  readonly #logs: LogCapture;
+  readonly #denied: CapabilityEvent[] = [];
+  readonly #reply: Promise<GuestReply | undefined>;
+  #exit: ExitInfo | undefined;
+  #resultBytes = 0;
+  #started = false;
+  #isReady = false;
+  #settleReady!: (ready: boolean) => void;
+  #settleReply!: (reply: GuestReply | undefined) => void;
+  #startDeadline: NodeJS.Timeout;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    const { process, grant } = options;
+    this.ready = new Promise((resolve) => (this.#settleReady = resolve));
+    this.#reply = new Promise((resolve) => (this.#settleReply = resolve));
+    this.#logs = new LogCapture(process.logs, (total) => {
+      if (total > grant.limits.output) process.kill('output');
+    });
+    const limits = { maxBytes: grant.limits.output + FRAME_SLACK_BYTES, maxFrames: MAX_FRAMES };
+    readFrames(process.channel, limits, {
+      onFrame: (frame) => this.#onFrame(frame),
+      onFault: (fault) => this.#onFault(fault),
+    });
+    process.channel.on('error', () => undefined);
+    this.#startDeadline = setTimeout(() => process.kill('timeout'), grant.limits.timeout);
+    void process.exited.then((exit) => this.#onExit(exit));
+  }
+
+  /** True while the cell waits for its call without having died. */
+  get isReady(): boolean {
+    return this.#isReady && this.#exit === undefined;
+  }
+
+  get isDead(): boolean {
+    return this.#exit !== undefined || this.#options.process.killReason !== undefined;
+  }
+
+  get exited(): Promise<ExitInfo> {
+    return this.#options.process.exited;
+  }
+
+  async call(params: unknown, signal?: AbortSignal): Promise<CellReport> {
+    const { process, grant } = this.#options;
+    const began = performance.now();
+    clearTimeout(this.#startDeadline);
+    const deadline = setTimeout(() => process.kill('timeout'), grant.limits.timeout);
+    const abort = (): void => process.kill('aborted');
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted) abort();
+    if (await this.ready) this.#send({ t: 'call', params });
+    const reply = await this.#reply;
+    const wallMs = performance.now() - began;
+    clearTimeout(deadline);
+    signal?.removeEventListener('abort', abort);
+    return this.#report(reply, wallMs);
+  }
+
+  discard(): void {
+    this.#options.process.kill('done');
+  }
+
+  async #report(reply: GuestReply | undefined, wallMs: number): Promise<CellReport> {
+    const { process, start } = this.#options;
+    await this.#logs.settle();
+    const usage = process.usage();
+    const killReason = process.killReason;
+    if (reply) process.kill('done');
+    return {
+      start,
+      started: this.#started,
+      reply,
+      exit: this.#exit,
+      killReason,
+      denied: this.#denied,
+      logs: this.#logs.text(),
+      logBytes: this.#logs.totalBytes,
+      resultBytes: this.#resultBytes,
+      wallMs,
+      usage,
+    };
+  }
+
+  #onFrame(frame: GuestFrame): void {
+    switch (frame.body['t']) {
+      case 'ready':
+        return this.#onHarnessReady(frame.body);
+      case 'loaded':
+        return this.#becomeReady();
+      case 'denied':
+        if (this.#denied.length < MAX_DENIALS) this.#denied.push(asDenial(frame.body));
+        return undefined;
+      case 'result':
+        this.#resultBytes = frame.bytes;
+        return this.#answer({ kind: 'result', value: frame.body['value'], warnings: frame.warnings });
+      case 'error':
+        return this.#answer(asError(frame.body));
+      default:
+        return this.#onFault({ kind: 'malformed', message: 'a frame of unknown kind' });
+    }
+  }
+
+  #onHarnessReady(body: Record<string, unknown>): void {
+    if (this.#isReady) return;
+    const { process, artifact, grant, preload } = this.#options;
+    // No skill code has run yet, and none will before every limit is in place.
+    if (!process.confine(body)) return process.kill('protocol');
+    this.#started = true;
+    this.#send({ t: 'init', ...artifact.init(grant), preload });
+    if (!preload) this.#becomeReady();
+  }
+
+  #becomeReady(): void {
+    if (this.#isReady) return;
+    this.#isReady = true;
+    clearTimeout(this.#startDeadline);
+    this.#settleReady(true);
+  }
+
+  #answer(reply: GuestReply): void {
+    // A reply before the call was sent answers nothing.
+    if (this.#isReady) this.#settleReply(reply);
+    else this.#onFault({ kind: 'malformed', message: 'a reply before the call' });
+  }
+
+  #onFault(fault: FrameFault): void {
+    const { process } = this.#options;
+    if (fault.kind === 'too_large') return process.kill('output');
+    this.#settleReply({ kind: 'broken', message: fault.message });
+    this.#settleReady(true);
+    process.kill('protocol');
+  }
+
+  #onExit(exit: ExitInfo): void {
+    this.#exit = exit;
+    clearTimeout(this.#startDeadline);
+    this.#settleReady(false);
+    this.#settleReply(undefined);
+  }
+
+  #send(body: Record<string, unknown>): void {
+    const { channel } = this.#options.process;
+    if (channel.writable) channel.write(encodeFrame(body));
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * The cells kept ready for one skill and grant, and the zygote that helps out when they run short.
+ *
+ * @module
+ */
+import type { Grant } from '../policy/grant.ts';
+import type { Zygote } from './contract.ts';
+import type { Place } from './pool.ts';
+import { Session } from './session.ts';
+
+/** After so many forks a zygote is replaced: its memory layout is shared by all that came from it. */
+const FORKS_PER_ZYGOTE = 500;
+/** A skill that dies while loading is not started ahead again and again. */
+const MAX_FAILED_STARTS = 3;
+
+export interface StandbyOptions {
+  size: number;
+  idleMs: number;
+  /** Called after `idleMs` without a call. */
+  onIdle: () => void;
+}
+
+export class Standby {
+  readonly #place: Place;
+  readonly #options: StandbyOptions;
+  #cells: Session[] = [];
+  #zygote: Zygote | undefined;
+  #forks = 0;
+  #failedStarts = 0;
+  #busy = 0;
+  #closed = false;
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(place: Place, options: StandbyOptions) {
+    this.#place = place;
+    this.#options = options;
+    this.#touch();
+  }
+
+  /** A cell for one call, or undefined when only a cold start remains. */
+  async take(): Promise<Session | undefined> {
+    this.#touch();
+    this.#busy++;
+    const session = this.#readyCell() ?? (await this.#forkedCell()) ?? this.#startingCell();
+    if (session) void session.exited.then(() => this.#onFinished());
+    else this.#onFinished();
+    return session;
+  }
+
+  async warm(): Promise<void> {
+    this.#refill();
+    await Promise.all(this.#cells.map((cell) => cell.ready));
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#idleTimer);
+    for (const cell of this.#cells) cell.discard();
+    this.#cells = [];
+    this.#zygote?.close();
+    this.#zygote = undefined;
+  }
+
+  #readyCell(): Session | undefined {
+    this.#cells = this.#cells.filter((cell) => !cell.isDead);
+    const at = this.#cells.findIndex((cell) => cell.isReady);
+    return at < 0 ? undefined : this.#cells.splice(at, 1)[0];
+  }
+
+  /** A cell that is still starting is nearer to ready than one that is not started yet. */
+  #startingCell(): Session | undefined {
+    return this.#cells.shift();
+  }
+
+  async #forkedCell(): Promise<Session | undefined> {
+    const zygote = this.#burstZygote();
+    if (!zygote?.isReady) return undefined;
+    this.#forks++;
+    const { artifact, grant } = this.#place;
+    try {
+      const process = await zygote.fork();
+      return new Session({ process, artifact, grant, start: 'zygote', preload: false });
+    } catch {
+      this.#retireZygote();
+      return undefined;
+    }
+  }
+
+  /** The pool has run dry, which is what a zygote is for: it starts beside the call that noticed. */
+  #burstZygote(): Zygote | undefined {
+    const { engine, artifact, grant } = this.#place;
+    if (this.#forks >= FORKS_PER_ZYGOTE) this.#retireZygote();
+    if (this.#zygote === undefined && !this.#closed) {
+      const zygote = engine.openZygote?.(artifact, grant);
+      this.#zygote = zygote;
+      void zygote?.ready.then((ready) => ready || this.#zygote !== zygote || this.#retireZygote());
+    }
+    return this.#zygote;
+  }
+
+  #retireZygote(): void {
+    this.#zygote?.close();
+    this.#zygote = undefined;
+    this.#forks = 0;
+  }
+
+  #onFinished(): void {
+    this.#busy--;
+    // Starting processes while others wait for the CPU helps nobody: the zygote serves them cheaper.
+    if (this.#busy === 0) this.#refill();
+  }
+
+  #refill(): void {
+    const { artifact, grant, wall } = this.#place;
+    while (
+      !this.#closed &&
+      this.#cells.length < this.#options.size &&
+      this.#failedStarts < MAX_FAILED_STARTS
+    ) {
+      const process = wall.launch(artifact.spec, grant);
+      const cell = new Session({ process, artifact, grant, start: 'pool', preload: mayPreload(grant) });
+      this.#cells.push(cell);
+      void cell.ready.then((ready) => {
+        this.#failedStarts = ready ? 0 : this.#failedStarts + 1;
+      });
+    }
+  }
+
+  #touch(): void {
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(this.#options.onIdle, this.#options.idleMs).unref();
+  }
+}
+
+/** The module body may run before a call only where nothing outside the cell can notice. */
+function mayPreload(grant: Grant): boolean {
+  return grant.network.length === 0 && grant.filesystem.every((path) => path.access === 'read');
+}

@@ -1,0 +1,20 @@
+/**
+ * The whole public surface of Skillcell. What is exported here is public API; nothing else is.
+ *
+ * @module
+ */
+export { createRuntime, Runtime } from './runtime.ts';
+export type { ExecuteOptions, RuntimeOptions } from './runtime.ts';
+export { EXIT_CODES, SkillError, toSkillError } from './errors.ts';
+export type { ErrorBody, ErrorCode, LimitName } from './errors.ts';
+export type { CapabilityEvent, Execution, Failure, Mode, Outcome, Success, Usage } from './outcome.ts';
+export type { AuditLog, StoredReceipt, Verification } from './audit/log.ts';
+export type { Receipt } from './audit/receipt.ts';
+export type { PairReport } from './cell/machine.ts';
+export type { Plan } from './cell/plan.ts';
+export type { Skill } from './load/skill.ts';
+export { capabilitySet } from './load/capability-set.ts';
+export { packageRoot } from './package-root.ts';
+export { formatDuration, formatSize, parseDuration, parseSize } from './manifest/units.ts';
+export { DEFAULT_POLICY, parsePolicy } from './policy/operator.ts';
+export type { OperatorPolicy } from './policy/operator.ts';

@@ -1,0 +1,17 @@
+/**
+ * Where the package lies, in a checkout and when installed: guest code and bundled skills are beside it.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export function packageRoot(): string {
+  let folder = import.meta.dirname;
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder);
+    if (parent === folder) throw new Error(`No package.json above ${import.meta.dirname}`);
+    folder = parent;
+  }
+  return folder;
+}

@@ -1,0 +1,210 @@
+/**
+ * The whole of Skillcell, top-down. A call goes through the stages in the order of the folders:
+ *
+ *     ref ─▶ manifest/ ─▶ load/ ─▶ trust/ ─▶ policy/ ─▶ cell/ ─▶ audit/ ─▶ outcome
+ *
+ * Nothing runs before the stages in front of it agreed, and every call ends in an outcome and a receipt.
+ *
+ * @module
+ */
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createCallIds } from './audit/call-id.ts';
+import { openAuditLog, type AuditLog } from './audit/log.ts';
+import { writeReceipt } from './audit/write-receipt.ts';
+import type { JailOptions } from './cell/jail/wall.ts';
+import { describeOutcome, type CallFacts } from './cell/describe.ts';
+import { judge } from './cell/judge.ts';
+import { Machine, type PairReport } from './cell/machine.ts';
+import { planCall, type Plan, type PlanOptions } from './cell/plan.ts';
+import { Pool, type PoolOptions } from './cell/pool.ts';
+import { SkillError } from './errors.ts';
+import { defaultHome } from './load/home.ts';
+import { installBundle } from './load/install.ts';
+import { loadBundle, lockBundle, type BundleLocation, type LoadDeps } from './load/load-bundle.ts';
+import type { SkillPlaces } from './load/locate.ts';
+import { assertFits } from './load/params.ts';
+import { compileSkill, type Skill } from './load/skill.ts';
+import { createStore } from './load/store.ts';
+import type { Outcome } from './outcome.ts';
+import { packageRoot } from './package-root.ts';
+import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
+import { listSkills, locateSkill } from './trust/origin.ts';
+
+export interface RuntimeOptions {
+  /** Folder for the store, installed packages and the audit log. */
+  home?: string;
+  /** Where the project's own skills are looked for. */
+  cwd?: string;
+  policy?: OperatorPolicy;
+  pool?: PoolOptions;
+  jail?: JailOptions;
+  /** `false` writes no receipts; `keepContent` stores params and results beside their digests. */
+  audit?: false | { file?: string; keepContent?: boolean };
+  /** Who calls, for the receipt. */
+  caller?: string;
+  /** Where values of declared variables come from. */
+  env?: Record<string, string | undefined>;
+}
+
+export interface ExecuteOptions extends PlanOptions {
+  signal?: AbortSignal;
+  /** `false` returns a failed outcome instead of throwing. */
+  reject?: boolean;
+}
+
+export class Runtime implements AsyncDisposable {
+  readonly home: string;
+  readonly #options: RuntimeOptions;
+  readonly #policy: OperatorPolicy;
+  readonly #places: SkillPlaces;
+  readonly #machine: Machine;
+  readonly #pool: Pool;
+  readonly #loadDeps: LoadDeps;
+  readonly #nextCallId = createCallIds();
+  #audit: AuditLog | undefined;
+
+  constructor(options: RuntimeOptions = {}) {
+    const home = resolve(options.home ?? defaultHome());
+    this.home = home;
+    this.#options = options;
+    this.#policy = options.policy ?? DEFAULT_POLICY;
+    this.#places = {
+      bundledDir: join(packageRoot(), 'skills'),
+      home,
+      cwd: resolve(options.cwd ?? process.cwd()),
+    };
+    const store = createStore({ home, groupId: Machine.cellGroup(options.jail) });
+    this.#machine = new Machine({ home, ...(options.jail ? { jail: options.jail } : {}) });
+    this.#pool = new Pool(options.pool);
+    this.#loadDeps = { store, inspect: (dir, files) => this.#machine.inspect(dir, files) };
+  }
+
+  /** Runs one call of a skill in a fresh cell. */
+  async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
+    const startedAt = new Date();
+    const { outcome, skill, plan } = await this.#attempt(ref, params, options);
+    writeReceipt(outcome, {
+      log: this.#auditLog(),
+      keepContent: this.#options.audit !== false && this.#options.audit?.keepContent === true,
+      caller: this.#options.caller ?? 'library',
+      startedAt,
+      params,
+      bundle: skill?.bundle,
+      grant: plan?.grant,
+    });
+    if (outcome.ok || options.reject === false) return outcome;
+    throw SkillError.fromOutcome(outcome);
+  }
+
+  /** `execute` that refuses every mode weaker than an OS jail. */
+  executeIsolated(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
+    return this.execute(ref, params, { ...options, isolated: true });
+  }
+
+  /** Reads, verifies and inspects a skill; nothing of it runs. */
+  async load(ref: string): Promise<Skill> {
+    const location = locateSkill(ref, this.#places);
+    return compileSkill(await loadBundle(location, this.#loadDeps));
+  }
+
+  /** What a call would be allowed to do, in which mode, and why; nothing runs. */
+  plan(skill: Skill, options: ExecuteOptions = {}): Promise<Plan> {
+    return planCall({
+      skill,
+      options,
+      policy: this.#policy,
+      machine: this.#machine,
+      env: this.#options.env ?? process.env,
+    });
+  }
+
+  /** Starts cells ahead of the first call. */
+  async warm(skill: Skill, options: ExecuteOptions = {}): Promise<void> {
+    await this.#pool.warm(await this.plan(skill, options));
+  }
+
+  list(): BundleLocation[] {
+    return listSkills(this.#places);
+  }
+
+  /** Writes `skill.lock` beside the manifest and returns its path. */
+  async lock(ref: string): Promise<string> {
+    const location = locateSkill(ref, this.#places);
+    const file = join(location.dir, 'skill.lock');
+    writeFileSync(file, await lockBundle(location, this.#loadDeps));
+    return file;
+  }
+
+  /** Copies a skill into the store of installed skills and fetches its requirements. */
+  async install(ref: string): Promise<Skill> {
+    const skill = await this.load(ref);
+    await this.#machine.installRequirements(skill.bundle);
+    installBundle(this.home, skill.bundle);
+    return skill;
+  }
+
+  /** What this machine can run, and who enforces what. */
+  doctor(): Promise<PairReport[]> {
+    return this.#machine.report();
+  }
+
+  /** The log of receipts. */
+  get audit(): AuditLog {
+    const log = this.#auditLog();
+    if (log) return log;
+    throw new SkillError('usage', 'The audit log is switched off in this runtime', {
+      fix: 'Leave out audit: false.',
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#pool.close();
+    await this.#machine.close();
+    this.#audit?.close();
+    this.#audit = undefined;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** The stages of a call. Whatever is thrown on the way becomes its outcome. */
+  async #attempt(ref: string | Skill, params: unknown, options: ExecuteOptions): Promise<Attempt> {
+    const facts: CallFacts = {
+      id: this.#nextCallId(),
+      ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
+    };
+    try {
+      const skill = typeof ref === 'string' ? await this.load(ref) : ref;
+      facts.skill = skill;
+      assertFits(skill, params);
+      const plan = await this.plan(skill, options);
+      facts.plan = plan;
+      const report = await this.#pool.run({ ...plan, params, signal: options.signal });
+      facts.report = report;
+      return { ...facts, outcome: describeOutcome(facts, () => judge(report, plan.grant)) };
+    } catch (thrown) {
+      return { ...facts, outcome: describeOutcome(facts, () => raise(thrown)) };
+    }
+  }
+
+  #auditLog(): AuditLog | undefined {
+    const { audit = {} } = this.#options;
+    if (audit === false) return undefined;
+    this.#audit ??= openAuditLog({ file: audit.file ?? join(this.home, 'audit.db') });
+    return this.#audit;
+  }
+}
+
+interface Attempt extends CallFacts {
+  outcome: Outcome;
+}
+
+function raise(thrown: unknown): never {
+  throw thrown;
+}
+
+export function createRuntime(options: RuntimeOptions = {}): Runtime {
+  return new Runtime(options);
+}
