@@ -22,6 +22,15 @@ export function parentName(): string {
   return `skillcell-${process.pid}-${randomBytes(4).toString('hex')}`;
 }
 
+/** Makes a directory unless it is there. Not `recursive`: Node then never returns where mkdir says ENOENT, as /proc does. */
+export function makeParent(directory: string): void {
+  try {
+    mkdirSync(directory);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
 /** Makes the group's directories and has them filled; on failure none is left. */
 export function makeGroup(directories: readonly string[], setUp: () => void): void {
   const made: string[] = [];

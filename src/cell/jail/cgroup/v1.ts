@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SkillError } from '../../../errors.ts';
 import { cpuMsOf } from '../memory-watch.ts';
@@ -13,6 +13,7 @@ import {
   checkRequest,
   killMembers,
   makeGroup,
+  makeParent,
   membersOf,
   parentName,
   readField,
@@ -52,7 +53,7 @@ function createGroup(parents: V1Roots, request: { name: string; limits: CgroupLi
   if (limits.pids !== undefined && parents.pids === undefined) throw pidsUnavailable();
   const group = mapRoots(parents, (parent) => join(parent, name));
   const directories = distinct(group);
-  for (const parent of distinct(parents)) mkdirSync(parent, { recursive: true });
+  for (const parent of distinct(parents)) makeParent(parent);
   makeGroup(directories, () => setLimits(group, limits));
   return {
     attach: (pid) => attachTo(directories, pid),

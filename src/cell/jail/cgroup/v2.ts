@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SkillError } from '../../../errors.ts';
 import type { Cgroup, CgroupDriver, CgroupLimits } from './contract.ts';
@@ -12,6 +11,7 @@ import {
   checkRequest,
   killMembers,
   makeGroup,
+  makeParent,
   membersOf,
   parentName,
   readField,
@@ -52,7 +52,7 @@ export function handedDown(directory: string): string[] {
 }
 
 function handDown(parent: string, withPids: boolean): void {
-  mkdirSync(parent, { recursive: true });
+  makeParent(parent);
   if (handedDown(parent).includes('memory')) return;
   write(join(parent, 'cgroup.subtree_control'), withPids ? '+memory +pids' : '+memory');
 }

@@ -1,7 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NEEDED_TO_START } from '../../../../src/cell/jail/seccomp/names.ts';
-import { noExecFilter, seccompFilter, seccompRules } from '../../../../src/cell/jail/seccomp/policy.ts';
+import {
+  noExecFilter,
+  seccompArch,
+  seccompFilter,
+  seccompRules,
+} from '../../../../src/cell/jail/seccomp/policy.ts';
 import { allSyscallNames } from '../../../../src/cell/jail/seccomp/syscalls.ts';
 import { SkillError } from '../../../../src/errors.ts';
 import { AUDIT_ARCH, simulate } from './simulator.ts';
@@ -62,6 +67,16 @@ describe('seccompRules', () => {
         else expect(errorOf(attempt).code).toBe('manifest_invalid');
       }),
     );
+  });
+});
+
+describe('seccompArch', () => {
+  it('takes the architectures that have a table, and refuses others', () => {
+    expect(seccompArch('arm64')).toBe('arm64');
+    expect(seccompArch('x64')).toBe('x64');
+    const error = errorOf(() => seccompArch('riscv64'));
+    expect(error.code).toBe('skill_unavailable');
+    expect(error.message).toContain('"riscv64"');
   });
 });
 
