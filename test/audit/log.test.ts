@@ -93,13 +93,15 @@ describe('openAuditLog', () => {
   it('lets two processes append to one chain at the same time', async () => {
     const script = join(import.meta.dirname, 'append-many.ts');
     const children = ['a', 'b'].map((name) =>
-      spawn(process.execPath, [script, file, name, '150'], { stdio: ['ignore', 'ignore', 'inherit'] }),
+      spawn(process.execPath, [script, file, name, '500'], { stdio: ['pipe', 'pipe', 'inherit'] }),
     );
-    const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0] as number));
-    expect(codes).toEqual([0, 0]);
-    expect(verify()).toMatchObject({ ok: true, count: 300 });
+    const exits = children.map(async (child) => (await once(child, 'exit'))[0] as number);
+    await Promise.all(children.map((child) => once(child.stdout, 'data')));
+    for (const child of children) child.stdin.write('go');
+    expect(await Promise.all(exits)).toEqual([0, 0]);
+    expect(verify()).toMatchObject({ ok: true, count: 1000 });
     const log = openAuditLog({ file });
-    expect(new Set(log.list({ limit: 999 }).map((stored) => stored.receipt.call_id)).size).toBe(300);
+    expect(new Set(log.list({ limit: 2000 }).map((stored) => stored.receipt.call_id)).size).toBe(1000);
     log.close();
   });
 
