@@ -34,7 +34,8 @@ export interface Attack {
   /** What each call adds to the params; the last call is judged. */
   calls: readonly Record<string, string>[];
   prelude?: Prelude;
-  timeout: string;
+  /** In milliseconds. */
+  timeout: number;
 }
 
 type Rest = Partial<Omit<Attack, 'name' | 'codes'>>;
@@ -45,22 +46,23 @@ const TWICE = { calls: [{ call_secret: 'of the first call' }, { call_secret: 'of
 export const ATTACKS: readonly Attack[] = [
   // Acts outside the grant that the harness sees and reports; the kernel refuses them with or without it.
   ...group(
-    `read_secret_file read_etc_passwd read_etc_shadow list_home_dirs read_shared_tmp tamper_with_harness
-     exec_fresh_interpreter write_bundle write_bundle_code write_usr write_root write_etc hardlink_bundle
+    `read_secret_file read_etc_passwd read_etc_shadow list_home_dirs exec_fresh_interpreter write_bundle
+     write_bundle_code write_usr write_root write_etc hardlink_bundle call_32_bit_kernel open_kernel_settings
      climb_out_of_workspace climb_out_of_bundle use_ungranted_workspace write_read_only_workspace connect_tcp
      fetch_http send_udp connect_with_hidden_import connect_unix_socket start_child run_shell spawn_by_vfork`,
     ['capability_denied'],
   ),
   // Acts that only the kernel sees: the skill gets a bare errno and fails with it.
   ...group(
-    `read_secret_file_raw read_through_symlink write_dev change_root unshare_user unshare_mount unshare_network
-     clone_new_user clone3_new_user join_namespace mount_tmpfs unmount_proc remount_writable open_mount_context
-     clone_mount_tree trace_neighbour trace_me read_process_memory steal_descriptor use_keyring add_key io_uring
-     userfaultfd perf_event_open fanotify set_host_name open_kernel_settings raise_limits call_32_bit_kernel
-     take_file_handle use_terminal type_into_terminal type_into_own_terminal connect_tcp_raw open_raw_socket
-     open_packet_socket open_netlink_socket open_vsock_socket socket_family_with_high_bits connect_abstract_socket
-     attach_sysv_memory use_message_queue start_child_raw kill_neighbour read_host_shared_memory
-     read_neighbour_memory walk_out_through_proc_root walk_out_through_proc_cwd`,
+    `read_secret_file_raw read_shared_tmp tamper_with_harness read_through_symlink write_dev change_root
+     unshare_user unshare_mount unshare_network clone_new_user clone3_new_user join_namespace mount_tmpfs
+     unmount_proc remount_writable open_mount_context clone_mount_tree trace_neighbour trace_me
+     read_process_memory steal_descriptor use_keyring add_key io_uring userfaultfd perf_event_open fanotify
+     set_host_name raise_limits take_file_handle use_terminal type_into_terminal type_into_own_terminal
+     connect_tcp_raw open_raw_socket open_packet_socket open_netlink_socket open_vsock_socket
+     socket_family_with_high_bits connect_abstract_socket attach_sysv_memory use_message_queue start_child_raw
+     kill_neighbour read_host_shared_memory read_neighbour_memory walk_out_through_proc_root
+     walk_out_through_proc_cwd`,
     ['skill_error'],
   ),
   // The skill looks and finds nothing.
@@ -79,49 +81,57 @@ export const ATTACKS: readonly Attack[] = [
   ...group('read_swapped_file', ['capability_denied'], { prelude: { dir: SWAP, params: { swap: 'file' } } }),
 
   // Limits.
-  ...limited('fill_tmp fill_dev_shm make_many_files', ['scratch']),
+  ...limited('fill_tmp fill_dev_shm memfd_bomb', ['scratch']),
   ...group('fill_workspace', ['unenforceable']),
   ...limited('fork_bomb thread_bomb', ['processes']),
-  ...limited('heap_bomb shared_memory_bomb memfd_bomb many_processes_memory', ['memory']),
+  ...limited('heap_bomb shared_memory_bomb memfd_bomb_beside_workspace make_many_files', ['memory']),
+  // The kernel kills one of the children or all of them, as it sees fit.
+  ...group('many_processes_memory', ['ok', 'resource_exceeded'], { limits: ['memory'] }),
   ...group('exhaust_descriptors', ['skill_error']),
   ...limited('flood_stdout flood_stderr flood_lines', ['output'], { judge: 'floods' }),
   ...limited(
     'frame_partial ignore_signals stop_itself spin sleep_past_deadline block_at_import close_channel',
     ['timeout'],
-    { judge: 'hangs', timeout: '1s' },
+    { judge: 'hangs', timeout: 1000 },
   ),
-  ...limited('spin_in_children spin_past_cpu_limit', ['cpu'], { judge: 'hangs', timeout: '10s' }),
+  ...limited('spin_in_children spin_past_cpu_limit', ['cpu'], { judge: 'hangs', timeout: 10_000 }),
 
   // Processes of the host, and processes that stay.
-  ...group('kill_everything kill_parent', ['ok'], { judge: 'kills-neighbour' }),
-  ...group('kill_process_group', ['skill_error'], { judge: 'kills-neighbour' }),
+  ...group('kill_process_group kill_parent', ['ok'], { judge: 'kills-neighbour' }),
+  ...group('kill_everything', ['skill_error'], { judge: 'kills-neighbour' }),
   ...group('daemon_outlives_call zipped_daemon_outlives_call', ['ok'], { judge: 'outlives' }),
   ...group('child_keeps_channel_open', ['skill_error'], { judge: 'outlives' }),
 
   // Replies.
   ...group('forge_on_stdout print_terminal_codes', ['ok'], { judge: 'forges-stdout' }),
-  ...group('reply_twice', ['ok'], { judge: 'chokes-reader' }),
+  // The first reply counts, data stays data, and nothing after it reaches anybody.
+  ...group('reply_twice frame_flood json_lone_surrogate json_prototype', ['ok'], { judge: 'chokes-reader' }),
+  ...group('frame_garbage', ['skill_error', 'resource_exceeded'], {
+    judge: 'chokes-reader',
+    limits: ['output'],
+  }),
+  ...group('replace_modules', ['ok'], { judge: 'no-reply' }),
   ...group(
-    `frame_negative_length frame_garbage frame_empty frame_not_utf8 frame_not_object frame_unknown_type frame_flood
-     forge_denials forge_receipt forge_ready_frame json_deep json_deep_objects json_duplicate_keys
-     json_infinite_number json_huge_integer json_not_a_number json_lone_surrogate json_prototype json_trailing_data
-     return_infinity return_forged_type`,
+    `frame_empty frame_not_utf8 frame_not_object frame_unknown_type forge_denials forge_receipt forge_ready_frame
+     json_deep json_deep_objects json_duplicate_keys json_infinite_number json_huge_integer json_not_a_number
+     json_trailing_data return_infinity return_forged_type`,
     ['skill_error'],
     { judge: 'chokes-reader' },
   ),
-  ...limited('frame_huge_length json_huge json_many_values return_huge', ['output'], {
+  ...limited('frame_huge_length frame_negative_length json_huge json_many_values', ['output'], {
     judge: 'chokes-reader',
   }),
+  ...limited('return_huge', ['output', 'memory'], { judge: 'chokes-reader' }),
   ...group(
-    `return_bytes return_set return_itself replace_modules exit_at_import exit_without_reply raise_system_exit
-     die_by_signal crash_interpreter overflow_stack raise_hostile_error`,
+    `return_bytes return_set return_itself exit_at_import exit_without_reply raise_system_exit die_by_signal
+     crash_interpreter overflow_stack raise_hostile_error`,
     ['skill_error'],
     { judge: 'no-reply' },
   ),
 ];
 
 function group(names: string, codes: Attack['codes'], rest: Rest = {}): Attack[] {
-  const shared = { judge: 'reports', limits: [], calls: [{}], timeout: '8s', ...rest, codes } as const;
+  const shared = { judge: 'reports', limits: [], calls: [{}], timeout: 8000, ...rest, codes } as const;
   return names.split(/\s+/).map((name) => Object.assign({ name }, shared));
 }
 

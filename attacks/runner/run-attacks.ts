@@ -19,7 +19,7 @@ const CORPUS = join(import.meta.dirname, '..', 'subprocess');
 const BENIGN = join(import.meta.dirname, 'benign');
 
 export interface ExecuteOptions {
-  timeout?: string;
+  timeout?: number;
   workspace?: string;
 }
 
@@ -103,7 +103,7 @@ async function runTrick(trick: PathTrick, secret: string, { execute }: RunOption
   await using setting = await openSetting(secret, trick.name);
   const bundleDir = await trick.build(setting);
   const control = await trick.control(bundleDir, setting);
-  const outcome = await execute(bundleDir, {}, { timeout: '5s', workspace: setting.workspace });
+  const outcome = await execute(bundleDir, {}, { timeout: 5000, workspace: setting.workspace });
   const harm = [...successIn(outcome, secret), ...(await setting.harm())];
   const row = { name: trick.name, description: trick.description, control, outcome, harm, expected: trick };
   return finishRow(row, execute);
@@ -135,7 +135,7 @@ async function finishRow(finding: Finding, execute: Execute): Promise<AttackRow>
 }
 
 async function brokenNextCall(execute: Execute): Promise<string[]> {
-  const outcome = await execute(BENIGN, { a: 2, b: 40 }, { timeout: '20s' });
+  const outcome = await execute(BENIGN, { a: 2, b: 40 }, { timeout: 20_000 });
   const isRight = outcome.ok && JSON.stringify(outcome.result) === '{"sum":42}';
   return isRight ? [] : [`the next call answered ${codeOf(outcome)}: ${evidenceOf(outcome)}`];
 }

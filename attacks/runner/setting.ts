@@ -9,7 +9,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asUser, NEIGHBOUR } from './identities.ts';
@@ -43,7 +43,8 @@ export interface Setting extends AsyncDisposable {
 }
 
 export async function openSetting(secret: string, bundleDir: string): Promise<Setting> {
-  const dir = await mkdtemp(join(tmpdir(), 'skillcell-attack-'));
+  // Not in /tmp: a cell has a /tmp of its own, and a path below it would only be missing, not denied.
+  const dir = await mkdtemp('/var/tmp/skillcell-attack-');
   const place = await furnish(dir, secret);
   const neighbour = startNeighbour(place.token);
   const touched: string[] = [];
@@ -82,7 +83,7 @@ async function furnish(dir: string, secret: string): Promise<Place> {
   if (uid !== undefined && gid !== undefined) await chown(join(dir, 'sockets'), uid, gid);
   const place: Place = {
     secret_file: join(dir, 'secret.txt'),
-    shared_tmp_file: `${dir}.txt`,
+    shared_tmp_file: join(tmpdir(), `${basename(dir)}.txt`),
     unix_socket: join(dir, 'sockets', 'neighbour'),
     token: `neighbour-${randomBytes(6).toString('hex')}`,
     marker: SECRET_MARKER,

@@ -30,7 +30,7 @@ describe('the attack corpus', () => {
 
     beforeAll(async () => {
       home = await mkdtemp(join(tmpdir(), 'skillcell-home-'));
-      await using runtime = await createRuntime({ home });
+      await using runtime = createRuntime({ home });
       const found = await runAttacks({
         mode: 'subprocess',
         execute: (bundle, params, options) => runtime.execute(bundle, params, { ...options, reject: false }),
