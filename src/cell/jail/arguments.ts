@@ -46,11 +46,12 @@ export interface JailArguments {
   spec: LaunchSpec;
   grant: Grant;
   layout: JailLayout;
+  infoFd: number;
   seccompFd: number | undefined;
 }
 
 /** Everything after `bwrap`, in order: later mounts lie on top of earlier ones. */
-export function jailArguments({ spec, grant, layout, seccompFd }: JailArguments): string[] {
+export function jailArguments({ spec, grant, layout, infoFd, seccompFd }: JailArguments): string[] {
   return [
     ...namespaces(spec),
     ...environment(spec, grant),
@@ -64,6 +65,7 @@ export function jailArguments({ spec, grant, layout, seccompFd }: JailArguments)
       path.guest,
     ]),
     ...['--remount-ro', '/usr/local', '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', spec.cwd],
+    ...['--info-fd', String(infoFd)],
     ...(seccompFd === undefined ? [] : ['--seccomp', String(seccompFd)]),
   ];
 }

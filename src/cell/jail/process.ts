@@ -19,6 +19,8 @@ const BWRAP_GRACE_MS = 250;
 
 export interface JailProcessOptions {
   child: ChildProcess;
+  /** Where bwrap tells the pid of what it started. */
+  info: Readable;
   grant: Grant;
   cgroup: Cgroup | undefined;
   /** What each granted path has to be inside, by guest path. */
@@ -40,7 +42,7 @@ export class JailProcess implements CellProcess {
 
   constructor(options: JailProcessOptions) {
     this.#options = options;
-    const { child, cgroup } = options;
+    const { child, cgroup, info } = options;
     this.#meter = new Meter(child.pid ?? 0, cgroup);
     this.channel = child.stdio[3] as Duplex;
     this.logs = [child.stdout, child.stderr].filter((stream) => stream !== null);
@@ -48,6 +50,8 @@ export class JailProcess implements CellProcess {
       child.once('exit', (code, signal) => resolve(this.#onExit({ code, signal })));
       child.once('error', () => resolve(this.#onExit({ code: null, signal: null })));
     });
+    info.on('data', (text: Buffer) => (this.#innerPid ??= reportedPid(text)));
+    info.on('error', () => undefined);
     this.gone = this.exited.then(() => cgroup?.remove());
   }
 
@@ -60,9 +64,15 @@ export class JailProcess implements CellProcess {
     return this.#innerPid;
   }
 
+  /** The host's pids of everything inside. */
+  members(): number[] {
+    const { cgroup } = this.#options;
+    return cgroup?.members() ?? childPids(this.#innerPid ?? 0);
+  }
+
   confine(): boolean {
     const { child, cgroup, grant } = this.#options;
-    this.#innerPid = childPids(child.pid ?? 0)[0];
+    this.#innerPid ??= childPids(child.pid ?? 0)[0];
     if (this.#innerPid === undefined || !this.#mountsAreRight(this.#innerPid)) return false;
     cgroup?.attach(this.#innerPid);
     this.#stopWatchdog = startWatchdog({
@@ -106,6 +116,11 @@ export class JailProcess implements CellProcess {
     this.#killReason ??= ownEnd;
     return exit;
   }
+}
+
+function reportedPid(text: Buffer): number | undefined {
+  const pid = /"child-pid":\s*(\d+)/.exec(text.toString('utf8'))?.[1];
+  return pid === undefined ? undefined : Number(pid);
 }
 
 /** Guards against a pid that was given to someone else since. */

@@ -5,7 +5,8 @@
  */
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import type { SyscallRule } from '../../manifest/manifest.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { LaunchSpec, Wall, WallProbe } from '../contract.ts';
 import { jailArguments, limitedProgram, readLayout } from './arguments.ts';
@@ -20,7 +21,8 @@ import { seccompArch, seccompFilter } from './seccomp/policy.ts';
 
 const BWRAP_PLACES = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap'];
 const ARGS_FD = 4;
-const SECCOMP_FD = 5;
+const INFO_FD = 5;
+const SECCOMP_FD = 6;
 
 export interface JailOptions {
   /** Path of bubblewrap; found in the usual places when absent. */
@@ -46,6 +48,7 @@ export class JailWall implements Wall {
     this.#bwrap = options.bwrap ?? BWRAP_PLACES.find((place) => existsSync(place));
     this.#cellId = options.cellId ?? DEFAULT_CELL_ID;
     this.#cgroups = options.cgroups === false ? undefined : probeCgroups();
+    this.#cgroups?.sweepStale();
   }
 
   probe(): Promise<WallProbe> {
@@ -59,7 +62,7 @@ export class JailWall implements Wall {
   }
 
   accepts(grant: Grant): void {
-    filterFor(grant);
+    this.filter(grant);
     this.identity(grant);
   }
 
@@ -68,7 +71,13 @@ export class JailWall implements Wall {
     const cgroup = this.#cgroups?.create(`cell-${++this.#cells}`, { memory: grant.limits.memory });
     const child = this.#spawn(spec, grant);
     if (child.pid !== undefined) cgroup?.attach(child.pid);
-    const jailed = new JailProcess({ child, grant, cgroup, mounts });
+    const jailed = new JailProcess({
+      child,
+      info: extraPipe(child, INFO_FD) as Readable,
+      grant,
+      cgroup,
+      mounts,
+    });
     this.#running.add(jailed);
     void jailed.gone.finally(() => this.#running.delete(jailed));
     return jailed;
@@ -91,12 +100,29 @@ export class JailWall implements Wall {
     return cellIdentity(grant, this.#cellId);
   }
 
+  /** The seccomp filter of a cell. */
+  filter(grant: Grant): Buffer {
+    const processes = grant.limits.processes > 0;
+    return seccompFilter({
+      syscalls: this.#syscalls(grant.syscalls),
+      allowProcesses: processes,
+      arch: seccompArch(),
+    });
+  }
+
+  /** Memory in a memfd is not mapped, so a watchdog that adds up processes would not see it. */
+  #syscalls(rule: SyscallRule): SyscallRule {
+    if (this.#cgroups || rule === 'strict') return rule;
+    return { deny: [...(rule === 'default' ? [] : rule.deny), 'memfd_create'] };
+  }
+
   #spawn(spec: LaunchSpec, grant: Grant): ChildProcess {
     const filtered = !spec.keepNamespaceRights;
     const args = jailArguments({
       spec,
       grant,
       layout: this.#layout,
+      infoFd: INFO_FD,
       seccompFd: filtered ? SECCOMP_FD : undefined,
     });
     const devNull = openSync('/dev/null', 'r');
@@ -113,16 +139,16 @@ export class JailWall implements Wall {
         },
       );
       feed(child, ARGS_FD, args.map((arg) => `${arg}\0`).join(''));
-      if (filtered) feed(child, SECCOMP_FD, filterFor(grant));
+      if (filtered) feed(child, SECCOMP_FD, this.filter(grant));
       return child;
     } finally {
       closeSync(devNull);
     }
   }
 
-  /** Standard streams, channel, arguments, filter; every descriptor that would leak becomes /dev/null. */
+  /** Standard streams, channel, arguments, bwrap's report, filter; every descriptor that would leak becomes /dev/null. */
   #stdio(filtered: boolean, devNull: number): StdioOptions {
-    const stdio: ('ignore' | 'pipe' | number)[] = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'];
+    const stdio: ('ignore' | 'pipe' | number)[] = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
     if (filtered) stdio.push('pipe');
     for (const leak of this.#leaks) {
       if (leak < stdio.length) continue;
@@ -133,16 +159,13 @@ export class JailWall implements Wall {
   }
 }
 
-export function filterFor(grant: Grant): Buffer {
-  return seccompFilter({
-    syscalls: grant.syscalls,
-    allowProcesses: grant.limits.processes > 0,
-    arch: seccompArch(),
-  });
+/** A pipe beyond the few that the type of a child process knows. */
+function extraPipe(child: ChildProcess, fd: number): Readable | Writable | null | undefined {
+  return (child.stdio as readonly (Readable | Writable | null | undefined)[])[fd];
 }
 
 function feed(child: ChildProcess, fd: number, data: string | Buffer): void {
-  const pipe = child.stdio[fd] as Writable;
+  const pipe = extraPipe(child, fd) as Writable;
   // A bwrap that fails early closes its end; its message on stderr tells why.
   pipe.on('error', () => undefined);
   pipe.end(data);

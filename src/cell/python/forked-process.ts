@@ -9,7 +9,6 @@ import type { Duplex, Readable } from 'node:stream';
 import type { Grant } from '../../policy/grant.ts';
 import type { CellProcess, ExitInfo, KillReason, ProcessUsage } from '../contract.ts';
 import type { Cgroup } from '../jail/cgroup/cgroup.ts';
-import { childPids } from '../jail/memory-watch.ts';
 import { Meter } from '../jail/meter.ts';
 import { startWatchdog } from '../jail/watchdog.ts';
 
@@ -20,7 +19,8 @@ export interface ForkedProcessOptions {
   channel: Socket;
   log: Socket;
   grant: Grant;
-  zygotePid: number;
+  /** The host's pids of the zygote and its children. */
+  siblings: () => number[];
   makeCgroup: () => Cgroup | undefined;
   /** Asks the zygote to end this child. */
   end: () => void;
@@ -53,8 +53,8 @@ export class ForkedProcess implements CellProcess {
   }
 
   confine(ready: Record<string, unknown>): boolean {
-    const { zygotePid, grant } = this.#options;
-    const hostPid = childPids(zygotePid).find((pid) => pidInside(pid) === ready['pid']);
+    const { siblings, grant } = this.#options;
+    const hostPid = siblings().find((pid) => pidInside(pid) === ready['pid']);
     if (hostPid === undefined) return false;
     this.#cgroup = this.#options.makeCgroup();
     this.#cgroup?.attach(hostPid);

@@ -4,14 +4,14 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Grant } from '../../policy/grant.ts';
 import type { Artifact, CellProcess, LaunchSpec, Zygote } from '../contract.ts';
 import { encodeFrame, readFrames, type GuestFrame } from '../frames.ts';
 import type { JailProcess } from '../jail/process.ts';
-import { filterFor, type JailWall } from '../jail/wall.ts';
+import type { JailWall } from '../jail/wall.ts';
 import { LogCapture } from '../log-capture.ts';
 import { ForkedProcess } from './forked-process.ts';
 
@@ -66,7 +66,7 @@ export class PythonZygote implements Zygote {
       channel,
       log,
       grant,
-      zygotePid: this.#jailed.innerPid ?? 0,
+      siblings: () => this.#jailed.members(),
       makeCgroup: () => wall.cgroupFor(grant),
       end: () => this.#send({ t: 'kill', id: name }),
       endAll: () => this.close(),
@@ -107,14 +107,14 @@ export class PythonZygote implements Zygote {
 
   #onStarted(): void {
     if (!this.#jailed.confine()) return this.close();
-    const { grant, artifact } = this.#options;
+    const { wall, grant, artifact } = this.#options;
     const { memory, cpu, scratch } = grant.limits;
     const files = Object.keys(artifact.bundle.files);
     this.#send({
       t: 'init',
       siblings: files.map((name) => name.split('/')[0]?.replace(/\.py$/, '')),
       limits: { memory, cpu, scratch, file_size: writesOutside(grant) ? 1024 * MIB : scratch },
-      filter: filterFor(grant).toString('hex'),
+      filter: wall.filter(grant).toString('hex'),
     });
   }
 
@@ -132,10 +132,19 @@ export class PythonZygote implements Zygote {
 }
 
 function makeRunDir(home: string, uid: number | undefined): string {
-  const folder = join(home, 'run', randomBytes(6).toString('hex'));
+  sweep(join(home, 'run'));
+  const folder = join(home, 'run', `${process.pid}-${randomBytes(6).toString('hex')}`);
   mkdirSync(folder, { recursive: true, mode: 0o711 });
   if (uid !== undefined) chownSync(folder, uid, -1);
   return folder;
+}
+
+/** Removes the folders of runtimes that died before they could. */
+function sweep(runDir: string): void {
+  for (const name of existsSync(runDir) ? readdirSync(runDir) : []) {
+    const owner = Number(name.split('-')[0]);
+    if (!existsSync(`/proc/${owner}`)) rmSync(join(runDir, name), { recursive: true, force: true });
+  }
 }
 
 function zygoteSpec({ spec }: Artifact, runDir: string): LaunchSpec {

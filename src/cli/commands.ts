@@ -1,0 +1,160 @@
+/**
+ * Every command with its options and an example. The code behind a command is loaded when it is used.
+ *
+ * @module
+ */
+import { Option, type Command } from 'commander';
+
+/** Commands report how they ended; a thrown SkillError is reported by main. */
+type Done = (exitCode: number) => void;
+
+const MODES = ['in_process', 'subprocess', 'wasm', 'container'];
+
+export function addCommands(program: Command, done: Done): void {
+  addRun(program, done);
+  addReading(program, done);
+  addChanging(program, done);
+  addAudit(program, done);
+  addChecks(program, done);
+}
+
+function addRun(program: Command, done: Done): void {
+  withPlanOptions(program.command('run').argument('<skill>', 'folder of a skill, or its id'))
+    .description('run a skill once, in a fresh cell')
+    .option('--params <json>', 'parameters as JSON (default: read from stdin)')
+    .option('--params-file <file>', 'file with the parameters as JSON')
+    .option('--json', 'print the whole outcome, not only the result')
+    .option('--explain', 'print the grant and who enforces it before running')
+    .option('--keep-content', 'store parameters and result in the receipt, not only their digests')
+    .addHelpText(
+      'after',
+      example(`run optimization/prompt_rewriter --params '{"raw_text": "Please   summarize this"}'`),
+    )
+    .action(async (skill: string, options: object) => {
+      const { run } = await import('./commands/run.ts');
+      done(await run(skill, options));
+    });
+}
+
+function addReading(program: Command, done: Done): void {
+  program
+    .command('list')
+    .description('list the known skills: bundled, of this project, installed')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('list'))
+    .action(async (options: object) => {
+      const { list } = await import('./commands/list.ts');
+      done(await list(options));
+    });
+  withPlanOptions(program.command('inspect').argument('<skill>'))
+    .description('show what a skill declares, what a call would be granted, and who enforces it')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('inspect optimization/prompt_rewriter'))
+    .action(async (skill: string, options: object) => {
+      const { inspect } = await import('./commands/inspect.ts');
+      done(await inspect(skill, options));
+    });
+  program
+    .command('validate')
+    .argument('<skill>')
+    .description('check manifest, schemas, lock and code of a skill without running it')
+    .addHelpText('after', example('validate ./my_skill'))
+    .action(async (skill: string) => {
+      const { validate } = await import('./commands/validate.ts');
+      done(await validate(skill));
+    });
+}
+
+function addChanging(program: Command, done: Done): void {
+  program
+    .command('lock')
+    .argument('<skill>')
+    .description('write skill.lock: digests of every file, the capability set, what inspection found')
+    .addHelpText('after', example('lock ./my_skill'))
+    .action(async (skill: string) => {
+      const { lock } = await import('./commands/lock.ts');
+      done(await lock(skill));
+    });
+  program
+    .command('install')
+    .argument('<skill>')
+    .description('install a skill and its requirements (wheels only, no code of them runs)')
+    .addHelpText('after', example('install ./my_skill'))
+    .action(async (skill: string) => {
+      const { install } = await import('./commands/install.ts');
+      done(await install(skill));
+    });
+}
+
+function addAudit(program: Command, done: Done): void {
+  const audit = program.command('audit').description('receipts of past calls');
+  audit
+    .command('list', { isDefault: true })
+    .description('newest receipts first')
+    .option('--limit <n>', 'how many', '20')
+    .option('--skill <name>', 'only of this skill')
+    .option('--denied', 'only calls with denials')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('audit list --denied'))
+    .action(async (options: object) => {
+      const { auditList } = await import('./commands/audit.ts');
+      done(await auditList(options));
+    });
+  audit
+    .command('show')
+    .argument('<id>', 'call id')
+    .description('one receipt, whole')
+    .addHelpText('after', example('audit show 01JD8Z5K3V9T4S7Q2M6N0P1R8W'))
+    .action(async (id: string) => {
+      const { auditShow } = await import('./commands/audit.ts');
+      done(await auditShow(id));
+    });
+  audit
+    .command('verify')
+    .description('check the hash chain over all receipts')
+    .option('--head <hash>', 'a head that was printed earlier: notices a cut or rebuilt log')
+    .addHelpText('after', example('audit verify'))
+    .action(async (options: object) => {
+      const { auditVerify } = await import('./commands/audit.ts');
+      done(await auditVerify(options));
+    });
+}
+
+function addChecks(program: Command, done: Done): void {
+  program
+    .command('doctor')
+    .description('show for every mode what is enforced by what on this machine')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('doctor'))
+    .action(async (options: object) => {
+      const { doctor } = await import('./commands/doctor.ts');
+      done(await doctor(options));
+    });
+  program
+    .command('attack')
+    .description('run the attack corpus against this machine and print what was stopped')
+    .addOption(
+      new Option('--mode <mode>', 'execution mode to attack').choices(['subprocess']).default('subprocess'),
+    )
+    .option('--only <names>', 'only these attacks, separated by commas')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('attack --mode subprocess'))
+    .action(async (options: object) => {
+      const { attack } = await import('./commands/attack.ts');
+      done(await attack(options));
+    });
+}
+
+function withPlanOptions(command: Command): Command {
+  return command
+    .option('--isolated', 'refuse every mode weaker than subprocess')
+    .addOption(new Option('--execution <mode>', 'one of the modes the manifest allows').choices(MODES))
+    .option('--timeout <duration>', 'lower the time limit, e.g. 5s')
+    .option('--memory <size>', 'lower the memory limit, e.g. 64MiB')
+    .option('--workspace <dir>', 'the folder that ${workspace} in a manifest stands for')
+    .option('--policy <file>', 'operator policy');
+}
+
+function example(command: string): string {
+  return `\nExample:\n  $ skillcell ${command}`;
+}

@@ -1,0 +1,32 @@
+/**
+ * `skillcell doctor`
+ *
+ * @module
+ */
+import type { PairReport } from '../../index.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { printLine, printResult, table } from '../output.ts';
+
+/** Modes of the manifest that this version has no code for. */
+const LATER = ['wasm', 'container', 'in_process'];
+
+export async function doctor(flags: { json?: boolean }): Promise<number> {
+  await using runtime = openRuntime();
+  const pairs = await runtime.doctor();
+  if (flags.json) {
+    printResult({ node: process.version, home: runtime.home, pairs });
+    return 0;
+  }
+  printLine(`Node ${process.version}, ${process.platform}-${process.arch}, home ${runtime.home}`);
+  for (const pair of pairs) printLine(`\n${describePair(pair)}`);
+  printLine(`\n${LATER.map((mode) => `${mode.padEnd(10)}  not part of this version`).join('\n')}`);
+  return 0;
+}
+
+function describePair(pair: PairReport): string {
+  const state = pair.available ? 'available' : 'NOT AVAILABLE';
+  const head = `${pair.mode.padEnd(10)}  ${state}: ${pair.wall} + ${pair.engine} (${pair.summary})`;
+  const rows = Object.entries(pair.enforces).map(([field, { by, how }]) => [field, by, how]);
+  const fix = pair.fix === undefined ? [] : [`  fix: ${pair.fix}`];
+  return [head, ...fix, table(rows).replaceAll(/^/gm, '  ')].join('\n');
+}

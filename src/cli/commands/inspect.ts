@@ -1,0 +1,70 @@
+/**
+ * `skillcell inspect`
+ *
+ * @module
+ */
+import { capabilitySet, SkillError, type Plan, type Runtime, type Skill } from '../../index.ts';
+import { describePlan } from '../explain.ts';
+import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
+import { printLine, printResult, printWarning } from '../output.ts';
+
+export async function inspect(ref: string, flags: PlanFlags & { json?: boolean }): Promise<number> {
+  await using runtime = openRuntime(flags);
+  const skill = await runtime.load(ref);
+  const plan = await planOrReason(runtime, skill, flags);
+  if (flags.json) {
+    printResult(asJson(skill, plan));
+    return 0;
+  }
+  printLine(describeSkill(skill));
+  printLine(
+    plan instanceof SkillError
+      ? `runs      not here: ${plan.message}\n          ${plan.fix}`
+      : describePlan(plan),
+  );
+  for (const warning of skill.bundle.warnings) printWarning(warning);
+  return 0;
+}
+
+/** A skill that cannot run here can still be looked at. */
+async function planOrReason(runtime: Runtime, skill: Skill, flags: PlanFlags): Promise<Plan | SkillError> {
+  try {
+    return await runtime.plan(skill, executeOptions(flags));
+  } catch (error) {
+    if (error instanceof SkillError) return error;
+    throw error;
+  }
+}
+
+function describeSkill({ bundle }: Skill): string {
+  const { manifest, origin, digest, lock, entry, files, inspection } = bundle;
+  const list = (values: string[]): string => values.join('\n          ') || 'nothing';
+  return [
+    `skill     ${manifest.name} ${manifest.version}`,
+    `about     ${manifest.description.trim().split('\n')[0]}`,
+    `origin    ${origin} (${bundle.sourceDir})`,
+    `digest    ${digest} (${lock}, ${Object.keys(files).length} files, entry ${entry})`,
+    `declares  ${list(capabilitySet(manifest))}`,
+    `imports   ${inspection.modules.map((finding) => finding.value).join(', ') || 'nothing'}`,
+    `params    ${JSON.stringify(manifest.parameters)}`,
+  ].join('\n');
+}
+
+function asJson({ bundle }: Skill, plan: Plan | SkillError): Record<string, unknown> {
+  const { manifest, origin, digest, lock, entry, files, inspection, warnings } = bundle;
+  const shared = {
+    manifest,
+    capabilities: capabilitySet(manifest),
+    origin,
+    digest,
+    lock,
+    entry,
+    files,
+    inspection,
+    warnings,
+  };
+  if (plan instanceof SkillError) return { ...shared, runs: false, error: plan.toBody() };
+  const { choice, grant, enforces } = plan;
+  // Values of variables are for the cell, not for a terminal.
+  return { ...shared, runs: true, mode: choice, grant: { ...grant, env: Object.keys(grant.env) }, enforces };
+}

@@ -1,0 +1,16 @@
+/**
+ * `skillcell install`
+ *
+ * @module
+ */
+import { openRuntime } from '../open-runtime.ts';
+import { printLine, printNote, printWarning } from '../output.ts';
+
+export async function install(ref: string): Promise<number> {
+  await using runtime = openRuntime();
+  if (process.stderr.isTTY) printNote('Installing; requirements can take a while …');
+  const { bundle } = await runtime.install(ref);
+  for (const warning of bundle.warnings) printWarning(warning);
+  printLine(`Installed ${bundle.manifest.name} ${bundle.manifest.version} (${bundle.digest})`);
+  return 0;
+}

@@ -1,0 +1,13 @@
+/**
+ * `skillcell lock`
+ *
+ * @module
+ */
+import { openRuntime } from '../open-runtime.ts';
+import { printLine } from '../output.ts';
+
+export async function lock(ref: string): Promise<number> {
+  await using runtime = openRuntime();
+  printLine(`Wrote ${await runtime.lock(ref)}`);
+  return 0;
+}

@@ -1,0 +1,102 @@
+/**
+ * `skillcell run`
+ *
+ * @module
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { EXIT_CODES, SkillError, type Outcome } from '../../index.ts';
+import { explain } from '../explain.ts';
+import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
+import { paint, printError, printLogs, printNote, printResult, printWarning } from '../output.ts';
+
+const MAX_PARAMS_BYTES = 16 * 1024 * 1024;
+
+export interface RunFlags extends PlanFlags {
+  params?: string;
+  paramsFile?: string;
+  json?: boolean;
+  explain?: boolean;
+  keepContent?: boolean;
+}
+
+export async function run(ref: string, flags: RunFlags): Promise<number> {
+  const params = parseParams(readParams(flags));
+  await using runtime = openRuntime(flags);
+  const options = executeOptions(flags);
+  if (flags.explain) printNote(await explain(runtime, ref, options));
+  const outcome = await runtime.execute(ref, params, { ...options, reject: false });
+  printOutcome(outcome, flags);
+  return outcome.ok ? 0 : EXIT_CODES[outcome.error.code];
+}
+
+function printOutcome(outcome: Outcome, flags: RunFlags): void {
+  if (flags.json) {
+    printResult(outcome);
+    return;
+  }
+  printLogs(outcome.logs);
+  for (const warning of outcome.warnings) printWarning(warning);
+  for (const denial of outcome.capabilities.denied)
+    printWarning(`denied: ${denial.asked} (${denial.declared})`);
+  if (outcome.ok) printResult(outcome.result);
+  else printError(outcome.error);
+  if (process.stderr.isTTY) printNote(status(outcome));
+}
+
+function status({ execution, usage, call_id }: Outcome): string {
+  const where = execution ? `${execution.mode} · ${execution.wall} · ${execution.engine}` : 'nothing ran';
+  return paint('dim', `${where} · ${usage.wall_ms.toFixed(1)} ms · receipt ${call_id}`);
+}
+
+/** From the option, the file, or stdin when something is piped in; else no parameters. */
+function readParams({ params, paramsFile }: RunFlags): string {
+  if (params !== undefined && paramsFile !== undefined) {
+    throw new SkillError('usage', 'Both --params and --params-file are given', { fix: 'Give one of them.' });
+  }
+  if (params !== undefined) return params;
+  if (paramsFile !== undefined) return readBounded(paramsFile);
+  return process.stdin.isTTY ? '' : readBounded(0);
+}
+
+function readBounded(source: string | number): string {
+  const name = source === 0 ? 'stdin' : `"${source}"`;
+  let bytes: Buffer;
+  try {
+    if (typeof source === 'string' && statSync(source).size > MAX_PARAMS_BYTES) throw tooLarge(name);
+    bytes = readFileSync(source);
+  } catch (error) {
+    if (error instanceof SkillError) throw error;
+    // A closed stdin is no parameters, not a failure.
+    if (source === 0) return '';
+    throw new SkillError('usage', `Cannot read the parameters from ${name}`, {
+      fix: 'Check the path.',
+      cause: error,
+    });
+  }
+  if (bytes.length > MAX_PARAMS_BYTES) throw tooLarge(name);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new SkillError('invalid_params', `The parameters from ${name} are not UTF-8 text`, {
+      fix: 'Give one JSON object, such as {"key": "value"}.',
+    });
+  }
+}
+
+function tooLarge(name: string): SkillError {
+  return new SkillError('invalid_params', `The parameters from ${name} are larger than 16 MiB`, {
+    fix: 'Pass large data as a file in the workspace.',
+  });
+}
+
+function parseParams(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SkillError('invalid_params', `The parameters are no JSON: ${reason}`, {
+      fix: `Give one JSON object, such as --params '{"key": "value"}'.`,
+    });
+  }
+}

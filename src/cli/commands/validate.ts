@@ -1,0 +1,15 @@
+/**
+ * `skillcell validate`
+ *
+ * @module
+ */
+import { openRuntime } from '../open-runtime.ts';
+import { printLine, printWarning } from '../output.ts';
+
+export async function validate(ref: string): Promise<number> {
+  await using runtime = openRuntime();
+  const { bundle } = await runtime.load(ref);
+  for (const warning of bundle.warnings) printWarning(warning);
+  printLine(`${bundle.manifest.name} ${bundle.manifest.version} is valid (${bundle.lock}, ${bundle.digest})`);
+  return 0;
+}

@@ -1,0 +1,70 @@
+/**
+ * The runtime of one command: no cells are kept ready, because nothing comes after the call.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import {
+  createRuntime,
+  parseDuration,
+  parsePolicy,
+  parseSize,
+  SkillError,
+  type ExecuteOptions,
+  type Mode,
+  type OperatorPolicy,
+  type Runtime,
+} from '../index.ts';
+
+/** Options that `run` and `inspect` share, as commander gives them. */
+export interface PlanFlags {
+  isolated?: boolean;
+  execution?: Mode;
+  timeout?: string;
+  memory?: string;
+  workspace?: string;
+  policy?: string;
+}
+
+export interface OpenOptions {
+  policy?: string;
+  keepContent?: boolean;
+}
+
+export function openRuntime(options: OpenOptions = {}): Runtime {
+  return createRuntime({
+    caller: 'cli',
+    pool: { size: 0 },
+    ...(options.policy === undefined ? {} : { policy: readPolicy(options.policy) }),
+    audit: { keepContent: options.keepContent ?? false },
+  });
+}
+
+export function executeOptions(flags: PlanFlags): ExecuteOptions {
+  return {
+    isolated: flags.isolated ?? false,
+    ...(flags.execution ? { execution: flags.execution } : {}),
+    ...(flags.timeout === undefined ? {} : { timeout: parseDuration(flags.timeout) }),
+    ...(flags.memory === undefined ? {} : { memory: parseSize(flags.memory) }),
+    ...(flags.workspace === undefined ? {} : { workspace: flags.workspace }),
+  };
+}
+
+function readPolicy(file: string): OperatorPolicy {
+  return parsePolicy(readText(file, 'policy file'), { file });
+}
+
+export function readText(file: string, what: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new SkillError(
+      'usage',
+      `Cannot read the ${what} "${file}": ${error instanceof Error ? error.message : ''}`,
+      {
+        fix: 'Check the path.',
+        cause: error,
+      },
+    );
+  }
+}
