@@ -14,6 +14,8 @@ import { Standby } from './standby.ts';
 export interface PoolOptions {
   /** Pre-started cells per skill and grant; 0 starts every cell cold. */
   size?: number;
+  /** What is kept ready: single-use cells, which answer fastest, or one zygote per skill, which needs least memory. */
+  ready?: 'cells' | 'zygote';
   /** Pre-started cells over all skills; the least recently used skill gives way. */
   maxStandby?: number;
   /** How long unused cells are kept. */
@@ -43,6 +45,7 @@ export class Pool {
     const cores = availableParallelism();
     this.#options = {
       size: 2,
+      ready: 'cells',
       maxStandby: Math.max(8, cores * 4),
       idleMs: 60_000,
       maxConcurrent: Math.max(4, cores * 4),

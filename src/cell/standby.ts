@@ -15,6 +15,7 @@ const MAX_FAILED_STARTS = 3;
 
 export interface StandbyOptions {
   size: number;
+  ready: 'cells' | 'zygote';
   idleMs: number;
   /** Called after `idleMs` without a call. */
   onIdle: () => void;
@@ -48,6 +49,7 @@ export class Standby {
   }
 
   async warm(): Promise<void> {
+    if (this.#options.ready === 'zygote') await this.#burstZygote()?.ready;
     this.#refill();
     await Promise.all(this.#cells.map((cell) => cell.ready));
   }
@@ -112,9 +114,10 @@ export class Standby {
 
   #refill(): void {
     const { artifact, grant, wall } = this.#place;
+    const wanted = this.#options.ready === 'zygote' ? 0 : this.#options.size;
     while (
       !this.#closed &&
-      this.#cells.length < this.#options.size &&
+      this.#cells.length < wanted &&
       this.#failedStarts < MAX_FAILED_STARTS
     ) {
       const process = wall.launch(artifact.spec, grant);
