@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Duplex } from 'node:stream';
 import type { CapabilityEvent, StartKind } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { Artifact, Cell, CellProcess, CellReport, ExitInfo, GuestReply } from './contract.ts';
@@ -14,6 +15,8 @@ import { LogCapture } from './log-capture.ts';
 const FRAME_SLACK_BYTES = 64 * 1024;
 const MAX_FRAMES = 256;
 const MAX_DENIALS = 64;
+/** Bounds the wait for the end of a channel; it is there at once unless the host is overloaded. */
+const DRAIN_MS = 500;
 
 export interface SessionOptions {
   process: CellProcess;
@@ -161,9 +164,11 @@ export class Session implements Cell {
     process.kill('protocol');
   }
 
-  #onExit(exit: ExitInfo): void {
+  async #onExit(exit: ExitInfo): Promise<void> {
     this.#exit = exit;
     clearTimeout(this.#startDeadline);
+    // What the guest sent before it died may still be on its way.
+    await ended(this.#options.process.channel);
     this.#settleReady(false);
     this.#settleReply(undefined);
   }
@@ -172,4 +177,13 @@ export class Session implements Cell {
     const { channel } = this.#options.process;
     if (channel.writable) channel.write(encodeFrame(body));
   }
+}
+
+/** Resolves when the channel has given all it had. Every holder of the other end is dead, so that is soon. */
+async function ended(channel: Duplex): Promise<void> {
+  if (channel.readableEnded || channel.destroyed) return;
+  await new Promise<void>((resolve) => {
+    channel.once('end', resolve).once('close', resolve);
+    setTimeout(resolve, DRAIN_MS).unref();
+  });
 }

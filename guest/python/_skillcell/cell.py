@@ -27,8 +27,8 @@ def prepare_streams():
     sys.stderr.reconfigure(errors="backslashreplace")
 
 
-def serve(init, code=None):
-    """`init` is the host's first frame; `code` is set when a zygote has compiled the module already."""
+def serve(init):
+    """`init` is the host's first frame."""
     if init["task"] == "inspect":
         from . import inspector
 
@@ -39,7 +39,7 @@ def serve(init, code=None):
 
         lockdown.install_filter(bytes.fromhex(init["no_exec"]))
     denials.install(init["view"], reporter)
-    loader = _Loader(init, code)
+    loader = _Loader(init)
     if init["preload"]:
         loader.run()
         protocol.send({"t": "loaded"})
@@ -50,9 +50,8 @@ def serve(init, code=None):
 class _Loader:
     """Runs the module body once; a failure is kept and raised for the call that needs the skill."""
 
-    def __init__(self, init, code):
+    def __init__(self, init):
         self._init = init
-        self._code = code
         self._skill = None
         self._error = None
 
@@ -60,7 +59,7 @@ class _Loader:
         if self._skill is not None or self._error is not None:
             return
         try:
-            module = loading.run_module("/skill/" + self._init["entry"], self._code)
+            module = loading.run_module("/skill/" + self._init["entry"])
             self._skill = loading.find_callable(module, self._init["manifest"])
         except BaseException as error:
             self._error = error
@@ -145,5 +144,9 @@ def _trace(error):
 
 
 def finish():
-    """The host ends the cell; waiting here keeps no promise to exit handlers or threads."""
-    os._exit(0)
+    """The host ends the cell when it has the reply. Leaving first would race with it; exit handlers never run."""
+    try:
+        while os.read(protocol.CHANNEL_FD, 4096):
+            pass
+    finally:
+        os._exit(0)

@@ -15,7 +15,7 @@ _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _MOST_REPORTS = 64
 
 # What every cell may look at: the interpreter, its libraries, its own processes and devices.
-_ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/proc", "/dev", "/tmp", "/skill", "/deps", "/harness")
+_ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/proc", "/dev", "/tmp", "/skill", "/deps", "/harness", "/bytecode")
 _ALWAYS_WRITABLE = ("/tmp", "/dev", "/proc/self/fd")
 
 

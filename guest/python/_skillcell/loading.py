@@ -1,21 +1,45 @@
 """Finds the callable of a skill: one BaseSkill class, or a plain function `execute(params)`."""
 
+import _frozen_importlib_external as importing
+import _imp
+import marshal
 import sys
 
 MODULE_NAME = "skill_module"
+_BUNDLE = "/skill"
+_PACKAGES = "/deps"
+# What the host had compiled when it inspected the bundle: /bytecode/skill/a.py for /skill/a.py.
+_BYTECODE = "/bytecode"
 
 
 class NoEntry(Exception):
     """The module defines nothing that can be called as a skill."""
 
 
-def run_module(path, code=None):
+class _BundleLoader(importing.SourceFileLoader):
+    """Takes a module's bytecode from where it was compiled ahead, else compiles the source."""
+
+    def get_code(self, fullname):
+        try:
+            with open(_BYTECODE + self.path, "rb") as file:
+                return marshal.loads(file.read())
+        except FileNotFoundError:
+            return super().get_code(fullname)
+
+
+def _find_in_bundle(path):
+    if path != _BUNDLE and not path.startswith(_BUNDLE + "/"):
+        raise ImportError
+    native = (importing.ExtensionFileLoader, _imp.extension_suffixes())
+    return importing.FileFinder(path, native, (_BundleLoader, [".py"]))
+
+
+def run_module(path):
     """Executes the module body with the surroundings a normal script has."""
-    folder = path.rpartition("/")[0]
-    sys.path.insert(0, folder)
-    if code is None:
-        with open(path, "rb") as file:
-            code = compile(file.read(), path, "exec", dont_inherit=True)
+    sys.path_hooks.insert(0, _find_in_bundle)
+    sys.path.insert(0, path.rpartition("/")[0])
+    sys.path.append(_PACKAGES)
+    code = _BundleLoader(MODULE_NAME, path).get_code(MODULE_NAME)
     module = type(sys)(MODULE_NAME)
     module.__file__ = path
     sys.modules[MODULE_NAME] = module

@@ -9,6 +9,7 @@ import type { Grant } from '../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec, Zygote } from '../contract.ts';
 import { noExecFilter, seccompArch } from '../jail/seccomp/policy.ts';
 import type { JailWall } from '../jail/wall.ts';
+import { bytecodeFolder, inspectionKey } from './bytecode.ts';
 import { stageHarness } from './harness.ts';
 import type { Interpreter } from './interpreter.ts';
 import { environmentFor } from './requirements.ts';
@@ -41,6 +42,8 @@ export class PythonEngine implements Engine {
     const spec = pythonSpec(home, interpreter);
     spec.mounts.push({ host: bundle.stagedDir, guest: '/skill' });
     if (environment) spec.mounts.push({ host: environment, guest: '/deps' });
+    const bytecode = bytecodeFolder(home, inspectionKey(bundle.stagedDir, spec));
+    if (bytecode) spec.mounts.push({ host: bytecode, guest: '/bytecode' });
     return { engine: 'python', bundle, spec, init: (grant) => callInit(bundle, grant) };
   }
 

@@ -90,8 +90,8 @@ export class ForkedProcess implements CellProcess {
     const ownEnd = this.#meter?.stop(exit, grant.limits.cpu);
     this.#killReason ??= ownEnd;
     void this.#cgroup?.remove();
-    channel.destroy();
-    log.destroySoon();
+    channel.end();
+    log.end();
     this.#settleExit(exit);
   }
 }

@@ -10,8 +10,9 @@ import { SkillError } from '../../errors.ts';
 import type { FileDigests } from '../../load/bundle.ts';
 import { NOTHING_INSPECTED, type Inspection } from '../../load/inspection.ts';
 import type { Grant } from '../../policy/grant.ts';
-import type { Artifact, Wall } from '../contract.ts';
+import type { LaunchSpec, Wall } from '../contract.ts';
 import { Session } from '../session.ts';
+import { inspectionKey, storeBytecode } from './bytecode.ts';
 import { pythonSpec } from './engine.ts';
 import type { Interpreter } from './interpreter.ts';
 
@@ -21,7 +22,7 @@ const INSPECT_GRANT: Grant = {
   network: [],
   env: {},
   syscalls: 'default',
-  limits: { timeout: 20_000, cpu: 15_000, memory: 512 * MIB, output: 4 * MIB, processes: 0, scratch: MIB },
+  limits: { timeout: 20_000, cpu: 15_000, memory: 512 * MIB, output: 16 * MIB, processes: 0, scratch: MIB },
   withheld: [],
 };
 
@@ -32,6 +33,8 @@ const inspectionSchema: z.ZodType<Inspection> = z.object({
   hosts: findings,
   unparsed: findings,
 });
+const replySchema = z.object({ findings: inspectionSchema, bytecode: z.record(z.string(), z.base64()) });
+type InspectorReply = z.infer<typeof replySchema>;
 
 export interface InspectorOptions {
   home: string;
@@ -58,30 +61,27 @@ export async function inspectPython(
     );
   }
   const spec = pythonSpec(home, interpreter);
-  // The staged folder is named by the digest, the harness by its content: the same pair finds the same.
-  const harness = basename(spec.mounts.at(-1)?.host ?? '');
-  const cached = join(home, 'inspected', `${basename(stagedDir)}-${harness}.json`);
+  const key = inspectionKey(stagedDir, spec);
+  const cached = join(home, 'inspected', `${key}.json`);
   const known = readCached(cached);
   if (known) return known;
   spec.mounts.push({ host: stagedDir, guest: '/skill' });
-  const inspection = await runInspection(options.wall, spec, sources);
+  const { findings, bytecode } = await runInspection(options.wall, spec, sources);
+  storeBytecode({ home, key, bytecode, sources });
   mkdirSync(join(home, 'inspected'), { recursive: true, mode: 0o700 });
-  writeFileSync(cached, JSON.stringify(inspection), { mode: 0o600 });
-  return inspection;
+  writeFileSync(cached, JSON.stringify(findings), { mode: 0o600 });
+  return findings;
 }
 
-async function runInspection(wall: Wall, spec: Artifact['spec'], files: string[]): Promise<Inspection> {
+async function runInspection(wall: Wall, spec: LaunchSpec, files: string[]): Promise<InspectorReply> {
   const artifact = { init: () => ({ task: 'inspect' }) };
   const process = wall.launch(spec, INSPECT_GRANT);
   const session = new Session({ process, artifact, grant: INSPECT_GRANT, start: 'cold', preload: false });
   const { reply, logs } = await session.call({ files });
-  if (reply?.kind === 'result') return inspectionSchema.parse(reply.value);
-  const reason =
-    reply?.kind === 'error' || reply?.kind === 'broken' ? reply.message : logs.trim() || 'no answer';
-  return {
-    ...NOTHING_INSPECTED,
-    unparsed: [{ value: `the parser gave up: ${reason.slice(0, 300)}`, at: 'bundle' }],
-  };
+  if (reply?.kind === 'result') return replySchema.parse(reply.value);
+  const reason = reply?.kind === 'error' || reply?.kind === 'broken' ? reply.message : logs.trim() || 'no answer';
+  const unparsed = [{ value: `the parser gave up: ${reason.slice(0, 300)}`, at: 'bundle' }];
+  return { findings: { ...NOTHING_INSPECTED, unparsed }, bytecode: {} };
 }
 
 function readCached(file: string): Inspection | undefined {
