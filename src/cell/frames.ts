@@ -42,53 +42,65 @@ export function encodeFrame(body: Record<string, unknown>): Buffer {
 
 /** Reads frames from a channel until it ends or the guest breaks the rules. */
 export function readFrames(channel: Duplex, limits: FrameLimits, handlers: FrameHandlers): void {
-  const pending: Buffer[] = [];
-  let held = 0;
-  let frames = 0;
-  let faulted = false;
-
-  const fail = (fault: FrameFault): void => {
-    faulted = true;
-    pending.length = 0;
-    handlers.onFault(fault);
-  };
-
-  const takeFrame = (): boolean => {
-    const size = peekLength(pending, held);
-    if (size === undefined) return false;
-    if (size > limits.maxBytes) return (void fail({ kind: 'too_large', bytes: size }), false);
-    if (held < HEADER_BYTES + size) return false;
-    if (++frames > limits.maxFrames) {
-      return (void fail({ kind: 'malformed', message: `more than ${limits.maxFrames} frames` }), false);
-    }
-    const all = pending.length === 1 && pending[0] ? pending[0] : Buffer.concat(pending, held);
-    const rest = all.subarray(HEADER_BYTES + size);
-    pending.length = 0;
-    if (rest.length > 0) pending.push(rest);
-    held = rest.length;
-    return deliver(all.subarray(HEADER_BYTES, HEADER_BYTES + size));
-  };
-
-  const deliver = (bytes: Buffer): boolean => {
-    const parsed = parseObject(bytes);
-    if (typeof parsed === 'string') return (void fail({ kind: 'malformed', message: parsed }), false);
-    handlers.onFrame({ body: parsed.value, bytes: bytes.length, warnings: parsed.warnings });
-    return !faulted;
-  };
-
-  channel.on('data', (chunk: Buffer) => {
-    if (faulted) return;
-    pending.push(chunk);
-    held += chunk.length;
-    while (takeFrame());
-  });
+  const reader = new FrameReader(limits, handlers);
+  channel.on('data', (chunk: Buffer) => reader.push(chunk));
 }
 
-function peekLength(pending: Buffer[], held: number): number | undefined {
-  if (held < HEADER_BYTES) return undefined;
-  const first = pending[0];
-  if (first && first.length >= HEADER_BYTES) return first.readUInt32LE(0);
-  return Buffer.concat(pending, held).readUInt32LE(0);
+class FrameReader {
+  readonly #limits: FrameLimits;
+  readonly #handlers: FrameHandlers;
+  #pending: Buffer[] = [];
+  #held = 0;
+  #frames = 0;
+  #faulted = false;
+
+  constructor(limits: FrameLimits, handlers: FrameHandlers) {
+    this.#limits = limits;
+    this.#handlers = handlers;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#faulted) return;
+    this.#pending.push(chunk);
+    this.#held += chunk.length;
+    for (let size = this.#nextSize(); size !== undefined; size = this.#nextSize())
+      this.#deliver(this.#take(size));
+  }
+
+  /** Length of the next frame when all of it is here. */
+  #nextSize(): number | undefined {
+    if (this.#faulted || this.#held < HEADER_BYTES) return undefined;
+    if ((this.#pending[0]?.length ?? 0) < HEADER_BYTES) this.#pending = [Buffer.concat(this.#pending)];
+    const size = this.#pending[0]?.readUInt32LE(0) ?? 0;
+    if (size > this.#limits.maxBytes) return this.#fail({ kind: 'too_large', bytes: size });
+    return this.#held < HEADER_BYTES + size ? undefined : size;
+  }
+
+  #take(size: number): Buffer {
+    const all =
+      this.#pending.length === 1 && this.#pending[0] ? this.#pending[0] : Buffer.concat(this.#pending);
+    const rest = all.subarray(HEADER_BYTES + size);
+    this.#pending = rest.length > 0 ? [rest] : [];
+    this.#held = rest.length;
+    return all.subarray(HEADER_BYTES, HEADER_BYTES + size);
+  }
+
+  #deliver(bytes: Buffer): void {
+    const { maxFrames } = this.#limits;
+    if (++this.#frames > maxFrames) {
+      this.#fail({ kind: 'malformed', message: `more than ${maxFrames} frames` });
+      return;
+    }
+    const parsed = parseObject(bytes);
+    if (typeof parsed === 'string') this.#fail({ kind: 'malformed', message: parsed });
+    else this.#handlers.onFrame({ body: parsed.value, bytes: bytes.length, warnings: parsed.warnings });
+  }
+
+  #fail(fault: FrameFault): undefined {
+    this.#faulted = true;
+    this.#pending = [];
+    this.#handlers.onFault(fault);
+  }
 }
 
 function parseObject(bytes: Buffer): { value: Record<string, unknown>; warnings: string[] } | string {

@@ -5,6 +5,7 @@
  */
 import type { CapabilityEvent } from '../outcome.ts';
 import type { GuestReply } from './contract.ts';
+import { printable } from './printable.ts';
 
 const CAPABILITIES = ['filesystem', 'network', 'env', 'process', 'syscalls'] as const;
 const GUEST_LIMITS = ['memory', 'scratch', 'processes'] as const;
@@ -38,11 +39,4 @@ export function asError(body: Record<string, unknown>): GuestReply {
 function shortText(value: unknown, max: number): string {
   const text = typeof value === 'string' ? value : '';
   return printable(text.length > max ? `${text.slice(0, max)}…` : text);
-}
-
-export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what this is about
-  return text
-    .toWellFormed()
-    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '�');
 }

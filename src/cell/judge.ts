@@ -7,7 +7,8 @@ import { constants } from 'node:os';
 import { SkillError, type LimitName } from '../errors.ts';
 import type { CapabilityEvent } from '../outcome.ts';
 import { formatDuration, formatSize } from '../manifest/units.ts';
-import type { Grant, GrantedLimits } from '../policy/grant.ts';
+import type { Grant, GrantedLimits, Withheld } from '../policy/grant.ts';
+import { GUEST_WORKSPACE } from '../policy/guest-paths.ts';
 import type { CellReport, ExitInfo, GuestReply } from './contract.ts';
 
 export interface Verdict {
@@ -49,29 +50,33 @@ function raised(reply: GuestReply & { kind: 'error' }, grant: Grant): SkillError
 }
 
 function denied(denial: CapabilityEvent, grant: Grant): SkillError {
-  const withheld = grant.withheld.find((one) => one.capability === denial.capability);
-  const reason = withheld ? `${denial.declared}; declared but withheld: ${withheld.reason}` : denial.declared;
+  const withheld = grant.withheld.find((one) => concerns(one, denial));
+  const reason = withheld ? `it is declared, but ${withheld.reason}` : denial.declared;
   return new SkillError('capability_denied', `The skill may not ${denial.asked}: ${reason}`, {
-    fix: fixFor(denial),
+    fix: withheld?.fix ?? fixFor(denial),
     detail: { capability: denial.capability, asked: denial.asked, declared: denial.declared },
   });
+}
+
+/** Was just this declared and then not granted? */
+function concerns(withheld: Withheld, { capability, asked }: CapabilityEvent): boolean {
+  const what = asked.replace(/^\S+ /, '');
+  const declared = withheld.declared.replace(/^\S+ /, '').replace('${workspace}', GUEST_WORKSPACE);
+  return withheld.capability === capability && (what === declared || what.startsWith(`${declared}/`));
 }
 
 /** How an author declares what was missing. */
 function fixFor({ capability, asked }: CapabilityEvent): string {
   const what = asked.replace(/^\S+ /, '');
-  switch (capability) {
-    case 'filesystem':
-      return `If the skill needs it, declare it under capabilities.filesystem: { path: "${what}", access: ${asked.startsWith('read') ? 'read' : 'read-write'} }, and have the operator allow that path.`;
-    case 'network':
-      return `If the skill needs it, declare the host under capabilities.network: { host: "${what.replace(/:\d+$/, '')}" }.`;
-    case 'env':
-      return `If the skill needs it, declare it under env_vars: ${what}: { required: true }.`;
-    case 'process':
-      return 'If the skill needs to start programs, declare how many: limits: { processes: 8 }.';
-    case 'syscalls':
-      return 'The skill used a system call that no cell has.';
-  }
+  const access = asked.startsWith('read') ? 'read' : 'read-write';
+  const fixes: Record<CapabilityEvent['capability'], string> = {
+    filesystem: `If the skill needs it, declare it under capabilities.filesystem: { path: "${what}", access: ${access} }, and have the operator allow that path.`,
+    network: `If the skill needs it, declare the host under capabilities.network: { host: "${what.replace(/:\d+$/, '')}" }.`,
+    env: `If the skill needs it, declare it under env_vars: ${what}: { required: true }.`,
+    process: 'If the skill needs to start programs, declare how many: limits: { processes: 8 }.',
+    syscalls: 'The skill used a system call that no cell has.',
+  };
+  return fixes[capability];
 }
 
 const RAISE: Record<keyof GrantedLimits, (limits: GrantedLimits) => string> = {

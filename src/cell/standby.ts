@@ -115,11 +115,7 @@ export class Standby {
   #refill(): void {
     const { artifact, grant, wall } = this.#place;
     const wanted = this.#options.ready === 'zygote' ? 0 : this.#options.size;
-    while (
-      !this.#closed &&
-      this.#cells.length < wanted &&
-      this.#failedStarts < MAX_FAILED_STARTS
-    ) {
+    while (!this.#closed && this.#cells.length < wanted && this.#failedStarts < MAX_FAILED_STARTS) {
       const process = wall.launch(artifact.spec, grant);
       const cell = new Session({ process, artifact, grant, start: 'pool', preload: mayPreload(grant) });
       this.#cells.push(cell);

@@ -4,7 +4,7 @@
  * @module
  */
 import { styleText } from 'node:util';
-import type { ErrorBody } from '../index.ts';
+import { printable, type ErrorBody } from '../index.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -21,20 +21,20 @@ export function printNote(text: string): void {
 }
 
 export function printWarning(text: string): void {
-  printNote(`${paint('yellow', 'warning:')} ${safe(text)}`);
+  printNote(`${paint('yellow', 'warning:')} ${printable(text)}`);
 }
 
 /** What happened with its cause, then the fix. */
 export function printError(error: ErrorBody): void {
-  printNote(`${paint('red', `error[${error.code}]:`)} ${safe(error.message)}`);
+  printNote(`${paint('red', `error[${error.code}]:`)} ${printable(error.message)}`);
   const trace = error.detail['trace'];
-  if (typeof trace === 'string' && trace !== '') printNote(indent(safe(trace)));
-  printNote(`${paint('green', 'fix:')} ${safe(error.fix)}`);
+  if (typeof trace === 'string' && trace !== '') printNote(indent(printable(trace)));
+  printNote(`${paint('green', 'fix:')} ${printable(error.fix)}`);
 }
 
 /** Output of a skill, for people. */
 export function printLogs(logs: string): void {
-  if (logs !== '') process.stderr.write(safe(logs.endsWith('\n') ? logs : `${logs}\n`));
+  if (logs !== '') process.stderr.write(printable(logs.endsWith('\n') ? logs : `${logs}\n`));
 }
 
 /** Columns padded to the widest cell. */
@@ -57,12 +57,4 @@ export function paint(style: Style, text: string): string {
 
 function indent(text: string): string {
   return text.trimEnd().replaceAll(/^/gm, '  ');
-}
-
-/** Text that may come from a skill must not steer the terminal. */
-function safe(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-  return text
-    .toWellFormed()
-    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '�');
 }

@@ -65,17 +65,18 @@ function prepare(value: Record<string, unknown>, preparation: Preparation): Reco
     raw['version'] = version;
   }
   inherit(raw, preparation);
-  const { name, category } = raw;
-  if (
-    typeof name === 'string' &&
-    typeof category === 'string' &&
-    isNameSegment(name) &&
-    isNameSegment(category)
-  ) {
-    raw['name'] = `${category}/${name}`;
-    warnings.push(`name (line ${source.lineOf(['name'])}): has no category; read as "${category}/${name}"`);
-  }
+  completeName(raw, preparation);
   return raw;
+}
+
+/** A name without its category gets it from the key of that name, or from the folder of a registry. */
+function completeName(raw: Record<string, unknown>, { source, context, warnings }: Preparation): void {
+  const { name } = raw;
+  const category = raw['category'] ?? placeOf(context.folder).category;
+  if (typeof name !== 'string' || typeof category !== 'string') return;
+  if (!isNameSegment(name) || !isNameSegment(category)) return;
+  raw['name'] = `${category}/${name}`;
+  warnings.push(`name (line ${source.lineOf(['name'])}): has no category; read as "${category}/${name}"`);
 }
 
 function inherit(raw: Record<string, unknown>, { context, warnings }: Preparation): void {
@@ -167,15 +168,23 @@ function contentWarnings(fields: ManifestFields, source: YamlSource): string[] {
   return [...top, ...env];
 }
 
-/** Registry layout is `skills/<category>/<name>`; in a flat layout the parent folder says nothing. */
 function folderWarnings(name: string, folder: string | undefined): string[] {
   if (folder === undefined) return [];
-  const [root, parent, last] = ['', '', '', ...folder.split(/[/\\]/).filter(Boolean)].slice(-3);
+  const place = placeOf(folder);
   const [category, own] = name.split('/');
-  const registry = root === 'skills';
-  if (last === own && (!registry || parent === category)) return [];
-  const place = registry ? `${parent}/${last}` : String(last);
-  return [`name: ${quote(name)} differs from its folder ${quote(place)}`];
+  if (place.last === own && (place.category ?? category) === category) return [];
+  const shown = place.category === undefined ? place.last : `${place.category}/${place.last}`;
+  return [`name: ${quote(name)} differs from its folder ${quote(shown)}`];
+}
+
+/** A registry has the layout `<registry>/<category>/<name>`; in a flat layout the parent folder says nothing. */
+const REGISTRY_FOLDERS: ReadonlySet<string> = new Set(['skills', 'installed']);
+
+function placeOf(folder: string | undefined): { category?: string; last: string } {
+  const [registry = '', category = '', last = ''] = ['', '', '', ...(folder ?? '').split(/[/\\]/)]
+    .filter((part, index) => index < 3 || part !== '')
+    .slice(-3);
+  return REGISTRY_FOLDERS.has(registry) ? { category, last } : { last };
 }
 
 function isMapping(value: unknown): value is Record<string, unknown> {

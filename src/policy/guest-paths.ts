@@ -11,7 +11,9 @@ import { pathSegments } from './patterns.ts';
 export const GUEST_WORKSPACE = '/workspace';
 
 /** First segments of absolute paths that the cell needs for itself; `lib*` is checked by prefix. */
-const RESERVED = new Set('usr bin sbin proc dev sys tmp skill harness bytecode deps etc run workspace'.split(' '));
+const RESERVED = new Set(
+  'usr bin sbin proc dev sys tmp skill harness bytecode deps etc run workspace'.split(' '),
+);
 
 export type DeclaredPath =
   /** Inside the bundle, which every skill may read: needs no grant. */

@@ -68,7 +68,7 @@ export function pythonSpec(home: string, interpreter: Interpreter): LaunchSpec {
     argv: [interpreter.path, '-I', '-S', '-B', '/harness/main.py'],
     mounts: [...interpreter.mounts, { host: stageHarness(home, interpreter), guest: '/harness' }],
     env: {},
-    cwd: '/',
+    cwd: '/skill',
   };
 }
 

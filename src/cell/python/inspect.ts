@@ -79,7 +79,8 @@ async function runInspection(wall: Wall, spec: LaunchSpec, files: string[]): Pro
   const session = new Session({ process, artifact, grant: INSPECT_GRANT, start: 'cold', preload: false });
   const { reply, logs } = await session.call({ files });
   if (reply?.kind === 'result') return replySchema.parse(reply.value);
-  const reason = reply?.kind === 'error' || reply?.kind === 'broken' ? reply.message : logs.trim() || 'no answer';
+  const reason =
+    reply?.kind === 'error' || reply?.kind === 'broken' ? reply.message : logs.trim() || 'no answer';
   const unparsed = [{ value: `the parser gave up: ${reason.slice(0, 300)}`, at: 'bundle' }];
   return { findings: { ...NOTHING_INSPECTED, unparsed }, bytecode: {} };
 }

@@ -24,9 +24,16 @@ export async function run(ref: string, flags: RunFlags): Promise<number> {
   await using runtime = openRuntime(flags);
   const options = executeOptions(flags);
   if (flags.explain) printNote(await explain(runtime, ref, options));
-  const outcome = await runtime.execute(ref, params, { ...options, reject: false });
+  const outcome = await runtime.execute(ref, params, { ...options, signal: interruption(), reject: false });
   printOutcome(outcome, flags);
   return outcome.ok ? 0 : EXIT_CODES[outcome.error.code];
+}
+
+/** Ends the call, not us: its cell is cleaned up and its receipt written before we leave. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => controller.abort());
+  return controller.signal;
 }
 
 function printOutcome(outcome: Outcome, flags: RunFlags): void {
