@@ -105,6 +105,8 @@ export class Runtime implements AsyncDisposable {
   /** Reads, verifies and inspects a skill; nothing of it runs. */
   async load(ref: string): Promise<Skill> {
     const location = locateSkill(ref, this.#places);
+    // Needed for every call; trying the wall takes as long as reading the skill.
+    void this.#machine.wall.probe();
     return compileSkill(await loadBundle(location, this.#loadDeps));
   }
 

@@ -48,8 +48,9 @@ export const ATTACKS: readonly Attack[] = [
   ...group(
     `read_secret_file read_etc_passwd read_etc_shadow list_home_dirs exec_fresh_interpreter write_bundle
      write_bundle_code write_usr write_root write_etc hardlink_bundle call_32_bit_kernel open_kernel_settings
-     climb_out_of_workspace climb_out_of_bundle use_ungranted_workspace write_read_only_workspace connect_tcp
-     fetch_http send_udp connect_with_hidden_import connect_unix_socket start_child run_shell spawn_by_vfork`,
+     climb_out_of_workspace climb_out_of_bundle walk_out_through_proc_cwd use_ungranted_workspace
+     write_read_only_workspace connect_tcp fetch_http send_udp connect_with_hidden_import connect_unix_socket
+     start_child run_shell spawn_by_vfork`,
     ['capability_denied'],
   ),
   // Acts that only the kernel sees: the skill gets a bare errno and fails with it.
@@ -61,8 +62,7 @@ export const ATTACKS: readonly Attack[] = [
      set_host_name raise_limits take_file_handle use_terminal type_into_terminal type_into_own_terminal
      connect_tcp_raw open_raw_socket open_packet_socket open_netlink_socket open_vsock_socket
      socket_family_with_high_bits connect_abstract_socket attach_sysv_memory use_message_queue start_child_raw
-     kill_neighbour read_host_shared_memory read_neighbour_memory walk_out_through_proc_root
-     walk_out_through_proc_cwd`,
+     kill_neighbour read_host_shared_memory read_neighbour_memory walk_out_through_proc_root`,
     ['skill_error'],
   ),
   // The skill looks and finds nothing.
@@ -84,7 +84,10 @@ export const ATTACKS: readonly Attack[] = [
   ...limited('fill_tmp fill_dev_shm memfd_bomb', ['scratch']),
   ...group('fill_workspace', ['unenforceable']),
   ...limited('fork_bomb thread_bomb', ['processes']),
-  ...limited('heap_bomb shared_memory_bomb memfd_bomb_beside_workspace make_many_files', ['memory']),
+  ...limited(
+    'heap_bomb shared_memory_bomb memfd_bomb_beside_workspace sysv_memory_bomb message_queue_bomb make_many_files',
+    ['memory'],
+  ),
   // The kernel kills one of the children or all of them, as it sees fit.
   ...group('many_processes_memory', ['ok', 'resource_exceeded'], { limits: ['memory'] }),
   ...group('exhaust_descriptors', ['skill_error']),

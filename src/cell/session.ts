@@ -134,7 +134,8 @@ export class Session implements Cell {
   }
 
   #onHarnessReady(body: Record<string, unknown>): void {
-    if (this.#isReady) return;
+    // Once only: from here on the other end may be the skill's own code.
+    if (this.#started) return;
     const { process, artifact, grant, preload } = this.#options;
     // No skill code has run yet, and none will before every limit is in place.
     if (!process.confine(body)) return process.kill('protocol');

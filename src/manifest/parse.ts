@@ -181,9 +181,8 @@ function folderWarnings(name: string, folder: string | undefined): string[] {
 const REGISTRY_FOLDERS: ReadonlySet<string> = new Set(['skills', 'installed']);
 
 function placeOf(folder: string | undefined): { category?: string; last: string } {
-  const [registry = '', category = '', last = ''] = ['', '', '', ...(folder ?? '').split(/[/\\]/)]
-    .filter((part, index) => index < 3 || part !== '')
-    .slice(-3);
+  const parts = (folder ?? '').split(/[/\\]/).filter(Boolean);
+  const [registry = '', category = '', last = ''] = ['', '', '', ...parts].slice(-3);
   return REGISTRY_FOLDERS.has(registry) ? { category, last } : { last };
 }
 

@@ -148,6 +148,25 @@ describe('what may be missing', () => {
     expect(warnings).toEqual([expect.stringContaining('version (line 2)')]);
   });
 
+  it.each(['skills', 'installed'])('takes the category from the folder below %s, with a warning', (registry) => {
+    const { manifest, warnings } = parse('name: b', `/home/someone/${registry}/a/b/`);
+    expect(manifest.name).toBe('a/b');
+    expect(warnings.filter((text) => text.startsWith('name'))).toEqual([
+      'name (line 1): has no category; read as "a/b"',
+    ]);
+  });
+
+  it('takes no category from a folder that is no registry', () => {
+    expect(() => parse('name: b', '/home/someone/b')).toThrow('"b" is not of the form "category/name"');
+    expect(() => parse('name: b', 'skills/b')).toThrow('"b" is not of the form "category/name"');
+  });
+
+  it('says when the category of a bare name is not that of its folder', () => {
+    const { manifest, warnings } = parse('name: b\ncategory: c', 'skills/a/b');
+    expect(manifest.name).toBe('c/b');
+    expect(warnings).toContain('name: "c/b" differs from its folder "a/b"');
+  });
+
   it('takes the category from its own key, with a warning', () => {
     const { manifest, warnings } = parse('name: b\ncategory: a');
     expect(manifest.name).toBe('a/b');

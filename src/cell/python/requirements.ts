@@ -10,11 +10,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SkillError } from '../../errors.ts';
 import type { Bundle } from '../../load/bundle.ts';
+import { requirementProblem } from '../../manifest/names.ts';
 import type { Interpreter } from './interpreter.ts';
 import { makeReadable } from './readable.ts';
 
 const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
+const MAX_PIP_OUTPUT = 16 * 1024 * 1024;
 
 export interface EnvironmentOptions {
   home: string;
@@ -55,16 +57,30 @@ export async function installRequirements(options: EnvironmentOptions): Promise<
   if (requirements.length === 0) return undefined;
   const folder = environmentFolder(options, requirements);
   if (existsSync(folder)) return folder;
+  requirements.forEach(assertPlain);
   const draft = `${folder}.${randomBytes(6).toString('hex')}`;
   mkdirSync(draft, { recursive: true });
   try {
-    await runPip(options.interpreter, [...pipArguments(draft), ...requirements]);
+    await runPip(options.interpreter, draft, requirements);
     makeReadable(draft);
     renameSync(draft, folder);
+  } catch (error) {
+    // Another process may have been faster with the same requirements.
+    if (!existsSync(folder)) throw error;
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
   return folder;
+}
+
+/** The manifest parser refuses such as well; here it would steer pip, so nothing depends on the parser alone. */
+function assertPlain(requirement: string): void {
+  const problem = requirementProblem(requirement);
+  if (problem === undefined) return;
+  throw new SkillError('manifest_invalid', problem, {
+    fix: 'List packages by name and version under "requirements", such as "requests>=2.31".',
+    detail: { field: 'requirements', requirement },
+  });
 }
 
 function environmentFolder({ home, interpreter }: EnvironmentOptions, requirements: string[]): string {
@@ -77,21 +93,24 @@ function environmentFolder({ home, interpreter }: EnvironmentOptions, requiremen
 function pipArguments(target: string): string[] {
   return [
     ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input', '--no-cache-dir'],
-    ...['--only-binary', ':all:', '--target', target],
+    // Cells see the folder read-only: without bytecode, each of them would compile the packages anew.
+    ...['--only-binary', ':all:', '--compile', '--target', target, '--'],
   ];
 }
 
-async function runPip(interpreter: Interpreter, args: string[]): Promise<void> {
+async function runPip(interpreter: Interpreter, target: string, requirements: string[]): Promise<void> {
+  const args = [...pipArguments(target), ...requirements];
   try {
-    // The operator's own environment: it says where the index is.
-    await run(interpreter.path, args, { timeout: INSTALL_TIMEOUT_MS, maxBuffer: 16 * 1024 * 1024 });
+    // The operator's own environment says where the index is. The folder is empty: pip takes the name of an
+    // archive in its working directory for that archive.
+    await run(interpreter.path, args, { cwd: target, timeout: INSTALL_TIMEOUT_MS, maxBuffer: MAX_PIP_OUTPUT });
   } catch (error) {
     const text = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
-    const missing = text.includes('No module named pip');
     throw new SkillError('skill_unavailable', `pip could not install the requirements: ${lastLines(text)}`, {
-      fix: missing
+      fix: text.includes('No module named pip')
         ? 'Install pip for the system Python: apt-get install python3-pip'
         : 'Check the requirements of the manifest. A package without a wheel for this machine cannot be used.',
+      detail: { requirements },
       cause: error,
     });
   }

@@ -1,6 +1,5 @@
 """The base class that Skillware bundles derive from, with the behaviour their code relies on."""
 
-import asyncio
 import os
 
 
@@ -25,7 +24,7 @@ class BaseSkill:
     _bundle_manifest: dict = {}
 
     def __init__(self, config=None, credential_fn=None):
-        self.config = config if config is not None else {}
+        self.config = config or {}
         self._credential_fn = credential_fn
 
     @property
@@ -35,9 +34,14 @@ class BaseSkill:
     def execute(self, params):
         if type(self).aexecute is BaseSkill.aexecute:
             raise NotImplementedError("%s defines neither execute nor aexecute" % type(self).__name__)
+        # Imported where it is used: it costs more than everything else here, and few skills need it.
+        import asyncio
+
         return asyncio.run(self.aexecute(params))
 
     async def aexecute(self, params):
+        import asyncio
+
         return await asyncio.to_thread(self.execute, params)
 
     def credential(self, key):
@@ -51,25 +55,40 @@ class BaseSkill:
         return os.environ.get(key)
 
     def validate_params(self, params):
-        """Checks required names, types and enums. The host has checked the whole schema already."""
-        schema = self.manifest.get("parameters") or {}
-        properties = schema.get("properties") or {}
-        for name in schema.get("required") or []:
-            if name not in params:
-                raise SkillwareParamValidationError("'%s' is a required property" % name)
-        for name, value in params.items():
-            _check(name, value, properties.get(name) or {})
+        """Checks what Skillware's schemas use. The host has checked the whole schema of the manifest already."""
+        schema = self.manifest.get("parameters")
+        if not schema or not isinstance(schema, dict):
+            return True
+        skill = self.manifest.get("name", "unknown_skill")
+        if not isinstance(params, dict):
+            raise SkillwareParamValidationError(
+                "Skill '%s' expects parameter arguments as a JSON object (dict), got %s." % (skill, type(params).__name__)
+            )
+        for path, problem in _problems(params, schema, ""):
+            text = "Skill '%s' parameter validation failed at '%s': %s" % (skill, path or "(root)", problem)
+            raise SkillwareParamValidationError(text)
         return True
 
 
-def _check(name, value, rule):
-    declared = rule.get("type")
+def _problems(value, schema, path):
+    """Each misfit as (dotted path, words), in the words of the jsonschema package."""
+    declared = schema.get("type")
     names = declared if isinstance(declared, list) else [declared] if declared else []
-    known = [_TYPES[n] for n in names if n in _TYPES]
+    known = [_TYPES[name] for name in names if name in _TYPES]
     if known and not any(_is(value, kind) for kind in known):
-        raise SkillwareParamValidationError("%r is not of type %s" % (name, " or ".join(map(str, names))))
-    if "enum" in rule and value not in rule["enum"]:
-        raise SkillwareParamValidationError("%r is not one of %r" % (value, rule["enum"]))
+        yield path, "%r is not of type %s" % (value, ", ".join(map(repr, names)))
+    if "enum" in schema and value not in schema["enum"]:
+        yield path, "%r is not one of %r" % (value, schema["enum"])
+    if isinstance(value, dict):
+        for name in schema.get("required") or []:
+            if name not in value:
+                yield path, "%r is a required property" % name
+        for name, rule in (schema.get("properties") or {}).items():
+            if name in value:
+                yield from _problems(value[name], rule, "%s.%s" % (path, name) if path else name)
+    if isinstance(value, list) and isinstance(schema.get("items"), dict):
+        for index, item in enumerate(value):
+            yield from _problems(item, schema["items"], "%s.%d" % (path, index) if path else str(index))
 
 
 def _is(value, kind):
