@@ -32,16 +32,20 @@ export function describeOutcome(facts: CallFacts, verdict: () => Verdict): Outco
   };
   try {
     const { result, warnings: remarks } = verdict();
-    const problems = facts.skill?.outputs.check(result) ?? [];
-    if (problems.length > 0) throw unfitting(problems);
-    return { ok: true, result, ...base, warnings: [...base.warnings, ...remarks] };
+    return { ok: true, result, ...base, warnings: [...base.warnings, ...remarks, ...misfits(facts, result)] };
   } catch (thrown) {
     return { ok: false, error: toSkillError(thrown).toBody(), ...base };
   }
 }
 
-function unfitting(problems: string[]): SkillError {
-  return new SkillError('skill_error', `The skill returned what its outputs forbid: ${problems.join('; ')}`, {
+/** Throws when the result breaks `outputs`. Skillware never checks them, so for its bundles it is a remark. */
+function misfits({ skill }: CallFacts, result: unknown): string[] {
+  const problems = skill?.outputs.check(result) ?? [];
+  if (skill?.bundle.manifest.declaresCapabilities !== true) {
+    return problems.map((problem) => `The result differs from the outputs of the manifest: ${problem}`);
+  }
+  if (problems.length === 0) return [];
+  throw new SkillError('skill_error', `The skill returned what its outputs forbid: ${problems.join('; ')}`, {
     fix: 'Correct the result or the outputs of the manifest.',
     detail: { problems },
   });

@@ -9,6 +9,7 @@ import { envNameProblem } from '../manifest/names.ts';
 import { quote } from '../manifest/quote.ts';
 import type { Finding, Inspection } from './inspection.ts';
 import { isAvailableModule, isNetworkModule, isOwnModule, isProcessModule } from './modules.ts';
+import { requirementsOf } from './requirements.ts';
 
 export interface Drift {
   /** The code does what the manifest does not cover: the load is refused. */
@@ -92,8 +93,9 @@ function uncoveredProcesses({ manifest, inspection }: DriftSource): string[] {
   );
 }
 
-function unknownModules({ manifest, inspection, paths }: DriftSource): string[] {
-  const sources = { requirements: manifest.requirements, paths };
+function unknownModules(source: DriftSource): string[] {
+  const { inspection, paths } = source;
+  const sources = { requirements: requirementsOf(source), paths };
   const unknown = inspection.modules.filter(({ value }) => !isAvailableModule(value, sources));
   return perValue(
     unknown.map(({ value, at }) => ({ value: value.split('.')[0] ?? value, at })),

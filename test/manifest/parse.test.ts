@@ -148,13 +148,16 @@ describe('what may be missing', () => {
     expect(warnings).toEqual([expect.stringContaining('version (line 2)')]);
   });
 
-  it.each(['skills', 'installed'])('takes the category from the folder below %s, with a warning', (registry) => {
-    const { manifest, warnings } = parse('name: b', `/home/someone/${registry}/a/b/`);
-    expect(manifest.name).toBe('a/b');
-    expect(warnings.filter((text) => text.startsWith('name'))).toEqual([
-      'name (line 1): has no category; read as "a/b"',
-    ]);
-  });
+  it.each(['skills', 'installed'])(
+    'takes the category from the folder below %s, with a warning',
+    (registry) => {
+      const { manifest, warnings } = parse('name: b', `/home/someone/${registry}/a/b/`);
+      expect(manifest.name).toBe('a/b');
+      expect(warnings.filter((text) => text.startsWith('name'))).toEqual([
+        'name (line 1): has no category; read as "a/b"',
+      ]);
+    },
+  );
 
   it('takes no category from a folder that is no registry', () => {
     expect(() => parse('name: b', '/home/someone/b')).toThrow('"b" is not of the form "category/name"');

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SkillError } from '../../errors.ts';
 import type { Bundle } from '../../load/bundle.ts';
+import { requirementsOf } from '../../load/requirements.ts';
 import { requirementProblem } from '../../manifest/names.ts';
 import type { Interpreter } from './interpreter.ts';
 import { makeReadable } from './readable.ts';
@@ -26,7 +27,7 @@ export interface EnvironmentOptions {
 
 /** Folder with the installed requirements, undefined when there are none; throws when they are not installed. */
 export function environmentFor(options: EnvironmentOptions): string | undefined {
-  const requirements = requirementsOf(options.bundle);
+  const requirements = requirementsOfBundle(options.bundle);
   if (requirements.length === 0) return undefined;
   const folder = environmentFolder(options, requirements);
   if (existsSync(folder)) return folder;
@@ -40,20 +41,9 @@ export function environmentFor(options: EnvironmentOptions): string | undefined 
   );
 }
 
-/**
- * What the manifest lists. Skillware itself brings PyYAML along, and its bundles use it without listing it.
- */
-export function requirementsOf({ manifest, inspection }: Bundle): string[] {
-  const listed = manifest.requirements;
-  const usesYaml = inspection.modules.some(({ value }) => value === 'yaml' || value.startsWith('yaml.'));
-  const listsYaml = listed.some((requirement) => /^pyyaml\b/i.test(requirement));
-  const implied = usesYaml && !listsYaml && !manifest.declaresCapabilities ? ['pyyaml'] : [];
-  return [...listed, ...implied].toSorted();
-}
-
 /** Resolves and unpacks the wheels. Wheels only: building a package would run its code. */
 export async function installRequirements(options: EnvironmentOptions): Promise<string | undefined> {
-  const requirements = requirementsOf(options.bundle);
+  const requirements = requirementsOfBundle(options.bundle);
   if (requirements.length === 0) return undefined;
   const folder = environmentFolder(options, requirements);
   if (existsSync(folder)) return folder;
@@ -83,6 +73,10 @@ function assertPlain(requirement: string): void {
   });
 }
 
+function requirementsOfBundle(bundle: Bundle): string[] {
+  return requirementsOf({ ...bundle, paths: Object.keys(bundle.files) });
+}
+
 function environmentFolder({ home, interpreter }: EnvironmentOptions, requirements: string[]): string {
   const key = createHash('sha256').update(
     JSON.stringify([interpreter.path, interpreter.version, requirements]),
@@ -103,7 +97,11 @@ async function runPip(interpreter: Interpreter, target: string, requirements: st
   try {
     // The operator's own environment says where the index is. The folder is empty: pip takes the name of an
     // archive in its working directory for that archive.
-    await run(interpreter.path, args, { cwd: target, timeout: INSTALL_TIMEOUT_MS, maxBuffer: MAX_PIP_OUTPUT });
+    await run(interpreter.path, args, {
+      cwd: target,
+      timeout: INSTALL_TIMEOUT_MS,
+      maxBuffer: MAX_PIP_OUTPUT,
+    });
   } catch (error) {
     const text = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
     throw new SkillError('skill_unavailable', `pip could not install the requirements: ${lastLines(text)}`, {

@@ -1,0 +1,49 @@
+/** A package index made of files, so that tests of pip need no network and no foreign package. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { onTestFinished } from 'vitest';
+
+/** Lets pip see nothing but the folder, for the rest of the test. */
+export function useIndex(folder: string): void {
+  const before = { ...process.env };
+  process.env['PIP_NO_INDEX'] = '1';
+  process.env['PIP_FIND_LINKS'] = folder;
+  process.env['PIP_CONFIG_FILE'] = '/dev/null';
+  onTestFinished(() => {
+    for (const name of ['PIP_NO_INDEX', 'PIP_FIND_LINKS', 'PIP_CONFIG_FILE']) {
+      if (before[name] === undefined) delete process.env[name];
+      else process.env[name] = before[name];
+    }
+  });
+}
+
+/** Puts a wheel with one module into the folder. */
+export function addWheel(folder: string, name: string, source: string): string {
+  const info = `${name}-1.0.dist-info`;
+  const files = {
+    [`${name}.py`]: source,
+    [`${info}/METADATA`]: `Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`,
+    [`${info}/WHEEL`]: 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    [`${info}/RECORD`]: '',
+  };
+  const target = join(folder, `${name}-1.0-py3-none-any.whl`);
+  const script = `
+import json, sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as wheel:
+    for name, text in json.load(sys.stdin).items():
+        wheel.writestr(name, text)
+`;
+  mkdirSync(folder, { recursive: true });
+  execFileSync('/usr/bin/python3', ['-I', '-c', script, target], { input: JSON.stringify(files) });
+  return target;
+}
+
+/** Puts a source distribution into the folder whose build would leave `trace` behind. */
+export function addSourceDistribution(folder: string, name: string, trace: string): void {
+  const source = join(folder, `${name}-1.0`);
+  mkdirSync(source, { recursive: true });
+  writeFileSync(join(source, 'setup.py'), `open(${JSON.stringify(trace)}, "w").close()\n`);
+  writeFileSync(join(source, 'PKG-INFO'), `Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`);
+  execFileSync('tar', ['-czf', join(folder, `${name}-1.0.tar.gz`), '-C', folder, `${name}-1.0`]);
+}
