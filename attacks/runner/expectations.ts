@@ -55,16 +55,18 @@ export const ATTACKS: readonly Attack[] = [
   ),
   // Acts that only the kernel sees: the skill gets a bare errno and fails with it.
   ...group(
-    `read_secret_file_raw read_shared_tmp tamper_with_harness read_through_symlink write_dev change_root
-     unshare_user unshare_mount unshare_network clone_new_user clone3_new_user join_namespace mount_tmpfs
-     unmount_proc remount_writable open_mount_context clone_mount_tree trace_neighbour trace_me
-     read_process_memory steal_descriptor use_keyring add_key io_uring userfaultfd perf_event_open fanotify
-     set_host_name raise_limits take_file_handle use_terminal type_into_terminal type_into_own_terminal
-     connect_tcp_raw open_raw_socket open_packet_socket open_netlink_socket open_vsock_socket
-     socket_family_with_high_bits connect_abstract_socket attach_sysv_memory use_message_queue start_child_raw
-     kill_neighbour read_host_shared_memory read_neighbour_memory walk_out_through_proc_root`,
+    `read_secret_file_raw read_shared_tmp read_through_symlink write_dev change_root unshare_user unshare_mount
+     unshare_network clone_new_user clone3_new_user join_namespace mount_tmpfs unmount_proc remount_writable
+     open_mount_context clone_mount_tree trace_neighbour trace_me read_process_memory steal_descriptor
+     use_keyring add_key io_uring userfaultfd perf_event_open fanotify watch_other_programs set_host_name
+     raise_limits take_file_handle use_terminal type_into_terminal type_into_own_terminal connect_tcp_raw
+     open_raw_socket open_packet_socket open_netlink_socket open_vsock_socket socket_family_with_high_bits
+     connect_abstract_socket attach_sysv_memory use_message_queue start_child_raw kill_neighbour
+     read_host_shared_memory read_neighbour_memory walk_out_through_proc_root`,
     ['skill_error'],
   ),
+  // Whether the report gets out depends on how much of the harness the skill finds.
+  ...group('tamper_with_harness', ['skill_error', 'capability_denied']),
   // The skill looks and finds nothing.
   ...group(
     `read_ssh_key read_cloud_credentials read_own_environment read_environment_raw read_pid1_environment
@@ -84,10 +86,10 @@ export const ATTACKS: readonly Attack[] = [
   ...limited('fill_tmp fill_dev_shm memfd_bomb', ['scratch']),
   ...group('fill_workspace', ['unenforceable']),
   ...limited('fork_bomb thread_bomb', ['processes']),
-  ...limited(
-    'heap_bomb shared_memory_bomb memfd_bomb_beside_workspace sysv_memory_bomb message_queue_bomb make_many_files',
-    ['memory'],
-  ),
+  ...limited('heap_bomb shared_memory_bomb memfd_bomb_beside_workspace sysv_memory_bomb message_queue_bomb', [
+    'memory',
+  ]),
+  ...limited('make_many_files', ['memory', 'scratch']),
   // The kernel kills one of the children or all of them, as it sees fit.
   ...group('many_processes_memory', ['ok', 'resource_exceeded'], { limits: ['memory'] }),
   ...group('exhaust_descriptors', ['skill_error']),

@@ -61,7 +61,8 @@ def answer(kind, sock, secret):
 def serve(sockets, secret):
     kinds = {sock: kind for kind, sock in sockets.items()}
     while True:
-        ready, _, _ = select.select([sys.stdin, *kinds], [], [])
+        open("/usr/bin/env", "rb").close()  # what a spy on shared folders would see
+        ready, _, _ = select.select([sys.stdin, *kinds], [], [], 0.2)
         if sys.stdin in ready:
             return
         for sock in ready:
