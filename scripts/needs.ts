@@ -17,7 +17,14 @@ export interface Need {
   readonly suites: readonly string[];
 }
 
-const NATIVE_SUITES = ['test/cell/**', 'test/runtime*', 'test/runtime/**', 'test/cli/**', 'test/attacks/**'];
+const NATIVE_SUITES = [
+  'test/cell/**',
+  'test/runtime*',
+  'test/runtime/**',
+  'test/cli/**',
+  'test/attacks/**',
+  'test/bench/**',
+];
 
 export const NEEDS: readonly Need[] = [
   {

@@ -143,6 +143,17 @@ function addChecks(program: Command, done: Done): void {
       const { attack } = await import('./commands/attack.ts');
       done(await attack(options));
     });
+  program
+    .command('bench')
+    .description('measure on this machine what a call costs, beside plain python3')
+    .option('--rounds <n>', 'how often everything is measured', '40')
+    .option('--seconds <n>', 'how long calls are made at full load', '5')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('bench --rounds 20'))
+    .action(async (options: { rounds: string; seconds: string }) => {
+      const { bench } = await import('./commands/bench.ts');
+      done(await bench(options));
+    });
 }
 
 function withPlanOptions(command: Command): Command {

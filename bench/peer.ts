@@ -1,0 +1,94 @@
+/**
+ * The other sandbox of the comparison: installed when needed, measured in a process of its own.
+ *
+ * @module
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { provide, type Need } from '../scripts/needs.ts';
+import { runProgram } from '../scripts/steps.ts';
+import type { Command } from './runner/plain.ts';
+import type { Timing, Variant } from './runner/rounds.ts';
+
+const PEERS = join(import.meta.dirname, 'peers');
+const PACKAGE = '@anthropic-ai/sandbox-runtime';
+const NEEDS: readonly Need[] = [
+  { name: 'bubblewrap', probe: ['bwrap', '--version'], debianPackage: 'bubblewrap', suites: [] },
+  { name: 'socat', probe: ['socat', '-V'], debianPackage: 'socat', suites: [] },
+  { name: 'ripgrep', probe: ['rg', '--version'], debianPackage: 'ripgrep', suites: [] },
+];
+
+/** Why there is no peer, or undefined when it can be used. */
+export function installPeer(): string | undefined {
+  const missing = provide(NEEDS);
+  if (missing.length > 0) return `it needs ${missing.map((need) => need.name).join(', ')}`;
+  if (existsSync(join(PEERS, 'node_modules', PACKAGE))) return undefined;
+  const installed = runProgram('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: PEERS });
+  return installed ? undefined : `npm could not install ${PACKAGE}`;
+}
+
+export class Peer implements AsyncDisposable {
+  readonly name: string = `srt ${versionOf(PACKAGE)}`;
+  /** Paid once per process, and not part of any row. */
+  readonly initializeMs: number;
+  readonly #child: ChildProcess;
+  readonly #folder: string;
+
+  private constructor(child: ChildProcess, initializeMs: number, folder: string) {
+    this.#child = child;
+    this.initializeMs = initializeMs;
+    this.#folder = folder;
+  }
+
+  static async start(): Promise<Peer> {
+    // It searches its working directory before every call; an empty one costs it least.
+    const folder = mkdtempSync(join(tmpdir(), 'skillcell-bench-peer-'));
+    const child = fork(join(PEERS, 'srt.js'), { cwd: folder, execArgv: [] });
+    const { initializeMs } = await answerOf<{ initializeMs: number }>(child);
+    return new Peer(child, initializeMs, folder);
+  }
+
+  variant(command: Command): Variant {
+    const line = command.argv.map(quoted).join(' ');
+    return { name: this.name, run: () => this.#run(line, command.input) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = once(this.#child, 'exit');
+    this.#child.disconnect();
+    await ended;
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #run(command: string, input: string): Promise<Timing> {
+    const answer = answerOf<{ ms: number; spawnMs: number; output: string }>(this.#child);
+    this.#child.send({ command, input });
+    const { ms, spawnMs, output } = await answer;
+    return { ms, result: JSON.parse(output), parts: { 'without wrapping': spawnMs } };
+  }
+}
+
+/** The next message; an error when the process ends first. */
+async function answerOf<T>(child: ChildProcess): Promise<T> {
+  const ended = new AbortController();
+  const onExit = (code: number | null): void => ended.abort(new Error(`The peer ended with ${code}`));
+  child.once('exit', onExit);
+  try {
+    const [message] = (await once(child, 'message', { signal: ended.signal })) as [T];
+    return message;
+  } finally {
+    child.off('exit', onExit);
+  }
+}
+
+function versionOf(name: string): string {
+  const text = readFileSync(join(PEERS, 'node_modules', name, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}

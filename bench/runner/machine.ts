@@ -1,0 +1,54 @@
+/**
+ * Facts without which a figure means nothing.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { createRuntime, packageRoot } from '../../src/index.ts';
+
+export interface MachineFacts {
+  date: string;
+  cores: number;
+  cpu: string;
+  memory: string;
+  kernel: string;
+  arch: string;
+  node: string;
+  skillcell: string;
+  /** What runs and confines a cell here, in the words of `doctor`. */
+  cell: string;
+  loadAtStart: number;
+  loadAtEnd: number;
+}
+
+export async function readMachine(home: string): Promise<MachineFacts> {
+  await using runtime = createRuntime({ home, audit: false });
+  const [pair] = await runtime.doctor();
+  if (!pair?.available) throw new Error(`Cells cannot run here: ${pair?.summary}. ${pair?.fix ?? ''}`);
+  const load = currentLoad();
+  return {
+    date: new Date().toISOString(),
+    cores: availableParallelism(),
+    cpu: cpus()[0]?.model ?? 'unknown',
+    memory: `${(totalmem() / 1024 ** 3).toFixed(1)} GiB`,
+    kernel: release(),
+    arch: process.arch,
+    node: process.versions.node,
+    skillcell: ownVersion(),
+    cell: pair.summary,
+    loadAtStart: load,
+    loadAtEnd: load,
+  };
+}
+
+/** Mean number of processes that wanted to run in the last minute. */
+export function currentLoad(): number {
+  return loadavg()[0] ?? NaN;
+}
+
+function ownVersion(): string {
+  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,60 @@
+/**
+ * Interleaved measuring: every variant once per round, so that whatever else the machine does hits all alike.
+ *
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { summarize, type Row } from './statistics.ts';
+
+/** One way to get a job done. */
+export interface Variant {
+  name: string;
+  /** Does the job once. What it does besides waiting for the result is not measured by itself. */
+  run(): Promise<Timing>;
+  /** Brings back what a call used up, e.g. the pre-started process; not measured. */
+  rest?(): Promise<void>;
+}
+
+export interface Timing {
+  /** From the call to the result in the caller's hands. */
+  ms: number;
+  result: unknown;
+  /** Further measures of the same call, by name. */
+  parts?: Record<string, number>;
+}
+
+/** Time for a process that ended to be cleaned up, so that nobody pays for whom came before. */
+const PAUSE_MS = 20;
+const WARM_UP_ROUNDS = 2;
+
+/** The first variant says what the right result is. */
+export async function measureRounds(variants: readonly Variant[], rounds: number): Promise<Row[]> {
+  const samples = new Map<string, number[]>();
+  let expected: string | undefined;
+  for (let round = 0; round < rounds + WARM_UP_ROUNDS; round++) {
+    for (const variant of rotated(variants, round)) {
+      const { ms, result, parts = {} } = await variant.run();
+      expected ??= JSON.stringify(result);
+      assertSame(variant.name, JSON.stringify(result), expected);
+      await variant.rest?.();
+      await sleep(PAUSE_MS);
+      const measures = [[variant.name, ms], ...partsOf(variant, parts)] as const;
+      for (const [name, value] of measures) samples.set(name, [...(samples.get(name) ?? []), value]);
+    }
+  }
+  return [...samples].map(([name, values]) => summarize(name, values.slice(WARM_UP_ROUNDS)));
+}
+
+function partsOf(variant: Variant, parts: Record<string, number>): [string, number][] {
+  return Object.entries(parts).map(([part, ms]) => [`${variant.name}, ${part}`, ms]);
+}
+
+function rotated<T>(items: readonly T[], by: number): T[] {
+  const at = by % items.length;
+  return [...items.slice(at), ...items.slice(0, at)];
+}
+
+/** A variant that does less than its job would look fast. */
+function assertSame(name: string, result: string, expected: string): void {
+  if (result !== expected) throw new Error(`"${name}" gave ${result} instead of ${expected}`);
+}

@@ -1,0 +1,101 @@
+/**
+ * One bench from start to report: rounds for both jobs, then throughput and memory.
+ *
+ * @module
+ */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRuntime } from '../../src/index.ts';
+import { ECHO_WORDS, PROMPT_REWRITER, type Job } from './jobs.ts';
+import { currentLoad, readMachine, type MachineFacts } from './machine.ts';
+import { meanCellBytes } from './memory.ts';
+import { OurVariants } from './ours.ts';
+import { plainCommand, plainVariants, type Command } from './plain.ts';
+import { measureRounds, type Variant } from './rounds.ts';
+import type { Row } from './statistics.ts';
+import { checkTargets, type Target } from './targets.ts';
+import { measureThroughput, type Throughput } from './throughput.ts';
+
+export interface BenchOptions {
+  rounds: number;
+  /** How long calls are made for the throughput. */
+  seconds: number;
+  /** Another sandbox to measure in the same rounds. */
+  peer?: { name: string; variant: (command: Command) => Variant };
+}
+
+export interface BenchReport {
+  machine: MachineFacts;
+  jobs: { job: string; rows: Row[] }[];
+  throughput: Throughput;
+  /** Of a cell that waits for its call. */
+  cellBytes: number | undefined;
+  peer: string | undefined;
+  targets: Target[];
+}
+
+const CALLERS = 8;
+const WAITING_CELLS = 4;
+
+export async function runBench(options: BenchOptions): Promise<BenchReport> {
+  const folder = mkdtempSync(join(tmpdir(), `skillcell-bench-${process.pid}-`));
+  // A cell of a root host runs as another user, who has to get through to the skill.
+  chmodSync(folder, 0o711);
+  try {
+    return await benchIn(folder, options);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function benchIn(folder: string, options: BenchOptions): Promise<BenchReport> {
+  const machine = await readMachine(join(folder, 'doctor'));
+  const peer = options.peer?.name;
+  const echo = await measureJob(ECHO_WORDS, folder, options);
+  const rewriter = await measureJob(PROMPT_REWRITER, folder, { rounds: options.rounds });
+  const { throughput, cellBytes } = await measureCrowd(folder, options.seconds);
+  return {
+    machine: { ...machine, loadAtEnd: currentLoad() },
+    jobs: [
+      { job: ECHO_WORDS.name, rows: echo },
+      { job: PROMPT_REWRITER.name, rows: rewriter },
+    ],
+    throughput,
+    cellBytes,
+    peer,
+    targets: checkTargets(echo, peer),
+  };
+}
+
+async function measureJob(
+  job: Job,
+  folder: string,
+  { rounds, peer }: Pick<BenchOptions, 'rounds' | 'peer'>,
+): Promise<Row[]> {
+  const plainFolder = join(folder, 'plain');
+  mkdirSync(plainFolder, { recursive: true });
+  const command = plainCommand(job, plainFolder);
+  await using ours = new OurVariants(folder);
+  const variants = [...plainVariants(command), ...(await ours.of(job))];
+  if (peer) variants.push(peer.variant(command));
+  return await measureRounds(variants, rounds);
+}
+
+/** Many callers at once, and then the cells that wait for the next. */
+async function measureCrowd(
+  folder: string,
+  seconds: number,
+): Promise<Pick<BenchReport, 'throughput' | 'cellBytes'>> {
+  await using runtime = createRuntime({
+    home: join(folder, 'crowd'),
+    pool: { size: WAITING_CELLS },
+    caller: 'bench',
+  });
+  const skill = await runtime.load(ECHO_WORDS.dir);
+  await runtime.warm(skill);
+  const cellBytes = meanCellBytes();
+  const call = () => runtime.execute(skill, ECHO_WORDS.params, { reject: false });
+  const throughput = await measureThroughput({ callers: CALLERS, seconds, call });
+  return { throughput, cellBytes };
+}

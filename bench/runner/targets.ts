@@ -1,0 +1,45 @@
+/**
+ * The figures we hold ourselves to.
+ *
+ * @module
+ */
+import { COLD, POOL, ZYGOTE } from './ours.ts';
+import type { Row } from './statistics.ts';
+
+export interface Target {
+  aim: string;
+  /** Undefined when it could not be measured. */
+  met: boolean | undefined;
+  found: string;
+}
+
+/** `peer` is the name of the row of the other sandbox, when there is one. */
+export function checkTargets(rows: readonly Row[], peer: string | undefined): Target[] {
+  const median = (name: string | undefined): number => rows.find((row) => row.name === name)?.median ?? NaN;
+  const [plain, cold, pool, zygote] = ['plain python3', COLD, POOL, ZYGOTE].map(median) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const other = median(peer);
+  return [
+    atMost('cold jail at most 10 ms over plain python3', cold - plain, 10),
+    atMost('pool at most 2 ms', pool, 2),
+    atMost('zygote at most 10 ms', zygote, 10),
+    factor('pool at least 5 times as fast as the peer', other / pool, 5),
+    factor('cold jail faster than the peer', other / cold, 1),
+  ];
+}
+
+function atMost(aim: string, ms: number, limit: number): Target {
+  return { aim, ...judged(ms, ms <= limit, `${ms.toFixed(2)} ms`) };
+}
+
+function factor(aim: string, times: number, limit: number): Target {
+  return { aim, ...judged(times, times > limit, `${times.toFixed(1)} times`) };
+}
+
+function judged(figure: number, met: boolean, found: string): Omit<Target, 'aim'> {
+  return Number.isNaN(figure) ? { met: undefined, found: 'not measured' } : { met, found };
+}

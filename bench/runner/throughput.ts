@@ -1,0 +1,52 @@
+/**
+ * How many calls a busy runtime gets done, and how long the slowest wait.
+ *
+ * @module
+ */
+import type { Outcome } from '../../src/index.ts';
+import { quantile } from './statistics.ts';
+
+export interface Throughput {
+  callers: number;
+  seconds: number;
+  callsPerSecond: number;
+  medianMs: number;
+  p99Ms: number;
+  failed: number;
+  /** How many cells came from where. */
+  starts: Record<string, number>;
+}
+
+export interface ThroughputOptions {
+  callers: number;
+  seconds: number;
+  call: () => Promise<Outcome>;
+}
+
+export async function measureThroughput({ callers, seconds, call }: ThroughputOptions): Promise<Throughput> {
+  const samples: number[] = [];
+  const starts: Record<string, number> = {};
+  let failed = 0;
+  const began = performance.now();
+  const keepCalling = async (): Promise<void> => {
+    while (performance.now() - began < seconds * 1000) {
+      const sent = performance.now();
+      const outcome = await call();
+      samples.push(performance.now() - sent);
+      const start = outcome.execution?.start ?? 'none';
+      starts[start] = (starts[start] ?? 0) + 1;
+      if (!outcome.ok) failed++;
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, keepCalling));
+  const took = (performance.now() - began) / 1000;
+  return {
+    callers,
+    seconds: took,
+    callsPerSecond: samples.length / took,
+    medianMs: quantile(samples, 0.5),
+    p99Ms: quantile(samples, 0.99),
+    failed,
+    starts,
+  };
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { measureRounds, type Variant } from '../../bench/runner/rounds.ts';
+
+function variant(name: string, calls: string[], result: unknown = 'same'): Variant {
+  return {
+    name,
+    run: async () => {
+      calls.push(name);
+      return { ms: calls.length, result, parts: { half: calls.length / 2 } };
+    },
+    rest: async () => void calls.push(`${name} rests`),
+  };
+}
+
+test('runs every variant once per round, each round with another first, and rests after each', async () => {
+  const calls: string[] = [];
+  await measureRounds([variant('a', calls), variant('b', calls)], 1);
+  const order = calls.filter((call) => !call.endsWith('rests'));
+  expect(order).toEqual(['a', 'b', 'b', 'a', 'a', 'b']);
+  expect(calls.slice(0, 4)).toEqual(['a', 'a rests', 'b', 'b rests']);
+});
+
+test('leaves the rounds of warming up out, and has a row for each measure', async () => {
+  const rows = await measureRounds([variant('a', []), variant('b', [])], 3);
+  expect(rows.map(({ name, n }) => [name, n])).toEqual([
+    ['a', 3],
+    ['a, half', 3],
+    ['b', 3],
+    ['b, half', 3],
+  ]);
+});
+
+test('refuses a variant that does not do the job', async () => {
+  await expect(measureRounds([variant('a', []), variant('b', [], 'less')], 1)).rejects.toThrow(
+    '"b" gave "less" instead of "same"',
+  );
+});

@@ -1,0 +1,46 @@
+/**
+ * The bench does what it says: every way to a cell is really taken. How long that takes is no matter of tests.
+ */
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { beforeAll, expect, test } from 'vitest';
+import { runBench, type BenchReport } from '../../bench/runner/run-bench.ts';
+import { formatReport } from '../../bench/runner/table.ts';
+
+let report: BenchReport;
+
+beforeAll(async () => {
+  report = await runBench({ rounds: 2, seconds: 0.2 });
+});
+
+test('measures plain Python and the three ways to a cell, for both jobs', () => {
+  const names = ['plain python3', 'plain python3 -I -S', 'cold jail', 'pool', 'zygote'];
+  expect(report.jobs.map(({ rows }) => rows.map((row) => row.name))).toEqual([names, names]);
+  for (const row of report.jobs.flatMap(({ rows }) => rows)) {
+    expect(row.n).toBe(2);
+    expect(row.min).toBeGreaterThan(0);
+  }
+});
+
+test('makes calls at full load without a failure', () => {
+  expect(report.throughput.callsPerSecond).toBeGreaterThan(0);
+  expect(report.throughput.failed).toBe(0);
+});
+
+test('judges only what was measured', () => {
+  const measured = report.targets.map(({ met }) => met !== undefined);
+  expect(measured).toEqual([true, true, true, false, false]);
+});
+
+test('prints a line for each row and target', () => {
+  const text = formatReport(report);
+  expect(text.match(/^zygote /gm)).toHaveLength(2);
+  expect(text).toMatch(/^(met {4}|NOT MET) {2}pool at most 2 ms: [\d.]+ ms$/m);
+  expect(text).not.toMatch(/NaN|undefined/);
+});
+
+test('leaves no folder behind', () => {
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`skillcell-bench-${process.pid}`))).toEqual(
+    [],
+  );
+});
