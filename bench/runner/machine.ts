@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { createRuntime, packageRoot } from '../../src/index.ts';
+import { createRuntime, packageRoot, SkillError } from '../../src/index.ts';
 
 export interface MachineFacts {
   date: string;
@@ -26,7 +26,11 @@ export interface MachineFacts {
 export async function readMachine(home: string): Promise<MachineFacts> {
   await using runtime = createRuntime({ home, audit: false });
   const [pair] = await runtime.doctor();
-  if (!pair?.available) throw new Error(`Cells cannot run here: ${pair?.summary}. ${pair?.fix ?? ''}`);
+  if (!pair?.available) {
+    throw new SkillError('skill_unavailable', `Cells cannot run here: ${pair?.summary ?? 'no way to'}`, {
+      fix: pair?.fix ?? 'Run `skillcell doctor` to see what this machine has.',
+    });
+  }
   const load = currentLoad();
   return {
     date: new Date().toISOString(),
