@@ -1,0 +1,168 @@
+/**
+ * The joints of a Wasm cell: what the installer writes and the linker reads, and what a host function is.
+ * Plain data, so that it crosses a process boundary as JSON.
+ *
+ * @module
+ */
+
+// --- what the installer makes of a binary ----------------------------------------------------------------
+
+/** Everything a cell needs besides the rewritten core modules, which lie beside it as `<index>.wasm`. */
+export interface Plan {
+  version: 1;
+  /** `component`: WASI 0.2 and the skill interface; `command`: a WASI preview1 module with `_start`. */
+  format: 'component' | 'command';
+  /** Only for `component`. */
+  component?: Component;
+  modules: ModuleFacts[];
+  /** Interfaces (component) or `module.name` functions (command) that the binary imports, sorted. */
+  imports: string[];
+}
+
+/** What was found in, or put into, one core module. */
+export interface ModuleFacts {
+  bytes: number;
+  functions: number;
+  /** Pages after clamping. */
+  memories: { min: number; max: number }[];
+  tables: { min: number; max: number }[];
+  /** Export name of the fuel counter that the rewriter added: a mutable i64 global. */
+  fuelExport: string;
+}
+
+// --- a component as it was parsed: definitions in order, each adds to an index space ----------------------
+
+export interface Component {
+  definitions: Definition[];
+}
+
+export type CoreSort = 'func' | 'table' | 'memory' | 'global' | 'type' | 'module' | 'instance';
+export type Sort = 'func' | 'value' | 'type' | 'component' | 'instance' | { core: CoreSort };
+
+export type Definition =
+  /** `module` counts over the whole file, nested components included: the number of the .wasm file. */
+  | { kind: 'core-module'; module: number }
+  | { kind: 'core-instance'; expr: CoreInstanceExpr }
+  /** Core types matter for nothing that we link; they keep their place in the index space. */
+  | { kind: 'core-type' }
+  | { kind: 'component'; component: Component }
+  | { kind: 'instance'; expr: InstanceExpr }
+  | { kind: 'alias'; sort: Sort; target: AliasTarget }
+  | { kind: 'type'; type: TypeDef }
+  | { kind: 'canon'; canon: Canon }
+  | { kind: 'import'; name: string; desc: ExternDesc }
+  | { kind: 'export'; name: string; sort: Sort; index: number; desc?: ExternDesc };
+
+export type CoreInstanceExpr =
+  | { instantiate: number; args: { name: string; instance: number }[] }
+  | { exports: { name: string; sort: CoreSort; index: number }[] };
+
+export type InstanceExpr =
+  | { instantiate: number; args: { name: string; sort: Sort; index: number }[] }
+  | { exports: { name: string; sort: Sort; index: number }[] };
+
+export type AliasTarget =
+  | { export: { instance: number; name: string } }
+  | { coreExport: { instance: number; name: string } }
+  | { outer: { count: number; index: number } };
+
+export type Canon =
+  | { lift: { coreFunc: number; type: number; options: CanonOptions } }
+  | { lower: { func: number; options: CanonOptions } }
+  | { resourceNew: number }
+  | { resourceDrop: number }
+  | { resourceRep: number };
+
+export interface CanonOptions {
+  encoding: 'utf8' | 'utf16' | 'latin1+utf16';
+  memory?: number;
+  realloc?: number;
+  postReturn?: number;
+}
+
+/** Values: a primitive by name, or an index into the type space of the component it stands in. */
+export type Primitive =
+  | 'bool'
+  | 's8'
+  | 'u8'
+  | 's16'
+  | 'u16'
+  | 's32'
+  | 'u32'
+  | 's64'
+  | 'u64'
+  | 'f32'
+  | 'f64'
+  | 'char'
+  | 'string';
+export type ValType = Primitive | { type: number };
+
+export type TypeDef =
+  | { kind: 'primitive'; primitive: Primitive }
+  | { kind: 'record'; fields: { name: string; type: ValType }[] }
+  | { kind: 'variant'; cases: { name: string; type?: ValType }[] }
+  | { kind: 'list'; element: ValType }
+  | { kind: 'tuple'; types: ValType[] }
+  | { kind: 'flags'; names: string[] }
+  | { kind: 'enum'; names: string[] }
+  | { kind: 'option'; type: ValType }
+  | { kind: 'result'; ok?: ValType; err?: ValType }
+  | { kind: 'own'; resource: number }
+  | { kind: 'borrow'; resource: number }
+  | { kind: 'func'; params: { name: string; type: ValType }[]; result?: ValType }
+  | { kind: 'instance'; declarations: Declaration[] }
+  | { kind: 'component'; declarations: Declaration[] }
+  | { kind: 'resource'; destructor?: number };
+
+/** Inside an instance or component type; each type, alias and exported type adds to that type's own type space. */
+export type Declaration =
+  | { kind: 'type'; type: TypeDef }
+  | { kind: 'core-type' }
+  | { kind: 'alias'; sort: Sort; target: AliasTarget }
+  | { kind: 'import'; name: string; desc: ExternDesc }
+  | { kind: 'export'; name: string; desc: ExternDesc };
+
+export type ExternDesc =
+  | { kind: 'core-module'; type: number }
+  | { kind: 'func'; type: number }
+  | { kind: 'value'; type: ValType }
+  | { kind: 'type'; bound: { eq: number } | 'sub-resource' }
+  | { kind: 'instance'; type: number }
+  | { kind: 'component'; type: number };
+
+// --- the host's side --------------------------------------------------------------------------------------
+
+/**
+ * Values as host functions see them. Integers up to 32 bits and floats are numbers, 64-bit integers are BigInt,
+ * char and string are strings, list<u8> is a Uint8Array copy and other lists are arrays, records are objects with
+ * the WIT names as keys, tuples are arrays, flags are objects of booleans, enums are strings, options are
+ * `undefined` or the value (`{ some: … }` for an option of an option), variants are `{ tag, val }`, results are
+ * `{ ok }` or `{ err }`, own and borrow are the host's own resource objects.
+ */
+export type HostValue = unknown;
+
+/** A function that a component imports. `suspends`: it may return a promise, and the guest is suspended meanwhile. */
+export interface HostFunction {
+  suspends?: boolean;
+  call: (...args: HostValue[]) => HostValue;
+}
+
+/** `wasi:io/streams` without its version → names as in WIT (`[method]input-stream.read`) → function. */
+export type HostInterfaces = Record<string, Record<string, HostFunction>>;
+
+/** Something the guest holds a handle of. `drop` is called when the last owner lets go of it, and at the end of a call. */
+export interface HostResource {
+  drop?: () => void;
+}
+
+/** Thrown to end the guest at once. `exit` of WASI, a limit that was hit, a broken rule of the ABI. */
+export class GuestEnd extends Error {
+  readonly kind: 'exit' | 'limit' | 'trap' | 'denied';
+  readonly detail: string;
+
+  constructor(kind: GuestEnd['kind'], detail: string) {
+    super(detail);
+    this.kind = kind;
+    this.detail = detail;
+  }
+}
