@@ -33,6 +33,8 @@ export interface Attack {
   limits: readonly LimitName[];
   /** What each call adds to the params; the last call is judged. */
   calls: readonly Record<string, string>[];
+  /** The calls run at the same time. */
+  together?: boolean;
   prelude?: Prelude;
   /** In milliseconds. */
   timeout: number;
@@ -77,6 +79,7 @@ export const ATTACKS: readonly Attack[] = [
     ['ok'],
   ),
   ...group('read_previous_params plant_file_for_next_call poison_interpreter_for_next_call', ['ok'], TWICE),
+  ...group('read_terminal_of_other_call', ['ok'], { ...TWICE, together: true }),
   ...group('read_swapped_dir', ['capability_denied'], {
     prelude: { dir: SWAP, params: { swap: 'directory' } },
   }),

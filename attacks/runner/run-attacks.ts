@@ -92,9 +92,12 @@ async function callJailed(attack: Attack, setting: Setting, call: JailedCall): P
   const options = { timeout: attack.timeout, workspace: setting.workspace };
   const params = { ...setting.params, ...attack.prelude?.params };
   if (attack.prelude) await call.execute(attack.prelude.dir, params, options);
+  const callWith = (extra: Record<string, string>): Promise<Outcome> =>
+    call.execute(call.bundleDir, { ...params, ...extra }, options);
+  if (attack.together) return Promise.all(attack.calls.map(callWith));
   const outcomes: Outcome[] = [];
   for (const extra of attack.calls) {
-    outcomes.push(await call.execute(call.bundleDir, { ...params, ...extra }, options));
+    outcomes.push(await callWith(extra));
   }
   return outcomes;
 }

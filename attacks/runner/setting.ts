@@ -5,16 +5,18 @@
  * @module
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { asUser, NEIGHBOUR } from './identities.ts';
 import { SECRET_MARKER } from './secret.ts';
 
+const run = promisify(execFile);
 const NEIGHBOUR_PROGRAM = join(import.meta.dirname, 'room', 'neighbour.py');
 const REPORT = 'a harmless report';
 
@@ -65,6 +67,7 @@ export async function openSetting(secret: string, bundleDir: string): Promise<Se
     ],
     [Symbol.asyncDispose]: async () => {
       await stop(neighbour);
+      await clearShared(place);
       await rm(dir, { recursive: true, force: true });
       await rm(place.shared_tmp_file, { force: true });
     },
@@ -107,6 +110,13 @@ async function stop(neighbour: ChildProcess): Promise<void> {
     neighbour.stdin!.end();
     await once(neighbour, 'exit');
   }
+}
+
+/** A neighbour that was killed could not take its shared memory along. */
+async function clearShared({ ipc_key, token }: Place): Promise<void> {
+  await rm(join('/dev/shm', token), { force: true });
+  const key = String(ipc_key);
+  await run('/usr/bin/ipcrm', ['-M', key, '-Q', key]).catch(() => undefined);
 }
 
 function isAlive(child: ChildProcess): boolean {
