@@ -61,9 +61,7 @@ export class ForkedProcess implements CellProcess {
     const meter = new Meter(hostPid, this.#cgroup);
     this.#meter = meter;
     this.#stopWatchdog = startWatchdog({
-      limits: grant.limits,
-      measure: () => meter.read(),
-      memory: this.#cgroup === undefined,
+      exceeded: () => meter.exceeded(grant.limits),
       kill: (reason) => this.kill(reason),
     });
     return true;
@@ -73,7 +71,12 @@ export class ForkedProcess implements CellProcess {
     this.#killReason ??= reason;
     if (this.#hasExited || this.#grace) return;
     this.#options.end();
-    this.#grace = setTimeout(this.#options.endAll, ZYGOTE_GRACE_MS);
+    // Timers come before input: in a host that was busy for a while, the zygote's word may be there, unread.
+    this.#grace = setTimeout(() => setImmediate(() => this.#endAllUnlessExited()), ZYGOTE_GRACE_MS);
+  }
+
+  #endAllUnlessExited(): void {
+    if (!this.#hasExited) this.#options.endAll();
   }
 
   usage(): ProcessUsage {
