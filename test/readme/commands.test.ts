@@ -1,0 +1,133 @@
+/**
+ * Every `npx skillcell` line of the documents is run as written, and every program in them; what they print and
+ * how they end must be what the documents say.
+ */
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  blocksOf,
+  DOCUMENTS,
+  examplesOf,
+  markOf,
+  outputOf,
+  readDocument,
+  ROOT,
+  type Example,
+} from './documents.ts';
+import { normalise, shownPattern, type Place } from './output.ts';
+
+const SHOWN_HOME = '/home/me/.local/share/skillcell';
+const SHOWN_ROOT = '/home/me/skillcell';
+const SHOWN_PROJECT = '/home/me/project';
+
+/** Where the examples of one document run: each has a home of its own, and a folder if it makes files. */
+class Scene {
+  readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-docs-')));
+  readonly #cwd: string;
+  readonly places: Place[];
+
+  constructor(markdown: string) {
+    const files = blocksOf(markdown).filter((block) => markOf(block, 'file') !== undefined);
+    const project = join(this.#folder, 'project');
+    this.#cwd = files.length > 0 ? project : ROOT;
+    mkdirSync(project);
+    for (const block of files) this.#write(join(project, markOf(block, 'file') ?? ''), block.text);
+    this.places = [
+      { here: join(this.#folder, 'home'), shown: SHOWN_HOME },
+      { here: project, shown: SHOWN_PROJECT },
+      { here: ROOT, shown: SHOWN_ROOT },
+    ];
+    // A root host drops to another user, who has to get through to the project.
+    spawnSync('chmod', ['-R', 'a+rX', this.#folder]);
+  }
+
+  shell(command: string): SpawnSyncReturns<string> {
+    const line = command.replaceAll(
+      'npx skillcell',
+      `"${process.execPath}" "${join(ROOT, 'bin/skillcell.js')}"`,
+    );
+    return this.#run('/bin/sh', ['-c', line]);
+  }
+
+  /** A TypeScript program that imports the package by its name. */
+  program(source: string): SpawnSyncReturns<string> {
+    const file = join(this.#folder, 'program.ts');
+    this.#write(file, source.replaceAll(`'skillcell'`, `'${join(ROOT, 'src/index.ts')}'`));
+    return this.#run(process.execPath, [file]);
+  }
+
+  close(): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  #run(program: string, args: string[]): SpawnSyncReturns<string> {
+    const env = { ...process.env, NO_COLOR: '1', SKILLCELL_HOME: join(this.#folder, 'home') };
+    return spawnSync(program, args, { cwd: this.#cwd, env, input: '', encoding: 'utf8', timeout: 60_000 });
+  }
+
+  #write(file: string, text: string): void {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+function expectOutput(ended: SpawnSyncReturns<string>, output: Example['output'], places: Place[]): void {
+  if (output?.language === 'json')
+    expect(normalise(JSON.stringify(JSON.parse(ended.stdout)), places)).toMatch(
+      shownPattern(JSON.stringify(JSON.parse(output.text))),
+    );
+  if (output?.language === 'text') expect(normalise(ended.stdout, places)).toMatch(shownPattern(output.text));
+}
+
+describe.each(DOCUMENTS.map((file) => ({ file, markdown: readDocument(file) })))('$file', ({ markdown }) => {
+  const examples = examplesOf(markdown);
+  const programs = blocksOf(markdown).filter(({ language }) => language === 'ts');
+  let scene: Scene;
+  beforeAll(() => {
+    scene = new Scene(markdown);
+  });
+  afterAll(() => scene.close());
+
+  test.each(examples)('line $line: $command', ({ command, exitCode, output }) => {
+    // Text is compared as a terminal shows it, both streams in their order; JSON is what goes into a pipe.
+    const shown = output?.language === 'text' ? `{ ${command}\n} 2>&1` : command;
+    const ended = scene.shell(shown);
+    expect(ended, ended.stderr).toMatchObject({ status: exitCode, signal: null });
+    expectOutput(ended, output, scene.places);
+  });
+
+  test.each(programs)('the program at line $line', (block) => {
+    const ended = scene.program(block.text);
+    expect(ended, ended.stderr).toMatchObject({ status: 0, stderr: '' });
+    expectOutput(ended, outputOf(block), scene.places);
+  });
+
+  test('has no command that the tests do not know of', () => {
+    const fenced = blocksOf(markdown).filter(({ text }) => text.includes('npx skillcell'));
+    expect(fenced.filter(({ language }) => language !== 'sh').map(({ line }) => line)).toEqual([]);
+  });
+});
+
+describe('the comparison', () => {
+  test('ignores ids, times, digests, figures and this machine’s paths', () => {
+    const printed = `01M7FF173K7CHAW94ZEHZXNFSD  2026-11-15T11:21:13.075Z  30.6  /tmp/x/home/a sha256:${'a'.repeat(64)}`;
+    const shown = `01JD8Z5K3V9T4S7Q2M6N0P1R8W 2026-01-01T00:00:00.000Z 1.5 /home/me/a sha256:${'b'.repeat(64)}`;
+    const places = [{ here: '/tmp/x/home', shown: '/home/me' }];
+    expect(normalise(printed, places)).toMatch(shownPattern(shown));
+  });
+
+  test.each([
+    ['a\nb\nc', 'a\n...\nc', true],
+    ['a\nc', 'a\n...\nc', true],
+    ['a\nb\nc', 'a\n...', true],
+    ['a one b', 'a ... b', true],
+    ['a\nb\nc', 'a\nc', false],
+    ['a\nb', 'a', false],
+    ['axc', 'a.c', false],
+  ])('of %j with %j is %s', (printed, shown, fits) => {
+    expect(shownPattern(shown).test(normalise(printed))).toBe(fits);
+  });
+});

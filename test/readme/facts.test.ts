@@ -1,0 +1,69 @@
+/**
+ * Tables and counts of the documents against the code that they describe, and every link against a file.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { EXIT_CODES } from '../../src/errors.ts';
+import { formatDuration, formatSize } from '../../src/manifest/units.ts';
+import { DEFAULT_LIMITS } from '../../src/policy/compute-grant.ts';
+import type { GrantedLimits } from '../../src/policy/grant.ts';
+import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
+import { DOCUMENTS, readDocument, ROOT, tableUnder } from './documents.ts';
+
+function inWords(limits: GrantedLimits): Record<string, string> {
+  return {
+    timeout: formatDuration(limits.timeout),
+    cpu: formatDuration(limits.cpu),
+    memory: formatSize(limits.memory),
+    output: formatSize(limits.output),
+    processes: String(limits.processes),
+    scratch: formatSize(limits.scratch),
+  };
+}
+
+describe('docs/cli.md', () => {
+  test('has every error code with its exit code', () => {
+    const rows = tableUnder(readDocument('docs/cli.md'), 'Exit codes');
+    const codes = rows.filter(([code]) => code !== 'ok').map(([code, exit]) => [code, Number(exit)]);
+    expect(Object.fromEntries(codes)).toEqual(EXIT_CODES);
+  });
+});
+
+describe('docs/manifest.md', () => {
+  test('has the defaults and ceilings of the limits', () => {
+    const rows = tableUnder(readDocument('docs/manifest.md'), 'Limits');
+    const column = (at: number): object => Object.fromEntries(rows.map((row) => [row[0], row[at]]));
+    expect(column(1)).toEqual(inWords(DEFAULT_LIMITS));
+    expect(column(2)).toEqual(inWords(DEFAULT_POLICY.ceilings));
+  });
+});
+
+describe('SECURITY.md', () => {
+  test('does not claim more attacks than there are', () => {
+    const claimed = /more than (\d+) hostile skills/.exec(readDocument('SECURITY.md'))?.[1];
+    expect(readdirSync(join(ROOT, 'attacks/subprocess')).length).toBeGreaterThan(Number(claimed));
+  });
+
+  test('names attacks that exist', () => {
+    const rows = tableUnder(readDocument('SECURITY.md'), 'What stops what');
+    const named = rows.flatMap((row) => (row.at(-1) ?? '').split(/, */)).filter(Boolean);
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((name) => !existsSync(join(ROOT, 'attacks/subprocess', name)))).toEqual([]);
+  });
+});
+
+describe.each(DOCUMENTS)('%s', (file) => {
+  test('links to files that exist', () => {
+    const links = [...readDocument(file).matchAll(/\]\((?!https?:)([^)#\s]+)[^)]*\)/g)].map(
+      ([, link = '']) => link,
+    );
+    expect(links.filter((link) => !existsSync(join(ROOT, dirname(file), link)))).toEqual([]);
+  });
+
+  test('names source files and folders that exist', () => {
+    const named = [...readDocument(file).matchAll(/`((?:src|guest|scripts|attacks|bench|test)\/[\w./-]+)`/g)];
+    const paths = named.map(([, path = '']) => path).filter((path) => !path.startsWith('bench/results'));
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+});
