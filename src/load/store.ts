@@ -44,8 +44,8 @@ export function createStore(options: StoreOptions): Store {
   const home = resolve(options.home);
   const root = join(home, 'store');
   mkdirSync(dirname(home), { recursive: true });
-  // A home that was there before keeps its mode: it may be a folder with a purpose besides ours.
-  if (makeFolder(home)) openToJail(home, options.groupId);
+  // A home that others use keeps its mode: it may be a folder with a purpose besides ours.
+  if (makeFolder(home) || isPrivate(home)) openToJail(home, options.groupId);
   requireOwnFolder(home);
   makeFolder(root);
   requireOwnFolder(root);
@@ -62,6 +62,12 @@ function makeFolder(folder: string): boolean {
     if (errorCode(error) === 'EEXIST') return false;
     throw homeError(folder, `it cannot be created (${errorCode(error)})`, error);
   }
+}
+
+/** True when nobody but its owner has any right on it, so that letting cells pass takes nothing from anybody. */
+function isPrivate(folder: string): boolean {
+  const stat = lstatSync(folder);
+  return stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
 }
 
 /** Others may pass through to a copy whose name they were told, and list nothing. */

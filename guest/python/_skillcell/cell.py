@@ -135,7 +135,7 @@ def _trace(error):
         import traceback
 
         shown = error.__traceback__
-        while shown is not None and "/_skillcell/" in shown.tb_frame.f_code.co_filename:
+        while shown is not None and not shown.tb_frame.f_code.co_filename.startswith("/skill/"):
             shown = shown.tb_next
         text = "".join(traceback.format_exception(type(error), error, shown))
         return text if len(text) <= _MOST_TRACE else text[:_MOST_TRACE] + "..."

@@ -144,7 +144,8 @@ class Guard:
     def _process(self, what):
         if self._processes:
             return
-        text = " ".join(map(str, what)) if isinstance(what, (list, tuple)) else str(what)
+        words = what if isinstance(what, (list, tuple)) else [what]
+        text = " ".join(os.fsdecode(word) if isinstance(word, bytes) else str(word) for word in words)
         raise CapabilityDenied(self._reporter.report("process", "start %s" % _short(text), "limits.processes is not declared"))
 
 

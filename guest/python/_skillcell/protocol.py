@@ -17,7 +17,8 @@ def send(frame, encoded_value=None):
     text = _dumps(frame)
     if encoded_value is not None:
         text = text[:-1] + ', "value": ' + encoded_value + "}"
-    body = text.encode("utf-8", "replace")
+    # Half of a surrogate pair has no UTF-8; written with a backslash it is the escape that JSON has for it.
+    body = text.encode("utf-8", "backslashreplace")
     data = memoryview(len(body).to_bytes(4, "little") + body)
     while data:
         data = data[_write(CHANNEL_FD, data) :]

@@ -3,7 +3,8 @@
 import json
 import math
 
-_encode = json.JSONEncoder(allow_nan=False, check_circular=True).encode
+# As UTF-8 and not as escapes: the limit on output counts bytes, and an escape has three times as many.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=True).encode
 
 
 class NotJson(Exception):

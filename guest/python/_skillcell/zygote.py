@@ -39,10 +39,7 @@ def main():
     cell.prepare_streams()
     protocol.send({"t": "ready"})
     init = protocol.receive()
-    for name in _COMMON:
-        # A bundle may have a file of the same name; its cells must find that one.
-        if name.partition(".")[0] not in init["siblings"]:
-            importlib.import_module(name)
+    _load_common(init["siblings"])
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     listener.bind(_SOCKET)
     listener.listen(128)
@@ -50,6 +47,16 @@ def main():
     gc.freeze()
     protocol.send({"t": "listening"})
     _Zygote(listener, init).serve()
+
+
+def _load_common(siblings):
+    """A bundle may have a file with the name of a library module; its cells must find that one."""
+    before = set(sys.modules)
+    for name in _COMMON:
+        importlib.import_module(name)
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] in siblings:
+            del sys.modules[name]
 
 
 class _Zygote:

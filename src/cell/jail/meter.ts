@@ -3,9 +3,13 @@
  *
  * @module
  */
+import type { GrantedLimits } from '../../policy/grant.ts';
 import type { ExitInfo, KillReason, ProcessUsage } from '../contract.ts';
 import type { Cgroup } from './cgroup/cgroup.ts';
 import { measureTree } from './memory-watch.ts';
+
+/** Against RLIMIT_CPU the kernel counts whole ticks, so it may see a limit reached that by our count is far off. */
+const CPU_CERTAINTY = 0.5;
 
 export class Meter {
   readonly #cgroup: Cgroup | undefined;
@@ -25,13 +29,24 @@ export class Meter {
     return this.#last;
   }
 
+  /**
+   * The limit that was hit, if one was. With a cgroup the kernel keeps the memory limit, to the byte; but it
+   * may have ended one process of many, and then the rest of the cell has to go, too.
+   */
+  exceeded(limits: GrantedLimits): 'memory' | 'cpu' | undefined {
+    const { cpuMs, memoryPeakBytes } = this.read();
+    const outOfMemory = this.#cgroup ? this.#cgroup.oomKilled() : memoryPeakBytes > limits.memory;
+    if (outOfMemory) return 'memory';
+    return cpuMs > limits.cpu ? 'cpu' : undefined;
+  }
+
   /** The last reading, and what ended the cell when it was not us. */
   stop(exit: ExitInfo, cpuLimitMs: number): KillReason | undefined {
     if (this.#cgroup) this.read();
     this.#stopped = true;
     const wasKilled = exit.signal === 'SIGKILL' || exit.code === 137;
     if (this.#cgroup?.oomKilled()) return 'memory';
-    return wasKilled && this.#last.cpuMs >= cpuLimitMs * 0.9 ? 'cpu' : undefined;
+    return wasKilled && this.#last.cpuMs >= cpuLimitMs * CPU_CERTAINTY ? 'cpu' : undefined;
   }
 
   #addUp(knownPeak: number): ProcessUsage {

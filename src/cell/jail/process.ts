@@ -76,10 +76,7 @@ export class JailProcess implements CellProcess {
     if (this.#innerPid === undefined || !this.#mountsAreRight(this.#innerPid)) return false;
     cgroup?.attach(this.#innerPid);
     this.#stopWatchdog = startWatchdog({
-      limits: grant.limits,
-      measure: () => this.#meter.read(),
-      // With a cgroup the kernel keeps the memory limit, to the byte.
-      memory: cgroup === undefined,
+      exceeded: () => this.#meter.exceeded(grant.limits),
       kill: (reason) => this.kill(reason),
     });
     return true;

@@ -3,25 +3,21 @@
  *
  * @module
  */
-import type { GrantedLimits } from '../../policy/grant.ts';
-import type { KillReason, ProcessUsage } from '../contract.ts';
+import type { KillReason } from '../contract.ts';
 
 const INTERVAL_MS = 40;
 
 export interface WatchdogOptions {
-  limits: GrantedLimits;
-  measure: () => ProcessUsage;
-  /** Whether memory is ours to watch, too. */
-  memory: boolean;
+  /** Looks once: the limit that was hit, if one was. */
+  exceeded: () => KillReason | undefined;
   kill: (reason: KillReason) => void;
 }
 
 /** Starts watching; the returned function stops it. */
-export function startWatchdog({ limits, measure, memory, kill }: WatchdogOptions): () => void {
+export function startWatchdog({ exceeded, kill }: WatchdogOptions): () => void {
   const timer = setInterval(() => {
-    const { cpuMs, memoryPeakBytes } = measure();
-    if (memory && memoryPeakBytes > limits.memory) kill('memory');
-    else if (cpuMs > limits.cpu) kill('cpu');
+    const reason = exceeded();
+    if (reason) kill(reason);
   }, INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);

@@ -1,0 +1,16 @@
+/**
+ * The contract of a cell, with every process started for its call.
+ *
+ * @module
+ */
+import { afterAll } from 'vitest';
+import { cellContract } from './contract.ts';
+import { openTestRuntime } from './test-runtime.ts';
+
+const { runtime, close } = openTestRuntime({ pool: { size: 0 } });
+afterAll(close);
+
+cellContract('a cold cell', {
+  start: 'cold',
+  execute: (dir, params, options) => runtime.execute(dir, params, { ...options, reject: false }),
+});

@@ -1,0 +1,38 @@
+/**
+ * What every cell must do, whichever mode runs it and however its process came to be. Each mode and start
+ * kind calls this with its own way to run a skill.
+ *
+ * @module
+ */
+import { afterAll, describe } from 'vitest';
+import type { ExecuteOptions } from '../../src/index.ts';
+import type { Outcome, StartKind } from '../../src/outcome.ts';
+import { openFolder, removeFolder } from '../write-skill.ts';
+import { denialContract } from './contract/denials.ts';
+import { failureContract } from './contract/failures.ts';
+import { freshnessContract } from './contract/freshness.ts';
+import { limitContract } from './contract/limits.ts';
+import { loadingContract } from './contract/loading.ts';
+import { resultContract } from './contract/results.ts';
+import { Bench } from './contract/bench.ts';
+
+export interface CellUnderTest {
+  /** How its cells have to start. */
+  start: StartKind;
+  /** Runs the skill in this folder once; never throws for what the skill does. */
+  execute(dir: string, params: unknown, options?: ExecuteOptions): Promise<Outcome>;
+}
+
+export function cellContract(name: string, cell: CellUnderTest): void {
+  describe(name, () => {
+    const folder = openFolder();
+    const bench = new Bench(folder, cell);
+    afterAll(() => removeFolder(folder));
+    describe('results', () => resultContract(bench));
+    describe('loading', () => loadingContract(bench));
+    describe('freshness', () => freshnessContract(bench));
+    describe('denials', () => denialContract(bench));
+    describe('limits', () => limitContract(bench));
+    describe('failures', () => failureContract(bench));
+  });
+}

@@ -1,0 +1,59 @@
+/**
+ * How the contract runs a skill and looks at what came of it.
+ *
+ * @module
+ */
+import { expect } from 'vitest';
+import type { ExecuteOptions } from '../../../src/index.ts';
+import type { Failure, Outcome, Success } from '../../../src/outcome.ts';
+import { dedent, writeSkill, type SkillText } from '../../write-skill.ts';
+import type { CellUnderTest } from '../contract.ts';
+
+export interface RunOptions extends ExecuteOptions {
+  /** Set where no cell can be started ahead: the skill ends or blocks while it loads, or has processes. */
+  anyStart?: boolean;
+}
+
+export class Bench {
+  readonly #folder: string;
+  readonly #cell: CellUnderTest;
+
+  constructor(folder: string, cell: CellUnderTest) {
+    this.#folder = folder;
+    this.#cell = cell;
+  }
+
+  skill(text: SkillText | string): string {
+    return writeSkill(this.#folder, typeof text === 'string' ? { source: text } : text);
+  }
+
+  /** A skill that does `body` when it is asked to, and else says that all is well. */
+  skillThat(body: string, manifest: Record<string, unknown> = {}): string {
+    const lines = dedent(body).trimEnd().split('\n');
+    const indented = lines.map((line) => `    ${line}`).join('\n');
+    const source = `def execute(params):\n    if not params:\n        return "fine"\n${indented}\n`;
+    return this.skill({ source, manifest });
+  }
+
+  async run(dir: string, params: unknown = {}, options: RunOptions = {}): Promise<Outcome> {
+    const { anyStart = false, ...rest } = options;
+    const outcome = await this.#cell.execute(dir, params, rest);
+    expect(outcome.execution?.fresh).toBe(true);
+    if (!anyStart) expect(outcome.execution?.start).toBe(this.#cell.start);
+    return outcome;
+  }
+
+  async succeed(dir: string, params: unknown = {}, options: RunOptions = {}): Promise<Success> {
+    const outcome = await this.run(dir, params, options);
+    if (!outcome.ok) expect.fail(`${outcome.error.code}: ${outcome.error.message}\n${outcome.logs}`);
+    return outcome;
+  }
+
+  /** Runs what must fail, and shows that the next call of the same skill is none the worse for it. */
+  async fail(dir: string, options: RunOptions = {}): Promise<Failure> {
+    const outcome = await this.run(dir, { go: true }, options);
+    if (outcome.ok) expect.fail(`It succeeded: ${JSON.stringify(outcome.result)?.slice(0, 500)}`);
+    expect((await this.succeed(dir, {}, { ...options, anyStart: true })).result).toBe('fine');
+    return outcome;
+  }
+}

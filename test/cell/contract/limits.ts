@@ -1,0 +1,150 @@
+/**
+ * Every limit holds, is named when it is hit, and leaves the next call alone.
+ *
+ * @module
+ */
+import { expect, test } from 'vitest';
+import type { Bench, RunOptions } from './bench.ts';
+
+const PROCESSES: RunOptions = { anyStart: true };
+
+export function limitContract(bench: Bench): void {
+  const expectLimit = async (limit: string, skill: string, options: RunOptions = {}): Promise<void> => {
+    const { error } = await bench.fail(skill, options);
+    expect(error, error.message).toMatchObject({ code: 'resource_exceeded', detail: { limit } });
+  };
+
+  test('timeout, asleep', async () => {
+    await expectLimit(
+      'timeout',
+      bench.skillThat('import time\ntime.sleep(60)', { limits: { timeout: '700ms' } }),
+    );
+  });
+
+  test('timeout, busy and deaf to signals', async () => {
+    const skill = bench.skillThat(
+      `
+        import signal
+        for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(number, signal.SIG_IGN)
+        while True:
+            pass
+      `,
+      { limits: { timeout: '700ms' } },
+    );
+    await expectLimit('timeout', skill);
+  });
+
+  test('timeout, lowered by the caller', async () => {
+    const skill = bench.skillThat('import time\ntime.sleep(60)');
+    await expectLimit('timeout', skill, { timeout: 600 });
+  });
+
+  test('cpu', async () => {
+    await expectLimit(
+      'cpu',
+      bench.skillThat('while True:\n    pass', { limits: { cpu: '1s', timeout: '20s' } }),
+    );
+  });
+
+  test('memory of one process', async () => {
+    const skill = bench.skillThat(
+      `
+        held = []
+        while True:
+            held.append(bytearray(8 << 20))
+      `,
+      { limits: { memory: '96MiB' } },
+    );
+    await expectLimit('memory', skill);
+  });
+
+  test('memory of many processes together', async () => {
+    const skill = bench.skillThat(
+      `
+        import os, time
+        for _ in range(8):
+            if os.fork() == 0:
+                held = bytearray(os.urandom(1 << 20)) * 32
+                time.sleep(60)
+        time.sleep(60)
+      `,
+      { limits: { memory: '128MiB', processes: 16, timeout: '20s' } },
+    );
+    await expectLimit('memory', skill, PROCESSES);
+  });
+
+  test('output: a result that is too large', async () => {
+    await expectLimit('output', bench.skillThat('return "x" * (2 << 20)'));
+  });
+
+  test('output: a result just beyond the limit', async () => {
+    await expectLimit('output', bench.skillThat('return "x" * 1000', { limits: { output: '1000B' } }));
+  });
+
+  test('output: a skill that prints 1 GB', async () => {
+    const skill = bench.skillThat(`
+      for _ in range(16384):
+          print("x" * 65535)
+      return "printed all of it"
+    `);
+    await expectLimit('output', skill);
+  });
+
+  test('processes, when some are declared', async () => {
+    const skill = bench.skillThat(
+      `
+        import os, time
+        for _ in range(64):
+            if os.fork() == 0:
+                time.sleep(60)
+        return "all of them started"
+      `,
+      { limits: { processes: 4 } },
+    );
+    await expectLimit('processes', skill, PROCESSES);
+  });
+
+  test('processes: declared ones work', async () => {
+    const skill = bench.skill({
+      manifest: { limits: { processes: 4 } },
+      source: `
+        import subprocess
+        def execute(params):
+            return subprocess.run(["/usr/bin/echo", "from a child"], capture_output=True, text=True).stdout
+      `,
+    });
+    expect((await bench.succeed(skill, {}, PROCESSES)).result).toBe('from a child\n');
+  });
+
+  test('processes: a few threads need no declaration', async () => {
+    const skill = bench.skill(`
+      from concurrent.futures import ThreadPoolExecutor
+      def execute(params):
+          with ThreadPoolExecutor(8) as pool:
+              return sum(pool.map(lambda n: n * n, range(8)))
+    `);
+    expect((await bench.succeed(skill)).result).toBe(140);
+  });
+
+  test('scratch', async () => {
+    const skill = bench.skillThat(
+      `
+        for number in range(64):
+            with open("/tmp/%d" % number, "wb") as file:
+                file.write(bytes(1 << 20))
+        return "all of it written"
+      `,
+      { limits: { scratch: '4MiB' } },
+    );
+    await expectLimit('scratch', skill);
+  });
+
+  test('scratch, in one file', async () => {
+    const skill = bench.skillThat(
+      'with open("/tmp/one", "wb") as file:\n    file.write(bytes(64 << 20))\nreturn "written"',
+      { limits: { scratch: '4MiB' } },
+    );
+    await expectLimit('scratch', skill);
+  });
+}

@@ -1,0 +1,21 @@
+/**
+ * The contract of a cell, with processes forked from a zygote.
+ *
+ * @module
+ */
+import { afterAll } from 'vitest';
+import { cellContract } from './contract.ts';
+import { openTestRuntime } from './test-runtime.ts';
+
+// One skill at a time, so that no other test's zygote takes memory.
+const { runtime, close } = openTestRuntime({ pool: { size: 1, maxStandby: 1, ready: 'zygote' } });
+afterAll(close);
+
+cellContract('a forked cell', {
+  start: 'zygote',
+  async execute(dir, params, options) {
+    const skill = await runtime.load(dir);
+    await runtime.warm(skill, options);
+    return runtime.execute(skill, params, { ...options, reject: false });
+  },
+});

@@ -1,0 +1,21 @@
+/**
+ * The contract of a cell, with processes that waited for their call.
+ *
+ * @module
+ */
+import { afterAll } from 'vitest';
+import { cellContract } from './contract.ts';
+import { openTestRuntime } from './test-runtime.ts';
+
+// One skill at a time, so that no other test's cells take the CPU.
+const { runtime, close } = openTestRuntime({ pool: { size: 1, maxStandby: 1 } });
+afterAll(close);
+
+cellContract('a pooled cell', {
+  start: 'pool',
+  async execute(dir, params, options) {
+    const skill = await runtime.load(dir);
+    await runtime.warm(skill, options);
+    return runtime.execute(skill, params, { ...options, reject: false });
+  },
+});

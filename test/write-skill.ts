@@ -1,0 +1,62 @@
+/**
+ * Real skills in real folders, written by the test that runs them.
+ *
+ * @module
+ */
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export interface SkillText {
+  /** Added to a manifest that asks for nothing; `undefined` takes a key away. */
+  manifest?: Record<string, unknown>;
+  /** Body of `skill.py`, indented as the test has it. */
+  source: string;
+  /** Other files by their path. */
+  files?: Record<string, string>;
+}
+
+let written = 0;
+
+/** A folder for one suite that every user can pass through: a root host's cells are not root. */
+export function openFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-test-')));
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Writes a bundle below `folder` and returns its path. */
+export function writeSkill(folder: string, { manifest = {}, source, files = {} }: SkillText): string {
+  const name = `skill_${++written}`;
+  const dir = join(folder, 'skills', name);
+  const whole = {
+    name: `test/${name}`,
+    version: '1.0.0',
+    description: 'A skill of a test.',
+    capabilities: {},
+    ...manifest,
+  };
+  const texts = {
+    // JSON is YAML, and JSON.stringify leaves out what is undefined.
+    'manifest.yaml': JSON.stringify(whole, null, 2),
+    'skill.py': dedent(source),
+    ...files,
+  };
+  for (const [path, text] of Object.entries(texts)) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    writeFileSync(join(dir, path), text);
+  }
+  return dir;
+}
+
+/** Takes away the indentation that all lines share. */
+export function dedent(text: string): string {
+  const lines = text.replace(/^\n/, '').split('\n');
+  const widths = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));
+  const shared = Math.min(...widths);
+  return lines.map((line) => line.slice(shared)).join('\n');
+}
