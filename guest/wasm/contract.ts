@@ -12,6 +12,10 @@ export interface Plan {
   version: 1;
   /** `component`: WASI 0.2 and the skill interface; `command`: a WASI preview1 module with `_start`. */
   format: 'component' | 'command';
+  /** What a call runs: the skill's own function, `wasi:cli/run` (JSON on stdin and stdout), or `_start` (the same). */
+  entry: 'execute' | 'run' | '_start';
+  /** The export that holds it: `execute`, `wasi:cli/run@0.2.3`, `_start`. */
+  entryExport: string;
   /** Only for `component`. */
   component?: Component;
   modules: ModuleFacts[];
@@ -26,8 +30,16 @@ export interface ModuleFacts {
   /** Pages after clamping. */
   memories: { min: number; max: number }[];
   tables: { min: number; max: number }[];
-  /** Export name of the fuel counter that the rewriter added: a mutable i64 global. */
+  /**
+   * Export name of the fuel counter that the rewriter added: a mutable i64 global, 0 until the host sets it.
+   * A guest that runs out of fuel traps and leaves it negative; no other trap does. No name in the file equals it.
+   */
   fuelExport: string;
+  /**
+   * The start function, if the module had one: the linker calls it right after `new Instance` and after setting fuel.
+   * A start section would run before anybody can give it fuel, and hide why it trapped.
+   */
+  startExport?: string;
 }
 
 // --- a component as it was parsed: definitions in order, each adds to an index space ----------------------
