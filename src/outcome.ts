@@ -9,8 +9,11 @@ export type Mode = 'in_process' | 'subprocess' | 'wasm' | 'container';
 export type WallName = 'none' | 'process' | 'jail' | 'container';
 export type EngineName = 'component' | 'python-wasm' | 'js-wasm' | 'python' | 'node' | 'exec';
 
-/** How the process of this call came to be: `cold` started for it, `pool` pre-started, `zygote` forked. */
-export type StartKind = 'cold' | 'pool' | 'zygote';
+/**
+ * Where the fresh cell came from: a process started for the call (`cold`), ahead of it (`pool`), forked (`zygote`),
+ * or a fresh instance inside a process that had served others (`warm`).
+ */
+export type StartKind = 'cold' | 'pool' | 'zygote' | 'warm';
 
 export interface Usage {
   wall_ms: number;

@@ -91,6 +91,10 @@ export interface Artifact {
 
 export interface Engine {
   readonly name: EngineName;
+  /** True when one process serves many calls and each is fresh inside it; else a process serves one call. */
+  readonly reusable: boolean;
+  /** Who enforces what when this engine runs inside a wall with this table. */
+  enforces(wall: EnforcementTable): EnforcementTable;
   /** Undefined when this engine can run this bundle here, else why not. */
   refuses(bundle: Bundle): string | undefined;
   prepare(bundle: Bundle): Promise<Artifact>;
@@ -107,6 +111,39 @@ export interface Zygote {
   close(): void;
 }
 
+/** The holder of authority for one call. It lives in the host; a cell reaches it through frames. */
+export interface CallBroker {
+  /** Does what the guest asks for, as far as the grant goes. Rejects with a `BrokerRefusal`. */
+  handle(request: BrokerRequest): Promise<BrokerReply>;
+  readonly used: CapabilityEvent[];
+  readonly denied: CapabilityEvent[];
+  /** Lets go of everything the call still holds. */
+  close(): void;
+}
+
+export interface BrokerRequest {
+  op: string;
+  args: Record<string, unknown>;
+  payload?: Uint8Array;
+}
+
+export interface BrokerReply {
+  value: Record<string, unknown>;
+  payload?: Uint8Array;
+}
+
+/** A request that the broker turned down: an error code in the words of POSIX, or `denied`. */
+export class BrokerRefusal extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export type OpenBroker = (grant: Grant, bundle: Bundle) => CallBroker;
+
 /** What came back from a cell, before it is judged against the manifest. */
 export interface CellReport {
   start: StartKind;
@@ -116,12 +153,18 @@ export interface CellReport {
   exit: ExitInfo | undefined;
   killReason: KillReason | undefined;
   denied: CapabilityEvent[];
+  used: CapabilityEvent[];
   logs: string;
   logBytes: number;
   resultBytes: number;
   wallMs: number;
   usage: ProcessUsage;
+  fuel: number;
+  hostCalls: number;
 }
+
+/** Limits that a guest notices first. */
+export type GuestLimit = 'memory' | 'scratch' | 'processes' | 'output' | 'fuel';
 
 export type GuestReply =
   | { kind: 'result'; value: unknown; warnings: string[] }
@@ -131,7 +174,7 @@ export type GuestReply =
       message: string;
       trace: string;
       denied?: CapabilityEvent;
-      limit?: 'memory' | 'scratch' | 'processes';
+      limit?: GuestLimit;
     }
   | { kind: 'broken'; message: string };
 

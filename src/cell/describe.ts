@@ -26,7 +26,7 @@ export function describeOutcome(facts: CallFacts, verdict: () => Verdict): Outco
     skill: identity(facts),
     ...execution(facts),
     usage: usage(facts.report),
-    capabilities: { used: [], denied: facts.report?.denied ?? [] },
+    capabilities: { used: facts.report?.used ?? [], denied: facts.report?.denied ?? [] },
     logs: facts.report?.logs ?? '',
     warnings: warnings(facts),
   };
@@ -70,7 +70,9 @@ function usage(report: CellReport | undefined): Usage {
     wall_ms: Math.round(report.wallMs * 1000) / 1000,
     cpu_ms: Math.round(report.usage.cpuMs * 1000) / 1000,
     memory_peak_bytes: report.usage.memoryPeakBytes,
+    fuel: report.fuel,
     output_bytes: report.resultBytes + report.logBytes,
+    host_calls: report.hostCalls,
   };
 }
 

@@ -1,5 +1,6 @@
 /**
- * The host's side of the frame protocol: u32 little-endian length, then one UTF-8 JSON object.
+ * The host's side of the frame protocol: u32 little-endian length, then one UTF-8 JSON object. A frame whose object
+ * has the number `payload_bytes` is followed by that many raw bytes: bodies need no detour through text.
  * Whatever comes from a guest is data of unknown intent: capped in size and number before it is parsed.
  *
  * @module
@@ -18,7 +19,10 @@ export interface FrameLimits {
 
 export interface GuestFrame {
   body: Record<string, unknown>;
+  /** Size of the whole frame, raw bytes included. */
   bytes: number;
+  /** The raw bytes behind the frame. */
+  payload?: Buffer;
   /** Remarks of the parser, e.g. about numbers that lose precision. */
   warnings: string[];
 }
@@ -32,11 +36,15 @@ export interface FrameHandlers {
   onFault: (fault: FrameFault) => void;
 }
 
-export function encodeFrame(body: Record<string, unknown>): Buffer {
-  const text = Buffer.from(JSON.stringify(body), 'utf8');
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + text.length);
+export function encodeFrame(body: Record<string, unknown>, payload?: Uint8Array): Buffer {
+  const text = Buffer.from(
+    JSON.stringify(payload ? { ...body, payload_bytes: payload.length } : body),
+    'utf8',
+  );
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + text.length + (payload?.length ?? 0));
   frame.writeUInt32LE(text.length, 0);
   text.copy(frame, HEADER_BYTES);
+  if (payload) frame.set(payload, HEADER_BYTES + text.length);
   return frame;
 }
 
@@ -53,6 +61,8 @@ class FrameReader {
   #held = 0;
   #frames = 0;
   #faulted = false;
+  /** A frame whose raw bytes are still to come. */
+  #awaiting: GuestFrame | undefined;
 
   constructor(limits: FrameLimits, handlers: FrameHandlers) {
     this.#limits = limits;
@@ -63,8 +73,24 @@ class FrameReader {
     if (this.#faulted) return;
     this.#pending.push(chunk);
     this.#held += chunk.length;
-    for (let size = this.#nextSize(); size !== undefined; size = this.#nextSize())
-      this.#deliver(this.#take(size));
+    while (this.#awaiting ? this.#takePayload(this.#awaiting) : this.#takeFrame());
+  }
+
+  /** True when there may be more to take. */
+  #takeFrame(): boolean {
+    const size = this.#nextSize();
+    if (size === undefined) return false;
+    this.#take(HEADER_BYTES);
+    this.#deliver(this.#take(size));
+    return !this.#faulted;
+  }
+
+  #takePayload(frame: GuestFrame): boolean {
+    const size = Number(frame.body['payload_bytes']);
+    if (this.#faulted || this.#held < size) return false;
+    this.#awaiting = undefined;
+    this.#handlers.onFrame({ ...frame, bytes: frame.bytes + size, payload: this.#take(size) });
+    return !this.#faulted;
   }
 
   /** Length of the next frame when all of it is here. */
@@ -79,21 +105,30 @@ class FrameReader {
   #take(size: number): Buffer {
     const all =
       this.#pending.length === 1 && this.#pending[0] ? this.#pending[0] : Buffer.concat(this.#pending);
-    const rest = all.subarray(HEADER_BYTES + size);
+    const rest = all.subarray(size);
     this.#pending = rest.length > 0 ? [rest] : [];
     this.#held = rest.length;
-    return all.subarray(HEADER_BYTES, HEADER_BYTES + size);
+    return all.subarray(0, size);
   }
 
   #deliver(bytes: Buffer): void {
-    const { maxFrames } = this.#limits;
+    const { maxFrames, maxBytes } = this.#limits;
     if (++this.#frames > maxFrames) {
       this.#fail({ kind: 'malformed', message: `more than ${maxFrames} frames` });
       return;
     }
     const parsed = parseObject(bytes);
-    if (typeof parsed === 'string') this.#fail({ kind: 'malformed', message: parsed });
-    else this.#handlers.onFrame({ body: parsed.value, bytes: bytes.length, warnings: parsed.warnings });
+    if (typeof parsed === 'string') {
+      this.#fail({ kind: 'malformed', message: parsed });
+      return;
+    }
+    const frame = { body: parsed.value, bytes: bytes.length, warnings: parsed.warnings };
+    const raw = parsed.value['payload_bytes'];
+    if (raw === undefined) this.#handlers.onFrame(frame);
+    else if (!Number.isSafeInteger(raw) || Number(raw) < 0)
+      this.#fail({ kind: 'malformed', message: 'a wrong byte count' });
+    else if (Number(raw) > maxBytes) this.#fail({ kind: 'too_large', bytes: Number(raw) });
+    else this.#awaiting = frame;
   }
 
   #fail(fault: FrameFault): undefined {

@@ -79,7 +79,8 @@ function fixFor({ capability, asked }: CapabilityEvent): string {
   return fixes[capability];
 }
 
-const RAISE: Record<keyof GrantedLimits, (limits: GrantedLimits) => string> = {
+const RAISE: Record<keyof GrantedLimits | 'fuel', (limits: GrantedLimits) => string> = {
+  fuel: (limits) => `the work of ${formatDuration(limits.cpu)} of CPU time`,
   timeout: (limits) => formatDuration(limits.timeout),
   cpu: (limits) => `${formatDuration(limits.cpu)} of CPU time`,
   memory: (limits) => formatSize(limits.memory),
@@ -88,14 +89,16 @@ const RAISE: Record<keyof GrantedLimits, (limits: GrantedLimits) => string> = {
   scratch: (limits) => `${formatSize(limits.scratch)} of scratch space`,
 };
 
-function exceeded(limit: keyof GrantedLimits, limits: GrantedLimits): SkillError {
+function exceeded(limit: keyof GrantedLimits | 'fuel', limits: GrantedLimits): SkillError {
   const name: LimitName = limit;
+  // Fuel is how CPU time is counted where every run must count the same.
+  const field = limit === 'fuel' ? 'cpu' : limit;
   return new SkillError(
     'resource_exceeded',
     `The skill went beyond its limit "${limit}" of ${RAISE[limit](limits)}`,
     {
-      fix: `Give it less work, or raise limits.${limit} in the manifest (the operator's ceiling still holds).`,
-      detail: { limit: name, allowed: limits[limit] },
+      fix: `Give it less work, or raise limits.${field} in the manifest (the operator's ceiling still holds).`,
+      detail: { limit: name, allowed: limits[field] },
     },
   );
 }

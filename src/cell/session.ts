@@ -105,12 +105,15 @@ export class Session implements Cell {
       reply,
       exit: this.#exit,
       killReason,
+      used: [],
       denied: this.#denied,
       logs: this.#logs.text(),
       logBytes: this.#logs.totalBytes,
       resultBytes: this.#resultBytes,
       wallMs,
       usage,
+      fuel: 0,
+      hostCalls: 0,
     };
   }
 

@@ -21,12 +21,15 @@ const REPORT: CellReport = {
   reply: { kind: 'result', value: { a: 1 }, warnings: [] },
   exit: undefined,
   killReason: undefined,
+  used: [],
   denied: [],
   logs: '',
   logBytes: 0,
   resultBytes: 7,
   wallMs: 1,
   usage: { cpuMs: 1, memoryPeakBytes: 1 },
+  fuel: 0,
+  hostCalls: 0,
 };
 
 function verdict(changes: Partial<CellReport>, grant: Grant = GRANT): unknown {

@@ -3,15 +3,15 @@
  *
  * @module
  */
-import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { SyscallRule } from '../../manifest/manifest.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { LaunchSpec, Wall, WallProbe } from '../contract.ts';
+import { inheritableDescriptors, withoutLeaks } from '../descriptors.ts';
 import { jailArguments, limitedProgram, readLayout } from './arguments.ts';
 import { probeCgroups, type CgroupDriver } from './cgroup/cgroup.ts';
-import { inheritableDescriptors } from './descriptors.ts';
 import { jailEnforcement } from './enforcement.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from './identity.ts';
 import { pathIdentity } from './path-identity.ts';
@@ -20,6 +20,7 @@ import { JailProcess } from './process.ts';
 import { seccompArch, seccompFilter } from './seccomp/policy.ts';
 
 const BWRAP_PLACES = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap'];
+/** Standard streams and the channel come first. */
 const ARGS_FD = 4;
 const INFO_FD = 5;
 const SECCOMP_FD = 6;
@@ -125,37 +126,19 @@ export class JailWall implements Wall {
       infoFd: INFO_FD,
       seccompFd: filtered ? SECCOMP_FD : undefined,
     });
-    const devNull = openSync('/dev/null', 'r');
-    try {
-      const child = spawn(
-        this.#bwrap ?? 'bwrap',
-        ['--args', String(ARGS_FD), ...limitedProgram(spec, grant)],
-        {
-          // bwrap's own environment stays readable in /proc inside, so it gets none.
-          env: {},
-          cwd: '/',
-          stdio: this.#stdio(filtered, devNull),
-          ...this.identity(grant),
-        },
-      );
-      feed(child, ARGS_FD, args.map((arg) => `${arg}\0`).join(''));
-      if (filtered) feed(child, SECCOMP_FD, this.filter(grant));
-      return child;
-    } finally {
-      closeSync(devNull);
-    }
-  }
-
-  /** Standard streams, channel, arguments, bwrap's report, filter; every descriptor that would leak becomes /dev/null. */
-  #stdio(filtered: boolean, devNull: number): StdioOptions {
-    const stdio: ('ignore' | 'pipe' | number)[] = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
-    if (filtered) stdio.push('pipe');
-    for (const leak of this.#leaks) {
-      if (leak < stdio.length) continue;
-      while (stdio.length < leak) stdio.push('ignore');
-      stdio.push(devNull);
-    }
-    return stdio;
+    const pipes = Array.from({ length: filtered ? SECCOMP_FD : INFO_FD }, () => 'pipe' as const);
+    const child = withoutLeaks(['ignore', ...pipes], this.#leaks, (stdio) =>
+      spawn(this.#bwrap ?? 'bwrap', ['--args', String(ARGS_FD), ...limitedProgram(spec, grant)], {
+        // bwrap's own environment stays readable in /proc inside, so it gets none.
+        env: {},
+        cwd: '/',
+        stdio,
+        ...this.identity(grant),
+      }),
+    );
+    feed(child, ARGS_FD, args.map((arg) => `${arg}\0`).join(''));
+    if (filtered) feed(child, SECCOMP_FD, this.filter(grant));
+    return child;
   }
 }
 

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { LaunchSpec } from '../contract.ts';
-import { makeReadable } from './readable.ts';
+import { makeReadable } from '../readable.ts';
 
 /** The staged folder is named by its digest, the harness by its content: the same pair gives the same. */
 export function inspectionKey(stagedDir: string, spec: LaunchSpec): string {

@@ -5,6 +5,7 @@
  */
 import { SkillError } from '../../errors.ts';
 import type { Bundle } from '../../load/bundle.ts';
+import type { EnforcementTable } from '../../policy/enforcement.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec, Zygote } from '../contract.ts';
 import { noExecFilter, seccompArch } from '../jail/seccomp/policy.ts';
@@ -23,10 +24,15 @@ export interface PythonEngineOptions {
 
 export class PythonEngine implements Engine {
   readonly name = 'python';
+  readonly reusable = false;
   readonly #options: PythonEngineOptions;
 
   constructor(options: PythonEngineOptions) {
     this.#options = options;
+  }
+
+  enforces(wall: EnforcementTable): EnforcementTable {
+    return wall;
   }
 
   refuses(bundle: Bundle): string | undefined {

@@ -9,7 +9,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } fro
 import { join } from 'node:path';
 import { packageRoot } from '../../package-root.ts';
 import type { Interpreter } from './interpreter.ts';
-import { makeReadable } from './readable.ts';
+import { makeReadable } from '../readable.ts';
 
 /** Folder of the staged harness; made on first use of this version with this interpreter. */
 export function stageHarness(home: string, interpreter: Interpreter): string {

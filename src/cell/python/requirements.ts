@@ -13,7 +13,7 @@ import type { Bundle } from '../../load/bundle.ts';
 import { requirementsOf } from '../../load/requirements.ts';
 import { requirementProblem } from '../../manifest/names.ts';
 import type { Interpreter } from './interpreter.ts';
-import { makeReadable } from './readable.ts';
+import { makeReadable } from '../readable.ts';
 
 const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 10 * 60_000;

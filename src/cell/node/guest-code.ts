@@ -1,0 +1,65 @@
+/**
+ * Stages the TypeScript that runs inside Node cells as plain JavaScript: a cell starts faster without a type
+ * stripper, and an installed package could not strip types at all.
+ *
+ * @module
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { packageRoot } from '../../package-root.ts';
+import { makeReadable } from '../readable.ts';
+
+/** Folder of the staged code of `guest/<name>`; made on first use of this version. */
+export function stageGuestCode(home: string, name: string): string {
+  const source = join(packageRoot(), 'guest', name);
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .toSorted();
+  const texts = Object.fromEntries(files.map((file) => [file, readFileSync(join(source, file), 'utf8')]));
+  const key = createHash('sha256')
+    .update(process.version)
+    .update(JSON.stringify(texts))
+    .digest('hex')
+    .slice(0, 32);
+  const staged = join(home, 'guest', `${name}-${key}`);
+  if (!existsSync(staged)) stage(staged, stripTypes(texts));
+  return staged;
+}
+
+function stage(staged: string, scripts: Record<string, string>): void {
+  const draft = `${staged}.${randomBytes(6).toString('hex')}`;
+  for (const [file, text] of Object.entries(scripts)) {
+    const target = join(draft, file.replace(/\.ts$/, '.js'));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text.replaceAll(/(from\s+'\.[^']*)\.ts'/g, "$1.js'"));
+  }
+  writeFileSync(join(draft, 'package.json'), '{"type":"module"}');
+  makeReadable(draft);
+  try {
+    renameSync(draft, staged);
+  } catch (error) {
+    // Another process was faster with the same content.
+    rmSync(draft, { recursive: true, force: true });
+    if (!existsSync(staged)) throw error;
+  }
+}
+
+const STRIP = `
+const { stripTypeScriptTypes } = require('node:module');
+const texts = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+const stripped = Object.entries(texts).map(([file, text]) => [file, stripTypeScriptTypes(text)]);
+process.stdout.write(JSON.stringify(Object.fromEntries(stripped)));
+`;
+
+/** In a process of its own, because Node warns on stderr about the function being young. */
+function stripTypes(texts: Record<string, string>): Record<string, string> {
+  const output = execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', '-e', STRIP], {
+    input: JSON.stringify(texts),
+    env: {},
+    maxBuffer: 64 * 1024 * 1024,
+    encoding: 'utf8',
+  });
+  return JSON.parse(output) as Record<string, string>;
+}

@@ -1,0 +1,45 @@
+/**
+ * How a Node process is started inside a cell: without any authority of its own.
+ *
+ * @module
+ */
+import type { LaunchSpec, Mount } from '../contract.ts';
+import type { NodeBinary } from './node-binary.ts';
+
+export interface NodeSpecOptions {
+  node: NodeBinary;
+  /** Folder of the staged guest code. */
+  code: string;
+  /** Entry inside the guest code, e.g. `cell/main.js`. */
+  entry: string;
+  /** Read-only folders besides the code. */
+  mounts: Mount[];
+  /** Arguments of the entry. */
+  args?: string[];
+  flags?: string[];
+}
+
+/** Paths are those inside a jail; a wall without mounts turns them back into host paths. */
+export function nodeSpec({ node, code, entry, mounts, args = [], flags = [] }: NodeSpecOptions): LaunchSpec {
+  const readable = ['/harness', ...mounts.map((mount) => mount.guest)];
+  return {
+    argv: [
+      '/node/node',
+      '--permission',
+      ...readable.map((folder) => `--allow-fs-read=${folder}/*`),
+      ...mounts.filter((mount) => mount.writable).map((mount) => `--allow-fs-write=${mount.guest}/*`),
+      // sqlite opens files past the permission checks.
+      '--no-experimental-sqlite',
+      '--disallow-code-generation-from-strings',
+      '--no-addons',
+      '--disable-warning=ExperimentalWarning',
+      '--disable-warning=SecurityWarning',
+      ...flags,
+      `/harness/${entry}`,
+      ...args,
+    ],
+    mounts: [{ host: node.path, guest: '/node/node' }, { host: code, guest: '/harness' }, ...mounts],
+    env: {},
+    cwd: '/',
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * The wall `process`: a powerless Node process where no jail can be had. It has no environment, no descriptors, and
+ * Node's own permission flags; it is the outer wall of Wasm cells and of nothing else.
+ *
+ * @module
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Duplex, Readable } from 'node:stream';
+import type { Grant } from '../../policy/grant.ts';
+import type {
+  CellProcess,
+  ExitInfo,
+  KillReason,
+  LaunchSpec,
+  ProcessUsage,
+  Wall,
+  WallProbe,
+} from '../contract.ts';
+import { inheritableDescriptors, withoutLeaks } from '../descriptors.ts';
+import { cellIdentity, DEFAULT_CELL_ID } from '../jail/identity.ts';
+import { Meter } from '../jail/meter.ts';
+import { startWatchdog } from '../jail/watchdog.ts';
+import { processEnforcement } from './enforcement.ts';
+
+export class ProcessWall implements Wall {
+  readonly name = 'process';
+  readonly #leaks = inheritableDescriptors();
+  readonly #running = new Set<PlainProcess>();
+
+  async probe(): Promise<WallProbe> {
+    const summary = `Node ${process.version} with permission flags, no namespaces`;
+    return { available: true, summary, enforces: processEnforcement() };
+  }
+
+  accepts(): void {
+    // Nothing of a grant reaches this wall: files and network are the broker's.
+  }
+
+  launch(spec: LaunchSpec, grant: Grant): CellProcess {
+    const [program = '', ...args] = spec.argv.map((arg) => toHostPath(arg, spec));
+    const child = withoutLeaks(['ignore', 'pipe', 'pipe', 'pipe'], this.#leaks, (stdio) =>
+      spawn(program, args, {
+        env: {},
+        cwd: '/',
+        stdio,
+        ...cellIdentity({ ...grant, filesystem: [] }, DEFAULT_CELL_ID),
+      }),
+    );
+    const started = new PlainProcess(child, grant);
+    this.#running.add(started);
+    void started.exited.finally(() => this.#running.delete(started));
+    return started;
+  }
+
+  async close(): Promise<void> {
+    const running = [...this.#running];
+    for (const one of running) one.kill('done');
+    await Promise.all(running.map((one) => one.exited));
+  }
+}
+
+/** Arguments name paths as they are inside a jail; here they are what they are mounted from. */
+function toHostPath(arg: string, spec: LaunchSpec): string {
+  for (const { host, guest } of spec.mounts) {
+    const at = arg.indexOf(guest);
+    const rest = arg.slice(at + guest.length);
+    const before = arg.slice(0, Math.max(0, at));
+    if (at >= 0 && (before === '' || before.endsWith('=')) && (rest === '' || rest.startsWith('/'))) {
+      return `${before}${host}${rest}`;
+    }
+  }
+  return arg;
+}
+
+class PlainProcess implements CellProcess {
+  readonly channel: Duplex;
+  readonly logs: Readable[];
+  readonly exited: Promise<ExitInfo>;
+  readonly #child: ChildProcess;
+  readonly #grant: Grant;
+  readonly #meter: Meter;
+  #killReason: KillReason | undefined;
+  #stopWatchdog: () => void = () => undefined;
+
+  constructor(child: ChildProcess, grant: Grant) {
+    this.#child = child;
+    this.#grant = grant;
+    this.#meter = new Meter(child.pid ?? 0, undefined);
+    this.channel = child.stdio[3] as Duplex;
+    this.logs = [child.stdout, child.stderr].filter((stream) => stream !== null);
+    this.exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve(this.#onExit({ code, signal })));
+      child.once('error', () => resolve(this.#onExit({ code: null, signal: null })));
+    });
+  }
+
+  get killReason(): KillReason | undefined {
+    return this.#killReason;
+  }
+
+  confine(): boolean {
+    this.#stopWatchdog = startWatchdog({
+      exceeded: () => this.#meter.exceeded(this.#grant.limits),
+      kill: (reason) => this.kill(reason),
+    });
+    return true;
+  }
+
+  kill(reason: KillReason): void {
+    this.#killReason ??= reason;
+    this.#child.kill('SIGKILL');
+  }
+
+  usage(): ProcessUsage {
+    return this.#meter.read();
+  }
+
+  #onExit(exit: ExitInfo): ExitInfo {
+    this.#stopWatchdog();
+    this.#meter.stop(exit, this.#grant.limits.cpu);
+    return exit;
+  }
+}
