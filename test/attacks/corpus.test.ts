@@ -54,7 +54,7 @@ describe('the attack corpus', () => {
     beforeAll(async () => void (rows = await runCorpus({}, ALL_NAMES)), RUN_MS);
 
     it.each(ALL_NAMES)('stops %s', (name) => {
-      expect(rows.get(name)).toMatchObject({ control: 'works', stopped: true });
+      expect(rows.get(name), rows.get(name)?.evidence).toMatchObject({ control: 'works', stopped: true });
       expect(rows.get(name)?.unexpected).toBeUndefined();
     });
 
@@ -70,7 +70,7 @@ describe('the attack corpus', () => {
     beforeAll(async () => void (rows = await runCorpus({ pool: { ready: 'zygote' } }, ATTACK_NAMES)), RUN_MS);
 
     it.each(ATTACK_NAMES)('stops %s', (name) => {
-      expect(rows.get(name)).toMatchObject({ stopped: true });
+      expect(rows.get(name), rows.get(name)?.evidence).toMatchObject({ stopped: true });
     });
   });
 
@@ -79,7 +79,7 @@ describe('the attack corpus', () => {
     beforeAll(async () => void (rows = await runCorpus({ jail: { cgroups: false } }, MEMORY_NAMES)), RUN_MS);
 
     it.each(MEMORY_NAMES)('stops %s', (name) => {
-      expect(rows.get(name)).toMatchObject({ stopped: true });
+      expect(rows.get(name), rows.get(name)?.evidence).toMatchObject({ stopped: true });
     });
   });
 });
