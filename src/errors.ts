@@ -39,7 +39,17 @@ export const EXIT_CODES = {
 export type ErrorCode = keyof typeof EXIT_CODES;
 
 /** Names of the limits that `resource_exceeded` can report. */
-export type LimitName = 'timeout' | 'cpu' | 'fuel' | 'memory' | 'output' | 'processes' | 'scratch' | 'busy';
+export type LimitName =
+  | 'timeout'
+  | 'cpu'
+  | 'fuel'
+  | 'memory'
+  | 'output'
+  | 'processes'
+  | 'scratch'
+  | 'handles'
+  | 'host_calls'
+  | 'busy';
 
 /** What the error carries besides its text; the same object goes into the outcome. */
 export interface ErrorBody {

@@ -15,7 +15,7 @@ export type { Plan } from './cell/plan.ts';
 export type { Skill } from './load/skill.ts';
 export { capabilitySet } from './load/capability-set.ts';
 export { printable } from './cell/printable.ts';
-export { packageRoot } from './package-root.ts';
+export { packageRoot, packageVersion } from './package-root.ts';
 export { formatDuration, formatSize, parseDuration, parseSize } from './manifest/units.ts';
 export { DEFAULT_POLICY, parsePolicy } from './policy/operator.ts';
 export type { OperatorPolicy } from './policy/operator.ts';

@@ -12,6 +12,7 @@ import { join, resolve } from 'node:path';
 import { createCallIds } from './audit/call-id.ts';
 import { openAuditLog, type AuditLog } from './audit/log.ts';
 import { writeReceipt } from './audit/write-receipt.ts';
+import { openBroker } from './broker/broker.ts';
 import type { JailOptions } from './cell/jail/wall.ts';
 import { describeOutcome, type CallFacts } from './cell/describe.ts';
 import { judge } from './cell/judge.ts';
@@ -76,7 +77,7 @@ export class Runtime implements AsyncDisposable {
     };
     const store = createStore({ home, groupId: Machine.cellGroup(options.jail) });
     this.#machine = new Machine({ home, ...(options.jail ? { jail: options.jail } : {}) });
-    this.#pool = new Pool(options.pool);
+    this.#pool = new Pool(openBroker, options.pool);
     this.#loadDeps = { store, inspect: (dir, files) => this.#machine.inspect(dir, files) };
   }
 
@@ -106,7 +107,7 @@ export class Runtime implements AsyncDisposable {
   async load(ref: string): Promise<Skill> {
     const location = locateSkill(ref, this.#places);
     // Needed for every call; trying the wall takes as long as reading the skill.
-    void this.#machine.wall.probe();
+    void this.#machine.pairs();
     return compileSkill(await loadBundle(location, this.#loadDeps));
   }
 
@@ -183,7 +184,7 @@ export class Runtime implements AsyncDisposable {
       assertFits(skill, params);
       const plan = await this.plan(skill, options);
       facts.plan = plan;
-      const report = await this.#pool.run({ ...plan, params, signal: options.signal });
+      const report = await this.#pool.run(plan, { params, signal: options.signal });
       facts.report = report;
       return { ...facts, outcome: describeOutcome(facts, () => judge(report, plan.grant)) };
     } catch (thrown) {

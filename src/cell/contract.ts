@@ -95,7 +95,11 @@ export interface Engine {
   readonly reusable: boolean;
   /** Who enforces what when this engine runs inside a wall with this table. */
   enforces(wall: EnforcementTable): EnforcementTable;
-  /** Undefined when this engine can run this bundle here, else why not. */
+  /** What the engine consists of, for `doctor`. */
+  describe(): string;
+  /** What this machine lacks to run it at all. */
+  missing(): { reason: string; fix: string } | undefined;
+  /** Undefined when this engine can run this bundle, else why not. */
   refuses(bundle: Bundle): string | undefined;
   prepare(bundle: Bundle): Promise<Artifact>;
   /** Engines that can fork a fresh cell from a warm process that never ran skill code. */
@@ -164,7 +168,7 @@ export interface CellReport {
 }
 
 /** Limits that a guest notices first. */
-export type GuestLimit = 'memory' | 'scratch' | 'processes' | 'output' | 'fuel';
+export type GuestLimit = 'memory' | 'scratch' | 'processes' | 'output' | 'fuel' | 'handles' | 'host_calls';
 
 export type GuestReply =
   | { kind: 'result'; value: unknown; warnings: string[] }

@@ -7,11 +7,12 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 
 const O_CLOEXEC = 0o2000000;
 
-/** Descriptors above the standard three that a child would inherit. */
+/** Descriptors above the standard three that a child would inherit, in rising order; the kernel lists them in none. */
 export function inheritableDescriptors(): number[] {
   return readdirSync('/proc/self/fd')
     .map(Number)
-    .filter((fd) => fd > 2 && isInheritable(fd));
+    .filter((fd) => fd > 2 && isInheritable(fd))
+    .toSorted((a, b) => a - b);
 }
 
 function isInheritable(fd: number): boolean {

@@ -8,7 +8,7 @@ import type { GuestReply } from './contract.ts';
 import { printable } from './printable.ts';
 
 const CAPABILITIES = ['filesystem', 'network', 'env', 'process', 'syscalls'] as const;
-const GUEST_LIMITS = ['memory', 'scratch', 'processes', 'output', 'fuel'] as const;
+const GUEST_LIMITS = ['memory', 'scratch', 'processes', 'output', 'fuel', 'handles', 'host_calls'] as const;
 const MAX_TEXT = 500;
 const MAX_TRACE = 10_000;
 

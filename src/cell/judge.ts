@@ -9,7 +9,7 @@ import type { CapabilityEvent } from '../outcome.ts';
 import { formatDuration, formatSize } from '../manifest/units.ts';
 import type { Grant, GrantedLimits, Withheld } from '../policy/grant.ts';
 import { GUEST_WORKSPACE } from '../policy/guest-paths.ts';
-import type { CellReport, ExitInfo, GuestReply } from './contract.ts';
+import type { CellReport, ExitInfo, GuestLimit, GuestReply } from './contract.ts';
 
 export interface Verdict {
   result: unknown;
@@ -79,28 +79,33 @@ function fixFor({ capability, asked }: CapabilityEvent): string {
   return fixes[capability];
 }
 
-const RAISE: Record<keyof GrantedLimits | 'fuel', (limits: GrantedLimits) => string> = {
-  fuel: (limits) => `the work of ${formatDuration(limits.cpu)} of CPU time`,
-  timeout: (limits) => formatDuration(limits.timeout),
-  cpu: (limits) => `${formatDuration(limits.cpu)} of CPU time`,
-  memory: (limits) => formatSize(limits.memory),
-  output: (limits) => `${formatSize(limits.output)} of output`,
-  processes: (limits) => (limits.processes > 0 ? `${limits.processes} processes` : '32 threads'),
-  scratch: (limits) => `${formatSize(limits.scratch)} of scratch space`,
+/** What was used up, in words, and the field of the manifest that sets it, if one does. */
+const LIMITS: Record<
+  GuestLimit | keyof GrantedLimits,
+  (limits: GrantedLimits) => [string, (keyof GrantedLimits)?]
+> = {
+  timeout: (limits) => [formatDuration(limits.timeout), 'timeout'],
+  cpu: (limits) => [`${formatDuration(limits.cpu)} of CPU time`, 'cpu'],
+  // Fuel is how CPU time is counted where every run must count the same.
+  fuel: (limits) => [`the work of ${formatDuration(limits.cpu)} of CPU time`, 'cpu'],
+  memory: (limits) => [formatSize(limits.memory), 'memory'],
+  output: (limits) => [`${formatSize(limits.output)} of output`, 'output'],
+  processes: (limits) => [limits.processes > 0 ? `${limits.processes} processes` : '32 threads', 'processes'],
+  scratch: (limits) => [`${formatSize(limits.scratch)} of scratch space`, 'scratch'],
+  handles: () => ['open handles'],
+  host_calls: () => ['requests to the host'],
 };
 
-function exceeded(limit: keyof GrantedLimits | 'fuel', limits: GrantedLimits): SkillError {
+function exceeded(limit: GuestLimit | keyof GrantedLimits, limits: GrantedLimits): SkillError {
   const name: LimitName = limit;
-  // Fuel is how CPU time is counted where every run must count the same.
-  const field = limit === 'fuel' ? 'cpu' : limit;
-  return new SkillError(
-    'resource_exceeded',
-    `The skill went beyond its limit "${limit}" of ${RAISE[limit](limits)}`,
-    {
-      fix: `Give it less work, or raise limits.${field} in the manifest (the operator's ceiling still holds).`,
-      detail: { limit: name, allowed: limits[field] },
-    },
-  );
+  const [amount, field] = LIMITS[limit](limits);
+  const raise = field
+    ? `, or raise limits.${field} in the manifest (the operator's ceiling still holds)`
+    : '';
+  return new SkillError('resource_exceeded', `The skill went beyond its limit "${limit}" of ${amount}`, {
+    fix: `Give it less work${raise}.`,
+    detail: { limit: name, ...(field ? { allowed: limits[field] } : {}) },
+  });
 }
 
 function broken(message: string): SkillError {

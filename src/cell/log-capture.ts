@@ -13,17 +13,21 @@ export class LogCapture {
   #kept: Buffer[] = [];
   #keptBytes = 0;
   #total = 0;
+  readonly #onBytes: (total: number) => void;
 
   constructor(streams: Readable[], onBytes: (total: number) => void) {
+    this.#onBytes = onBytes;
     for (const stream of streams) {
-      stream.on('data', (chunk: Buffer) => {
-        this.#keep(chunk);
-        this.#total += chunk.length;
-        onBytes(this.#total);
-      });
+      stream.on('data', (chunk: Buffer) => this.push(chunk));
       // A cell that was killed resets its sockets; that is no news.
       stream.on('error', () => undefined);
     }
+  }
+
+  push(chunk: Buffer): void {
+    this.#keep(chunk);
+    this.#total += chunk.length;
+    this.#onBytes(this.#total);
   }
 
   get totalBytes(): number {

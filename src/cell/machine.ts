@@ -1,5 +1,5 @@
 /**
- * What this machine has to run skills with: its walls and engines, and which pair can run which bundle.
+ * What this machine has to run skills with: pairs of wall and engine, strongest first, and which can run which bundle.
  *
  * @module
  */
@@ -11,14 +11,23 @@ import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Artifact, Engine, Wall, WallProbe } from './contract.ts';
 import { DEFAULT_CELL_ID } from './jail/identity.ts';
 import { JailWall, type JailOptions } from './jail/wall.ts';
+import { ProcessWall } from './process/wall.ts';
 import { PythonEngine } from './python/engine.ts';
 import { inspectPython } from './python/inspect.ts';
 import { findInterpreter, type Interpreter } from './python/interpreter.ts';
 import { installRequirements } from './python/requirements.ts';
+import { ComponentEngine } from './wasm/engine.ts';
 
 export interface MachineOptions {
   home: string;
   jail?: JailOptions;
+}
+
+/** A way to run skills. */
+export interface Pair {
+  mode: Mode;
+  wall: Wall;
+  engine: Engine;
 }
 
 /** One line of `doctor`: a pair of wall and engine, and who enforces what in it. */
@@ -33,18 +42,21 @@ export interface PairReport {
 }
 
 export class Machine {
-  readonly wall: Wall;
-  readonly engine: Engine;
   readonly #home: string;
+  readonly #jail: JailWall;
+  readonly #process = new ProcessWall();
+  readonly #python: PythonEngine;
+  readonly #component: ComponentEngine;
   readonly #interpreter: Interpreter | undefined;
   readonly #artifacts = new Map<string, Promise<Artifact>>();
+  #pairs: Promise<Pair[]> | undefined;
 
   constructor({ home, jail }: MachineOptions) {
-    const wall = new JailWall(jail);
     this.#home = home;
+    this.#jail = new JailWall(jail);
     this.#interpreter = findInterpreter();
-    this.wall = wall;
-    this.engine = new PythonEngine({ home, wall, interpreter: this.#interpreter });
+    this.#python = new PythonEngine({ home, wall: this.#jail, interpreter: this.#interpreter });
+    this.#component = new ComponentEngine({ home, wall: () => this.#outerWall() });
   }
 
   /** The group that may pass through the runtime's folders when the host is root. */
@@ -52,42 +64,38 @@ export class Machine {
     return options?.cellId ?? DEFAULT_CELL_ID;
   }
 
-  /** Every way to run this bundle here, strongest first. */
-  async candidates(bundle: Bundle): Promise<Candidate[]> {
-    const probe = await this.wall.probe();
-    const reason = probe.available ? this.engine.refuses(bundle) : probe.summary;
-    const pair = { mode: 'subprocess', wall: this.wall.name, engine: this.engine.name } as const;
-    if (reason === undefined) return [pair];
-    return [
-      {
-        ...pair,
-        refusal: { reason, fix: probe.fix ?? 'Run `skillcell doctor` to see what this machine has.' },
-      },
-    ];
+  /** Every pair that this version has, strongest first. Finding out takes a real try of the walls. */
+  pairs(): Promise<Pair[]> {
+    this.#pairs ??= this.#outerWall().then((outer) => [
+      { mode: 'wasm', wall: outer, engine: this.#component },
+      { mode: 'subprocess', wall: this.#jail, engine: this.#python },
+    ]);
+    return this.#pairs;
   }
 
-  async enforcement(): Promise<EnforcementTable> {
-    return (await this.wall.probe()).enforces;
+  /** Every way to run this bundle here, in the order of `pairs`. */
+  async candidates(bundle: Bundle): Promise<Candidate[]> {
+    return Promise.all((await this.pairs()).map((pair) => candidate(pair, bundle)));
   }
 
   /** What the engine made of the bundle; the same bundle is prepared once. */
-  prepare(bundle: Bundle): Promise<Artifact> {
-    const key = `${bundle.digest} ${bundle.stagedDir}`;
+  prepare(engine: Engine, bundle: Bundle): Promise<Artifact> {
+    const key = `${engine.name} ${bundle.digest} ${bundle.stagedDir}`;
     const known = this.#artifacts.get(key);
     if (known) return known;
-    const artifact = this.engine.prepare(bundle);
+    const artifact = engine.prepare(bundle);
     this.#artifacts.set(key, artifact);
     // A failure may be mended, e.g. by installing what was missing.
     artifact.catch(() => this.#artifacts.delete(key));
     return artifact;
   }
 
-  inspect(stagedDir: string, files: FileDigests): Promise<Inspection> {
-    return inspectPython(
-      { home: this.#home, wall: this.wall, interpreter: this.#interpreter },
-      stagedDir,
-      files,
-    );
+  /** What the sources and binaries of a staged bundle say about themselves. */
+  async inspect(stagedDir: string, files: FileDigests): Promise<Inspection> {
+    const options = { home: this.#home, wall: this.#jail, interpreter: this.#interpreter };
+    const python = await inspectPython(options, stagedDir, files);
+    const imports = await this.#component.inspect(stagedDir, files);
+    return { ...python, modules: [...python.modules, ...imports] };
   }
 
   /** Installs third-party packages of a bundle; returns their folder, if it needs any. */
@@ -97,31 +105,45 @@ export class Machine {
   }
 
   async report(): Promise<PairReport[]> {
-    const probe = await this.wall.probe();
-    const python = this.#interpreter;
-    const available = probe.available && python !== undefined;
-    const summary = python
-      ? `${probe.summary}; Python ${python.version} (${python.path})`
-      : `${probe.summary}; no system Python`;
-    return [
-      {
-        mode: 'subprocess',
-        wall: this.wall.name,
-        engine: this.engine.name,
-        available,
-        summary,
-        ...fixOf(probe, python),
-        enforces: probe.enforces,
-      },
-    ];
+    return Promise.all((await this.pairs()).map((pair) => this.#reportPair(pair)));
   }
 
-  close(): Promise<void> {
-    return this.wall.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#jail.close(), this.#process.close()]);
+  }
+
+  /** Wasm is a wall of its own; around it comes the strongest that can be had. */
+  async #outerWall(): Promise<Wall> {
+    return (await this.#jail.probe()).available ? this.#jail : this.#process;
+  }
+
+  async #reportPair({ mode, wall, engine }: Pair): Promise<PairReport> {
+    const probe = await wall.probe();
+    const missing = engine.missing();
+    return {
+      mode,
+      wall: wall.name,
+      engine: engine.name,
+      available: probe.available && missing === undefined,
+      summary: `${probe.summary}; ${missing?.reason ?? engine.describe()}`,
+      ...fixOf(probe, missing?.fix),
+      enforces: engine.enforces(probe.enforces),
+    };
   }
 }
 
-function fixOf(probe: WallProbe, python: Interpreter | undefined): { fix?: string } {
-  if (probe.fix !== undefined) return { fix: probe.fix };
-  return python ? {} : { fix: 'Install it: apt-get install python3' };
+async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<Candidate> {
+  const probe = await wall.probe();
+  const pair = { mode, wall: wall.name, engine: engine.name };
+  const fallback = 'Run `skillcell doctor` to see what this machine has.';
+  if (!probe.available) return { ...pair, refusal: { reason: probe.summary, fix: probe.fix ?? fallback } };
+  const missing = engine.missing();
+  if (missing) return { ...pair, refusal: missing };
+  const reason = engine.refuses(bundle);
+  return reason === undefined ? pair : { ...pair, refusal: { reason, fix: fallback } };
+}
+
+function fixOf(probe: WallProbe, missing: string | undefined): { fix?: string } {
+  const fix = probe.fix ?? missing;
+  return fix === undefined ? {} : { fix };
 }

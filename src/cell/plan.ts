@@ -4,7 +4,7 @@
  * @module
  */
 import type { Artifact, Engine, Wall } from './contract.ts';
-import type { Machine } from './machine.ts';
+import type { Machine, Pair } from './machine.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Mode } from '../outcome.ts';
 import { chooseMode, type ModeChoice } from '../policy/choose-mode.ts';
@@ -49,13 +49,27 @@ export async function planCall(input: PlanInput): Promise<Plan> {
   const { skill, policy, machine } = input;
   const { bundle } = skill;
   const choice = await choose(input);
-  const enforces = await machine.enforcement();
-  const pair = `${choice.candidate.wall} + ${choice.candidate.engine}`;
-  assertEnforceable({ manifest: bundle.manifest, policy, table: enforces, pair });
+  const { wall, engine } = await chosenPair(machine, choice);
+  const enforces = engine.enforces((await wall.probe()).enforces);
+  assertEnforceable({
+    manifest: bundle.manifest,
+    policy,
+    table: enforces,
+    pair: `${wall.name} + ${engine.name}`,
+  });
   const grant = await grantFor(input);
-  machine.wall.accepts(grant);
-  const artifact = await machine.prepare(bundle);
-  return { choice, grant, enforces, wall: machine.wall, engine: machine.engine, artifact };
+  wall.accepts(grant);
+  const artifact = await machine.prepare(engine, bundle);
+  return { choice, grant, enforces, wall, engine, artifact };
+}
+
+async function chosenPair(machine: Machine, { candidate }: ModeChoice): Promise<Pair> {
+  const pairs = await machine.pairs();
+  const chosen = pairs.find(
+    ({ wall, engine }) => wall.name === candidate.wall && engine.name === candidate.engine,
+  );
+  if (!chosen) throw new Error(`The pair ${candidate.wall} + ${candidate.engine} does not exist`);
+  return chosen;
 }
 
 async function choose({ skill, options, policy, machine }: PlanInput): Promise<ModeChoice> {

@@ -6,10 +6,10 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Grant } from '../policy/grant.ts';
-import type { Artifact, CellReport, Engine, Wall } from './contract.ts';
+import type { Artifact, CellReport, Engine, OpenBroker, Wall } from './contract.ts';
 import { Gate } from './gate.ts';
-import { Session } from './session.ts';
-import { Standby } from './standby.ts';
+import { callOnce, Standby } from './standby.ts';
+import { callWarmOnce, WarmSet } from './warm-set.ts';
 
 export interface PoolOptions {
   /** Pre-started cells per skill and grant; 0 starts every cell cold. */
@@ -24,25 +24,38 @@ export interface PoolOptions {
   maxQueue?: number;
 }
 
-export interface Job {
+/** Where a call runs: everything that a cell is made from. */
+export interface Place {
   wall: Wall;
   engine: Engine;
   artifact: Artifact;
   grant: Grant;
+}
+
+/** What a call brings along. */
+export interface Job {
   params: unknown;
   signal?: AbortSignal | undefined;
 }
 
-export type Place = Pick<Job, 'wall' | 'engine' | 'artifact' | 'grant'>;
+/** The cells of one place, however they are kept. */
+export interface CellSource {
+  call(job: Job): Promise<CellReport>;
+  /** Starts cells ahead of the first call, and waits until they are ready. */
+  warm(): Promise<void>;
+  close(): void;
+}
 
 export class Pool {
   readonly #options: Required<PoolOptions>;
+  readonly #openBroker: OpenBroker;
   readonly #gate: Gate;
   /** In order of use: the first is the least recently used. */
-  readonly #standbys = new Map<string, Standby>();
+  readonly #sources = new Map<string, CellSource>();
 
-  constructor(options: PoolOptions = {}) {
+  constructor(openBroker: OpenBroker, options: PoolOptions = {}) {
     const cores = availableParallelism();
+    this.#openBroker = openBroker;
     this.#options = {
       size: 2,
       ready: 'cells',
@@ -55,54 +68,51 @@ export class Pool {
     this.#gate = new Gate(this.#options);
   }
 
-  run(job: Job): Promise<CellReport> {
-    return this.#gate.through(async () => {
-      const session = await this.#open(job);
-      return session.call(job.params, job.signal);
+  run(place: Place, job: Job): Promise<CellReport> {
+    return this.#gate.through(() => {
+      if (this.#options.size > 0) return this.#source(place).call(job);
+      return place.engine.reusable
+        ? callWarmOnce({ ...place, openBroker: this.#openBroker }, job)
+        : callOnce(place, job);
     });
   }
 
   /** Starts cells for a skill ahead of its first call, and waits until they are ready. */
   async warm(place: Place): Promise<void> {
-    await this.#standby(place)?.warm();
+    if (this.#options.size > 0) await this.#source(place).warm();
   }
 
   close(): void {
-    for (const standby of this.#standbys.values()) standby.close();
-    this.#standbys.clear();
+    for (const source of this.#sources.values()) source.close();
+    this.#sources.clear();
   }
 
-  async #open(job: Job): Promise<Session> {
-    return (await this.#standby(job)?.take()) ?? startCold(job);
-  }
-
-  #standby(place: Place): Standby | undefined {
-    if (this.#options.size === 0) return undefined;
+  #source(place: Place): CellSource {
     const key = `${place.artifact.bundle.digest} ${place.artifact.engine} ${JSON.stringify(place.grant)}`;
-    const known = this.#standbys.get(key);
-    const standby = known ?? new Standby(place, { ...this.#options, onIdle: () => this.#drop(key) });
-    this.#standbys.delete(key);
-    this.#standbys.set(key, standby);
+    const source = this.#sources.get(key) ?? this.#open(place, key);
+    this.#sources.delete(key);
+    this.#sources.set(key, source);
     this.#makeRoom();
-    return standby;
+    return source;
+  }
+
+  #open(place: Place, key: string): CellSource {
+    const options = { ...this.#options, onIdle: () => this.#drop(key) };
+    if (!place.engine.reusable) return new Standby(place, options);
+    return new WarmSet({ ...place, openBroker: this.#openBroker }, options);
   }
 
   #makeRoom(): void {
     const { size, maxStandby } = this.#options;
     const most = Math.max(1, Math.floor(maxStandby / size));
-    for (const key of this.#standbys.keys()) {
-      if (this.#standbys.size <= most) return;
+    for (const key of this.#sources.keys()) {
+      if (this.#sources.size <= most) return;
       this.#drop(key);
     }
   }
 
   #drop(key: string): void {
-    this.#standbys.get(key)?.close();
-    this.#standbys.delete(key);
+    this.#sources.get(key)?.close();
+    this.#sources.delete(key);
   }
-}
-
-function startCold({ wall, artifact, grant }: Place): Session {
-  const process = wall.launch(artifact.spec, grant);
-  return new Session({ process, artifact, grant, start: 'cold', preload: false });
 }

@@ -4,8 +4,8 @@
  * @module
  */
 import type { Grant } from '../policy/grant.ts';
-import type { Zygote } from './contract.ts';
-import type { Place } from './pool.ts';
+import type { CellReport, Zygote } from './contract.ts';
+import type { CellSource, Job, Place } from './pool.ts';
 import { Session } from './session.ts';
 
 /** After so many forks a zygote is replaced: its memory layout is shared by all that came from it. */
@@ -21,7 +21,7 @@ export interface StandbyOptions {
   onIdle: () => void;
 }
 
-export class Standby {
+export class Standby implements CellSource {
   readonly #place: Place;
   readonly #options: StandbyOptions;
   #cells: Session[] = [];
@@ -38,8 +38,13 @@ export class Standby {
     this.#touch();
   }
 
+  async call({ params, signal }: Job): Promise<CellReport> {
+    const session = (await this.#take()) ?? startCold(this.#place);
+    return session.call(params, signal);
+  }
+
   /** A cell for one call, or undefined when only a cold start remains. */
-  async take(): Promise<Session | undefined> {
+  async #take(): Promise<Session | undefined> {
     this.#touch();
     this.#busy++;
     const session = this.#readyCell() ?? (await this.#forkedCell()) ?? this.#startingCell();
@@ -129,6 +134,16 @@ export class Standby {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(this.#options.onIdle, this.#options.idleMs).unref();
   }
+}
+
+/** One call without anything kept ready. */
+export function callOnce(place: Place, { params, signal }: Job): Promise<CellReport> {
+  return startCold(place).call(params, signal);
+}
+
+function startCold({ wall, artifact, grant }: Place): Session {
+  const process = wall.launch(artifact.spec, grant);
+  return new Session({ process, artifact, grant, start: 'cold', preload: false });
 }
 
 /** The module body may run before a call only where nothing outside the cell can notice. */

@@ -5,8 +5,7 @@
  * @module
  */
 import { Command, CommanderError } from 'commander';
-import packageJson from '../../package.json' with { type: 'json' };
-import { SkillError, toSkillError } from '../index.ts';
+import { packageVersion, SkillError, toSkillError } from '../index.ts';
 import { addCommands } from './commands.ts';
 import { printError } from './output.ts';
 
@@ -16,7 +15,7 @@ const USAGE_EXIT = 2;
 export async function main(argv: string[]): Promise<number> {
   const program = new Command('skillcell')
     .description('Runs agent skills of strangers, each call in a fresh cell.')
-    .version(packageJson.version)
+    .version(packageVersion())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(see --help)');

@@ -36,9 +36,18 @@ export class PythonEngine implements Engine {
   }
 
   refuses(bundle: Bundle): string | undefined {
-    if (!bundle.entry.endsWith('.py')) return `the engine python cannot run "${bundle.entry}"`;
-    if (!this.#options.interpreter) return 'no system Python was found in /usr/bin or /usr/local/bin';
-    return undefined;
+    return bundle.entry.endsWith('.py') ? undefined : `the engine python cannot run "${bundle.entry}"`;
+  }
+
+  describe(): string {
+    const { interpreter } = this.#options;
+    return interpreter ? `Python ${interpreter.version} (${interpreter.path})` : 'no system Python';
+  }
+
+  missing(): { reason: string; fix: string } | undefined {
+    if (this.#options.interpreter) return undefined;
+    const reason = 'no system Python was found in /usr/bin or /usr/local/bin';
+    return { reason, fix: 'Install it: apt-get install python3' };
   }
 
   async prepare(bundle: Bundle): Promise<Artifact> {
@@ -62,8 +71,8 @@ export class PythonEngine implements Engine {
   #interpreter(): Interpreter {
     const { interpreter } = this.#options;
     if (interpreter) return interpreter;
-    throw new SkillError('skill_unavailable', 'No system Python was found in /usr/bin or /usr/local/bin', {
-      fix: 'Install it: apt-get install python3',
+    throw new SkillError('skill_unavailable', this.missing()?.reason ?? '', {
+      fix: this.missing()?.fix ?? '',
     });
   }
 }

@@ -1,0 +1,117 @@
+/**
+ * The engine `component`: WebAssembly components of any language, and WASI preview1 commands. A binary is validated,
+ * clamped and metered once, in a process that can be killed; each call gets a fresh instance of the result.
+ *
+ * @module
+ */
+import type { Bundle, FileDigests } from '../../load/bundle.ts';
+import type { Finding } from '../../load/inspection.ts';
+import type { Enforcement, EnforcementTable } from '../../policy/enforcement.ts';
+import type { Grant } from '../../policy/grant.ts';
+import type { Artifact, Engine, Wall } from '../contract.ts';
+import { stageGuestCode } from '../node/guest-code.ts';
+import { findNode } from '../node/node-binary.ts';
+import { nodeSpec } from '../node/spec.ts';
+import { installBinary, type Installed } from './install.ts';
+
+const PAGE_BYTES = 64 * 1024;
+/** Fuel of a millisecond of CPU time: more than any instruction mix uses up in one, so that it rather lasts longer. */
+const FUEL_PER_CPU_MS = 4_000_000;
+/** Memory that the binary may declare at most; the grant of a call clamps it further. */
+const MAX_PAGES = 65_536;
+
+export interface ComponentEngineOptions {
+  home: string;
+  /** The strongest wall that this machine has; found out by trying. */
+  wall: () => Promise<Wall>;
+}
+
+export class ComponentEngine implements Engine {
+  readonly name = 'component';
+  readonly reusable = true;
+  readonly #options: ComponentEngineOptions;
+
+  constructor(options: ComponentEngineOptions) {
+    this.#options = options;
+  }
+
+  enforces(wall: EnforcementTable): EnforcementTable {
+    return { ...wall, ...IN_WASM };
+  }
+
+  describe(): string {
+    return 'own linker and WASI host on V8';
+  }
+
+  missing(): undefined {
+    return undefined;
+  }
+
+  refuses(bundle: Bundle): string | undefined {
+    return bundle.entry.endsWith('.wasm') ? undefined : `the engine component cannot run "${bundle.entry}"`;
+  }
+
+  /** What the binaries of a bundle import. */
+  async inspect(stagedDir: string, files: FileDigests): Promise<Finding[]> {
+    const binaries = Object.keys(files).filter((name) => name.endsWith('.wasm'));
+    const found = await Promise.all(
+      binaries.map(async (name) => {
+        const { plan } = await this.#install(stagedDir, name, files[name] ?? '');
+        return plan.imports.map((value) => ({ value, at: name }));
+      }),
+    );
+    return found.flat();
+  }
+
+  async prepare(bundle: Bundle): Promise<Artifact> {
+    const { home } = this.#options;
+    const { folder } = await this.#install(bundle.stagedDir, bundle.entry, bundle.files[bundle.entry] ?? '');
+    const spec = nodeSpec({
+      node: findNode(home),
+      code: stageGuestCode(home, 'wasm'),
+      entry: 'cell/main.js',
+      mounts: [{ host: folder, guest: '/artifact' }],
+      flags: ['--max-old-space-size=96', '--stack-size=900'],
+    });
+    return { engine: 'component', bundle, spec, init: callInit };
+  }
+
+  async #install(stagedDir: string, file: string, digest: string): Promise<Installed> {
+    const { home, wall } = this.#options;
+    return installBinary({ home, wall: await wall(), stagedDir, file, digest, maxPages: MAX_PAGES });
+  }
+}
+
+function callInit({ limits, filesystem, env }: Grant): Record<string, unknown> {
+  return {
+    env,
+    preopens: [
+      { id: 0, guestPath: '/skill', writable: false },
+      ...filesystem.map((path, at) => ({
+        id: at + 1,
+        guestPath: path.guest,
+        writable: path.access === 'read-write',
+      })),
+    ],
+    limits: {
+      pages: Math.floor(limits.memory / PAGE_BYTES),
+      output: limits.output,
+      fuel: limits.cpu * FUEL_PER_CPU_MS,
+    },
+  };
+}
+
+const wasm = (how: string): Enforcement => ({ by: 'wasm', how });
+const broker = (how: string): Enforcement => ({ by: 'broker', how });
+
+/** What a component cannot do at all, or only by asking. */
+const IN_WASM = {
+  filesystem: broker('every path walked from a handle of the granted directory, no link followed'),
+  'filesystem.max_bytes': broker('bytes that a call adds are counted'),
+  env: wasm('only granted names are handed over'),
+  syscalls: wasm('a component has none'),
+  memory: wasm('maximum of the linear memory, and a limit on the process around it'),
+  output: wasm('counted where it is written'),
+  processes: wasm('a component cannot start any'),
+  scratch: wasm('a component has none'),
+} satisfies Partial<EnforcementTable>;
