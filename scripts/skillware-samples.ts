@@ -22,6 +22,7 @@ export interface SkillSamples {
 }
 
 const CLOCK = 'the time of the call';
+const DENIAL = 'quotes the error of the denied connection';
 
 export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
   'optimization/prompt_rewriter': {
@@ -159,6 +160,18 @@ export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
     ],
     remark: 'its local model needs the network; without it, the skill itself returns the text unmasked',
   },
+  'compliance/tos_evaluator': {
+    params: [
+      { target_url: 'https://example.com/page', intended_action: 'scrape pricing data' },
+      { target_url: 'no url', intended_action: 'read' },
+      { target_url: 'https://example.com' },
+    ],
+    allowed: [
+      { path: 'robots_assessment.reason', how: 'ignore', reason: DENIAL },
+      { path: 'evidence', how: 'ignore', reason: DENIAL },
+    ],
+    remark: 'without pages to judge; fetching them needs the network',
+  },
   'data_engineering/synthetic_generator': {
     params: [
       { domain: 'tea', num_samples: 1, entropy_temperature: 0.5, diversity_prompt: 'none' },
@@ -168,12 +181,11 @@ export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
   },
 };
 
-/** Why the other bundles are loaded and not run. */
+/** Bundles that are loaded and not compared, with what a call by hand came to under the default limits. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
-  'compliance/tos_evaluator': 'fetches the page it judges: needs the network',
-  'creative/bg_remover': 'downloads a model on first use: needs the network',
-  'data_engineering/novelty_extractor': 'downloads a model on first use: needs the network',
-  'defi/evm_tx_handler': 'talks to a blockchain node: needs the network',
-  'office/pdf_form_filler':
-    'asks a model service: needs the network, and paths that its manifest does not declare',
+  'creative/bg_remover':
+    'crashes at 256MiB; with 2GiB its packages compile themselves beyond 30s of CPU time',
+  'data_engineering/novelty_extractor': 'waits for the download of a model, denied, until the timeout',
+  'defi/evm_tx_handler': 'starts and answers errors in its parameters; the rest needs the network',
+  'office/pdf_form_filler': 'out of memory at 256MiB, starts with 2GiB; its work needs the network',
 };
