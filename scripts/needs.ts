@@ -24,6 +24,7 @@ const NATIVE_SUITES = [
   'test/cli/**',
   'test/attacks/**',
   'test/bench/**',
+  'test/readme/**',
 ];
 
 export const NEEDS: readonly Need[] = [

@@ -19,6 +19,8 @@ import {
 } from './documents.ts';
 import { normalise, shownPattern, type Place } from './output.ts';
 
+const SECONDS_EACH = 60;
+const TEST_MS = (SECONDS_EACH + 10) * 1000;
 const SHOWN_HOME = '/home/me/.local/share/skillcell';
 const SHOWN_ROOT = '/home/me/skillcell';
 const SHOWN_PROJECT = '/home/me/project';
@@ -65,7 +67,9 @@ class Scene {
 
   #run(program: string, args: string[]): SpawnSyncReturns<string> {
     const env = { ...process.env, NO_COLOR: '1', SKILLCELL_HOME: join(this.#folder, 'home') };
-    return spawnSync(program, args, { cwd: this.#cwd, env, input: '', encoding: 'utf8', timeout: 60_000 });
+    // `timeout` ends the whole group: killing the shell alone would leave what it started.
+    const bounded = [String(SECONDS_EACH), program, ...args];
+    return spawnSync('/usr/bin/timeout', bounded, { cwd: this.#cwd, env, input: '', encoding: 'utf8' });
   }
 
   #write(file: string, text: string): void {
@@ -91,19 +95,27 @@ describe.each(DOCUMENTS.map((file) => ({ file, markdown: readDocument(file) })))
   });
   afterAll(() => scene.close());
 
-  test.each(examples)('line $line: $command', ({ command, exitCode, output }) => {
-    // Text is compared as a terminal shows it, both streams in their order; JSON is what goes into a pipe.
-    const shown = output?.language === 'text' ? `{ ${command}\n} 2>&1` : command;
-    const ended = scene.shell(shown);
-    expect(ended, ended.stderr).toMatchObject({ status: exitCode, signal: null });
-    expectOutput(ended, output, scene.places);
-  });
+  test.each(examples)(
+    'line $line: $command',
+    ({ command, exitCode, output }) => {
+      // Text is compared as a terminal shows it, both streams in their order; JSON is what goes into a pipe.
+      const shown = output?.language === 'text' ? `{ ${command}\n} 2>&1` : command;
+      const ended = scene.shell(shown);
+      expect(ended, ended.stdout + ended.stderr).toMatchObject({ status: exitCode, signal: null });
+      expectOutput(ended, output, scene.places);
+    },
+    TEST_MS,
+  );
 
-  test.each(programs)('the program at line $line', (block) => {
-    const ended = scene.program(block.text);
-    expect(ended, ended.stderr).toMatchObject({ status: 0, stderr: '' });
-    expectOutput(ended, outputOf(block), scene.places);
-  });
+  test.each(programs)(
+    'the program at line $line',
+    (block) => {
+      const ended = scene.program(block.text);
+      expect(ended, ended.stdout + ended.stderr).toMatchObject({ status: 0, stderr: '' });
+      expectOutput(ended, outputOf(block), scene.places);
+    },
+    TEST_MS,
+  );
 
   test('has no command that the tests do not know of', () => {
     const fenced = blocksOf(markdown).filter(({ text }) => text.includes('npx skillcell'));
