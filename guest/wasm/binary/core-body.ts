@@ -1,0 +1,298 @@
+/**
+ * Walks through one function body: refuses what is not allowed, and finds where fuel has to be charged.
+ *
+ * A segment is code that control enters only at its start: it begins at the function's or a loop's start, behind
+ * `if`, `else` and `catch`, and behind every `end`. A region is a function or a loop without the loops inside it.
+ * Whoever enters a region pays for all its segments, unless they are so many that only some of them can be meant.
+ *
+ * @module
+ */
+import { CAPS } from '../install/caps.ts';
+import { isValueType, readHeapType, readValueType, type IndexSpaces } from './core-types.ts';
+import { BULK, featureOf, IMMEDIATE, PLAIN, SIMD, type OpcodeTable } from './opcodes.ts';
+import type { Reader } from './reader.ts';
+
+/** Fuel to be taken right before the byte `at`: `cost`, and the length on the stack shifted right by `shift`. */
+export interface Charge {
+  at: number;
+  cost: number;
+  shift: number | undefined;
+}
+
+export interface BodyContext {
+  spaces: IndexSpaces;
+  dataSegments: number;
+  elementSegments: number;
+  params: number;
+}
+
+export interface BodyScan {
+  charges: Charge[];
+  /** Where the local declarations end and the code starts. */
+  codeStart: number;
+  /** Parameters included. */
+  locals: number;
+  /** Groups of local declarations, and where the first one starts. */
+  localGroups: number;
+  groupsStart: number;
+}
+
+/** Below this much, a region's segments are paid at its start: a charge costs about as much as five instructions. */
+const REGION_LUMP = 256;
+/** Segments below this are paid at the region's start in any case. */
+const SEGMENT_LUMP = 16;
+/** Instructions that cost more than this pay when they are reached. */
+const HEAVY = 16;
+
+interface Segment extends Charge {
+  region: Region | undefined;
+}
+
+interface Region {
+  header: Segment;
+  /** What its other segments cost. */
+  rest: number;
+}
+
+/** Reads a function body to its end. */
+export function scanBody(reader: Reader, context: BodyContext): BodyScan {
+  const localGroups = reader.count(CAPS.locals, 'groups of locals');
+  const groupsStart = reader.position;
+  const locals = context.params + readLocals(reader, localGroups);
+  if (locals > CAPS.locals) reader.fail(`${locals} locals are more than the ${CAPS.locals} that are allowed`);
+  const codeStart = reader.position;
+  const scanner = new BodyScanner(reader, context, locals);
+  return { charges: scanner.run(), codeStart, locals, localGroups, groupsStart };
+}
+
+function readLocals(reader: Reader, groups: number): number {
+  let locals = 0;
+  for (let index = 0; index < groups; index++) {
+    locals += reader.u32();
+    readValueType(reader);
+  }
+  return locals;
+}
+
+class BodyScanner {
+  readonly #reader: Reader;
+  readonly #context: BodyContext;
+  readonly #locals: number;
+  readonly #segments: Segment[] = [];
+  /** For every open block: the region to go back to, if it is a loop. */
+  readonly #blocks: (Region | undefined)[] = [];
+  #region: Region;
+  #segment: Segment;
+
+  constructor(reader: Reader, context: BodyContext, locals: number) {
+    this.#reader = reader;
+    this.#context = context;
+    this.#locals = locals;
+    this.#region = this.#openRegion();
+    this.#segment = this.#region.header;
+    // Locals are set to zero on entry.
+    this.#segment.cost = 1 + (locals >> 2);
+  }
+
+  run(): Charge[] {
+    const reader = this.#reader;
+    for (;;) {
+      const at = reader.position;
+      const opcode = reader.byte();
+      if (opcode === 0xfc || opcode === 0xfd) this.#prefixed(opcode, at);
+      else this.#plain(opcode, at);
+      if (opcode === 0x0b && this.#closeBlock()) break;
+    }
+    reader.finish('function body');
+    return this.#settle();
+  }
+
+  #plain(opcode: number, at: number): void {
+    const kind = PLAIN.immediates[opcode] as number;
+    if (kind === IMMEDIATE.refused) this.#refuse(opcode >= 0xe0 ? opcode : 0, opcode, at);
+    this.#charge(PLAIN, opcode, at);
+    if (kind !== IMMEDIATE.none) this.#immediate(kind);
+    // if, else, catch, catch_all: code that is entered from here or from elsewhere.
+    if (opcode === 0x04 || opcode === 0x05 || opcode === 0x07 || opcode === 0x19) this.#openSegment();
+    if (kind === IMMEDIATE.block || kind === IMMEDIATE.tryTable) this.#openBlock(opcode);
+    else if (opcode === 0x18) this.#closeDelegate(at);
+  }
+
+  #prefixed(prefix: number, at: number): void {
+    const opcode = this.#reader.u32();
+    const table = prefix === 0xfc ? BULK : SIMD;
+    const kind = table.immediates[opcode] ?? IMMEDIATE.refused;
+    if (kind === IMMEDIATE.refused) this.#refuse(prefix, opcode, at);
+    this.#charge(table, opcode, at);
+    if (kind !== IMMEDIATE.none) this.#immediate(kind);
+  }
+
+  #refuse(prefix: number, opcode: number, at: number): never {
+    const code = prefix === 0 || prefix === opcode ? opcode.toString(16) : `${prefix.toString(16)} ${opcode}`;
+    return this.#reader.fail(`Instruction 0x${code} is refused: ${featureOf(prefix, opcode)}`, at);
+  }
+
+  #charge(table: OpcodeTable, opcode: number, at: number): void {
+    const cost = table.costs[opcode] as number;
+    const length = table.lengths[opcode] as number;
+    if (cost <= HEAVY && length === 0) this.#segment.cost += cost;
+    else this.#segments.push({ at, cost, shift: length === 0 ? undefined : length - 1, region: undefined });
+  }
+
+  #openRegion(): Region {
+    const header: Segment = { at: this.#reader.position, cost: 1, shift: undefined, region: undefined };
+    this.#segments.push(header);
+    return { header, rest: 0 };
+  }
+
+  #openSegment(): void {
+    this.#segment = { at: this.#reader.position, cost: 0, shift: undefined, region: this.#region };
+    this.#segments.push(this.#segment);
+  }
+
+  #openBlock(opcode: number): void {
+    if (this.#blocks.length >= CAPS.nesting)
+      this.#reader.fail(`Blocks are nested deeper than ${CAPS.nesting}`);
+    this.#blocks.push(opcode === 0x03 ? this.#region : undefined);
+    if (opcode !== 0x03) return;
+    this.#region = this.#openRegion();
+    this.#segment = this.#region.header;
+  }
+
+  /** True at the end of the function. */
+  #closeBlock(): boolean {
+    if (this.#blocks.length === 0) return true;
+    this.#region = this.#blocks.pop() ?? this.#region;
+    this.#openSegment();
+    return false;
+  }
+
+  #closeDelegate(at: number): void {
+    if (this.#closeBlock()) this.#reader.fail('A "delegate" ends no block', at);
+  }
+
+  /** Decides which segments pay for themselves. */
+  #settle(): Charge[] {
+    for (const segment of this.#segments)
+      if (segment.region !== undefined) segment.region.rest += segment.cost;
+    for (const segment of this.#segments) {
+      const { region } = segment;
+      if (region === undefined || (region.rest > REGION_LUMP && segment.cost >= SEGMENT_LUMP)) continue;
+      region.header.cost += segment.cost;
+      segment.cost = 0;
+    }
+    return this.#segments.filter((segment) => segment.cost > 0);
+  }
+
+  #immediate(kind: number): void {
+    const reader = this.#reader;
+    const { spaces } = this.#context;
+    switch (kind) {
+      case IMMEDIATE.local:
+        return void reader.index(this.#locals, 'local');
+      case IMMEDIATE.memarg:
+        return this.#memarg();
+      case IMMEDIATE.i32:
+        return void reader.signed(32);
+      case IMMEDIATE.i64:
+        return reader.skipS64();
+      case IMMEDIATE.label:
+        return void reader.index(this.#blocks.length + 1, 'label');
+      case IMMEDIATE.block:
+        return this.#blockType();
+      case IMMEDIATE.func:
+        return void reader.index(spaces.func, 'function');
+      case IMMEDIATE.global:
+        return void reader.index(spaces.global, 'global');
+      case IMMEDIATE.callIndirect:
+        reader.index(spaces.type, 'type');
+        return void reader.index(spaces.table, 'table');
+      case IMMEDIATE.four:
+        return reader.skip(4);
+      case IMMEDIATE.eight:
+        return reader.skip(8);
+      case IMMEDIATE.sixteen:
+        return reader.skip(16);
+      case IMMEDIATE.lane:
+        return reader.skip(1);
+      case IMMEDIATE.memargLane:
+        this.#memarg();
+        return reader.skip(1);
+      default:
+        return this.#rareImmediate(kind);
+    }
+  }
+
+  #rareImmediate(kind: number): void {
+    const reader = this.#reader;
+    const { spaces, dataSegments, elementSegments } = this.#context;
+    if (kind === IMMEDIATE.memory) this.#memoryIndex();
+    else if (kind === IMMEDIATE.table) reader.index(spaces.table, 'table');
+    else if (kind === IMMEDIATE.branchTable) this.#branchTable();
+    else if (kind === IMMEDIATE.tag) reader.index(spaces.tag, 'tag');
+    else if (kind === IMMEDIATE.heapType) readHeapType(reader);
+    else if (kind === IMMEDIATE.selectTypes) this.#selectTypes();
+    else if (kind === IMMEDIATE.tryTable) this.#tryTable();
+    else if (kind === IMMEDIATE.data) reader.index(dataSegments, 'data segment');
+    else if (kind === IMMEDIATE.element) reader.index(elementSegments, 'element segment');
+    else if (kind === IMMEDIATE.memoryInit) {
+      reader.index(dataSegments, 'data segment');
+      this.#memoryIndex();
+    } else if (kind === IMMEDIATE.memoryCopy) {
+      this.#memoryIndex();
+      this.#memoryIndex();
+    } else if (kind === IMMEDIATE.tableInit) {
+      reader.index(elementSegments, 'element segment');
+      reader.index(spaces.table, 'table');
+    } else if (kind === IMMEDIATE.tableCopy) {
+      reader.index(spaces.table, 'table');
+      reader.index(spaces.table, 'table');
+    }
+  }
+
+  #blockType(): void {
+    const reader = this.#reader;
+    const next = reader.peek();
+    if (next === 0x40 || isValueType(next)) return reader.skip(1);
+    const offset = reader.position;
+    const type = reader.signed(33);
+    if (type < 0) reader.fail('A block has a type that is not allowed', offset);
+    if (type >= this.#context.spaces.type) reader.fail(`There is no type ${type}`, offset);
+  }
+
+  #memarg(): void {
+    const offset = this.#reader.position;
+    const align = this.#reader.u32();
+    if (align & 0x40) this.#reader.fail('More than one memory is not allowed (multi-memory)', offset);
+    if (align > 4) this.#reader.fail('An alignment is too large', offset);
+    this.#reader.u32();
+  }
+
+  #memoryIndex(): void {
+    const offset = this.#reader.position;
+    if (this.#reader.u32() !== 0)
+      this.#reader.fail('More than one memory is not allowed (multi-memory)', offset);
+  }
+
+  #branchTable(): void {
+    const count = this.#reader.count(CAPS.branchTargets, 'targets of a "br_table"');
+    for (let index = 0; index <= count; index++) this.#reader.index(this.#blocks.length + 1, 'label');
+  }
+
+  #selectTypes(): void {
+    const count = this.#reader.count(1, 'types of a "select"');
+    for (let index = 0; index < count; index++) readValueType(this.#reader);
+  }
+
+  #tryTable(): void {
+    this.#blockType();
+    const count = this.#reader.count(CAPS.branchTargets, 'handlers of a "try_table"');
+    for (let index = 0; index < count; index++) {
+      const kind = this.#reader.byte();
+      if (kind > 3)
+        this.#reader.fail('An exception handler is of an unknown kind', this.#reader.position - 1);
+      if (kind < 2) this.#reader.index(this.#context.spaces.tag, 'tag');
+      this.#reader.index(this.#blocks.length + 1, 'label');
+    }
+  }
+}

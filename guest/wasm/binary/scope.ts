@@ -1,0 +1,90 @@
+/**
+ * Index spaces of a component while it is read: what each index stands for, as far as checks need it.
+ *
+ * @module
+ */
+import type { CoreSort, Sort, TypeDef } from '../contract.ts';
+import { uniquenessKey } from './names.ts';
+import type { Reader } from './reader.ts';
+
+export type SortName = Exclude<Sort, object> | `core ${CoreSort}`;
+
+/** A type, with the space that the indices in it count in. */
+export interface TypeItem {
+  def: TypeDef;
+  space: readonly Item[];
+  /** Of a value type, through everything it refers to. */
+  depth: number;
+  nodes: number;
+  /** Of an instance or component type. */
+  exports?: ReadonlyMap<string, Item>;
+}
+
+/** What stands at one index. */
+export interface Item {
+  sort: SortName;
+  /** Of a type, and the type of a function. */
+  type?: TypeItem;
+  /** Of an instance or a component. */
+  exports?: ReadonlyMap<string, Item>;
+  /** Of a core module or core instance, where known. */
+  coreExports?: ReadonlyMap<string, CoreSort>;
+}
+
+/** One component, component type or instance type. */
+export class Scope {
+  readonly parent: Scope | undefined;
+  readonly isType: boolean;
+  readonly depth: number;
+  readonly exports: Map<string, Item> = new Map<string, Item>();
+  readonly #spaces: Map<SortName, Item[]> = new Map();
+  readonly #importKeys: Set<string> = new Set();
+  readonly #exportKeys: Set<string> = new Set();
+
+  constructor(parent: Scope | undefined, isType: boolean) {
+    this.parent = parent;
+    this.isType = isType;
+    this.depth = parent === undefined || parent.isType !== isType ? 1 : parent.depth + 1;
+  }
+
+  space(sort: SortName): Item[] {
+    let space = this.#spaces.get(sort);
+    if (space === undefined) {
+      space = [];
+      this.#spaces.set(sort, space);
+    }
+    return space;
+  }
+
+  add(item: Item): void {
+    this.space(item.sort).push(item);
+  }
+
+  /** Reads an index that must stand for something already. */
+  index(reader: Reader, sort: SortName): number {
+    return reader.index(this.space(sort).length, sort);
+  }
+
+  item(sort: SortName, index: number): Item {
+    return this.space(sort)[index] as Item;
+  }
+
+  claimImport(name: string, reader: Reader): void {
+    claim(this.#importKeys, name, reader);
+  }
+
+  claimExport(name: string, item: Item, reader: Reader): void {
+    claim(this.#exportKeys, name, reader);
+    this.exports.set(name, item);
+  }
+}
+
+function claim(keys: Set<string>, name: string, reader: Reader): void {
+  const key = uniquenessKey(name);
+  if (keys.has(key)) reader.fail(`Two imports or two exports are called "${name}"`);
+  keys.add(key);
+}
+
+export function sortName(sort: Sort): SortName {
+  return typeof sort === 'string' ? sort : `core ${sort.core}`;
+}

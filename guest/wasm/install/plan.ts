@@ -1,0 +1,112 @@
+/**
+ * Turns a binary that a stranger wrote into what a cell runs: a plan, and core modules that are clamped and metered.
+ *
+ * @module
+ */
+import type { Component, Plan } from '../contract.ts';
+import { parseComponent } from '../binary/component.ts';
+import { parseCoreModule, type CoreModule } from '../binary/core-module.ts';
+import { BinaryError, Reader } from '../binary/reader.ts';
+import { CAPS } from './caps.ts';
+import { commandEntry, componentEntry } from './entry.ts';
+import { rewriteModule, type RewrittenModule } from './rewrite.ts';
+
+export interface InstallOptions {
+  /** Ceiling of a memory, in pages of 64 KiB. */
+  maxPages: number;
+}
+
+export interface Installation {
+  plan: Plan;
+  /** By the number that `core-module` definitions of the plan hold. */
+  modules: Uint8Array[];
+}
+
+/** Throws BinaryError for whatever is not going to run. */
+export function install(bytes: Uint8Array, options: InstallOptions): Installation {
+  if (bytes.length > CAPS.fileBytes)
+    throw new BinaryError(`The file is larger than ${CAPS.fileBytes} bytes`, 0);
+  if (bytes.length < 8) throw new BinaryError('The file is too short to be WebAssembly', bytes.length);
+  // Bytes 6 and 7 tell components (layer 1) from core modules (layer 0).
+  return bytes[6] === 1 ? installComponent(bytes, options) : installCommand(bytes, options);
+}
+
+function installComponent(bytes: Uint8Array, options: InstallOptions): Installation {
+  const parsed = parseComponent(new Reader(bytes));
+  const entry = componentEntry(parsed);
+  const rewritten = rewriteAll(parsed.modules, { ...options, linkNames: parsed.coreNames });
+  return {
+    plan: {
+      version: 1,
+      format: 'component',
+      ...entry,
+      component: parsed.component,
+      modules: rewritten.map((module) => module.facts),
+      imports: importedNames(parsed.component),
+    },
+    modules: rewritten.map((module) => module.bytes),
+  };
+}
+
+function installCommand(bytes: Uint8Array, options: InstallOptions): Installation {
+  const module = parseCoreModule(new Reader(bytes));
+  const entry = commandEntry(module);
+  const rewritten = rewriteAll([module], { ...options, linkNames: new Set() });
+  const imports = new Set(module.imports.map((item) => `${item.module}.${item.name}`));
+  return {
+    plan: {
+      version: 1,
+      format: 'command',
+      ...entry,
+      modules: rewritten.map((item) => item.facts),
+      imports: [...imports].sort(),
+    },
+    modules: rewritten.map((item) => item.bytes),
+  };
+}
+
+function importedNames(component: Component): string[] {
+  const names = component.definitions.flatMap((item) => (item.kind === 'import' ? [item.name] : []));
+  return [...new Set(names)].sort();
+}
+
+function rewriteAll(
+  modules: readonly CoreModule[],
+  options: InstallOptions & { linkNames: ReadonlySet<string> },
+): RewrittenModule[] {
+  checkMemories(modules, options.maxPages);
+  const takenNames = new Set(options.linkNames);
+  for (const module of modules) {
+    for (const item of module.imports) takenNames.add(item.name);
+    for (const item of module.exports) takenNames.add(item.name);
+  }
+  return modules.map((module) => {
+    const rewritten = rewriteModule(module, { maxPages: options.maxPages, takenNames });
+    if (!WebAssembly.validate(rewritten.bytes)) throw invalidity(module);
+    return rewritten;
+  });
+}
+
+/** All memories together must fit before any of them grows. */
+function checkMemories(modules: readonly CoreModule[], maxPages: number): void {
+  let pages = 0;
+  for (const memory of modules.flatMap((module) => module.memories)) {
+    pages += memory.min;
+    if (pages <= maxPages) continue;
+    const asked = `The binary starts with ${pages} or more pages of memory (64 KiB each)`;
+    throw new BinaryError(`${asked} and the limit is ${maxPages}`, memory.offset);
+  }
+}
+
+/** Asks the engine what it does not like about a module; its offsets count from the module's start. */
+function invalidity(module: CoreModule): BinaryError {
+  try {
+    // oxlint-disable-next-line no-new -- only the reason for its failure matters
+    new WebAssembly.Module(module.bytes.slice(module.start, module.end));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const offset = Number(/@\+(\d+)/u.exec(message)?.[1] ?? 0);
+    return new BinaryError(`A core module is not valid: ${message}`, module.start + offset);
+  }
+  return new BinaryError('A core module cannot be metered', module.start);
+}

@@ -1,0 +1,240 @@
+/**
+ * Rewrites a core module: its memory and tables get a ceiling, and all its code pays fuel.
+ *
+ * @module
+ */
+import type { ModuleFacts } from '../contract.ts';
+import { scanBody, type BodyContext, type BodyScan, type Charge } from '../binary/core-body.ts';
+import { MODULE_HEADER, type CoreModule, type Section } from '../binary/core-module.ts';
+import type { Limits } from '../binary/core-types.ts';
+import { BinaryError, Reader } from '../binary/reader.ts';
+import { CAPS } from './caps.ts';
+import { Writer } from './writer.ts';
+
+export interface RewriteOptions {
+  /** Ceiling of a memory, in pages of 64 KiB. */
+  maxPages: number;
+  /** Names that the new exports must not have: all that anything in the file imports, exports or aliases. */
+  takenNames: ReadonlySet<string>;
+}
+
+export interface RewrittenModule {
+  bytes: Uint8Array;
+  facts: ModuleFacts;
+}
+
+const SECTION = { memory: 5, table: 4, global: 6, export: 7, start: 8, code: 10 } as const;
+const I32 = 0x7f;
+const I64 = 0x7e;
+
+/** What is put in, and under which names. */
+interface Additions {
+  /** Index of the fuel global. */
+  fuel: number;
+  fuelExport: string;
+  startExport: string | undefined;
+  maxPages: number;
+}
+
+export function rewriteModule(module: CoreModule, options: RewriteOptions): RewrittenModule {
+  const additions: Additions = {
+    fuel: module.spaces.global,
+    fuelExport: freshName('fuel', options.takenNames),
+    startExport: module.startFunction === undefined ? undefined : freshName('start', options.takenNames),
+    maxPages: options.maxPages,
+  };
+  const out = new Writer(Math.ceil((module.end - module.start) * 1.25) + 256);
+  out.bytes(MODULE_HEADER);
+  for (const section of withAddedSections(module)) {
+    if (section.id === SECTION.start) continue;
+    const content = rewriteSection(module, section, additions);
+    out.byte(section.id);
+    out.u32(content.length);
+    out.bytes(content);
+  }
+  const bytes = out.view.slice();
+  return { bytes, facts: factsOf(module, additions, bytes.length) };
+}
+
+/** A name that nothing in the file mentions, so that no module can be linked to the fuel of another. */
+function freshName(stem: string, taken: ReadonlySet<string>): string {
+  for (let index = 0; ; index++) {
+    const name = `skillcell:${stem}:${index}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** The sections of the module, with empty ones for globals and exports where it has none. */
+function withAddedSections(module: CoreModule): Section[] {
+  const sections = [...module.sections];
+  for (const id of [SECTION.global, SECTION.export]) {
+    if (sections.some((section) => section.id === id)) continue;
+    // Tags (13) stand before globals; the other sections before both have lower ids.
+    const behind = sections.findIndex((section) => section.id > id && section.id !== 13);
+    sections.splice(behind < 0 ? sections.length : behind, 0, { id, start: 0, end: 0 });
+  }
+  return sections;
+}
+
+function rewriteSection(module: CoreModule, section: Section, additions: Additions): Uint8Array {
+  switch (section.id) {
+    case SECTION.table:
+      return writeTables(module);
+    case SECTION.memory:
+      return writeMemories(module, additions.maxPages);
+    case SECTION.global:
+      return appendTo(module, section, [writeFuelGlobal()]);
+    case SECTION.export:
+      return appendTo(module, section, writeExports(module, additions));
+    case SECTION.code:
+      return writeCode(module, additions.fuel);
+    default:
+      return module.bytes.subarray(section.start, section.end);
+  }
+}
+
+function writeTables(module: CoreModule): Uint8Array {
+  const out = new Writer();
+  out.u32(module.tables.length);
+  for (const table of module.tables) {
+    out.byte(table.element);
+    writeLimits(out, clamp(table.limits, CAPS.tableEntries));
+  }
+  return out.view;
+}
+
+function writeMemories(module: CoreModule, maxPages: number): Uint8Array {
+  const out = new Writer();
+  out.u32(module.memories.length);
+  for (const memory of module.memories) {
+    if (memory.min > maxPages) {
+      const asked = `The module starts with ${memory.min} pages of memory (64 KiB each)`;
+      throw new BinaryError(`${asked} and the limit is ${maxPages}`, memory.offset);
+    }
+    writeLimits(out, clamp(memory, maxPages));
+  }
+  return out.view;
+}
+
+function clamp(limits: Limits, ceiling: number): { min: number; max: number } {
+  return { min: limits.min, max: Math.min(limits.max ?? ceiling, ceiling) };
+}
+
+function writeLimits(out: Writer, limits: { min: number; max: number }): void {
+  out.byte(1);
+  out.u32(limits.min);
+  out.u32(limits.max);
+}
+
+/** `(global (mut i64) (i64.const 0))`: nothing runs before the host gave fuel. */
+function writeFuelGlobal(): Uint8Array {
+  return Uint8Array.of(I64, 1, 0x42, 0, 0x0b);
+}
+
+function writeExports(module: CoreModule, additions: Additions): Uint8Array[] {
+  const fuel = new Writer(64);
+  fuel.name(additions.fuelExport);
+  fuel.byte(3);
+  fuel.u32(additions.fuel);
+  if (additions.startExport === undefined || module.startFunction === undefined) return [fuel.view];
+  const start = new Writer(64);
+  start.name(additions.startExport);
+  start.byte(0);
+  start.u32(module.startFunction);
+  return [fuel.view, start.view];
+}
+
+/** A section that is a list, with more items at its end. */
+function appendTo(module: CoreModule, section: Section, items: readonly Uint8Array[]): Uint8Array {
+  const reader = new Reader(module.bytes, section.start, section.end);
+  const count = reader.done ? 0 : reader.u32();
+  const out = new Writer(section.end - section.start + 256);
+  out.u32(count + items.length);
+  out.bytes(module.bytes.subarray(reader.position, section.end));
+  for (const item of items) out.bytes(item);
+  return out.view;
+}
+
+function writeCode(module: CoreModule, fuel: number): Uint8Array {
+  const imported = module.functionTypes.length - module.bodies.length;
+  const section = new Writer(Math.ceil((module.end - module.start) * 1.25) + 64);
+  const body = new Writer(65_536);
+  section.u32(module.bodies.length);
+  for (const [index, range] of module.bodies.entries()) {
+    const params = module.types[module.functionTypes[imported + index] as number]?.params.length ?? 0;
+    const context: BodyContext = {
+      spaces: module.spaces,
+      dataSegments: module.dataCount ?? 0,
+      elementSegments: module.elementSegments,
+      params,
+    };
+    const scan = scanBody(new Reader(module.bytes, range.start, range.end), context);
+    body.clear();
+    writeBody({ out: body, scan, fuel }, module.bytes, range);
+    if (body.length > CAPS.meteredBodyBytes) {
+      throw new BinaryError('A function has too many branches for its size to be metered', range.start);
+    }
+    section.u32(body.length);
+    section.bytes(body.view);
+  }
+  return section.view;
+}
+
+interface BodyJob {
+  out: Writer;
+  scan: BodyScan;
+  fuel: number;
+}
+
+function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
+  const { out, scan } = job;
+  const needsTemporary = scan.charges.some((charge) => charge.shift !== undefined);
+  out.u32(scan.localGroups + (needsTemporary ? 1 : 0));
+  out.bytes(bytes.subarray(scan.groupsStart, scan.codeStart));
+  if (needsTemporary) out.bytes([1, I32]);
+  let position = scan.codeStart;
+  for (const charge of scan.charges) {
+    if (charge.at > position) out.bytes(bytes.subarray(position, charge.at));
+    position = charge.at;
+    writeCharge(job, charge);
+  }
+  out.bytes(bytes.subarray(position, range.end));
+}
+
+/**
+ * `fuel = fuel - cost [- (length >> shift)]`, then `if (fuel < 0) unreachable`. The length stays on the stack.
+ */
+function writeCharge({ out, scan, fuel }: BodyJob, charge: Charge): void {
+  if (charge.shift !== undefined) {
+    out.byte(0x22); // local.tee
+    out.u32(scan.locals);
+  }
+  out.byte(0x23); // global.get
+  out.u32(fuel);
+  out.byte(0x42); // i64.const
+  out.signed(charge.cost);
+  out.byte(0x7d); // i64.sub
+  if (charge.shift !== undefined) {
+    out.byte(0x20); // local.get
+    out.u32(scan.locals);
+    // i64.extend_i32_u, i64.const, i64.shr_u, i64.sub
+    out.bytes([0xad, 0x42, charge.shift, 0x88, 0x7d]);
+  }
+  out.byte(0x24); // global.set
+  out.u32(fuel);
+  out.byte(0x23);
+  out.u32(fuel);
+  // i64.const 0, i64.lt_s, if, unreachable, end
+  out.bytes([0x42, 0, 0x53, 0x04, 0x40, 0x00, 0x0b]);
+}
+
+function factsOf(module: CoreModule, additions: Additions, bytes: number): ModuleFacts {
+  return {
+    bytes,
+    functions: module.bodies.length,
+    memories: module.memories.map((memory) => clamp(memory, additions.maxPages)),
+    tables: module.tables.map((table) => clamp(table.limits, CAPS.tableEntries)),
+    fuelExport: additions.fuelExport,
+    ...(additions.startExport !== undefined && { startExport: additions.startExport }),
+  };
+}
