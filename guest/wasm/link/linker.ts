@@ -1,0 +1,175 @@
+/**
+ * Links a component to the host: once per process all that does not depend on a call, then a fresh instance for each.
+ * No code is generated, and nothing of the component becomes a property name of an object with a prototype.
+ *
+ * @module
+ */
+
+import type { Component, HostInterfaces, HostValue } from '../contract.ts';
+import type { AbiType, FuncType } from '../abi/types.ts';
+import { callLifted, makeTrampoline } from './calls.ts';
+import { LinkError } from './errors.ts';
+import { indexHost, unversioned } from './host-imports.ts';
+import { outcomeOf, type Outcome } from './outcome.ts';
+import type { CoreModuleInput, LiftSpec, LinkPlan } from './plan.ts';
+import { prepareRoot } from './preparation.ts';
+import { Running, type CallLimits, type Usage } from './running.ts';
+import type { Entity, InstanceEntity } from './scope.ts';
+
+export interface PrepareInput {
+  component: Component;
+  /** By the number that the component's definitions use. */
+  modules: readonly CoreModuleInput[];
+  host: HostInterfaces;
+}
+
+/** The functions that a call can start with. */
+interface Entries {
+  execute: LiftSpec | undefined;
+  run: LiftSpec | undefined;
+}
+
+/** @throws LinkError, and nothing else. */
+export function prepareComponent({ component, modules, host }: PrepareInput): PreparedComponent {
+  const plan: LinkPlan = { steps: [], trampolines: [], contexts: [], components: 0, destructors: new Map() };
+  try {
+    const exports = prepareRoot({ modules, host: indexHost(host), plan, definitions: 0 }, component);
+    return new PreparedComponent(plan, { execute: findExecute(exports), run: findRun(exports) });
+  } catch (error) {
+    // A type too large, or an index where none belongs: the component does not fit together.
+    throw error instanceof LinkError ? error : new LinkError(String(error));
+  }
+}
+
+export class PreparedComponent {
+  readonly #plan: LinkPlan;
+  readonly #entries: Entries;
+
+  constructor(plan: LinkPlan, entries: Entries) {
+    this.#plan = plan;
+    this.#entries = entries;
+  }
+
+  /** Whether it has `execute` of the skill interface. */
+  get canExecute(): boolean {
+    return this.#entries.execute !== undefined;
+  }
+
+  /** Whether it is a command of `wasi:cli`. */
+  get canRun(): boolean {
+    return this.#entries.run !== undefined;
+  }
+
+  /** Runs the start functions. If they fail, the call on this instance tells why. */
+  instantiate(limits: CallLimits): ComponentInstance {
+    const running = new Running(this.#plan, limits);
+    try {
+      running.start(makeTrampoline);
+    } catch (error) {
+      running.end(error);
+    }
+    return new ComponentInstance(running, this.#entries);
+  }
+}
+
+/** Good for one call. */
+export class ComponentInstance {
+  readonly #running: Running;
+  readonly #entries: Entries;
+  #used = false;
+
+  constructor(running: Running, entries: Entries) {
+    this.#running = running;
+    this.#entries = entries;
+  }
+
+  async callExecute(params: string): Promise<Outcome> {
+    return this.#call(this.#entries.execute, [params]);
+  }
+
+  async run(): Promise<Outcome> {
+    return this.#call(this.#entries.run, []);
+  }
+
+  /** For an instance that will not be called: lets go of what its start functions took. */
+  discard(): void {
+    this.#used = true;
+    this.#running.close();
+  }
+
+  usage(): Usage {
+    return this.#running.usage();
+  }
+
+  async #call(entry: LiftSpec | undefined, args: HostValue[]): Promise<Outcome> {
+    if (entry === undefined) throw new LinkError('The component does not export this function');
+    if (this.#used) throw new LinkError('An instance is good for one call');
+    this.#used = true;
+    const running = this.#running;
+    let value: HostValue;
+    try {
+      if (running.ended === undefined) value = await callLifted(running, entry, { args });
+    } catch (error) {
+      running.end(error);
+    }
+    return this.#finish(value);
+  }
+
+  #finish(value: HostValue): Outcome {
+    const running = this.#running;
+    const fuelLeft = running.settleFuel();
+    try {
+      running.close();
+    } catch (error) {
+      running.end(error);
+    }
+    const failure = running.ended && outcomeOf(running.ended.error);
+    // Out of fuel looks like any trap, and may have struck where we called the guest's allocator.
+    if (!fuelLeft && (failure === undefined || failure.kind === 'trap'))
+      return { kind: 'limit', limit: 'fuel' };
+    return failure ?? returned(value);
+  }
+}
+
+function returned(value: HostValue): Outcome {
+  const result = value as { ok?: string } | { err?: string };
+  return 'err' in result
+    ? { kind: 'err', value: result.err ?? '' }
+    : { kind: 'ok', value: (result as { ok?: string }).ok ?? '' };
+}
+
+function findExecute(exports: InstanceEntity): LiftSpec | undefined {
+  const fits = ({ params, result }: FuncType): boolean =>
+    params?.fields.length === 1 && isString(params.fields[0]?.type) && isResult(result, isString);
+  return entry(exports.get('execute'), 'execute: func(params: string) -> result<string, string>', fits);
+}
+
+function findRun(exports: InstanceEntity): LiftSpec | undefined {
+  const fits = ({ params, result }: FuncType): boolean =>
+    params === undefined && isResult(result, (type) => type === undefined);
+  for (const [name, entity] of exports) {
+    if (entity.sort === 'instance' && unversioned(name) === 'wasi:cli/run') {
+      return entry(entity.value.get('run'), 'run: func() -> result', fits);
+    }
+  }
+  return undefined;
+}
+
+function entry(
+  found: Entity | undefined,
+  wanted: string,
+  fits: (type: FuncType) => boolean,
+): LiftSpec | undefined {
+  if (found?.sort !== 'func') return undefined;
+  if (!('lift' in found.value) || !fits(found.value.type))
+    throw new LinkError(`The component exports no "${wanted}"`);
+  return found.value.lift;
+}
+
+function isString(type: AbiType | undefined): boolean {
+  return type?.kind === 'string';
+}
+
+function isResult(type: AbiType | undefined, payload: (type: AbiType | undefined) => boolean): boolean {
+  return type?.kind === 'result' && type.cases.every((one) => payload(one.type));
+}

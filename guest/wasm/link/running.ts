@@ -1,0 +1,170 @@
+/**
+ * One instance of a prepared component: core instances, handle tables and counters of one call.
+ *
+ * Fuel: every core module counts in a global of its own, and they call each other without us. So each is given all that
+ * is left of the budget, what they used is added up whenever we come by, and a sum beyond the budget is a fuel limit
+ * even if no single module reached it. A component of n modules can thus burn at most n budgets before it is told.
+ *
+ * @module
+ */
+
+import { GuestEnd } from '../contract.ts';
+import { AbiContext, type Border, type TransferBudget } from '../abi/context.ts';
+import { HandleTable, type HandleQuota } from '../abi/resources.ts';
+import type { CoreExport, CoreItem, LinkPlan, Step } from './plan.ts';
+
+export interface CallLimits {
+  /** Units of the rewriter, for all core modules together: `fuel`. */
+  fuel: bigint;
+  /** Handles held at once: `handles`. */
+  handles: number;
+  /** Calls of functions of the host: `host_calls`. */
+  hostCalls: number;
+  /** Bytes of one string or list that leaves the guest: `output`. */
+  valueBytes: number;
+  /** Bytes of all that leaves the guest: `transfer`. */
+  transferBytes: number;
+}
+
+export interface Usage {
+  fuel: bigint;
+  hostCalls: number;
+  memoryBytes: number;
+}
+
+/** Makes the functions that core modules import from us. */
+export type TrampolineMaker = (running: Running, index: number) => unknown;
+
+export class Running {
+  readonly plan: LinkPlan;
+  /** What ended the guest. Nothing of it may run on, even if it caught what was thrown. */
+  #ended: { error: unknown } | undefined;
+  readonly #exports: WebAssembly.Exports[] = [];
+  readonly #borders: Border[] = [];
+  readonly #contexts: (AbiContext | undefined)[] = [];
+  readonly #quota: HandleQuota;
+  readonly #transfer: TransferBudget;
+  readonly #limits: CallLimits;
+  readonly #fuel: { counter: WebAssembly.Global; given: bigint }[] = [];
+  #fuelSpent = 0n;
+  #hostCalls = 0;
+
+  constructor(plan: LinkPlan, limits: CallLimits) {
+    this.plan = plan;
+    this.#limits = limits;
+    this.#quota = { held: 0, limit: limits.handles };
+    this.#transfer = { left: limits.transferBytes, value: limits.valueBytes };
+  }
+
+  /** Instantiates every core module in order and runs its start function. */
+  start(makeTrampoline: TrampolineMaker): void {
+    for (const step of this.plan.steps) {
+      const { exports } = new WebAssembly.Instance(step.module, this.#importsOf(step, makeTrampoline));
+      this.#exports.push(exports);
+      this.#giveFuel(exports, step.fuelExport);
+      if (step.startExport === undefined) continue;
+      (exports[step.startExport] as CallableFunction)();
+      this.settleFuel();
+    }
+  }
+
+  border(id: number): Border {
+    let border = this.#borders[id];
+    if (border === undefined) {
+      border = { id, handles: new HandleTable(this.#quota), mayEnter: true, mayLeave: true };
+      this.#borders[id] = border;
+    }
+    return border;
+  }
+
+  context(index: number): AbiContext {
+    return (this.#contexts[index] ??= this.#makeContext(index));
+  }
+
+  func(ref: CoreExport): CallableFunction {
+    return this.#exports[ref.instance]?.[ref.name] as CallableFunction;
+  }
+
+  /** Before anything is done for the guest. */
+  leave(component: number): Border {
+    if (this.#ended !== undefined) throw this.#ended.error;
+    const border = this.border(component);
+    if (!border.mayLeave) throw new GuestEnd('trap', 'The allocator or post-return function called out');
+    return border;
+  }
+
+  countHostCall(): void {
+    this.#hostCalls += 1;
+    if (this.#hostCalls > this.#limits.hostCalls) throw new GuestEnd('limit', 'host_calls');
+  }
+
+  /** The first failure is the one that counts. */
+  end(error: unknown): unknown {
+    this.#ended ??= { error };
+    return this.#ended.error;
+  }
+
+  get ended(): { error: unknown } | undefined {
+    return this.#ended;
+  }
+
+  /** Adds up what was used, gives every module all of the rest, and says whether there is a rest. */
+  settleFuel(): boolean {
+    for (const { counter, given } of this.#fuel) this.#fuelSpent += given - (counter.value as bigint);
+    const left = this.#limits.fuel - this.#fuelSpent;
+    for (const tank of this.#fuel) {
+      tank.counter.value = left;
+      tank.given = left;
+    }
+    return left >= 0n;
+  }
+
+  /** The host gets back whatever the guest still held. */
+  close(): void {
+    for (const border of this.#borders) border?.handles.dropHostResources();
+  }
+
+  usage(): Usage {
+    const memories = new Set(this.plan.contexts.map(({ memory }) => memory && this.#memory(memory)));
+    let memoryBytes = 0;
+    for (const memory of memories) memoryBytes += memory?.buffer.byteLength ?? 0;
+    return { fuel: this.#fuelSpent, hostCalls: this.#hostCalls, memoryBytes };
+  }
+
+  #giveFuel(exports: WebAssembly.Exports, fuelExport: string): void {
+    const counter = exports[fuelExport] as WebAssembly.Global;
+    const given = this.#limits.fuel - this.#fuelSpent;
+    counter.value = given;
+    this.#fuel.push({ counter, given });
+  }
+
+  #importsOf(step: Step, makeTrampoline: TrampolineMaker): WebAssembly.Imports {
+    const imports = Object.create(null) as WebAssembly.Imports;
+    for (const { module, name, item } of step.imports) {
+      const group = (imports[module] ??= Object.create(null) as Record<string, unknown>);
+      group[name] = this.#item(item, makeTrampoline);
+    }
+    return imports;
+  }
+
+  #item(item: CoreItem, makeTrampoline: TrampolineMaker): unknown {
+    if ('trampoline' in item) return makeTrampoline(this, item.trampoline);
+    return this.#exports[item.instance]?.[item.name];
+  }
+
+  #makeContext(index: number): AbiContext {
+    const spec = this.plan.contexts[index];
+    if (spec === undefined) throw new RangeError(`No context ${index}`);
+    return new AbiContext({
+      border: this.border(spec.component),
+      budget: this.#transfer,
+      encoding: spec.encoding,
+      memory: spec.memory && this.#memory(spec.memory),
+      realloc: spec.realloc && this.func(spec.realloc),
+    });
+  }
+
+  #memory(ref: CoreExport): WebAssembly.Memory | undefined {
+    return this.#exports[ref.instance]?.[ref.name] as WebAssembly.Memory | undefined;
+  }
+}
