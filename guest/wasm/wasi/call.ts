@@ -1,0 +1,178 @@
+/**
+ * The state of one call, and the slot through which the shared function tables reach it.
+ *
+ * @module
+ */
+import { GuestEnd } from '../contract.ts';
+import { type BrokerAnswer, type BrokerClient, BrokerError, type Preopen } from './broker-client.ts';
+import { trap } from './check.ts';
+
+/** What one call may use up in the host's memory and time. Reached: `GuestEnd('limit', name)`. */
+export interface Limits {
+  /** Bytes of stdout, stderr and log messages together: `output`. */
+  output: number;
+  /** Bytes through one stream: `stream`. */
+  streamBytes: number;
+  /** Requests to the broker: `host_calls`. */
+  hostCalls: number;
+  /** Bytes of one request for random numbers: `random`. */
+  randomBytes: number;
+  /** Bytes of one http request body: `http_body`. */
+  requestBody: number;
+  /** Bytes of one response body that is collected for `skillcell:skill/host.fetch`: `http_body`. */
+  responseBody: number;
+  /** Bytes of names and values in one set of header fields: `http_headers`. */
+  headerBytes: number;
+  /** Files and directories open at once: `files`. */
+  openFiles: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  output: 1 << 20,
+  streamBytes: 1 << 30,
+  hostCalls: 1_000_000,
+  randomBytes: 1 << 20,
+  requestBody: 8 << 20,
+  responseBody: 16 << 20,
+  headerBytes: 64 << 10,
+  openFiles: 256,
+};
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+export interface HostOptions {
+  broker: BrokerClient;
+  env?: Readonly<Record<string, string>>;
+  args?: readonly string[];
+  preopens?: readonly Preopen[];
+  stdin?: Uint8Array;
+  limits?: Partial<Limits>;
+  onLog?: (level: LogLevel, message: string) => void;
+  /** Gets every write to stdout and stderr. The bytes are the receiver's to keep. */
+  onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void;
+  /** A refusal that was decided in the cell and that the broker therefore never saw. */
+  onDenied?: (capability: 'filesystem', asked: string) => void;
+  /** Monotonic milliseconds. */
+  clock?: () => number;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+  random?: (bytes: Uint8Array) => void;
+}
+
+/** Steps of the monotonic clock: too coarse to time caches through it, fine enough to measure work. */
+export const CLOCK_STEP_NS = 100_000n;
+const STEPS_PER_MS = 10;
+/** The clock does not start at zero, for Go takes zero for a broken clock. */
+const FIRST_STEP = 10_000n;
+/** What `crypto.getRandomValues` fills at once. */
+const RANDOM_CHUNK = 65_536;
+
+const EMPTY = new Uint8Array(0);
+
+export interface Slot {
+  current: Call | undefined;
+}
+
+/** The call that the running guest belongs to. */
+export function currentCall(slot: Slot): Call {
+  return slot.current ?? trap('A host function was used outside of a call');
+}
+
+export class Call {
+  readonly options: HostOptions;
+  readonly limits: Limits;
+  readonly preopens: readonly Preopen[];
+  stdin: Uint8Array;
+  /** Streams of preview2 and the descriptor of preview1 read the same input. */
+  stdinPosition = 0;
+  /** What has to be let go of when the call ends, whatever handles the guest still holds. */
+  readonly held: Set<{ release(): void }> = new Set();
+  readonly #started: number;
+  #outputLeft: number;
+  #requestsLeft: number;
+
+  constructor(options: HostOptions) {
+    this.options = options;
+    this.limits = options.limits === undefined ? DEFAULT_LIMITS : { ...DEFAULT_LIMITS, ...options.limits };
+    this.preopens = options.preopens ?? [];
+    this.stdin = options.stdin ?? EMPTY;
+    this.#started = this.#clock();
+    this.#outputLeft = this.limits.output;
+    this.#requestsLeft = this.limits.hostCalls;
+  }
+
+  /** Asks the broker. Rejects with BrokerError, or with GuestEnd when there is no going on. */
+  async request(op: string, args: Record<string, unknown>, bytes?: Uint8Array): Promise<BrokerAnswer> {
+    this.#requestsLeft -= 1;
+    if (this.#requestsLeft < 0) throw new GuestEnd('limit', 'host_calls');
+    try {
+      return await this.options.broker.request(op, args, bytes);
+    } catch (error) {
+      if (error instanceof BrokerError || error instanceof GuestEnd) throw error;
+      throw new GuestEnd('trap', `The broker failed on "${op}": ${String(error)}`);
+    }
+  }
+
+  /** For what the guest does not wait for: nobody could be told of a failure. */
+  notify(op: string, args: Record<string, unknown>): void {
+    this.options.broker.request(op, args).catch(() => undefined);
+  }
+
+  write(stream: 'stdout' | 'stderr', bytes: Uint8Array): void {
+    this.#spendOutput(bytes.length);
+    if (bytes.length > 0) this.options.onOutput?.(stream, bytes);
+  }
+
+  log(level: LogLevel, message: string): void {
+    this.#spendOutput(message.length);
+    this.options.onLog?.(level, message);
+  }
+
+  /** Up to `length` bytes of the input; none at its end. */
+  readStdin(length: number): Uint8Array {
+    const bytes = this.stdin.subarray(this.stdinPosition, this.stdinPosition + length);
+    this.stdinPosition += bytes.length;
+    return bytes;
+  }
+
+  /** Nanoseconds since the call began, in steps. */
+  monotonic(): bigint {
+    const steps = Math.floor((this.#clock() - this.#started) * STEPS_PER_MS);
+    return (BigInt(steps) + FIRST_STEP) * CLOCK_STEP_NS;
+  }
+
+  wallMilliseconds(): number {
+    return Math.max(0, Math.floor((this.options.now ?? Date.now)()));
+  }
+
+  random(length: number): Uint8Array {
+    if (length > this.limits.randomBytes) throw new GuestEnd('limit', 'random');
+    const bytes = new Uint8Array(length);
+    const fill = this.options.random ?? ((part: Uint8Array<ArrayBuffer>) => crypto.getRandomValues(part));
+    for (let at = 0; at < length; at += RANDOM_CHUNK) fill(bytes.subarray(at, at + RANDOM_CHUNK));
+    return bytes;
+  }
+
+  hold(thing: { release(): void }): void {
+    if (this.held.size >= this.limits.openFiles) {
+      thing.release();
+      throw new GuestEnd('limit', 'files');
+    }
+    this.held.add(thing);
+  }
+
+  finish(): void {
+    for (const thing of this.held) thing.release();
+    this.held.clear();
+    this.stdin = EMPTY;
+  }
+
+  #clock(): number {
+    return (this.options.clock ?? performance.now.bind(performance))();
+  }
+
+  #spendOutput(length: number): void {
+    this.#outputLeft -= length;
+    if (this.#outputLeft < 0) throw new GuestEnd('limit', 'output');
+  }
+}

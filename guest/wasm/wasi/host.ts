@@ -1,0 +1,96 @@
+/**
+ * WASI for one cell: the tables of host functions are made once per process, the state of a call is put into a
+ * slot that they read. A cell runs one call at a time, so one slot is enough.
+ *
+ * How a linker uses it: `createWasi()` once; link every instance against `wasi.interfaces` (or, for a preview1
+ * command, `wasi.preview1(suspend)`), so that lowered imports can be prepared once per process too. Before an
+ * instance is made: `host = wasi.createHost(options)`, which makes the new call the current one. A standby instance
+ * is made with its own host right after the last call ended; when its call comes, `host.setStdin` gives it its
+ * input. A command needs `host.setMemory` after instantiation. At the end `host.finish()`.
+ *
+ * @module
+ */
+import type { HostInterfaces } from '../contract.ts';
+import { Call, type HostOptions, type Slot } from './call.ts';
+import { cliInterfaces } from './cli.ts';
+import { clockInterfaces } from './clocks.ts';
+import { filesystemInterfaces } from './filesystem.ts';
+import { httpInterfaces } from './http/interfaces.ts';
+import { ioInterfaces } from './io.ts';
+import { createPreview1, type Preview1Imports, type Suspend } from './preview1/imports.ts';
+import { Preview1Process, type Preview1Slot } from './preview1/process.ts';
+import { randomInterfaces } from './random.ts';
+import { skillHostInterfaces } from './skill-host.ts';
+
+export interface Wasi {
+  readonly interfaces: HostInterfaces;
+  /** The import module `wasi_snapshot_preview1`. Make it once and keep it. */
+  preview1(suspend: Suspend): Preview1Imports;
+  createHost(options: HostOptions): WasiHost;
+}
+
+/** The state of one call. */
+export interface WasiHost {
+  readonly interfaces: HostInterfaces;
+  setStdin(bytes: Uint8Array): void;
+  setMemory(memory: WebAssembly.Memory): void;
+  /** Closes what the guest left open. Host functions that are called later end their caller. */
+  finish(): void;
+}
+
+export function createWasi(): Wasi {
+  const slot: Slot = { current: undefined };
+  const preview1: Preview1Slot = { current: undefined };
+  const interfaces: HostInterfaces = {
+    ...cliInterfaces(slot),
+    ...clockInterfaces(slot),
+    ...filesystemInterfaces(slot),
+    ...httpInterfaces(slot),
+    ...ioInterfaces(),
+    ...randomInterfaces(slot),
+    ...skillHostInterfaces(slot),
+  };
+  return {
+    interfaces,
+    preview1: (suspend) => createPreview1(preview1, suspend),
+    createHost: (options) => new CallHost({ slot, preview1, interfaces }, options),
+  };
+}
+
+interface Shared {
+  slot: Slot;
+  preview1: Preview1Slot;
+  interfaces: HostInterfaces;
+}
+
+class CallHost implements WasiHost {
+  readonly #shared: Shared;
+  readonly #call: Call;
+
+  constructor(shared: Shared, options: HostOptions) {
+    this.#shared = shared;
+    this.#call = new Call(options);
+    shared.slot.current = this.#call;
+    shared.preview1.current = undefined;
+  }
+
+  get interfaces(): HostInterfaces {
+    return this.#shared.interfaces;
+  }
+
+  setStdin(bytes: Uint8Array): void {
+    this.#call.stdin = bytes;
+    this.#call.stdinPosition = 0;
+  }
+
+  setMemory(memory: WebAssembly.Memory): void {
+    this.#shared.preview1.current = new Preview1Process(this.#call, memory);
+  }
+
+  finish(): void {
+    this.#call.finish();
+    if (this.#shared.slot.current !== this.#call) return;
+    this.#shared.slot.current = undefined;
+    this.#shared.preview1.current = undefined;
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * The system call that lists a directory.
+ *
+ * @module
+ */
+import { BrokerError, type DirectoryEntry } from '../broker-client.ts';
+import { u32, u64 } from './memory.ts';
+import { type Descriptor, fileTypeNumber, type Preview1Process, type SystemCalls } from './process.ts';
+
+const DIRENT_BYTES = 24;
+const DOTS: readonly DirectoryEntry[] = [
+  { name: '.', type: 'directory' },
+  { name: '..', type: 'directory' },
+];
+
+export function directoryCalls(): SystemCalls {
+  return { fd_readdir: { suspends: true, run: readDirectory } };
+}
+
+async function readDirectory(process: Preview1Process, args: unknown[]): Promise<void> {
+  const [fd, buffer, length, cookie, out] = args;
+  const descriptor = process.descriptor(u32(fd));
+  const room = process.memory.bytes(u32(buffer), u32(length)).length;
+  const start = u64(cookie);
+  const listing = await listingOf(descriptor, start === 0n);
+  const bytes = encodeEntries(listing, start, room);
+  process.memory.writeBytes(u32(buffer), bytes);
+  process.memory.writeU32(u32(out), bytes.length);
+}
+
+/** Kept from the first read on: numbers of entries must not move while a program walks. */
+async function listingOf(descriptor: Descriptor, fresh: boolean): Promise<DirectoryEntry[]> {
+  if (descriptor.node?.isDirectory !== true) throw new BrokerError('notdir');
+  if (!fresh && descriptor.listing !== undefined) return descriptor.listing;
+  descriptor.listing = [...DOTS, ...(await descriptor.node.entries())];
+  return descriptor.listing;
+}
+
+/** As many entries as fit; the last one may be cut off, which tells the program to ask for more. */
+function encodeEntries(listing: DirectoryEntry[], start: bigint, room: number): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (let index = start; index < BigInt(listing.length) && length < room; index += 1n) {
+    const entry = listing[Number(index)];
+    if (entry === undefined) break;
+    const part = encodeEntry(entry, index + 1n);
+    parts.push(part);
+    length += part.length;
+  }
+  return Buffer.concat(parts).subarray(0, room);
+}
+
+function encodeEntry(entry: DirectoryEntry, next: bigint): Uint8Array {
+  const name = Buffer.from(entry.name);
+  const bytes = Buffer.alloc(DIRENT_BYTES + name.length);
+  bytes.writeBigUInt64LE(next, 0);
+  // No number of an inode: a C library asks for it when it meets zero.
+  bytes.writeUInt32LE(name.length, 16);
+  bytes.writeUInt8(fileTypeNumber(entry.type), 20);
+  name.copy(bytes, DIRENT_BYTES);
+  return bytes;
+}

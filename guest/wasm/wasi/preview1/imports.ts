@@ -1,0 +1,42 @@
+/**
+ * The import module `wasi_snapshot_preview1`, made once per process.
+ *
+ * @module
+ */
+import { trap } from '../check.ts';
+import { errnoOf } from '../codes.ts';
+import { descriptorCalls } from './descriptor-calls.ts';
+import { directoryCalls } from './directory-calls.ts';
+import { pathCalls } from './path-calls.ts';
+import type { Preview1Slot, SystemCall, SystemCalls } from './process.ts';
+import { systemCalls } from './system-calls.ts';
+
+type ImportFunction = (...args: unknown[]) => number | Promise<number>;
+
+/** Makes an import that may return a promise fit for Wasm: `(call) => new WebAssembly.Suspending(call)`. */
+export type Suspend = (call: ImportFunction) => unknown;
+
+export type Preview1Imports = Record<string, unknown>;
+
+export function createPreview1(slot: Preview1Slot, suspend: Suspend): Preview1Imports {
+  const calls: SystemCalls = { ...systemCalls(), ...descriptorCalls(), ...directoryCalls(), ...pathCalls() };
+  const imports: Preview1Imports = {};
+  for (const [name, call] of Object.entries(calls)) {
+    const entry = enter(slot, call);
+    imports[name] = call.suspends === true ? suspend(entry) : entry;
+  }
+  return imports;
+}
+
+/** From the guest's call to an errno. What ends the guest passes through. */
+function enter(slot: Preview1Slot, call: SystemCall): ImportFunction {
+  return (...args) => {
+    const process = slot.current ?? trap('A system call was made before the memory was known');
+    try {
+      const waiting = call.run(process, args);
+      return waiting === undefined ? 0 : waiting.then(() => 0, errnoOf);
+    } catch (error) {
+      return errnoOf(error);
+    }
+  };
+}
