@@ -27,7 +27,7 @@ import type { SkillPlaces } from './load/locate.ts';
 import { assertFits } from './load/params.ts';
 import { compileSkill, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, Success } from './outcome.ts';
 import { packageRoot } from './package-root.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
@@ -81,7 +81,13 @@ export class Runtime implements AsyncDisposable {
     this.#loadDeps = { store, inspect: (dir, files) => this.#machine.inspect(dir, files) };
   }
 
-  /** Runs one call of a skill in a fresh cell. */
+  /** Runs one call of a skill in a fresh cell. Throws a SkillError when it fails, unless `reject` is false. */
+  execute(
+    ref: string | Skill,
+    params: unknown,
+    options: ExecuteOptions & { reject: false },
+  ): Promise<Outcome>;
+  execute(ref: string | Skill, params: unknown, options?: ExecuteOptions): Promise<Success>;
   async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     const startedAt = new Date();
     const { outcome, skill, plan } = await this.#attempt(ref, params, options);

@@ -32,7 +32,15 @@ export interface LaunchSpec {
 }
 
 /** Why a wall ended a process, when it did. */
-export type KillReason = 'timeout' | 'memory' | 'cpu' | 'output' | 'aborted' | 'protocol' | 'done';
+export type KillReason =
+  | 'timeout'
+  | 'memory'
+  | 'cpu'
+  | 'output'
+  | 'scratch'
+  | 'aborted'
+  | 'protocol'
+  | 'done';
 
 export interface ExitInfo {
   code: number | null;
@@ -54,7 +62,7 @@ export interface CellProcess {
    * Puts the limits in place that need the process to exist, and checks the mounts. Called with the harness's
    * first frame, before any skill code may run. False when the cell is not what was asked for.
    */
-  confine(ready: Record<string, unknown>): boolean;
+  confine(ready: Record<string, unknown>): Promise<boolean>;
   /** Ends the process and everything it started. The first reason is kept. */
   kill(reason: KillReason): void;
   readonly killReason: KillReason | undefined;

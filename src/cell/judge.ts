@@ -8,7 +8,7 @@ import { SkillError, type LimitName } from '../errors.ts';
 import type { CapabilityEvent } from '../outcome.ts';
 import { formatDuration, formatSize } from '../manifest/units.ts';
 import type { Grant, GrantedLimits, Withheld } from '../policy/grant.ts';
-import { GUEST_WORKSPACE } from '../policy/guest-paths.ts';
+import { GUEST_WORKSPACE, readDeclaredPath } from '../policy/guest-paths.ts';
 import type { CellReport, ExitInfo, GuestLimit, GuestReply } from './contract.ts';
 
 export interface Verdict {
@@ -65,12 +65,22 @@ function concerns(withheld: Withheld, { capability, asked }: CapabilityEvent): b
   return withheld.capability === capability && (what === declared || what.startsWith(`${declared}/`));
 }
 
+function isDeclarable(path: string): boolean {
+  try {
+    return readDeclaredPath({ path, access: 'read' }).kind === 'absolute';
+  } catch {
+    return false;
+  }
+}
+
 /** How an author declares what was missing. */
 function fixFor({ capability, asked }: CapabilityEvent): string {
   const what = asked.replace(/^\S+ /, '');
   const access = asked.startsWith('read') ? 'read' : 'read-write';
   const fixes: Record<CapabilityEvent['capability'], string> = {
-    filesystem: `If the skill needs it, declare it under capabilities.filesystem: { path: "${what}", access: ${access} }, and have the operator allow that path.`,
+    filesystem: isDeclarable(what)
+      ? `If the skill needs it, declare it under capabilities.filesystem: { path: "${what}", access: ${access} }, and have the operator allow that path.`
+      : 'No manifest can ask for it: a cell has this place for itself. Hand over what the skill needs as a parameter, or as a file of the workspace.',
     network: `If the skill needs it, declare the host under capabilities.network: { host: "${what.replace(/:\d+$/, '')}" }.`,
     env: `If the skill needs it, declare it under env_vars: ${what}: { required: true }.`,
     process: 'If the skill needs to start programs, declare how many: limits: { processes: 8 }.',

@@ -5,6 +5,7 @@
  * @module
  */
 import { availableParallelism } from 'node:os';
+import { SkillError } from '../errors.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { Artifact, CellReport, Engine, OpenBroker, Wall } from './contract.ts';
 import { Gate } from './gate.ts';
@@ -52,6 +53,7 @@ export class Pool {
   readonly #gate: Gate;
   /** In order of use: the first is the least recently used. */
   readonly #sources = new Map<string, CellSource>();
+  #closed = false;
 
   constructor(openBroker: OpenBroker, options: PoolOptions = {}) {
     const cores = availableParallelism();
@@ -69,7 +71,8 @@ export class Pool {
   }
 
   run(place: Place, job: Job): Promise<CellReport> {
-    return this.#gate.through(() => {
+    return this.#gate.through(async () => {
+      if (this.#closed) throw closed();
       if (this.#options.size > 0) return this.#source(place).call(job);
       return place.engine.reusable
         ? callWarmOnce({ ...place, openBroker: this.#openBroker }, job)
@@ -83,11 +86,13 @@ export class Pool {
   }
 
   close(): void {
+    this.#closed = true;
     for (const source of this.#sources.values()) source.close();
     this.#sources.clear();
   }
 
   #source(place: Place): CellSource {
+    if (this.#closed) throw closed();
     const key = `${place.artifact.bundle.digest} ${place.artifact.engine} ${JSON.stringify(place.grant)}`;
     const source = this.#sources.get(key) ?? this.#open(place, key);
     this.#sources.delete(key);
@@ -115,4 +120,10 @@ export class Pool {
     this.#sources.get(key)?.close();
     this.#sources.delete(key);
   }
+}
+
+function closed(): SkillError {
+  return new SkillError('usage', 'The runtime is closed', {
+    fix: 'Make the call before close(), or a new runtime.',
+  });
 }

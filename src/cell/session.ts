@@ -94,11 +94,13 @@ export class Session implements Cell {
   }
 
   async #report(reply: GuestReply | undefined, wallMs: number): Promise<CellReport> {
-    const { process, start } = this.#options;
+    const { process, start, grant } = this.#options;
     await this.#logs.settle();
     const usage = process.usage();
     const killReason = process.killReason;
     if (reply) process.kill('done');
+    // What the skill has started may write for another moment; nobody is told of an end before it is one.
+    if (actsOutside(grant)) await process.exited;
     return {
       start,
       started: this.#started,
@@ -120,7 +122,7 @@ export class Session implements Cell {
   #onFrame(frame: GuestFrame): void {
     switch (frame.body['t']) {
       case 'ready':
-        return this.#onHarnessReady(frame.body);
+        return void this.#onHarnessReady(frame.body);
       case 'loaded':
         return this.#becomeReady();
       case 'denied':
@@ -136,13 +138,13 @@ export class Session implements Cell {
     }
   }
 
-  #onHarnessReady(body: Record<string, unknown>): void {
+  async #onHarnessReady(body: Record<string, unknown>): Promise<void> {
     // Once only: from here on the other end may be the skill's own code.
     if (this.#started) return;
     const { process, artifact, grant, preload } = this.#options;
     // No skill code has run yet, and none will before every limit is in place.
-    if (!process.confine(body)) return process.kill('protocol');
     this.#started = true;
+    if (!(await confined(process, body))) return process.kill('protocol');
     this.#send({ t: 'init', ...artifact.init(grant), preload });
     if (!preload) this.#becomeReady();
   }
@@ -190,4 +192,17 @@ async function ended(channel: Duplex): Promise<void> {
     channel.once('end', resolve).once('close', resolve);
     setTimeout(resolve, DRAIN_MS).unref();
   });
+}
+
+/** A cell that cannot be confined is none. */
+export async function confined(process: CellProcess, ready: Record<string, unknown>): Promise<boolean> {
+  try {
+    return await process.confine(ready);
+  } catch {
+    return false;
+  }
+}
+
+function actsOutside({ filesystem, limits }: Grant): boolean {
+  return limits.processes > 0 || filesystem.some((path) => path.access === 'read-write');
 }

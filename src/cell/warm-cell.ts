@@ -19,6 +19,7 @@ import { encodeFrame, readFrames, type FrameFault, type GuestFrame } from './fra
 import { asError } from './guest-frames.ts';
 import { parseGuestJson } from './guest-json.ts';
 import { LogCapture } from './log-capture.ts';
+import { confined } from './session.ts';
 
 /** Room in a frame beside the result itself. */
 const FRAME_SLACK_BYTES = 64 * 1024;
@@ -163,7 +164,7 @@ export class WarmCell {
 
   #onFrame(frame: GuestFrame): void {
     const { body } = frame;
-    if (body['t'] === 'ready') return this.#onHarnessReady(body);
+    if (body['t'] === 'ready') return void this.#onHarnessReady(body);
     if (body['t'] === 'loaded') return this.#becomeReady();
     if (body['t'] === 'failed') return this.#onFailed(body);
     if (!this.#current) return this.#onFault({ kind: 'malformed', message: 'a frame outside of a call' });
@@ -216,12 +217,12 @@ export class WarmCell {
     }
   }
 
-  #onHarnessReady(body: Record<string, unknown>): void {
+  async #onHarnessReady(body: Record<string, unknown>): Promise<void> {
     // Once only: from here on the other end has seen the skill's bytes.
     if (this.#started) return;
     const { process, artifact, grant } = this.#options;
-    if (!process.confine(body)) return process.kill('protocol');
     this.#started = true;
+    if (!(await confined(process, body))) return process.kill('protocol');
     this.#send({ t: 'init', ...artifact.init(grant) });
   }
 

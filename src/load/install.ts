@@ -8,6 +8,7 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'n
 import { dirname, join } from 'node:path';
 import type { Bundle } from './bundle.ts';
 import { installedDir } from './locate.ts';
+import { LOCK_FILE } from './read-bundle.ts';
 
 /** Returns the folder of the installed copy; an older version of the same skill gives way. */
 export function installBundle(home: string, bundle: Bundle): string {
@@ -16,6 +17,8 @@ export function installBundle(home: string, bundle: Bundle): string {
   mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
   cpSync(bundle.stagedDir, draft, { recursive: true });
   makeRemovable(draft);
+  // Not part of the staged copy; whether it fits is checked whenever the installed skill is loaded.
+  if (bundle.lock === 'locked') cpSync(join(bundle.sourceDir, LOCK_FILE), join(draft, LOCK_FILE));
   rmSync(target, { recursive: true, force: true });
   renameSync(draft, target);
   return target;

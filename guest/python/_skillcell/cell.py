@@ -82,7 +82,16 @@ def answer(work):
     except BaseException as error:
         reply(describe(error))
     else:
+        reply_with(value)
+
+
+def reply_with(value):
+    """Sends the result; making the frame takes memory once more, and that may be too much."""
+    try:
         reply({"t": "result"}, value)
+    except MemoryError as error:
+        value = None
+        reply(describe(error))
 
 
 def reply(frame, value=None):

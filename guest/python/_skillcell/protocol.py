@@ -1,11 +1,12 @@
 """Frames between the cell and its host: u32 little-endian length, then one UTF-8 JSON object."""
 
-import json
 import os
 
+from . import minijson
+
 CHANNEL_FD = 3
-# Kept before any skill code runs: a skill that replaces json.dumps must not break its own denials.
-_dumps, _loads, _read, _write = json.dumps, json.loads, os.read, os.write
+# Kept before any skill code runs: a skill that replaces os.write must not break its own denials.
+_dumps, _loads, _read, _write = minijson.dumps, minijson.loads, os.read, os.write
 
 
 class Closed(Exception):

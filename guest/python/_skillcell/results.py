@@ -1,10 +1,11 @@
 """Turns what a skill returned into JSON text, or says precisely why that is impossible."""
 
-import json
 import math
 
+from . import minijson
+
 # As UTF-8 and not as escapes: the limit on output counts bytes, and an escape has three times as many.
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=True).encode
+_encode = minijson.dumps_utf8
 
 
 class NotJson(Exception):

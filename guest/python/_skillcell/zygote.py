@@ -21,11 +21,12 @@ from . import cell, lockdown, protocol
 _NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x20000000 | 0x40000000  # mount, ipc, pid, net
 _CLONE_NUMBER = {"x86_64": 56, "aarch64": 220}
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_RDONLY = 2, 4, 8, 1
+_PR_CAPBSET_DROP = 24
 _SOCKET = "/run/zygote/socket"
 _HELLO_BYTES = 17
 _CONTROL, _LOG = b"c", b"l"
 
-# Loaded ahead for every skill. Pure library code without effects on import.
+# What may be loaded ahead, if the skill imports it: library code without effects on import.
 _COMMON = (
     "asyncio base64 bisect collections copy csv dataclasses datetime decimal difflib enum fractions functools "
     "hashlib heapq hmac html io itertools json logging math operator os pathlib random re secrets statistics "
@@ -39,7 +40,7 @@ def main():
     cell.prepare_streams()
     protocol.send({"t": "ready"})
     init = protocol.receive()
-    _load_common(init["siblings"])
+    _load_common(init["modules"], init["siblings"])
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     listener.bind(_SOCKET)
     listener.listen(128)
@@ -49,11 +50,12 @@ def main():
     _Zygote(listener, init).serve()
 
 
-def _load_common(siblings):
+def _load_common(wanted, siblings):
     """A bundle may have a file with the name of a library module; its cells must find that one."""
     before = set(sys.modules)
     for name in _COMMON:
-        importlib.import_module(name)
+        if name in wanted:
+            importlib.import_module(name)
     for name in set(sys.modules) - before:
         if name.partition(".")[0] in siblings:
             del sys.modules[name]
@@ -113,6 +115,7 @@ class _Zygote:
             protocol.send({"t": "exit", "id": name, "code": 71, "signal": 0})
         else:
             self._children[pid] = name
+            protocol.send({"t": "forked", "id": name, "pid": pid})
 
     def _reap(self):
         while self._children:
@@ -167,6 +170,8 @@ def _mount_fresh(init):
     _mount("tmpfs", "/run/zygote", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC | _MS_RDONLY, "size=4096")
     _mount("tmpfs", "/tmp", _MS_NOSUID | _MS_NODEV, scratch)
     _mount("tmpfs", "/dev/shm", _MS_NOSUID | _MS_NODEV, "size=8388608,nr_inodes=4096,mode=1777")
+    # A terminal of one call is none of another's.
+    _mount("devpts", "/dev/pts", _MS_NOSUID | _MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
     _mount("proc", "/proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "")
 
 
@@ -184,6 +189,10 @@ def _limit(limits):
 
 
 def _give_up_rights(program):
+    # Out of the bounding set first: that takes a right, too.
+    for right in range(64):
+        if _libc.prctl(_PR_CAPBSET_DROP, right, 0, 0, 0) != 0:
+            break
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     nothing = (ctypes.c_uint32 * 6)()
     if _libc.capset(header, nothing) != 0:

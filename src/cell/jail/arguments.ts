@@ -11,7 +11,7 @@ import type { LaunchSpec } from '../contract.ts';
 const GUEST_ID = '65534';
 const SHM_BYTES = 8 * 1024 * 1024;
 /** Threads a skill may have when it may not start processes: each counts as a process to the kernel. */
-const THREAD_ALLOWANCE = 32;
+export const THREAD_ALLOWANCE = 32;
 const OPEN_FILES = 128;
 const LARGEST_SHARED_FILE = 1024 ** 3;
 
@@ -81,7 +81,7 @@ function namespaces(spec: LaunchSpec): string[] {
       '--new-session',
     ],
     ...['--uid', GUEST_ID, '--gid', GUEST_ID, '--hostname', 'cell', '--cap-drop', 'ALL'],
-    ...(spec.keepNamespaceRights ? ['--cap-add', 'CAP_SYS_ADMIN'] : []),
+    ...(spec.keepNamespaceRights ? ['--cap-add', 'CAP_SYS_ADMIN', '--cap-add', 'CAP_SETPCAP'] : []),
   ];
 }
 

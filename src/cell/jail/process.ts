@@ -4,7 +4,7 @@
  * @module
  */
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statfsSync } from 'node:fs';
 import type { Duplex, Readable } from 'node:stream';
 import type { Grant } from '../../policy/grant.ts';
 import type { CellProcess, ExitInfo, KillReason, ProcessUsage } from '../contract.ts';
@@ -14,8 +14,9 @@ import { Meter } from './meter.ts';
 import { identityInside, type PathIdentity } from './path-identity.ts';
 import { startWatchdog } from './watchdog.ts';
 
-/** How long bwrap may take to notice that its pid 1 is gone before it is ended itself. */
-const BWRAP_GRACE_MS = 250;
+/** How long bwrap may take to start, or to notice that its pid 1 is gone, before it is ended itself. */
+const BWRAP_GRACE_MS = 500;
+const MAX_SCRATCH_FILES = 65_536;
 
 export interface JailProcessOptions {
   child: ChildProcess;
@@ -37,6 +38,8 @@ export class JailProcess implements CellProcess {
   readonly #meter: Meter;
   #killReason: KillReason | undefined;
   #innerPid: number | undefined;
+  #attached: Promise<void> | undefined;
+  #grace: NodeJS.Timeout | undefined;
   #hasExited = false;
   #stopWatchdog: () => void = () => undefined;
 
@@ -50,7 +53,7 @@ export class JailProcess implements CellProcess {
       child.once('exit', (code, signal) => resolve(this.#onExit({ code, signal })));
       child.once('error', () => resolve(this.#onExit({ code: null, signal: null })));
     });
-    info.on('data', (text: Buffer) => (this.#innerPid ??= reportedPid(text)));
+    info.on('data', (text: Buffer) => this.#onReportedPid(reportedPid(text)));
     info.on('error', () => undefined);
     this.gone = this.exited.then(() => cgroup?.remove());
   }
@@ -70,13 +73,15 @@ export class JailProcess implements CellProcess {
     return cgroup?.members() ?? childPids(this.#innerPid ?? 0);
   }
 
-  confine(): boolean {
-    const { child, cgroup, grant } = this.#options;
-    this.#innerPid ??= childPids(child.pid ?? 0)[0];
-    if (this.#innerPid === undefined || !this.#mountsAreRight(this.#innerPid)) return false;
-    cgroup?.attach(this.#innerPid);
+  async confine(): Promise<boolean> {
+    const { child, grant } = this.#options;
+    this.#onReportedPid(this.#innerPid ?? childPids(child.pid ?? 0)[0]);
+    const pid = this.#innerPid;
+    if (pid === undefined || !this.#mountsAreRight(pid)) return false;
+    await this.#attached;
+    if (this.#hasExited) return false;
     this.#stopWatchdog = startWatchdog({
-      exceeded: () => this.#meter.exceeded(grant.limits),
+      exceeded: () => this.#meter.exceeded(grant.limits) ?? this.#tooManyFiles(pid),
       kill: (reason) => this.kill(reason),
     });
     return true;
@@ -85,18 +90,40 @@ export class JailProcess implements CellProcess {
   kill(reason: KillReason): void {
     this.#killReason ??= reason;
     if (this.#hasExited) return;
-    const { child } = this.#options;
-    if (this.#innerPid === undefined || parentOf(this.#innerPid) !== child.pid) {
-      child.kill('SIGKILL');
-      return;
-    }
-    // Pid 1 takes its whole namespace along, and bwrap stays to collect it: no zombie is left to the host's init.
-    process.kill(this.#innerPid, 'SIGKILL');
-    setTimeout(() => child.kill('SIGKILL'), BWRAP_GRACE_MS).unref();
+    // Ended before it has tied its child to itself, bwrap would leave it behind: so it is waited for.
+    if (this.#innerPid !== undefined) this.#killInner(this.#innerPid);
+    this.#grace ??= setTimeout(() => this.#options.child.kill('SIGKILL'), BWRAP_GRACE_MS).unref();
+  }
+
+  /** Pid 1 takes its whole namespace along, and bwrap stays to collect it: no zombie is left to the host's init. */
+  #killInner(pid: number): void {
+    if (parentOf(pid) === this.#options.child.pid) killIfThere(pid);
   }
 
   usage(): ProcessUsage {
     return this.#meter.read();
+  }
+
+  /** The group takes its time; Python needs longer to start, so the two run side by side. */
+  #onReportedPid(pid: number | undefined): void {
+    if (pid === undefined || this.#attached) return;
+    this.#innerPid = pid;
+    if (this.#killReason) this.#killInner(pid);
+    this.#attached = this.#options.cgroup?.attach(pid) ?? Promise.resolve();
+    // Told to whoever waits for it in confine().
+    this.#attached.catch(() => undefined);
+  }
+
+  /** A file costs the kernel memory even when it is empty; a cgroup counts that, a tmpfs does not. */
+  #tooManyFiles(pid: number): 'scratch' | undefined {
+    if (this.#options.cgroup) return undefined;
+    try {
+      const { files, ffree } = statfsSync(`/proc/${pid}/root/tmp`);
+      return files - ffree > MAX_SCRATCH_FILES ? 'scratch' : undefined;
+    } catch {
+      // The process is gone; its end is noticed elsewhere.
+      return undefined;
+    }
   }
 
   #mountsAreRight(pid: number): boolean {
@@ -108,10 +135,22 @@ export class JailProcess implements CellProcess {
 
   #onExit(exit: ExitInfo): ExitInfo {
     this.#hasExited = true;
+    clearTimeout(this.#grace);
     this.#stopWatchdog();
+    // Whatever a bwrap that was ended too early may have left: without streams the harness leaves, too.
+    if (this.#innerPid === undefined) for (const stream of [this.channel, ...this.logs]) stream.destroy();
     const ownEnd = this.#meter.stop(exit, this.#options.grant.limits.cpu);
     this.#killReason ??= ownEnd;
     return exit;
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // It ended by itself a moment ago.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

@@ -10,8 +10,8 @@ import type { SyscallRule } from '../../manifest/manifest.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { LaunchSpec, Wall, WallProbe } from '../contract.ts';
 import { inheritableDescriptors, withoutLeaks } from '../descriptors.ts';
-import { jailArguments, limitedProgram, readLayout } from './arguments.ts';
-import { probeCgroups, type CgroupDriver } from './cgroup/cgroup.ts';
+import { jailArguments, limitedProgram, readLayout, THREAD_ALLOWANCE } from './arguments.ts';
+import { probeCgroups, type Cgroup, type CgroupDriver } from './cgroup/cgroup.ts';
 import { jailEnforcement } from './enforcement.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from './identity.ts';
 import { pathIdentity } from './path-identity.ts';
@@ -20,6 +20,8 @@ import { JailProcess } from './process.ts';
 import { seccompArch, seccompFilter } from './seccomp/policy.ts';
 
 const BWRAP_PLACES = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap'];
+/** Makes memory that belongs to no process, so that a watchdog that adds up processes would not see it. */
+const UNSEEN_MEMORY = ['memfd_create', 'shmget', 'msgget', 'semget', 'mq_open'];
 /** Standard streams and the channel come first. */
 const ARGS_FD = 4;
 const INFO_FD = 5;
@@ -42,6 +44,7 @@ export class JailWall implements Wall {
   readonly #layout = readLayout();
   readonly #leaks = inheritableDescriptors();
   readonly #running = new Set<JailProcess>();
+  readonly #filters = new Map<string, Buffer>();
   #cells = 0;
   #probe: Promise<WallProbe> | undefined;
 
@@ -71,7 +74,6 @@ export class JailWall implements Wall {
     const mounts = new Map(grant.filesystem.map((path) => [path.guest, pathIdentity(path.host)]));
     const cgroup = this.#cgroups?.create(`cell-${++this.#cells}`, { memory: grant.limits.memory });
     const child = this.#spawn(spec, grant);
-    if (child.pid !== undefined) cgroup?.attach(child.pid);
     const jailed = new JailProcess({
       child,
       info: extraPipe(child, INFO_FD) as Readable,
@@ -91,9 +93,15 @@ export class JailWall implements Wall {
     await this.#cgroups?.close();
   }
 
+  /** Whether forks of a zygote can be limited one by one: RLIMIT_NPROC counts all of them together. */
+  get limitsForks(): boolean {
+    return this.#cgroups?.limitsPids ?? false;
+  }
+
   /** Limits of one process inside a namespace of its own; used for what a zygote starts. */
-  cgroupFor(grant: Grant): ReturnType<CgroupDriver['create']> | undefined {
-    return this.#cgroups?.create(`cell-${++this.#cells}`, { memory: grant.limits.memory });
+  cgroupFor(grant: Grant): Cgroup | undefined {
+    const limits = { memory: grant.limits.memory, pids: THREAD_ALLOWANCE };
+    return this.#cgroups?.create(`cell-${++this.#cells}`, limits);
   }
 
   /** As whom a cell with this grant runs; undefined for the host's own user. */
@@ -103,18 +111,22 @@ export class JailWall implements Wall {
 
   /** The seccomp filter of a cell. */
   filter(grant: Grant): Buffer {
-    const processes = grant.limits.processes > 0;
-    return seccompFilter({
+    const allowProcesses = grant.limits.processes > 0;
+    const key = `${allowProcesses} ${JSON.stringify(grant.syscalls)}`;
+    const known = this.#filters.get(key);
+    if (known) return known;
+    const filter = seccompFilter({
       syscalls: this.#syscalls(grant.syscalls),
-      allowProcesses: processes,
+      allowProcesses,
       arch: seccompArch(),
     });
+    this.#filters.set(key, filter);
+    return filter;
   }
 
-  /** Memory in a memfd is not mapped, so a watchdog that adds up processes would not see it. */
   #syscalls(rule: SyscallRule): SyscallRule {
     if (this.#cgroups || rule === 'strict') return rule;
-    return { deny: [...(rule === 'default' ? [] : rule.deny), 'memfd_create'] };
+    return { deny: [...(rule === 'default' ? [] : rule.deny), ...UNSEEN_MEMORY] };
   }
 
   #spawn(spec: LaunchSpec, grant: Grant): ChildProcess {

@@ -98,7 +98,7 @@ class PlainProcess implements CellProcess {
     return this.#killReason;
   }
 
-  confine(): boolean {
+  async confine(): Promise<boolean> {
     this.#stopWatchdog = startWatchdog({
       exceeded: () => this.#meter.exceeded(this.#grant.limits),
       kill: (reason) => this.kill(reason),

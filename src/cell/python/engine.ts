@@ -64,7 +64,7 @@ export class PythonEngine implements Engine {
 
   openZygote(artifact: Artifact, grant: Grant): Zygote | undefined {
     // RLIMIT_NPROC is counted per user namespace, which the forks of one zygote share.
-    if (grant.limits.processes > 0) return undefined;
+    if (grant.limits.processes > 0 || !this.#options.wall.limitsForks) return undefined;
     return new PythonZygote({ ...this.#options, artifact, grant });
   }
 

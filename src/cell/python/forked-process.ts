@@ -37,6 +37,7 @@ export class ForkedProcess implements CellProcess {
   #killReason: KillReason | undefined;
   #cgroup: Cgroup | undefined;
   #meter: Meter | undefined;
+  #attached: Promise<void> | undefined;
   #hasExited = false;
   #stopWatchdog: () => void = () => undefined;
   #grace: NodeJS.Timeout | undefined;
@@ -52,14 +53,24 @@ export class ForkedProcess implements CellProcess {
     return this.#killReason;
   }
 
-  confine(ready: Record<string, unknown>): boolean {
-    const { siblings, grant } = this.#options;
-    const hostPid = siblings().find((pid) => pidInside(pid) === ready['pid']);
-    if (hostPid === undefined) return false;
+  /** Called with the zygote's word that the child is there, long before the child itself is ready. */
+  onForked(pid: unknown): void {
+    const hostPid = this.#options.siblings().find((candidate) => pidInside(candidate) === pid);
+    if (hostPid === undefined || this.#meter) return;
     this.#cgroup = this.#options.makeCgroup();
-    this.#cgroup?.attach(hostPid);
-    const meter = new Meter(hostPid, this.#cgroup);
-    this.#meter = meter;
+    this.#meter = new Meter(hostPid, this.#cgroup);
+    this.#attached = this.#cgroup?.attach(hostPid) ?? Promise.resolve();
+    // Told to whoever waits for it in confine().
+    this.#attached.catch(() => undefined);
+  }
+
+  async confine(ready: Record<string, unknown>): Promise<boolean> {
+    this.onForked(ready['pid']);
+    const { grant } = this.#options;
+    const meter = this.#meter;
+    if (!meter) return false;
+    await this.#attached;
+    if (this.#hasExited) return false;
     this.#stopWatchdog = startWatchdog({
       exceeded: () => meter.exceeded(grant.limits),
       kill: (reason) => this.kill(reason),

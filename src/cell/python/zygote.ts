@@ -7,12 +7,14 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex, Readable } from 'node:stream';
 import type { Grant } from '../../policy/grant.ts';
 import type { Artifact, CellProcess, LaunchSpec, Zygote } from '../contract.ts';
 import { encodeFrame, readFrames, type GuestFrame } from '../frames.ts';
 import type { JailProcess } from '../jail/process.ts';
 import type { JailWall } from '../jail/wall.ts';
 import { LogCapture } from '../log-capture.ts';
+import { confined } from '../session.ts';
 import { ForkedProcess } from './forked-process.ts';
 
 const GUEST_RUN_DIR = '/run/zygote';
@@ -60,19 +62,20 @@ export class PythonZygote implements Zygote {
   async fork(): Promise<CellProcess> {
     const id = randomBytes(16);
     const name = id.toString('hex');
-    const [channel, log] = await Promise.all([this.#connect('c', id), this.#connect('l', id)]);
     const { wall, grant } = this.#options;
     const fork = new ForkedProcess({
-      channel,
-      log,
+      channel: connect(join(this.#runDir, 'socket')),
+      log: connect(join(this.#runDir, 'socket')),
       grant,
       siblings: () => this.#jailed.members(),
       makeCgroup: () => wall.cgroupFor(grant),
       end: () => this.#send({ t: 'kill', id: name }),
       endAll: () => this.close(),
     });
+    // Known before the zygote can speak of it.
+    this.#forks.set(name, fork);
+    await Promise.all([introduce(fork.channel, 'c', id), introduce(fork.logs[0], 'l', id)]);
     if (this.#ended) fork.onExit({ code: null, signal: 'SIGKILL' });
-    else this.#forks.set(name, fork);
     return fork;
   }
 
@@ -80,38 +83,29 @@ export class PythonZygote implements Zygote {
     this.#jailed.kill('done');
   }
 
-  #connect(role: 'c' | 'l', id: Buffer): Promise<Socket> {
-    const socket = connect(join(this.#runDir, 'socket'));
-    return new Promise((resolve, reject) => {
-      socket.once('error', reject);
-      socket.once('connect', () => {
-        socket.off('error', reject);
-        socket.write(Buffer.concat([Buffer.from(role), id]));
-        resolve(socket);
-      });
-    });
-  }
-
   #onFrame({ body }: GuestFrame): void {
-    if (body['t'] === 'ready') return this.#onStarted();
+    if (body['t'] === 'ready') return void this.#onStarted();
     if (body['t'] === 'listening') {
       this.#listening = true;
       return this.#settleReady(true);
     }
     const name = String(body['id']);
+    if (body['t'] === 'forked') return this.#forks.get(name)?.onForked(body['pid']);
     const signal = Number(body['signal']);
     this.#forks.get(name)?.onExit({ code: signal ? 128 + signal : Number(body['code']), signal: null });
     this.#forks.delete(name);
     return undefined;
   }
 
-  #onStarted(): void {
-    if (!this.#jailed.confine()) return this.close();
+  async #onStarted(): Promise<void> {
+    if (!(await confined(this.#jailed, {}))) return this.close();
     const { wall, grant, artifact } = this.#options;
     const { memory, cpu, scratch } = grant.limits;
     const files = Object.keys(artifact.bundle.files);
     this.#send({
       t: 'init',
+      // Names only: which of them a zygote may load ahead is its own list.
+      modules: artifact.bundle.inspection.modules.map((finding) => finding.value),
       siblings: files.map((name) => name.split('/')[0]?.replace(/\.py$/, '')),
       limits: { memory, cpu, scratch, file_size: writesOutside(grant) ? 1024 * MIB : scratch },
       filter: wall.filter(grant).toString('hex'),
@@ -129,6 +123,19 @@ export class PythonZygote implements Zygote {
   #send(body: Record<string, unknown>): void {
     if (this.#jailed.channel.writable) this.#jailed.channel.write(encodeFrame(body));
   }
+}
+
+/** Says who is calling, once connected. */
+function introduce(stream: Duplex | Readable | undefined, role: 'c' | 'l', id: Buffer): Promise<void> {
+  const socket = stream as Socket;
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      socket.write(Buffer.concat([Buffer.from(role), id]));
+      resolve();
+    });
+  });
 }
 
 function makeRunDir(home: string, uid: number | undefined): string {

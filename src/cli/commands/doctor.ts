@@ -7,8 +7,7 @@ import type { PairReport } from '../../index.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printLine, printResult, table } from '../output.ts';
 
-/** Modes of the manifest that this version has no code for. */
-const LATER = ['wasm', 'container', 'in_process'];
+const MODES = ['wasm', 'subprocess', 'container', 'in_process'];
 
 export async function doctor(flags: { json?: boolean }): Promise<number> {
   await using runtime = openRuntime();
@@ -19,7 +18,8 @@ export async function doctor(flags: { json?: boolean }): Promise<number> {
   }
   printLine(`Node ${process.version}, ${process.platform}-${process.arch}, home ${runtime.home}`);
   for (const pair of pairs) printLine(`\n${describePair(pair)}`);
-  printLine(`\n${LATER.map((mode) => `${mode.padEnd(10)}  not part of this version`).join('\n')}`);
+  const later = MODES.filter((mode) => pairs.every((pair) => pair.mode !== mode));
+  printLine(`\n${later.map((mode) => `${mode.padEnd(10)}  not part of this version`).join('\n')}`);
   return 0;
 }
 

@@ -10,10 +10,13 @@ export interface CgroupLimits {
   pids?: number;
 }
 
-/** One group around one cell. All calls but `remove` are synchronous and take well under a millisecond. */
+/**
+ * One group around one cell. `remove` and `attach` are asynchronous: moving a process waits for the kernel, up to ten
+ * milliseconds on an idle machine. All others are synchronous and take well under a millisecond.
+ */
 export interface Cgroup {
   /** Moves a process in. Children it already has stay outside; children it starts later are inside. */
-  attach(pid: number): void;
+  attach(pid: number): Promise<void>;
   /** The processes inside, without those that are invisible from here. */
   members(): number[];
   /** Read it before `remove`. Memory that a process had before it was attached is not in it. */

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillError } from '../../../errors.ts';
@@ -127,9 +128,11 @@ function isDead(pid: number): boolean {
 }
 
 /** Writes the pid into each directory. A process that is already dead needs no limit. */
-export function attachTo(directories: readonly string[], pid: number): void {
+export async function attachTo(directories: readonly string[], pid: number): Promise<void> {
   try {
-    for (const directory of directories) writeFileSync(join(directory, 'cgroup.procs'), String(pid));
+    await Promise.all(
+      directories.map((directory) => writeFile(join(directory, 'cgroup.procs'), String(pid))),
+    );
   } catch (error) {
     if (errorCode(error) !== 'ESRCH') throw error;
   }

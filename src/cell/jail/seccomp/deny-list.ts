@@ -21,8 +21,9 @@ export const DENIED_ALWAYS: readonly SyscallName[] = [
   // Large kernel surface with a long record of exploits.
   'bpf', 'perf_event_open', 'userfaultfd', 'io_uring_setup', 'io_uring_enter', 'io_uring_register', 'vmsplice',
   'modify_ldt', 'lookup_dcookie', 'memfd_secret',
-  // Files by handle reach past mounts; fanotify watches whole file systems.
+  // Files by handle reach past mounts. Watches tell what the host does with files that are shared, such as /usr.
   'name_to_handle_at', 'open_by_handle_at', 'fanotify_init', 'fanotify_mark',
+  'inotify_init', 'inotify_init1', 'inotify_add_watch', 'inotify_rm_watch',
   // The machine itself.
   'kexec_load', 'kexec_file_load', 'init_module', 'finit_module', 'delete_module', 'create_module', 'query_module',
   'get_kernel_syms', 'reboot', 'swapon', 'swapoff', 'acct', 'quotactl', 'quotactl_fd', 'syslog', '_sysctl',
@@ -37,9 +38,8 @@ export const DENIED_ALWAYS: readonly SyscallName[] = [
 export const DENIED_STRICT: readonly SyscallName[] = [
   // Memory that no mapping and no file shows, or that cannot be reclaimed.
   'memfd_create', 'mlock', 'mlock2', 'mlockall', 'remap_file_pages',
-  // Kernel objects with their own life: asynchronous I/O, watches, timers, queues, System V IPC.
+  // Kernel objects with their own life: asynchronous I/O, timers, queues, System V IPC.
   'io_setup', 'io_destroy', 'io_submit', 'io_cancel', 'io_getevents', 'io_pgetevents',
-  'inotify_init', 'inotify_init1', 'inotify_add_watch', 'inotify_rm_watch',
   'timerfd_create', 'timerfd_settime', 'timerfd_gettime', 'timer_create', 'signalfd', 'signalfd4',
   'mq_open', 'mq_unlink', 'mq_timedsend', 'mq_timedreceive', 'mq_notify', 'mq_getsetattr',
   'msgget', 'msgsnd', 'msgrcv', 'msgctl', 'semget', 'semop', 'semtimedop', 'semctl', 'shmget', 'shmat', 'shmdt', 'shmctl',

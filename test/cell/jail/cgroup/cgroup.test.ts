@@ -32,7 +32,7 @@ function withDriver(driver: CgroupDriver): void {
   it('kills a process that allocates beyond the limit, says so, and goes without a trace', async () => {
     const python = await startGatedPython(ALLOCATE);
     const group = driver.create('bomb', { memory: 64 * MIB });
-    group.attach(python.pid);
+    await group.attach(python.pid);
     expect(group.members()).toEqual([python.pid]);
     expect(group.oomKilled()).toBe(false);
     python.release();
@@ -48,7 +48,7 @@ function withDriver(driver: CgroupDriver): void {
   it('lets the same program live under a larger limit, as control', async () => {
     const python = await startGatedPython(ALLOCATE);
     const group = driver.create('roomy', { memory: 400 * MIB });
-    group.attach(python.pid);
+    await group.attach(python.pid);
     python.release();
     expect(await python.line()).toBe(String(200 * MIB));
     python.child.stdin.end();
@@ -63,7 +63,7 @@ function withDriver(driver: CgroupDriver): void {
       'import os, time\nif os.fork() == 0:\n    while time.process_time() < 0.2: pass\n    os._exit(0)\nos.wait()',
     );
     const group = driver.create('busy', { memory: 64 * MIB });
-    group.attach(python.pid);
+    await group.attach(python.pid);
     python.release();
     expect(await python.ended).toBe(0);
     expect(group.usage().cpuMs).toBeGreaterThan(150);
@@ -76,7 +76,7 @@ function withDriver(driver: CgroupDriver): void {
       'import os, time\nfor _ in range(5):\n    if os.fork() == 0: time.sleep(60); os._exit(0)\nprint("up", flush=True); time.sleep(60)',
     );
     const group = driver.create('family', { memory: 128 * MIB });
-    group.attach(python.pid);
+    await group.attach(python.pid);
     python.release();
     await python.line();
     const family = group.members();
@@ -95,7 +95,7 @@ function withDriver(driver: CgroupDriver): void {
     python.release();
     await python.ended;
     const group = driver.create('late', { memory: 64 * MIB });
-    expect(() => group.attach(python.pid)).not.toThrow();
+    await expect(group.attach(python.pid)).resolves.toBeUndefined();
     expect(group.members()).toEqual([]);
     expect(await group.remove()).toBe(true);
   });
@@ -131,7 +131,7 @@ function withDriver(driver: CgroupDriver): void {
         'import os, time\ncount = 0\ntry:\n    for _ in range(20):\n        if os.fork() == 0: time.sleep(60); os._exit(0)\n        count += 1\nexcept BlockingIOError: pass\nprint(count, flush=True); time.sleep(60)',
       );
       const group = driver.create('forks', { memory: 128 * MIB, pids: 4 });
-      group.attach(python.pid);
+      await group.attach(python.pid);
       python.release();
       expect(await python.line()).toBe('3');
       group.kill();
@@ -148,7 +148,7 @@ function withDriver(driver: CgroupDriver): void {
         'import time\nwhile time.process_time() < 0.2: pass\nprint("burnt", flush=True); sys.stdin.read()',
       );
       const group = alone.create('x', { memory: 64 * MIB });
-      group.attach(python.pid);
+      await group.attach(python.pid);
       python.release();
       await python.line();
       expect(group.usage().cpuMs).toBeGreaterThanOrEqual(180);

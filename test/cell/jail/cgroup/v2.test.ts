@@ -63,12 +63,12 @@ describe('the v2 driver on plain directories (formats only)', () => {
     expect(group.oomKilled()).toBe(true);
   });
 
-  it('attaches by pid and kills through cgroup.kill', () => {
+  it('attaches by pid and kills through cgroup.kill', async () => {
     fakeGroup(top, { 'cgroup.subtree_control': 'memory\n' });
     const driver = createV2Driver(top);
     const group = driver.create('cell', { memory: 4096 });
     const directory = fakeGroup(join(driver.directories[0] ?? '', 'cell'), { 'cgroup.kill': '' });
-    group.attach(process.pid);
+    await group.attach(process.pid);
     expect(read(directory, 'cgroup.procs')).toBe(String(process.pid));
     // Members are signalled one by one as well, but never the host itself.
     group.kill();
