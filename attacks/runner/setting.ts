@@ -68,7 +68,7 @@ export async function openSetting(secret: string, bundleDir: string): Promise<Se
     [Symbol.asyncDispose]: async () => {
       await stop(neighbour);
       await clearShared(place);
-      await rm(dir, { recursive: true, force: true });
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
       await rm(place.shared_tmp_file, { force: true });
     },
   };
