@@ -234,7 +234,7 @@ async function openAt(file: FileNode, args: unknown[]): Promise<Descriptor> {
   const open = asRecord(openFlags);
   const access = asRecord(descriptorFlags);
   const write = asFlag(access, 'write');
-  if (asFlag(access, 'mutate-directory') && !file.preopen.writable) throw new BrokerError('rofs');
+  if (asFlag(access, 'mutate-directory')) file.mustBeWritable('change a directory');
   const opened = await file.openAt(asString(path), {
     create: asFlag(open, 'create'),
     directory: asFlag(open, 'directory'),

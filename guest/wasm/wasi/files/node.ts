@@ -86,6 +86,13 @@ export class FileNode {
     this.call.notify('close', { file: this.#file });
   }
 
+  /** Throws unless the grant allows changes; tells the host of the attempt. */
+  mustBeWritable(act: string): void {
+    if (this.preopen.writable) return;
+    this.call.options.onDenied?.('filesystem', `${act} in ${this.preopen.guestPath}`);
+    throw new BrokerError('rofs', `The directory "${this.preopen.guestPath}" is read-only`);
+  }
+
   async read(offset: number, length: number): Promise<Uint8Array> {
     this.#needs('read');
     if (length === 0) return EMPTY;
@@ -120,7 +127,7 @@ export class FileNode {
   }
 
   async setTimes(times: Times): Promise<void> {
-    this.#grantsWriting('set times');
+    this.mustBeWritable('set times');
     await this.call.request('setTimes', { file: this.#file, ...times });
   }
 
@@ -136,7 +143,7 @@ export class FileNode {
 
   async openAt(path: string, flags: OpenFlags): Promise<FileNode> {
     const { segments, directory } = this.#below(path);
-    if (flags.write || flags.create || flags.truncate) this.#grantsWriting('open for writing');
+    if (flags.write || flags.create || flags.truncate) this.mustBeWritable('open for writing');
     if (flags.directory && flags.write && flags.create) throw new BrokerError('inval');
     const wanted: OpenFlags = { ...flags, directory: flags.directory || directory };
     const { value } = await this.call.request('open', { dir: this.#file, path: segments, flags: wanted });
@@ -220,7 +227,7 @@ export class FileNode {
 
   #changing(path: string, act: string): ReturnType<typeof parsePath> {
     const parsed = this.#below(path);
-    this.#grantsWriting(act);
+    this.mustBeWritable(act);
     return parsed;
   }
 
@@ -232,11 +239,5 @@ export class FileNode {
   #needs(access: 'read' | 'write'): void {
     if (this.isDirectory) throw new BrokerError('isdir');
     if (!this.access[access]) throw new BrokerError('badf', `The file is not open to ${access}`);
-  }
-
-  #grantsWriting(act: string): void {
-    if (this.preopen.writable) return;
-    this.call.options.onDenied?.('filesystem', `${act} in ${this.preopen.guestPath}`);
-    throw new BrokerError('rofs', `The directory "${this.preopen.guestPath}" is read-only`);
   }
 }
