@@ -10,6 +10,7 @@ export function compile(text: string): WebAssembly.Module {
     bulk_memory: true,
     multi_value: true,
     mutable_globals: true,
+    exceptions: true,
   });
   const { buffer } = parsed.toBinary({});
   parsed.destroy();
