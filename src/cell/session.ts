@@ -36,6 +36,7 @@ export class Session implements Cell {
   readonly #reply: Promise<GuestReply | undefined>;
   #exit: ExitInfo | undefined;
   #resultBytes = 0;
+  #hasSpoken = false;
   #started = false;
   #isReady = false;
   #settleReady!: (ready: boolean) => void;
@@ -140,11 +141,12 @@ export class Session implements Cell {
 
   async #onHarnessReady(body: Record<string, unknown>): Promise<void> {
     // Once only: from here on the other end may be the skill's own code.
-    if (this.#started) return;
+    if (this.#hasSpoken) return;
+    this.#hasSpoken = true;
     const { process, artifact, grant, preload } = this.#options;
     // No skill code has run yet, and none will before every limit is in place.
-    this.#started = true;
     if (!(await confined(process, body))) return process.kill('protocol');
+    this.#started = true;
     this.#send({ t: 'init', ...artifact.init(grant), preload });
     if (!preload) this.#becomeReady();
   }

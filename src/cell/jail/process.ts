@@ -92,7 +92,13 @@ export class JailProcess implements CellProcess {
     if (this.#hasExited) return;
     // Ended before it has tied its child to itself, bwrap would leave it behind: so it is waited for.
     if (this.#innerPid !== undefined) this.#killInner(this.#innerPid);
-    this.#grace ??= setTimeout(() => this.#options.child.kill('SIGKILL'), BWRAP_GRACE_MS).unref();
+    this.#grace ??= setTimeout(() => this.#killAll(), BWRAP_GRACE_MS).unref();
+  }
+
+  #killAll(): void {
+    const { child } = this.#options;
+    for (const pid of childPids(child.pid ?? 0)) killIfThere(pid);
+    child.kill('SIGKILL');
   }
 
   /** Pid 1 takes its whole namespace along, and bwrap stays to collect it: no zombie is left to the host's init. */

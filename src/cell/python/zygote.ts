@@ -9,7 +9,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex, Readable } from 'node:stream';
 import type { Grant } from '../../policy/grant.ts';
-import type { Artifact, CellProcess, LaunchSpec, Zygote } from '../contract.ts';
+import type { Artifact, CellProcess, ExitInfo, LaunchSpec, Zygote } from '../contract.ts';
 import { encodeFrame, readFrames, type GuestFrame } from '../frames.ts';
 import type { JailProcess } from '../jail/process.ts';
 import type { JailWall } from '../jail/wall.ts';
@@ -37,6 +37,7 @@ export class PythonZygote implements Zygote {
   readonly #forks = new Map<string, ForkedProcess>();
   #settleReady!: (ready: boolean) => void;
   #listening = false;
+  #closing = false;
   #ended = false;
 
   constructor(options: PythonZygoteOptions) {
@@ -49,14 +50,14 @@ export class PythonZygote implements Zygote {
     void new LogCapture(this.#jailed.logs, () => undefined);
     readFrames(this.#jailed.channel, FRAME_LIMITS, {
       onFrame: (frame) => this.#onFrame(frame),
-      onFault: () => this.close(),
+      onFault: () => this.#end(),
     });
     this.#jailed.channel.on('error', () => undefined);
     void this.#jailed.exited.then(() => this.#onExit());
   }
 
   get isReady(): boolean {
-    return this.#listening && !this.#ended;
+    return this.#listening && !this.#closing && !this.#ended;
   }
 
   async fork(): Promise<CellProcess> {
@@ -70,16 +71,32 @@ export class PythonZygote implements Zygote {
       siblings: () => this.#jailed.members(),
       makeCgroup: () => wall.cgroupFor(grant),
       end: () => this.#send({ t: 'kill', id: name }),
-      endAll: () => this.close(),
+      endAll: () => this.#end(),
     });
     // Known before the zygote can speak of it.
     this.#forks.set(name, fork);
-    await Promise.all([introduce(fork.channel, 'c', id), introduce(fork.logs[0], 'l', id)]);
-    if (this.#ended) fork.onExit({ code: null, signal: 'SIGKILL' });
+    try {
+      await Promise.all([introduce(fork.channel, 'c', id), introduce(fork.logs[0], 'l', id)]);
+      if (this.#ended) throw new Error('The zygote has ended');
+    } catch (error) {
+      this.#onForkExit(name, { code: null, signal: 'SIGKILL' });
+      throw error;
+    }
     return fork;
   }
 
+  /** Takes no more calls, and ends when those that it serves have. */
   close(): void {
+    this.#closing = true;
+    this.#endWhenIdle();
+  }
+
+  #endWhenIdle(): void {
+    if (this.#closing && this.#forks.size === 0) this.#end();
+  }
+
+  /** Ends it, and every fork with it. */
+  #end(): void {
     this.#jailed.kill('done');
   }
 
@@ -92,13 +109,17 @@ export class PythonZygote implements Zygote {
     const name = String(body['id']);
     if (body['t'] === 'forked') return this.#forks.get(name)?.onForked(body['pid']);
     const signal = Number(body['signal']);
-    this.#forks.get(name)?.onExit({ code: signal ? 128 + signal : Number(body['code']), signal: null });
+    return this.#onForkExit(name, { code: signal ? 128 + signal : Number(body['code']), signal: null });
+  }
+
+  #onForkExit(name: string, exit: ExitInfo): void {
+    this.#forks.get(name)?.onExit(exit);
     this.#forks.delete(name);
-    return undefined;
+    this.#endWhenIdle();
   }
 
   async #onStarted(): Promise<void> {
-    if (!(await confined(this.#jailed, {}))) return this.close();
+    if (!(await confined(this.#jailed, {}))) return this.#end();
     const { wall, grant, artifact } = this.#options;
     const { memory, cpu, scratch } = grant.limits;
     const files = Object.keys(artifact.bundle.files);

@@ -1,0 +1,66 @@
+/**
+ * Runs the real command with a home of its own.
+ *
+ * @module
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openFolder, removeFolder } from '../write-skill.ts';
+
+export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
+export const PROMPT_REWRITER = 'skills/optimization/prompt_rewriter';
+
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface CommandOptions {
+  /** Given on stdin; without it stdin is closed. */
+  input?: string | Buffer;
+  env?: Record<string, string>;
+}
+
+export interface CommandLine {
+  folder: string;
+  run: (args: string[], options?: CommandOptions) => Promise<Ended>;
+  close: () => void;
+}
+
+export function openCommandLine(): CommandLine {
+  const folder = openFolder();
+  const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home'), XDG_CACHE_HOME: join(folder, 'cache') };
+  const run = async (args: string[], options: CommandOptions = {}): Promise<Ended> => {
+    const child = spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), ...args], {
+      cwd: ROOT,
+      env: { ...env, NO_COLOR: '1', ...options.env },
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    });
+    const ended: Ended = { code: -1, stdout: '', stderr: '' };
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (ended.stdout += text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (ended.stderr += text));
+    // A command that refuses its input does not read it all.
+    child.stdin?.on('error', () => undefined).end(options.input);
+    [ended.code] = (await once(child, 'close')) as [number];
+    return ended;
+  };
+  return { folder, run, close: () => removeFolder(folder) };
+}
+
+/** Pids of cells that have something of this folder mounted, whoever their parent is by now. */
+export function cellsOf(folder: string): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => mountsOf(pid).includes(`/${basename(folder)}/`)).map(Number);
+}
+
+function mountsOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/mountinfo`, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Many calls leave nothing behind.
+ *
+ * @module
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestRuntime } from '../cell/test-runtime.ts';
+import { writeSkill } from '../write-skill.ts';
+import { controlGroups, descendants, openDescriptors, temporaryFiles } from './host-state.ts';
+
+const SEQUENTIAL = 1000;
+const CONCURRENT = 200;
+const MOST_MS = 150_000;
+
+/** Answers, and every now and then fails in one of the ways that take another path through the clean-up. */
+const SOURCE = `
+  import os
+  def execute(params):
+      n = params["n"]
+      with open("/tmp/scratch", "w") as file:
+          file.write("x" * 4096)
+      if n % 50 == 7:
+          raise ValueError("on purpose")
+      if n % 50 == 17:
+          os._exit(1)
+      if n % 50 == 27:
+          open("/etc/passwd")
+      return n
+`;
+
+let before: ReturnType<typeof hostState>;
+
+function hostState(): { descendants: number[]; groups: string[]; descriptors: number } {
+  return { descendants: descendants(), groups: controlGroups(), descriptors: openDescriptors() };
+}
+
+beforeAll(async () => {
+  // The first use opens what Node keeps for itself: that is no leak.
+  const { runtime, folder, close } = openTestRuntime();
+  await runtime.execute(writeSkill(folder, { source: SOURCE }), { n: 1 });
+  await close();
+  before = hostState();
+});
+
+test(
+  `${SEQUENTIAL} calls one after the other and ${CONCURRENT} at once leave nothing behind`,
+  async () => {
+    const { runtime, folder, close } = openTestRuntime();
+    afterAll(close);
+    const skill = await runtime.load(writeSkill(folder, { source: SOURCE }));
+    const call = async (n: number): Promise<string> => {
+      const outcome = await runtime.execute(skill, { n }, { reject: false });
+      if (outcome.ok) expect(outcome.result).toBe(n);
+      return outcome.ok ? 'ok' : outcome.error.code;
+    };
+    const codes: string[] = [];
+    for (let n = 0; n < SEQUENTIAL; n++) codes.push(await call(n));
+    codes.push(...(await Promise.all(Array.from({ length: CONCURRENT }, (_, n) => call(n)))));
+
+    const total = SEQUENTIAL + CONCURRENT;
+    const countOf = (code: string): number => codes.filter((one) => one === code).length;
+    expect(countOf('ok')).toBe(total * 0.94);
+    expect(countOf('skill_error')).toBe(total * 0.04);
+    expect(countOf('capability_denied')).toBe(total * 0.02);
+    expect(runtime.audit.verify()).toMatchObject({ ok: true, count: total });
+
+    await runtime.close();
+    const { descriptors, ...others } = before;
+    await expect.poll(hostState, { timeout: 5000 }).toMatchObject(others);
+    // The sockets of the first use may still have been open when they were counted.
+    await expect.poll(openDescriptors, { timeout: 5000 }).toBeLessThanOrEqual(descriptors);
+    expect(temporaryFiles(runtime.home)).toEqual([]);
+  },
+  MOST_MS,
+);

@@ -1,0 +1,169 @@
+/**
+ * What a skill sees of the caller's folders: the granted ones, as they are, and nothing behind a link.
+ *
+ * @module
+ */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { Session } from '../../src/cell/session.ts';
+import { openTestRuntime } from '../cell/test-runtime.ts';
+import { writeSkill } from '../write-skill.ts';
+
+const SECRET = 'content of a file outside of the workspace';
+const SOURCE = `
+  import os
+  def execute(params):
+      if "write" in params:
+          with open(params["write"], "w") as file:
+              file.write("written by the skill")
+      if "read" in params:
+          with open(params["read"]) as file:
+              return file.read()
+      if "list" in params:
+          return sorted(os.listdir(params["list"]))
+`;
+
+const { runtime, folder, close } = openTestRuntime({ pool: { size: 0 } });
+afterAll(close);
+
+let workspace: string;
+let outside: string;
+let rooms = 0;
+
+beforeEach(() => {
+  const room = join(folder, `room-${++rooms}`);
+  workspace = join(room, 'workspace');
+  outside = join(room, 'outside');
+  for (const path of ['in', 'out']) mkdirSync(join(workspace, path), { recursive: true });
+  mkdirSync(outside);
+  writeFileSync(join(workspace, 'in/a.txt'), 'ä from the host');
+  writeFileSync(join(workspace, 'private.txt'), 'not granted');
+  writeFileSync(join(outside, 'a.txt'), SECRET);
+  // A root host's cells are not root: what they may write has to be writable for them.
+  chmodSync(join(workspace, 'out'), 0o777);
+});
+
+function skillWith(...filesystem: { path: string; access: string }[]): string {
+  return writeSkill(folder, { manifest: { capabilities: { filesystem } }, source: SOURCE });
+}
+
+const IN = { path: '${workspace}/in', access: 'read' };
+const OUT = { path: '${workspace}/out', access: 'read-write' };
+
+describe('a granted folder', () => {
+  test('is read where the manifest says', async () => {
+    const skill = skillWith(IN);
+    const outcome = await runtime.execute(skill, { read: '/workspace/in/a.txt' }, { workspace });
+    expect(outcome).toMatchObject({ ok: true, result: 'ä from the host', capabilities: { denied: [] } });
+  });
+
+  test('for reading cannot be written', async () => {
+    const options = { workspace, reject: false };
+    const outcome = await runtime.execute(skillWith(IN), { write: '/workspace/in/b.txt' }, options);
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: 'capability_denied', detail: { capability: 'filesystem' } },
+    });
+    expect(existsSync(join(workspace, 'in/b.txt'))).toBe(false);
+  });
+
+  test('for writing is the real one', async () => {
+    const skill = skillWith(IN, OUT);
+    const params = { write: '/workspace/out/new.txt', read: '/workspace/in/a.txt' };
+    expect(await runtime.execute(skill, params, { workspace })).toMatchObject({ result: 'ä from the host' });
+    expect(readFileSync(join(workspace, 'out/new.txt'), 'utf8')).toBe('written by the skill');
+  });
+
+  test('brings nothing of its neighbours along', async () => {
+    const skill = skillWith(IN);
+    const list = await runtime.execute(skill, { list: '/workspace' }, { workspace, reject: false });
+    expect(JSON.stringify(list)).not.toContain('private.txt');
+    const read = await runtime.execute(
+      skill,
+      { read: '/workspace/private.txt' },
+      { workspace, reject: false },
+    );
+    expect(read).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
+  });
+
+  test('that does not exist is told before anything runs', async () => {
+    const skill = skillWith({ path: '${workspace}/missing', access: 'read' });
+    const outcome = await runtime.execute(skill, {}, { workspace, reject: false });
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'usage' } });
+    expect(outcome.execution).toBeUndefined();
+  });
+});
+
+describe('without a workspace', () => {
+  test('the path is withheld, with a warning, and a denial says why', async () => {
+    const skill = skillWith(IN);
+    const fine = await runtime.execute(skill, {});
+    expect(fine.warnings.join('\n')).toContain('Declared but not granted: read ${workspace}/in');
+    const denied = await runtime.execute(skill, { read: '/workspace/in/a.txt' }, { reject: false });
+    expect(denied).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
+    expect(denied.ok || denied.error.fix).toContain('--workspace');
+  });
+});
+
+describe('a link that leads out of the workspace', () => {
+  test('is withheld when it is the granted path itself', async () => {
+    symlinkSync(outside, join(workspace, 'linked'));
+    const skill = skillWith({ path: '${workspace}/linked', access: 'read' });
+    const options = { workspace, reject: false };
+    const outcome = await runtime.execute(skill, { read: '/workspace/linked/a.txt' }, options);
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
+    expect(outcome.warnings.join('\n')).toContain('leads out of the workspace');
+    expect(JSON.stringify(outcome)).not.toContain(SECRET);
+  });
+
+  test('leads nowhere when it lies inside the granted folder', async () => {
+    symlinkSync(join(outside, 'a.txt'), join(workspace, 'in/link.txt'));
+    const options = { workspace, reject: false };
+    const outcome = await runtime.execute(skillWith(IN), { read: '/workspace/in/link.txt' }, options);
+    expect(outcome.ok).toBe(false);
+    expect(JSON.stringify(outcome)).not.toContain(SECRET);
+  });
+});
+
+describe('a granted folder that is replaced by a link', () => {
+  const replace = (): void => {
+    renameSync(join(workspace, 'in'), join(workspace, 'aside'));
+    symlinkSync(outside, join(workspace, 'in'));
+  };
+  const params = { read: '/workspace/in/a.txt' };
+
+  test('between two calls is withheld', async () => {
+    const skill = await runtime.load(skillWith(IN));
+    expect(await runtime.execute(skill, params, { workspace })).toMatchObject({ ok: true });
+    replace();
+    const outcome = await runtime.execute(skill, params, { workspace, reject: false });
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
+    expect(JSON.stringify(outcome)).not.toContain(SECRET);
+  });
+
+  test('between the plan and the start does not start', async () => {
+    const { wall, artifact, grant } = await runtime.plan(await runtime.load(skillWith(IN)), { workspace });
+    replace();
+    expect(() => wall.launch(artifact.spec, grant)).toThrow(/symbolic link/);
+  });
+
+  test('between the start and the mount ends the cell before the skill runs', async () => {
+    const { wall, artifact, grant } = await runtime.plan(await runtime.load(skillWith(IN)), { workspace });
+    const process = wall.launch(artifact.spec, grant);
+    // bwrap has no arguments yet: they are written when this turn of the event loop is over.
+    replace();
+    const session = new Session({ process, artifact, grant, start: 'cold', preload: false });
+    const report = await session.call(params);
+    expect(report).toMatchObject({ started: false, reply: undefined });
+    expect(JSON.stringify(report)).not.toContain(SECRET);
+  });
+});
