@@ -97,6 +97,8 @@ export interface FileStat {
 export interface DirectoryEntry {
   name: string;
   type: FileType;
+  /** As in FileStat. Without it a C library asks for each entry once more. */
+  identity?: string;
 }
 
 /** `keep`, `now`, or nanoseconds since 1970 in decimal. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { BrokerError } from '../../../guest/wasm/wasi/broker-client.ts';
@@ -12,8 +12,8 @@ const NO_FOLLOW = { 'symlink-follow': false };
 
 interface Files extends Harness {
   root: unknown;
-  on(descriptor: unknown, method: string, ...args: unknown[]): unknown;
-  open(path: string, flags?: string[], access?: string[]): Promise<unknown>;
+  on: (descriptor: unknown, method: string, ...args: unknown[]) => unknown;
+  open: (path: string, flags?: string[], access?: string[]) => Promise<unknown>;
 }
 
 function files(options: Partial<HostOptions> = {}): Files {

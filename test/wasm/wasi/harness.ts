@@ -14,9 +14,9 @@ export interface Harness {
   broker: MemoryBroker;
   logs: string[];
   denied: string[];
-  output(stream: 'stdout' | 'stderr'): string;
+  output: (stream: 'stdout' | 'stderr') => string;
   /** `use('io/poll', 'poll', …)`: the namespace `wasi:` is added unless there is another. */
-  use(interfaceName: string, name: string, ...args: unknown[]): unknown;
+  use: (interfaceName: string, name: string, ...args: unknown[]) => unknown;
 }
 
 export function harness(options: Partial<HostOptions> = {}): Harness {

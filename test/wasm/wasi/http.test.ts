@@ -21,7 +21,7 @@ function request(h: Harness, headers: [string, string][] = []): unknown {
   return made;
 }
 
-function set(h: Harness, target: unknown, what: string, value: unknown): unknown {
+function set(h: Harness, target: unknown, ...[what, value]: [string, unknown]): unknown {
   return h.use(TYPES, `[method]outgoing-request.set-${what}`, target, value);
 }
 

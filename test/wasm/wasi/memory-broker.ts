@@ -42,8 +42,8 @@ export interface Served {
 
 export class MemoryBroker implements BrokerClient {
   readonly requests: { op: string; args: Args; bytes?: Uint8Array }[] = [];
-  readonly open = new Map<number, Node>();
-  readonly bodies = new Map<number, Uint8Array>();
+  readonly open: Map<number, Node> = new Map();
+  readonly bodies: Map<number, Uint8Array> = new Map();
   readonly root: Directory;
   /** Answers http requests; without it they are denied. */
   serve: ((request: HttpRequest, body: Uint8Array) => Served) | undefined;
@@ -104,7 +104,7 @@ export class MemoryBroker implements BrokerClient {
     if (op === 'setTimes') return this.#setTimes(node, args);
     if (op === 'readDir') {
       if (node.type !== 'directory') throw new BrokerError('notdir');
-      const entries = [...node.children].map(([name, child]) => ({ name, type: child.type }));
+      const entries = [...node.children].map(([name, { type, identity }]) => ({ name, type, identity }));
       return { value: { entries } };
     }
     if (node.type !== 'regular-file') throw new BrokerError('isdir');

@@ -247,7 +247,7 @@ function fileCalls(): SystemCalls {
 export function writeFilestat(memory: GuestMemory, out: number, stat: FileStat): void {
   memory.bytes(out, FILESTAT_BYTES).fill(0);
   memory.writeU64(out, 1n);
-  memory.writeU64(out + 8, inodeOf(stat));
+  memory.writeU64(out + 8, inodeOf(stat.identity));
   memory.writeU8(out + 16, fileTypeNumber(stat.type));
   memory.writeU64(out + 24, BigInt(stat.links));
   memory.writeU64(out + 32, BigInt(stat.size));
@@ -257,8 +257,8 @@ export function writeFilestat(memory: GuestMemory, out: number, stat: FileStat):
 }
 
 /** A number for comparing files, never that of the host. */
-export function inodeOf(stat: FileStat): bigint {
-  return BigInt(`0x${stat.identity.slice(16)}`);
+export function inodeOf(identity: string): bigint {
+  return BigInt(`0x${identity.slice(16)}`);
 }
 
 /** Times from bits: 1 set, 2 now for access; 4 set, 8 now for modification. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { BrokerError, type DirectoryEntry } from '../broker-client.ts';
+import { inodeOf } from './descriptor-calls.ts';
 import { u32, u64 } from './memory.ts';
 import { type Descriptor, fileTypeNumber, type Preview1Process, type SystemCalls } from './process.ts';
 
@@ -54,7 +55,8 @@ function encodeEntry(entry: DirectoryEntry, next: bigint): Uint8Array {
   const name = Buffer.from(entry.name);
   const bytes = Buffer.alloc(DIRENT_BYTES + name.length);
   bytes.writeBigUInt64LE(next, 0);
-  // No number of an inode: a C library asks for it when it meets zero.
+  // A C library asks again for an entry whose number is zero.
+  if (entry.identity !== undefined) bytes.writeBigUInt64LE(inodeOf(entry.identity), 8);
   bytes.writeUInt32LE(name.length, 16);
   bytes.writeUInt8(fileTypeNumber(entry.type), 20);
   name.copy(bytes, DIRENT_BYTES);
