@@ -27,6 +27,8 @@ export interface LaunchSpec {
   /** Fixed variables of the engine; the granted ones are added by the wall. */
   env: Record<string, string>;
   cwd: string;
+  /** Memory that the program reserves without using it: what it may map beyond the memory limit. */
+  reservedBytes?: number;
   /** What the jailed process may keep for itself; only the zygote, which runs no skill code, keeps any. */
   keepNamespaceRights?: boolean;
 }
@@ -92,7 +94,7 @@ export interface WallProbe {
 export interface Artifact {
   readonly engine: EngineName;
   readonly bundle: Bundle;
-  readonly spec: LaunchSpec;
+  spec(grant: Grant): LaunchSpec;
   /** The first frame for the harness, apart from `preload`. */
   init(grant: Grant): Record<string, unknown>;
 }

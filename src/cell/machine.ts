@@ -95,7 +95,7 @@ export class Machine {
     const options = { home: this.#home, wall: this.#jail, interpreter: this.#interpreter };
     const python = await inspectPython(options, stagedDir, files);
     const imports = await this.#component.inspect(stagedDir, files);
-    return { ...python, modules: [...python.modules, ...imports] };
+    return { ...python, interfaces: imports };
   }
 
   /** Installs third-party packages of a bundle; returns their folder, if it needs any. */

@@ -121,7 +121,7 @@ export class Standby implements CellSource {
     const { artifact, grant, wall } = this.#place;
     const wanted = this.#options.ready === 'zygote' ? 0 : this.#options.size;
     while (!this.#closed && this.#cells.length < wanted && this.#failedStarts < MAX_FAILED_STARTS) {
-      const process = wall.launch(artifact.spec, grant);
+      const process = wall.launch(artifact.spec(grant), grant);
       const cell = new Session({ process, artifact, grant, start: 'pool', preload: mayPreload(grant) });
       this.#cells.push(cell);
       void cell.ready.then((ready) => {
@@ -142,7 +142,7 @@ export function callOnce(place: Place, { params, signal }: Job): Promise<CellRep
 }
 
 function startCold({ wall, artifact, grant }: Place): Session {
-  const process = wall.launch(artifact.spec, grant);
+  const process = wall.launch(artifact.spec(grant), grant);
   return new Session({ process, artifact, grant, start: 'cold', preload: false });
 }
 

@@ -110,7 +110,7 @@ export async function callWarmOnce(place: WarmPlace, { params, signal }: Job): P
 }
 
 function startWarm({ wall, artifact, grant, openBroker }: WarmPlace): WarmCell {
-  const process = wall.launch(artifact.spec, processGrant(grant));
+  const process = wall.launch(artifact.spec(grant), processGrant(grant));
   return new WarmCell({ process, artifact, grant, openBroker });
 }
 

@@ -30,7 +30,12 @@ const HARMLESS_ENV: ReadonlySet<string> = new Set(
 );
 
 export function findDrift(source: DriftSource): Drift {
-  const drift = [...uncoveredNetwork(source), ...undeclaredEnv(source), ...unparsedSource(source)];
+  const drift = [
+    ...uncoveredNetwork(source),
+    ...uncoveredInterfaces(source),
+    ...undeclaredEnv(source),
+    ...unparsedSource(source),
+  ];
   const warnings = [...uncoveredHosts(source), ...uncoveredProcesses(source), ...unknownModules(source)];
   // A legacy manifest declares nothing and is granted nothing: it cannot contradict itself.
   if (!source.manifest.declaresCapabilities) return { drift: [], warnings: [...drift, ...warnings] };
@@ -42,6 +47,21 @@ function uncoveredNetwork({ manifest, inspection, paths }: DriftSource): string[
   return perValue(
     inspection.modules.filter(({ value }) => isNetworkModule(value) && !isOwnModule(value, paths)),
     (value, at) => `The code imports ${value} (${at}), but the manifest declares no network.`,
+  );
+}
+
+/** What a Wasm binary imports is what it can use, so this is no guess. */
+function uncoveredInterfaces({ manifest, inspection }: DriftSource): string[] {
+  const { network, filesystem } = manifest.capabilities;
+  const uncovered = inspection.interfaces.filter(
+    ({ value }) =>
+      value.startsWith('wasi:sockets/') ||
+      (network.length === 0 && value.startsWith('wasi:http/')) ||
+      (filesystem.length === 0 && value.startsWith('wasi:filesystem/')),
+  );
+  return perValue(
+    uncovered,
+    (value, at) => `The binary imports ${value} (${at}), which no capability of the manifest covers.`,
   );
 }
 

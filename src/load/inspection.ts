@@ -13,6 +13,8 @@ export interface Finding {
 export interface Inspection {
   /** Dotted names of imported modules, e.g. `urllib.request`. */
   modules: Finding[];
+  /** Interfaces that a Wasm binary imports, e.g. `wasi:http/outgoing-handler@0.2.3`. */
+  interfaces: Finding[];
   /** Names read from the environment as literals. */
   env: Finding[];
   /** Hosts in URL literals. */
@@ -21,4 +23,10 @@ export interface Inspection {
   unparsed: Finding[];
 }
 
-export const NOTHING_INSPECTED: Inspection = { modules: [], env: [], hosts: [], unparsed: [] };
+export const NOTHING_INSPECTED: Inspection = {
+  modules: [],
+  interfaces: [],
+  env: [],
+  hosts: [],
+  unparsed: [],
+};

@@ -32,7 +32,7 @@ const lockSchema: z.ZodType<Lock> = z.strictObject({
     .record(visibleText, hex)
     .refine((files) => Object.keys(files).length <= BUNDLE_LIMITS.files, 'has too many files'),
   capabilities: z.array(visibleText).max(MAX_ENTRIES),
-  inspection: z.strictObject({ modules: findings, env: findings, hosts: findings }),
+  inspection: z.strictObject({ modules: findings, interfaces: findings, env: findings, hosts: findings }),
 });
 
 export interface Lock {
@@ -42,7 +42,7 @@ export interface Lock {
   /** What the manifest asked for when it was locked. */
   capabilities: string[];
   /** What the code was seen to use. */
-  inspection: { modules: string[]; env: string[]; hosts: string[] };
+  inspection: { modules: string[]; interfaces: string[]; env: string[]; hosts: string[] };
 }
 
 export interface LockSource {
@@ -62,6 +62,7 @@ export function makeLock(source: LockSource): Lock {
     capabilities: [...source.capabilities].sort(),
     inspection: {
       modules: uniqueValues(inspection.modules),
+      interfaces: uniqueValues(inspection.interfaces),
       env: uniqueValues(inspection.env),
       hosts: uniqueValues(inspection.hosts),
     },

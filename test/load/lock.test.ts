@@ -16,6 +16,7 @@ function lockOf(files: FileDigests, capabilities = CAPABILITIES): Lock {
       { value: 'csv', at: 'skill.py:1' },
       { value: 'json', at: 'b.py:9' },
     ],
+    interfaces: [],
     env: [{ value: 'A', at: 'skill.py:3' }],
     hosts: [],
     unparsed: [],
@@ -36,7 +37,7 @@ describe('skill.lock', () => {
       digest: digestFiles(FILES),
       files: FILES,
       capabilities: CAPABILITIES,
-      inspection: { modules: ['csv', 'json'], env: ['A'], hosts: [] },
+      inspection: { modules: ['csv', 'json'], interfaces: [], env: ['A'], hosts: [] },
     });
   });
 
@@ -52,7 +53,7 @@ describe('skill.lock', () => {
 
   test('records findings of any length and text, and can still be read', () => {
     const odd = { value: `\n\u0000${'x'.repeat(100_000)}`, at: 'skill.py:1' };
-    const inspection = { modules: [odd], env: [odd], hosts: [odd], unparsed: [] };
+    const inspection = { modules: [odd], interfaces: [], env: [odd], hosts: [odd], unparsed: [] };
     const lock = makeLock({ files: FILES, digest: digestFiles(FILES), capabilities: [], inspection });
     expect(parseLock(formatLock(lock))).toEqual(lock);
   });

@@ -153,12 +153,12 @@ describe('a granted folder that is replaced by a link', () => {
   test('between the plan and the start does not start', async () => {
     const { wall, artifact, grant } = await runtime.plan(await runtime.load(skillWith(IN)), { workspace });
     replace();
-    expect(() => wall.launch(artifact.spec, grant)).toThrow(/symbolic link/);
+    expect(() => wall.launch(artifact.spec(grant), grant)).toThrow(/symbolic link/);
   });
 
   test('between the start and the mount ends the cell before the skill runs', async () => {
     const { wall, artifact, grant } = await runtime.plan(await runtime.load(skillWith(IN)), { workspace });
-    const process = wall.launch(artifact.spec, grant);
+    const process = wall.launch(artifact.spec(grant), grant);
     // bwrap has no arguments yet: they are written when this turn of the event loop is over.
     replace();
     const session = new Session({ process, artifact, grant, start: 'cold', preload: false });

@@ -95,11 +95,12 @@ export function limitedProgram(spec: LaunchSpec, grant: Grant): string[] {
   const { limits } = grant;
   const cpuSeconds = Math.max(1, Math.ceil(limits.cpu / 1000));
   const writesOutside = grant.filesystem.some((path) => path.access === 'read-write');
+  const data = limits.memory + (spec.reservedBytes ?? 0);
   const processes = limits.processes > 0 ? limits.processes : THREAD_ALLOWANCE;
   return [
     '/usr/bin/prlimit',
     `--nproc=${processes}:${processes}`,
-    `--data=${limits.memory}:${limits.memory}`,
+    `--data=${data}:${data}`,
     // Pid 1 of a namespace ignores SIGXCPU, so the hard limit's SIGKILL has to come at once.
     `--cpu=${cpuSeconds}:${cpuSeconds}`,
     `--nofile=${OPEN_FILES}:${OPEN_FILES}`,

@@ -6,6 +6,9 @@
 import type { LaunchSpec, Mount } from '../contract.ts';
 import type { NodeBinary } from './node-binary.ts';
 
+/** Code range and pointer cages; the memory cgroup or the watchdog counts what is really used. */
+const V8_RESERVES_BYTES = 1024 ** 3;
+
 export interface NodeSpecOptions {
   node: NodeBinary;
   /** Folder of the staged guest code. */
@@ -41,5 +44,6 @@ export function nodeSpec({ node, code, entry, mounts, args = [], flags = [] }: N
     mounts: [{ host: node.path, guest: '/node/node' }, { host: code, guest: '/harness' }, ...mounts],
     env: {},
     cwd: '/',
+    reservedBytes: V8_RESERVES_BYTES,
   };
 }

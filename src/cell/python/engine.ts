@@ -59,7 +59,7 @@ export class PythonEngine implements Engine {
     if (environment) spec.mounts.push({ host: environment, guest: '/deps' });
     const bytecode = bytecodeFolder(home, inspectionKey(bundle.stagedDir, spec));
     if (bytecode) spec.mounts.push({ host: bytecode, guest: '/bytecode' });
-    return { engine: 'python', bundle, spec, init: (grant) => callInit(bundle, grant) };
+    return { engine: 'python', bundle, spec: () => spec, init: (grant) => callInit(bundle, grant) };
   }
 
   openZygote(artifact: Artifact, grant: Grant): Zygote | undefined {

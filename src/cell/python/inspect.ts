@@ -29,6 +29,7 @@ const INSPECT_GRANT: Grant = {
 const findings = z.array(z.object({ value: z.string().max(4000), at: z.string().max(2000) }));
 const inspectionSchema: z.ZodType<Inspection> = z.object({
   modules: findings,
+  interfaces: findings.default([]),
   env: findings,
   hosts: findings,
   unparsed: findings,

@@ -45,7 +45,7 @@ export class PythonZygote implements Zygote {
     const { wall, home, artifact, grant } = options;
     this.ready = new Promise((resolve) => (this.#settleReady = resolve));
     this.#runDir = makeRunDir(home, wall.identity(grant)?.uid);
-    this.#jailed = wall.launch(zygoteSpec(artifact, this.#runDir), zygoteGrant(grant));
+    this.#jailed = wall.launch(zygoteSpec(artifact.spec(grant), this.#runDir), zygoteGrant(grant));
     // Its own words only matter while starting, and then the fallback is a cold start.
     void new LogCapture(this.#jailed.logs, () => undefined);
     readFrames(this.#jailed.channel, FRAME_LIMITS, {
@@ -175,7 +175,7 @@ function sweep(runDir: string): void {
   }
 }
 
-function zygoteSpec({ spec }: Artifact, runDir: string): LaunchSpec {
+function zygoteSpec(spec: LaunchSpec, runDir: string): LaunchSpec {
   const argv = spec.argv.map((arg) => (arg === '/harness/main.py' ? '/harness/zygote.py' : arg));
   const mounts = [...spec.mounts, { host: runDir, guest: GUEST_RUN_DIR, writable: true }];
   return { ...spec, argv, mounts, keepNamespaceRights: true };

@@ -8,7 +8,7 @@ import type { Bundle, FileDigests } from '../../load/bundle.ts';
 import type { Finding } from '../../load/inspection.ts';
 import type { Enforcement, EnforcementTable } from '../../policy/enforcement.ts';
 import type { Grant } from '../../policy/grant.ts';
-import type { Artifact, Engine, Wall } from '../contract.ts';
+import type { Artifact, Engine, LaunchSpec, Wall } from '../contract.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
 import { findNode } from '../node/node-binary.ts';
 import { nodeSpec } from '../node/spec.ts';
@@ -66,13 +66,17 @@ export class ComponentEngine implements Engine {
   async prepare(bundle: Bundle): Promise<Artifact> {
     const { home } = this.#options;
     const { folder } = await this.#install(bundle.stagedDir, bundle.entry, bundle.files[bundle.entry] ?? '');
-    const spec = nodeSpec({
-      node: findNode(home),
-      code: stageGuestCode(home, 'wasm'),
-      entry: 'cell/main.js',
-      mounts: [{ host: folder, guest: '/artifact' }],
-      flags: ['--max-old-space-size=96', '--stack-size=900'],
-    });
+    const node = findNode(home);
+    const code = stageGuestCode(home, 'wasm');
+    const spec = (grant: Grant): LaunchSpec =>
+      nodeSpec({
+        node,
+        code,
+        entry: 'cell/main.js',
+        args: ['/artifact'],
+        mounts: [{ host: folder, guest: '/artifact' }],
+        flags: ['--max-old-space-size=96', '--stack-size=900', `--wasm-max-mem-pages=${pagesOf(grant)}`],
+      });
     return { engine: 'component', bundle, spec, init: callInit };
   }
 
@@ -82,7 +86,12 @@ export class ComponentEngine implements Engine {
   }
 }
 
-function callInit({ limits, filesystem, env }: Grant): Record<string, unknown> {
+function pagesOf({ limits }: Grant): number {
+  return Math.floor(limits.memory / PAGE_BYTES);
+}
+
+function callInit(grant: Grant): Record<string, unknown> {
+  const { limits, filesystem, env } = grant;
   return {
     env,
     preopens: [
@@ -94,7 +103,7 @@ function callInit({ limits, filesystem, env }: Grant): Record<string, unknown> {
       })),
     ],
     limits: {
-      pages: Math.floor(limits.memory / PAGE_BYTES),
+      pages: pagesOf(grant),
       output: limits.output,
       fuel: limits.cpu * FUEL_PER_CPU_MS,
     },
