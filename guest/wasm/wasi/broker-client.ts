@@ -20,7 +20,7 @@
  * | `setTimes` | file, accessed, modified: TimeChange | – |
  * | `setTimesAt` | dir, path[], followLast, accessed, modified | – |
  * | `sync` | file, dataOnly | – |
- * | `readDir` | file | entries: DirectoryEntry[], without `.` and `..` |
+ * | `readDir` | file | Listing |
  * | `mkdirAt` `rmdirAt` `unlinkAt` | dir, path[] | – |
  * | `renameAt` `linkAt` | dir, path[], toDir, toPath[] | – |
  * | `readlinkAt` | dir, path[] | target |
@@ -98,6 +98,13 @@ export interface DirectoryEntry {
   name: string;
   type: FileType;
   /** As in FileStat. Without it a C library asks for each entry once more. */
+  identity?: string;
+}
+
+/** What is in a directory, without `.` and `..`. */
+export interface Listing {
+  entries: DirectoryEntry[];
+  /** Of the directory itself. */
   identity?: string;
 }
 

@@ -31,6 +31,7 @@ const CODES: ReadonlyMap<string, readonly [string, number]> = new Map<string, re
   ['nospc', ['insufficient-space', 51]],
   ['notdir', ['not-directory', 54]],
   ['notempty', ['not-empty', 55]],
+  ['notsock', ['bad-descriptor', 57]],
   ['notsup', ['unsupported', 58]],
   ['nxio', ['no-such-device', 60]],
   ['overflow', ['overflow', 61]],

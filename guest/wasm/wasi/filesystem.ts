@@ -52,10 +52,10 @@ class DirectoryEntryStream {
     this.#entries = entries;
   }
 
-  next(): DirectoryEntry | undefined {
+  next(): Pick<DirectoryEntry, 'type' | 'name'> | undefined {
     const entry = this.#entries[this.#next];
     this.#next += 1;
-    return entry;
+    return entry && { type: entry.type, name: entry.name };
   }
 }
 
@@ -173,7 +173,7 @@ function directoryMethods(): Record<string, HostFunction> {
   return {
     '[method]descriptor.open-at': asking(openAt),
     '[method]descriptor.read-directory': asking(
-      async (file) => new DirectoryEntryStream(await file.entries()),
+      async (file) => new DirectoryEntryStream((await file.list()).entries),
     ),
     '[method]descriptor.create-directory-at': asking((file, [path]) => file.mkdirAt(asString(path))),
     '[method]descriptor.remove-directory-at': asking((file, [path]) => file.rmdirAt(asString(path))),

@@ -16,6 +16,7 @@ import {
   rename,
   rmdir,
   unlink,
+  utimes,
 } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -64,7 +65,8 @@ export class DirectoryBroker implements BrokerClient {
     const target =
       'toDir' in args ? join(this.#file(args['toDir']).path, ...(args['toPath'] as string[])) : '';
     if (op === 'open') return this.#openAt(path, args['flags'] as OpenFlags);
-    if (op === 'statAt') return statOf(await lstat(path, { bigint: true }));
+    if (op === 'statAt') return { ...statOf(await lstat(path, { bigint: true })) };
+    if (op === 'setTimesAt') return setTimes(path, args);
     if (op === 'readlinkAt') return { target: await readlink(path) };
     if (op === 'symlinkAt') throw new BrokerError('perm');
     if (op === 'mkdirAt') await mkdir(path);
@@ -78,8 +80,9 @@ export class DirectoryBroker implements BrokerClient {
 
   async #onFile(op: string, args: Args, bytes: Uint8Array): Promise<Args> {
     const { path, handle } = this.#file(args['file']);
-    if (op === 'stat') return statOf(await lstat(path, { bigint: true }));
-    if (op === 'readDir') return { entries: await entriesOf(path) };
+    if (op === 'stat') return { ...statOf(await lstat(path, { bigint: true })) };
+    if (op === 'setTimes') return setTimes(path, args);
+    if (op === 'readDir') return listing(path);
     if (op === 'close') {
       this.#open.delete(Number(args['file']));
       await handle?.close();
@@ -109,13 +112,13 @@ export class DirectoryBroker implements BrokerClient {
     const handle = await open(path, mode);
     const stat = statOf(await handle.stat({ bigint: true }));
     this.#next += 1;
-    if (stat['type'] === 'directory') {
+    if (stat.type === 'directory') {
       await handle.close();
       this.#open.set(this.#next, { path });
     } else {
       this.#open.set(this.#next, { path, handle });
     }
-    return { file: this.#next, type: stat['type'], size: stat['size'] };
+    return { file: this.#next, type: stat.type, size: stat.size };
   }
 
   #file(id: unknown): Open {
@@ -125,9 +128,24 @@ export class DirectoryBroker implements BrokerClient {
   }
 }
 
-async function entriesOf(path: string): Promise<DirectoryEntry[]> {
-  const found = await readdir(path, { withFileTypes: true });
-  return found.map((entry) => ({ name: entry.name, type: typeOf(entry) }));
+/** To the microsecond, which is what Node sets. */
+async function setTimes(path: string, args: Args): Promise<Args> {
+  const before = await lstat(path, { bigint: true });
+  const seconds = (change: unknown, kept: bigint): number => {
+    if (change === 'now') return Date.now() / 1000;
+    return Number(change === 'keep' ? kept : BigInt(String(change))) / 1e9;
+  };
+  await utimes(path, seconds(args['accessed'], before.atimeNs), seconds(args['modified'], before.mtimeNs));
+  return {};
+}
+
+async function listing(path: string): Promise<Args> {
+  const entries: DirectoryEntry[] = [];
+  for (const name of await readdir(path)) {
+    const { type, identity } = statOf(await lstat(join(path, name), { bigint: true }));
+    entries.push({ name, type, identity });
+  }
+  return { entries, identity: statOf(await lstat(path, { bigint: true })).identity };
 }
 
 function typeOf(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }): FileType {
@@ -136,7 +154,7 @@ function typeOf(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLi
   return entry.isSymbolicLink() ? 'symbolic-link' : 'unknown';
 }
 
-function statOf(stat: BigIntStats): Record<keyof FileStat, unknown> {
+function statOf(stat: BigIntStats): FileStat {
   return {
     type: typeOf(stat),
     size: Number(stat.size),

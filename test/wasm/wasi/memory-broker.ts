@@ -105,7 +105,7 @@ export class MemoryBroker implements BrokerClient {
     if (op === 'readDir') {
       if (node.type !== 'directory') throw new BrokerError('notdir');
       const entries = [...node.children].map(([name, { type, identity }]) => ({ name, type, identity }));
-      return { value: { entries } };
+      return { value: { entries, identity: node.identity } };
     }
     if (node.type !== 'regular-file') throw new BrokerError('isdir');
     return transfer(node, { op, args, bytes: bytes ?? new Uint8Array(0) });

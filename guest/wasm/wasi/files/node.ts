@@ -6,9 +6,9 @@
  */
 import {
   BrokerError,
-  type DirectoryEntry,
   type FileStat,
   type FileType,
+  type Listing,
   type OpenFlags,
   type Preopen,
   type TimeChange,
@@ -135,10 +135,10 @@ export class FileNode {
     await this.call.request('sync', { file: this.#file, dataOnly });
   }
 
-  async entries(): Promise<DirectoryEntry[]> {
+  async list(): Promise<Listing> {
     if (!this.isDirectory) throw new BrokerError('notdir');
     const { value } = await this.call.request('readDir', { file: this.#file });
-    return value['entries'] as DirectoryEntry[];
+    return value as unknown as Listing;
   }
 
   async openAt(path: string, flags: OpenFlags): Promise<FileNode> {
@@ -215,6 +215,8 @@ export class FileNode {
     const from = this.#changing(paths[0], op);
     const target = to.#changing(paths[1], op);
     if (from.segments.length === 0 || target.segments.length === 0) throw new BrokerError('busy');
+    // Directories have no second names, and a new name with a slash would be one.
+    if (op === 'linkAt' && target.directory) throw new BrokerError('noent');
     if (from.directory || target.directory) await this.#mustBeDirectory(paths[0]);
     const args = { dir: this.#file, path: from.segments, toDir: to.#file, toPath: target.segments };
     await this.call.request(op, args);

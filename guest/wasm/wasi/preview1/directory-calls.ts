@@ -9,10 +9,6 @@ import { u32, u64 } from './memory.ts';
 import { type Descriptor, fileTypeNumber, type Preview1Process, type SystemCalls } from './process.ts';
 
 const DIRENT_BYTES = 24;
-const DOTS: readonly DirectoryEntry[] = [
-  { name: '.', type: 'directory' },
-  { name: '..', type: 'directory' },
-];
 
 export function directoryCalls(): SystemCalls {
   return { fd_readdir: { suspends: true, run: readDirectory } };
@@ -33,7 +29,13 @@ async function readDirectory(process: Preview1Process, args: unknown[]): Promise
 async function listingOf(descriptor: Descriptor, fresh: boolean): Promise<DirectoryEntry[]> {
   if (descriptor.node?.isDirectory !== true) throw new BrokerError('notdir');
   if (!fresh && descriptor.listing !== undefined) return descriptor.listing;
-  descriptor.listing = [...DOTS, ...(await descriptor.node.entries())];
+  const { entries, identity } = await descriptor.node.list();
+  const self: DirectoryEntry = {
+    name: '.',
+    type: 'directory',
+    ...(identity === undefined ? {} : { identity }),
+  };
+  descriptor.listing = [self, { name: '..', type: 'directory' }, ...entries];
   return descriptor.listing;
 }
 

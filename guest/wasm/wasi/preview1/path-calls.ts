@@ -9,6 +9,7 @@ import { u32, u64 } from './memory.ts';
 import {
   type Preview1Process,
   RIGHT_READ,
+  RIGHT_TRUNCATE,
   RIGHT_WRITE,
   type SystemCall,
   type SystemCalls,
@@ -47,6 +48,9 @@ async function open(process: Preview1Process, args: unknown[]): Promise<void> {
   const wanted = u64(rights);
   process.memory.writeU32(u32(out), 0);
   const truncate = (bits & OPEN_TRUNCATE) !== 0;
+  if (truncate && (process.descriptor(u32(fd)).rights & RIGHT_TRUNCATE) === 0n) {
+    throw new BrokerError('notcapable');
+  }
   const write = (wanted & RIGHT_WRITE) !== 0n || truncate;
   const node = await directory.openAt(name, {
     create: (bits & OPEN_CREATE) !== 0,

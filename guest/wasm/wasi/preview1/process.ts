@@ -8,13 +8,16 @@ import type { Call } from '../call.ts';
 import { FileNode } from '../files/node.ts';
 import { GuestMemory } from './memory.ts';
 
-/** Bits of `rights`. Only reading and writing are decided by them; the rest is told as programs expect it. */
+/** Bits of `rights`. These are kept to; the others are told as programs expect them and decide nothing. */
 export const RIGHT_READ: bigint = 1n << 1n;
 export const RIGHT_WRITE: bigint = 1n << 6n;
+/** Of a directory: files in it may be truncated when they are opened. */
+export const RIGHT_TRUNCATE: bigint = 1n << 19n;
 /** Everything that concerns an open file: datasync, read, seek, flags, sync, tell, write, advise, …, poll. */
 const FILE_RIGHTS = 0x8e001ffn;
 const ALL_RIGHTS = 0xfffffffn;
-const DIRECTORY_RIGHTS = ALL_RIGHTS & ~(RIGHT_READ | RIGHT_WRITE | (1n << 2n) | (1n << 5n));
+/** Without read, seek, tell, write, advise, allocate and set size, which are for files. */
+const DIRECTORY_RIGHTS = ALL_RIGHTS & ~0x4001e6n;
 /** Neither seek nor tell: that is how a C library knows a stream. */
 const STREAM_RIGHTS = FILE_RIGHTS & ~((1n << 2n) | (1n << 5n));
 

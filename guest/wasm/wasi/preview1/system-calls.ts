@@ -27,7 +27,7 @@ export function systemCalls(): SystemCalls {
   const noSocket: SystemCall = {
     run(process, [fd]) {
       process.descriptor(u32(fd));
-      throw new BrokerError('notsup');
+      throw new BrokerError('notsock');
     },
   };
   return {
