@@ -20,19 +20,21 @@ export class FlatReader {
     this.#values = values;
   }
 
-  number(): number {
-    const value = this.#values[this.#next];
-    this.#next += 1;
-    if (typeof value !== 'number')
-      throw new GuestEnd('trap', 'A core function has another type than declared');
+  i32(): number {
+    const value = this.#take();
+    if (typeof value !== 'number' || (value | 0) !== value) throw wrongType();
     return value;
   }
 
-  bigint(): bigint {
-    const value = this.#values[this.#next];
-    this.#next += 1;
-    if (typeof value !== 'bigint')
-      throw new GuestEnd('trap', 'A core function has another type than declared');
+  i64(): bigint {
+    const value = this.#take();
+    if (typeof value !== 'bigint') throw wrongType();
+    return value;
+  }
+
+  float(): number {
+    const value = this.#take();
+    if (typeof value !== 'number') throw wrongType();
     return value;
   }
 
@@ -42,12 +44,22 @@ export class FlatReader {
     // Slot 0 is the discriminant, which was read before.
     for (let slot = 1; slot < shared.length; slot += 1) {
       const have = shared[slot];
-      const value = have === 'i64' ? this.bigint() : this.number();
+      const value = have === 'i64' ? this.i64() : have === 'i32' ? this.i32() : this.float();
       const want = wanted[slot - 1];
       if (want !== undefined) narrowed.push(have === want ? value : narrowValue(value, want));
     }
     return new FlatReader(narrowed);
   }
+
+  #take(): unknown {
+    const value = this.#values[this.#next];
+    this.#next += 1;
+    return value;
+  }
+}
+
+export function wrongType(): GuestEnd {
+  return new GuestEnd('trap', 'A core function has another type than declared');
 }
 
 /** The payload of a case lies in `out` from `start` on: makes it fill the slots that all cases share. */

@@ -27,10 +27,9 @@ export function liftParams(
 ): HostValue[] {
   if (type === undefined) return [];
   context.refresh();
-  context.charge(type.weight);
   const flat = new FlatReader(args);
   if (type.flat !== undefined) return type.fields.map((field) => liftFlat(context, field.type, flat));
-  const address = context.check(flat.number(), type.size, type.align);
+  const address = context.check(flat.i32(), type.size, type.align);
   return type.fields.map((field) => load(context, field.type, address + field.offset));
 }
 
@@ -38,10 +37,9 @@ export function liftParams(
 export function liftResult(context: AbiContext, type: AbiType | undefined, returned: unknown): HostValue {
   if (type === undefined) return undefined;
   context.refresh();
-  context.charge(type.weight);
   const flat = new FlatReader([returned]);
   if (type.flat !== undefined && type.flat.length <= MAX_FLAT_RESULTS) return liftFlat(context, type, flat);
-  return load(context, type, context.check(flat.number(), type.size, type.align));
+  return load(context, type, context.check(flat.i32(), type.size, type.align));
 }
 
 function load(context: AbiContext, type: AbiType, address: number): HostValue {
@@ -106,9 +104,9 @@ function loadScalar(view: DataView, kind: Scalar, address: number): HostValue {
 function liftFlat(context: AbiContext, type: AbiType, flat: FlatReader): HostValue {
   switch (type.kind) {
     case 'string':
-      return loadString(context, flat.number(), flat.number() >>> 0);
+      return loadString(context, flat.i32(), flat.i32() >>> 0);
     case 'list':
-      return loadElements(context, type, { address: flat.number(), count: flat.number() >>> 0 });
+      return loadElements(context, type, { address: flat.i32(), count: flat.i32() >>> 0 });
     case 'record':
     case 'tuple':
       return liftFields(context, type, flat);
@@ -119,9 +117,9 @@ function liftFlat(context: AbiContext, type: AbiType, flat: FlatReader): HostVal
       return liftCases(context, type, flat);
     case 'own':
     case 'borrow':
-      return liftHandle(context, type, flat.number() >>> 0);
+      return liftHandle(context, type, flat.i32() >>> 0);
     case 'flags':
-      return liftFlags(type, flat.number());
+      return liftFlags(type, flat.i32());
     default:
       return liftScalar(type.kind, flat);
   }
@@ -131,29 +129,29 @@ function liftFlat(context: AbiContext, type: AbiType, flat: FlatReader): HostVal
 function liftScalar(kind: Scalar, flat: FlatReader): HostValue {
   switch (kind) {
     case 'bool':
-      return flat.number() !== 0;
+      return flat.i32() !== 0;
     case 'u8':
-      return flat.number() & 0xff;
+      return flat.i32() & 0xff;
     case 's8':
-      return (flat.number() << 24) >> 24;
+      return (flat.i32() << 24) >> 24;
     case 'u16':
-      return flat.number() & 0xffff;
+      return flat.i32() & 0xffff;
     case 's16':
-      return (flat.number() << 16) >> 16;
+      return (flat.i32() << 16) >> 16;
     case 'u32':
-      return flat.number() >>> 0;
+      return flat.i32() >>> 0;
     case 's32':
-      return flat.number() | 0;
+      return flat.i32();
     case 'u64':
-      return BigInt.asUintN(64, flat.bigint());
+      return BigInt.asUintN(64, flat.i64());
     case 's64':
-      return BigInt.asIntN(64, flat.bigint());
+      return BigInt.asIntN(64, flat.i64());
     case 'f32':
-      return canonicalFloat(Math.fround(flat.number()));
+      return canonicalFloat(Math.fround(flat.float()));
     case 'f64':
-      return canonicalFloat(flat.number());
+      return canonicalFloat(flat.float());
     default:
-      return liftChar(flat.number() >>> 0);
+      return liftChar(flat.i32() >>> 0);
   }
 }
 
@@ -206,7 +204,7 @@ function loadCases(context: AbiContext, type: CasesType, address: number): HostV
 }
 
 function liftCases(context: AbiContext, type: CasesType, flat: FlatReader): HostValue {
-  const index = flat.number() >>> 0;
+  const index = flat.i32() >>> 0;
   const payload = caseAt(type, index).type;
   const slots = flat.narrow(type.flat ?? [], payload?.flat ?? []);
   return hostCase(type, index, payload === undefined ? undefined : liftFlat(context, payload, slots));

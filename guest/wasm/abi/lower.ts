@@ -7,7 +7,7 @@
 
 import { GuestEnd, type HostResource, type HostValue } from '../contract.ts';
 import type { AbiContext } from './context.ts';
-import { widen, type CoreValue } from './flat.ts';
+import { widen, wrongType, type CoreValue } from './flat.ts';
 import { GuestResource } from './resources.ts';
 import { storeString } from './strings.ts';
 import {
@@ -55,9 +55,7 @@ export function lowerResult(
     lowering.flatten(type, result.value, out);
     return out[0];
   }
-  if (typeof result.address !== 'number') {
-    throw new GuestEnd('trap', 'A core function has another type than declared');
-  }
+  if (typeof result.address !== 'number') throw wrongType();
   lowering.store(type, result.value, context.check(result.address, type.size, type.align));
   return undefined;
 }

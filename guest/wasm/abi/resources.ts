@@ -103,14 +103,24 @@ export class HandleTable {
     return undefined;
   }
 
-  /** At the end of a call, however it ended: the host gets back what the guest still owns, newest first. */
+  /**
+   * At the end of a call, however it ended: the host gets back what the guest still owns, newest first.
+   * One that fails does not keep the others; the first failure is thrown when all are dropped.
+   */
   dropHostResources(): void {
+    let failure: { error: unknown } | undefined;
     for (let index = this.#handles.length - 1; index > 0; index -= 1) {
       const handle = this.#handles[index];
       this.#handles[index] = undefined;
-      if (handle?.borrowedFor !== undefined || handle?.type.owner !== undefined) continue;
-      dropHostResource(handle?.rep);
+      if (handle === undefined || handle.borrowedFor !== undefined || handle.type.owner !== undefined)
+        continue;
+      try {
+        dropHostResource(handle.rep);
+      } catch (error) {
+        failure ??= { error };
+      }
     }
+    if (failure !== undefined) throw failure.error;
   }
 
   #remove(index: number, handle: Handle): Handle {

@@ -15,7 +15,7 @@ export const MAX_FLAT_PARAMS = 16;
 export const MAX_FLAT_RESULTS = 1;
 
 /** Types are the guest's choice: without these, a few bytes could describe a value larger than memory. */
-const MAX_TYPE_SIZE = 1 << 20;
+const MAX_TYPE_SIZE = 1 << 16;
 const MAX_TYPE_DEPTH = 64;
 const MAX_FLAGS = 32;
 
@@ -24,7 +24,7 @@ interface Layout {
   align: number;
   /** `undefined`: more than MAX_FLAT_PARAMS, such a value always goes through memory. */
   flat: readonly CoreType[] | undefined;
-  /** What one value costs this process when lifted, in bytes and roughly; what it points to is counted apart. */
+  /** What one value costs this process as element of a list, in bytes and roughly; what it points to counts apart. */
   weight: number;
   depth: number;
 }

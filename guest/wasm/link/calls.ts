@@ -6,7 +6,7 @@
 
 import { GuestEnd, type HostValue } from '../contract.ts';
 import type { AbiContext } from '../abi/context.ts';
-import type { CoreValue } from '../abi/flat.ts';
+import { wrongType, type CoreValue } from '../abi/flat.ts';
 import { liftParams, liftResult } from '../abi/lift.ts';
 import { lowerParams, lowerResult } from '../abi/lower.ts';
 import { CallScope, dropHostResource, type ResourceType } from '../abi/resources.ts';
@@ -123,8 +123,7 @@ async function whenSettled(
 }
 
 function callBuiltin(running: Running, spec: Builtin, argument: unknown): number | undefined {
-  if (typeof argument !== 'number')
-    throw new GuestEnd('trap', 'A core function has another type than declared');
+  if (typeof argument !== 'number') throw wrongType();
   const { handles } = running.border(spec.component);
   if (spec.kind === 'resource-rep') {
     const { rep } = handles.get(argument >>> 0, spec.resource);

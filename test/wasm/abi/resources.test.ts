@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { liftParams } from '../../../guest/wasm/abi/lift.ts';
 import { lowerParams, lowerResult } from '../../../guest/wasm/abi/lower.ts';
@@ -84,6 +84,19 @@ describe('handles', () => {
     expect(dropped).toEqual(['new', 'old']);
     handles.dropHostResources();
     expect(dropped).toHaveLength(2);
+  });
+
+  it('are all given back even if one of them fails', () => {
+    const handles = table();
+    let dropped = 0;
+    handles.add(file, { drop: () => void (dropped += 1) });
+    handles.add(file, {
+      drop: () => {
+        throw new Error('stuck');
+      },
+    });
+    expect(() => handles.dropHostResources()).toThrow('stuck');
+    expect(dropped).toBe(1);
   });
 });
 

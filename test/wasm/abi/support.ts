@@ -11,6 +11,7 @@ export function compile(text: string): WebAssembly.Module {
     multi_value: true,
     mutable_globals: true,
     exceptions: true,
+    reference_types: true,
   });
   const { buffer } = parsed.toBinary({});
   parsed.destroy();

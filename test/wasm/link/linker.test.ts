@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { LinkError } from '../../../guest/wasm/link/errors.ts';
 import { GuestEnd, type Definition } from '../../../guest/wasm/contract.ts';
 import {
   apiOf,
+  core,
   ECHO,
   execute,
   EXECUTE_TYPES,
@@ -75,13 +77,9 @@ describe('a component with execute', () => {
   });
 
   it('may use any core names', async () => {
-    const definitions = skillDefinitions({ main: '' }).map<Definition>((definition) =>
-      definition.kind === 'alias' &&
-      'coreExport' in definition.target &&
-      definition.target.coreExport.name === 'execute'
-        ? { ...definition, target: { coreExport: { instance: 2, name: '__proto__' } } }
-        : definition,
-    );
+    const definitions = skillDefinitions({ main: '' });
+    const aliased = definitions.findIndex((one) => isDeepStrictEqual(one, core('func', 2, 'execute')));
+    definitions[aliased] = core('func', 2, '__proto__');
     const main = mainModule({ main: ECHO.replace('"execute"', '"__proto__"') });
     const prepared = prepare(definitions, [`(module ${GUEST_BASICS})`, main]);
     expect(await execute(prepared, 'x')).toEqual({ kind: 'ok', value: 'x' });
