@@ -9,14 +9,14 @@
  */
 import { CAPS } from '../install/caps.ts';
 import { isValueType, readHeapType, readValueType, type IndexSpaces } from './core-types.ts';
-import { BULK, featureOf, IMMEDIATE, PLAIN, SIMD, type OpcodeTable } from './opcodes.ts';
+import { BULK, featureOf, IMMEDIATE, PLAIN, SIMD, type LengthUnit, type OpcodeTable } from './opcodes.ts';
 import type { Reader } from './reader.ts';
 
-/** Fuel to be taken right before the byte `at`: `cost`, and the length on the stack shifted right by `shift`. */
+/** Fuel to be taken right before the byte `at`: `cost`, and what the length on top of the stack adds. */
 export interface Charge {
   at: number;
   cost: number;
-  shift: number | undefined;
+  length: LengthUnit | undefined;
 }
 
 export interface BodyContext {
@@ -134,19 +134,19 @@ class BodyScanner {
 
   #charge(table: OpcodeTable, opcode: number, at: number): void {
     const cost = table.costs[opcode] as number;
-    const length = table.lengths[opcode] as number;
-    if (cost <= HEAVY && length === 0) this.#segment.cost += cost;
-    else this.#segments.push({ at, cost, shift: length === 0 ? undefined : length - 1, region: undefined });
+    const length = table.lengths[opcode];
+    if (cost <= HEAVY && length === undefined) this.#segment.cost += cost;
+    else this.#segments.push({ at, cost, length, region: undefined });
   }
 
   #openRegion(): Region {
-    const header: Segment = { at: this.#reader.position, cost: 1, shift: undefined, region: undefined };
+    const header: Segment = { at: this.#reader.position, cost: 1, length: undefined, region: undefined };
     this.#segments.push(header);
     return { header, rest: 0 };
   }
 
   #openSegment(): void {
-    this.#segment = { at: this.#reader.position, cost: 0, shift: undefined, region: this.#region };
+    this.#segment = { at: this.#reader.position, cost: 0, length: undefined, region: this.#region };
     this.#segments.push(this.#segment);
   }
 

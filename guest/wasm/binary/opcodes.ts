@@ -40,25 +40,26 @@ export const IMMEDIATE = {
 
 export type ImmediateName = keyof typeof IMMEDIATE;
 
-/** What instructions cost besides the 1 unit (about half a nanosecond) of a plain one. */
+/** What instructions cost that cost more than 1 unit: measured, so that no unit lasts much longer than a nanosecond. */
 export const COST = {
   call: 3,
   callIndirect: 6,
   divide: 4,
-  bulk: 32,
-  grow: 2_000,
+  bulk: 64,
+  tableSet: 100,
+  grow: 500,
   throw: 4_000,
 } as const;
 
-/** How the length on top of the stack is charged: units = length / 2^shift. */
-export const LENGTH_SHIFT = { bytes: 4, entries: 0 } as const;
+/** What the length on top of the stack counts: 16 bytes cost 1 unit, a page 1, an entry of a table 16. */
+export type LengthUnit = 'bytes' | 'pages' | 'entries';
 
 export interface OpcodeTable {
   /** By opcode: a number of `IMMEDIATE`. */
   readonly immediates: Uint8Array;
   readonly costs: Uint16Array;
-  /** By opcode: 0, or 1 + the shift by which the length on top of the stack is charged. */
-  readonly lengths: Uint8Array;
+  /** By opcode: what the length on top of the stack counts, for instructions that take time by length. */
+  readonly lengths: readonly (LengthUnit | undefined)[];
 }
 
 interface Row {
@@ -66,10 +67,8 @@ interface Row {
   to?: number;
   takes: ImmediateName;
   cost?: number;
-  length?: number;
+  length?: LengthUnit;
 }
-
-const { bytes, entries } = LENGTH_SHIFT;
 
 /** `end`, `else` and block starts cost nothing by themselves. */
 const PLAIN_ROWS: readonly Row[] = [
@@ -98,10 +97,10 @@ const PLAIN_ROWS: readonly Row[] = [
   { from: 0x20, to: 0x22, takes: 'local' },
   { from: 0x23, to: 0x24, takes: 'global' },
   { from: 0x25, takes: 'table', cost: 2 },
-  { from: 0x26, takes: 'table', cost: 8 },
+  { from: 0x26, takes: 'table', cost: COST.tableSet },
   { from: 0x28, to: 0x3e, takes: 'memarg' },
   { from: 0x3f, takes: 'memory' },
-  { from: 0x40, takes: 'memory', cost: COST.grow, length: entries },
+  { from: 0x40, takes: 'memory', cost: COST.grow, length: 'pages' },
   { from: 0x41, takes: 'i32' },
   { from: 0x42, takes: 'i64' },
   { from: 0x43, takes: 'four' },
@@ -116,16 +115,16 @@ const PLAIN_ROWS: readonly Row[] = [
 
 const BULK_ROWS: readonly Row[] = [
   { from: 0, to: 7, takes: 'none' },
-  { from: 8, takes: 'memoryInit', cost: COST.bulk, length: bytes },
+  { from: 8, takes: 'memoryInit', cost: COST.bulk, length: 'bytes' },
   { from: 9, takes: 'data', cost: COST.bulk },
-  { from: 10, takes: 'memoryCopy', cost: COST.bulk, length: bytes },
-  { from: 11, takes: 'memory', cost: COST.bulk, length: bytes },
-  { from: 12, takes: 'tableInit', cost: COST.bulk * 4, length: entries },
+  { from: 10, takes: 'memoryCopy', cost: COST.bulk, length: 'bytes' },
+  { from: 11, takes: 'memory', cost: COST.bulk, length: 'bytes' },
+  { from: 12, takes: 'tableInit', cost: COST.bulk * 2, length: 'entries' },
   { from: 13, takes: 'element', cost: COST.bulk },
-  { from: 14, takes: 'tableCopy', cost: COST.bulk * 4, length: entries },
-  { from: 15, takes: 'table', cost: COST.grow, length: entries },
+  { from: 14, takes: 'tableCopy', cost: COST.bulk * 2, length: 'entries' },
+  { from: 15, takes: 'table', cost: COST.grow, length: 'entries' },
   { from: 16, takes: 'table' },
-  { from: 17, takes: 'table', cost: COST.bulk * 4, length: entries },
+  { from: 17, takes: 'table', cost: COST.bulk * 2, length: 'entries' },
 ];
 
 const SIMD_ROWS: readonly Row[] = [
@@ -160,12 +159,12 @@ export const SIMD: OpcodeTable = table(SIMD_ROWS);
 function table(rows: readonly Row[]): OpcodeTable {
   const immediates = new Uint8Array(256);
   const costs = new Uint16Array(256).fill(1);
-  const lengths = new Uint8Array(256);
+  const lengths = Array.from({ length: 256 }, (): LengthUnit | undefined => undefined);
   for (const row of rows) {
     for (let opcode = row.from; opcode <= (row.to ?? row.from); opcode++) {
       immediates[opcode] = IMMEDIATE[row.takes];
       costs[opcode] = row.cost ?? 1;
-      lengths[opcode] = row.length === undefined ? 0 : row.length + 1;
+      lengths[opcode] = row.length;
     }
   }
   return { immediates, costs, lengths };

@@ -7,6 +7,7 @@ import type { ModuleFacts } from '../contract.ts';
 import { scanBody, type BodyContext, type BodyScan, type Charge } from '../binary/core-body.ts';
 import { MODULE_HEADER, type CoreModule, type Section } from '../binary/core-module.ts';
 import type { Limits } from '../binary/core-types.ts';
+import type { LengthUnit } from '../binary/opcodes.ts';
 import { BinaryError, Reader } from '../binary/reader.ts';
 import { CAPS } from './caps.ts';
 import { Writer } from './writer.ts';
@@ -26,6 +27,13 @@ export interface RewrittenModule {
 const SECTION = { memory: 5, table: 4, global: 6, export: 7, start: 8, code: 10 } as const;
 const I32 = 0x7f;
 const I64 = 0x7e;
+
+/** `i64.extend_i32_u`, a shift (0x88 right, 0x86 left) and `i64.sub`. */
+const LENGTH_TO_UNITS: Readonly<Record<LengthUnit, readonly number[]>> = {
+  bytes: [0xad, 0x42, 4, 0x88, 0x7d],
+  pages: [0xad, 0x7d],
+  entries: [0xad, 0x42, 4, 0x86, 0x7d],
+};
 
 /** What is put in, and under which names. */
 interface Additions {
@@ -188,7 +196,7 @@ interface BodyJob {
 
 function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
   const { out, scan } = job;
-  const needsTemporary = scan.charges.some((charge) => charge.shift !== undefined);
+  const needsTemporary = scan.charges.some((charge) => charge.length !== undefined);
   out.u32(scan.localGroups + (needsTemporary ? 1 : 0));
   out.bytes(bytes.subarray(scan.groupsStart, scan.codeStart));
   if (needsTemporary) out.bytes([1, I32]);
@@ -202,10 +210,10 @@ function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
 }
 
 /**
- * `fuel = fuel - cost [- (length >> shift)]`, then `if (fuel < 0) unreachable`. The length stays on the stack.
+ * `fuel = fuel - cost [- length in units]`, then `if (fuel < 0) unreachable`. The length stays on the stack.
  */
 function writeCharge({ out, scan, fuel }: BodyJob, charge: Charge): void {
-  if (charge.shift !== undefined) {
+  if (charge.length !== undefined) {
     out.byte(0x22); // local.tee
     out.u32(scan.locals);
   }
@@ -214,11 +222,10 @@ function writeCharge({ out, scan, fuel }: BodyJob, charge: Charge): void {
   out.byte(0x42); // i64.const
   out.signed(charge.cost);
   out.byte(0x7d); // i64.sub
-  if (charge.shift !== undefined) {
+  if (charge.length !== undefined) {
     out.byte(0x20); // local.get
     out.u32(scan.locals);
-    // i64.extend_i32_u, i64.const, i64.shr_u, i64.sub
-    out.bytes([0xad, 0x42, charge.shift, 0x88, 0x7d]);
+    out.bytes(LENGTH_TO_UNITS[charge.length]);
   }
   out.byte(0x24); // global.set
   out.u32(fuel);

@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import { CAPS } from '../../../guest/wasm/install/caps.ts';
+import {
+  component,
+  EXECUTE_TYPES,
+  fixture,
+  list,
+  parse,
+  refusal,
+  section,
+  skillComponent,
+  str,
+  type Bytes,
+} from './support.ts';
+
+const STRING = 0x73;
+
+function why(...sections: readonly Bytes[]): string {
+  return refusal(() => parse(component(...sections))).message;
+}
+
+describe('a component as a tool made it', () => {
+  const parsed = parse(fixture('hosted.wasm'));
+  const imported = parsed.component.definitions.find((item) => item.kind === 'import');
+
+  test('its modules, imports and exports are found', () => {
+    expect(parsed.modules).toHaveLength(3);
+    expect(imported?.name).toBe('skillcell:fixture/host');
+    expect(parsed.exports.get('execute')?.type?.def.kind).toBe('func');
+  });
+
+  test('the imported interface has its resource, functions and value types', () => {
+    const first = parsed.component.definitions[0];
+    if (first?.kind !== 'type' || first.type.kind !== 'instance') throw new Error('No instance type');
+    const { declarations } = first.type;
+    const names = declarations.flatMap((item) => (item.kind === 'export' ? [item.name] : []));
+    expect(names).toEqual(
+      expect.arrayContaining(['counter', '[constructor]counter', '[method]counter.next', 'log']),
+    );
+    const kinds = declarations.flatMap((item) => (item.kind === 'type' ? [item.type.kind] : []));
+    expect(kinds).toEqual(
+      expect.arrayContaining(['own', 'borrow', 'enum', 'flags', 'variant', 'func', 'record', 'option']),
+    );
+  });
+
+  test('names of core instances are collected, so that no fuel counter takes one of them', () => {
+    expect([...parsed.coreNames]).toEqual(
+      expect.arrayContaining(['memory', 'execute', 'cabi_realloc', '[resource-drop]counter']),
+    );
+  });
+});
+
+test('definitions keep their order and their indices', () => {
+  const { component: read } = parse(skillComponent());
+  expect(read.definitions.map((item) => item.kind)).toEqual([
+    'type',
+    'type',
+    'core-module',
+    'core-instance',
+    'alias',
+    'alias',
+    'alias',
+    'canon',
+    'export',
+  ]);
+  expect(read.definitions[7]).toEqual({
+    kind: 'canon',
+    canon: { lift: { coreFunc: 0, type: 1, options: { encoding: 'utf8', memory: 0, realloc: 1 } } },
+  });
+});
+
+test('a nested component is read, and an alias reaches what its instance exports', () => {
+  const inner = skillComponent();
+  const bytes = component(
+    section(4, [...inner]),
+    list(5, [0, 0, 0]),
+    list(6, [1, 0, 0, ...str('execute')]),
+    list(11, [0, ...str('execute'), 1, 0, 0]),
+  );
+  expect(parse(bytes).exports.get('execute')?.type?.def.kind).toBe('func');
+  const missing = component(section(4, [...inner]), list(5, [0, 0, 0]), list(6, [1, 0, 0, ...str('other')]));
+  expect(refusal(() => parse(missing)).message).toContain('exports no func');
+});
+
+describe('names of imports', () => {
+  const instance = list(7, [0x42, 0]);
+
+  test.each([
+    ['0', [0]],
+    ['1', [1]],
+  ])('encoding %s', (_, form) => {
+    const { component: read } = parse(
+      component(instance, list(10, [...form, ...str('wasi:cli/run@0.2.0'), 5, 0])),
+    );
+    expect(read.definitions[1]).toMatchObject({ kind: 'import', name: 'wasi:cli/run@0.2.0' });
+  });
+
+  test('with a version suffix', () => {
+    const name: Bytes = [2, ...str('wasi:cli/run@0.2'), 1, 1, ...str('.6')];
+    const { component: read } = parse(component(instance, list(10, [...name, 5, 0])));
+    expect(read.definitions[1]).toMatchObject({ name: 'wasi:cli/run@0.2' });
+  });
+
+  test('what is no name, or twice the same, is refused', () => {
+    expect(why(instance, list(10, [0, ...str("a'b"), 5, 0]))).toContain('kebab case');
+    expect(why(instance, list(10, [0, ...str('[async]a'), 5, 0]))).toContain('Asynchronous');
+    expect(why(instance, list(10, [0, ...str('a'), 5, 0], [0, ...str('A'), 5, 0]))).toContain(
+      'are called "A"',
+    );
+    expect(why(instance, list(10, [3, ...str('a'), 5, 0]))).toContain('encoding');
+  });
+});
+
+describe('refused by name', () => {
+  test.each<[string, string, ...Bytes[]]>([
+    ['start functions', 'Start functions', section(9, [0, 0, 0])],
+    ['values', 'Values', section(12, [0])],
+    ['imported values', 'Values', list(10, [0, ...str('a'), 2, 1, STRING])],
+    ['asynchronous functions', 'Asynchronous functions', list(7, [0x43, 0, 1, 0])],
+    ['streams', 'Streams', list(7, [0x66, 0])],
+    ['futures', 'Futures', list(7, [0x65, 0])],
+    ['error contexts', 'Error contexts', list(7, [0x70, 0x64])],
+    ['fixed lists', 'fixed length', list(7, [0x67, STRING, 4])],
+    ['task.return', 'Asynchronous functions', list(8, [0x09, 1, 0, 0])],
+    ['unknown sections', 'Section 13', section(13, [])],
+    ['core tags', 'tags', list(2, [1, 1, ...str('a'), 4, 0])],
+    ['an index that nothing stands at', 'no type 0', list(10, [0, ...str('a'), 1, 0])],
+    [
+      'a function where an instance is meant',
+      'no instance type',
+      EXECUTE_TYPES,
+      list(10, [0, ...str('a'), 5, 1]),
+    ],
+    ['a value of function type', 'no type of values', EXECUTE_TYPES, list(7, [0x70, 1])],
+    ['own of something else', 'no resource', EXECUTE_TYPES, list(7, [0x69, 0])],
+    ['labels that stand twice', 'stands twice', list(7, [0x6d, 2, ...str('a'), ...str('A')])],
+    ['empty records', 'no fields', list(7, [0x72, 0])],
+    [
+      '33 flags',
+      'more than 32',
+      list(7, [0x6e, 33, ...Array.from({ length: 33 }, (_, index) => str(`f${index}`)).flat()]),
+    ],
+    ['an outer alias beyond the file', 'no 1 components', list(6, [3, 2, 1, 0])],
+    ['a resource inside a type', 'inside a type', list(7, [0x42, 1, 1, 0x3f, 0x7f, 0])],
+  ])('%s', (_, message, ...sections) => {
+    expect(why(...sections)).toContain(message);
+  });
+
+  test('options that stand twice or mean async', () => {
+    const canon = (...options: number[]): Bytes => list(8, [0, 0, 0, options.length, ...options, 1]);
+    expect(refusal(() => parse(skillComponent(canon(0, 1)))).message).toContain(
+      '"string-encoding" stands twice',
+    );
+    expect(refusal(() => parse(skillComponent(canon(6)))).message).toContain('Asynchronous');
+  });
+});
+
+describe('bombs', () => {
+  test('components nested too deep', () => {
+    let bytes = component();
+    for (let level = 0; level < CAPS.componentNesting; level++) bytes = component(section(4, [...bytes]));
+    expect(refusal(() => parse(bytes)).message).toContain('nested too deep');
+  });
+
+  test('instance types nested too deep', () => {
+    const outer = Array.from({ length: CAPS.typeNesting }, () => [0x42, 1, 1]).flat();
+    expect(why(list(7, [...outer, 0x42, 0]))).toContain('nested too deep');
+  });
+
+  test('a type that doubles at every step', () => {
+    const pairs = Array.from({ length: 30 }, (_, index): Bytes => [0x6f, 2, index, index]);
+    expect(why(list(7, [0x6f, 1, STRING], ...pairs))).toContain('too large');
+  });
+
+  test('too many modules', () => {
+    const empty: Bytes = section(1, [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+    const bytes = component(...Array.from({ length: CAPS.modules + 1 }, () => empty));
+    expect(refusal(() => parse(bytes)).message).toContain(`more than ${CAPS.modules} modules`);
+  });
+});
+
+test.each([
+  ['made by hand', skillComponent()],
+  ['made by a tool', fixture('hosted.wasm')],
+])('cut off anywhere, a component %s is refused or a smaller one, and nothing else is thrown', (_, bytes) => {
+  let refused = 0;
+  for (let length = 0; length < bytes.length; length++) {
+    try {
+      parse(bytes.subarray(0, length));
+    } catch (error) {
+      expect(error).toMatchObject({ name: 'BinaryError' });
+      expect((error as { offset: number }).offset).toBeLessThanOrEqual(length);
+      refused++;
+    }
+  }
+  // Only a cut between two sections leaves something whole.
+  expect(bytes.length - refused).toBeLessThan(40);
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { isExternName, isLabel, uniquenessKey } from '../../../guest/wasm/binary/names.ts';
+
+describe('labels', () => {
+  test.each(['a', 'a-b-c', 'a1-2-3', 'A', 'A-B-C', 'm1x3d-4CR0NYMS', 'get-JSON'])('%s is one', (label) => {
+    expect(isLabel(label)).toBe(true);
+  });
+
+  test.each(['', '1-2', 'a-', '-a', 'a--b', 'aB', 'a_b', 'ä', 'a b', "a'", 'a\n', '__proto__'])(
+    '%j is none',
+    (text) => {
+      expect(isLabel(text)).toBe(false);
+    },
+  );
+});
+
+describe('names of imports and exports', () => {
+  test.each([
+    'execute',
+    'wasi:http/types@0.2.1',
+    'wasi:cli/run',
+    'wasi:cli/run@0.2',
+    'a-b:c-d/e-F@1.2.3-rc.1+b-5',
+    '[constructor]foo',
+    '[method]foo.bar-baz',
+    '[static]foo.bar',
+  ])('%s is one', (name) => {
+    expect(isExternName(name)).toBe(true);
+  });
+
+  test.each([
+    'wasi:http',
+    'wasi/http',
+    'wasi:http/types@',
+    'wasi:http/types@0.2.1@3',
+    'wasi:http/a/b',
+    'a:b:c/d',
+    'Wasi:http/types',
+    '[method]foo',
+    '[method]foo.bar.baz',
+    '[constructor]foo.bar',
+    '[dtor]foo',
+    "x'];process.exit();//",
+    'unlocked-dep=<a:b>',
+  ])('%j is none', (name) => {
+    expect(isExternName(name)).toBe(false);
+  });
+
+  test('a long hostile name takes no time worth mentioning', () => {
+    expect(isLabel(`a${'-1'.repeat(500)}-`)).toBe(false);
+    expect(isExternName(`a:b/c@1.2.3-${'.-'.repeat(500)}!`)).toBe(false);
+  });
+
+  test('names that bindings would confuse have one key', () => {
+    const same = [
+      ['foo', 'FOO'],
+      ['[method]foo.bar', '[static]foo.BAR'],
+      ['[method]foo.foo', 'foo'],
+    ] as const;
+    for (const [one, other] of same) expect(uniquenessKey(one)).toBe(uniquenessKey(other));
+    expect(uniquenessKey('[constructor]foo')).not.toBe(uniquenessKey('foo'));
+  });
+});
