@@ -85,11 +85,14 @@ export class Call {
   stdin: Uint8Array;
   /** Streams of preview2 and the descriptor of preview1 read the same input. */
   stdinPosition = 0;
+  /** What ended the guest of preview1. It may have caught that; nothing more is done for it. */
+  ended: GuestEnd | undefined;
   /** What has to be let go of when the call ends, whatever handles the guest still holds. */
   readonly held: Set<{ release(): void }> = new Set();
   readonly #started: number;
   #outputLeft: number;
   #requestsLeft: number;
+  #finished = false;
 
   constructor(options: HostOptions) {
     this.options = options;
@@ -124,7 +127,7 @@ export class Call {
   }
 
   log(level: LogLevel, message: string): void {
-    this.#spendOutput(message.length);
+    this.#spendOutput(Buffer.byteLength(message));
     this.options.onLog?.(level, message);
   }
 
@@ -154,14 +157,16 @@ export class Call {
   }
 
   hold(thing: { release(): void }): void {
-    if (this.held.size >= this.limits.openFiles) {
-      thing.release();
-      throw new GuestEnd('limit', 'files');
+    if (!this.#finished && this.held.size < this.limits.openFiles) {
+      this.held.add(thing);
+      return;
     }
-    this.held.add(thing);
+    thing.release();
+    throw this.#finished ? new GuestEnd('trap', 'The call is over') : new GuestEnd('limit', 'files');
   }
 
   finish(): void {
+    this.#finished = true;
     for (const thing of this.held) thing.release();
     this.held.clear();
     this.stdin = EMPTY;

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { HostInterfaces } from '../contract.ts';
+import type { GuestEnd, HostInterfaces } from '../contract.ts';
 import { Call, type HostOptions, type Slot } from './call.ts';
 import { cliInterfaces } from './cli.ts';
 import { clockInterfaces } from './clocks.ts';
@@ -33,7 +33,10 @@ export interface Wasi {
 export interface WasiHost {
   readonly interfaces: HostInterfaces;
   setStdin(bytes: Uint8Array): void;
-  setMemory(memory: WebAssembly.Memory): void;
+  /** Of a command, whatever it exports under that name: without a memory its system calls end it. */
+  setMemory(memory: unknown): void;
+  /** What ended a command, even if it caught what was thrown and went on to a peaceful end. */
+  readonly ended: GuestEnd | undefined;
   /** Closes what the guest left open. Host functions that are called later end their caller. */
   finish(): void;
 }
@@ -83,7 +86,12 @@ class CallHost implements WasiHost {
     this.#call.stdinPosition = 0;
   }
 
-  setMemory(memory: WebAssembly.Memory): void {
+  get ended(): GuestEnd | undefined {
+    return this.#call.ended;
+  }
+
+  setMemory(memory: unknown): void {
+    if (!(memory instanceof WebAssembly.Memory)) return;
     this.#shared.preview1.current = new Preview1Process(this.#call, memory);
   }
 

@@ -45,8 +45,13 @@ async function fetchFor(call: Call, args: unknown[]): Promise<{ ok: Response } |
     return { ok: { status: answer.status, headers: answer.headers, body: await collect(call, answer) } };
   } catch (error) {
     if (!(error instanceof BrokerError)) throw error;
-    return { err: error.code === 'denied' ? `denied: ${error.message}` : error.message };
+    return { err: reason(error) };
   }
+}
+
+function reason({ code, message }: BrokerError): string {
+  if (code !== 'denied') return message;
+  return message === code ? 'denied: The grant does not allow this request' : `denied: ${message}`;
 }
 
 interface Asked {

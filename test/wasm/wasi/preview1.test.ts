@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { GuestEnd } from '../../../guest/wasm/contract.ts';
-import { createWasi } from '../../../guest/wasm/wasi/host.ts';
+import { createWasi, type WasiHost } from '../../../guest/wasm/wasi/host.ts';
 import { DirectoryBroker } from './directory-broker.ts';
 import { MemoryBroker } from './memory-broker.ts';
 import { runCommand } from './run-command.ts';
@@ -120,6 +120,7 @@ describe('C programs', () => {
 interface Machine {
   broker: MemoryBroker;
   memory: WebAssembly.Memory;
+  host: WasiHost;
   view: DataView;
   calls: Record<string, (...args: unknown[]) => number | Promise<number>>;
 }
@@ -131,7 +132,7 @@ function machine(stdin = ''): Machine {
   const host = wasi.createHost({ broker, preopens: [broker.preopen()], stdin: Buffer.from(stdin) });
   host.setMemory(memory);
   const calls = wasi.preview1((call) => call) as Machine['calls'];
-  return { broker, memory, view: new DataView(memory.buffer), calls };
+  return { broker, memory, view: new DataView(memory.buffer), calls, host };
 }
 
 const END = 65_536;
@@ -188,6 +189,24 @@ describe('system calls', () => {
     expect(await calls['fd_read']?.(0, 0, 1, 100)).toBe(8);
   });
 
+  test('a guest that catches its end is not served any more', async () => {
+    const { calls, host } = machine();
+    await expect((async () => calls['proc_exit']?.(4))()).rejects.toThrow('4');
+    await expect((async () => calls['sched_yield']?.())()).rejects.toThrow('4');
+    expect(host.ended).toMatchObject({ kind: 'exit', detail: '4' });
+  });
+
+  test('a command without a memory is ended by its first call', async () => {
+    const { calls, host } = machine();
+    const wasi = createWasi();
+    const bare = wasi.createHost({ broker: new MemoryBroker() });
+    for (const nothing of [undefined, null, () => 1, { buffer: new ArrayBuffer(8) }]) bare.setMemory(nothing);
+    const imports = wasi.preview1((call) => call) as Machine['calls'];
+    await expect((async () => imports['sched_yield']?.())()).rejects.toThrow(GuestEnd);
+    host.finish();
+    await expect((async () => calls['sched_yield']?.())()).rejects.toThrow(GuestEnd);
+  });
+
   test('what there is not is said so', async () => {
     const { calls } = machine();
     expect(calls['proc_raise']?.(6)).toBe(52);
@@ -222,8 +241,7 @@ describe('system calls', () => {
   });
 
   test('no argument makes anything but an errno or the end of the guest', async () => {
-    const { calls } = machine('input');
-    const names = Object.keys(calls).filter((name) => name !== 'poll_oneoff');
+    const names = Object.keys(machine().calls).filter((name) => name !== 'poll_oneoff');
     expect(names).toHaveLength(45);
     const value = fc.oneof(
       fc.constantFrom(0, 1, 3, -1, 100, END, Number.NaN, 1.5, null, undefined, 'x', {}, 0n, -1n, 1n << 70n),
@@ -232,6 +250,7 @@ describe('system calls', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...names), fc.array(value, { maxLength: 9 }), async (name, args) => {
+        const { calls } = machine('input');
         try {
           expect(await calls[name]?.(...args)).toBeTypeOf('number');
         } catch (error) {

@@ -26,7 +26,7 @@ export async function runCommand(path: string, options: HostOptions): Promise<Ru
   const imports = wasi.preview1((call) => new WebAssembly.Suspending(call));
   const module = new WebAssembly.Module(readFileSync(path));
   const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: imports });
-  host.setMemory(instance.exports['memory'] as WebAssembly.Memory);
+  host.setMemory(instance.exports['memory']);
   try {
     await WebAssembly.promising(instance.exports['_start'] as CallableFunction)();
   } catch (error) {

@@ -3,12 +3,13 @@
  *
  * @module
  */
+import { GuestEnd } from '../../contract.ts';
 import { trap } from '../check.ts';
 import { errnoOf } from '../codes.ts';
 import { descriptorCalls } from './descriptor-calls.ts';
 import { directoryCalls } from './directory-calls.ts';
 import { pathCalls } from './path-calls.ts';
-import type { Preview1Slot, SystemCall, SystemCalls } from './process.ts';
+import type { Preview1Process, Preview1Slot, SystemCall, SystemCalls } from './process.ts';
 import { systemCalls } from './system-calls.ts';
 
 type ImportFunction = (...args: unknown[]) => number | Promise<number>;
@@ -32,11 +33,22 @@ export function createPreview1(slot: Preview1Slot, suspend: Suspend): Preview1Im
 function enter(slot: Preview1Slot, call: SystemCall): ImportFunction {
   return (...args) => {
     const process = slot.current ?? trap('A system call was made before the memory was known');
+    if (process.call.ended !== undefined) throw process.call.ended;
     try {
       const waiting = call.run(process, args);
-      return waiting === undefined ? 0 : waiting.then(() => 0, errnoOf);
+      return waiting === undefined
+        ? 0
+        : waiting.then(
+            () => 0,
+            (error: unknown) => failed(process, error),
+          );
     } catch (error) {
-      return errnoOf(error);
+      return failed(process, error);
     }
   };
+}
+
+function failed({ call }: Preview1Process, error: unknown): number {
+  if (error instanceof GuestEnd) call.ended ??= error;
+  return errnoOf(error);
 }
