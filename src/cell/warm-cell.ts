@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { CapabilityEvent } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import {
   BrokerRefusal,
@@ -104,7 +105,7 @@ export class WarmCell {
     return {
       start,
       started: this.#started,
-      reply: answer ?? this.#failure,
+      reply: withDenial(answer ?? this.#failure, current.broker.denied),
       exit: this.#exit,
       killReason: process.killReason,
       used: current.broker.used,
@@ -258,6 +259,12 @@ export class WarmCell {
 
 function count(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}
+
+/** A skill that failed after it was denied something failed because of it, as far as anybody can tell. */
+function withDenial(reply: GuestReply | undefined, denied: CapabilityEvent[]): GuestReply | undefined {
+  const last = denied.at(-1);
+  return reply?.kind === 'error' && last && !reply.limit ? { ...reply, denied: last } : reply;
 }
 
 function tooManyHostCalls(): GuestReply {

@@ -25,12 +25,22 @@ const visibleText = z
 const findings = z.array(z.string().max(MAX_FINDING)).max(MAX_ENTRIES);
 const hex = z.string().regex(/^[0-9a-f]{64}$/, 'is no sha256 in hex');
 
+function asMap(value: unknown): unknown {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? new Map(Object.entries(value)) : value;
+}
+
 const lockSchema: z.ZodType<Lock> = z.strictObject({
   version: z.literal(1),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, 'is no sha256 digest'),
-  files: z
-    .record(visibleText, hex)
-    .refine((files) => Object.keys(files).length <= BUNDLE_LIMITS.files, 'has too many files'),
+  // By way of a map: a record of zod loses a file that is called "__proto__".
+  files: z.preprocess(
+    asMap,
+    z
+      .map(visibleText, hex)
+      .refine((files) => files.size <= BUNDLE_LIMITS.files, 'has too many files')
+      .transform((files): FileDigests => Object.fromEntries(files)),
+  ),
   capabilities: z.array(visibleText).max(MAX_ENTRIES),
   inspection: z.strictObject({ modules: findings, interfaces: findings, env: findings, hosts: findings }),
 });

@@ -46,6 +46,7 @@ export function computeGrant({ manifest, policy, call }: GrantInput): Grant {
   return {
     filesystem: grantPaths({ manifest, policy, call }, withheld),
     network: grantNetwork({ manifest, policy, call }, withheld),
+    ...(policy.network.allowPrivate ? { privateAddresses: policy.network.allowPrivate } : {}),
     env: grantEnv({ manifest, policy, call }, withheld),
     syscalls: manifest.capabilities.syscalls,
     limits: grantLimits(manifest.limits, policy.ceilings, call),

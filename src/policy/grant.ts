@@ -37,6 +37,8 @@ export interface Withheld {
 export interface Grant {
   filesystem: GrantedPath[];
   network: NetworkRule[];
+  /** Addresses beside the public ones that a rule may name: the operator's word alone opens them. */
+  privateAddresses?: string[];
   /** Values for the declared names only. */
   env: Record<string, string>;
   syscalls: SyscallRule;

@@ -25,7 +25,7 @@ export interface OperatorPolicy {
   /** Absent: what manifests declare. */
   env: { allow?: string[] };
   /** Absent: what manifests declare. */
-  network: { allow?: string[] };
+  network: { allow?: string[]; allowPrivate?: string[] };
 }
 
 const SECOND = 1000;
@@ -59,6 +59,8 @@ const hostPattern = z.string().refine(isHostPattern, {
 });
 const envName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'must be the name of a variable' });
 
+const address = z.union([z.ipv4(), z.ipv6()], { error: 'must be an address' });
+
 const schema = z.strictObject({
   minimum: z
     .strictObject({ bundled: mode, project: mode, installed: mode, external: mode })
@@ -71,7 +73,9 @@ const schema = z.strictObject({
     .optional(),
   filesystem: z.strictObject({ allow: z.array(pathPattern) }).optional(),
   env: z.strictObject({ allow: z.array(envName) }).optional(),
-  network: z.strictObject({ allow: z.array(hostPattern) }).optional(),
+  network: z
+    .strictObject({ allow: z.array(hostPattern).optional(), allow_private: z.array(address).optional() })
+    .optional(),
 });
 
 /** Reads a policy file's text. What it leaves out keeps the value of DEFAULT_POLICY. */
@@ -86,7 +90,7 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
     ceilingsSet: Object.keys(set) as (keyof GrantedLimits)[],
     filesystem: filesystem ?? DEFAULT_POLICY.filesystem,
     env: env ?? DEFAULT_POLICY.env,
-    network: network ?? DEFAULT_POLICY.network,
+    network: networkPolicy(network),
   };
 }
 
@@ -137,4 +141,11 @@ function converted(parse: (value: string | number) => number): Conversion {
 function isPathPattern(pattern: string): boolean {
   const rooted = pattern.startsWith('/') || /^\$\{workspace\}(?:\/|$)/.test(pattern);
   return rooted && pathSegments(pattern) !== undefined;
+}
+
+function networkPolicy(
+  given: { allow?: string[] | undefined; allow_private?: string[] | undefined } = {},
+): OperatorPolicy['network'] {
+  const { allow, allow_private: allowPrivate } = given;
+  return { ...(allow ? { allow } : {}), ...(allowPrivate ? { allowPrivate } : {}) };
 }

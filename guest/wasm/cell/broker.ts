@@ -30,7 +30,7 @@ export class ChannelBroker implements BrokerClient {
     const waiting = this.#waiting.get(Number(body['id']));
     this.#waiting.delete(Number(body['id']));
     if (!waiting) return;
-    if (body['code'] !== undefined) waiting.reject(new BrokerError(String(body['code'])));
+    if (typeof body['code'] === 'string') waiting.reject(new BrokerError(body['code']));
     else waiting.resolve({ value: body['value'] as Record<string, unknown>, bytes: payload });
   }
 

@@ -21,11 +21,11 @@ export class CommandInstance {
 
   constructor({ module, facts, imports }: CommandInput, host: WasiHost, fuel: bigint) {
     const names = { wasi_snapshot_preview1: imports, wasi_unstable: imports };
-    this.#exports = new WebAssembly.Instance(module, names as unknown as WebAssembly.Imports).exports;
+    this.#exports = new WebAssembly.Instance(module, names).exports;
     this.#facts = facts;
     this.#fuel = fuel;
     this.#counter().value = fuel;
-    host.setMemory(this.#exports['memory'] as WebAssembly.Memory);
+    host.setMemory(this.#exports['memory']);
   }
 
   async run(): Promise<Outcome> {

@@ -117,6 +117,7 @@ const broker = (how: string): Enforcement => ({ by: 'broker', how });
 const IN_WASM = {
   filesystem: broker('every path walked from a handle of the granted directory, no link followed'),
   'filesystem.max_bytes': broker('bytes that a call adds are counted'),
+  network: broker('exact host, port, scheme, method and path; own DNS; private addresses refused'),
   env: wasm('only granted names are handed over'),
   syscalls: wasm('a component has none'),
   memory: wasm('maximum of the linear memory, and a limit on the process around it'),

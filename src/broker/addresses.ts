@@ -1,0 +1,44 @@
+/**
+ * Addresses that are no business of a skill: the host itself, its neighbours, and what routers keep for themselves.
+ *
+ * @module
+ */
+import { BlockList, isIPv6 } from 'node:net';
+
+const V4_RANGES = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+
+/** Outside of 2000::/3 nothing is public; inside, these carry other addresses along or lead nowhere. */
+const V6_RANGES = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+const refused = makeList([...V4_RANGES, ...V6_RANGES]);
+const global6 = makeList(['2000::/3']);
+
+function makeList(ranges: string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', prefix = ''] = range.split('/');
+    list.addSubnet(address, Number(prefix), isIPv6(address) ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}
+
+export function isPublicAddress(address: string): boolean {
+  if (isIPv6(address)) return global6.check(address, 'ipv6') && !refused.check(address, 'ipv6');
+  return !refused.check(address, 'ipv4');
+}
