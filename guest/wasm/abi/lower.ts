@@ -209,7 +209,7 @@ function caseIndex(type: CasesType, value: HostValue): number {
     case 'option':
       return value === undefined ? 0 : 1;
     case 'result':
-      if (typeof value !== 'object' || value === null) throw mismatch('result', value);
+      if (!isPlain(value)) throw mismatch('result', value);
       return 'err' in value ? 1 : 0;
     case 'enum':
       return namedCase(type, value);
@@ -317,9 +317,19 @@ function text(value: HostValue): string {
   return value;
 }
 
+/**
+ * Only of plain data: the component declares what a function of the host returns, and could call a resource a record to
+ * read what the host keeps in it.
+ */
 function part(value: HostValue, name: string): HostValue {
-  if (typeof value !== 'object' || value === null) throw mismatch(`something with "${name}"`, value);
-  return (value as Record<string, HostValue>)[name];
+  if (!isPlain(value)) throw mismatch(`something with "${name}"`, value);
+  return value[name];
+}
+
+function isPlain(value: HostValue): value is Record<string, HostValue> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === Array.prototype || prototype === null;
 }
 
 /** The host's type and the one the component declared for it differ: the component's fault, or ours. */

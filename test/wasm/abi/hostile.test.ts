@@ -9,6 +9,7 @@ import {
   listType,
   optionType,
   primitiveType,
+  recordType,
   tupleType,
   type AbiType,
 } from '../../../guest/wasm/abi/types.ts';
@@ -235,5 +236,15 @@ describe('values of the host that are not of the declared type', () => {
     expect(lower(listType(primitiveType('u16')), 'no list')).toBe('trap');
     expect(lower(enumType(['a']), 'b')).toBe('trap');
     expect(lower(tupleType([text]), 'no tuple')).toBe('trap');
+  });
+
+  it('what a resource of the host keeps cannot be read by calling it a record', () => {
+    class Connection {
+      password = 'invented';
+    }
+    const record = recordType([{ name: 'password', type: text }]);
+    const { params } = funcType([{ name: 'p', type: record }]);
+    expect(endOf(() => lowerParams(basicContext(), params, [new Connection()])).kind).toBe('trap');
+    expect(endOf(() => lowerParams(basicContext(), params, [{ password: 'invented' }])).kind).toBe('none');
   });
 });

@@ -20,7 +20,7 @@ export function compile(text: string): WebAssembly.Module {
 
 /** Memory, a bump allocator that keeps alignment and grows, and the counter that the rewriter would add. */
 export const GUEST_BASICS = `
-  (memory (export "memory") 1)
+  (memory (export "memory") 1 64)
   (global $next (mut i32) (i32.const 4096))
   (global (export "fuel") (mut i64) (i64.const 0))
   (func $realloc (export "cabi_realloc") (param $old i32) (param $oldSize i32) (param $align i32) (param $size i32)
