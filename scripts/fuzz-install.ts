@@ -1,6 +1,7 @@
 /**
  * Mutates binaries and installs them. A finding is an exception other than BinaryError, a valid module that is
- * rewritten to an invalid one, an invalid one that becomes valid, or more than two seconds for one input.
+ * rewritten to an invalid one, an invalid one that becomes valid, a module that gives another result when it is metered,
+ * or more than two seconds for one input.
  *
  * @module
  */
@@ -9,6 +10,7 @@ import { parseCoreModule, type CoreModule } from '../guest/wasm/binary/core-modu
 import { BinaryError, Reader } from '../guest/wasm/binary/reader.ts';
 import { install } from '../guest/wasm/install/plan.ts';
 import { rewriteModule } from '../guest/wasm/install/rewrite.ts';
+import { differenceInBehaviour } from './fuzz-behaviour.ts';
 
 export interface FuzzOptions {
   corpus: readonly Uint8Array[];
@@ -55,7 +57,7 @@ function tryInput(bytes: Uint8Array): { what?: string; accepted: boolean } {
   try {
     const modules =
       bytes[6] === 1 ? parseComponent(new Reader(bytes)).modules : [parseCoreModule(new Reader(bytes))];
-    for (const module of modules) compareValidity(module);
+    for (const module of modules) compare(module);
     accepted = true;
     install(bytes, { maxPages: MAX_PAGES });
   } catch (error) {
@@ -70,13 +72,15 @@ function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** Metering must neither break a module nor mend one. */
-function compareValidity(module: CoreModule): void {
+/** Metering must neither break a module, nor mend one, nor change what it does. */
+function compare(module: CoreModule): void {
   const before = WebAssembly.validate(module.bytes.slice(module.start, module.end));
-  const { bytes } = rewriteModule(module, { maxPages: MAX_PAGES, takenNames: new Set() });
-  const after = WebAssembly.validate(bytes.slice());
+  const rewritten = rewriteModule(module, { maxPages: MAX_PAGES, takenNames: new Set() });
+  const after = WebAssembly.validate(rewritten.bytes);
   if (before && !after) throw new Error('A valid module was rewritten to an invalid one');
   if (!before && after) throw new Error('An invalid module was rewritten to a valid one');
+  const difference = before ? differenceInBehaviour(module, rewritten) : undefined;
+  if (difference !== undefined) throw new Error(difference);
 }
 
 // --- inputs -----------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ export const PROGRAMS: Readonly<Record<string, string>> = {
       (local.set $acc (i32.xor (local.get $acc) (i32.const 255))))
       (br_if $next (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
     (local.get $acc)))`,
-  'bulk memory': `(module (memory 1) (data "hello") (func (export "run") (param $n i32) (result i32)
+  'bulk memory': `(module (memory 1 4) (data "hello") (func (export "run") (param $n i32) (result i32)
     (memory.fill (i32.const 64) (local.get $n) (i32.const 1000))
     (memory.copy (i32.const 100) (i32.const 64) (local.get $n))
     (memory.init 0 (i32.const 102) (i32.const 0) (i32.const 5)) (data.drop 0)
@@ -39,7 +39,7 @@ export const PROGRAMS: Readonly<Record<string, string>> = {
     (local.get $sum)))`,
   'tail calls': `(module (func $count (export "run") (param i32) (result i32)
     (if (result i32) (i32.eqz (local.get 0)) (then (i32.const 77)) (else (return_call $count (i32.sub (local.get 0) (i32.const 1)))))))`,
-  SIMD: `(module (memory 1) (func (export "run") (param i32) (result i32)
+  SIMD: `(module (memory 1 1) (func (export "run") (param i32) (result i32)
     (v128.store (i32.const 0) (i32x4.add (i32x4.splat (local.get 0)) (v128.const i32x4 1 2 3 4)))
     (i32x4.extract_lane 2 (i8x16.shuffle 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 (v128.load (i32.const 0)) (v128.const i32x4 0 0 0 0)))))`,
   'several values': `(module (func $swap (param i32 i32) (result i32 i32) (local.get 1) (local.get 0))

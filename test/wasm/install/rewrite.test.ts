@@ -3,7 +3,7 @@ import { CAPS } from '../../../guest/wasm/install/caps.ts';
 import { rewriteModule } from '../../../guest/wasm/install/rewrite.ts';
 import { parseModule, refusal, wat } from '../binary/support.ts';
 import { PROGRAMS } from '../programs.ts';
-import { metered, plain, rewrite, runWith } from './support.ts';
+import { metered, meteredBinary, plain, rewrite, runWith } from './support.ts';
 
 const PLENTY = 10_000_000n;
 
@@ -106,6 +106,23 @@ describe('fair prices', () => {
     const instructions = cases * 8 * 6;
     expect(Number(PLENTY) - Number(job.fuel.value)).toBeLessThan(instructions / 4);
   });
+});
+
+test('exceptions in their newer form are metered too', () => {
+  // prettier-ignore
+  const module = Uint8Array.from([
+    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
+    1, 9, 2, 0x60, 0, 0, 0x60, 1, 0x7f, 1, 0x7f,
+    3, 2, 1, 1,
+    13, 3, 1, 0, 0,
+    7, 7, 1, 3, 0x72, 0x75, 0x6e, 0, 0,
+    // block (try_table (catch_all 0) (throw 0)) (return 1) end (local.get 0) + 1
+    10, 23, 1, 21, 0, 2, 0x40, 0x1f, 0x40, 1, 2, 0, 8, 0, 0x0b, 0x41, 1, 0x0f, 0x0b, 0x20, 0, 0x41, 1, 0x6a, 0x0b,
+  ]);
+  const job = meteredBinary(module);
+  job.fuel.value = PLENTY;
+  expect(job.exports['run']?.(41)).toBe(42);
+  expect(runWith(job, 1_000n, 41)).toBe('fuel');
 });
 
 describe('ceilings', () => {

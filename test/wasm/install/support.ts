@@ -21,7 +21,11 @@ export function plain(text: string): Metered['exports'] {
 }
 
 export function metered(text: string, maxPages = 64): Metered {
-  const rewritten = rewrite(wat(text), maxPages);
+  return meteredBinary(wat(text), maxPages);
+}
+
+export function meteredBinary(bytes: Uint8Array, maxPages = 64): Metered {
+  const rewritten = rewrite(bytes, maxPages);
   const module = new WebAssembly.Module(rewritten.bytes.slice());
   const exports = new WebAssembly.Instance(module).exports as unknown as Metered['exports'];
   return { rewritten, exports, fuel: exports[rewritten.facts.fuelExport] as unknown as WebAssembly.Global };

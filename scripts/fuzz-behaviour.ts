@@ -1,0 +1,48 @@
+/**
+ * Runs a module before and after it was metered, and compares. Only what ends within a little fuel is compared:
+ * then the original, which nothing could stop, ends as well.
+ *
+ * @module
+ */
+import type { CoreModule } from '../guest/wasm/binary/core-module.ts';
+import type { RewrittenModule } from '../guest/wasm/install/rewrite.ts';
+
+/** Few enough calls that no stack overflows. */
+const FUEL = 20_000n;
+const INPUT = 5;
+
+/** Says how the two differ, if they do. */
+export function differenceInBehaviour(module: CoreModule, rewritten: RewrittenModule): string | undefined {
+  if (!isComparable(module, rewritten)) return undefined;
+  const after = run(rewritten.bytes, rewritten.facts.fuelExport);
+  if (after === 'not comparable') return undefined;
+  const before = run(module.bytes.slice(module.start, module.end), undefined);
+  if (before === 'not comparable' || before === after) return undefined;
+  return `The original ${before}, the metered module ${after}`;
+}
+
+/** Ceilings, start functions and missing imports are meant to make a difference. */
+function isComparable(module: CoreModule, { facts }: RewrittenModule): boolean {
+  const sameMemory = module.memories.every((memory, index) => memory.max === facts.memories[index]?.max);
+  return sameMemory && module.imports.length === 0 && module.startFunction === undefined;
+}
+
+function run(bytes: Uint8Array, fuelExport: string | undefined): string {
+  let fuel: WebAssembly.Global | undefined;
+  try {
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
+    if (fuelExport !== undefined) {
+      fuel = exports[fuelExport] as WebAssembly.Global;
+      fuel.value = FUEL;
+    }
+    const entry = exports['run'];
+    if (typeof entry !== 'function') return 'not comparable';
+    return `returned ${String((entry as (input: number) => unknown)(INPUT))}`;
+  } catch (error) {
+    if (error instanceof RangeError) return 'not comparable';
+    if (fuel !== undefined && fuel.value < 0n) return 'not comparable';
+    return error instanceof Error
+      ? `threw ${error.name}: ${error.message.replace(/@\+\d+.*/su, '')}`
+      : 'threw';
+  }
+}
