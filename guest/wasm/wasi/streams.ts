@@ -46,13 +46,29 @@ abstract class Stream extends Waitable implements HostResource {
   protected pending = false;
   #failure: unknown;
   #bytes = 0;
+  #dropped = false;
 
   constructor(call: Call) {
     super();
     this.call = call;
   }
 
-  abstract drop(): void;
+  /** Lets go of what is at the other end. Called once. */
+  protected abstract release(): void;
+
+  /** A write that is under way is not cut off: what it goes to is let go of afterwards. */
+  drop(): void {
+    this.closed = true;
+    if (this.#dropped) return;
+    this.#dropped = true;
+    if (!this.pending) this.release();
+  }
+
+  /** What was under way is over. */
+  protected settle(): void {
+    this.pending = false;
+    if (this.#dropped) this.release();
+  }
 
   protected get failed(): boolean {
     return this.#failure !== undefined;
@@ -71,7 +87,7 @@ abstract class Stream extends Waitable implements HostResource {
   }
 
   protected fail(error: unknown): void {
-    this.pending = false;
+    if (this.pending) this.settle();
     this.#failure = error;
     this.notify();
   }
@@ -114,16 +130,15 @@ export class InputStream extends Stream {
     return after(waitForAny([this]), () => this.read(length));
   }
 
-  drop(): void {
-    if (!this.closed) this.#source.close?.();
-    this.closed = true;
+  protected override release(): void {
+    this.#source.close?.();
     this.#buffer = EMPTY;
   }
 
   #fetch(length: number): void {
     if (this.pending || this.ready()) return;
     const accept = (bytes: Uint8Array): void => {
-      this.pending = false;
+      if (this.pending) this.settle();
       this.count(bytes.length);
       if (bytes.length === 0) this.drop();
       else this.#buffer = bytes;
@@ -190,9 +205,8 @@ export class OutputStream extends Stream {
     }) as StreamResult<undefined> | Promise<StreamResult<undefined>>;
   }
 
-  drop(): void {
-    if (!this.closed) this.#sink.close?.();
-    this.closed = true;
+  protected override release(): void {
+    this.#sink.close?.();
   }
 
   #send(bytes: Uint8Array): void {
@@ -206,7 +220,7 @@ export class OutputStream extends Stream {
       this.pending = true;
       answer.then(
         () => {
-          this.pending = false;
+          this.settle();
           this.notify();
         },
         (error: unknown) => this.fail(error),

@@ -96,6 +96,30 @@ describe('output', () => {
     expect(written()).toBe('abc\0\0\0');
   });
 
+  test('dropped while busy, it ends its write before it lets go; after a failure it lets go too', async () => {
+    const events: string[] = [];
+    const sink = (fails: boolean): OutputStream =>
+      new OutputStream(call, {
+        write: async () => {
+          await later(undefined);
+          if (fails) throw new BrokerError('io');
+          events.push('written');
+        },
+        close: () => events.push('closed'),
+      });
+    const busy = sink(false);
+    busy.checkWrite();
+    busy.write(Buffer.from('x'));
+    busy.drop();
+    busy.drop();
+    await later(later(undefined));
+    expect(events).toEqual(['written', 'closed']);
+    const broken = sink(true);
+    await broken.blockingWrite(Buffer.from('x'));
+    broken.drop();
+    expect(events).toEqual(['written', 'closed', 'closed']);
+  });
+
   test('splices', async () => {
     const { use } = harness();
     const { stream, written } = collector();
