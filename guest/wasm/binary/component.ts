@@ -25,6 +25,8 @@ export interface ParsedComponent {
   /** Of the whole file, in order: the numbers that `core-module` definitions hold. */
   modules: CoreModule[];
   exports: ReadonlyMap<string, Item>;
+  /** Pages of memory that all instances together start with. */
+  pages: number;
   /** Names that core instances are linked by, besides those that modules import and export. */
   coreNames: ReadonlySet<string>;
 }
@@ -40,7 +42,8 @@ export function parseComponent(reader: Reader): ParsedComponent {
   const state: FileState = { definitions: 0, coreNames: new Set(), modules: [], components: 0 };
   const scope = new Scope(undefined, false);
   const component = new ComponentReader(reader, scope, state).read();
-  return { component, modules: state.modules, exports: scope.exports, coreNames: state.coreNames };
+  const { exports, weight } = scope;
+  return { component, modules: state.modules, exports, pages: weight.pages, coreNames: state.coreNames };
 }
 
 class ComponentReader {
@@ -106,7 +109,8 @@ class ComponentReader {
     const module = parseCoreModule(section);
     const coreExports = new Map<string, CoreSort>();
     for (const item of module.exports) if (item.kind !== 'tag') coreExports.set(item.name, item.kind);
-    this.#scope.add({ sort: 'core module', coreExports });
+    const pages = module.memories.reduce((sum, memory) => sum + memory.min, 0);
+    this.#scope.add({ sort: 'core module', coreExports, weight: { instances: 1, pages } });
     this.#define(section, { kind: 'core-module', module: modules.length });
     modules.push(module);
   }
@@ -114,7 +118,7 @@ class ComponentReader {
   #component(section: Reader): void {
     const scope = new Scope(this.#scope, false);
     const component = new ComponentReader(section, scope, this.#state).read();
-    this.#scope.add({ sort: 'component', exports: scope.exports });
+    this.#scope.add({ sort: 'component', exports: scope.exports, weight: scope.weight });
     this.#define(section, { kind: 'component', component });
   }
 
@@ -152,7 +156,9 @@ class ComponentReader {
         reader.fail('An argument of a core instance is no instance', reader.position - 1);
       return { name, instance: this.#scope.index(reader, 'core instance') };
     });
-    this.#scope.add({ ...this.#scope.item('core module', instantiate), sort: 'core instance' });
+    const module = this.#scope.item('core module', instantiate);
+    this.#scope.instantiate(module, reader);
+    this.#scope.add({ ...module, sort: 'core instance' });
     return { kind: 'core-instance', expr: { instantiate, args } };
   }
 
@@ -181,10 +187,9 @@ class ComponentReader {
       const sort = readSort(reader);
       return { name, sort, index: this.#scope.index(reader, sortName(sort)) };
     });
-    return {
-      expr: { instantiate, args },
-      exports: this.#scope.item('component', instantiate).exports ?? new Map(),
-    };
+    const component = this.#scope.item('component', instantiate);
+    this.#scope.instantiate(component, reader);
+    return { expr: { instantiate, args }, exports: component.exports ?? new Map() };
   }
 
   #inlineExports(reader: Reader): { expr: InstanceExpr; exports: ReadonlyMap<string, Item> } {
@@ -207,7 +212,11 @@ class ComponentReader {
 
   #import(reader: Reader): Definition {
     const name = readExternName(reader);
+    const offset = reader.position;
     const { desc, item } = readExternDesc(reader, this.#scope);
+    if (desc.kind === 'component' || desc.kind === 'core-module') {
+      reader.fail('Components and core modules cannot be imported', offset);
+    }
     this.#scope.claimImport(name, reader);
     this.#scope.add(item);
     return { kind: 'import', name, desc };

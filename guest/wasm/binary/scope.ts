@@ -4,6 +4,7 @@
  * @module
  */
 import type { CoreSort, Sort, TypeDef } from '../contract.ts';
+import { CAPS } from '../install/caps.ts';
 import { uniquenessKey } from './names.ts';
 import type { Reader } from './reader.ts';
 
@@ -20,6 +21,13 @@ export interface TypeItem {
   exports?: ReadonlyMap<string, Item>;
 }
 
+/** What one instance of a module or component brings along. */
+export interface Weight {
+  instances: number;
+  /** Pages of memory it starts with. */
+  pages: number;
+}
+
 /** What stands at one index. */
 export interface Item {
   sort: SortName;
@@ -29,6 +37,8 @@ export interface Item {
   exports?: ReadonlyMap<string, Item>;
   /** Of a core module or core instance, where known. */
   coreExports?: ReadonlyMap<string, CoreSort>;
+  /** Of a component or core module. */
+  weight?: Weight;
 }
 
 /** One component, component type or instance type. */
@@ -37,6 +47,8 @@ export class Scope {
   readonly isType: boolean;
   readonly depth: number;
   readonly exports: Map<string, Item> = new Map<string, Item>();
+  /** Of everything that is instantiated here. */
+  readonly weight: Weight = { instances: 1, pages: 0 };
   readonly #spaces: Map<SortName, Item[]> = new Map();
   readonly #importKeys: Set<string> = new Set();
   readonly #exportKeys: Set<string> = new Set();
@@ -58,6 +70,13 @@ export class Scope {
 
   add(item: Item): void {
     this.space(item.sort).push(item);
+  }
+
+  /** Counts what an instance of `item` brings along: a few bytes can ask for millions of instances. */
+  instantiate(item: Item, reader: Reader): void {
+    this.weight.instances += item.weight?.instances ?? 1;
+    this.weight.pages += item.weight?.pages ?? 0;
+    if (this.weight.instances > CAPS.instances) reader.fail(`More than ${CAPS.instances} instances are made`);
   }
 
   /** Reads an index that must stand for something already. */

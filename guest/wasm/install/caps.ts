@@ -33,6 +33,8 @@ export const CAPS = {
   /** Over the whole file, nested components included. */
   modules: 64,
   components: 256,
+  /** Core modules and components that one call makes instances of, counted through nested components. */
+  instances: 256,
   definitions: 50_000,
   componentNesting: 8,
   /** Of component and instance types inside each other. */

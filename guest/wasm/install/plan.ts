@@ -34,6 +34,10 @@ export function install(bytes: Uint8Array, options: InstallOptions): Installatio
 function installComponent(bytes: Uint8Array, options: InstallOptions): Installation {
   const parsed = parseComponent(new Reader(bytes));
   const entry = componentEntry(parsed);
+  if (parsed.pages > options.maxPages) {
+    const asked = `The modules of the component start with ${parsed.pages} pages of memory (64 KiB each)`;
+    throw new BinaryError(`${asked} and the limit is ${options.maxPages}`, 0);
+  }
   const rewritten = rewriteAll(parsed.modules, { ...options, linkNames: parsed.coreNames });
   return {
     plan: {
@@ -74,7 +78,6 @@ function rewriteAll(
   modules: readonly CoreModule[],
   options: InstallOptions & { linkNames: ReadonlySet<string> },
 ): RewrittenModule[] {
-  checkMemories(modules, options.maxPages);
   const takenNames = new Set(options.linkNames);
   for (const module of modules) {
     for (const item of module.imports) takenNames.add(item.name);
@@ -85,17 +88,6 @@ function rewriteAll(
     if (!WebAssembly.validate(rewritten.bytes)) throw invalidity(module);
     return rewritten;
   });
-}
-
-/** All memories together must fit before any of them grows. */
-function checkMemories(modules: readonly CoreModule[], maxPages: number): void {
-  let pages = 0;
-  for (const memory of modules.flatMap((module) => module.memories)) {
-    pages += memory.min;
-    if (pages <= maxPages) continue;
-    const asked = `The binary starts with ${pages} or more pages of memory (64 KiB each)`;
-    throw new BinaryError(`${asked} and the limit is ${maxPages}`, memory.offset);
-  }
 }
 
 /** Asks the engine what it does not like about a module; its offsets count from the module's start. */

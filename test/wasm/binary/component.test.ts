@@ -115,6 +115,8 @@ describe('refused by name', () => {
   test.each<[string, string, ...Bytes[]]>([
     ['start functions', 'Start functions', section(9, [0, 0, 0])],
     ['values', 'Values', section(12, [0])],
+    ['imported components', 'cannot be imported', list(7, [0x41, 0]), list(10, [0, ...str('a'), 4, 0])],
+    ['imported modules', 'cannot be imported', list(3, [0x50, 0]), list(10, [0, ...str('a'), 0, 0x11, 0])],
     ['imported values', 'Values', list(10, [0, ...str('a'), 2, 1, STRING])],
     ['asynchronous functions', 'Asynchronous functions', list(7, [0x43, 0, 1, 0])],
     ['streams', 'Streams', list(7, [0x66, 0])],
@@ -170,6 +172,14 @@ describe('bombs', () => {
   test('a type that doubles at every step', () => {
     const pairs = Array.from({ length: 30 }, (_, index): Bytes => [0x6f, 2, index, index]);
     expect(why(list(7, [0x6f, 1, STRING], ...pairs))).toContain('too large');
+  });
+
+  test('instances that multiply from component to component', () => {
+    let bytes = skillComponent();
+    const four = list(5, ...Array.from({ length: 4 }, (): Bytes => [0, 0, 0]));
+    for (let level = 0; level < 5; level++) bytes = component(section(4, [...bytes]), four);
+    expect(bytes.length).toBeLessThan(1_000);
+    expect(refusal(() => parse(bytes)).message).toContain('More than 256 instances');
   });
 
   test('too many modules', () => {

@@ -77,10 +77,13 @@ describe('components', () => {
     expect(plan.modules.map((facts) => facts.fuelExport)).not.toContain(name);
   });
 
-  test('memories of all modules together must fit', () => {
+  test('memories of all instances together must fit', () => {
     const memory = (pages: number): Bytes => section(1, [...wat(`(module (memory ${pages}))`)]);
-    expect(() => install(skillComponent(memory(15)), OPTIONS)).not.toThrow();
-    expect(why(skillComponent(memory(8), memory(8)))).toContain('limit is 16');
+    const instances = (count: number): Bytes =>
+      list(2, ...Array.from({ length: count }, (): Bytes => [0, 1, 0]));
+    expect(() => install(skillComponent(memory(15), instances(1)), OPTIONS)).not.toThrow();
+    expect(why(skillComponent(memory(5), instances(4)))).toContain('start with 21 pages');
+    expect(why(skillComponent(memory(17)))).toContain('limit is 16');
   });
 
   test('a core module that is not valid is refused with the place', () => {
