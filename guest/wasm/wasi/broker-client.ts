@@ -12,8 +12,8 @@
  * |---|---|---|
  * | `open` | dir, path[], flags: OpenFlags | file, type, size |
  * | `read` | file, offset, length | – (+ bytes; none at the end) |
- * | `write` | file, offset (+ bytes) | – ; all or an error |
- * | `append` | file (+ bytes) | – ; all or an error |
+ * | `write` | file, offset (+ bytes) | written |
+ * | `append` | file (+ bytes) | written |
  * | `stat` | file | FileStat |
  * | `statAt` | dir, path[], followLast | FileStat |
  * | `setSize` | file, size | – |

@@ -130,10 +130,10 @@ function writeStream(file: FileNode, start: number | undefined): Result<OutputSt
   if (!file.access.write) return { err: 'bad-descriptor' };
   let offset = start;
   const write = async (bytes: Uint8Array): Promise<void> => {
-    if (offset === undefined) {
-      await file.append(bytes);
-    } else {
-      offset += await file.write(offset, bytes);
+    for (let rest = bytes; rest.length > 0;) {
+      const written = await (offset === undefined ? file.append(rest) : file.write(offset, rest));
+      if (offset !== undefined) offset += written;
+      rest = rest.subarray(written);
     }
   };
   file.retain();

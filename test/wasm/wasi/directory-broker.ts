@@ -94,9 +94,11 @@ export class DirectoryBroker implements BrokerClient {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, Number(args['offset']));
       return { bytes: buffer.subarray(0, bytesRead) };
     }
-    if (op === 'write') await handle.write(bytes, 0, bytes.length, Number(args['offset']));
-    else if (op === 'append') await handle.write(bytes, 0, bytes.length, (await handle.stat()).size);
-    else if (op === 'setSize') await handle.truncate(Number(args['size']));
+    if (op === 'write' || op === 'append') {
+      const position = op === 'write' ? Number(args['offset']) : (await handle.stat()).size;
+      return { written: (await handle.write(bytes, 0, bytes.length, position)).bytesWritten };
+    }
+    if (op === 'setSize') await handle.truncate(Number(args['size']));
     else if (op !== 'sync') throw new BrokerError('notsup');
     return {};
   }

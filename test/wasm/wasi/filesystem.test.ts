@@ -88,6 +88,18 @@ describe('files', () => {
     expect(broker.open.size).toBe(1);
   });
 
+  test('what a stream is given arrives whole, however little is written at once', async () => {
+    const { on, open, use, broker } = files();
+    const long = 'abcdefg'.repeat(1000);
+    const file = ok(await open('a.txt', ['create'], ['write']));
+    for (const stream of [ok(on(file, 'write-via-stream', 0n)), ok(on(file, 'append-via-stream'))]) {
+      const write = '[method]output-stream.blocking-write-and-flush';
+      expect(await use('io/streams', write, stream, Buffer.from(long))).toEqual({ ok: undefined });
+    }
+    expect(broker.text('a.txt')).toBe(long + long);
+    expect(await on(file, 'write', Buffer.from(long), 0n)).toEqual({ ok: 1000n });
+  });
+
   test('times and identity', async () => {
     const { on, open, root, broker } = files();
     broker.addFile('a', '');

@@ -40,6 +40,9 @@ export interface Served {
   body: string;
 }
 
+/** As on a full disk, not everything is written at once. */
+const MAX_WRITE = 1000;
+
 export class MemoryBroker implements BrokerClient {
   readonly requests: { op: string; args: Args; bytes?: Uint8Array }[] = [];
   readonly open: Map<number, Node> = new Map();
@@ -231,11 +234,12 @@ function transfer(
     node.bytes = resized;
     return { value: {} };
   }
-  const grown = new Uint8Array(Math.max(node.bytes.length, offset + bytes.length));
+  const part = bytes.subarray(0, MAX_WRITE);
+  const grown = new Uint8Array(Math.max(node.bytes.length, offset + part.length));
   grown.set(node.bytes);
-  grown.set(bytes, offset);
+  grown.set(part, offset);
   node.bytes = grown;
-  return { value: {} };
+  return { value: { written: part.length } };
 }
 
 function statOf(node: Node): FileStat {

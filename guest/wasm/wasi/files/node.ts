@@ -103,17 +103,11 @@ export class FileNode {
 
   /** Returns how much was written, which may be less. */
   async write(offset: number, bytes: Uint8Array): Promise<number> {
-    this.#needs('write');
-    const part = bytes.subarray(0, MAX_TRANSFER);
-    if (part.length > 0) await this.call.request('write', { file: this.#file, offset }, part);
-    return part.length;
+    return this.#send('write', { file: this.#file, offset }, bytes);
   }
 
   async append(bytes: Uint8Array): Promise<number> {
-    this.#needs('write');
-    const part = bytes.subarray(0, MAX_TRANSFER);
-    if (part.length > 0) await this.call.request('append', { file: this.#file }, part);
-    return part.length;
+    return this.#send('append', { file: this.#file }, bytes);
   }
 
   async stat(): Promise<FileStat> {
@@ -209,6 +203,16 @@ export class FileNode {
     const { segments } = this.#changing(path, 'create a symbolic link');
     await this.call.request('symlinkAt', { dir: this.#file, path: segments });
     throw new BrokerError('perm');
+  }
+
+  async #send(op: string, args: Record<string, unknown>, bytes: Uint8Array): Promise<number> {
+    this.#needs('write');
+    if (bytes.length === 0) return 0;
+    const { value } = await this.call.request(op, args, bytes.subarray(0, MAX_TRANSFER));
+    const written = Number(value['written']);
+    // Nothing written and no error would let a guest try for ever.
+    if (!(written > 0 && written <= bytes.length)) throw new BrokerError('io');
+    return written;
   }
 
   async #relate(op: string, paths: [string, string], to: FileNode): Promise<void> {
