@@ -9,7 +9,8 @@ import { LinkError } from './errors.ts';
 import type { CoreExport, CoreImport, CoreItem, CoreModuleInput, LinkPlan } from './plan.ts';
 import { at, type ComponentScope, type CoreInstanceEntity, type NamedCoreItem } from './scope.ts';
 
-const MAX_CORE_INSTANCES = 256;
+/** Also bounds how often a fuel budget can be spent before it is added up: every core instance counts by itself. */
+const MAX_CORE_INSTANCES = 64;
 
 interface Workshop {
   readonly modules: readonly CoreModuleInput[];

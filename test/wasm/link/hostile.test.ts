@@ -58,6 +58,19 @@ describe('a guest that misbehaves does not get through, and the next call is fin
     expect(await execute(prepared, 'echo', limits)).toEqual({ kind: 'ok', value: 'echo' });
   });
 
+  it('recurses without end on a stack that can be suspended', async () => {
+    const prepared = prepareSkill(
+      {
+        api: apiOf('say', ['string']),
+        imports: '(import "host" "say" (func $say (param i32 i32)))',
+        main: misbehaving('(call $say (i32.const 0) (i32.const 0)) (call $forever) (unreachable)'),
+      },
+      { 'test:host/api': { say: { suspends: true, call: () => Promise.resolve() } } },
+    );
+    expect(await execute(prepared, 'x')).toEqual(trap('Call stack exhausted'));
+    expect(await execute(prepared, 'e')).toEqual({ kind: 'ok', value: 'e' });
+  });
+
   it('calls out with an endless recursion behind it', async () => {
     const prepared = prepareSkill(
       {
@@ -244,6 +257,15 @@ describe('fuel', () => {
     const prepared = prepareSkill({ main: `${paying(600_000)} (func (export "start") ${pay(600_000)})` });
     expect(await execute(prepared, 'x')).toEqual({ kind: 'limit', limit: 'fuel' });
     expect(await execute(prepared, 'x', { fuel: 1_200_000n })).toEqual({ kind: 'ok', value: 'x' });
+  });
+
+  it('spent by one module is missing in the next one', async () => {
+    const basics = `(module ${GUEST_BASICS.replace('(global (export "fuel")', '(global $fuel (export "fuel")')}
+      (func (export "start") ${pay(600_000)}))`;
+    const main = `${ECHO} (func (export "start")
+      (if (i64.ne (global.get $fuel) (i64.const 400000)) (then (unreachable))))`;
+    const prepared = prepare(skillDefinitions({ main: '' }), [basics, mainModule({ main })]);
+    expect(await execute(prepared, 'x')).toEqual({ kind: 'ok', value: 'x' });
   });
 
   it('that runs out inside the allocator is a fuel limit too', async () => {
