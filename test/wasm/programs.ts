@@ -5,7 +5,8 @@
  * @module
  */
 export const PROGRAMS: Readonly<Record<string, string>> = {
-  'nothing at all': '(module (func (export "run") (param i32) (result i32) (local.get 0)))',
+  'next to nothing':
+    '(module (func $same (param i32) (result i32) (local.get 0)) (func (export "run") (param i32) (result i32) (call $same (local.get 0))))',
   recursion: `(module (func $fib (export "run") (param i32) (result i32)
     (if (result i32) (i32.lt_u (local.get 0) (i32.const 2)) (then (local.get 0))
       (else (i32.add (call $fib (i32.sub (local.get 0) (i32.const 1))) (call $fib (i32.sub (local.get 0) (i32.const 2))))))))`,
@@ -39,7 +40,8 @@ export const PROGRAMS: Readonly<Record<string, string>> = {
     (local.get $sum)))`,
   'tail calls': `(module (func $count (export "run") (param i32) (result i32)
     (if (result i32) (i32.eqz (local.get 0)) (then (i32.const 77)) (else (return_call $count (i32.sub (local.get 0) (i32.const 1)))))))`,
-  SIMD: `(module (memory 1 1) (func (export "run") (param i32) (result i32)
+  SIMD: `(module (memory 1 1) (func (export "run") (param i32) (result i32) (call $add (local.get 0)))
+    (func $add (param i32) (result i32)
     (v128.store (i32.const 0) (i32x4.add (i32x4.splat (local.get 0)) (v128.const i32x4 1 2 3 4)))
     (i32x4.extract_lane 2 (i8x16.shuffle 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 (v128.load (i32.const 0)) (v128.const i32x4 0 0 0 0)))))`,
   'several values': `(module (func $swap (param i32 i32) (result i32 i32) (local.get 1) (local.get 0))

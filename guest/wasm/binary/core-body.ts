@@ -9,7 +9,16 @@
  */
 import { CAPS } from '../install/caps.ts';
 import { isValueType, readHeapType, readValueType, type IndexSpaces } from './core-types.ts';
-import { BULK, featureOf, IMMEDIATE, PLAIN, SIMD, type LengthUnit, type OpcodeTable } from './opcodes.ts';
+import {
+  BULK,
+  COST,
+  featureOf,
+  IMMEDIATE,
+  PLAIN,
+  SIMD,
+  type LengthUnit,
+  type OpcodeTable,
+} from './opcodes.ts';
 import type { Reader } from './reader.ts';
 
 /** Fuel to be taken right before the byte `at`: `cost`, and what the length on top of the stack adds. */
@@ -83,6 +92,8 @@ class BodyScanner {
   readonly #blocks: (Region | undefined)[] = [];
   #region: Region;
   #segment: Segment;
+  /** It loops, calls or throws. */
+  #mayRunOn = false;
 
   constructor(reader: Reader, context: BodyContext, locals: number) {
     this.#reader = reader;
@@ -111,6 +122,8 @@ class BodyScanner {
     const kind = PLAIN.immediates[opcode] as number;
     if (kind === IMMEDIATE.refused) this.#refuse(opcode >= 0xe0 ? opcode : 0, opcode, at);
     this.#charge(PLAIN, opcode, at);
+    if (opcode === 0x03 || (opcode >= 0x08 && opcode <= 0x0a) || (opcode >= 0x10 && opcode <= 0x13))
+      this.#mayRunOn = true;
     if (kind !== IMMEDIATE.none) this.#immediate(kind);
     // if, else, catch, catch_all: code that is entered from here or from elsewhere.
     if (opcode === 0x04 || opcode === 0x05 || opcode === 0x07 || opcode === 0x19) this.#openSegment();
@@ -181,7 +194,14 @@ class BodyScanner {
       region.header.cost += segment.cost;
       segment.cost = 0;
     }
-    return this.#segments.filter((segment) => segment.cost > 0);
+    const charges = this.#segments.filter((segment) => segment.cost > 0);
+    return this.#isPrepaid(charges) ? [] : charges;
+  }
+
+  /** A small function that runs to its end by itself was paid for by whoever called it. */
+  #isPrepaid(charges: readonly Charge[]): boolean {
+    const [only, ...others] = charges;
+    return !this.#mayRunOn && others.length === 0 && only !== undefined && only.cost <= COST.prepaid;
   }
 
   #immediate(kind: number): void {

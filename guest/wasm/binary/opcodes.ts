@@ -42,8 +42,10 @@ export type ImmediateName = keyof typeof IMMEDIATE;
 
 /** What instructions cost that cost more than 1 unit: measured, so that no unit lasts much longer than a nanosecond. */
 export const COST = {
-  call: 3,
-  callIndirect: 6,
+  /** Pays for a callee that is no larger than `prepaid`, too: see `BodyScanner`. */
+  call: 16,
+  callIndirect: 16,
+  prepaid: 14,
   divide: 4,
   bulk: 64,
   tableSet: 100,

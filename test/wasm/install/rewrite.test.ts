@@ -30,6 +30,15 @@ describe('a rewritten module', () => {
     expect(runWith(metered(text), 0n, 5)).toBe('fuel');
   });
 
+  test('a call pays for a small function, which then pays nothing itself', () => {
+    const job = metered(
+      '(module (func $leaf (export "run") (result i32) (i32.const 1)) (func (export "call") (drop (call $leaf))))',
+    );
+    expect(runWith(job, 0n)).toBe('returned');
+    expect(job.fuel.value).toBe(0n);
+    expect(() => job.exports['call']?.()).toThrow();
+  });
+
   test('is the same, byte for byte, every time', () => {
     const bytes = wat(PROGRAMS['a switch'] as string);
     expect(rewrite(bytes).bytes).toEqual(rewrite(bytes).bytes);
