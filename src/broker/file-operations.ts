@@ -10,8 +10,8 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  futimesSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -20,6 +20,7 @@ import {
   renameSync,
   rmdirSync,
   unlinkSync,
+  utimesSync,
   writeSync,
   type BigIntStats,
 } from 'node:fs';
@@ -32,6 +33,8 @@ const MAX_ENTRIES = 10_000;
 const NEW_FILE_MODE = 0o644;
 const NEW_FOLDER_MODE = 0o755;
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+/** Linux O_PATH: a handle on the name only. Node does not export it. */
+const O_PATH = 0o10000000;
 const NOTHING: BrokerReply = { value: {} };
 
 type Args = Record<string, unknown>;
@@ -47,6 +50,12 @@ export const FILE_OPERATIONS: Readonly<Record<string, Operation>> = Object.freez
   statAt: (table, args) => at(table, args, (place) => withPlace(place, O_NOFOLLOW, statReply)),
   setSize,
   setTimes: (table, args) => setTimes(table, table.get(args['file']), args),
+  setTimesAt: (table, args) => {
+    const dir = table.get(args['dir']);
+    return table.at(dir, args['path'], (place, shown) =>
+      withPlace(place, O_NOFOLLOW, (fd) => setTimes(table, { ...dir, fd, shown }, args)),
+    );
+  },
   sync,
   readDir,
   mkdirAt: (table, args) => change(table, args, (place) => mkdirSync(place, { mode: NEW_FOLDER_MODE })),
@@ -70,7 +79,7 @@ function open(table: FileTable, args: Args): BrokerReply {
   return table.at(dir, args['path'], (place, shown) => {
     if (wanted.writes) table.demandWritable(dir, shown);
     // Not followed, whatever the guest says: a link inside is refused rather than judged.
-    const fd = openSync(place, wanted.flags | O_NOFOLLOW | O_NONBLOCK, NEW_FILE_MODE);
+    const fd = openSync(place, wanted.flags | noFollow(place) | O_NONBLOCK, NEW_FILE_MODE);
     const stat = fstatSync(fd, { bigint: true });
     if (!stat.isFile() && !stat.isDirectory()) {
       closeSync(fd);
@@ -145,7 +154,9 @@ function setSize(table: FileTable, args: Args): BrokerReply {
 function setTimes(table: FileTable, file: OpenFile, args: Args): BrokerReply {
   table.demandWritable(file, file.shown);
   const stat = fstatSync(file.fd);
-  futimesSync(file.fd, timeOf(args['accessed'], stat.atimeMs), timeOf(args['modified'], stat.mtimeMs));
+  // Through /proc: a handle on the name alone cannot be changed by itself.
+  const place = `/proc/self/fd/${file.fd}`;
+  utimesSync(place, timeOf(args['accessed'], stat.atimeMs), timeOf(args['modified'], stat.mtimeMs));
   return NOTHING;
 }
 
@@ -166,8 +177,15 @@ function sync(table: FileTable, args: Args): BrokerReply {
 
 function readDir(table: FileTable, args: Args): BrokerReply {
   const { fd } = table.get(args['file']);
-  const entries = readdirSync(`/proc/self/fd/${fd}`, { withFileTypes: true }).slice(0, MAX_ENTRIES);
-  return { value: { entries: entries.map((entry) => ({ name: entry.name, type: typeOf(entry) })) } };
+  const folder = `/proc/self/fd/${fd}`;
+  const entries = readdirSync(folder, { withFileTypes: true });
+  if (entries.length > MAX_ENTRIES) throw new BrokerRefusal('overflow', 'too many entries');
+  const listed = entries.map((entry) => ({
+    name: entry.name,
+    type: typeOf(entry),
+    ...identityAt(folder, entry.name),
+  }));
+  return { value: { entries: listed, identity: identityOf(fstatSync(fd, { bigint: true })) } };
 }
 
 function at(table: FileTable, args: Args, act: (place: string) => BrokerReply): BrokerReply {
@@ -191,10 +209,14 @@ function changeTwo(table: FileTable, args: Args, act: (from: string, to: string)
   });
 }
 
+/** A handle of ours is reached through a link of /proc; every other link stays what it is. */
+function noFollow(place: string): number {
+  return /^\/proc\/self\/fd\/\d+$/.test(place) ? 0 : O_NOFOLLOW;
+}
+
 /** Runs `act` on a descriptor of the file at a place, which is closed again. */
 function withPlace(place: string, flags: number, act: (fd: number) => BrokerReply): BrokerReply {
-  const isHandleItself = /^\/proc\/self\/fd\/\d+$/.test(place);
-  const fd = openSync(place, 0o10000000 | (isHandleItself ? 0 : flags));
+  const fd = openSync(place, O_PATH | (flags & noFollow(place)));
   try {
     return act(fd);
   } finally {
@@ -220,6 +242,12 @@ function statReply(fd: number): BrokerReply {
 /** The same for the same file, and no inode number of the host. */
 function identityOf({ dev, ino }: BigIntStats): string {
   return createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 32);
+}
+
+/** Nothing for a file that has gone since it was listed. */
+function identityAt(folder: string, name: string): { identity?: string } {
+  const stat = lstatSync(`${folder}/${name}`, { bigint: true, throwIfNoEntry: false });
+  return stat ? { identity: identityOf(stat) } : {};
 }
 
 interface Typed {
