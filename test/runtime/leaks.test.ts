@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openTestRuntime } from '../cell/test-runtime.ts';
 import { writeSkill } from '../write-skill.ts';
 import { controlGroups, descendants, openDescriptors, temporaryFiles } from './host-state.ts';
@@ -46,7 +46,7 @@ test(
   `${SEQUENTIAL} calls one after the other and ${CONCURRENT} at once leave nothing behind`,
   async () => {
     const { runtime, folder, close } = openTestRuntime();
-    afterAll(close);
+    onTestFinished(close);
     const skill = await runtime.load(writeSkill(folder, { source: SOURCE }));
     const call = async (n: number): Promise<string> => {
       const outcome = await runtime.execute(skill, { n }, { reject: false });
