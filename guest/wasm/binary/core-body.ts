@@ -49,7 +49,7 @@ export interface BodyScan {
 /** Below this much, a region's segments are paid at its start: a charge costs about as much as five instructions. */
 const REGION_LUMP = 256;
 /** Segments below this are paid at the region's start in any case. */
-const SEGMENT_LUMP = 16;
+const SEGMENT_LUMP = 32;
 /** Instructions that cost more than this pay when they are reached. */
 const HEAVY = 16;
 
