@@ -78,12 +78,21 @@ async function runInspection(wall: Wall, spec: LaunchSpec, files: string[]): Pro
   const artifact = { init: () => ({ task: 'inspect' }) };
   const process = wall.launch(spec, INSPECT_GRANT);
   const session = new Session({ process, artifact, grant: INSPECT_GRANT, start: 'cold', preload: false });
-  const { reply, logs } = await session.call({ files });
+  const { reply, started, logs } = await session.call({ files });
   if (reply?.kind === 'result') return replySchema.parse(reply.value);
-  const reason =
-    reply?.kind === 'error' || reply?.kind === 'broken' ? reply.message : logs.trim() || 'no answer';
+  if (!started) throw notInspected(logs);
+  const reason = reply?.kind === 'error' || reply?.kind === 'broken' ? reply.message : logs.trim() || 'no answer';
   const unparsed = [{ value: `the parser gave up: ${reason.slice(0, 300)}`, at: 'bundle' }];
   return { findings: { ...NOTHING_INSPECTED, unparsed }, bytecode: {} };
+}
+
+/** The cell failed, not the source: nothing is known about it, and nothing is kept. */
+function notInspected(logs: string): SkillError {
+  const reason = logs.trim().split('\n').at(-1) || 'it ended at once';
+  return new SkillError('internal', `The cell that inspects source did not start: ${reason}`, {
+    fix: 'Run `skillcell doctor`; the Skillcell folder must not lie below a folder that only root can enter.',
+    detail: { logs },
+  });
 }
 
 function readCached(file: string): Inspection | undefined {
