@@ -7,6 +7,8 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Most tests wait for other processes; half of the cores, as is the default, would wait with them.
+    maxWorkers: '100%',
   },
 });
 

@@ -16,7 +16,7 @@ minimum: { external: wasm }
 ceilings: { timeout: 60s, memory: 512MiB, processes: 4 }
 filesystem: { allow: ["\${workspace}/in/**", /data] }
 env: { allow: [API_KEY] }
-network: { allow: ["*.example.com"] }
+network: { allow: ["*.example.com"], allow_private: ["127.0.0.1", "::1"] }
 `);
     expect(policy).toEqual({
       minimum: { ...DEFAULT_POLICY.minimum, external: 'wasm' },
@@ -24,7 +24,7 @@ network: { allow: ["*.example.com"] }
       ceilingsSet: ['timeout', 'memory', 'processes'],
       filesystem: { allow: ['${workspace}/in/**', '/data'] },
       env: { allow: ['API_KEY'] },
-      network: { allow: ['*.example.com'] },
+      network: { allow: ['*.example.com'], allowPrivate: ['127.0.0.1', '::1'] },
     });
   });
 
@@ -36,7 +36,7 @@ network: { allow: ["*.example.com"] }
   it.each([
     ['skills: []', 'skills'],
     ['publishers: []', 'publishers'],
-    ['network: { allow: [], allow_private: ["127.0.0.1"] }', 'network.allow_private'],
+    ['network: { allow_private: ["localhost"] }', 'network.allow_private.0'],
     ['ceilings: { fuel: 3 }', 'ceilings.fuel'],
     ['minimum: { stranger: wasm }', 'minimum.stranger'],
   ])('refuses a key that is not enforced: %s', (text, at) => {
