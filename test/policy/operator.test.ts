@@ -36,7 +36,6 @@ network: { allow: ["*.example.com"], allow_private: ["127.0.0.1", "::1"] }
   it.each([
     ['skills: []', 'skills'],
     ['publishers: []', 'publishers'],
-    ['network: { allow_private: ["localhost"] }', 'network.allow_private.0'],
     ['ceilings: { fuel: 3 }', 'ceilings.fuel'],
     ['minimum: { stranger: wasm }', 'minimum.stranger'],
   ])('refuses a key that is not enforced: %s', (text, at) => {
@@ -57,6 +56,7 @@ network: { allow: ["*.example.com"], allow_private: ["127.0.0.1", "::1"] }
     ['filesystem: { allow: ["/data/../etc"] }', 'filesystem.allow.0'],
     ['filesystem: { allow: ["${workspace}x"] }', 'filesystem.allow.0'],
     ['network: { allow: ["*"] }', 'network.allow.0'],
+    ['network: { allow_private: ["localhost"] }', 'network.allow_private.0'],
     ['env: { allow: ["A B"] }', 'env.allow.0'],
     ['env: {}', 'env.allow'],
     ['[]', 'the top level'],
