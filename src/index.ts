@@ -5,6 +5,10 @@
  */
 export { createRuntime, Runtime } from './runtime.ts';
 export type { ExecuteOptions, RuntimeOptions } from './runtime.ts';
+export { buildSkill } from './build/build-skill.ts';
+export type { BuildOptions, Built } from './build/build-skill.ts';
+export { initSkill, LANGUAGES } from './build/init-skill.ts';
+export type { InitOptions, Language } from './build/init-skill.ts';
 export { EXIT_CODES, SkillError, toSkillError } from './errors.ts';
 export type { ErrorBody, ErrorCode, LimitName } from './errors.ts';
 export type { CapabilityEvent, Execution, Failure, Mode, Outcome, Success, Usage } from './outcome.ts';

@@ -8,7 +8,18 @@ import { describe, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** A part imports only from parts to its left. */
-const PIPELINE = ['manifest', 'load', 'trust', 'policy', 'cell', 'broker', 'audit', 'runtime', 'index'];
+const PIPELINE = [
+  'manifest',
+  'load',
+  'trust',
+  'policy',
+  'cell',
+  'broker',
+  'audit',
+  'runtime',
+  'build',
+  'index',
+];
 const FRONT_ENDS = ['cli', 'mcp', 'http', 'web'];
 /** What every part may use: the words they share, and where the package lies. */
 const SHARED = ['errors', 'outcome', 'package-root'];

@@ -8,11 +8,13 @@ import { Option, type Command } from 'commander';
 /** Commands report how they ended; a thrown SkillError is reported by main. */
 type Done = (exitCode: number) => void;
 
+const LANGUAGES = ['rust', 'go', 'c', 'typescript', 'python'];
 const MODES = ['in_process', 'subprocess', 'wasm', 'container'];
 
 export function addCommands(program: Command, done: Done): void {
   addRun(program, done);
   addReading(program, done);
+  addAuthoring(program, done);
   addChanging(program, done);
   addAudit(program, done);
   addChecks(program, done);
@@ -62,6 +64,31 @@ function addReading(program: Command, done: Done): void {
     .action(async (skill: string) => {
       const { validate } = await import('./commands/validate.ts');
       done(await validate(skill));
+    });
+}
+
+function addAuthoring(program: Command, done: Done): void {
+  program
+    .command('init')
+    .argument('<name>', 'id of the new skill: category/name')
+    .addOption(
+      new Option('--lang <language>', 'language to write it in').choices(LANGUAGES).makeOptionMandatory(),
+    )
+    .option('--dir <folder>', 'where to put it (default: skills/<name>)')
+    .description('write a new skill that works, to start from')
+    .addHelpText('after', example('init text/shout --lang rust'))
+    .action(async (name: string, options: { lang: string; dir?: string }) => {
+      const { init } = await import('./commands/init.ts');
+      done(await init(name, options));
+    });
+  program
+    .command('build')
+    .argument('<skill>')
+    .description('compile the source of a skill to skill.wasm, with your own compilers')
+    .addHelpText('after', example('build skills/text/shout'))
+    .action(async (skill: string) => {
+      const { build } = await import('./commands/build.ts');
+      done(await build(skill));
     });
 }
 

@@ -1,0 +1,3 @@
+module word_stats
+
+go 1.21

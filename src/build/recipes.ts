@@ -1,0 +1,107 @@
+/**
+ * How a skill is built, by language. Which one it is shows in the name of its source file; a new language is one
+ * more row.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../package-root.ts';
+import { buildRust } from './rust.ts';
+import { compile, demand, packageFile, type Tool, type Workshop } from './tools.ts';
+import { buildTypeScript } from './typescript.ts';
+
+export interface Recipe {
+  language: string;
+  /** The source file that gives it away. */
+  source: string;
+  /** `core`: a module that becomes a component by wrapping; `done`: a component or a WASI command as it is. */
+  makes: 'core' | 'done';
+  build: (workshop: Workshop) => void;
+}
+
+const CLANG: Tool = {
+  what: 'the C compiler clang',
+  probe: ['clang', '--version'],
+  install: 'apt-get install clang lld',
+};
+const WASM_LD: Tool = {
+  what: 'the linker wasm-ld',
+  probe: ['wasm-ld', '--version'],
+  install: 'apt-get install lld',
+};
+/** Links the smallest program: header files alone do not make a C library. */
+const WASI_LIBC: Tool = {
+  what: 'the C library for WASI',
+  probe: ['sh', '-c', 'echo "int main(void){return 0;}" | clang --target=wasm32-wasi -xc - -o /dev/null'],
+  install: 'apt-get install wasi-libc libclang-rt-dev-wasm32',
+};
+const GO: Tool = {
+  what: 'Go 1.21 or newer',
+  probe: ['sh', '-c', 'go tool dist list | grep -q "^wasip1/wasm$"'],
+  install: 'apt-get install golang-go (Debian 13 or newer), or from go.dev/dl',
+};
+
+const C_FLAGS = [
+  '-std=c11',
+  '-O2',
+  '-Wall',
+  '-Wextra',
+  '-mbulk-memory',
+  '-Wl,--strip-all',
+  '-Wl,--stack-first',
+];
+const FREESTANDING = [
+  '--target=wasm32-unknown-unknown',
+  '-ffreestanding',
+  '-nostdlib',
+  '-fvisibility=hidden',
+  '-Wl,--no-entry',
+];
+
+export const RECIPES: readonly Recipe[] = [
+  {
+    language: 'C',
+    source: 'src/skill.c',
+    makes: 'core',
+    build: (workshop) => buildC(workshop, [CLANG, WASM_LD], [...C_FLAGS, ...FREESTANDING, 'src/skill.c']),
+  },
+  {
+    language: 'C with the WASI library',
+    source: 'src/main.c',
+    makes: 'done',
+    build: (workshop) =>
+      buildC(workshop, [CLANG, WASM_LD, WASI_LIBC], [...C_FLAGS, '--target=wasm32-wasi', 'src/main.c']),
+  },
+  { language: 'Rust', source: 'src/lib.rs', makes: 'core', build: buildRust },
+  { language: 'Go', source: 'src/main.go', makes: 'done', build: buildGo },
+  { language: 'AssemblyScript', source: 'assembly/index.ts', makes: 'core', build: buildAssemblyScript },
+  { language: 'TypeScript', source: 'src/skill.ts', makes: 'done', build: buildTypeScript },
+];
+
+/** The recipes whose source file is in the bundle. */
+export function recipesFor(bundle: string): Recipe[] {
+  return RECIPES.filter(({ source }) => existsSync(join(bundle, source)));
+}
+
+function buildC({ bundle, output }: Workshop, tools: readonly Tool[], args: readonly string[]): void {
+  tools.forEach(demand);
+  compile('clang', [...args, '-o', output], { cwd: bundle, source: 'The C source' });
+}
+
+function buildGo({ bundle, output }: Workshop): void {
+  demand(GO);
+  const env = { ...process.env, GOOS: 'wasip1', GOARCH: 'wasm', GOTOOLCHAIN: 'local', GOWORK: 'off' };
+  const args = ['build', '-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-o', output, '.'];
+  compile('go', args, { cwd: join(bundle, 'src'), env, source: 'The Go source' });
+}
+
+function buildAssemblyScript({ bundle, output, packagesFrom }: Workshop): void {
+  const compiler = packageFile('assemblyscript', 'bin/asc.js', [...packagesFrom, packageRoot()]);
+  // No collector: an instance lives for one call. No `abort` to import: a failed check traps.
+  const flags = ['-O3', '--runtime', 'stub', '--use', 'abort=', '-o', output];
+  compile(process.execPath, [compiler, 'assembly/index.ts', ...flags], {
+    cwd: bundle,
+    source: 'The AssemblyScript source',
+  });
+}
