@@ -70,23 +70,19 @@ class Encoder {
     const type = this.#type(hostInstanceType(this.#functions));
     this.#write(section(SECTION.import, [[0x00, ...name(HOST_INTERFACE), 0x05, ...u32(type)]]));
     const instance = this.#instantiate(this.#module(shimModule(this.#paramCounts())), {});
-    const standIns = this.#functions.map((key, at) => [
-      ...name(key),
-      CORE_SORT.func,
-      ...u32(this.#aliasFunc(instance, String(at))),
-    ]);
+    const standIns = this.#functions.map((key, at) =>
+      named(key, CORE_SORT.func, this.#aliasFunc(instance, String(at))),
+    );
     return { instance, functions: this.#coreInstance([0x01, ...list(standIns)]) };
   }
 
   /** Puts the real functions, which use the memory of the module, behind the stand-ins. */
   #tie(shim: number, realloc: number): void {
-    const lowered = this.#functions.map((key, at) => [
-      ...name(String(at)),
-      CORE_SORT.func,
-      ...u32(this.#lower(key, realloc)),
-    ]);
+    const lowered = this.#functions.map((key, at) =>
+      named(String(at), CORE_SORT.func, this.#lower(key, realloc)),
+    );
     this.#alias(shim, TABLE, CORE_SORT.table);
-    const filled = this.#coreInstance([0x01, ...list([...lowered, [...name(TABLE), CORE_SORT.table, 0x00]])]);
+    const filled = this.#coreInstance([0x01, ...list([...lowered, named(TABLE, CORE_SORT.table, 0)])]);
     this.#instantiate(this.#module(fixupModule(this.#paramCounts())), { '': filled });
   }
 
@@ -117,7 +113,7 @@ class Encoder {
   }
 
   #instantiate(module: number, args: Record<string, number>): number {
-    const given = Object.entries(args).map(([key, at]) => [...name(key), CORE_SORT.instance, ...u32(at)]);
+    const given = Object.entries(args).map(([key, at]) => named(key, CORE_SORT.instance, at));
     return this.#coreInstance([0x00, ...u32(module), ...list(given)]);
   }
 
@@ -143,6 +139,10 @@ class Encoder {
   #write(bytes: Bytes): void {
     this.#parts.push(Uint8Array.from(bytes));
   }
+}
+
+function named(key: string, sort: number, index: number): Bytes {
+  return [...name(key), sort, ...u32(index)];
 }
 
 const utf8: Bytes = [0x00];

@@ -42,19 +42,12 @@ const GO: Tool = {
   install: 'apt-get install golang-go (Debian 13 or newer), or from go.dev/dl',
 };
 
-const C_FLAGS = [
-  '-std=c11',
-  '-O2',
-  '-Wall',
-  '-Wextra',
-  '-mbulk-memory',
-  '-Wl,--strip-all',
-  '-Wl,--stack-first',
-];
+const C_FLAGS = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Wl,--strip-all', '-Wl,--stack-first'];
 const FREESTANDING = [
   '--target=wasm32-unknown-unknown',
   '-ffreestanding',
   '-nostdlib',
+  '-mbulk-memory',
   '-fvisibility=hidden',
   '-Wl,--no-entry',
 ];

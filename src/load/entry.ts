@@ -20,7 +20,9 @@ export function findEntry(manifest: Pick<Manifest, 'entry'>, files: FileDigests)
     'manifest_invalid',
     `The entry ${JSON.stringify(manifest.entry)} is no file of the bundle.`,
     {
-      fix: 'Let "entry" name a file inside the bundle folder, relative to it, such as "skill.py".',
+      fix: path.endsWith('.wasm')
+        ? 'Build it from its source with `skillcell build`, or let "entry" name a file of the bundle.'
+        : 'Let "entry" name a file inside the bundle folder, relative to it, such as "skill.py".',
       detail: { field: 'entry', entry: manifest.entry },
     },
   );

@@ -1,0 +1,3 @@
+module skill
+
+go 1.21
