@@ -50,13 +50,16 @@ function uncoveredNetwork({ manifest, inspection, paths }: DriftSource): string[
   );
 }
 
+/** The http of the skill interface, for languages without `wasi:http`. */
+const HOST_FETCH = /^skillcell:skill\/host(?:@[^#]*)?#fetch$/;
+
 /** What a Wasm binary imports is what it can use, so this is no guess. */
 function uncoveredInterfaces({ manifest, inspection }: DriftSource): string[] {
   const { network, filesystem } = manifest.capabilities;
   const uncovered = inspection.interfaces.filter(
     ({ value }) =>
       value.startsWith('wasi:sockets/') ||
-      (network.length === 0 && value.startsWith('wasi:http/')) ||
+      (network.length === 0 && (value.startsWith('wasi:http/') || HOST_FETCH.test(value))) ||
       (filesystem.length === 0 && value.startsWith('wasi:filesystem/')),
   );
   return perValue(

@@ -3,13 +3,15 @@
  *
  * @module
  */
-import type { Component, Plan } from '../contract.ts';
+import type { Component, Definition, Plan, TypeDef } from '../contract.ts';
 import { parseComponent } from '../binary/component.ts';
 import { parseCoreModule, type CoreModule } from '../binary/core-module.ts';
 import { BinaryError, Reader } from '../binary/reader.ts';
 import { CAPS } from './caps.ts';
 import { commandEntry, componentEntry } from './entry.ts';
 import { rewriteModule, type RewrittenModule } from './rewrite.ts';
+
+const SKILL_HOST = /^skillcell:skill\/host(?:@|$)/u;
 
 export interface InstallOptions {
   /** Ceiling of a memory, in pages of 64 KiB. */
@@ -69,9 +71,40 @@ function installCommand(bytes: Uint8Array, options: InstallOptions): Installatio
   };
 }
 
+/**
+ * Interfaces; and of ours, which holds functions of different power, also what is used of it: `…/host#fetch` is
+ * network, `…/host#log` is nothing.
+ */
 function importedNames(component: Component): string[] {
-  const names = component.definitions.flatMap((item) => (item.kind === 'import' ? [item.name] : []));
-  return [...new Set(names)].sort();
+  const names = new Set<string>();
+  const types: (TypeDef | undefined)[] = [];
+  for (const item of component.definitions) {
+    if (addsType(item)) types.push(item.kind === 'type' ? item.type : undefined);
+    if (item.kind !== 'import') continue;
+    names.add(item.name);
+    const type = item.desc.kind === 'instance' ? types[item.desc.type] : undefined;
+    if (!SKILL_HOST.test(item.name) || type?.kind !== 'instance') continue;
+    for (const declared of type.declarations) {
+      if (declared.kind === 'export' && declared.desc.kind === 'func')
+        names.add(`${item.name}#${declared.name}`);
+    }
+  }
+  return [...names].sort();
+}
+
+/** Whether a definition takes a place in the index space of types. */
+function addsType(item: Definition): boolean {
+  switch (item.kind) {
+    case 'type':
+      return true;
+    case 'alias':
+    case 'export':
+      return item.sort === 'type';
+    case 'import':
+      return item.desc.kind === 'type';
+    default:
+      return false;
+  }
 }
 
 function rewriteAll(
