@@ -3,13 +3,15 @@
  *
  * @module
  */
-import { BlockList, isIPv6 } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 const V4_RANGES = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  // The host agent of a large cloud, at an address that looks public.
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
@@ -40,5 +42,5 @@ function makeList(ranges: string[]): BlockList {
 
 export function isPublicAddress(address: string): boolean {
   if (isIPv6(address)) return global6.check(address, 'ipv6') && !refused.check(address, 'ipv6');
-  return !refused.check(address, 'ipv4');
+  return isIPv4(address) && !refused.check(address, 'ipv4');
 }

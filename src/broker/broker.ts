@@ -8,27 +8,34 @@ import type { Bundle } from '../load/bundle.ts';
 import type { CapabilityEvent } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import { FileBroker } from './files.ts';
-import { HttpBroker } from './http.ts';
+import { HttpBroker, type HttpOptions } from './http.ts';
+import { Records } from './records.ts';
 
 /** Opens the broker of one call. */
-export function openBroker(grant: Grant, bundle: Bundle): CallBroker {
-  return new Broker(grant, bundle);
+export function openBroker(grant: Grant, bundle: Bundle, options: HttpOptions = {}): CallBroker {
+  return new Broker(grant, bundle, options);
 }
 
 class Broker implements CallBroker {
-  readonly used: CapabilityEvent[] = [];
-  readonly denied: CapabilityEvent[] = [];
+  readonly #records = new Records();
   readonly #files: FileBroker;
   readonly #http: HttpBroker;
 
-  constructor(grant: Grant, bundle: Bundle) {
-    const record = { used: this.used, denied: this.denied };
-    this.#files = new FileBroker(grant, bundle, record);
-    this.#http = new HttpBroker(grant, record);
+  constructor(grant: Grant, bundle: Bundle, options: HttpOptions) {
+    this.#files = new FileBroker(grant, bundle, this.#records);
+    this.#http = new HttpBroker(grant, this.#records, options);
+  }
+
+  get used(): CapabilityEvent[] {
+    return this.#records.used;
+  }
+
+  get denied(): CapabilityEvent[] {
+    return this.#records.denied;
   }
 
   async handle(request: BrokerRequest): Promise<BrokerReply> {
-    const reply = this.#files.handle(request) ?? (await this.#http.handle(request));
+    const reply = (await this.#files.handle(request)) ?? (await this.#http.handle(request));
     if (reply) return reply;
     throw new BrokerRefusal('nosys', `The broker knows no request "${request.op.slice(0, 40)}"`);
   }

@@ -4,17 +4,20 @@
  *
  * @module
  */
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, realpathSync } from 'node:fs';
 import { BrokerRefusal } from '../cell/contract.ts';
 import type { CapabilityEvent } from '../outcome.ts';
+import type { Records } from './records.ts';
 
 const MAX_OPEN_FILES = 256;
 /** Linux O_PATH: a handle on the name only. Node does not export it. */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
+const { O_DIRECTORY, O_NOFOLLOW } = constants;
 const MAX_SEGMENTS = 128;
 const MAX_SEGMENT_BYTES = 255;
 
 export interface RootOptions {
+  /** A real path: what lies on the way is no link, and if it became one since, it is not followed. */
   host: string;
   guest: string;
   writable: boolean;
@@ -34,15 +37,22 @@ export interface OpenFile {
   root: Root;
   /** Path as the guest sees it, for records only. */
   shown: string;
+  /** Whether the descriptor itself was opened for writing. */
   writable: boolean;
 }
 
-interface Records {
-  used: CapabilityEvent[];
-  denied: CapabilityEvent[];
+/** A place in a directory that is held open: nothing on the way to it can be swapped any more. */
+export interface Place {
+  /** Path for the kernel. Its last segment may still be a link, unless it is the directory itself. */
+  path: string;
+  /** Path as the guest sees it. */
+  shown: string;
+  root: Root;
+  isDirectoryItself: boolean;
 }
 
 export class FileTable {
+  readonly #roots: RootOptions[] = [];
   readonly #files = new Map<number, OpenFile>();
   readonly #records: Records;
   #next = 0;
@@ -51,11 +61,10 @@ export class FileTable {
     this.#records = records;
   }
 
-  /** Granted directories come first, so their numbers are known before the call starts. */
-  addRoot({ host, guest, writable, maxBytes }: RootOptions): void {
-    const fd = openSync(host, O_PATH | constants.O_NOFOLLOW);
-    const root = { guest, writable, room: maxBytes ?? Number.POSITIVE_INFINITY };
-    this.#files.set(this.#next++, { fd, root, shown: guest, writable });
+  /** Granted directories come first, so their numbers are known before the call starts. Opened when first used. */
+  addRoot(root: RootOptions): void {
+    this.#roots.push(root);
+    this.#next++;
   }
 
   add(file: OpenFile): number {
@@ -65,18 +74,20 @@ export class FileTable {
     }
     const id = this.#next++;
     this.#files.set(id, file);
-    this.#note(this.#records.used, `${file.writable ? 'write' : 'read'} ${file.shown}`, 'granted');
+    this.noteUse(`${file.writable ? 'write' : 'read'} ${file.shown}`);
     return id;
   }
 
   get(id: unknown): OpenFile {
-    const file = typeof id === 'number' ? this.#files.get(id) : undefined;
+    const file = typeof id === 'number' ? (this.#files.get(id) ?? this.#openRoot(id)) : undefined;
     if (!file) throw new BrokerRefusal('badf', 'no such file');
     return file;
   }
 
   closeFile(id: unknown): void {
     const file = this.get(id);
+    // A granted directory belongs to the call.
+    if (Number(id) < this.#roots.length) throw new BrokerRefusal('badf', 'not opened by the guest');
     this.#files.delete(Number(id));
     closeSync(file.fd);
   }
@@ -84,51 +95,104 @@ export class FileTable {
   close(): void {
     for (const { fd } of this.#files.values()) closeSync(fd);
     this.#files.clear();
-  }
-
-  /** The same file again with other flags: through /proc, because a handle from O_PATH cannot be read or written. */
-  reopen(file: OpenFile, flags: number): number {
-    return openSync(`/proc/self/fd/${file.fd}`, flags);
+    this.#roots.length = 0;
   }
 
   /** Refuses with `rofs` and writes the denial down. */
-  demandWritable(file: OpenFile, what: string): void {
-    if (file.root.writable) return;
-    this.#note(this.#records.denied, `write ${what}`, 'readable only');
+  demandWritable({ root, shown }: Pick<OpenFile, 'root' | 'shown'>): void {
+    if (root.writable) return;
+    this.noteDenial(`write ${shown}`, 'readable only');
     throw new BrokerRefusal('rofs', 'readable only');
   }
 
-  /**
-   * Calls `act` with a path whose parent is a descriptor of ours, so that nothing can be swapped underneath; the last
-   * segment is not followed unless `act` itself follows it.
-   */
-  at<T>(dir: OpenFile, path: unknown, act: (place: string, shown: string) => T): T {
-    const segments = checkSegments(path);
+  /** Calls `act` with a place whose directory is a descriptor of ours. */
+  at<T>(id: unknown, path: unknown, act: (place: Place) => T): T {
+    const { dir, segments } = this.#inward(this.get(id), checkSegments(path));
+    const { root } = dir;
     const last = segments.pop();
-    if (last === undefined) return act(`/proc/self/fd/${dir.fd}`, dir.shown);
+    if (last === undefined) {
+      return act({ path: `/proc/self/fd/${dir.fd}`, shown: dir.shown, root, isDirectoryItself: true });
+    }
     const parent = walk(dir.fd, segments);
     try {
-      return act(`/proc/self/fd/${parent}/${last}`, [dir.shown, ...segments, last].join('/'));
+      const shown = [dir.shown, ...segments, last].join('/');
+      return act({ path: `/proc/self/fd/${parent}/${last}`, shown, root, isDirectoryItself: false });
     } finally {
       if (parent !== dir.fd) closeSync(parent);
     }
   }
 
-  #note(list: CapabilityEvent[], asked: string, declared: string): void {
-    const isKnown = list.some((event) => event.asked === asked);
-    if (!isKnown && list.length < 64)
-      list.push({ capability: 'filesystem', asked: asked.slice(0, 300), declared });
+  /** Whether a granted directory lies there or below: its way stays as it is. */
+  leadsToRoot(shown: string): boolean {
+    return this.#roots.some(({ guest }) => guest === shown || guest.startsWith(`${shown}/`));
   }
+
+  noteUse(asked: string): void {
+    this.#records.note('used', event(asked, 'granted'));
+  }
+
+  noteDenial(asked: string, declared: string): void {
+    this.#records.note('denied', event(asked, declared));
+  }
+
+  /** Where one granted directory lies in another, the rules of the inner one hold, as with a mount. */
+  #inward(dir: OpenFile, segments: string[]): { dir: OpenFile; segments: string[] } {
+    for (let length = segments.length; length > 0; length--) {
+      const shown = [dir.shown, ...segments.slice(0, length)].join('/');
+      const inner = this.#roots.findIndex(({ guest }) => guest === shown);
+      if (inner >= 0) return { dir: this.get(inner), segments: segments.slice(length) };
+    }
+    return { dir, segments };
+  }
+
+  #openRoot(id: number): OpenFile | undefined {
+    const options = this.#roots[id];
+    if (!options) return undefined;
+    const { host, guest, writable, maxBytes = Number.POSITIVE_INFINITY } = options;
+    const root = { guest, writable, room: maxBytes };
+    const file = { fd: openReal(host), root, shown: guest, writable: false };
+    this.#files.set(id, file);
+    return file;
+  }
+}
+
+function event(asked: string, declared: string): CapabilityEvent {
+  return { capability: 'filesystem', asked, declared };
+}
+
+/** A handle on a path that has to be real all the way: a directory that became a link meanwhile is refused. */
+function openReal(path: string): number {
+  const segments = path.split('/').filter(Boolean);
+  const last = segments.pop();
+  const top = openSync('/', O_PATH | O_DIRECTORY);
+  if (last === undefined) return top;
+  let parent = top;
+  try {
+    parent = walk(top, segments);
+    return openSync(`/proc/self/fd/${parent}/${last}`, O_PATH | O_NOFOLLOW);
+  } finally {
+    closeSync(top);
+    if (parent !== top) closeSync(parent);
+  }
+}
+
+/** For a folder of our own, which may well lie behind a link. */
+export function realRoot(root: RootOptions): RootOptions {
+  return { ...root, host: realpathSync(root.host) };
 }
 
 /** Opens one directory after the other; a link in the way is refused by the kernel itself. */
 function walk(start: number, segments: string[]): number {
   let current = start;
   for (const segment of segments) {
-    const flags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-    const next = openSync(`/proc/self/fd/${current}/${segment}`, flags);
-    if (current !== start) closeSync(current);
-    current = next;
+    try {
+      const next = openSync(`/proc/self/fd/${current}/${segment}`, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+      if (current !== start) closeSync(current);
+      current = next;
+    } catch (error) {
+      if (current !== start) closeSync(current);
+      throw error;
+    }
   }
   return current;
 }
@@ -136,15 +200,10 @@ function walk(start: number, segments: string[]): number {
 function checkSegments(path: unknown): string[] {
   if (!Array.isArray(path) || path.length > MAX_SEGMENTS) throw new BrokerRefusal('inval', 'bad path');
   return path.map((segment: unknown) => {
-    if (
-      typeof segment !== 'string' ||
-      segment === '' ||
-      segment === '.' ||
-      segment === '..' ||
-      /[/\0]/.test(segment)
-    ) {
-      throw new BrokerRefusal('inval', 'bad path segment');
-    }
+    const isName =
+      typeof segment === 'string' && !['', '.', '..'].includes(segment) && !/[/\0]/.test(segment);
+    // Half a character would become another name on its way to the kernel.
+    if (!isName || !segment.isWellFormed()) throw new BrokerRefusal('inval', 'bad path segment');
     if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES)
       throw new BrokerRefusal('nametoolong', 'name too long');
     return segment;

@@ -6,58 +6,61 @@
  */
 import { BrokerRefusal, type BrokerReply, type BrokerRequest } from '../cell/contract.ts';
 import type { Bundle } from '../load/bundle.ts';
-import type { CapabilityEvent } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import { FILE_OPERATIONS } from './file-operations.ts';
-import { FileTable } from './file-table.ts';
+import { FileTable, realRoot } from './file-table.ts';
+import type { Records } from './records.ts';
 
 /** What the guest sees of the bundle. */
 export const BUNDLE_PREOPEN = '/skill';
 
-export interface Record {
-  used: CapabilityEvent[];
-  denied: CapabilityEvent[];
-}
-
 export class FileBroker {
-  readonly #table: FileTable;
+  readonly #grant: Grant;
+  readonly #bundle: Bundle;
+  readonly #records: Records;
+  /** Made with the first request: most calls have none. */
+  #table: FileTable | undefined;
+  #closed = false;
 
-  constructor(grant: Grant, bundle: Bundle, record: Record) {
-    this.#table = new FileTable(record);
-    this.#table.addRoot({ host: bundle.stagedDir, guest: BUNDLE_PREOPEN, writable: false });
-    for (const path of grant.filesystem) {
-      const quota = path.maxBytes === undefined ? {} : { maxBytes: path.maxBytes };
-      this.#table.addRoot({
-        host: path.host,
-        guest: path.guest,
-        writable: path.access === 'read-write',
-        ...quota,
-      });
-    }
+  constructor(grant: Grant, bundle: Bundle, records: Records) {
+    this.#grant = grant;
+    this.#bundle = bundle;
+    this.#records = records;
   }
 
   /** Undefined when the request is none about files. */
-  handle({ op, args, payload }: BrokerRequest): BrokerReply | undefined {
+  async handle({ op, args, payload }: BrokerRequest): Promise<BrokerReply | undefined> {
     const operation = FILE_OPERATIONS[op];
     if (!operation) return undefined;
+    if (this.#closed) throw new BrokerRefusal('badf', 'the call is over');
     try {
-      return operation(this.#table, args, payload ?? new Uint8Array());
+      this.#table ??= this.#openTable();
+      return await operation(this.#table, args, payload ?? new Uint8Array());
     } catch (error) {
       throw refusal(error);
     }
   }
 
   close(): void {
-    this.#table.close();
+    this.#closed = true;
+    this.#table?.close();
+  }
+
+  #openTable(): FileTable {
+    const table = new FileTable(this.#records);
+    table.addRoot(realRoot({ host: this.#bundle.stagedDir, guest: BUNDLE_PREOPEN, writable: false }));
+    for (const { host, guest, access, maxBytes } of this.#grant.filesystem) {
+      const quota = maxBytes === undefined ? {} : { maxBytes };
+      table.addRoot({ host, guest, writable: access === 'read-write', ...quota });
+    }
+    return table;
   }
 }
 
 function refusal(error: unknown): BrokerRefusal {
   if (error instanceof BrokerRefusal) return error;
-  const code = (error as NodeJS.ErrnoException).code;
-  // POSIX names without their E: `ENOENT` is `noent`.
-  return new BrokerRefusal(
-    code?.startsWith('E') ? code.slice(1).toLowerCase() : 'io',
-    'file operation failed',
-  );
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  // POSIX names without their E: `ENOENT` is `noent`. Node's own codes (`ERR_…`) are none of them.
+  const isPosix = /^E[A-Z0-9]+$/.test(code);
+  return new BrokerRefusal(isPosix ? code.slice(1).toLowerCase() : 'io', 'file operation failed');
 }

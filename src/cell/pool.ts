@@ -72,7 +72,7 @@ export class Pool {
 
   run(place: Place, job: Job): Promise<CellReport> {
     return this.#gate.through(async () => {
-      if (this.#closed) throw closed();
+      this.#assertOpen();
       if (this.#options.size > 0) return this.#source(place).call(job);
       return place.engine.reusable
         ? callWarmOnce({ ...place, openBroker: this.#openBroker }, job)
@@ -92,7 +92,7 @@ export class Pool {
   }
 
   #source(place: Place): CellSource {
-    if (this.#closed) throw closed();
+    this.#assertOpen();
     const key = `${place.artifact.bundle.digest} ${place.artifact.engine} ${JSON.stringify(place.grant)}`;
     const source = this.#sources.get(key) ?? this.#open(place, key);
     this.#sources.delete(key);
@@ -102,7 +102,7 @@ export class Pool {
   }
 
   #open(place: Place, key: string): CellSource {
-    const options = { ...this.#options, onIdle: () => this.#drop(key) };
+    const options = { ...this.#options, onIdle: () => this.#drop(key), assertOpen: () => this.#assertOpen() };
     if (!place.engine.reusable) return new Standby(place, options);
     return new WarmSet({ ...place, openBroker: this.#openBroker }, options);
   }
@@ -120,10 +120,11 @@ export class Pool {
     this.#sources.get(key)?.close();
     this.#sources.delete(key);
   }
-}
 
-function closed(): SkillError {
-  return new SkillError('usage', 'The runtime is closed', {
-    fix: 'Make the call before close(), or a new runtime.',
-  });
+  #assertOpen(): void {
+    if (!this.#closed) return;
+    throw new SkillError('usage', 'The runtime is closed', {
+      fix: 'Make the call before close(), or a new runtime.',
+    });
+  }
 }

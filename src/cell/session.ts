@@ -188,7 +188,7 @@ export class Session implements Cell {
 }
 
 /** Resolves when the channel has given all it had. Every holder of the other end is dead, so that is soon. */
-async function ended(channel: Duplex): Promise<void> {
+export async function ended(channel: Duplex): Promise<void> {
   if (channel.readableEnded || channel.destroyed) return;
   await new Promise<void>((resolve) => {
     channel.once('end', resolve).once('close', resolve);

@@ -4,28 +4,27 @@
  *
  * @module
  */
-import type { CapabilityEvent } from '../outcome.ts';
+import type { CapabilityEvent, StartKind } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
-import {
-  BrokerRefusal,
-  type Artifact,
-  type CallBroker,
-  type CellProcess,
-  type CellReport,
-  type ExitInfo,
-  type GuestReply,
-  type OpenBroker,
+import type {
+  Artifact,
+  CellProcess,
+  CellReport,
+  ExitInfo,
+  GuestReply,
+  KillReason,
+  OpenBroker,
 } from './contract.ts';
 import { encodeFrame, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
 import { asError } from './guest-frames.ts';
-import { parseGuestJson } from './guest-json.ts';
 import { LogCapture } from './log-capture.ts';
-import { confined } from './session.ts';
+import { confined, ended } from './session.ts';
+import { WarmCall } from './warm-call.ts';
 
 /** Room in a frame beside the result itself. */
 const FRAME_SLACK_BYTES = 64 * 1024;
-/** More requests than this in one call is no use, but an attack on the host. */
-const MAX_HOST_CALLS = 200_000;
+/** The largest body of a request to the broker. */
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 const CPU_CHECK_MS = 50;
 
 export interface WarmCellOptions {
@@ -35,26 +34,19 @@ export interface WarmCellOptions {
   openBroker: OpenBroker;
 }
 
-/** What belongs to the one call that is running. */
-interface Current {
-  broker: CallBroker;
-  logs: LogCapture;
-  hostCalls: number;
-  fuel: number;
-  resultBytes: number;
-  settle: (reply: GuestReply | undefined) => void;
-}
+/** How far a process has come. Each frame is good for one step, and a step is made once. */
+type Stage = 'starting' | 'confining' | 'loading' | 'ready';
 
 export class WarmCell {
   /** Resolves when the cell can be called; false: it died first. */
   readonly ready: Promise<boolean>;
   readonly #options: WarmCellOptions;
   readonly #processLogs: LogCapture;
-  #current: Current | undefined;
-  #exit: ExitInfo | undefined;
-  #started = false;
-  #isReady = false;
+  #stage: Stage = 'starting';
+  #call: WarmCall | undefined;
   #calls = 0;
+  #exit: ExitInfo | undefined;
+  /** Why the skill cannot be made ready. */
   #failure: GuestReply | undefined;
   #settleReady!: (ready: boolean) => void;
 
@@ -66,94 +58,97 @@ export class WarmCell {
     this.#processLogs = new LogCapture(process.logs, (total) => {
       if (total > grant.limits.output) process.kill('output');
     });
-    const limits = { maxBytes: grant.limits.output + FRAME_SLACK_BYTES, maxFrames: Number.POSITIVE_INFINITY };
-    readFrames(process.channel, limits, {
-      onFrame: (frame) => this.#onFrame(frame),
-      onFault: (fault) => this.#onFault(fault),
-    });
+    const maxBytes = Math.max(grant.limits.output, MAX_REQUEST_BYTES) + FRAME_SLACK_BYTES;
+    readFrames(
+      process.channel,
+      { maxBytes, maxFrames: Number.POSITIVE_INFINITY },
+      {
+        onFrame: (frame) => this.#onFrame(frame),
+        onFault: (fault) => this.#onFault(fault),
+      },
+    );
     process.channel.on('error', () => undefined);
     void process.exited.then((exit) => this.#onExit(exit));
-  }
-
-  get isIdle(): boolean {
-    return this.#isReady && !this.#current && !this.isDead;
   }
 
   get isDead(): boolean {
     return this.#exit !== undefined || this.#options.process.killReason !== undefined;
   }
 
-  get exited(): Promise<ExitInfo> {
-    return this.#options.process.exited;
+  /** Calls that it has served or is serving. */
+  get calls(): number {
+    return this.#calls;
   }
 
   async call(params: unknown, signal?: AbortSignal): Promise<CellReport> {
-    const { process } = this.#options;
+    const { process, grant, artifact, openBroker } = this.#options;
     const began = performance.now();
-    const stopLimits = this.#watchLimits(signal);
-    const start = this.#calls++ === 0 ? 'cold' : 'warm';
-    const { current, reply } = this.#openCall();
-    if (await this.ready) this.#send({ t: 'call' }, Buffer.from(JSON.stringify(params)));
-    const cpuBefore = process.usage().cpuMs;
-    const answer = await reply;
-    const wallMs = performance.now() - began;
+    const start = this.#startKind();
+    const call = new WarmCall(++this.#calls, {
+      broker: openBroker(grant, artifact.bundle),
+      channel: process.channel,
+      outputLimit: grant.limits.output,
+      end: (reason) => this.#end(reason),
+    });
+    this.#call = call;
+    const stopLimits = this.#watchLimits(call, signal);
+    if (this.isDead) this.#settle(undefined);
+    if (this.#stage === 'ready' || (await this.ready)) {
+      this.#send({ t: 'call', call: call.number }, Buffer.from(JSON.stringify(params)));
+    }
+    const reply = await call.reply;
     stopLimits();
-    this.#current = undefined;
-    current.broker.close();
-    const { cpuMs, memoryPeakBytes } = process.usage();
-    const logs = this.#isReady ? current.logs : this.#processLogs;
-    return {
-      start,
-      started: this.#started,
-      reply: withDenial(answer ?? this.#failure, current.broker.denied),
-      exit: this.#exit,
-      killReason: process.killReason,
-      used: current.broker.used,
-      denied: current.broker.denied,
-      logs: logs.text(),
-      logBytes: logs.totalBytes,
-      resultBytes: current.resultBytes,
-      wallMs,
-      usage: { cpuMs: cpuMs - cpuBefore, memoryPeakBytes },
-      fuel: current.fuel,
-      hostCalls: current.hostCalls,
-    };
+    return this.#report(call, { start, reply, wallMs: performance.now() - began });
   }
 
   close(): void {
     this.#options.process.kill('done');
   }
 
-  #openCall(): { current: Current; reply: Promise<GuestReply | undefined> } {
-    const { grant, artifact, openBroker, process } = this.#options;
-    let settle!: Current['settle'];
-    const reply = new Promise<GuestReply | undefined>((resolve) => (settle = resolve));
-    const logs = new LogCapture([], (total) => {
-      if (total > grant.limits.output) process.kill('output');
-    });
-    const current = {
-      broker: openBroker(grant, artifact.bundle),
-      logs,
-      hostCalls: 0,
-      fuel: 0,
-      resultBytes: 0,
-      settle,
+  #report(
+    call: WarmCall,
+    { start, reply, wallMs }: { start: StartKind; reply: GuestReply | undefined; wallMs: number },
+  ): CellReport {
+    const { killReason } = this.#options.process;
+    const isReady = this.#stage === 'ready';
+    const logs = isReady ? call.logs : this.#processLogs;
+    return {
+      start,
+      started: isReady || this.#stage === 'loading',
+      reply: withDenial(reply ?? this.#failure, call.denied),
+      exit: this.#exit,
+      killReason,
+      used: call.used,
+      denied: call.denied,
+      logs: logs.text(),
+      logBytes: logs.totalBytes,
+      resultBytes: call.resultBytes,
+      wallMs,
+      usage: { cpuMs: call.cpuMs, memoryPeakBytes: call.memoryBytes },
+      fuel: call.fuel,
+      hostCalls: call.hostCalls,
     };
-    this.#current = current;
-    if (this.#exit) settle(undefined);
-    return { current, reply };
+  }
+
+  #startKind(): StartKind {
+    if (this.#calls > 0) return 'warm';
+    return this.#stage === 'ready' ? 'pool' : 'cold';
   }
 
   /** Deadline, cancellation and the CPU time of this call; the returned function ends the watch. */
-  #watchLimits(signal: AbortSignal | undefined): () => void {
+  #watchLimits(call: WarmCall, signal: AbortSignal | undefined): () => void {
     const { process, grant } = this.#options;
     const { limits } = grant;
-    const deadline = setTimeout(() => process.kill('timeout'), limits.timeout);
-    const cpuAtStart = process.usage().cpuMs;
+    const deadline = setTimeout(() => this.#end('timeout'), limits.timeout);
+    let cpuAtFirst: number | undefined;
     const cpu = setInterval(() => {
-      if (process.usage().cpuMs - cpuAtStart > limits.cpu) process.kill('cpu');
+      // Reading it costs more than a short call does; fuel is what counts from the first instruction on.
+      const { cpuMs, memoryPeakBytes } = process.usage();
+      cpuAtFirst ??= cpuMs;
+      call.measured({ cpuMs: cpuMs - cpuAtFirst, memoryPeakBytes });
+      if (cpuMs - cpuAtFirst > limits.cpu) this.#end('cpu');
     }, CPU_CHECK_MS);
-    const abort = (): void => process.kill('aborted');
+    const abort = (): void => this.#end('aborted');
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted) abort();
     return () => {
@@ -163,92 +158,63 @@ export class WarmCell {
     };
   }
 
+  /** The caller need not wait for the process to be gone: without its broker it reaches nothing any more. */
+  #end(reason: KillReason): void {
+    this.#options.process.kill(reason);
+    this.#settle(undefined);
+  }
+
+  #settle(reply: GuestReply | undefined): void {
+    const call = this.#call;
+    // At once: what comes with the same chunk of bytes belongs to no call any more.
+    this.#call = undefined;
+    call?.settle(reply);
+  }
+
   #onFrame(frame: GuestFrame): void {
     const { body } = frame;
-    if (body['t'] === 'ready') return void this.#onHarnessReady(body);
-    if (body['t'] === 'loaded') return this.#becomeReady();
-    if (body['t'] === 'failed') return this.#onFailed(body);
-    if (!this.#current) return this.#onFault({ kind: 'malformed', message: 'a frame outside of a call' });
-    return this.#onCallFrame(frame, this.#current);
+    if (this.#options.process.killReason !== undefined) return undefined;
+    if (this.#stage === 'starting' && body['t'] === 'ready') return void this.#confine(body);
+    if (this.#stage === 'loading' && body['t'] === 'loaded') return this.#becomeReady();
+    if (this.#stage === 'loading' && body['t'] === 'failed') return this.#onFailed(body);
+    if (this.#stage !== 'ready' || !this.#call) return this.#onFault(outOfOrder(body));
+    const verdict = this.#call.onFrame(frame);
+    if (verdict === 'broken') return this.#onFault(outOfOrder(body));
+    return verdict === undefined ? undefined : this.#settle(verdict.reply);
   }
 
-  #onCallFrame({ body, payload }: GuestFrame, current: Current): void {
-    switch (body['t']) {
-      case 'log':
-        return current.logs.push(payload ?? Buffer.alloc(0));
-      case 'ask':
-        return void this.#ask(body, payload, current);
-      case 'result':
-        return this.#onResult(body, payload ?? Buffer.alloc(0), current);
-      case 'error':
-        current.fuel = count(body['fuel']);
-        return current.settle(asError(body));
-      default:
-        return this.#onFault({ kind: 'malformed', message: 'a frame of unknown kind' });
-    }
-  }
-
-  #onResult(body: Record<string, unknown>, json: Buffer, current: Current): void {
-    current.fuel = count(body['fuel']);
-    current.resultBytes = json.length;
-    try {
-      current.settle({ kind: 'result', ...parseGuestJson(json) });
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      current.settle({ kind: 'error', type: 'NotJson', message: `the result is ${reason}`, trace: '' });
-    }
-  }
-
-  /** The guest asks the holder of authority for something. */
-  async #ask(body: Record<string, unknown>, payload: Buffer | undefined, current: Current): Promise<void> {
-    const id = body['id'];
-    if (++current.hostCalls > MAX_HOST_CALLS) return current.settle(tooManyHostCalls());
-    const args = typeof body['args'] === 'object' && body['args'] !== null ? body['args'] : {};
-    const request = {
-      op: String(body['op']),
-      args: args as Record<string, unknown>,
-      ...(payload ? { payload } : {}),
-    };
-    try {
-      const { value, payload: bytes } = await current.broker.handle(request);
-      if (current === this.#current) this.#send({ t: 'reply', id, value }, bytes);
-    } catch (error) {
-      const code = error instanceof BrokerRefusal ? error.code : 'io';
-      if (current === this.#current) this.#send({ t: 'reply', id, code });
-    }
-  }
-
-  async #onHarnessReady(body: Record<string, unknown>): Promise<void> {
-    // Once only: from here on the other end has seen the skill's bytes.
-    if (this.#started) return;
+  async #confine(ready: Record<string, unknown>): Promise<void> {
     const { process, artifact, grant } = this.#options;
-    this.#started = true;
-    if (!(await confined(process, body))) return process.kill('protocol');
+    this.#stage = 'confining';
+    // No byte of the skill has been read yet, and none will be before every limit is in place.
+    if (!(await confined(process, ready))) return process.kill('protocol');
+    this.#stage = 'loading';
     this.#send({ t: 'init', ...artifact.init(grant) });
   }
 
   #becomeReady(): void {
-    this.#isReady = true;
+    this.#stage = 'ready';
     this.#settleReady(true);
   }
 
   /** The skill cannot be made ready, e.g. because it imports what no cell has. */
   #onFailed(body: Record<string, unknown>): void {
-    this.#failure = asError({ type: 'LinkError', ...body });
-    this.#options.process.kill('done');
+    this.#failure = asError(body);
+    this.#end('done');
   }
 
   #onFault(fault: FrameFault): void {
-    const { process } = this.#options;
-    if (fault.kind === 'too_large') return process.kill('output');
-    this.#current?.settle({ kind: 'broken', message: fault.message });
-    process.kill('protocol');
+    if (fault.kind === 'too_large') return this.#end('output');
+    this.#options.process.kill('protocol');
+    return this.#settle({ kind: 'broken', message: fault.message });
   }
 
-  #onExit(exit: ExitInfo): void {
+  async #onExit(exit: ExitInfo): Promise<void> {
     this.#exit = exit;
+    // What the cell sent before it died may still be on its way.
+    await ended(this.#options.process.channel);
     this.#settleReady(false);
-    this.#current?.settle(undefined);
+    this.#settle(undefined);
   }
 
   #send(body: Record<string, unknown>, payload?: Uint8Array): void {
@@ -257,16 +223,12 @@ export class WarmCell {
   }
 }
 
-function count(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+function outOfOrder(body: Record<string, unknown>): FrameFault {
+  return { kind: 'malformed', message: `a frame "${String(body['t']).slice(0, 20)}" out of order` };
 }
 
 /** A skill that failed after it was denied something failed because of it, as far as anybody can tell. */
 function withDenial(reply: GuestReply | undefined, denied: CapabilityEvent[]): GuestReply | undefined {
   const last = denied.at(-1);
   return reply?.kind === 'error' && last && !reply.limit ? { ...reply, denied: last } : reply;
-}
-
-function tooManyHostCalls(): GuestReply {
-  return { kind: 'error', type: 'Limit', message: 'too many host calls', trace: '', limit: 'host_calls' };
 }

@@ -23,27 +23,33 @@ export interface WarmPlace extends Place {
 export interface WarmSetOptions {
   idleMs: number;
   onIdle: () => void;
+  /** Throws when no process may be started any more. */
+  assertOpen: () => void;
 }
+
+/** Gets a process that has just become free, or undefined: there is room for a new one. */
+type Waiter = (cell: WarmCell | undefined) => void;
 
 export class WarmSet implements CellSource {
   readonly #place: WarmPlace;
   readonly #options: WarmSetOptions;
   readonly #most = Math.max(2, availableParallelism());
-  readonly #waiting: ((cell: WarmCell) => void)[] = [];
-  readonly #cells = new Map<WarmCell, number>();
+  readonly #waiting: Waiter[] = [];
+  readonly #cells = new Set<WarmCell>();
+  readonly #idleTimer: NodeJS.Timeout;
   #idle: WarmCell[] = [];
   #closed = false;
-  #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(place: WarmPlace, options: WarmSetOptions) {
     this.#place = place;
     this.#options = options;
-    this.#touch();
+    this.#idleTimer = setTimeout(options.onIdle, options.idleMs).unref();
   }
 
   async call({ params, signal }: Job): Promise<CellReport> {
-    this.#touch();
-    const cell = this.#take() ?? (await new Promise<WarmCell>((resolve) => this.#waiting.push(resolve)));
+    if (!this.#closed) this.#idleTimer.refresh();
+    const cell = this.#take() ?? (await this.#turn(signal)) ?? (signal?.aborted ? undefined : this.#start());
+    if (!cell) return cancelled();
     try {
       return await cell.call(params, signal);
     } finally {
@@ -52,13 +58,11 @@ export class WarmSet implements CellSource {
   }
 
   async warm(): Promise<void> {
-    if (this.#cells.size > 0) return;
-    const cell = this.#start();
-    await cell.ready;
-    this.#idle.push(cell);
+    if (this.#cells.size === 0) this.#idle.push(this.#start());
+    await Promise.all([...this.#cells].map((cell) => cell.ready));
   }
 
-  /** Running calls are left to finish; their processes end with them. */
+  /** Running and waiting calls are left to finish; their processes end with them. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
@@ -73,12 +77,28 @@ export class WarmSet implements CellSource {
     return this.#cells.size < this.#most ? this.#start() : undefined;
   }
 
+  /** Waits for a process to become free, or for the caller to give up. */
+  #turn(signal: AbortSignal | undefined): Promise<WarmCell | undefined> {
+    return new Promise((resolve) => {
+      const giveUp = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(wake), 1);
+        resolve(undefined);
+      };
+      const wake: Waiter = (cell) => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve(cell);
+      };
+      this.#waiting.push(wake);
+      signal?.addEventListener('abort', giveUp, { once: true });
+      if (signal?.aborted) giveUp();
+    });
+  }
+
   #giveBack(cell: WarmCell): void {
-    const calls = (this.#cells.get(cell) ?? 0) + 1;
-    if (cell.isDead || this.#closed || calls >= CALLS_PER_PROCESS) this.#retire(cell);
-    else this.#cells.set(cell, calls);
+    const isSpent = cell.isDead || cell.calls >= CALLS_PER_PROCESS;
     const next = this.#waiting.shift();
-    if (next) next(this.#cells.has(cell) ? cell : this.#start());
+    if (isSpent || (this.#closed && !next)) this.#retire(cell);
+    if (next) next(isSpent ? undefined : cell);
     else if (this.#cells.has(cell)) this.#idle.push(cell);
   }
 
@@ -88,14 +108,10 @@ export class WarmSet implements CellSource {
   }
 
   #start(): WarmCell {
+    this.#options.assertOpen();
     const cell = startWarm(this.#place);
-    this.#cells.set(cell, 0);
+    this.#cells.add(cell);
     return cell;
-  }
-
-  #touch(): void {
-    clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(this.#options.onIdle, this.#options.idleMs).unref();
   }
 }
 
@@ -123,4 +139,24 @@ function processGrant(grant: Grant): Grant {
     memory: grant.limits.memory + PROCESS_BYTES,
   };
   return { ...grant, filesystem: [], network: [], env: {}, limits: { ...limits, processes: 0 } };
+}
+
+/** Of a call that was given up before any process had to do with it. */
+function cancelled(): CellReport {
+  return {
+    start: 'warm',
+    started: false,
+    reply: undefined,
+    exit: undefined,
+    killReason: 'aborted',
+    denied: [],
+    used: [],
+    logs: '',
+    logBytes: 0,
+    resultBytes: 0,
+    wallMs: 0,
+    usage: { cpuMs: 0, memoryPeakBytes: 0 },
+    fuel: 0,
+    hostCalls: 0,
+  };
 }

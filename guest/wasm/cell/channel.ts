@@ -18,13 +18,15 @@ const NO_BYTES = new Uint8Array(0);
 
 export class Channel {
   readonly #socket = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
-  #pending: Buffer = Buffer.alloc(0);
+  readonly #onFrame: (frame: Frame) => void;
+  #chunks: Buffer[] = [];
+  #held = 0;
+  /** A frame cannot be whole before so many bytes are here: large ones are put together once. */
+  #needed = HEADER_BYTES;
 
   constructor(onFrame: (frame: Frame) => void) {
-    this.#socket.on('data', (chunk: Buffer) => {
-      this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
-      for (let frame = this.#take(); frame; frame = this.#take()) onFrame(frame);
-    });
+    this.#onFrame = onFrame;
+    this.#socket.on('data', (chunk: Buffer) => this.#push(chunk));
     // Without a host there is nobody to work for.
     this.#socket.on('close', () => process.exit(0));
     this.#socket.on('error', () => process.exit(0));
@@ -39,15 +41,29 @@ export class Channel {
     this.#socket.write(frame);
   }
 
-  #take(): Frame | undefined {
-    if (this.#pending.length < HEADER_BYTES) return undefined;
-    const textEnd = HEADER_BYTES + this.#pending.readUInt32LE(0);
-    if (this.#pending.length < textEnd) return undefined;
-    const body = JSON.parse(this.#pending.toString('utf8', HEADER_BYTES, textEnd)) as Record<string, unknown>;
+  #push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#held += chunk.length;
+    while (this.#held >= this.#needed) {
+      const [first = chunk] = this.#chunks;
+      const rest = this.#take(this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks));
+      this.#chunks = [rest];
+      this.#held = rest.length;
+    }
+  }
+
+  /** Gives a whole frame to its handler and returns what is behind it; or finds out how much is needed. */
+  #take(bytes: Buffer): Buffer {
+    const textEnd = HEADER_BYTES + bytes.readUInt32LE(0);
+    if (bytes.length < textEnd) {
+      this.#needed = textEnd;
+      return bytes;
+    }
+    const body = JSON.parse(bytes.toString('utf8', HEADER_BYTES, textEnd)) as Record<string, unknown>;
     const end = textEnd + Number(body['payload_bytes'] ?? 0);
-    if (this.#pending.length < end) return undefined;
-    const payload = end > textEnd ? Uint8Array.from(this.#pending.subarray(textEnd, end)) : NO_BYTES;
-    this.#pending = this.#pending.subarray(end);
-    return { body, payload };
+    this.#needed = bytes.length < end ? end : HEADER_BYTES;
+    if (bytes.length < end) return bytes;
+    this.#onFrame({ body, payload: end > textEnd ? new Uint8Array(bytes.subarray(textEnd, end)) : NO_BYTES });
+    return bytes.subarray(end);
   }
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { GuestEnd, type ModuleFacts } from '../contract.ts';
+import type { ModuleFacts } from '../contract.ts';
 import { outcomeOf, type Outcome } from '../link/outcome.ts';
 import type { Preview1Imports } from '../wasi/preview1/imports.ts';
 import type { WasiHost } from '../wasi/host.ts';
@@ -17,34 +17,38 @@ export interface CommandInput {
 export class CommandInstance {
   readonly #exports: WebAssembly.Exports;
   readonly #facts: ModuleFacts;
+  readonly #host: WasiHost;
   readonly #fuel: bigint;
 
   constructor({ module, facts, imports }: CommandInput, host: WasiHost, fuel: bigint) {
     const names = { wasi_snapshot_preview1: imports, wasi_unstable: imports };
     this.#exports = new WebAssembly.Instance(module, names).exports;
     this.#facts = facts;
+    this.#host = host;
     this.#fuel = fuel;
     this.#counter().value = fuel;
     host.setMemory(this.#exports['memory']);
   }
 
   async run(): Promise<Outcome> {
+    let thrown: { error: unknown } | undefined;
     try {
       if (this.#facts.startExport !== undefined) this.#function(this.#facts.startExport)();
       await WebAssembly.promising(this.#function('_start'))();
-      return { kind: 'exit', code: 0 };
     } catch (error) {
-      if ((this.#counter().value as bigint) < 0n) return { kind: 'limit', limit: 'fuel' };
-      return error instanceof GuestEnd || error instanceof Error
-        ? outcomeOf(error)
-        : outcomeOf(new Error('trap'));
+      thrown = { error };
     }
+    // A guest may catch what ended it; that it was ended stays true.
+    if (this.#host.ended) return outcomeOf(this.#host.ended);
+    if ((this.#counter().value as bigint) < 0n) return { kind: 'limit', limit: 'fuel' };
+    return thrown ? outcomeOf(thrown.error) : { kind: 'exit', code: 0 };
   }
 
   usage(): { fuel: bigint; memoryBytes: number } {
-    const memory = this.#exports['memory'] as WebAssembly.Memory | undefined;
+    const memory = this.#exports['memory'];
     const left = this.#counter().value as bigint;
-    return { fuel: this.#fuel - left, memoryBytes: memory?.buffer.byteLength ?? 0 };
+    const memoryBytes = memory instanceof WebAssembly.Memory ? memory.buffer.byteLength : 0;
+    return { fuel: this.#fuel - left, memoryBytes };
   }
 
   #counter(): WebAssembly.Global {

@@ -3,11 +3,12 @@
  *
  * @module
  */
+import { outcomeOf, type Outcome } from '../link/outcome.ts';
 import { ChannelBroker } from './broker.ts';
 import { Channel, type Frame } from './channel.ts';
 import { Skill, type CellInit, type Finished } from './skill.ts';
 
-/** Names of limits inside the cell that are one limit outside. */
+/** Names of limits inside the cell that are one limit outside; what is not here is about the size of data. */
 const LIMIT_NAMES: Readonly<Record<string, string>> = {
   files: 'handles',
   fuel: 'fuel',
@@ -15,8 +16,10 @@ const LIMIT_NAMES: Readonly<Record<string, string>> = {
   memory: 'memory',
   host_calls: 'host_calls',
 };
+const MAX_MESSAGE = 500;
 
 const [, , folder = ''] = process.argv;
+const encoder = new TextEncoder();
 const channel = new Channel(onFrame);
 const broker = new ChannelBroker(channel);
 let skill: Skill | undefined;
@@ -28,7 +31,7 @@ function onFrame(frame: Frame): void {
     case 'reply':
       return broker.onReply(frame);
     case 'call':
-      return void serve(frame.payload);
+      return void serve(Number(frame.body['call']), frame.payload);
     default:
       return undefined;
   }
@@ -36,45 +39,78 @@ function onFrame(frame: Frame): void {
 
 function load(init: CellInit): void {
   try {
-    skill = new Skill({ init, folder, broker, onLog: (bytes) => channel.send({ t: 'log' }, bytes) });
+    skill = new Skill({
+      init,
+      folder,
+      broker,
+      onLog: (bytes) => channel.send({ t: 'log' }, bytes),
+      onDenied: (capability, asked) =>
+        channel.send({ t: 'denied', capability, asked, declared: 'readable only' }),
+    });
     channel.send({ t: 'loaded' });
   } catch (error) {
-    channel.send({
-      t: 'failed',
-      type: 'LinkError',
-      message: error instanceof Error ? error.message : String(error),
-    });
+    const outcome = outcomeOf(error);
+    channel.send({ t: 'failed', ...(outcome.kind === 'limit' ? failure(outcome) : unlinked(error)) });
   }
 }
 
-async function serve(params: Uint8Array): Promise<void> {
-  if (!skill) return;
-  const finished = await skill.call(params);
-  broker.forget();
-  answer(finished);
+async function serve(call: number, params: Uint8Array): Promise<void> {
+  const before = process.cpuUsage();
+  try {
+    if (!skill) throw new Error('There is no skill yet');
+    const finished = await skill.call(params);
+    broker.forget();
+    answer(finished, { call, ...usageOf(finished, process.cpuUsage(before)) });
+  } catch (error) {
+    // An instance could not even be made, e.g. because there is no memory for it.
+    channel.send({ t: 'error', call, ...failure(outcomeOf(error)) });
+  }
   // After the reply: the caller does not wait for the next one's instance.
-  setImmediate(() => skill?.prepareNext());
+  setImmediate(prepareNext);
 }
 
-function answer({ outcome, stdout, fuel, outOfMemory }: Finished): void {
-  const used = { fuel: Number(fuel) };
-  const fail = (type: string, rest: Record<string, unknown>): void =>
-    channel.send({ t: 'error', type, ...used, ...rest });
-  switch (outcome.kind) {
-    case 'ok':
-      return channel.send({ t: 'result', ...used }, new TextEncoder().encode(outcome.value));
-    case 'err':
-      return fail('SkillError', { message: outcome.value });
-    case 'exit':
-      if (outcome.code === 0) return channel.send({ t: 'result', ...used }, Buffer.concat(stdout));
-      return fail('Exit', { message: `exit code ${outcome.code}` });
-    case 'limit':
-      return fail('Limit', { message: outcome.limit, limit: LIMIT_NAMES[outcome.limit] ?? 'output' });
-    case 'denied':
-      return fail('Denied', { message: outcome.detail });
-    case 'trap':
-      return fail('Trap', { message: outcome.message, ...(outOfMemory ? { limit: 'memory' } : {}) });
+/** What cannot be made ahead is tried again with the call, which is then told why. */
+function prepareNext(): void {
+  try {
+    skill?.prepareNext();
+  } catch {
+    return;
   }
+}
+
+function usageOf({ fuel, memoryBytes }: Finished, { user, system }: NodeJS.CpuUsage): Record<string, number> {
+  return { fuel: Number(fuel), memory_bytes: memoryBytes, cpu_us: user + system };
+}
+
+function answer({ outcome, stdout, outOfMemory }: Finished, facts: Record<string, number>): void {
+  if (outcome.kind === 'ok')
+    return channel.send({ t: 'result', ...facts }, stdout ?? encoder.encode(outcome.value));
+  return channel.send({
+    t: 'error',
+    ...facts,
+    ...failure(outcome),
+    ...(outOfMemory ? { limit: 'memory' } : {}),
+  });
+}
+
+function failure(outcome: Outcome): Record<string, string> {
+  switch (outcome.kind) {
+    case 'limit':
+      return { type: 'Limit', message: outcome.limit, limit: LIMIT_NAMES[outcome.limit] ?? 'output' };
+    case 'exit':
+      return { type: 'Exit', message: `exit code ${outcome.code}` };
+    case 'denied':
+      return { type: 'Denied', message: outcome.detail };
+    case 'trap':
+      return { type: 'Trap', message: outcome.message };
+    default:
+      return { type: 'SkillError', message: outcome.value };
+  }
+}
+
+function unlinked(error: unknown): Record<string, string> {
+  const message = error instanceof Error ? error.message : String(error);
+  return { type: 'LinkError', message: message.slice(0, MAX_MESSAGE) };
 }
 
 channel.send({ t: 'ready' });

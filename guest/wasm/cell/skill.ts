@@ -5,12 +5,13 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import type { Plan } from '../contract.ts';
+import { GuestEnd, type ModuleFacts, type Plan } from '../contract.ts';
 import { prepareComponent, type ComponentInstance, type PreparedComponent } from '../link/linker.ts';
-import type { Outcome } from '../link/outcome.ts';
-import type { BrokerClient, Preopen } from '../wasi/broker-client.ts';
+import { outcomeOf, type Outcome } from '../link/outcome.ts';
+import type { Preopen } from '../wasi/broker-client.ts';
 import { createWasi, type WasiHost } from '../wasi/host.ts';
 import { CommandInstance, type CommandInput } from './command.ts';
+import { Stage, type Listeners } from './stage.ts';
 
 const PAGE_BYTES = 65_536;
 const MAX_HANDLES = 4096;
@@ -24,26 +25,27 @@ export interface CellInit {
   limits: { pages: number; output: number; fuel: number };
 }
 
-export interface SkillOptions {
+export interface SkillOptions extends Listeners {
   init: CellInit;
-  broker: BrokerClient;
-  /** Gets what the skill prints for people. */
-  onLog: (bytes: Uint8Array) => void;
   /** Where the installer left the plan and the modules. */
   folder: string;
 }
 
 export interface Finished {
+  /** `ok` with the result as JSON text, or why there is none. */
   outcome: Outcome;
-  /** What a command printed as its result. */
-  stdout: Uint8Array[];
+  /** The result of a command, instead of the text. */
+  stdout?: Uint8Array;
   fuel: bigint;
+  memoryBytes: number;
   outOfMemory: boolean;
 }
 
+/** What a call can be made of. */
 type Instance = Pick<ComponentInstance, 'usage'> | CommandInstance;
 
 interface Standby {
+  stage: Stage;
   host: WasiHost;
   instance: Instance;
   stdout: Uint8Array[];
@@ -55,11 +57,14 @@ export class Skill {
   readonly #wasi = createWasi();
   readonly #component: PreparedComponent | undefined;
   readonly #command: CommandInput | undefined;
+  readonly #decoder = new TextDecoder();
   #standby: Standby | undefined;
 
+  /** @throws GuestEnd with the limit `memory`, or whatever keeps the binary from being linked. */
   constructor(options: SkillOptions) {
     this.#options = options;
     this.#plan = JSON.parse(readFileSync(`${options.folder}/plan.json`, 'utf8')) as Plan;
+    assertFits(this.#plan.modules, options.init.limits.pages);
     const modules = this.#plan.modules.map((facts, index) => ({
       module: new WebAssembly.Module(readFileSync(`${options.folder}/${index}.wasm`)),
       facts,
@@ -78,16 +83,24 @@ export class Skill {
   }
 
   async call(params: Uint8Array): Promise<Finished> {
-    const { host, instance, stdout } = this.#standby ?? this.#make();
+    const { stage, host, instance, stdout } = this.#standby ?? this.#make();
     this.#standby = undefined;
     host.setStdin(params);
+    stage.begin();
     const outcome = await this.#run(instance, params);
     host.finish();
     const { fuel, memoryBytes } = instance.usage();
-    // Guests answer a failed growth with a trap of their own.
-    const outOfMemory =
-      outcome.kind === 'trap' && memoryBytes >= (this.#options.init.limits.pages - 1) * PAGE_BYTES;
-    return { outcome, stdout, fuel, outOfMemory };
+    const ending = this.#isCommand ? asCommand(outcome) : asFunction(outcome);
+    return {
+      outcome: ending,
+      ...(this.#isCommand ? { stdout: Buffer.concat(stdout) } : {}),
+      fuel,
+      memoryBytes,
+      // Guests answer a failed growth with a trap or an exit of their own.
+      outOfMemory:
+        ['trap', 'exit'].includes(ending.kind) &&
+        memoryBytes >= (this.#options.init.limits.pages - 1) * PAGE_BYTES,
+    };
   }
 
   /** Makes the instance of the next call. */
@@ -95,29 +108,34 @@ export class Skill {
     this.#standby ??= this.#make();
   }
 
+  /** Whether the result is what it prints. */
+  get #isCommand(): boolean {
+    return this.#plan.entry !== 'execute';
+  }
+
   #run(instance: Instance, params: Uint8Array): Promise<Outcome> {
     if (instance instanceof CommandInstance) return instance.run();
     const component = instance as ComponentInstance;
-    return this.#plan.entry === 'execute'
-      ? component.callExecute(new TextDecoder().decode(params))
-      : component.run();
+    return this.#isCommand ? component.run() : component.callExecute(this.#decoder.decode(params));
   }
 
   #make(): Standby {
-    const { init, broker, onLog } = this.#options;
+    const { init } = this.#options;
     const { env, preopens, limits } = init;
+    const stage = new Stage(this.#options);
     const stdout: Uint8Array[] = [];
-    const isCommand = this.#plan.entry !== 'execute';
     const host = this.#wasi.createHost({
-      broker,
+      broker: stage,
       env,
       preopens,
       args: ['skill'],
       limits: { output: limits.output, hostCalls: MAX_HOST_CALLS },
-      onOutput: (stream, bytes) => (isCommand && stream === 'stdout' ? stdout.push(bytes) : onLog(bytes)),
-      onLog: (level, message) => onLog(new TextEncoder().encode(`${level}: ${message}\n`)),
+      onOutput: (stream, bytes) =>
+        this.#isCommand && stream === 'stdout' ? stdout.push(bytes) : stage.log(bytes),
+      onLog: (level, message) => stage.log(Buffer.from(`${level}: ${message}\n`)),
+      onDenied: (capability, asked) => stage.denied(capability, asked),
     });
-    return { host, instance: this.#instantiate(host), stdout };
+    return { stage, host, instance: this.#instantiate(host), stdout };
   }
 
   #instantiate(host: WasiHost): Instance {
@@ -133,4 +151,24 @@ export class Skill {
       transferBytes: MAX_TRANSFER_BYTES,
     });
   }
+}
+
+/** The engine would say so too, but not in a way that can be told from a broken binary. */
+function assertFits(modules: readonly ModuleFacts[], pages: number): void {
+  const most = Math.max(0, ...modules.flatMap(({ memories }) => memories.map(({ min }) => min)));
+  if (most > pages) throw new GuestEnd('limit', 'memory');
+}
+
+/** A command says by its exit code whether what it printed is a result. */
+function asCommand(outcome: Outcome): Outcome {
+  if (outcome.kind === 'ok' || (outcome.kind === 'exit' && outcome.code === 0))
+    return { kind: 'ok', value: '' };
+  return outcome.kind === 'err' ? { kind: 'exit', code: 1 } : outcome;
+}
+
+/** A function has to return. */
+function asFunction(outcome: Outcome): Outcome {
+  return outcome.kind === 'exit' && outcome.code === 0
+    ? outcomeOf(new GuestEnd('trap', 'The skill exited instead of returning a result'))
+    : outcome;
 }

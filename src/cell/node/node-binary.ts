@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { copyFileSync, constants, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, copyFileSync, constants, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { packageRoot } from '../../package-root.ts';
@@ -13,8 +14,7 @@ export interface NodeBinary {
   path: string;
 }
 
-export function findNode(home: string): NodeBinary {
-  const path = bundledNode() ?? process.execPath;
+export function findNode(home: string, path: string = bundledNode() ?? process.execPath): NodeBinary {
   return { path: isReachable(path) ? path : copyInto(home, path) };
 }
 
@@ -43,9 +43,12 @@ function copyInto(home: string, path: string): string {
   const folder = join(home, 'node', `${process.version}-${size}-${Math.round(mtimeMs)}`);
   const target = join(folder, 'node');
   if (existsSync(target)) return target;
-  mkdirSync(folder, { recursive: true, mode: 0o755 });
-  const draft = `${target}.${process.pid}`;
+  mkdirSync(folder, { recursive: true });
+  // Whatever the umask and the mode of the original are.
+  for (const made of [dirname(folder), folder]) chmodSync(made, 0o755);
+  const draft = `${target}.${randomBytes(6).toString('hex')}`;
   copyFileSync(path, draft, constants.COPYFILE_FICLONE);
+  chmodSync(draft, 0o755);
   renameSync(draft, target);
   return target;
 }

@@ -35,6 +35,8 @@ export function nodeSpec({ node, code, entry, mounts, args = [], flags = [] }: N
       '--no-experimental-sqlite',
       '--disallow-code-generation-from-strings',
       '--no-addons',
+      // Or any process of the same user could open an inspector in it.
+      '--disable-sigusr1',
       '--disable-warning=ExperimentalWarning',
       '--disable-warning=SecurityWarning',
       ...flags,

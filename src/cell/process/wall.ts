@@ -5,6 +5,7 @@
  * @module
  */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import type { Duplex, Readable } from 'node:stream';
 import type { Grant } from '../../policy/grant.ts';
 import type {
@@ -18,9 +19,9 @@ import type {
 } from '../contract.ts';
 import { inheritableDescriptors, withoutLeaks } from '../descriptors.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from '../jail/identity.ts';
-import { Meter } from '../jail/meter.ts';
 import { startWatchdog } from '../jail/watchdog.ts';
 import { processEnforcement } from './enforcement.ts';
+import { readUsage } from './usage.ts';
 
 export class ProcessWall implements Wall {
   readonly name = 'process';
@@ -66,7 +67,8 @@ function toHostPath(arg: string, spec: LaunchSpec): string {
     const rest = arg.slice(at + guest.length);
     const before = arg.slice(0, Math.max(0, at));
     if (at >= 0 && (before === '' || before.endsWith('=')) && (rest === '' || rest.startsWith('/'))) {
-      return `${before}${host}${rest}`;
+      // Node judges permissions by real paths.
+      return `${before}${realpathSync(host)}${rest}`;
     }
   }
   return arg;
@@ -78,16 +80,20 @@ class PlainProcess implements CellProcess {
   readonly exited: Promise<ExitInfo>;
   readonly #child: ChildProcess;
   readonly #grant: Grant;
-  readonly #meter: Meter;
+  readonly #stopWatchdog: () => void;
+  #usage: ProcessUsage = { cpuMs: 0, memoryPeakBytes: 0 };
+  #hasExited = false;
   #killReason: KillReason | undefined;
-  #stopWatchdog: () => void = () => undefined;
 
   constructor(child: ChildProcess, grant: Grant) {
     this.#child = child;
     this.#grant = grant;
-    this.#meter = new Meter(child.pid ?? 0, undefined);
     this.channel = child.stdio[3] as Duplex;
     this.logs = [child.stdout, child.stderr].filter((stream) => stream !== null);
+    this.#stopWatchdog = startWatchdog({
+      exceeded: () => this.#exceeded(),
+      kill: (reason) => this.kill(reason),
+    });
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve(this.#onExit({ code, signal })));
       child.once('error', () => resolve(this.#onExit({ code: null, signal: null })));
@@ -98,12 +104,9 @@ class PlainProcess implements CellProcess {
     return this.#killReason;
   }
 
+  /** The watchdog is there from the start, and there is nothing else to put in place. */
   async confine(): Promise<boolean> {
-    this.#stopWatchdog = startWatchdog({
-      exceeded: () => this.#meter.exceeded(this.#grant.limits),
-      kill: (reason) => this.kill(reason),
-    });
-    return true;
+    return !this.#hasExited;
   }
 
   kill(reason: KillReason): void {
@@ -112,12 +115,23 @@ class PlainProcess implements CellProcess {
   }
 
   usage(): ProcessUsage {
-    return this.#meter.read();
+    const now = this.#hasExited ? undefined : readUsage(this.#child.pid);
+    if (now) {
+      const memoryPeakBytes = Math.max(this.#usage.memoryPeakBytes, now.memoryBytes);
+      this.#usage = { cpuMs: now.cpuMs, memoryPeakBytes };
+    }
+    return this.#usage;
+  }
+
+  #exceeded(): 'memory' | 'cpu' | undefined {
+    const { cpuMs, memoryPeakBytes } = this.usage();
+    if (memoryPeakBytes > this.#grant.limits.memory) return 'memory';
+    return cpuMs > this.#grant.limits.cpu ? 'cpu' : undefined;
   }
 
   #onExit(exit: ExitInfo): ExitInfo {
+    this.#hasExited = true;
     this.#stopWatchdog();
-    this.#meter.stop(exit, this.#grant.limits.cpu);
     return exit;
   }
 }

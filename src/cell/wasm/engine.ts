@@ -10,7 +10,7 @@ import type { Enforcement, EnforcementTable } from '../../policy/enforcement.ts'
 import type { Grant } from '../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec, Wall } from '../contract.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
-import { findNode } from '../node/node-binary.ts';
+import { findNode, type NodeBinary } from '../node/node-binary.ts';
 import { nodeSpec } from '../node/spec.ts';
 import { installBinary, type Installed } from './install.ts';
 
@@ -30,6 +30,7 @@ export class ComponentEngine implements Engine {
   readonly name = 'component';
   readonly reusable = true;
   readonly #options: ComponentEngineOptions;
+  #staged: { node: NodeBinary; code: string } | undefined;
 
   constructor(options: ComponentEngineOptions) {
     this.#options = options;
@@ -64,14 +65,11 @@ export class ComponentEngine implements Engine {
   }
 
   async prepare(bundle: Bundle): Promise<Artifact> {
-    const { home } = this.#options;
+    const guest = this.#guest();
     const { folder } = await this.#install(bundle.stagedDir, bundle.entry, bundle.files[bundle.entry] ?? '');
-    const node = findNode(home);
-    const code = stageGuestCode(home, 'wasm');
     const spec = (grant: Grant): LaunchSpec =>
       nodeSpec({
-        node,
-        code,
+        ...guest,
         entry: 'cell/main.js',
         args: ['/artifact'],
         mounts: [{ host: folder, guest: '/artifact' }],
@@ -82,7 +80,15 @@ export class ComponentEngine implements Engine {
 
   async #install(stagedDir: string, file: string, digest: string): Promise<Installed> {
     const { home, wall } = this.#options;
-    return installBinary({ home, wall: await wall(), stagedDir, file, digest, maxPages: MAX_PAGES });
+    const guest = this.#guest();
+    return installBinary({ home, guest, wall: await wall(), stagedDir, file, digest, maxPages: MAX_PAGES });
+  }
+
+  /** What runs inside of cells; made on first use. */
+  #guest(): { node: NodeBinary; code: string } {
+    const { home } = this.#options;
+    this.#staged ??= { node: findNode(home), code: stageGuestCode(home, 'wasm') };
+    return this.#staged;
   }
 }
 

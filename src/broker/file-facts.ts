@@ -1,0 +1,93 @@
+/**
+ * What a guest is told about files, and nothing else that the host knows of them.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fdatasync, fstatSync, fsync, opendirSync, openSync } from 'node:fs';
+import type { BigIntStats, Dirent } from 'node:fs';
+import { promisify } from 'node:util';
+import { BrokerRefusal, type BrokerReply } from '../cell/contract.ts';
+
+const MAX_ENTRIES = 10_000;
+
+export function statReply(fd: number): BrokerReply {
+  const stat = fstatSync(fd, { bigint: true });
+  return {
+    value: {
+      type: typeOf(stat),
+      size: Number(stat.size),
+      links: Number(stat.nlink),
+      accessed: String(stat.atimeNs),
+      modified: String(stat.mtimeNs),
+      changed: String(stat.ctimeNs),
+      identity: identityOf(stat),
+    },
+  };
+}
+
+/** The same for the same file, and no inode number of the host. */
+function identityOf({ dev, ino }: BigIntStats): string {
+  return createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 32);
+}
+
+/** Read one by one: a directory may hold more than fits the memory. */
+export function readDirectory(fd: number): BrokerReply {
+  const entries: { name: string; type: string }[] = [];
+  const directory = opendirSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' as BufferEncoding });
+  try {
+    for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
+      const name = nameOf(entry);
+      if (name !== undefined) entries.push({ name, type: typeOf(entry) });
+      if (entries.length > MAX_ENTRIES) throw new BrokerRefusal('overflow', 'too many entries');
+    }
+  } finally {
+    directory.closeSync();
+  }
+  return { value: { entries } };
+}
+
+/** A name that is no UTF-8 cannot be said in WASI, and one that looks like it could be another file's. */
+function nameOf({ name }: Dirent): string | undefined {
+  const bytes = name as unknown as Buffer;
+  const text = bytes.toString('utf8');
+  return Buffer.from(text).equals(bytes) ? text : undefined;
+}
+
+/** With a descriptor of its own, and beside the event loop: a disk may take its time, and a call may end meanwhile. */
+export async function syncToDisk(fd: number, dataOnly: boolean): Promise<void> {
+  const own = openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    await promisify(dataOnly ? fdatasync : fsync)(own);
+  } finally {
+    closeSync(own);
+  }
+}
+
+/** Seconds, from `keep`, `now`, or nanoseconds since 1970. */
+export function timeOf(change: unknown, keptMs: number): number {
+  if (change === 'keep' || change === undefined) return keptMs / 1000;
+  if (change === 'now') return Date.now() / 1000;
+  if (typeof change !== 'string' || !/^\d{1,20}$/.test(change)) throw new BrokerRefusal('inval', 'bad time');
+  return Number(BigInt(change) / 1000n) / 1_000_000;
+}
+
+interface Typed {
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+  isFIFO(): boolean;
+  isSocket(): boolean;
+  isBlockDevice(): boolean;
+  isCharacterDevice(): boolean;
+}
+
+export function typeOf(entry: Typed): string {
+  if (entry.isFile()) return 'regular-file';
+  if (entry.isDirectory()) return 'directory';
+  if (entry.isSymbolicLink()) return 'symbolic-link';
+  if (entry.isFIFO()) return 'fifo';
+  if (entry.isSocket()) return 'socket';
+  if (entry.isBlockDevice()) return 'block-device';
+  return entry.isCharacterDevice() ? 'character-device' : 'unknown';
+}

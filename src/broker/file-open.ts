@@ -1,0 +1,98 @@
+/**
+ * Opening a file for a guest. What is there is looked at through a handle before it is opened: opening a pipe or a
+ * device alone can have an effect.
+ *
+ * @module
+ */
+import { closeSync, constants, fstatSync, openSync, type BigIntStats } from 'node:fs';
+import { BrokerRefusal, type BrokerReply } from '../cell/contract.ts';
+import { typeOf } from './file-facts.ts';
+import { O_PATH, type FileTable, type Place } from './file-table.ts';
+
+const NEW_FILE_MODE = 0o644;
+/** Somebody else may make and remove the file while we try; a few rounds are enough for anybody who means well. */
+const MAX_ATTEMPTS = 8;
+const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+interface WantedFlags {
+  create: boolean;
+  exclusive: boolean;
+  truncate: boolean;
+  directory: boolean;
+  /** Whether anything is to be changed, be it the file or its content. */
+  changes: boolean;
+  access: number;
+}
+
+export function openPlace(table: FileTable, args: Record<string, unknown>): BrokerReply {
+  const wanted = readFlags(args['flags']);
+  return table.at(args['dir'], args['path'], (place) => {
+    if (wanted.changes) table.demandWritable(place);
+    const fd = openExisting(place, wanted) ?? openNew(place, wanted);
+    const stat = fstatSync(fd, { bigint: true });
+    const file = table.add({ fd, root: place.root, shown: place.shown, writable: wanted.changes });
+    return { value: { file, type: typeOf(stat), size: Number(stat.size) } };
+  });
+}
+
+function readFlags(given: unknown): WantedFlags {
+  const flags = typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {};
+  const on = (name: string): boolean => flags[name] === true;
+  const [create, truncate, directory] = [on('create'), on('truncate'), on('directory')];
+  if (directory && create) throw new BrokerRefusal('inval', 'a directory is not made by opening it');
+  const writeOnly = flags['read'] === false ? O_WRONLY : O_RDWR;
+  return {
+    create,
+    exclusive: on('exclusive'),
+    truncate,
+    directory,
+    changes: on('write') || create || truncate,
+    access: on('write') ? writeOnly : O_RDONLY,
+  };
+}
+
+/** Undefined when there is nothing and it may be made. */
+function openExisting(place: Place, wanted: WantedFlags): number | undefined {
+  const handle = handleOf(place, wanted);
+  if (handle === undefined) return undefined;
+  try {
+    if (wanted.create && wanted.exclusive) throw new BrokerRefusal('exist', 'it exists');
+    assertOpenable(fstatSync(handle, { bigint: true }), wanted);
+    const truncate = wanted.truncate ? O_TRUNC : 0;
+    // Through /proc the very file is opened that was looked at.
+    return openSync(`/proc/self/fd/${handle}`, wanted.access | truncate | O_NONBLOCK);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function handleOf({ path, isDirectoryItself }: Place, { create }: WantedFlags): number | undefined {
+  try {
+    return openSync(path, O_PATH | (isDirectoryItself ? 0 : O_NOFOLLOW));
+  } catch (error) {
+    if (create && (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function assertOpenable(stat: BigIntStats, { directory, changes }: WantedFlags): void {
+  // Not followed, whatever the guest says: a link inside is refused rather than judged.
+  if (stat.isSymbolicLink()) throw new BrokerRefusal('loop', 'links are not followed');
+  if (!stat.isFile() && !stat.isDirectory())
+    throw new BrokerRefusal('perm', 'only files and directories are opened');
+  if (directory && !stat.isDirectory()) throw new BrokerRefusal('notdir', 'no directory');
+  if (changes && stat.isDirectory()) throw new BrokerRefusal('isdir', 'a directory');
+}
+
+function openNew(place: Place, wanted: WantedFlags): number {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    try {
+      return openSync(place.path, wanted.access | O_CREAT | O_EXCL | O_NOFOLLOW, NEW_FILE_MODE);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || wanted.exclusive) throw error;
+    }
+    const existing = openExisting(place, wanted);
+    if (existing !== undefined) return existing;
+  }
+  throw new BrokerRefusal('busy', 'the file comes and goes');
+}

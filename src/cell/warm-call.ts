@@ -1,0 +1,141 @@
+/**
+ * What belongs to one call in a warm process: its broker, its output, what it used, and its end.
+ *
+ * @module
+ */
+import type { Duplex } from 'node:stream';
+import type { CapabilityEvent } from '../outcome.ts';
+import type { CallBroker, GuestReply, KillReason, ProcessUsage } from './contract.ts';
+import type { GuestFrame } from './frames.ts';
+import { asDenial, asError } from './guest-frames.ts';
+import { parseGuestJson } from './guest-json.ts';
+import { HostCalls } from './host-calls.ts';
+import { LogCapture } from './log-capture.ts';
+
+/** More requests than this in one call is no use, but an attack on the host. */
+const MAX_HOST_CALLS = 400_000;
+/** What a frame costs us even if it says nothing. */
+const LOG_FRAME_BYTES = 16;
+const MAX_DENIALS = 64;
+const NO_BYTES = Buffer.alloc(0);
+
+export interface WarmCallOptions {
+  broker: CallBroker;
+  channel: Duplex;
+  outputLimit: number;
+  /** Ends the whole process: nothing less stops a guest for certain. */
+  end: (reason: KillReason) => void;
+}
+
+/** The call is over with this reply, or the frame was none that a cell sends. */
+type Verdict = { reply: GuestReply } | 'broken' | undefined;
+
+export class WarmCall {
+  readonly number: number;
+  readonly reply: Promise<GuestReply | undefined>;
+  readonly logs: LogCapture;
+  readonly #options: WarmCallOptions;
+  readonly #hostCalls: HostCalls;
+  readonly #deniedInside: CapabilityEvent[] = [];
+  fuel = 0;
+  cpuMs = 0;
+  /** Of the instance as the cell tells it; as long as it has not, of the whole process. */
+  memoryBytes = 0;
+  resultBytes = 0;
+  #logFrames = 0;
+  #settleReply!: (reply: GuestReply | undefined) => void;
+
+  constructor(number: number, options: WarmCallOptions) {
+    this.number = number;
+    this.#options = options;
+    this.reply = new Promise((resolve) => (this.#settleReply = resolve));
+    this.#hostCalls = new HostCalls(options.broker, options.channel);
+    this.logs = new LogCapture([], (total) => {
+      if (total + this.#logFrames > options.outputLimit + LOG_FRAME_BYTES) options.end('output');
+    });
+  }
+
+  get used(): CapabilityEvent[] {
+    return this.#options.broker.used;
+  }
+
+  get denied(): CapabilityEvent[] {
+    return [...this.#options.broker.denied, ...this.#deniedInside];
+  }
+
+  get hostCalls(): number {
+    return this.#hostCalls.count;
+  }
+
+  /** The first reply counts. Nothing is done for the guest from here on. */
+  settle(reply: GuestReply | undefined): void {
+    this.#hostCalls.end();
+    this.#settleReply(reply);
+  }
+
+  /** What the host sees of a longer call. */
+  measured({ cpuMs, memoryPeakBytes }: ProcessUsage): void {
+    this.cpuMs = cpuMs;
+    this.memoryBytes = memoryPeakBytes;
+  }
+
+  onFrame(frame: GuestFrame): Verdict {
+    const { body, payload = NO_BYTES } = frame;
+    switch (body['t']) {
+      case 'log':
+        return this.#onLog(payload);
+      case 'ask':
+        return this.#onAsk(frame);
+      case 'denied':
+        if (this.#deniedInside.length < MAX_DENIALS) this.#deniedInside.push(asDenial(body));
+        return undefined;
+      case 'result':
+      case 'error':
+        if (body['call'] !== this.number) return 'broken';
+        this.#noteUsage(body);
+        return { reply: body['t'] === 'error' ? asError(body) : this.#result(payload) };
+      default:
+        return 'broken';
+    }
+  }
+
+  #onLog(bytes: Buffer): undefined {
+    // Empty ones count too, or a flood of them would never end.
+    if (bytes.length < LOG_FRAME_BYTES) this.#logFrames += LOG_FRAME_BYTES - bytes.length;
+    this.logs.push(bytes);
+  }
+
+  #onAsk(frame: GuestFrame): undefined {
+    this.#hostCalls.ask(frame);
+    if (this.#hostCalls.count <= MAX_HOST_CALLS) return;
+    this.settle({
+      kind: 'error',
+      type: 'Limit',
+      message: 'too many requests',
+      trace: '',
+      limit: 'host_calls',
+    });
+    this.#options.end('done');
+  }
+
+  #result(json: Buffer): GuestReply {
+    this.resultBytes = json.length;
+    try {
+      return { kind: 'result', ...parseGuestJson(json) };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { kind: 'error', type: 'NotJson', message: `the result is ${reason}`, trace: '' };
+    }
+  }
+
+  #noteUsage(body: Record<string, unknown>): void {
+    this.fuel = count(body['fuel']);
+    // Of CPU time the larger figure: a cell could lie, and what the host has seen is rounded down.
+    this.cpuMs = Math.max(this.cpuMs, count(body['cpu_us']) / 1000);
+    this.memoryBytes = count(body['memory_bytes']);
+  }
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
+}
