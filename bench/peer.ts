@@ -4,16 +4,14 @@
  * @module
  */
 import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { provide, type Need } from '../scripts/needs.ts';
-import { runProgram } from '../scripts/steps.ts';
+import { answerOf, dismiss, installPeerPackages, PEERS, versionOf } from './peer-process.ts';
 import type { Command } from './runner/plain.ts';
 import type { Timing, Variant } from './runner/rounds.ts';
 
-const PEERS = join(import.meta.dirname, 'peers');
 const PACKAGE = '@anthropic-ai/sandbox-runtime';
 const NEEDS: readonly Need[] = [
   { name: 'bubblewrap', probe: ['bwrap', '--version'], debianPackage: 'bubblewrap', suites: [] },
@@ -25,9 +23,7 @@ const NEEDS: readonly Need[] = [
 export function installPeer(): string | undefined {
   const missing = provide(NEEDS);
   if (missing.length > 0) return `it needs ${missing.map((need) => need.name).join(', ')}`;
-  if (existsSync(join(PEERS, 'node_modules', PACKAGE))) return undefined;
-  const installed = runProgram('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: PEERS });
-  return installed ? undefined : `npm could not install ${PACKAGE}`;
+  return installPeerPackages() ? undefined : `npm could not install ${PACKAGE}`;
 }
 
 export class Peer implements AsyncDisposable {
@@ -57,9 +53,7 @@ export class Peer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const ended = once(this.#child, 'exit');
-    this.#child.disconnect();
-    await ended;
+    await dismiss(this.#child);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -69,24 +63,6 @@ export class Peer implements AsyncDisposable {
     const { ms, spawnMs, output } = await answer;
     return { ms, result: JSON.parse(output), parts: { 'without wrapping': spawnMs } };
   }
-}
-
-/** The next message; an error when the process ends first. */
-async function answerOf<T>(child: ChildProcess): Promise<T> {
-  const ended = new AbortController();
-  const onExit = (code: number | null): void => ended.abort(new Error(`The peer ended with ${code}`));
-  child.once('exit', onExit);
-  try {
-    const [message] = (await once(child, 'message', { signal: ended.signal })) as [T];
-    return message;
-  } finally {
-    child.off('exit', onExit);
-  }
-}
-
-function versionOf(name: string): string {
-  const text = readFileSync(join(PEERS, 'node_modules', name, 'package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 function quoted(word: string): string {

@@ -13,7 +13,7 @@ export interface Job {
   params: Record<string, unknown>;
 }
 
-const TEXT =
+export const TEXT: string =
   'Hello there, could you please kindly take a look at the following report and, in order to save time, ' +
   'summarize the most important points for me? It is really very important that nothing is left out.';
 

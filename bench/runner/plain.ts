@@ -40,7 +40,7 @@ export function plainVariants(command: Command): Variant[] {
   ];
 }
 
-async function runCommand({ argv: [program, ...args], input }: Command): Promise<Timing> {
+export async function runCommand({ argv: [program, ...args], input }: Command): Promise<Timing> {
   const began = performance.now();
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.end(input);

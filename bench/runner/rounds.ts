@@ -24,8 +24,8 @@ export interface Timing {
 }
 
 /** Time for a process that ended to be cleaned up, so that nobody pays for whom came before. */
-const PAUSE_MS = 20;
-const WARM_UP_ROUNDS = 2;
+export const PAUSE_MS = 20;
+export const WARM_UP_ROUNDS = 2;
 
 /** The first variant says what the right result is. */
 export async function measureRounds(variants: readonly Variant[], rounds: number): Promise<Row[]> {
@@ -49,12 +49,12 @@ function partsOf(variant: Variant, parts: Record<string, number>): [string, numb
   return Object.entries(parts).map(([part, ms]) => [`${variant.name}, ${part}`, ms]);
 }
 
-function rotated<T>(items: readonly T[], by: number): T[] {
+export function rotated<T>(items: readonly T[], by: number): T[] {
   const at = by % items.length;
   return [...items.slice(at), ...items.slice(0, at)];
 }
 
 /** A variant that does less than its job would look fast. */
-function assertSame(name: string, result: string, expected: string): void {
+export function assertSame(name: string, result: string, expected: string): void {
   if (result !== expected) throw new Error(`"${name}" gave ${result} instead of ${expected}`);
 }

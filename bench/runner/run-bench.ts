@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRuntime } from '../../src/index.ts';
+import { inBenchFolder } from './bench-folder.ts';
 import { ECHO_WORDS, PROMPT_REWRITER, type Job } from './jobs.ts';
 import { currentLoad, readMachine, type MachineFacts } from './machine.ts';
 import { meanCellBytes } from './memory.ts';
@@ -38,19 +38,12 @@ export interface BenchReport {
 const CALLERS = 8;
 const WAITING_CELLS = 4;
 
-export async function runBench(options: BenchOptions): Promise<BenchReport> {
-  const folder = mkdtempSync(join(tmpdir(), `skillcell-bench-${process.pid}-`));
-  // A cell of a root host runs as another user, who has to get through to the skill.
-  chmodSync(folder, 0o711);
-  try {
-    return await benchIn(folder, options);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+export function runBench(options: BenchOptions): Promise<BenchReport> {
+  return inBenchFolder((folder) => benchIn(folder, options));
 }
 
 async function benchIn(folder: string, options: BenchOptions): Promise<BenchReport> {
-  const machine = await readMachine(join(folder, 'doctor'));
+  const machine = await readMachine(join(folder, 'doctor'), 'subprocess');
   const peer = options.peer?.name;
   const echo = await measureJob(ECHO_WORDS, folder, options);
   const rewriter = await measureJob(PROMPT_REWRITER, folder, { rounds: options.rounds });

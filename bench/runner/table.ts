@@ -3,21 +3,27 @@
  *
  * @module
  */
+import type { MachineFacts } from './machine.ts';
 import type { BenchReport } from './run-bench.ts';
 import type { Row } from './statistics.ts';
 import type { Target } from './targets.ts';
 
 export function formatReport(report: BenchReport): string {
-  const { machine } = report;
   return [
-    `${machine.cores} cores, ${machine.cpu}, ${machine.memory}, Linux ${machine.kernel}, Node ${machine.node}`,
-    machine.cell,
-    `Load at start ${machine.loadAtStart.toFixed(1)}, at end ${machine.loadAtEnd.toFixed(1)}. Times in ms, call to result.`,
+    formatMachine(report.machine),
     ...report.jobs.flatMap(({ job, rows }) => ['', job, formatRows(rows, report.peer)]),
     '',
     formatCrowd(report),
     '',
     ...report.targets.map(formatTarget),
+  ].join('\n');
+}
+
+export function formatMachine(machine: MachineFacts): string {
+  return [
+    `${machine.cores} cores, ${machine.cpu}, ${machine.memory}, Linux ${machine.kernel}, Node ${machine.node}`,
+    machine.cell,
+    `Load at start ${machine.loadAtStart.toFixed(1)}, at end ${machine.loadAtEnd.toFixed(1)}. Times in ms, call to result.`,
   ].join('\n');
 }
 
@@ -48,7 +54,7 @@ function formatCrowd({ throughput, cellBytes }: BenchReport): string {
   ].join('\n');
 }
 
-function formatTarget({ aim, met, found }: Target): string {
+export function formatTarget({ aim, met, found }: Target): string {
   const verdict = met === undefined ? '       ' : met ? 'met    ' : 'NOT MET';
   return `${verdict}  ${aim}: ${found}`;
 }
@@ -58,7 +64,7 @@ function ratio(value: number, base: number): string {
 }
 
 /** Names to the left, figures to the right. */
-function columns(rows: readonly string[][]): string {
+export function columns(rows: readonly string[][]): string {
   const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? [];
   const pad = (cell: string, at: number): string =>
     at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0);

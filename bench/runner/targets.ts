@@ -32,11 +32,11 @@ export function checkTargets(rows: readonly Row[], peer: string | undefined): Ta
   ];
 }
 
-function atMost(aim: string, ms: number, limit: number): Target {
+export function atMost(aim: string, ms: number, limit: number): Target {
   return { aim, ...judged(ms, ms <= limit, `${ms.toFixed(2)} ms`) };
 }
 
-function factor(aim: string, times: number, limit: number): Target {
+export function factor(aim: string, times: number, limit: number): Target {
   return { aim, ...judged(times, times > limit, `${times.toFixed(1)} times`) };
 }
 

@@ -5,16 +5,21 @@
  */
 import { runBench } from '../../../bench/runner/run-bench.ts';
 import { formatReport } from '../../../bench/runner/table.ts';
+import { runWasmBench } from '../../../bench/runner/wasm/run-wasm-bench.ts';
+import { formatWasmReport } from '../../../bench/runner/wasm/table.ts';
 import { SkillError } from '../../index.ts';
 import { printLine, printResult } from '../output.ts';
 
 export async function bench(flags: { rounds: string; seconds: string; json?: boolean }): Promise<number> {
-  const report = await runBench({
+  const settings = {
     rounds: positive(flags.rounds, '--rounds'),
     seconds: positive(flags.seconds, '--seconds'),
-  });
-  if (flags.json) printResult(report);
-  else printLine(formatReport(report));
+  };
+  const subprocess = await runBench(settings);
+  if (!flags.json) printLine(formatReport(subprocess));
+  const wasm = await runWasmBench(settings);
+  if (flags.json) printResult({ subprocess, wasm });
+  else printLine(`\n${formatWasmReport(wasm)}`);
   return 0;
 }
 

@@ -1,0 +1,20 @@
+/**
+ * Entry of the process of one peer: `host.js <name>` answers every message with how long one call took in it.
+ * A peer is a module whose `start` returns `{ call(params) → result, close? }`, JSON text both; each call makes a
+ * sandbox of its own.
+ */
+const [, , name] = process.argv;
+const { start } = await import(`./${name}.js`);
+const peer = await start();
+
+process.on('message', async ({ params }) => {
+  const began = performance.now();
+  const output = await peer.call(params);
+  const ms = performance.now() - began;
+  process.send({ ms, output });
+});
+process.on('disconnect', async () => {
+  await peer.close?.();
+  process.exit();
+});
+process.send({});

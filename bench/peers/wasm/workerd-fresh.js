@@ -1,0 +1,4 @@
+/** workerd with an isolate per call. */
+import { startWorkerd } from './workerd.js';
+
+export const start = () => startWorkerd({ fresh: true });

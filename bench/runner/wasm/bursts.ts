@@ -1,0 +1,54 @@
+/**
+ * Interleaved measuring of calls that take less time than it takes a machine to wake up: every variant has its burst
+ * in every round, and its first call, after a rest, is counted apart from those that follow at once.
+ *
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertSame, PAUSE_MS, rotated, WARM_UP_ROUNDS, type Variant } from '../rounds.ts';
+import { quantile, summarize, type Row } from '../statistics.ts';
+
+/** Figures of calls in a row, and the median of the first call after a rest. */
+export interface BurstRow extends Row {
+  rested: number;
+}
+
+/** A burst ends after so many calls, or when it took that long. */
+const CALLS = 10;
+const BURST_MS = 30;
+
+interface Samples {
+  rested: number[];
+  inARow: number[];
+}
+
+/** The first variant says what the right result is. */
+export async function measureBursts(variants: readonly Variant[], rounds: number): Promise<BurstRow[]> {
+  const expected = JSON.stringify((await variants[0]?.run())?.result);
+  const samples = new Map(variants.map(({ name }): [string, Samples] => [name, { rested: [], inARow: [] }]));
+  for (let round = 0; round < rounds + WARM_UP_ROUNDS; round++) {
+    for (const variant of rotated(variants, round)) {
+      await sleep(PAUSE_MS);
+      const [rested, ...inARow] = await burst(variant, expected);
+      if (round < WARM_UP_ROUNDS) continue;
+      samples.get(variant.name)?.rested.push(rested);
+      samples.get(variant.name)?.inARow.push(...inARow);
+    }
+  }
+  return [...samples].map(([name, { rested, inARow }]) => {
+    const { n, median, p95, min } = summarize(name, inARow);
+    return { name, n, median, p95, min, rested: quantile(rested, 0.5) };
+  });
+}
+
+async function burst(variant: Variant, expected: string): Promise<[number, ...number[]]> {
+  const one = async (): Promise<number> => {
+    const { ms, result } = await variant.run();
+    assertSame(variant.name, JSON.stringify(result), expected);
+    return ms;
+  };
+  const samples: [number, ...number[]] = [await one(), await one()];
+  const ends = performance.now() + BURST_MS;
+  while (samples.length <= CALLS && performance.now() < ends) samples.push(await one());
+  return samples;
+}

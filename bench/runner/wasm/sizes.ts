@@ -1,0 +1,127 @@
+/**
+ * What a larger binary costs: the same component with functions added that nobody calls.
+ *
+ * @module
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseComponent } from '../../../guest/wasm/binary/component.ts';
+import type { CoreModule } from '../../../guest/wasm/binary/core-module.ts';
+import { Reader } from '../../../guest/wasm/binary/reader.ts';
+import { Writer } from '../../../guest/wasm/install/writer.ts';
+import type { Runtime } from '../../../src/index.ts';
+import { quantile } from '../statistics.ts';
+import { PARAMS, type Language } from './languages.ts';
+import { runtimeBehind } from './ours.ts';
+
+export interface SizeCost {
+  bytes: number;
+  /** Reading, checking and rewriting, once per binary. */
+  installMs: number;
+  /** The first call, with the start of a cell and compiling. */
+  coldMs: number;
+  /** Median of the calls after it. */
+  warmMs: number;
+}
+
+/** In bytes; the first is next to nothing. */
+const ADDED: readonly number[] = [1, 256 * 1024, 1024 * 1024, 4 * 1024 * 1024];
+const WARM_CALLS = 100;
+/** Of an added function: three bytes more than a multiple of three. */
+const BODY_BYTES = 4098;
+const SECTION = { coreModule: 1, function: 3, code: 10 } as const;
+const MODULE_HEADER_BYTES = 8;
+
+export async function measureSizes(language: Language, folder: string): Promise<SizeCost[]> {
+  const original = readFileSync(join(language.dir, 'skill.wasm'));
+  await using runtime = runtimeBehind('jail', join(folder, 'sizes'));
+  // The first load of a runtime also tries the wall and stages what runs inside.
+  await runtime.load(language.dir);
+  const costs: SizeCost[] = [];
+  for (const added of ADDED) {
+    const bytes = padComponent(original, original.length + added);
+    const dir = join(folder, `size-${bytes.length}`, 'text', 'word_stats_padded');
+    writeBundle(language, dir, bytes);
+    costs.push({ bytes: bytes.length, ...(await measureSize(runtime, dir)) });
+  }
+  return costs;
+}
+
+function writeBundle(language: Language, dir: string, bytes: Uint8Array): void {
+  mkdirSync(dir, { recursive: true });
+  const manifest = readFileSync(join(language.dir, 'manifest.yaml'), 'utf8');
+  writeFileSync(join(dir, 'manifest.yaml'), manifest.replace(/^name: .*/m, 'name: text/word_stats_padded'));
+  writeFileSync(join(dir, 'skill.wasm'), bytes);
+}
+
+async function measureSize(runtime: Runtime, dir: string): Promise<Omit<SizeCost, 'bytes'>> {
+  const began = performance.now();
+  const skill = await runtime.load(dir);
+  const installed = performance.now();
+  await runtime.execute(skill, PARAMS);
+  const called = performance.now();
+  const warm: number[] = [];
+  for (let call = 0; call < WARM_CALLS; call++) {
+    const sent = performance.now();
+    await runtime.execute(skill, PARAMS);
+    warm.push(performance.now() - sent);
+  }
+  return {
+    installMs: installed - began,
+    coldMs: called - installed,
+    warmMs: quantile(warm, 0.5),
+  };
+}
+
+/** A component of one core module, grown to about `bytes`. */
+export function padComponent(original: Uint8Array, bytes: number): Uint8Array {
+  const [module, second] = parseComponent(new Reader(original)).modules;
+  const missing = bytes - original.length;
+  if (!module || second) throw new Error('Only a component of one core module can be padded');
+  const padded = padModule(module, Math.ceil(missing / BODY_BYTES));
+  const out = new Writer(original.length + padded.length + 16);
+  out.bytes(original.subarray(0, startOfSection(original, module)));
+  out.byte(SECTION.coreModule);
+  out.u32(padded.length);
+  out.bytes(padded);
+  out.bytes(original.subarray(module.end));
+  return out.view.slice();
+}
+
+/** The section's id stands before the length of the module, which stands before the module. */
+function startOfSection(bytes: Uint8Array, module: CoreModule): number {
+  let at = module.start - 2;
+  while (((bytes[at] ?? 0) & 0x80) !== 0) at--;
+  if (bytes[at] !== SECTION.coreModule) throw new Error('The core module is not a section of its own');
+  return at;
+}
+
+function padModule(module: CoreModule, functions: number): Uint8Array {
+  const out = new Writer((functions + 1) * (BODY_BYTES + 8) + module.end - module.start);
+  out.bytes(module.bytes.subarray(module.start, module.start + MODULE_HEADER_BYTES));
+  for (const section of module.sections) {
+    const item = addedTo(section.id);
+    const content = new Writer(section.end - section.start + functions * (BODY_BYTES + 8));
+    const reader = new Reader(module.bytes, section.start, section.end);
+    if (item) content.u32(reader.u32() + functions);
+    content.bytes(module.bytes.subarray(reader.position, section.end));
+    if (item) for (let index = 0; index < functions; index++) content.bytes(item);
+    out.byte(section.id);
+    out.u32(content.length);
+    out.bytes(content.view);
+  }
+  return out.view.slice();
+}
+
+/** One more function: its type, which may be any, or its body, which never gets to its end. */
+function addedTo(section: number): Uint8Array | undefined {
+  if (section === SECTION.function) return Uint8Array.of(0);
+  if (section !== SECTION.code) return undefined;
+  const body = new Writer(BODY_BYTES + 8);
+  body.u32(BODY_BYTES);
+  body.byte(0); // no locals
+  const instructions = BODY_BYTES - 3;
+  for (let at = 0; at < instructions; at += 3) body.bytes([0x41, 1, 0x1a]); // i32.const 1, drop
+  body.bytes([0x00, 0x0b]); // unreachable, end
+  return body.view;
+}
