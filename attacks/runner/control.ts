@@ -7,11 +7,15 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Attack } from './expectations.ts';
+import { findNode } from '../../src/cell/node/node-binary.ts';
+import type { WasmAttack } from '../wasm/attack.ts';
+import type { Attack, Judge } from './expectations.ts';
 import { asUser, CONTROL } from './identities.ts';
+import { ATTACKS_DIR } from './places.ts';
+import type { OpenScene } from './scene.ts';
 import type { Setting } from './setting.ts';
 
-const ROOM = join(import.meta.dirname, 'room', 'room.py');
+const ROOM = join(ATTACKS_DIR, 'runner', 'room', 'room.py');
 const NAMESPACES = [
   '--user',
   '--map-root-user',
@@ -30,20 +34,53 @@ export interface ControlResult {
   evidence: string;
 }
 
-export async function runControl(
-  attack: Attack,
-  setting: Setting,
-  bundleDir: string,
-): Promise<ControlResult> {
-  const order = {
-    root: join(setting.dir, 'room'),
+/** What room/room.py is told besides the setting. */
+interface Order {
+  bundle: string;
+  judge: Judge;
+  /** What each call adds to the params. */
+  calls: readonly Record<string, unknown>[];
+  params: Record<string, unknown>;
+  prelude?: string | undefined;
+  /** The Node that runs a Wasm attack. */
+  node?: string;
+  links?: Record<string, string>;
+  fifos?: readonly string[];
+  swap?: boolean;
+  web_port?: number;
+}
+
+export function runControl(attack: Attack, setting: Setting, bundleDir: string): Promise<ControlResult> {
+  return runRoom(setting, {
     bundle: bundleDir,
     prelude: attack.prelude?.dir,
-    secret: setting.secret,
     judge: attack.judge,
     calls: attack.calls,
-    seconds: attack.judge === 'hangs' ? 1.5 : 8,
     params: { ...setting.params, ...attack.prelude?.params },
+  });
+}
+
+export function runWasmControl(attack: WasmAttack, scene: OpenScene, judge: Judge): Promise<ControlResult> {
+  const { setting } = scene;
+  return runRoom(setting, {
+    bundle: scene.controlDir,
+    judge,
+    calls: Array<object>(attack.calls).fill({ given: attack.params(scene) }) as Record<string, unknown>[],
+    params: { ...setting.params },
+    node: findNode(setting.dir).path,
+    links: scene.links,
+    fifos: attack.fifos,
+    swap: attack.swap,
+    web_port: scene.webPort,
+  });
+}
+
+async function runRoom(setting: Setting, told: Order): Promise<ControlResult> {
+  const order = {
+    ...told,
+    root: join(setting.dir, 'room'),
+    secret: setting.secret,
+    seconds: told.judge === 'hangs' ? 1.5 : 8,
   };
   const room = spawn('/usr/bin/unshare', [...NAMESPACES, '/usr/bin/python3', '-I', '-B', ROOM], {
     ...asUser(CONTROL),

@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path';
 import type { ErrorCode, LimitName } from '../../src/errors.ts';
+import { ATTACKS_DIR } from './places.ts';
 
 /** How the control room tells that an attack worked; each is a function of room/judge.py. */
 export type Judge =
@@ -42,7 +43,7 @@ export interface Attack {
 
 type Rest = Partial<Omit<Attack, 'name' | 'codes'>>;
 
-const SWAP = join(import.meta.dirname, 'preludes', 'swap_workspace');
+const SWAP = join(ATTACKS_DIR, 'runner', 'preludes', 'swap_workspace');
 const TWICE = { calls: [{ call_secret: 'of the first call' }, { call_secret: 'of the second call' }] };
 
 export const ATTACKS: readonly Attack[] = [

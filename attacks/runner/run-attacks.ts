@@ -8,39 +8,28 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Outcome } from '../../src/outcome.ts';
-import { runControl, type ControlResult } from './control.ts';
+import { WASM_ATTACKS } from '../wasm/corpus.ts';
+import { finishRow, type AttackRow, type BenignCall, type Execute } from './attack-row.ts';
+import { runControl } from './control.ts';
 import { ATTACKS, type Attack } from './expectations.ts';
-import { codeOf, evidenceOf, successIn, unexpectedIn } from './outcome-view.ts';
+import { successIn } from './outcome-view.ts';
 import { PATH_TRICKS, type PathTrick } from './path-tricks.ts';
+import { ATTACKS_DIR } from './places.ts';
+import { openBenignWasm, runWasmAttack } from './run-wasm.ts';
 import { plantSecret } from './secret.ts';
 import { openSetting, type Setting } from './setting.ts';
 
-const CORPUS = join(import.meta.dirname, '..', 'subprocess');
-const BENIGN = join(import.meta.dirname, 'benign');
+export type { AttackRow, Execute } from './attack-row.ts';
 
-export interface ExecuteOptions {
-  timeout?: number;
-  workspace?: string;
-}
-
-/** Calls a bundle through the runtime under test and never rejects for a failed call. */
-export type Execute = (bundleDir: string, params: unknown, options: ExecuteOptions) => Promise<Outcome>;
-
-export interface AttackRow {
-  name: string;
-  description: string;
-  control: 'works' | 'inconclusive';
-  controlEvidence: string;
-  code: string;
-  /** True when nothing came of the attack and the next call works. */
-  stopped: boolean;
-  /** Set when the attack was stopped, but with another answer than it must get. */
-  unexpected?: string;
-  evidence: string;
-}
+const CORPUS = join(ATTACKS_DIR, 'subprocess');
+const BENIGN: BenignCall = {
+  dir: join(ATTACKS_DIR, 'runner', 'benign'),
+  params: { a: 2, b: 40 },
+  answer: '{"sum":42}',
+};
 
 export interface RunOptions {
-  mode: 'subprocess';
+  mode: 'subprocess' | 'wasm';
   execute: Execute;
   /** Called as rows come in, in no particular order. */
   onRow?: (row: AttackRow) => void;
@@ -48,29 +37,45 @@ export interface RunOptions {
   names?: readonly string[];
   /** Attacks at a time. */
   lanes?: number;
+  /** False leaves out the runs without the wall; for attacks on Wasm cells only. */
+  controls?: boolean;
+}
+
+/** One attack of a mode, by name. */
+interface Job {
+  name: string;
+  run: () => Promise<AttackRow>;
 }
 
 export async function runAttacks(options: RunOptions): Promise<AttackRow[]> {
   using secret = plantSecret();
-  const wanted = (name: string): boolean => options.names?.includes(name) ?? true;
-  const jobs = [
-    ...ATTACKS.filter(({ name }) => wanted(name)).map(
-      (attack) => () => runAttack(attack, secret.value, options),
-    ),
-    ...PATH_TRICKS.filter(({ name }) => wanted(name)).map(
-      (trick) => () => runTrick(trick, secret.value, options),
-    ),
-  ];
+  await using benign = await openBenignWasm();
+  const all = options.mode === 'wasm' ? wasmJobs(options, secret.value, benign) : jailJobs(options, secret.value);
+  const jobs = all.filter(({ name }) => options.names?.includes(name) ?? true);
   const rows: AttackRow[] = [];
   const lane = async (): Promise<void> => {
     for (let job = jobs.shift(); job; job = jobs.shift()) {
-      const row = await job();
+      const row = await job.run();
       rows.push(row);
       options.onRow?.(row);
     }
   };
   await Promise.all(Array.from({ length: options.lanes ?? 3 }, lane));
   return rows.sort((a, b) => a.name.localeCompare(b.name));
+}
+
+function jailJobs(options: RunOptions, secret: string): Job[] {
+  return [
+    ...ATTACKS.map((attack) => ({ name: attack.name, run: () => runAttack(attack, secret, options) })),
+    ...PATH_TRICKS.map((trick) => ({ name: trick.name, run: () => runTrick(trick, secret, options) })),
+  ];
+}
+
+function wasmJobs({ execute, controls = true }: RunOptions, secret: string, benign: BenignCall): Job[] {
+  return WASM_ATTACKS.map((attack) => ({
+    name: attack.name,
+    run: () => runWasmAttack(attack, { secret, execute, controls, benign }),
+  }));
 }
 
 async function runAttack(attack: Attack, secret: string, { execute }: RunOptions): Promise<AttackRow> {
@@ -80,7 +85,9 @@ async function runAttack(attack: Attack, secret: string, { execute }: RunOptions
   const outcomes = await callJailed(attack, setting, { bundleDir, execute });
   const harm = [...outcomes.flatMap((outcome) => successIn(outcome, secret)), ...(await setting.harm())];
   const last = outcomes.at(-1)!;
-  return finishRow({ name: attack.name, control, outcome: last, harm, expected: attack }, execute);
+  const { name } = attack;
+  const row = { name, description: await describe(name), control, outcome: last, harm, expected: attack };
+  return finishRow(row, execute, BENIGN);
 }
 
 interface JailedCall {
@@ -109,38 +116,7 @@ async function runTrick(trick: PathTrick, secret: string, { execute }: RunOption
   const outcome = await execute(bundleDir, {}, { timeout: 5000, workspace: setting.workspace });
   const harm = [...successIn(outcome, secret), ...(await setting.harm())];
   const row = { name: trick.name, description: trick.description, control, outcome, harm, expected: trick };
-  return finishRow(row, execute);
-}
-
-interface Finding {
-  name: string;
-  description?: string;
-  control: ControlResult;
-  outcome: Outcome;
-  harm: string[];
-  expected: Pick<Attack, 'codes' | 'limits'>;
-}
-
-async function finishRow(finding: Finding, execute: Execute): Promise<AttackRow> {
-  const { control, outcome } = finding;
-  const harm = [...finding.harm, ...(await brokenNextCall(execute))];
-  const unexpected = unexpectedIn(outcome, finding.expected);
-  return {
-    name: finding.name,
-    description: finding.description ?? (await describe(finding.name)),
-    control: control.works ? 'works' : 'inconclusive',
-    controlEvidence: control.evidence,
-    code: codeOf(outcome),
-    stopped: harm.length === 0,
-    ...(unexpected === undefined ? {} : { unexpected }),
-    evidence: harm.length > 0 ? harm.join('; ') : evidenceOf(outcome),
-  };
-}
-
-async function brokenNextCall(execute: Execute): Promise<string[]> {
-  const outcome = await execute(BENIGN, { a: 2, b: 40 }, { timeout: 20_000 });
-  const isRight = outcome.ok && JSON.stringify(outcome.result) === '{"sum":42}';
-  return isRight ? [] : [`the next call answered ${codeOf(outcome)}: ${evidenceOf(outcome)}`];
+  return finishRow(row, execute, BENIGN);
 }
 
 async function describe(name: string): Promise<string> {

@@ -14,10 +14,11 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { asUser, NEIGHBOUR } from './identities.ts';
+import { ATTACKS_DIR } from './places.ts';
 import { SECRET_MARKER } from './secret.ts';
 
 const run = promisify(execFile);
-const NEIGHBOUR_PROGRAM = join(import.meta.dirname, 'room', 'neighbour.py');
+const NEIGHBOUR_PROGRAM = join(ATTACKS_DIR, 'runner', 'room', 'neighbour.py');
 const REPORT = 'a harmless report';
 
 /** What the attack is told. Addresses, never the secret. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AttackRow } from './run-attacks.ts';
+import type { AttackRow } from './attack-row.ts';
 
 export function formatTable(rows: readonly AttackRow[]): string {
   const width = Math.max(6, ...rows.map(({ name }) => name.length));
@@ -29,5 +29,7 @@ function remarkOf(row: AttackRow): string {
 function summary(rows: readonly AttackRow[]): string {
   const stopped = rows.filter((row) => row.stopped).length;
   const proven = rows.filter((row) => row.control === 'works').length;
-  return `${stopped} of ${rows.length} attacks stopped; ${proven} of them shown to work without the wall.`;
+  const without = rows.filter((row) => row.control === 'n/a').length;
+  const rest = without > 0 ? `, ${without} without a control ("n/a": nothing to show outside of a cell)` : '';
+  return `${stopped} of ${rows.length} attacks stopped; ${proven} of them shown to work without the wall${rest}.`;
 }

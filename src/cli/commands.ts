@@ -161,7 +161,9 @@ function addChecks(program: Command, done: Done): void {
     .command('attack')
     .description('run the attack corpus against this machine and print what was stopped')
     .addOption(
-      new Option('--mode <mode>', 'execution mode to attack').choices(['subprocess']).default('subprocess'),
+      new Option('--mode <mode>', 'execution mode to attack')
+        .choices(['subprocess', 'wasm'])
+        .default('subprocess'),
     )
     .option('--only <names>', 'only these attacks, separated by commas')
     .option('--json', 'print JSON')

@@ -51,6 +51,9 @@ def build(order):
     shutil.copytree(HERE, root + "/room")
     if order.get("prelude"):
         shutil.copytree(order["prelude"], root + "/prelude")
+    if order.get("node"):
+        put(root + "/opt/node", "")
+        mount(order["node"], root + "/opt/node", None, MS_BIND)
     furnish(root, order)
 
 
@@ -61,6 +64,11 @@ def furnish(root, order):
     for path in ("/root/.ssh/id_ed25519", "/home/someone/.aws/credentials", "/dev/sda"):
         put(root + path, secret)
     put(root + "/workspace/data/report.txt", "a harmless report")
+    for name, target in order.get("links", {}).items():
+        os.symlink(target, f"{root}/workspace/{name}")
+    for name in order.get("fifos", []):
+        os.mkfifo(f"{root}/workspace/{name}")
+    put(root + "/etc/hosts", "127.0.0.1 localhost\n")
     put(root + "/run/docker.sock", "")
     os.makedirs(root + os.path.dirname(params["unix_socket"]), exist_ok=True)
 
@@ -96,6 +104,14 @@ def start_neighbour(order):
     return neighbour
 
 
+def start_web(order):
+    web = subprocess.Popen(["/usr/bin/python3", "-I", "/room/web.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    place = {"secret": order["secret"], "forbidden": order["params"]["tcp_port"], "port": order["web_port"]}
+    web.stdin.write(json.dumps(place).encode() + b"\n")
+    web.stdin.flush()
+    web.stdout.readline()
+
+
 def bound_the_damage():
     for limit, value in ((resource.RLIMIT_DATA, 1 << 30), (resource.RLIMIT_FSIZE, 256 << 20), (resource.RLIMIT_NPROC, 1500)):
         resource.setrlimit(limit, (value, value))
@@ -109,6 +125,8 @@ def main():
     take_terminal()
     bound_the_damage()
     neighbour = start_neighbour(order)
+    if order.get("web_port"):
+        start_web(order)
     if order.get("prelude"):
         runpy.run_path("/prelude/skill.py")["execute"](order["params"])
     verdict = VERDICTS[order["judge"]](Run(order, neighbour))

@@ -3,15 +3,22 @@
  *
  * @module
  */
+import { ATTACK_POLICY } from '../../../attacks/runner/policy.ts';
 import { runAttacks } from '../../../attacks/runner/run-attacks.ts';
 import { formatTable } from '../../../attacks/runner/table.ts';
 import { createRuntime } from '../../index.ts';
 import { printLine, printNote, printResult } from '../output.ts';
 
-export async function attack(flags: { only?: string; json?: boolean }): Promise<number> {
-  await using runtime = createRuntime({ caller: 'attack', audit: false });
+interface Flags {
+  mode?: 'subprocess' | 'wasm';
+  only?: string;
+  json?: boolean;
+}
+
+export async function attack(flags: Flags): Promise<number> {
+  await using runtime = createRuntime({ caller: 'attack', audit: false, policy: ATTACK_POLICY });
   const rows = await runAttacks({
-    mode: 'subprocess',
+    mode: flags.mode ?? 'subprocess',
     ...(flags.only === undefined ? {} : { names: flags.only.split(',') }),
     execute: (dir, params, options) => runtime.execute(dir, params, { ...options, reject: false }),
     onRow: (row) =>

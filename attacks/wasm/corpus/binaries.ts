@@ -1,0 +1,84 @@
+/**
+ * Attacks on the installer: binaries that are expensive, and binaries that are none.
+ *
+ * @module
+ */
+import { group, type Control, type Draft, type WasmAttack } from '../attack.ts';
+import { BOMBS } from '../bombs.ts';
+import { listed, section } from '../bytes.ts';
+import { MALFORMED } from '../malformed.ts';
+import { builtProgram } from '../programs.ts';
+
+const REFUSED = { codes: ['manifest_invalid'], namesByte: true } as const;
+const ENGINE: Control = { none: 'The engine refuses it as well.' };
+const SMALL = { limits: { timeout: '3s', cpu: '2s', memory: '64MiB' } };
+
+function binary(make: (() => Uint8Array) | undefined): Draft {
+  const bytes = (): Uint8Array => (make ? make() : new Uint8Array());
+  return { binary: bytes, naive: () => ({ skill: bytes() }) };
+}
+
+const bomb = (name: string): Draft => binary(BOMBS[name]);
+
+const bombs = group(
+  { ...REFUSED, manifest: () => SMALL, timeout: 3000, control: { none: 'How long compiling takes is up to the engine.' } },
+  {
+    huge_function: ['Has a function of 7 MB.', bomb('huge_function')],
+    many_locals: ['Has a function of 20,000 variables.', bomb('many_locals')],
+    endless_locals: ['Has more variables than numbers.', { ...bomb('endless_locals'), control: ENGINE }],
+    locals_and_loops: [
+      'Takes long to compile, within every cap.',
+      {
+        ...bomb('locals_and_loops'),
+        codes: ['skill_error', 'resource_exceeded'],
+        limits: ['timeout', 'cpu', 'memory'],
+        namesByte: false,
+        control: { judge: 'hangs' },
+      },
+    ],
+    nested_blocks: ['Has 100,000 loops inside each other.', bomb('nested_blocks')],
+    many_functions: ['Has 100,000 functions.', bomb('many_functions')],
+    many_memories: ['Has two memories, of which only one would be counted.', bomb('many_memories')],
+    many_tables: ['Has 50 tables.', bomb('many_tables')],
+    huge_table: ['Has a table of ten million entries.', { ...bomb('huge_table') }],
+    huge_memory: [
+      'Begins with a memory of 4 GB.',
+      { ...bomb('huge_memory'), codes: ['resource_exceeded', 'skill_error'], limits: ['memory'], namesByte: false },
+    ],
+    memory_of_64_bits: ['Has a memory of 64 bits.', bomb('memory_of_64_bits')],
+    shared_memory: ['Has a memory for threads.', bomb('shared_memory')],
+    data_outside_memory: [
+      'Places data outside of its memory.',
+      { ...bomb('data_outside_memory'), codes: ['skill_error'], namesByte: false, control: ENGINE },
+    ],
+  },
+);
+
+const instances = (count: number, module: number): Uint8Array =>
+  listed(2, ...Array<number[]>(count).fill([0, module, 0]));
+
+const crowds = group(
+  { codes: ['resource_exceeded'], limits: ['memory'], manifest: () => SMALL, timeout: 3000, control: { none: 'A host without a linker makes one instance.' } },
+  {
+    many_instances: [
+      'Makes 20,000 instances with a memory each.',
+      { program: 'fail', codes: ['skill_error', 'resource_exceeded'], limits: ['memory', 'timeout', 'cpu'], component: { more: [instances(20_000, 0)] } },
+    ],
+    memory_in_many_instances: [
+      'Spreads 2 GB over the memories of 40 instances.',
+      { program: 'fail', component: { more: [section(1, builtProgram('hoard')), instances(40, 2)] } },
+    ],
+  },
+);
+
+const broken = group(
+  { ...REFUSED, control: { none: 'It is no program.' } },
+  Object.fromEntries(
+    Object.entries(MALFORMED).map(([name, make]) => [
+      name,
+      [`A broken binary: ${name.replaceAll('_', ' ')}.`, binary(make)] as const,
+    ]),
+  ),
+);
+
+export const BINARY_ATTACKS: readonly WasmAttack[] = [...bombs, ...crowds, ...broken];

@@ -1,0 +1,140 @@
+/**
+ * Attacks on limits, on what a call may see, and on the call after it.
+ *
+ * @module
+ */
+import { group, type WasmAttack } from '../attack.ts';
+import { CLOCK, EXIT, LOG, POLL, RANDOM, STDOUT, STREAMS } from '../interfaces.ts';
+
+const SHORT = { limits: { timeout: '2s', cpu: '300ms', memory: '64MiB', output: '1MiB' } };
+const LIMITED = { codes: ['resource_exceeded'], manifest: () => SHORT, timeout: 2000 } as const;
+const SAME_WITHOUT = { none: 'The engine itself stops it.' };
+
+const time = group(
+  { ...LIMITED, limits: ['fuel', 'cpu', 'timeout'], control: { judge: 'hangs' } },
+  {
+    loop: 'Loops for ever.',
+    fill_memory_loop: 'Fills memory for ever.',
+    copy_memory_loop: 'Copies memory for ever.',
+    branch_table_loop: 'Loops through a branch table.',
+    tail_call_loop: 'Calls itself for ever without a stack.',
+    indirect_call_loop: 'Calls through a table for ever.',
+    exception_loop: 'Throws and catches for ever.',
+    start_loop: 'Loops in the start function, before anything was called.',
+    host_call_loop: 'Asks the host for random numbers for ever.',
+    loop_execute: ['Loops in a component.', { component: {} }],
+    loop_post_return: ['Loops after the answer was read.', { component: { postReturn: true }, control: { none: 'A careless host does not clean up.' } }],
+    allocator_loops: ['Loops where the host asks for memory.', { program: 'echo', component: { allocator: 'allocator_loops' } }],
+  },
+);
+
+const waiting = group(
+  { ...LIMITED, limits: ['timeout'], timeout: 1000, control: { judge: 'hangs' } },
+  {
+    sleep_for_ever: 'Sleeps past its deadline.',
+    block_for_ever: ['Waits for a clock past its deadline.', { component: { imports: [POLL, CLOCK] } }],
+  },
+);
+
+const calls = group(
+  { ...LIMITED, limits: ['host_calls', 'timeout', 'cpu'] },
+  {
+    broker_call_loop: ['Sends requests to the broker for ever.', { control: { judge: 'hangs' } }],
+    random_flood: ['Calls the host hundreds of thousands of times.', { component: { imports: [RANDOM] } }],
+  },
+);
+
+const space = group(
+  { ...LIMITED, limits: ['memory'] },
+  {
+    grow_memory: 'Grows its memory without end.',
+    grow_table: ['Grows a table without end.', { codes: ['ok'] }],
+    recurse: ['Calls itself until the stack ends.', { codes: ['skill_error'], control: SAME_WITHOUT }],
+    recurse_into_host: [
+      'Calls itself and the host until the stack ends in the middle of the host.',
+      { codes: ['skill_error'], control: SAME_WITHOUT },
+    ],
+  },
+);
+
+const output = group(
+  { ...LIMITED, limits: ['output'] },
+  {
+    flood_stdout: ['Answers with 24 MB.', { control: { judge: 'chokes-reader' } }],
+    flood_stderr: ['Prints 24 MB of errors.', { control: { judge: 'floods' } }],
+    log_flood: ['Logs 80 MB.', { component: { imports: [LOG] }, control: { judge: 'floods' } }],
+    log_huge: ['Logs a line of 4 GB.', { codes: ['skill_error', 'resource_exceeded'], component: { imports: [LOG] }, control: SAME_WITHOUT }],
+    answer_huge_string: ['Answers with a string of 25 MB.', { component: {}, control: { judge: 'chokes-reader' } }],
+    random_huge: ['Asks for a terabyte of random numbers.', { component: { imports: [RANDOM] }, control: SAME_WITHOUT }],
+    swallow_the_end: ['Catches what ends it and goes on.', { control: { judge: 'hangs' } }],
+  },
+);
+
+const handles = group(
+  { ...LIMITED, limits: ['handles'] },
+  {
+    many_pollables: ['Makes clocks to wait for and never drops them.', { component: { imports: [POLL, CLOCK] } }],
+    many_streams: ['Opens stdout again and again.', { component: { imports: [STREAMS, STDOUT] } }],
+  },
+);
+
+const ends = group(
+  { codes: ['skill_error'], control: { judge: 'no-reply' } },
+  {
+    exit_without_answer: 'Exits with success, but without an answer.',
+    exit_with_code: 'Answers and exits with an error.',
+    exit_at_once: ['Exits from a component.', { component: { imports: [EXIT] } }],
+    swallow_exit: ['Exits, catches the exit and answers.', { component: { imports: [EXIT] } }],
+    start_trap: 'Traps in the start function.',
+    trap_in_start: ['Traps in the start function of a component.', { component: {} }],
+    ask_for_much_randomness: 'Asks for random numbers beyond its memory.',
+    write_from_outside_memory: 'Prints what lies outside of its memory.',
+    read_to_outside_memory: 'Reads its input to outside of its memory.',
+  },
+);
+
+const looking = group(
+  { codes: ['ok'] },
+  {
+    read_environment: [
+      'Reads every variable of the environment.',
+      { manifest: () => ({ env_vars: { SKILLCELL_ATTACK_GREETING: { required: false } } }) },
+    ],
+    learn_uptime: 'Learns from a clock how long the host has been up.',
+    use_fine_clock: 'Measures with a clock that is fine enough for caches.',
+    remember_in_memory: ['Leaves something in memory for the next call.', { calls: 2 }],
+    remember_in_global: ['Leaves something in a global for the next call.', { calls: 2 }],
+    remember_in_table: ['Leaves something in a table for the next call.', { calls: 2 }],
+    log_in_start: [
+      'Logs while its instance is made ahead of any call.',
+      { calls: 2, component: { imports: [LOG] }, control: { none: 'It only matters for calls after it.' } },
+    ],
+  },
+);
+
+const answers = group(
+  { codes: ['skill_error'], control: { judge: 'chokes-reader' } },
+  {
+    answer_deeply: 'Answers with 100,000 arrays inside each other.',
+    answer_twice_the_key: 'Answers with the same key twice.',
+    answer_infinity: 'Answers with a number beyond all numbers.',
+    answer_not_a_number: 'Answers with NaN.',
+    answer_huge_integer: 'Answers with an integer of 400 digits.',
+    answer_trailing: 'Answers twice.',
+    answer_invalid_utf8: ['Answers with what is no text.', { control: { none: 'A careless host repairs it.' } }],
+    answer_prototype: ['Answers with a prototype.', { codes: ['ok'] }],
+    answer_surrogate: ['Answers with half a letter.', { codes: ['ok'] }],
+  },
+);
+
+export const LIMIT_ATTACKS: readonly WasmAttack[] = [
+  ...time,
+  ...waiting,
+  ...calls,
+  ...space,
+  ...output,
+  ...handles,
+  ...ends,
+  ...looking,
+  ...answers,
+];

@@ -1,0 +1,72 @@
+/**
+ * Core modules of components: each is linked with an allocator of its own and answers `execute`.
+ *
+ * @module
+ */
+import { data } from './command.ts';
+
+const SUCCESS = '{"succeeded":true}';
+const FAILURE = '{"succeeded":false}';
+const [TEXTS, ANSWER] = [512, 256] as const;
+
+/** Imports of `host` with their flattened types. */
+const HOST: Record<string, string> = {
+  log: '(param i32 i32 i32)',
+  fetch: '(param i32 i32 i32 i32 i32 i32 i32 i32 i32)',
+  exit: '(param i32)',
+  'get-random-bytes': '(param i64 i32)',
+  'subscribe-duration': '(param i64) (result i32)',
+  '[method]pollable.block': '(param i32)',
+  'drop-pollable': '(param i32)',
+  'get-stdout': '(result i32)',
+  'drop-output-stream': '(param i32)',
+};
+
+export interface MainOptions {
+  /** What it imports of `host`; called as `$` and the name without brackets. */
+  uses?: readonly string[];
+  /** Other imports of `host`, by name and type. */
+  claims?: Readonly<Record<string, string>>;
+  extra?: string;
+}
+
+/** `execute` has the locals $params, $length, $i and $n; `$answer` makes a result of a tag and a string. */
+export function main(body: string, { uses = [], claims = {}, extra = '' }: MainOptions = {}): string {
+  const types = { ...Object.fromEntries(uses.map((name) => [name, HOST[name]])), ...claims };
+  const imports = Object.entries(types).map(
+    ([name, type]) => `(import "host" "${name}" (func $${plain(name)} ${type}))`,
+  );
+  return `(module (import "env" "memory" (memory 1))
+  (import "env" "cabi_realloc" (func $realloc (param i32 i32 i32 i32) (result i32)))
+  (import "env" "table" (table 2 funcref))
+  ${imports.join('\n')} ${data(TEXTS, SUCCESS + FAILURE)}
+  (func $answer (param $tag i32) (param $ptr i32) (param $len i32) (result i32)
+    (i32.store8 (i32.const ${ANSWER}) (local.get $tag)) (i32.store (i32.const ${ANSWER + 4}) (local.get $ptr))
+    (i32.store (i32.const ${ANSWER + 8}) (local.get $len)) (i32.const ${ANSWER}))
+  (func $succeed (result i32) (call $answer (i32.const 0) (i32.const ${TEXTS}) (i32.const ${SUCCESS.length})))
+  (func $fail (result i32) (call $answer (i32.const 0) (i32.const ${TEXTS + SUCCESS.length}) (i32.const ${FAILURE.length})))
+  ${extra}
+  (func (export "execute") (param $params i32) (param $length i32) (result i32) (local $i i32) (local $n i32) ${body}))`;
+}
+
+function plain(name: string): string {
+  return name.replace(/^\[.*\]/, '');
+}
+
+/** Repeats a body until it has been done so often. */
+export const times = (count: number, body: string): string =>
+  `(loop $more ${body} (br_if $more (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const ${count}))))`;
+
+/** Memory and allocator; `$made` gives the address of what was asked for. */
+export function allocator(realloc?: string): string {
+  return `(module (memory (export "memory") 4) (table (export "table") 2 funcref) (type $hook (func))
+  (global $next (mut i32) (i32.const 65536))
+  (func $make (param $align i32) (param $size i32) (result i32) (local $at i32)
+    (local.set $at (i32.and (i32.add (global.get $next) (i32.sub (local.get $align) (i32.const 1))) (i32.sub (i32.const 0) (local.get $align))))
+    (global.set $next (i32.add (local.get $at) (local.get $size)))
+    (if (i32.gt_u (global.get $next) (i32.mul (memory.size) (i32.const 65536)))
+      (then (drop (memory.grow (i32.add (i32.shr_u (local.get $size) (i32.const 16)) (i32.const 1))))))
+    (local.get $at))
+  (func (export "cabi_realloc") (param $old i32) (param $oldSize i32) (param $align i32) (param $size i32) (result i32)
+    ${realloc ?? '(call $make (local.get $align) (local.get $size))'}))`;
+}
