@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { PAUSE_MS, type Variant } from '../../bench/runner/rounds.ts';
+import { measureBursts } from '../../bench/runner/wasm/bursts.ts';
+
+/** A call after a pause takes 100, others 1. */
+function variant(name: string, result: unknown = 'same'): Variant {
+  let last = -Infinity;
+  return {
+    name,
+    run: async () => {
+      const ms = performance.now() - last >= PAUSE_MS / 2 ? 100 : 1;
+      last = performance.now();
+      return { ms, result };
+    },
+  };
+}
+
+test('counts the first call after a rest apart from those in a row', async () => {
+  const rows = await measureBursts([variant('a'), variant('b')], 3);
+  expect(rows).toMatchObject([
+    { name: 'a', median: 1, rested: 100 },
+    { name: 'b', median: 1, rested: 100 },
+  ]);
+});
+
+test('ends a burst of slow calls early, but always makes a call in a row', async () => {
+  const slow: Variant = {
+    name: 'slow',
+    run: async () => {
+      await sleep(40);
+      return { ms: 40, result: 1 };
+    },
+  };
+  const [row] = await measureBursts([slow], 1);
+  expect(row).toMatchObject({ name: 'slow', n: 1, median: 40, rested: 40 });
+});
+
+test('refuses a variant that does not do the job', async () => {
+  await expect(measureBursts([variant('a'), variant('b', 'less')], 1)).rejects.toThrow(
+    '"b" gave "less" instead of "same"',
+  );
+});
