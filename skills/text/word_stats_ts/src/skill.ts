@@ -63,7 +63,8 @@ function endOfWord(text: number[], start: number): number {
   let end = start + 1;
   for (; end < text.length; end += 1) {
     const point = text[end] as number;
-    if (isLetter(point) || isMark(point)) continue;
+    const { isLetter: letter, isMark } = factsOf(point);
+    if (letter || isMark) continue;
     if (!isApostrophe(point) || end + 1 >= text.length || !isLetter(text[end + 1] as number)) break;
   }
   return end;
@@ -110,9 +111,7 @@ function toCodePoints(text: string): number[] {
 }
 
 function fold(word: number[]): string {
-  let folded = '';
-  for (const point of word) folded += String.fromCodePoint(isApostrophe(point) ? 0x27 : toLower(point));
-  return folded;
+  return word.map((point) => factsOf(point).lower).join('');
 }
 
 function compareCodePoints(a: string, b: string): number {
@@ -127,24 +126,33 @@ function isApostrophe(point: number): boolean {
   return point === 0x27 || point === 0x2019;
 }
 
+interface Facts {
+  isLetter: boolean;
+  isMark: boolean;
+  lower: string;
+}
+
+/** A text has few different characters: what the tables say about one is kept. */
+const known = new Map<number, Facts>();
+
+function factsOf(point: number): Facts {
+  const kept = known.get(point);
+  if (kept) return kept;
+  const facts = {
+    isLetter: contains(LETTER_RANGES, point),
+    isMark: contains(MARK_RANGES, point),
+    lower: String.fromCodePoint(isApostrophe(point) ? 0x27 : toLower(point)),
+  };
+  known.set(point, facts);
+  return facts;
+}
+
 function isLetter(point: number): boolean {
-  if (point < 0x80) return isAsciiLetter(point);
-  return contains(LETTER_RANGES, point);
-}
-
-function isAsciiLetter(point: number): boolean {
-  const lower = point | 0x20;
-  return (point >= 0x30 && point <= 0x39) || (lower >= 0x61 && lower <= 0x7a);
-}
-
-function isMark(point: number): boolean {
-  return point >= 0x300 && contains(MARK_RANGES, point);
+  return factsOf(point).isLetter;
 }
 
 function toLower(point: number): number {
-  if (point < 0x80) return point >= 0x41 && point <= 0x5a ? point + 0x20 : point;
-  const at = lastStartingAtOrBefore(LOWER_RUNS, point);
-  const run = LOWER_RUNS[at];
+  const run = LOWER_RUNS[lastStartingAtOrBefore(LOWER_RUNS, point)];
   if (run === undefined || point > run.last || (point - run.start) % run.step !== 0) return point;
   return point + run.delta;
 }

@@ -1,0 +1,132 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { install } from '../../guest/wasm/install/plan.ts';
+import { encodeComponent } from '../../src/build/component-encoder.ts';
+import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
+import { wat } from '../wasm/binary/support.ts';
+
+const HOST = 'skillcell:skill/host@0.1.0';
+
+function encode(text: string): Uint8Array | string {
+  const core = wat(text);
+  const module = new WebAssembly.Module(core);
+  return encodeComponent(core, {
+    exports: WebAssembly.Module.exports(module).map((item) => item.name),
+    imports: WebAssembly.Module.imports(module),
+  });
+}
+
+function component(text: string): Uint8Array {
+  const encoded = encode(text);
+  if (typeof encoded === 'string') throw new Error(encoded);
+  return encoded;
+}
+
+/** A skill that gives its parameters back; `body` comes first and may use them as locals 0 and 1. */
+function echo({ imports = '', body = '', more = '' } = {}): string {
+  return `(module ${imports}
+    (memory (export "memory") 1)
+    (data (i32.const 16) "GEThttp://127.0.0.1:9/")
+    (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) i32.const 1024)
+    (func (export "execute") (param i32 i32) (result i32)
+      ${body}
+      (i32.store (i32.const 4) (local.get 0))
+      (i32.store (i32.const 8) (local.get 1))
+      i32.const 0)
+    ${more})`;
+}
+
+const IMPORT_LOG = `(import "${HOST}" "log" (func $log (param i32 i32 i32)))`;
+const IMPORT_FETCH = `(import "${HOST}" "fetch" (func $fetch (param i32 i32 i32 i32 i32 i32 i32 i32 i32)))`;
+const LOG_PARAMS = '(call $log (i32.const 2) (local.get 0) (local.get 1))';
+/** The result of a fetch lies at 512; its first byte says whether it failed, then where the message is. */
+const FETCH = `(call $fetch (i32.const 16) (i32.const 3) (i32.const 19) (i32.const 19)
+    (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 512))
+  (i32.store (i32.const 0) (i32.load8_u (i32.const 512)))
+  (local.set 0 (i32.load (i32.const 516)))
+  (local.set 1 (i32.load (i32.const 520)))`;
+
+describe('a module that computes', () => {
+  test('becomes a component that exports execute and imports nothing', () => {
+    const { plan, modules } = install(component(echo()), { maxPages: 16 });
+    expect(plan).toMatchObject({ format: 'component', entry: 'execute', imports: [] });
+    expect(modules).toHaveLength(1);
+  });
+
+  test('may have something done after the return', () => {
+    const post = '(func (export "cabi_post_execute") (param i32))';
+    const { plan } = install(component(echo({ more: post })), { maxPages: 16 });
+    const lifts = plan.component?.definitions.filter((item) => item.kind === 'canon');
+    expect(lifts).toMatchObject([{ canon: { lift: { options: { postReturn: 2 } } } }]);
+  });
+});
+
+describe('a module that imports functions of the host', () => {
+  test.each([
+    [IMPORT_LOG, [HOST, `${HOST}#log`]],
+    [IMPORT_FETCH, [HOST, `${HOST}#fetch`]],
+    [IMPORT_FETCH + IMPORT_LOG, [HOST, `${HOST}#fetch`, `${HOST}#log`]],
+  ])('%s', (imports, expected) => {
+    expect(install(component(echo({ imports })), { maxPages: 16 }).plan.imports).toEqual(expected);
+  });
+});
+
+describe('what is no skill is refused', () => {
+  test.each([
+    ['(module)', 'it does not export "memory", "cabi_realloc", "execute"'],
+    [echo().replace('"cabi_realloc"', '"realloc"'), 'it does not export "cabi_realloc"'],
+    [
+      echo({ imports: '(import "env" "abort" (func))' }),
+      'it imports "abort" of "env", which is not of the skill interface',
+    ],
+    [
+      echo({ imports: `(import "${HOST}" "constructor" (func))` }),
+      `it imports "constructor" of "${HOST}", which is not of the skill interface`,
+    ],
+  ])('%s', (text, reason) => {
+    expect(encode(text)).toBe(reason);
+  });
+});
+
+describe('in a cell', () => {
+  let opened: TestRuntime;
+
+  beforeAll(() => {
+    opened = openTestRuntime({ audit: false });
+  });
+
+  afterAll(() => opened.close());
+
+  function writeBundle(name: string, binary: Uint8Array, network: string): string {
+    const dir = join(opened.folder, 'test', name);
+    mkdirSync(dir, { recursive: true });
+    const manifest = `name: test/${name}
+version: 1.0.0
+description: A skill of a test.
+parameters: { type: object }
+execution: wasm
+entry: skill.wasm
+capabilities: { network: [${network}] }
+`;
+    writeFileSync(join(dir, 'manifest.yaml'), manifest);
+    writeFileSync(join(dir, 'skill.wasm'), binary);
+    return dir;
+  }
+
+  test('it answers, and its log is the log of the call', async () => {
+    const dir = writeBundle('logs', component(echo({ imports: IMPORT_LOG, body: LOG_PARAMS })), '');
+    const { result, logs } = await opened.runtime.execute(dir, { word: 'grüß' });
+    expect(result).toEqual({ word: 'grüß' });
+    expect(logs).toContain('info: {"word":"grüß"}');
+  });
+
+  test('the result of a fetch comes through memory', async () => {
+    const imports = IMPORT_LOG + IMPORT_FETCH;
+    const binary = component(echo({ imports, body: FETCH + LOG_PARAMS }));
+    const dir = writeBundle('fetches', binary, '{ host: example.com }');
+    const outcome = await opened.runtime.execute(dir, {}, { reject: false });
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
+    expect(outcome.logs).toContain('info: denied: ');
+  });
+});

@@ -1,0 +1,30 @@
+/**
+ * Copies of bundled skills that a test may build and change.
+ *
+ * @module
+ */
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const SKILLS = fileURLToPath(new URL('../../skills', import.meta.url));
+
+export const bundled = (name: string): string => join(SKILLS, name);
+
+/** The source of a bundled skill in a folder of its own: no binary, no lock. */
+export function copySource(name: string, folder: string): string {
+  const copy = join(folder, 'copies', name);
+  cpSync(bundled(name), copy, {
+    recursive: true,
+    filter: (path) => !/\/skill\.(?:wasm|lock)$/.test(path),
+  });
+  return copy;
+}
+
+export function editManifest(dir: string, edit: (text: string) => string): void {
+  const file = join(dir, 'manifest.yaml');
+  const before = readFileSync(file, 'utf8');
+  const after = edit(before);
+  if (after === before) throw new Error('The edit changed nothing');
+  writeFileSync(file, after);
+}
