@@ -116,7 +116,7 @@ function decode(path: string): string {
 
 function withoutDots(path: string): string {
   const kept: string[] = [];
-  for (const segment of path.replaceAll('\\', '/').split('/')) {
+  for (const segment of path.replaceAll(/[\\/]+/g, '/').split('/')) {
     if (segment === '..') kept.pop();
     else if (segment !== '.') kept.push(segment);
   }

@@ -1,0 +1,125 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isPublicAddress } from '../../src/broker/addresses.ts';
+
+/** From the registries of special addresses: first and last of each, and why it is none of a skill's business. */
+const SPECIAL_V4: [string, string][] = [
+  ['0.0.0.0', '0.255.255.255'],
+  ['10.0.0.0', '10.255.255.255'],
+  ['100.64.0.0', '100.127.255.255'],
+  ['127.0.0.0', '127.255.255.255'],
+  ['168.63.129.16', '168.63.129.16'],
+  ['169.254.0.0', '169.254.255.255'],
+  ['172.16.0.0', '172.31.255.255'],
+  ['192.0.0.0', '192.0.0.255'],
+  ['192.0.2.0', '192.0.2.255'],
+  ['192.88.99.0', '192.88.99.255'],
+  ['192.168.0.0', '192.168.255.255'],
+  ['198.18.0.0', '198.19.255.255'],
+  ['198.51.100.0', '198.51.100.255'],
+  ['203.0.113.0', '203.0.113.255'],
+  ['224.0.0.0', '255.255.255.255'],
+];
+
+const toNumber = (address: string): number =>
+  address.split('.').reduce((number, part) => number * 256 + Number(part), 0);
+const toText = (number: number): string => [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join('.');
+const hex = (number: number): string => `${(number >>> 16).toString(16)}:${(number & 0xffff).toString(16)}`;
+const isSpecial = (number: number): boolean =>
+  SPECIAL_V4.some(([first, last]) => number >= toNumber(first) && number <= toNumber(last));
+
+const anyV4 = fc.oneof(
+  fc.integer({ min: 0, max: 0xffff_ffff }),
+  fc.constantFrom(...SPECIAL_V4).chain(([first, last]) => {
+    return fc.integer({
+      min: Math.max(0, toNumber(first) - 2),
+      max: Math.min(0xffff_ffff, toNumber(last) + 2),
+    });
+  }),
+);
+
+describe('addresses that a skill may reach', () => {
+  it('IPv4: everything outside of the special ranges, to the address', () => {
+    fc.assert(
+      fc.property(anyV4, (number) => {
+        expect(isPublicAddress(toText(number))).toBe(!isSpecial(number));
+      }),
+      { numRuns: 2000 },
+    );
+    for (const [first, last] of SPECIAL_V4) {
+      expect(isPublicAddress(first), first).toBe(false);
+      expect(isPublicAddress(last), last).toBe(false);
+    }
+  });
+
+  it('no IPv4 address in the clothes of IPv6, public or not', () => {
+    fc.assert(
+      fc.property(anyV4, (number) => {
+        const spellings = [
+          `::ffff:${toText(number)}`,
+          `::ffff:${hex(number)}`,
+          `0:0:0:0:0:FFFF:${hex(number)}`,
+          `::${toText(number)}`,
+          `::ffff:0:${toText(number)}`,
+          `64:ff9b::${toText(number)}`,
+          `64:ff9b:1::${hex(number)}`,
+          `2002:${hex(number)}::1`,
+          `2001:0:${hex(number)}::1`,
+        ];
+        for (const spelling of spellings) expect(isPublicAddress(spelling), spelling).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    '::',
+    '::1',
+    '100::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'febf::1',
+    'fec0::1',
+    'fc00::1',
+    'fdff::1',
+    'fd00:ec2::254',
+    'ff02::1',
+    '2001:db8::1',
+    '2001:10::1',
+    '2001:20::1',
+    '2001:1ff:ffff::1',
+    '3fff::1',
+    '3fff:fff::1',
+    '4000::1',
+    '5f00::1',
+    '1fff::1',
+  ])('refuses %s', (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+
+  it.each([
+    '2001:200::1',
+    '2600::1',
+    '2a00:1450:4001::8',
+    '2001:4860:4860::8888',
+    '3ffe::1',
+    '8.8.8.8',
+    '1.1.1.1',
+  ])('allows %s', (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
+
+  it.each([
+    '',
+    'localhost',
+    '127.1',
+    '0x7f.0.0.1',
+    '2130706433',
+    '127.0.0.1 ',
+    '[::1]',
+    '1.2.3.4.5',
+    '1.2.3.4/8',
+  ])('takes %j for no address', (text) => {
+    expect(isPublicAddress(text)).toBe(false);
+  });
+});

@@ -1,0 +1,100 @@
+/**
+ * A broker over real folders, and short ways to ask it.
+ *
+ * @module
+ */
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openBroker } from '../../src/broker/broker.ts';
+import type { HttpOptions } from '../../src/broker/http.ts';
+import { BrokerRefusal, type BrokerReply, type CallBroker } from '../../src/cell/contract.ts';
+import type { Bundle } from '../../src/load/bundle.ts';
+import { DEFAULT_LIMITS } from '../../src/policy/compute-grant.ts';
+import type { Grant } from '../../src/policy/grant.ts';
+
+/** Handles that a cell knows from the start: the bundle, then the granted paths in their order. */
+export const BUNDLE = 0;
+export const FIRST = 1;
+export const SECOND = 2;
+
+export function grantOf(parts: Partial<Grant> = {}): Grant {
+  return {
+    filesystem: [],
+    network: [],
+    env: {},
+    syscalls: 'default',
+    limits: DEFAULT_LIMITS,
+    withheld: [],
+    ...parts,
+  };
+}
+
+export class Folders implements Disposable {
+  readonly root: string = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-broker-')));
+  readonly bundle: string = this.make('bundle');
+  readonly work: string = this.make('work');
+
+  make(name: string): string {
+    const folder = join(this.root, name);
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+export class Asked implements Disposable {
+  readonly broker: CallBroker;
+
+  constructor(grant: Grant, bundleDir: string, options: HttpOptions = {}) {
+    // Of a bundle the broker only uses where it is staged.
+    this.broker = openBroker(grant, { stagedDir: bundleDir } as Bundle, options);
+  }
+
+  async reply(op: string, args: Record<string, unknown>, payload?: Uint8Array): Promise<BrokerReply> {
+    return this.broker.handle({ op, args, ...(payload ? { payload } : {}) });
+  }
+
+  async value(
+    op: string,
+    args: Record<string, unknown>,
+    payload?: Uint8Array,
+  ): Promise<Record<string, unknown>> {
+    return (await this.reply(op, args, payload)).value;
+  }
+
+  /** The code of the refusal, or `done`. */
+  async code(op: string, args: Record<string, unknown>, payload?: Uint8Array): Promise<string> {
+    try {
+      await this.reply(op, args, payload);
+      return 'done';
+    } catch (error) {
+      if (error instanceof BrokerRefusal) return error.code;
+      throw error;
+    }
+  }
+
+  async open(dir: number, path: string[], flags: Record<string, boolean> = {}): Promise<number> {
+    return Number((await this.value('open', { dir, path, flags: { read: true, ...flags } }))['file']);
+  }
+
+  openCode(dir: number, path: string[], flags: Record<string, boolean> = {}): Promise<string> {
+    return this.code('open', { dir, path, flags: { read: true, ...flags } });
+  }
+
+  async text(file: number, offset = 0, length: number = 1 << 20): Promise<string> {
+    const { payload } = await this.reply('read', { file, offset, length });
+    return Buffer.from(payload ?? []).toString();
+  }
+
+  [Symbol.dispose](): void {
+    this.broker.close();
+  }
+}
+
+export function countDescriptors(): number {
+  return readdirSync('/proc/self/fd').length;
+}
