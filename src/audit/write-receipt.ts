@@ -45,6 +45,6 @@ function digest(value: unknown): string {
   try {
     return digestJson(value);
   } catch {
-    return digestJson(String(value));
+    return digestJson(`no JSON: ${typeof value}`);
   }
 }

@@ -8,15 +8,21 @@ import type { Skill } from './skill.ts';
 
 /** More than any prompt or document; what is larger belongs into a file of the workspace. */
 const MAX_PARAMS_BYTES = 8 * 1024 * 1024;
+/** What works on JSON by recursion, here and in the cell, must not be led to the end of its stack. */
+const MAX_PARAMS_DEPTH = 128;
 
 /** Throws `invalid_params` unless the parameters are JSON of a sane size that fits the skill's schema. */
 export function assertFits(skill: Skill, params: unknown): void {
-  const bytes = Buffer.byteLength(encode(params));
+  const text = encode(params);
+  const bytes = Buffer.byteLength(text);
   if (bytes > MAX_PARAMS_BYTES) {
     throw invalid(
       `The parameters are ${bytes} bytes; the most is ${MAX_PARAMS_BYTES}`,
       'Pass large data as a file in the workspace.',
     );
+  }
+  if (depthOf(text) > MAX_PARAMS_DEPTH) {
+    throw invalid(`The parameters are nested deeper than ${MAX_PARAMS_DEPTH} levels`, 'Pass flatter data.');
   }
   const problems = skill.params.check(params);
   if (problems.length === 0) return;
@@ -37,6 +43,28 @@ function encode(params: unknown): string {
     );
   }
   throw invalid('The parameters are no JSON value', 'Pass plain JSON data, such as {}.');
+}
+
+/** Levels of nesting in well-formed JSON text; what stands in strings is none. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at++) {
+    const mark = text[at];
+    if (mark === '"') at = endOfString(text, at);
+    else if (mark === '[' || mark === '{') deepest = Math.max(deepest, ++depth);
+    else if (mark === ']' || mark === '}') depth--;
+  }
+  return deepest;
+}
+
+/** Place of the closing quote: the first one with an even number of backslashes before it. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    let first = end;
+    while (text[first - 1] === '\\') first--;
+    if ((end - first) % 2 === 0) return end;
+  }
 }
 
 function invalid(message: string, fix: string): SkillError {

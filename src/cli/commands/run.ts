@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readFileSync, statSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { EXIT_CODES, SkillError, type Outcome } from '../../index.ts';
 import { explain } from '../explain.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
@@ -20,7 +20,7 @@ export interface RunFlags extends PlanFlags {
 }
 
 export async function run(ref: string, flags: RunFlags): Promise<number> {
-  const params = parseParams(readParams(flags));
+  const params = parseParams(await readParams(flags));
   await using runtime = openRuntime(flags);
   const options = executeOptions(flags);
   if (flags.explain) printNote(await explain(runtime, ref, options));
@@ -56,31 +56,40 @@ function status({ execution, usage, call_id }: Outcome): string {
 }
 
 /** From the option, the file, or stdin when something is piped in; else no parameters. */
-function readParams({ params, paramsFile }: RunFlags): string {
+async function readParams({ params, paramsFile }: RunFlags): Promise<string> {
   if (params !== undefined && paramsFile !== undefined) {
     throw new SkillError('usage', 'Both --params and --params-file are given', { fix: 'Give one of them.' });
   }
   if (params !== undefined) return params;
-  if (paramsFile !== undefined) return readBounded(paramsFile);
-  return process.stdin.isTTY ? '' : readBounded(0);
+  if (paramsFile !== undefined) return readFileParams(paramsFile);
+  return process.stdin.isTTY ? '' : decode(await collect(process.stdin, 'stdin'), 'stdin');
 }
 
-function readBounded(source: string | number): string {
-  const name = source === 0 ? 'stdin' : `"${source}"`;
-  let bytes: Buffer;
+async function readFileParams(file: string): Promise<string> {
+  const name = `"${file}"`;
   try {
-    if (typeof source === 'string' && statSync(source).size > MAX_PARAMS_BYTES) throw tooLarge(name);
-    bytes = readFileSync(source);
+    return decode(await collect(createReadStream(file), name), name);
   } catch (error) {
     if (error instanceof SkillError) throw error;
-    // A closed stdin is no parameters, not a failure.
-    if (source === 0) return '';
     throw new SkillError('usage', `Cannot read the parameters from ${name}`, {
       fix: 'Check the path.',
       cause: error,
     });
   }
-  if (bytes.length > MAX_PARAMS_BYTES) throw tooLarge(name);
+}
+
+async function collect(stream: AsyncIterable<Buffer>, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > MAX_PARAMS_BYTES) throw tooLarge(name);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decode(bytes: Buffer, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
