@@ -39,13 +39,14 @@ async function planOrReason(runtime: Runtime, skill: Skill, flags: PlanFlags): P
 function describeSkill({ bundle }: Skill): string {
   const { manifest, origin, digest, lock, entry, files, inspection } = bundle;
   const list = (values: string[]): string => values.join('\n          ') || 'nothing';
+  const imported = [...inspection.modules, ...inspection.interfaces].map((finding) => finding.value);
   return [
     `skill     ${manifest.name} ${manifest.version}`,
     `about     ${manifest.description.trim().split('\n')[0]}`,
     `origin    ${origin} (${bundle.sourceDir})`,
     `digest    ${digest} (${lock}, ${Object.keys(files).length} files, entry ${entry})`,
     `declares  ${list(capabilitySet(manifest))}`,
-    `imports   ${inspection.modules.map((finding) => finding.value).join(', ') || 'nothing'}`,
+    `imports   ${imported.join(', ') || 'nothing'}`,
     `params    ${JSON.stringify(manifest.parameters)}`,
   ].join('\n');
 }
