@@ -31,6 +31,8 @@ const NATIVE_SUITES = [
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
+/** The documents build a skill in C. */
+const C_SUITES = [...BUILD_SUITES, 'test/readme/**'];
 
 export const NEEDS: readonly Need[] = [
   {
@@ -57,12 +59,12 @@ export const NEEDS: readonly Need[] = [
     debianPackage: 'python3-pip',
     suites: ['test/load/requirements*', 'test/cell/**/requirements*'],
   },
-  { name: 'clang', probe: ['clang', '--version'], debianPackage: 'clang', suites: BUILD_SUITES },
+  { name: 'clang', probe: ['clang', '--version'], debianPackage: 'clang', suites: C_SUITES },
   {
     name: 'the linker for WebAssembly',
     probe: ['wasm-ld', '--version'],
     debianPackage: 'lld',
-    suites: BUILD_SUITES,
+    suites: C_SUITES,
   },
   {
     name: 'the C library for WASI',

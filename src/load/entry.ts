@@ -16,11 +16,12 @@ export function findEntry(manifest: Pick<Manifest, 'entry'>, files: FileDigests)
   if (manifest.entry === undefined) return inferEntry(files);
   const path = posix.normalize(manifest.entry);
   if (Object.hasOwn(files, path)) return path;
+  const isBinary = path.endsWith('.wasm');
   throw new SkillError(
     'manifest_invalid',
-    `The entry ${JSON.stringify(manifest.entry)} is no file of the bundle.`,
+    `The entry ${JSON.stringify(manifest.entry)} is no file of the bundle${isBinary ? ': it was not built yet' : ''}.`,
     {
-      fix: path.endsWith('.wasm')
+      fix: isBinary
         ? 'Build it from its source with `skillcell build`, or let "entry" name a file of the bundle.'
         : 'Let "entry" name a file inside the bundle folder, relative to it, such as "skill.py".',
       detail: { field: 'entry', entry: manifest.entry },
