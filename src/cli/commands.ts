@@ -174,12 +174,15 @@ function addChecks(program: Command, done: Done): void {
     });
   program
     .command('bench')
-    .description('measure on this machine what a call costs, beside plain python3')
+    .description(
+      'measure on this machine what a call costs: in a jail beside plain python3, and in a Wasm cell',
+    )
+    .addOption(new Option('--only <mode>', 'measure this mode alone').choices(['subprocess', 'wasm']))
     .option('--rounds <n>', 'how often everything is measured', '40')
     .option('--seconds <n>', 'how long calls are made at full load', '5')
     .option('--json', 'print JSON')
     .addHelpText('after', example('bench --rounds 20'))
-    .action(async (options: { rounds: string; seconds: string }) => {
+    .action(async (options: { rounds: string; seconds: string; only?: 'subprocess' | 'wasm' }) => {
       const { bench } = await import('./commands/bench.ts');
       done(await bench(options));
     });

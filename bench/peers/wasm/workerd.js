@@ -28,14 +28,16 @@ import { execute } from './job.js';
 export default { fetch: async (request) => new Response(execute(await request.text())) };`;
 
 export async function startWorkerd({ fresh }) {
+  const program = binary();
   const folder = mkdtempSync(join(tmpdir(), 'skillcell-bench-workerd-'));
   const socketPath = join(folder, 'socket');
   writeFileSync(join(folder, 'main.js'), fresh ? FRESH : WARM);
   writeFileSync(join(folder, 'job.js'), readFileSync(new URL('job.js', import.meta.url)));
   writeFileSync(join(folder, 'config.capnp'), config(fresh, socketPath));
   const args = ['serve', '--experimental', join(folder, 'config.capnp')];
-  const server = spawn(binary(), args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const server = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   while (!existsSync(socketPath) && server.exitCode === null) await sleep(10);
+  if (!existsSync(socketPath)) throw new Error('workerd did not start');
   const agent = new Agent({ keepAlive: true });
   return {
     call: (params) => post({ socketPath, agent }, params),

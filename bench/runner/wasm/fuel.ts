@@ -22,8 +22,8 @@ export interface FuelCost {
 
 const REPEATS = 200;
 /** So many that V8 has optimised both modules before it counts. */
-const WARM_UP = 60;
-const ROUNDS = 120;
+const WARM_UP = 150;
+const ROUNDS = 200;
 /** The same work takes the same time; what took longer is what else the machine did. */
 const QUIET = 0.1;
 const MAX_PAGES = 1024;

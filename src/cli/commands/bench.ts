@@ -3,23 +3,32 @@
  *
  * @module
  */
-import { runBench } from '../../../bench/runner/run-bench.ts';
+import { runBench, type BenchReport } from '../../../bench/runner/run-bench.ts';
 import { formatReport } from '../../../bench/runner/table.ts';
-import { runWasmBench } from '../../../bench/runner/wasm/run-wasm-bench.ts';
+import { runWasmBench, type WasmReport } from '../../../bench/runner/wasm/run-wasm-bench.ts';
 import { formatWasmReport } from '../../../bench/runner/wasm/table.ts';
 import { SkillError } from '../../index.ts';
 import { printLine, printResult } from '../output.ts';
 
-export async function bench(flags: { rounds: string; seconds: string; json?: boolean }): Promise<number> {
-  const settings = {
-    rounds: positive(flags.rounds, '--rounds'),
-    seconds: positive(flags.seconds, '--seconds'),
-  };
-  const subprocess = await runBench(settings);
-  if (!flags.json) printLine(formatReport(subprocess));
-  const wasm = await runWasmBench(settings);
-  if (flags.json) printResult({ subprocess, wasm });
-  else printLine(`\n${formatWasmReport(wasm)}`);
+export interface BenchFlags {
+  rounds: string;
+  seconds: string;
+  only?: 'subprocess' | 'wasm';
+  json?: boolean;
+}
+
+export async function bench({ rounds, seconds, only, json }: BenchFlags): Promise<number> {
+  const settings = { rounds: positive(rounds, '--rounds'), seconds: positive(seconds, '--seconds') };
+  const reports: { subprocess?: BenchReport; wasm?: WasmReport } = {};
+  if (only !== 'wasm') {
+    reports.subprocess = await runBench(settings);
+    if (!json) printLine(`${formatReport(reports.subprocess)}\n`);
+  }
+  if (only !== 'subprocess') {
+    reports.wasm = await runWasmBench(settings);
+    if (!json) printLine(formatWasmReport(reports.wasm));
+  }
+  if (json) printResult(reports);
   return 0;
 }
 
