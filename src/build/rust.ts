@@ -5,9 +5,9 @@
  */
 import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SkillError } from '../errors.ts';
-import { compile, works, type Workshop } from './tools.ts';
+import { compile, demand, works, type Workshop } from './tools.ts';
 
 const TARGET = 'wasm32-unknown-unknown';
 /** A rustup without the target often hides a system compiler that has it. */
@@ -48,9 +48,16 @@ function buildWithRustc({ bundle, output }: Workshop, compiler: string, linker: 
 
 function buildWithCargo(workshop: Workshop, compiler: string, linker: readonly string[]): void {
   const { bundle, scratch, output } = workshop;
+  // Cargo and rustc of different ages do not understand each other: the one beside the compiler is taken.
+  const cargo = join(dirname(compiler), 'cargo');
+  demand({
+    what: `cargo beside "${compiler}"`,
+    probe: [cargo, '--version'],
+    install: 'apt-get install cargo',
+  });
   // Cargo takes care of profiles itself; these flags are what a skill needs in any profile.
-  const flags = [...linker, `-Clink-arg=-zstack-size=${STACK_BYTES}`].join(' ');
-  compile('cargo', ['build', '--release', `--target=${TARGET}`, '--target-dir', scratch], {
+  const flags = [...linker, '-Cstrip=symbols', `-Clink-arg=-zstack-size=${STACK_BYTES}`].join(' ');
+  compile(cargo, ['build', '--release', `--target=${TARGET}`, '--target-dir', scratch], {
     cwd: bundle,
     env: { ...process.env, RUSTC: compiler, RUSTFLAGS: flags },
     source: 'The Rust source',
