@@ -10,4 +10,5 @@ import { BUILT_DIR, PROGRAMS } from '../attacks/wasm/programs.ts';
 import { wat } from '../test/wasm/binary/support.ts';
 
 for (const file of readdirSync(BUILT_DIR)) rmSync(join(BUILT_DIR, file));
-for (const [name, text] of Object.entries(PROGRAMS)) writeFileSync(join(BUILT_DIR, `${name}.wasm`), wat(text));
+for (const [name, text] of Object.entries(PROGRAMS))
+  writeFileSync(join(BUILT_DIR, `${name}.wasm`), wat(text));

@@ -46,11 +46,7 @@ export interface Finding {
   expected: Pick<Attack, 'codes' | 'limits'> & { namesByte?: boolean };
 }
 
-export async function finishRow(
-  finding: Finding,
-  execute: Execute,
-  benign: BenignCall,
-): Promise<AttackRow> {
+export async function finishRow(finding: Finding, execute: Execute, benign: BenignCall): Promise<AttackRow> {
   const { outcome, expected } = finding;
   const harm = [...finding.harm, ...(await brokenNextCall(execute, benign))];
   const unexpected = unexpectedIn(outcome, expected) ?? missingByte(outcome, expected.namesByte === true);

@@ -65,7 +65,7 @@ export function runWasmControl(attack: WasmAttack, scene: OpenScene, judge: Judg
   return runRoom(setting, {
     bundle: scene.controlDir,
     judge,
-    calls: Array<object>(attack.calls).fill({ given: attack.params(scene) }) as Record<string, unknown>[],
+    calls: Array.from({ length: attack.calls }, () => ({ given: attack.params(scene) })),
     params: { ...setting.params },
     node: findNode(setting.dir).path,
     links: scene.links,

@@ -15,10 +15,15 @@ export function codeOf(outcome: Outcome): string {
     : outcome.error.code;
 }
 
+// oxlint-disable-next-line no-control-regex -- those are what it looks for
+const CONTROL_CHARACTERS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
+
 /** Signs in the outcome that the attack worked; empty when it did not. */
 export function successIn(outcome: Outcome, secret: string): string[] {
   const signs: string[] = [];
   if (JSON.stringify(outcome).includes(secret)) signs.push('the secret is in the outcome');
+  if (!outcome.ok && CONTROL_CHARACTERS.test(outcome.error.message))
+    signs.push('the message steers a terminal');
   const result: unknown = outcome.ok ? outcome.result : undefined;
   if (typeof result === 'object' && result !== null) {
     if ('succeeded' in result && result.succeeded === true) signs.push('the attack reports success');

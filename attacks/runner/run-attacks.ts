@@ -50,7 +50,8 @@ interface Job {
 export async function runAttacks(options: RunOptions): Promise<AttackRow[]> {
   using secret = plantSecret();
   await using benign = await openBenignWasm();
-  const all = options.mode === 'wasm' ? wasmJobs(options, secret.value, benign) : jailJobs(options, secret.value);
+  const all =
+    options.mode === 'wasm' ? wasmJobs(options, secret.value, benign) : jailJobs(options, secret.value);
   const jobs = all.filter(({ name }) => options.names?.includes(name) ?? true);
   const rows: AttackRow[] = [];
   const lane = async (): Promise<void> => {

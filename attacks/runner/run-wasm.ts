@@ -6,6 +6,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outcome } from '../../src/outcome.ts';
 import { skillComponent } from '../wasm/component.ts';
 import type { WasmAttack } from '../wasm/attack.ts';
@@ -32,11 +33,7 @@ export async function runWasmAttack(attack: WasmAttack, run: WasmRun): Promise<A
   const harm = [...outcomes.flatMap((outcome) => successIn(outcome, run.secret)), ...(await setting.harm())];
   const outcome = outcomes.at(-1)!;
   const { name, description } = attack;
-  return finishRow(
-    { name, description, control, outcome, harm, expected: attack },
-    run.execute,
-    run.benign,
-  );
+  return finishRow({ name, description, control, outcome, harm, expected: attack }, run.execute, run.benign);
 }
 
 async function controlOf(attack: WasmAttack, scene: OpenScene): Promise<Finding['control']> {
@@ -49,6 +46,7 @@ async function callJailed(attack: WasmAttack, scene: OpenScene, execute: Execute
   const swapped = attack.swap ? swapWhenReady(workspace, done.signal) : undefined;
   const outcomes: Outcome[] = [];
   for (let call = 0; call < attack.calls; call++) {
+    if (call > 0) await sleep(attack.pauseMs);
     const options = { timeout: attack.timeout, workspace };
     outcomes.push(await execute(scene.bundleDir, attack.params(scene), options));
   }

@@ -36,10 +36,15 @@ export async function openScene(attack: WasmAttack, setting: Setting): Promise<O
   const bundleDir = await writeFolder(join(setting.dir, 'attack'), {
     'manifest.yaml': JSON.stringify(manifestOf(attack, scene)),
     'skill.wasm': attack.binary(),
+    ...copiesOf(attack),
   });
   const modules = Object.entries(attack.naive()).map(([name, bytes]) => [`${name}.wasm`, bytes] as const);
   const controlDir = await writeFolder(join(setting.dir, 'control'), Object.fromEntries(modules));
   return { ...scene, bundleDir, controlDir, links, [Symbol.asyncDispose]: async () => web?.stop() };
+}
+
+function copiesOf({ copies, binary }: WasmAttack): Record<string, Uint8Array> {
+  return Object.fromEntries(Array.from({ length: copies }, (_, index) => [`copy${index}.wasm`, binary()]));
 }
 
 function manifestOf(attack: WasmAttack, scene: Scene): Record<string, unknown> {

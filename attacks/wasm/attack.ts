@@ -28,6 +28,10 @@ export interface WasmAttack extends Pick<Attack, 'codes' | 'limits' | 'timeout'>
   params: (scene: Scene) => Record<string, unknown>;
   /** How often it is called; the last call is judged. */
   calls: number;
+  /** How long to wait between calls. */
+  pauseMs: number;
+  /** Copies of the binary beside it. */
+  copies: number;
   /** Symbolic links of the workspace, by name. */
   links: (scene: Scene) => Record<string, string>;
   fifos: readonly string[];
@@ -53,6 +57,8 @@ const DEFAULTS = {
   params: () => ({}),
   links: () => ({}),
   calls: 1,
+  pauseMs: 0,
+  copies: 0,
   fifos: [],
   swap: false,
   web: false,
@@ -71,7 +77,7 @@ export function group(
     const [description, own] = typeof entry === 'string' ? [entry, {}] : entry;
     const { program = name, component, ...rest } = { ...shared, ...own };
     const made = component === undefined ? commandOf(program) : componentOf(program, component);
-    return { ...DEFAULTS, ...made, ...rest, name, description };
+    return Object.assign({}, DEFAULTS, made, rest, { name, description });
   });
 }
 
@@ -82,7 +88,10 @@ function commandOf(program: string): Made {
   return { binary, naive: () => ({ skill: binary() }) };
 }
 
-function componentOf(program: string, { allocator = 'allocator', ...rest }: NonNullable<Draft['component']>): Made {
+function componentOf(
+  program: string,
+  { allocator = 'allocator', ...rest }: NonNullable<Draft['component']>,
+): Made {
   const modules = (): Pick<SkillParts, 'main' | 'allocator'> => ({
     main: builtProgram(program),
     allocator: builtProgram(allocator),

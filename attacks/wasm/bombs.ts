@@ -23,7 +23,7 @@ interface CommandParts {
 /** A command without imports: `_start` has the given body. */
 export function command(parts: CommandParts): Uint8Array {
   const { body = [], locals = [], memories = [ONE_PAGE], tables = [], functions = 1, data } = parts;
-  const groups = vec(...locals.map(([count, type]) => [...u32(count), type]));
+  const groups = vec(...locals.map(([count, type]) => join(u32(count), [type])));
   const code = join(groups, body, [END]);
   return coreModule(
     listed(1, [0x60, 0, 0]),
@@ -42,14 +42,16 @@ function repeat(bytes: readonly number[], times: number): Uint8Array {
 
 /** By name: what is compiled, instantiated or refused. */
 export const BOMBS: Readonly<Record<string, () => Uint8Array>> = {
+  nothing: () => command({}),
   huge_function: () => command({ body: repeat([NOP], 7_000_000) }),
   many_locals: () => command({ locals: [[20_000, I64]], body: repeat([LOOP, VOID, END], 2000) }),
-  endless_locals: () => command({ locals: Array<[number, number]>(8).fill([0xffffffff, I32]) }),
-  locals_and_loops: () => command({ locals: [[5000, I64]], body: repeat([LOOP, VOID, END], 349_000) }),
+  endless_locals: () => command({ locals: Array.from({ length: 8 }, () => [0xffffffff, I32] as const) }),
+  locals_and_loops: () => command({ locals: [[5000, I64]], body: repeat([LOOP, VOID, END], 100_000) }),
+  locals_and_more_loops: () => command({ locals: [[5000, I64]], body: repeat([LOOP, VOID, END], 349_000) }),
   nested_blocks: () => command({ body: join(repeat([LOOP, VOID], 100_000), repeat([END], 100_000)) }),
   many_functions: () => command({ functions: 100_000 }),
   many_memories: () => command({ memories: [ONE_PAGE, ONE_PAGE] }),
-  many_tables: () => command({ tables: Array<Bytes>(50).fill([FUNCREF, 0, 1]) }),
+  many_tables: () => command({ tables: Array.from({ length: 50 }, () => [FUNCREF, 0, 1]) }),
   huge_table: () => command({ tables: [[FUNCREF, 0, ...u32(10_000_000)]] }),
   huge_memory: () => command({ memories: [[0, ...u32(65_536)]] }),
   memory_of_64_bits: () => command({ memories: [[4, 1]] }),

@@ -49,7 +49,7 @@ export function skillComponent(parts: SkillParts): Uint8Array {
     listed(
       8,
       ...functions.map((_, index) => [1, 0, ...u32(index), 3, ...options]),
-      ...resources.map((resource) => [3, ...u32(types.get(resource) ?? 0)]),
+      ...resources.map((resource) => join([3], u32(types.get(resource) ?? 0))),
     ),
     listed(
       2,

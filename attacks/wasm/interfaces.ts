@@ -59,7 +59,8 @@ export const FETCH: Interface = {
 
 export const POLL: Interface = {
   name: 'wasi:io/poll@0.2.0',
-  type: () => instance(exportedResource('pollable'), borrow(0), func([1]), exportedFunc('[method]pollable.block', 2)),
+  type: () =>
+    instance(exportedResource('pollable'), borrow(0), func([1]), exportedFunc('[method]pollable.block', 2)),
   functions: ['[method]pollable.block'],
   resources: ['pollable'],
 };
@@ -67,12 +68,8 @@ export const POLL: Interface = {
 /** After POLL. */
 export const CLOCK: Interface = {
   name: 'wasi:clocks/monotonic-clock@0.2.0',
-  type: (typeOf) => instance(
-    outerType(typeOf('pollable')),
-    own(0),
-    func([U64], 1),
-    exportedFunc('subscribe-duration', 2),
-  ),
+  type: (typeOf) =>
+    instance(outerType(typeOf('pollable')), own(0), func([U64], 1), exportedFunc('subscribe-duration', 2)),
   functions: ['subscribe-duration'],
 };
 
@@ -86,12 +83,8 @@ export const STREAMS: Interface = {
 /** After STREAMS. */
 export const STDOUT: Interface = {
   name: 'wasi:cli/stdout@0.2.0',
-  type: (typeOf) => instance(
-    outerType(typeOf('output-stream')),
-    own(0),
-    func([], 1),
-    exportedFunc('get-stdout', 2),
-  ),
+  type: (typeOf) =>
+    instance(outerType(typeOf('output-stream')), own(0), func([], 1), exportedFunc('get-stdout', 2)),
   functions: ['get-stdout'],
 };
 

@@ -17,7 +17,10 @@ function nested(depth: number): Uint8Array {
 
 /** Types inside types: each list is of the type before. */
 function nestedTypes(depth: number): Uint8Array {
-  const lists = Array.from({ length: depth }, (_, index) => [0x70, ...(index === 0 ? [0x73] : u32(index - 1))]);
+  const lists = Array.from({ length: depth }, (_, index) => [
+    0x70,
+    ...(index === 0 ? [0x73] : u32(index - 1)),
+  ]);
   return component(listed(7, ...lists));
 }
 
@@ -44,7 +47,8 @@ export const MALFORMED: Readonly<Record<string, () => Uint8Array>> = {
   sections_out_of_order: () => coreModule(listed(3, [0]), listed(1, [0x60, 0, 0])),
   section_twice: () => coreModule(listed(1, [0x60, 0, 0]), listed(1, [0x60, 0, 0])),
   index_out_of_range: () => coreModule(listed(1, [0x60, 0, 0]), listed(3, [99])),
-  name_not_utf8: () => coreModule(listed(1, [0x60, 0, 0]), listed(2, join([2, 0xff, 0xfe], name('x'), [0, 0]))),
+  name_not_utf8: () =>
+    coreModule(listed(1, [0x60, 0, 0]), listed(2, join([2, 0xff, 0xfe], name('x'), [0, 0]))),
   unknown_instruction: () => command({ body: [0xfd, 0xff, 0xff, 0x7f] }),
   unbalanced_body: () => command({ body: [0x02, 0x40] }),
   nested_components: () => nested(200),

@@ -73,6 +73,23 @@ describe('runAttacks', () => {
     expect(row.evidence).toContain('the next call answered ok');
   });
 
+  it('sees that an attack on Wasm cells worked', async () => {
+    const execute: Execute = async (bundle) =>
+      succeed(bundle.endsWith('echo') ? { sum: 42 } : { succeeded: true });
+    const [row] = await runAttacks({ mode: 'wasm', execute, names: ['climb_out'] });
+    expect(row).toMatchObject({ control: 'works', stopped: false, evidence: 'the attack reports success' });
+  });
+
+  it('tells a message that steers a terminal, and a refusal that names no byte', async () => {
+    const error = { code: 'manifest_invalid', message: 'no \u001b[2J', fix: '', detail: {} } as const;
+    const { result: _, ...rest } = succeed(null) as Outcome & { result: unknown };
+    const execute: Execute = async (bundle) =>
+      bundle.endsWith('echo') ? succeed({ sum: 42 }) : { ...rest, ok: false, error };
+    const [row] = await runAttacks({ mode: 'wasm', execute, names: ['huge_count'] });
+    expect(row).toMatchObject({ control: 'n/a', stopped: false, evidence: 'the message steers a terminal' });
+    expect(row?.unexpected).toContain('does not name the byte');
+  });
+
   it('tells an attack that was stopped with another answer than it must get', async () => {
     const row = await rowOf(
       'unshare_user',

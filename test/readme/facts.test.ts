@@ -4,6 +4,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { WASM_ATTACKS } from '../../attacks/wasm/corpus.ts';
 import { EXIT_CODES } from '../../src/errors.ts';
 import { formatDuration, formatSize } from '../../src/manifest/units.ts';
 import { DEFAULT_LIMITS } from '../../src/policy/compute-grant.ts';
@@ -43,6 +44,11 @@ describe('SECURITY.md', () => {
   test('does not claim more attacks than there are', () => {
     const claimed = /more than (\d+) hostile skills/.exec(readDocument('SECURITY.md'))?.[1];
     expect(readdirSync(join(ROOT, 'attacks/subprocess')).length).toBeGreaterThan(Number(claimed));
+  });
+
+  test('does not claim more hostile binaries than there are', () => {
+    const claimed = /more than (\d+) hostile WebAssembly binaries/.exec(readDocument('SECURITY.md'))?.[1];
+    expect(WASM_ATTACKS.length).toBeGreaterThan(Number(claimed));
   });
 
   test('names attacks that exist', () => {

@@ -2,6 +2,7 @@
  * The Wasm host of a careless runtime: ambient authority, no limits, one instance for all calls, paths and handles
  * taken as they come. It exists to show that attacks work.
  */
+/* oxlint-disable max-params -- the parameters are those of WASI */
 import { randomFillSync } from 'node:crypto';
 import * as fs from 'node:fs';
 import { connect } from 'node:net';
@@ -95,7 +96,8 @@ const preview1 = {
     errno(() => fs.renameSync(path(dir, at, length), path(toDir, toAt, toLength))),
   path_create_directory: (dir, at, length) => errno(() => fs.mkdirSync(path(dir, at, length))),
   path_unlink_file: (dir, at, length) => errno(() => fs.unlinkSync(path(dir, at, length))),
-  path_remove_directory: (dir, at, length) => errno(() => fs.rmSync(path(dir, at, length), { recursive: true })),
+  path_remove_directory: (dir, at, length) =>
+    errno(() => fs.rmSync(path(dir, at, length), { recursive: true })),
   path_readlink: (dir, at, length, buffer, room, out) =>
     errno(() => {
       const target = Buffer.from(fs.readlinkSync(path(dir, at, length))).subarray(0, room);
@@ -135,7 +137,10 @@ function put(chunk) {
 
 function pairs(at, count) {
   const word = (index) => view().getUint32(at + index * 4, true);
-  return Array.from({ length: count }, (_, i) => `${text(word(i * 4), word(i * 4 + 1))}: ${text(word(i * 4 + 2), word(i * 4 + 3))}\r\n`);
+  return Array.from(
+    { length: count },
+    (_, i) => `${text(word(i * 4), word(i * 4 + 1))}: ${text(word(i * 4 + 2), word(i * 4 + 3))}\r\n`,
+  );
 }
 
 /** Sends what it is given as it is given, and goes where it is sent. */
@@ -203,9 +208,10 @@ function component() {
 function command() {
   const { exports } = new WebAssembly.Instance(load('skill'), { wasi_snapshot_preview1: preview1 });
   memory = exports.memory;
+  const run = exports['_start'];
   return () => {
     stdout = [];
-    exports._start();
+    run();
     return Buffer.concat(stdout).toString();
   };
 }
@@ -216,5 +222,5 @@ for (const { given } of calls) answer = await call(JSON.stringify(given ?? {}));
 const frame = Buffer.from(`{"t":"result","value":${answer}}`);
 const header = Buffer.alloc(4);
 header.writeUInt32LE(frame.length);
-for (let rest = Buffer.concat([header, frame]); rest.length > 0; ) rest = rest.subarray(fs.writeSync(3, rest));
+for (let rest = Buffer.concat([header, frame]); rest.length > 0;) rest = rest.subarray(fs.writeSync(3, rest));
 process.exit(0);

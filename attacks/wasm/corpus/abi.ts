@@ -27,25 +27,46 @@ const lies = group(
     answer_overlong_utf8: 'Answers with a zero in two bytes.',
     answer_utf8_surrogate: 'Answers with half a letter in UTF-8.',
     answer_utf16_surrogate: ['Answers with half a letter in UTF-16.', { component: { encoding: 'utf16' } }],
-    answer_utf16_odd_address: ['Answers with UTF-16 at an odd address.', { component: { encoding: 'utf16' } }],
+    answer_utf16_odd_address: [
+      'Answers with UTF-16 at an odd address.',
+      { component: { encoding: 'utf16' } },
+    ],
     answer_utf16_overflow: [
       'Answers with 8 GB of UTF-16.',
       { program: 'answer_string_overflow', component: { encoding: 'utf16' } },
     ],
-    answer_latin1_lie: ['Mixes up its two encodings.', { codes: ['skill_error', 'ok'], component: { encoding: 'latin1+utf16' } }],
+    answer_latin1_lie: [
+      'Mixes up its two encodings.',
+      { codes: ['skill_error', 'ok'], component: { encoding: 'latin1+utf16' } },
+    ],
     answer_latin1_overflow: [
       'Answers with 4 GB in two encodings.',
       { program: 'answer_string_overflow', component: { encoding: 'latin1+utf16' } },
     ],
-    allocator_traps: ['Traps where the host asks for memory.', { program: 'echo', component: { allocator: 'allocator_traps' } }],
-    allocator_points_outside: ['Gives the host memory that it does not have.', { program: 'echo', component: { allocator: 'allocator_points_outside' } }],
-    allocator_points_to_the_end: ['Gives the host too little memory.', { program: 'echo', component: { allocator: 'allocator_points_to_the_end' } }],
+    allocator_traps: [
+      'Traps where the host asks for memory.',
+      { program: 'echo', component: { allocator: 'allocator_traps' } },
+    ],
+    allocator_points_outside: [
+      'Gives the host memory that it does not have.',
+      { program: 'echo', component: { allocator: 'allocator_points_outside' } },
+    ],
+    allocator_points_to_the_end: [
+      'Gives the host too little memory.',
+      { program: 'echo', component: { allocator: 'allocator_points_to_the_end' } },
+    ],
     allocator_misaligns: [
       'Gives the host memory between two words.',
       { program: 'echo', component: { allocator: 'allocator_misaligns', encoding: 'utf16' } },
     ],
-    call_in_realloc: ['Calls the host while the host asks for memory.', { component: { allocator: 'allocator_calls_back', imports: [LOG] } }],
-    call_in_post_return: ['Calls the host while it cleans up.', { component: { imports: [LOG], postReturn: true } }],
+    call_in_realloc: [
+      'Calls the host while the host asks for memory.',
+      { component: { allocator: 'allocator_calls_back', imports: [LOG] } },
+    ],
+    call_in_post_return: [
+      'Calls the host while it cleans up.',
+      { component: { imports: [LOG], postReturn: true } },
+    ],
     log_bad_level: ['Passes an enum that does not exist.', { component: { imports: [LOG] } }],
     log_outside_memory: ['Passes a string outside of its memory.', { component: { imports: [LOG] } }],
     random_to_outside: ['Has a result written outside of its memory.', { component: { imports: [RANDOM] } }],
@@ -77,12 +98,27 @@ const undeclared = group(
   {
     import_sockets: ['Imports sockets.', imports('wasi:sockets/tcp@0.2.0')],
     import_name_lookup: ['Imports the lookup of names.', imports('wasi:sockets/ip-name-lookup@0.2.0')],
-    import_http: ['Imports http without declaring network.', imports('wasi:http/outgoing-handler@0.2.0', 'handle')],
+    import_http: [
+      'Imports http without declaring network.',
+      imports('wasi:http/outgoing-handler@0.2.0', 'handle'),
+    ],
     import_files: ['Imports files without declaring any.', imports('wasi:filesystem/preopens@0.2.0')],
-    import_unknown: ['Imports an interface that nobody has.', { ...imports('evil:host/files@1.0.0'), codes: ['skill_error'] }],
-    import_other_version: ['Imports a version that nobody has.', { ...imports('wasi:random/random@0.3.0'), codes: ['skill_error'] }],
-    import_unknown_function: ['Imports a function that its interface does not have.', { ...imports('wasi:random/random@0.2.0', 'eval'), codes: ['skill_error'] }],
-    import_method_of_objects: ['Imports what every object of the host has.', { ...imports('wasi:random/random@0.2.0', 'constructor'), codes: ['skill_error'] }],
+    import_unknown: [
+      'Imports an interface that nobody has.',
+      { ...imports('evil:host/files@1.0.0'), codes: ['skill_error'] },
+    ],
+    import_other_version: [
+      'Imports a version that nobody has.',
+      { ...imports('wasi:random/random@0.3.0'), codes: ['skill_error'] },
+    ],
+    import_unknown_function: [
+      'Imports a function that its interface does not have.',
+      { ...imports('wasi:random/random@0.2.0', 'eval'), codes: ['skill_error'] },
+    ],
+    import_method_of_objects: [
+      'Imports what every object of the host has.',
+      { ...imports('wasi:random/random@0.2.0', 'constructor'), codes: ['skill_error'] },
+    ],
   },
 );
 
@@ -109,7 +145,16 @@ const signatures = group(
 );
 
 /** Names that are something else to JavaScript. */
-const HOSTILE = ['__proto__', 'constructor', 'toString', 'a"];process.exit(66);//', 'a\nb', '${process}', '', '\u202e'];
+const HOSTILE = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'a"];process.exit(66);//',
+  'a\nb',
+  '${process}',
+  '',
+  '\u202e',
+];
 
 /** Instances and modules whose names are such names. */
 function hostileCoreNames(): Uint8Array[] {
@@ -125,7 +170,10 @@ function hostileCoreNames(): Uint8Array[] {
   ];
 }
 
-const importNamed = (what: string): Draft => ({ program: 'succeed', component: { imports: [claim(what, 'run', [], U32)] } });
+const importNamed = (what: string): Draft => ({
+  program: 'succeed',
+  component: { imports: [claim(what, 'run', [], U32)] },
+});
 const exportNamed = (what: string): Draft => ({
   program: 'succeed',
   component: { more: [listed(11, join([0], name(what), [1, 0, 0]))] },
@@ -138,12 +186,21 @@ const names = group(
       'Names its parts like code and like prototypes.',
       { codes: ['ok'], namesByte: false, program: 'fail', component: { more: hostileCoreNames() } },
     ],
-    import_name_of_code: ['Imports a name that is code to a generator.', importNamed('a"];process.exit(66);//')],
+    import_name_of_code: [
+      'Imports a name that is code to a generator.',
+      importNamed('a"];process.exit(66);//'),
+    ],
     import_name_of_prototype: ['Imports the prototype of all objects.', importNamed('__proto__')],
     import_name_of_lines: ['Imports a name of two lines.', importNamed('a\nb')],
     import_name_of_pages: ['Imports a name of 100,000 letters.', importNamed('a'.repeat(100_000))],
-    import_name_of_dashes: ['Imports a name that takes regular expressions long.', importNamed(`${'a-'.repeat(500)}!`)],
-    export_name_of_code: ['Exports a name that is code to a generator.', exportNamed("x');process.exit(66);//")],
+    import_name_of_dashes: [
+      'Imports a name that takes regular expressions long.',
+      importNamed(`${'a-'.repeat(500)}!`),
+    ],
+    export_name_of_code: [
+      'Exports a name that is code to a generator.',
+      exportNamed("x');process.exit(66);//"),
+    ],
     export_name_of_prototype: ['Exports the prototype of all objects.', exportNamed('__proto__')],
     export_name_twice: ['Exports execute twice.', exportNamed('execute')],
   },

@@ -21,7 +21,12 @@ function binary(make: (() => Uint8Array) | undefined): Draft {
 const bomb = (name: string): Draft => binary(BOMBS[name]);
 
 const bombs = group(
-  { ...REFUSED, manifest: () => SMALL, timeout: 3000, control: { none: 'How long compiling takes is up to the engine.' } },
+  {
+    ...REFUSED,
+    manifest: () => SMALL,
+    timeout: 3000,
+    control: { none: 'How long compiling takes is up to the engine.' },
+  },
   {
     huge_function: ['Has a function of 7 MB.', bomb('huge_function')],
     many_locals: ['Has a function of 20,000 variables.', bomb('many_locals')],
@@ -30,12 +35,12 @@ const bombs = group(
       'Takes long to compile, within every cap.',
       {
         ...bomb('locals_and_loops'),
-        codes: ['skill_error', 'resource_exceeded'],
+        codes: ['ok', 'skill_error', 'resource_exceeded'],
         limits: ['timeout', 'cpu', 'memory'],
         namesByte: false,
-        control: { judge: 'hangs' },
       },
     ],
+    locals_and_more_loops: ['Has more loops than can be metered.', bomb('locals_and_more_loops')],
     nested_blocks: ['Has 100,000 loops inside each other.', bomb('nested_blocks')],
     many_functions: ['Has 100,000 functions.', bomb('many_functions')],
     many_memories: ['Has two memories, of which only one would be counted.', bomb('many_memories')],
@@ -43,7 +48,12 @@ const bombs = group(
     huge_table: ['Has a table of ten million entries.', { ...bomb('huge_table') }],
     huge_memory: [
       'Begins with a memory of 4 GB.',
-      { ...bomb('huge_memory'), codes: ['resource_exceeded', 'skill_error'], limits: ['memory'], namesByte: false },
+      {
+        ...bomb('huge_memory'),
+        codes: ['resource_exceeded', 'skill_error'],
+        limits: ['memory'],
+        namesByte: false,
+      },
     ],
     memory_of_64_bits: ['Has a memory of 64 bits.', bomb('memory_of_64_bits')],
     shared_memory: ['Has a memory for threads.', bomb('shared_memory')],
@@ -55,14 +65,24 @@ const bombs = group(
 );
 
 const instances = (count: number, module: number): Uint8Array =>
-  listed(2, ...Array<number[]>(count).fill([0, module, 0]));
+  listed(2, ...Array.from({ length: count }, () => [0, module, 0]));
 
 const crowds = group(
-  { codes: ['resource_exceeded'], limits: ['memory'], manifest: () => SMALL, timeout: 3000, control: { none: 'A host without a linker makes one instance.' } },
+  {
+    codes: ['resource_exceeded'],
+    limits: ['memory'],
+    manifest: () => SMALL,
+    timeout: 3000,
+    control: { none: 'A host without a linker makes one instance.' },
+  },
   {
     many_instances: [
       'Makes 20,000 instances with a memory each.',
-      { program: 'fail', codes: ['skill_error', 'resource_exceeded'], limits: ['memory', 'timeout', 'cpu'], component: { more: [instances(20_000, 0)] } },
+      { ...REFUSED, program: 'fail', component: { more: [instances(20_000, 0)] } },
+    ],
+    many_binaries: [
+      'Has 60 binaries, each of which has to be looked at.',
+      { ...bomb('nothing'), codes: ['manifest_invalid'], copies: 60 },
     ],
     memory_in_many_instances: [
       'Spreads 2 GB over the memories of 40 instances.',

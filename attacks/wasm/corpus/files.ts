@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { group, type Scene, type WasmAttack } from '../attack.ts';
+import { group, type Draft, type Scene, type WasmAttack } from '../attack.ts';
 
 const granting = (access: string, max_bytes?: string) => () => ({
   capabilities: { filesystem: [{ path: '${workspace}', access, ...(max_bytes ? { max_bytes } : {}) }] },
@@ -14,6 +14,7 @@ const SMALL = { manifest: granting('read-write', '1MiB') };
 
 const toSecret = ({ setting }: Scene): string => setting.params.secret_file;
 const link = (target: string) => ({ links: () => ({ link: target }) });
+const DENIED: Draft = { codes: ['capability_denied'] };
 const ONLY_WINDOWS = { none: 'Only hosts on Windows take a backslash for a separator.' };
 
 const escapes = group(
@@ -30,7 +31,10 @@ const escapes = group(
       'Opens a path of hundreds of directories.',
       { control: { none: 'A careless host only walks it.' } },
     ],
-    open_relative_link: ['Follows a link that leads out.', { program: 'open_link', ...link('../secret.txt') }],
+    open_relative_link: [
+      'Follows a link that leads out.',
+      { program: 'open_link', ...link('../secret.txt') },
+    ],
     open_absolute_link: [
       'Follows a link to an absolute path.',
       { program: 'open_link', links: (scene) => ({ link: toSecret(scene) }) },
@@ -50,8 +54,8 @@ const escapes = group(
     ],
     write_through_link: ['Writes into a directory outside through a link.', link('..')],
     swap_directory: ['Holds a directory while the host replaces it by a link.', { swap: true }],
-    make_symlink: 'Makes a link that leads out and follows it.',
-    make_absolute_symlink: 'Makes a link to an absolute path and follows it.',
+    make_symlink: ['Makes a link that leads out and follows it.', DENIED],
+    make_absolute_symlink: ['Makes a link to an absolute path and follows it.', DENIED],
     hard_link_from_outside: 'Makes a hard link to a file outside.',
     hard_link_from_link: ['Makes a hard link to what a link leads to.', link('../secret.txt')],
     rename_out: 'Moves a file out of the granted directory.',
@@ -62,7 +66,10 @@ const escapes = group(
     remove_outside: 'Removes a file outside.',
     make_directory_outside: 'Makes a directory outside.',
     forge_descriptors: 'Reads descriptors that it never opened.',
-    open_fifo: ['Opens a pipe on which the host would wait for ever.', { fifos: ['fifo'], control: { judge: 'hangs' } }],
+    open_fifo: [
+      'Opens a pipe on which the host would wait for ever.',
+      { fifos: ['fifo'], control: { judge: 'hangs' } },
+    ],
   },
 );
 
@@ -75,7 +82,7 @@ const readOnly = group(
     write_read_only: 'Writes a file of a directory that it may only read.',
     create_read_only: 'Makes a file in a directory that it may only read.',
     unlink_read_only: 'Removes a file of a directory that it may only read.',
-    write_bundle: 'Writes its own manifest.',
+    write_bundle: 'Puts a file into its own bundle.',
     leave_file_for_next_call: ['Leaves a file for the next call.', { calls: 2, manifest: () => ({}) }],
     write_by_read_handle: [
       'Writes through a handle that was opened for reading.',
@@ -97,7 +104,8 @@ const quotas = group(
 );
 
 const handles = group(
-  { codes: ['resource_exceeded'], limits: ['handles'], ...READABLE },
+  // The program is told that it has too many files open, as on any other system.
+  { codes: ['skill_error'], ...READABLE },
   { open_many_files: 'Opens files and never closes them.' },
 );
 

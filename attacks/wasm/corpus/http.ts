@@ -11,7 +11,7 @@ const granted = ({ webPort }: Scene) => ({
   capabilities: {
     network: [{ host: '127.0.0.1', port: webPort, scheme: 'http', methods: ['GET'], paths: ['/open/*'] }],
   },
-  limits: { timeout: '3s', output: '1MiB', memory: '256MiB' },
+  limits: { timeout: '20s', output: '1MiB', memory: '256MiB' },
 });
 
 /** A rule for a name that leads to the host itself. */
@@ -35,7 +35,10 @@ const denied = group(
     fetch_other_port: ['Sends a request to another port of the granted host.', neighbour('127.0.0.1')],
     fetch_other_path: ['Fetches a path that no rule covers.', page('/closed/secret')],
     fetch_path_with_dots: ['Leaves the granted path by dots.', page('/open/../closed/secret')],
-    fetch_path_with_coded_dots: ['Leaves the granted path by encoded dots.', page('/open/%2e%2e/closed/secret')],
+    fetch_path_with_coded_dots: [
+      'Leaves the granted path by encoded dots.',
+      page('/open/%2e%2e/closed/secret'),
+    ],
     fetch_other_method: ['Uses another method.', { ...page('/open/harmless'), program: 'post_url' }],
     fetch_other_scheme: [
       'Uses another scheme.',
@@ -46,11 +49,14 @@ const denied = group(
     ],
     fetch_undeclared_host: [
       'Sends a request to a host that no rule names.',
-      { ...neighbour('127.0.0.1'), manifest: () => ({ capabilities: { network: [{ host: 'api.example' }] } }) },
+      {
+        ...neighbour('127.0.0.1'),
+        manifest: () => ({ capabilities: { network: [{ host: 'api.example' }] } }),
+      },
     ],
     fetch_without_network: [
       'Sends a request without any rule.',
-      { ...neighbour('127.0.0.1'), manifest: () => ({ capabilities: {} }) },
+      { ...neighbour('127.0.0.1'), manifest: () => ({}), codes: ['manifest_drift'] },
     ],
     fetch_private_name: [
       'Sends a request to a granted name of a private address.',
@@ -78,7 +84,10 @@ const spelled = group(
         }),
       },
     ],
-    fetch_with_host_header: ['Names another host in a header.', { ...page('/open/headers'), program: 'fetch_with_host_header' }],
+    fetch_with_host_header: [
+      'Names another host in a header.',
+      { ...page('/open/headers'), program: 'fetch_with_host_header' },
+    ],
     fetch_with_injected_header: [
       'Smuggles a header into the value of another.',
       { ...page('/open/headers'), program: 'fetch_with_injected_header' },
@@ -89,7 +98,11 @@ const spelled = group(
     ],
     fetch_with_odd_method: [
       'Smuggles a request into the method.',
-      { ...page('/open/harmless'), program: 'fetch_with_odd_method', control: { none: 'The server refuses it.' } },
+      {
+        ...page('/open/harmless'),
+        program: 'fetch_with_odd_method',
+        control: { none: 'The server refuses it.' },
+      },
     ],
   },
 );
@@ -97,10 +110,13 @@ const spelled = group(
 const flows = group(
   { ...SHARED, codes: ['resource_exceeded'] },
   {
-    fetch_redirect: ['Is redirected to a host that no rule covers.', { ...page('/open/redirect'), codes: ['ok'] }],
+    fetch_redirect: [
+      'Is redirected to a host that no rule covers.',
+      { ...page('/open/redirect'), codes: ['ok'] },
+    ],
     fetch_huge: [
       'Fetches a response of 64 MB.',
-      { ...page('/open/huge'), limits: ['output', 'memory'], control: { judge: 'chokes-reader' } },
+      { ...page('/open/huge'), codes: ['skill_error'], timeout: 20_000, control: { judge: 'chokes-reader' } },
     ],
     fetch_slow: [
       'Fetches a response that never ends.',

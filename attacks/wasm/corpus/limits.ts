@@ -23,8 +23,14 @@ const time = group(
     start_loop: 'Loops in the start function, before anything was called.',
     host_call_loop: 'Asks the host for random numbers for ever.',
     loop_execute: ['Loops in a component.', { component: {} }],
-    loop_post_return: ['Loops after the answer was read.', { component: { postReturn: true }, control: { none: 'A careless host does not clean up.' } }],
-    allocator_loops: ['Loops where the host asks for memory.', { program: 'echo', component: { allocator: 'allocator_loops' } }],
+    loop_post_return: [
+      'Loops after the answer was read.',
+      { component: { postReturn: true }, control: { none: 'A careless host does not clean up.' } },
+    ],
+    allocator_loops: [
+      'Loops where the host asks for memory.',
+      { program: 'echo', component: { allocator: 'allocator_loops' } },
+    ],
   },
 );
 
@@ -63,9 +69,18 @@ const output = group(
     flood_stdout: ['Answers with 24 MB.', { control: { judge: 'chokes-reader' } }],
     flood_stderr: ['Prints 24 MB of errors.', { control: { judge: 'floods' } }],
     log_flood: ['Logs 80 MB.', { component: { imports: [LOG] }, control: { judge: 'floods' } }],
-    log_huge: ['Logs a line of 4 GB.', { codes: ['skill_error', 'resource_exceeded'], component: { imports: [LOG] }, control: SAME_WITHOUT }],
-    answer_huge_string: ['Answers with a string of 25 MB.', { component: {}, control: { judge: 'chokes-reader' } }],
-    random_huge: ['Asks for a terabyte of random numbers.', { component: { imports: [RANDOM] }, control: SAME_WITHOUT }],
+    log_huge: [
+      'Logs a line of 4 GB.',
+      { codes: ['skill_error', 'resource_exceeded'], component: { imports: [LOG] }, control: SAME_WITHOUT },
+    ],
+    answer_huge_string: [
+      'Answers with a string of 25 MB.',
+      { component: {}, control: { judge: 'chokes-reader' } },
+    ],
+    random_huge: [
+      'Asks for a terabyte of random numbers.',
+      { component: { imports: [RANDOM] }, control: SAME_WITHOUT },
+    ],
     swallow_the_end: ['Catches what ends it and goes on.', { control: { judge: 'hangs' } }],
   },
 );
@@ -73,7 +88,10 @@ const output = group(
 const handles = group(
   { ...LIMITED, limits: ['handles'] },
   {
-    many_pollables: ['Makes clocks to wait for and never drops them.', { component: { imports: [POLL, CLOCK] } }],
+    many_pollables: [
+      'Makes clocks to wait for and never drops them.',
+      { component: { imports: [POLL, CLOCK] } },
+    ],
     many_streams: ['Opens stdout again and again.', { component: { imports: [STREAMS, STDOUT] } }],
   },
 );
@@ -86,6 +104,23 @@ const ends = group(
     exit_at_once: ['Exits from a component.', { component: { imports: [EXIT] } }],
     swallow_exit: ['Exits, catches the exit and answers.', { component: { imports: [EXIT] } }],
     start_trap: 'Traps in the start function.',
+    block_in_start: [
+      'Waits in the start function of a component.',
+      { component: { imports: [POLL, CLOCK] }, control: { judge: 'hangs' } },
+    ],
+    raise_terminal_codes: [
+      'Fails with a message that steers a terminal.',
+      { component: {}, control: { judge: 'chokes-reader' } },
+    ],
+    raise_huge_error: [
+      'Fails with a message of 25 MB.',
+      {
+        codes: ['resource_exceeded'],
+        limits: ['output'],
+        component: {},
+        control: { judge: 'chokes-reader' },
+      },
+    ],
     trap_in_start: ['Traps in the start function of a component.', { component: {} }],
     ask_for_much_randomness: 'Asks for random numbers beyond its memory.',
     write_from_outside_memory: 'Prints what lies outside of its memory.',
@@ -98,9 +133,13 @@ const looking = group(
   {
     read_environment: [
       'Reads every variable of the environment.',
-      { manifest: () => ({ env_vars: { SKILLCELL_ATTACK_GREETING: { required: false } } }) },
+      { manifest: () => ({ env_vars: { GREETING: { required: false } } }) },
     ],
     learn_uptime: 'Learns from a clock how long the host has been up.',
+    learn_time_between_calls: [
+      'Learns from a clock for how long nobody called it.',
+      { calls: 2, pauseMs: 700 },
+    ],
     use_fine_clock: 'Measures with a clock that is fine enough for caches.',
     remember_in_memory: ['Leaves something in memory for the next call.', { calls: 2 }],
     remember_in_global: ['Leaves something in a global for the next call.', { calls: 2 }],
@@ -119,9 +158,15 @@ const answers = group(
     answer_twice_the_key: 'Answers with the same key twice.',
     answer_infinity: 'Answers with a number beyond all numbers.',
     answer_not_a_number: 'Answers with NaN.',
-    answer_huge_integer: 'Answers with an integer of 400 digits.',
+    answer_huge_integer: [
+      'Answers with an integer of 400 digits.',
+      { control: { none: 'The reader of the control room knows integers of any size.' } },
+    ],
     answer_trailing: 'Answers twice.',
-    answer_invalid_utf8: ['Answers with what is no text.', { control: { none: 'A careless host repairs it.' } }],
+    answer_invalid_utf8: [
+      'Answers with what is no text.',
+      { control: { none: 'A careless host repairs it.' } },
+    ],
     answer_prototype: ['Answers with a prototype.', { codes: ['ok'] }],
     answer_surrogate: ['Answers with half a letter.', { codes: ['ok'] }],
   },

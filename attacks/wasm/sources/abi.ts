@@ -46,16 +46,15 @@ export const ABI_PROGRAMS: Readonly<Record<string, string>> = {
   answer_overlong_utf8: bytes('\\22\\c0\\80\\22', 4),
   answer_utf8_surrogate: bytes('\\22\\ed\\a0\\80\\22', 5),
   answer_utf16_surrogate: bytes('\\22\\00\\00\\d8\\22\\00', 3),
-  answer_utf16_odd_address: main(
-    '(call $answer (i32.const 0) (i32.const 1025) (i32.const 3))',
-  ),
+  answer_utf16_odd_address: main('(call $answer (i32.const 0) (i32.const 1025) (i32.const 3))'),
   answer_latin1_lie: bytes('\\22\\00a\\00\\22\\00', 0x80000003),
   answer_huge_string: main(
     `(drop (memory.grow (i32.const 400))) (memory.fill (i32.const 65536) (i32.const 97) (i32.const 25000000))
      (i32.store8 (i32.const 65536) (i32.const 34)) (i32.store8 (i32.const 25065535) (i32.const 34))
      (call $answer (i32.const 0) (i32.const 65536) (i32.const 25000000))`,
   ),
-  hoard: '(module (memory 900) (func $start (memory.fill (i32.const 0) (i32.const 1) (i32.const 58982400))) (start $start))',
+  hoard:
+    '(module (memory 900) (func $start (memory.fill (i32.const 0) (i32.const 1) (i32.const 58982400))) (start $start))',
   succeed: main('(call $succeed)'),
   fail: main('(call $fail)'),
   echo: main('(call $answer (i32.const 0) (local.get $params) (local.get $length))'),
@@ -74,9 +73,12 @@ export const ABI_PROGRAMS: Readonly<Record<string, string>> = {
   log_bad_level: main('(call $log (i32.const 99) (i32.const 512) (i32.const 18)) (call $succeed)', {
     uses: ['log'],
   }),
-  log_outside_memory: main('(call $log (i32.const 1) (i32.const 0xfffffff0) (i32.const 100)) (call $succeed)', {
-    uses: ['log'],
-  }),
+  log_outside_memory: main(
+    '(call $log (i32.const 1) (i32.const 0xfffffff0) (i32.const 100)) (call $succeed)',
+    {
+      uses: ['log'],
+    },
+  ),
   log_huge: main('(call $log (i32.const 1) (i32.const 0) (i32.const 0xffffffff)) (call $succeed)', {
     uses: ['log'],
   }),
@@ -85,11 +87,20 @@ export const ABI_PROGRAMS: Readonly<Record<string, string>> = {
     { uses: ['log'] },
   ),
   log_in_start: main('(call $fail)', { uses: ['log'], extra: `(func $start ${LOG_LINE}) (start $start)` }),
-  trap_in_start: main('(call $succeed)', { extra: '(func $start unreachable) (start $start)' }),
-  swallow_exit: main(
-    '(try (do (call $exit (i32.const 0))) (catch_all)) (call $succeed)',
-    { uses: ['exit'] },
+  raise_terminal_codes: main('(call $answer (i32.const 1) (i32.const 1024) (i32.const 21))', {
+    extra: '(data (i32.const 1024) "\\1b]0;forged\\07\\1b[2J\\0a\\c2\\9b31m")',
+  }),
+  raise_huge_error: main(
+    `(drop (memory.grow (i32.const 400))) (memory.fill (i32.const 65536) (i32.const 97) (i32.const 25000000))
+     (call $answer (i32.const 1) (i32.const 65536) (i32.const 25000000))`,
   ),
+  block_in_start: main('(call $succeed)', {
+    uses: POLL,
+    extra:
+      '(func $start (call $pollable.block (call $subscribe-duration (i64.const 1000000000000000)))) (start $start)',
+  }),
+  trap_in_start: main('(call $succeed)', { extra: '(func $start unreachable) (start $start)' }),
+  swallow_exit: main('(try (do (call $exit (i32.const 0))) (catch_all)) (call $succeed)', { uses: ['exit'] }),
   exit_at_once: main('(call $exit (i32.const 0)) (call $succeed)', { uses: ['exit'] }),
   random_huge: main('(call $get-random-bytes (i64.const 1099511627776) (i32.const 16)) (call $succeed)', {
     uses: ['get-random-bytes'],
@@ -121,13 +132,15 @@ export const ABI_PROGRAMS: Readonly<Record<string, string>> = {
     `(call $drop-pollable (local.tee $i (call $subscribe-duration ${SECOND}))) (call $drop-pollable (local.get $i)) (call $succeed)`,
     { uses: POLL },
   ),
-  confuse_handles: main(
-    '(call $pollable.block (call $get-stdout)) (call $succeed)',
-    { uses: [...POLL, 'get-stdout', 'drop-output-stream'] },
-  ),
-  lie_about_random: main('(call $get-random-u64 (i32.const 512) (i32.const 8) (i32.const 16)) (call $succeed)', {
-    claims: { 'get-random-u64': '(param i32 i32 i32)' },
+  confuse_handles: main('(call $pollable.block (call $get-stdout)) (call $succeed)', {
+    uses: [...POLL, 'get-stdout', 'drop-output-stream'],
   }),
+  lie_about_random: main(
+    '(call $get-random-u64 (i32.const 512) (i32.const 8) (i32.const 16)) (call $succeed)',
+    {
+      claims: { 'get-random-u64': '(param i32 i32 i32)' },
+    },
+  ),
   lie_about_environment: main('(drop (call $get-environment)) (call $succeed)', {
     claims: { 'get-environment': '(result i64)' },
   }),

@@ -43,7 +43,9 @@ function writes(path: string, options: OpenOptions = {}): string {
 
 /** A call with a directory and one path. */
 function acts(call: string, path: string, dir: number = WORKSPACE_DIR): string {
-  return command(`(call $must (call $${call} (i32.const ${dir}) ${at(PATH, path)})) (call $succeed)`, { path });
+  return command(`(call $must (call $${call} (i32.const ${dir}) ${at(PATH, path)})) (call $succeed)`, {
+    path,
+  });
 }
 
 function renames(from: string, to: string): string {
@@ -79,7 +81,9 @@ const swap = command(
    (call $read_and_report ${open('data/secret.txt', {}, SECOND_PATH + 48)})`,
   {
     path: 'data',
-    secondPath: ['ready', 'swapped', 'secret.txt', 'data/secret.txt'].map((one) => one.padEnd(16, '\0')).join(''),
+    secondPath: ['ready', 'swapped', 'secret.txt', 'data/secret.txt']
+      .map((one) => one.padEnd(16, '\0'))
+      .join(''),
   },
 );
 
@@ -90,11 +94,12 @@ const leaveFile = command(
   { path: 'left' },
 );
 
-/** Reads every number that might be a descriptor of the host. */
+/** Reads every number that might be a descriptor of the host, until one begins like a list of users. */
 const forgedDescriptors = command(
   `(local.set $i (i32.const 5))
    (block $found (loop $next
-     (br_if $found (i32.eqz (call $read (local.get $i))))
+     (if (i32.eqz (call $read (local.get $i)))
+       (then (br_if $found (i32.eq (i32.load8_u (i32.const ${BUFFER})) (i32.const 114)))))
      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 64))))
      (call $must (i32.const 8)))
    (call $report (i32.const ${BUFFER}) (i32.load (i32.const 8)))`,
@@ -154,11 +159,12 @@ export const FILE_PROGRAMS: Readonly<Record<string, string>> = {
   write_by_read_handle: writes('data/report.txt', { rights: RIGHT_READ }),
   create_read_only: writes('planted.txt', { flags: CREATE }),
   unlink_read_only: acts('path_unlink_file', 'data/report.txt'),
-  write_bundle: writes('manifest.yaml', { dir: BUNDLE_DIR }),
+  write_bundle: writes('planted.txt', { dir: BUNDLE_DIR, flags: CREATE }),
   leave_file_for_next_call: leaveFile,
   forge_descriptors: forgedDescriptors,
   open_many_files: openMany,
-  fill_quota: bigFile(`(loop $more (call $must (call $print (local.get $fd) (i32.const ${BUFFER}) (i32.const 1048576)))
+  fill_quota:
+    bigFile(`(loop $more (call $must (call $print (local.get $fd) (i32.const ${BUFFER}) (i32.const 1048576)))
     (br_if $more (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 16))))`),
   grow_file_beyond_quota: bigFile(
     '(call $must (call $fd_filestat_set_size (local.get $fd) (i64.const 16777216)))',

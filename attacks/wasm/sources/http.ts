@@ -37,7 +37,10 @@ function fetches(method: string, header?: Header): string {
      (memory.copy (i32.add (local.get $i) (i32.const ${PREFIX_BYTES})) (i32.load (i32.const 1552)) (local.get $n))
      (i32.store16 (i32.add (i32.add (local.get $i) (i32.const ${PREFIX_BYTES})) (local.get $n)) (i32.const 0x7d22))
      (call $answer (i32.const 0) (local.get $i) (i32.add (local.get $n) (i32.const ${PREFIX_BYTES + 2})))`,
-    { uses: ['fetch'], extra: `(data (i32.const 1024) "${method}") (data (i32.const 1100) "${PREFIX}") ${texts}` },
+    {
+      uses: ['fetch'],
+      extra: `(data (i32.const 1024) "${method}") (data (i32.const 1100) "${PREFIX}") ${texts}`,
+    },
   );
 }
 

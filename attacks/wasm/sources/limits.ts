@@ -21,9 +21,11 @@ const environment = command(
 );
 
 const NOW = '(call $must (call $clock_time_get (i32.const 1) (i64.const 1) (i32.const 16)))';
-const uptime = command(
-  `${NOW} (if (i64.gt_u (i64.load (i32.const 16)) (i64.const 60000000000)) (then (call $succeed)) (else (call $fail)))`,
-);
+/** The clock of a call begins at a second. */
+const clockBeyond = (nanoseconds: number): string =>
+  command(
+    `${NOW} (if (i64.gt_u (i64.load (i32.const 16)) (i64.const ${nanoseconds})) (then (call $succeed)) (else (call $fail)))`,
+  );
 /** Two readings that differ by less than 50 µs. */
 const fineClock = command(
   `(local.set $i (i32.const 2000))
@@ -71,8 +73,8 @@ export const LIMIT_PROGRAMS: Readonly<Record<string, string>> = {
   ),
   sleep_for_ever: command('(call $sleep (i64.const 1000000000000000)) (call $succeed)'),
   grow_memory: command(
-    `(loop $more (if (i32.eq (memory.grow (i32.const 256)) (i32.const -1)) (then unreachable))
-       (memory.fill (i32.mul (i32.sub (memory.size) (i32.const 256)) (i32.const 65536)) (i32.const 1) (i32.const 16777216))
+    `(loop $more (if (i32.eq (memory.grow (i32.const 1)) (i32.const -1)) (then unreachable))
+       (memory.fill (i32.mul (i32.sub (memory.size) (i32.const 1)) (i32.const 65536)) (i32.const 1) (i32.const 65536))
        (br_if $more (i32.lt_u (memory.size) (i32.const 5000)))) (call $succeed)`,
   ),
   grow_table: growTable,
@@ -93,7 +95,8 @@ export const LIMIT_PROGRAMS: Readonly<Record<string, string>> = {
   exit_without_answer: command('(call $proc_exit (i32.const 0))'),
   exit_with_code: command('(call $fail) (call $proc_exit (i32.const 7))'),
   read_environment: environment,
-  learn_uptime: uptime,
+  learn_uptime: clockBeyond(60_000_000_000),
+  learn_time_between_calls: clockBeyond(1_500_000_000),
   use_fine_clock: fineClock,
   ask_for_much_randomness: command(
     '(call $must (call $random_get (i32.const 0) (i32.const 0xffffffff))) (call $succeed)',
@@ -105,10 +108,7 @@ export const LIMIT_PROGRAMS: Readonly<Record<string, string>> = {
     `(i32.store (i32.const 0) (i32.const 0xfffffffc)) (i32.store (i32.const 4) (i32.const 100))
      (call $must (call $fd_read (i32.const 0) (i32.const 0) (i32.const 0x40000000) (i32.const 0xfffffffe))) (call $succeed)`,
   ),
-  remember_in_memory: remember(
-    '(i32.load (i32.const 8192))',
-    '(i32.store (i32.const 8192) (i32.const 1))',
-  ),
+  remember_in_memory: remember('(i32.load (i32.const 8192))', '(i32.store (i32.const 8192) (i32.const 1))'),
   remember_in_global: remember(
     '(global.get $seen)',
     '(global.set $seen (i32.const 1))',

@@ -89,7 +89,8 @@ export class Call {
   ended: GuestEnd | undefined;
   /** What has to be let go of when the call ends, whatever handles the guest still holds. */
   readonly held: Set<{ release(): void }> = new Set();
-  readonly #started: number;
+  #started: number;
+  #lastSteps = 0;
   #outputLeft: number;
   #requestsLeft: number;
   #finished = false;
@@ -138,10 +139,19 @@ export class Call {
     return bytes;
   }
 
+  /**
+   * The call begins: an instance that was made ahead must not learn for how long nobody called. What it did while it
+   * was made stays in the past of its clock.
+   */
+  begin(): void {
+    this.#started = this.#clock() - this.#lastSteps / STEPS_PER_MS;
+  }
+
   /** Nanoseconds since the call began, in steps. */
   monotonic(): bigint {
     const steps = Math.floor((this.#clock() - this.#started) * STEPS_PER_MS);
-    return (BigInt(steps) + FIRST_STEP) * CLOCK_STEP_NS;
+    this.#lastSteps = Math.max(this.#lastSteps, steps);
+    return (BigInt(this.#lastSteps) + FIRST_STEP) * CLOCK_STEP_NS;
   }
 
   wallMilliseconds(): number {

@@ -32,6 +32,7 @@ export interface Wasi {
 /** The state of one call. */
 export interface WasiHost {
   readonly interfaces: HostInterfaces;
+  /** Begins the call with its input: the clock of the guest counts from here on. */
   setStdin(bytes: Uint8Array): void;
   /** Of a command, whatever it exports under that name: without a memory its system calls end it. */
   setMemory(memory: unknown): void;
@@ -82,6 +83,7 @@ class CallHost implements WasiHost {
   }
 
   setStdin(bytes: Uint8Array): void {
+    this.#call.begin();
     this.#call.stdin = bytes;
     this.#call.stdinPosition = 0;
   }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { SkillError } from '../../errors.ts';
 import type { Bundle, FileDigests } from '../../load/bundle.ts';
 import type { Finding } from '../../load/inspection.ts';
 import type { Enforcement, EnforcementTable } from '../../policy/enforcement.ts';
@@ -19,6 +20,8 @@ const PAGE_BYTES = 64 * 1024;
 const FUEL_PER_CPU_MS = 4_000_000;
 /** Memory that the binary may declare at most; the grant of a call clamps it further. */
 const MAX_PAGES = 65_536;
+/** Of one bundle. A skill runs one; every one is looked at. */
+const MAX_BINARIES = 8;
 
 export interface ComponentEngineOptions {
   home: string;
@@ -55,13 +58,14 @@ export class ComponentEngine implements Engine {
   /** What the binaries of a bundle import. */
   async inspect(stagedDir: string, files: FileDigests): Promise<Finding[]> {
     const binaries = Object.keys(files).filter((name) => name.endsWith('.wasm'));
-    const found = await Promise.all(
-      binaries.map(async (name) => {
-        const { plan } = await this.#install(stagedDir, name, files[name] ?? '');
-        return plan.imports.map((value) => ({ value, at: name }));
-      }),
-    );
-    return found.flat();
+    if (binaries.length > MAX_BINARIES) throw tooManyBinaries(binaries.length);
+    const found: Finding[] = [];
+    // One after the other: a stranger decides how many there are, and each is a process.
+    for (const name of binaries) {
+      const { plan } = await this.#install(stagedDir, name, files[name] ?? '');
+      found.push(...plan.imports.map((value) => ({ value, at: name })));
+    }
+    return found;
   }
 
   async prepare(bundle: Bundle): Promise<Artifact> {
@@ -90,6 +94,14 @@ export class ComponentEngine implements Engine {
     this.#staged ??= { node: findNode(home), code: stageGuestCode(home, 'wasm') };
     return this.#staged;
   }
+}
+
+function tooManyBinaries(count: number): SkillError {
+  return new SkillError(
+    'manifest_invalid',
+    `The bundle has ${count} WebAssembly binaries, and ${MAX_BINARIES} is the most`,
+    { fix: 'Keep only the binary that "entry" names.', detail: { binaries: count } },
+  );
 }
 
 function pagesOf({ limits }: Grant): number {

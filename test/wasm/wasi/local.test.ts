@@ -33,6 +33,20 @@ describe('clocks', () => {
     expect(use('io/poll', '[method]pollable.block', timer)).toBeUndefined();
   });
 
+  test('an instance that was made ahead does not learn for how long nobody called', () => {
+    let time = 0;
+    const { use, host } = harness({ clock: () => time });
+    const now = (): bigint => use('clocks/monotonic-clock', 'now') as bigint;
+    time = 3.7;
+    const inStart = now();
+    time = 60_000.123;
+    host.setStdin(new Uint8Array());
+    expect(now()).toBe(inStart);
+    time += 5;
+    expect(now() - inStart).toBeGreaterThanOrEqual(4_900_000n);
+    expect(now() - inStart).toBeLessThanOrEqual(5_000_000n);
+  });
+
   test('an instant in the past is ready at once', () => {
     const { use } = harness();
     const past = use('clocks/monotonic-clock', 'subscribe-instant', 1n);
