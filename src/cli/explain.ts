@@ -20,9 +20,10 @@ export function describePlan(plan: Plan): string {
   ].join('\n');
 }
 
-function grantLines({ grant }: Plan): string[] {
+function grantLines(plan: Plan): string[] {
+  const { grant } = plan;
   const lines = [
-    'read the bundle, write scratch space in /tmp',
+    plan.engine.name === 'component' ? 'read the bundle' : 'read the bundle, write scratch space in /tmp',
     ...grant.filesystem.map((path) => `${path.access} ${path.host} (as ${path.guest})`),
     ...grant.network.map((rule) => `connect to ${rule.host}`),
     ...Object.keys(grant.env).map((name) => `read the variable ${name}`),
