@@ -50,6 +50,8 @@ export interface BodyScan {
 const REGION_LUMP = 256;
 /** Segments below this are paid at the region's start in any case. */
 const SEGMENT_LUMP = 32;
+/** Small segments that cost more than this together are a switch, of which one pass takes a few: each pays for itself. */
+const SMALL_LUMP = 1024;
 /** Instructions that cost more than this pay when they are reached. */
 const HEAVY = 16;
 
@@ -59,8 +61,9 @@ interface Segment extends Charge {
 
 interface Region {
   header: Segment;
-  /** What its other segments cost. */
+  /** What its other segments cost, and what those cost that are too small to pay for themselves. */
   rest: number;
+  small: number;
 }
 
 /** Reads a function body to its end. */
@@ -155,7 +158,7 @@ class BodyScanner {
   #openRegion(): Region {
     const header: Segment = { at: this.#reader.position, cost: 1, length: undefined, region: undefined };
     this.#segments.push(header);
-    return { header, rest: 0 };
+    return { header, rest: 0, small: 0 };
   }
 
   #openSegment(): void {
@@ -186,11 +189,18 @@ class BodyScanner {
 
   /** Decides which segments pay for themselves. */
   #settle(): Charge[] {
-    for (const segment of this.#segments)
-      if (segment.region !== undefined) segment.region.rest += segment.cost;
+    for (const { region, cost } of this.#segments) {
+      if (region === undefined) continue;
+      region.rest += cost;
+      if (cost < SEGMENT_LUMP) region.small += cost;
+    }
     for (const segment of this.#segments) {
       const { region } = segment;
-      if (region === undefined || (region.rest > REGION_LUMP && segment.cost >= SEGMENT_LUMP)) continue;
+      if (
+        region === undefined ||
+        (region.rest > REGION_LUMP && (segment.cost >= SEGMENT_LUMP || region.small > SMALL_LUMP))
+      )
+        continue;
       region.header.cost += segment.cost;
       segment.cost = 0;
     }
