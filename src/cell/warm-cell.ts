@@ -91,13 +91,15 @@ export class WarmCell {
       end: (reason) => this.#end(reason),
     });
     this.#call = call;
-    const stopLimits = this.#watchLimits(call, signal);
+    const stopClock = this.#watchClock(signal);
     if (this.isDead) this.#settle(undefined);
-    if (this.#stage === 'ready' || (await this.ready)) {
-      this.#send({ t: 'call', call: call.number }, Buffer.from(JSON.stringify(params)));
-    }
+    // Neither the deadline nor the caller waits for a process that takes its time to start.
+    if (this.#stage !== 'ready') await Promise.race([this.ready, call.reply]);
+    this.#send({ t: 'call', call: call.number }, Buffer.from(JSON.stringify(params)));
+    const stopCpu = this.#watchCpu(call);
     const reply = await call.reply;
-    stopLimits();
+    stopClock();
+    stopCpu();
     return this.#report(call, { start, reply, wallMs: performance.now() - began });
   }
 
@@ -135,27 +137,32 @@ export class WarmCell {
     return this.#stage === 'ready' ? 'pool' : 'cold';
   }
 
-  /** Deadline, cancellation and the CPU time of this call; the returned function ends the watch. */
-  #watchLimits(call: WarmCall, signal: AbortSignal | undefined): () => void {
-    const { process, grant } = this.#options;
-    const { limits } = grant;
-    const deadline = setTimeout(() => this.#end('timeout'), limits.timeout);
-    let cpuAtFirst: number | undefined;
-    const cpu = setInterval(() => {
-      // Reading it costs more than a short call does; fuel is what counts from the first instruction on.
-      const { cpuMs, memoryPeakBytes } = process.usage();
-      cpuAtFirst ??= cpuMs;
-      call.measured({ cpuMs: cpuMs - cpuAtFirst, memoryPeakBytes });
-      if (cpuMs - cpuAtFirst > limits.cpu) this.#end('cpu');
-    }, CPU_CHECK_MS);
+  /** Deadline and cancellation; the returned function ends the watch. */
+  #watchClock(signal: AbortSignal | undefined): () => void {
+    const deadline = setTimeout(() => this.#end('timeout'), this.#options.grant.limits.timeout);
     const abort = (): void => this.#end('aborted');
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted) abort();
     return () => {
       clearTimeout(deadline);
-      clearInterval(cpu);
       signal?.removeEventListener('abort', abort);
     };
+  }
+
+  /**
+   * Reading the CPU time costs more than a short call does, so it begins with the first look. What was used until then
+   * is not known; fuel is what counts from the first instruction on.
+   */
+  #watchCpu(call: WarmCall): () => void {
+    const { process, grant } = this.#options;
+    let atFirst: number | undefined;
+    const timer = setInterval(() => {
+      const { cpuMs, memoryPeakBytes } = process.usage();
+      atFirst ??= cpuMs;
+      call.measured({ cpuMs: cpuMs - atFirst, memoryPeakBytes });
+      if (cpuMs - atFirst > grant.limits.cpu + CPU_CHECK_MS) this.#end('cpu');
+    }, CPU_CHECK_MS);
+    return () => clearInterval(timer);
   }
 
   /** The caller need not wait for the process to be gone: without its broker it reaches nothing any more. */
@@ -219,7 +226,7 @@ export class WarmCell {
 
   #send(body: Record<string, unknown>, payload?: Uint8Array): void {
     const { channel } = this.#options.process;
-    if (channel.writable) channel.write(encodeFrame(body, payload));
+    if (!this.isDead && channel.writable) channel.write(encodeFrame(body, payload));
   }
 }
 

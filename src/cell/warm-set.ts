@@ -108,10 +108,16 @@ export class WarmSet implements CellSource {
   }
 
   #start(): WarmCell {
-    this.#options.assertOpen();
-    const cell = startWarm(this.#place);
-    this.#cells.add(cell);
-    return cell;
+    try {
+      this.#options.assertOpen();
+      const cell = startWarm(this.#place);
+      this.#cells.add(cell);
+      return cell;
+    } catch (error) {
+      // There may be no process left to be given back: whoever waits has to try for itself.
+      this.#waiting.shift()?.(undefined);
+      throw error;
+    }
   }
 }
 

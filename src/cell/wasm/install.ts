@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto';
 import {
   chownSync,
-  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -14,6 +13,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -121,7 +121,8 @@ function takeOver(draft: string, verified: string): void {
       throw new SkillError('internal', `The installer left "${name}", which is none of its files`, {
         fix: 'Do not use this bundle, and please report it.',
       });
-    copyFileSync(file, join(verified, name));
+    // Not copied as a file, which would keep its owner.
+    writeFileSync(join(verified, name), readFileSync(file));
   }
   makeReadable(verified);
 }

@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { availableParallelism } from 'node:os';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { CellReport } from '../../src/cell/contract.ts';
+import { Pool } from '../../src/cell/pool.ts';
+import { ProcessWall } from '../../src/cell/process/wall.ts';
+import { callWarmOnce, WarmSet } from '../../src/cell/warm-set.ts';
+import { openFolder, removeFolder } from '../write-skill.ts';
+import { POLITE, scriptedPlace } from './scripted-cell.ts';
+
+const MOST = Math.max(2, availableParallelism());
+const folder = openFolder();
+const wall = new ProcessWall();
+const place = scriptedPlace(folder, wall, { name: 'polite', body: POLITE });
+
+afterAll(async () => {
+  await wall.close();
+  removeFolder(folder);
+});
+
+interface Set extends Disposable {
+  set: WarmSet;
+  idle: () => number;
+}
+
+function open(options: { idleMs?: number; isClosed?: () => boolean; timeout?: number } = {}): Set {
+  let idle = 0;
+  const { timeout = 10_000, isClosed = () => false } = options;
+  const limits = { ...place.grant.limits, timeout };
+  const set = new WarmSet(
+    { ...place, grant: { ...place.grant, limits } },
+    {
+      idleMs: options.idleMs ?? 60_000,
+      onIdle: () => idle++,
+      assertOpen: () => {
+        if (isClosed()) throw new Error('closed');
+      },
+    },
+  );
+  return { set, idle: () => idle, [Symbol.dispose]: () => set.close() };
+}
+
+const pidOf = (report: CellReport): unknown =>
+  report.reply?.kind === 'result' ? (report.reply.value as { pid: number }).pid : report;
+
+const isAlive = (pid: unknown): boolean => {
+  try {
+    return process.kill(Number(pid), 0);
+  } catch {
+    return false;
+  }
+};
+
+async function untilDead(pid: unknown): Promise<void> {
+  while (isAlive(pid)) await sleep(5);
+}
+
+describe('the warm processes of a skill', () => {
+  it('serve calls in turn with one process, and at once with several, but never with more than allowed', async () => {
+    using opened = open();
+    const pids = new Set<unknown>();
+    for (let call = 0; call < 5; call++) pids.add(pidOf(await opened.set.call({ params: {} })));
+    expect(pids.size).toBe(1);
+    const many = await Promise.all(
+      Array.from({ length: 4 * MOST }, (_, n) => opened.set.call({ params: { n } })),
+    );
+    for (const report of many) pids.add(pidOf(report));
+    expect(pids.size).toBe(MOST);
+    expect(many.map((report) => report.reply)).toMatchObject(
+      many.map((_, n) => ({ kind: 'result', value: { n } })),
+    );
+  });
+
+  it('are started ahead, once', async () => {
+    using opened = open();
+    await opened.set.warm();
+    await opened.set.warm();
+    const report = await opened.set.call({ params: {} });
+    expect(report.start).toBe('pool');
+  });
+
+  it('are replaced when they die, and whoever waits gets a new one', async () => {
+    using opened = open();
+    const crashing = Array.from({ length: MOST }, () => opened.set.call({ params: { crash: true } }));
+    const waiting = Array.from({ length: MOST + 1 }, (_, n) => opened.set.call({ params: { n } }));
+    for (const report of await Promise.all(crashing)) expect(report.exit).toEqual({ code: 7, signal: null });
+    expect((await Promise.all(waiting)).map(({ reply }) => reply?.kind)).toEqual(waiting.map(() => 'result'));
+  });
+
+  it('are replaced after a deadline, and the next call is none the worse', async () => {
+    using opened = open({ timeout: 400 });
+    const first = pidOf(await opened.set.call({ params: {} }));
+    expect((await opened.set.call({ params: { sleep: 5000 } })).killReason).toBe('timeout');
+    await untilDead(first);
+    expect(pidOf(await opened.set.call({ params: {} }))).not.toBe(first);
+  });
+
+  it('are not reused when one was found dead', async () => {
+    using opened = open();
+    const first = pidOf(await opened.set.call({ params: {} }));
+    process.kill(Number(first), 'SIGKILL');
+    await untilDead(first);
+    await sleep(50);
+    expect(pidOf(await opened.set.call({ params: {} }))).not.toBe(first);
+  });
+
+  it('are left alone by a caller that gives up while it waits', async () => {
+    using opened = open();
+    const running = Array.from({ length: MOST }, () => opened.set.call({ params: { sleep: 400 } }));
+    const given = new AbortController();
+    const waiting = opened.set.call({ params: {}, signal: given.signal });
+    const behind = opened.set.call({ params: { n: 1 } });
+    given.abort();
+    expect(await waiting).toMatchObject({ killReason: 'aborted', started: false });
+    expect((await Promise.all(running)).every(({ reply }) => reply?.kind === 'result')).toBe(true);
+    expect(await behind).toMatchObject({ start: 'warm', reply: { kind: 'result' } });
+    expect(await opened.set.call({ params: {}, signal: AbortSignal.abort() })).toMatchObject({
+      killReason: 'aborted',
+    });
+  });
+
+  it('finish what runs and what waits when the set is closed, and then end', async () => {
+    const opened = open();
+    const idle = pidOf(await opened.set.call({ params: {} }));
+    const running = Array.from({ length: MOST }, () => opened.set.call({ params: { sleep: 300 } }));
+    const waiting = opened.set.call({ params: {} });
+    await sleep(50);
+    opened.set.close();
+    expect((await Promise.all(running)).map(({ reply }) => reply?.kind)).toEqual(running.map(() => 'result'));
+    const last = await waiting;
+    expect(last.reply?.kind).toBe('result');
+    await untilDead(idle);
+    await untilDead(pidOf(last));
+  });
+
+  it('are not started any more once the runtime is closed: nobody waits for ever', async () => {
+    let isClosed = false;
+    using opened = open({ isClosed: () => isClosed });
+    const crashing = Array.from({ length: MOST }, () => opened.set.call({ params: { crash: true } }));
+    const waiting = Array.from({ length: 3 * MOST }, () => opened.set.call({ params: {} }));
+    isClosed = true;
+    const ends = await Promise.allSettled([...crashing, ...waiting]);
+    expect(ends.map(({ status }) => status)).toEqual([
+      ...crashing.map(() => 'fulfilled'),
+      ...waiting.map(() => 'rejected'),
+    ]);
+  });
+
+  it('are given up after a while without a call', async () => {
+    using opened = open({ idleMs: 60 });
+    await opened.set.call({ params: {} });
+    while (opened.idle() === 0) await sleep(5);
+    expect(opened.idle()).toBe(1);
+  });
+});
+
+describe('a pool', () => {
+  it('lets a skill that gives way finish its call', async () => {
+    const pool = new Pool(place.openBroker, { size: 1, maxStandby: 1 });
+    const named = (digest: string): typeof place => ({
+      ...place,
+      artifact: { ...place.artifact, bundle: { ...place.artifact.bundle, digest } },
+    });
+    const first = pool.run(named('a'), { params: { sleep: 300 } });
+    await sleep(100);
+    expect((await pool.run(named('b'), { params: {} })).reply?.kind).toBe('result');
+    expect((await first).reply?.kind).toBe('result');
+    pool.close();
+    await expect(pool.run(named('a'), { params: {} })).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('keeps nothing when it may not', async () => {
+    const pids = [await callWarmOnce(place, { params: {} }), await callWarmOnce(place, { params: {} })].map(
+      pidOf,
+    );
+    expect(new Set(pids).size).toBe(2);
+    for (const pid of pids) await untilDead(pid);
+  });
+});

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Wall } from '../../../src/cell/contract.ts';
+import { JailWall } from '../../../src/cell/jail/wall.ts';
+import { stageGuestCode } from '../../../src/cell/node/guest-code.ts';
+import { findNode } from '../../../src/cell/node/node-binary.ts';
+import { ProcessWall } from '../../../src/cell/process/wall.ts';
+import { installBinary, type InstallOptions } from '../../../src/cell/wasm/install.ts';
+import { SkillError } from '../../../src/errors.ts';
+import { openFolder, removeFolder } from '../../write-skill.ts';
+import { ECHO } from './programs.ts';
+
+const folder = openFolder();
+const home = join(folder, 'home');
+mkdirSync(home, { mode: 0o711 });
+const guest = { node: findNode(home), code: stageGuestCode(home, 'wasm') };
+const walls: Record<string, Wall> = { jail: new JailWall(), process: new ProcessWall() };
+let bundles = 0;
+
+afterAll(async () => {
+  await Promise.all(Object.values(walls).map((wall) => wall.close()));
+  removeFolder(folder);
+});
+
+function options(binary: Uint8Array, more: Partial<InstallOptions> = {}): InstallOptions {
+  const stagedDir = join(folder, `bundle-${++bundles}`);
+  mkdirSync(stagedDir, { mode: 0o755 });
+  writeFileSync(join(stagedDir, 'skill.wasm'), binary);
+  const digest = createHash('sha256').update(binary).update(String(bundles)).digest('hex');
+  const wall = walls['jail'] as Wall;
+  return { home, guest, wall, stagedDir, file: 'skill.wasm', digest, maxPages: 1024, ...more };
+}
+
+async function refusal(of: InstallOptions): Promise<SkillError> {
+  try {
+    await installBinary(of);
+  } catch (error) {
+    if (error instanceof SkillError) return error;
+    throw error;
+  }
+  return expect.fail('It was installed');
+}
+
+/** What the installer leaves when it is done or has failed. */
+function left(): string[] {
+  return readdirSync(join(home, 'wasm')).filter((name) => name.includes('.'));
+}
+
+describe.each(Object.entries(walls))('installing behind the wall %s', (_, wall) => {
+  it('leaves a plan and modules that belong to the host', async () => {
+    const { folder: made, plan } = await installBinary(options(ECHO, { wall }));
+    expect(plan).toMatchObject({ format: 'command', entry: '_start' });
+    expect(plan.imports).toContain('wasi_snapshot_preview1.fd_read');
+    expect(readdirSync(made).toSorted()).toEqual(['0.wasm', 'plan.json']);
+    for (const name of ['.', '0.wasm', 'plan.json']) {
+      const { uid, mode } = statSync(join(made, name));
+      expect([uid, mode & 0o022]).toEqual([process.getuid?.(), 0]);
+    }
+    expect(left()).toEqual([]);
+  });
+
+  it('refuses a malformed binary and names the byte', async () => {
+    const broken = Uint8Array.from(ECHO);
+    broken.set([0xff, 0xff, 0xff, 0xff, 0xff], 20);
+    const { code, message, detail } = await refusal(options(broken, { wall }));
+    expect(code).toBe('manifest_invalid');
+    expect(message).toMatch(/^The binary "skill.wasm" is refused at byte \d+: /);
+    expect(detail).toMatchObject({ file: 'skill.wasm', offset: expect.any(Number) as number });
+    expect((await refusal(options(Uint8Array.of(), { wall }))).code).toBe('manifest_invalid');
+    expect(left()).toEqual([]);
+  });
+
+  it('kills an installer that hangs or takes too much, and leaves nothing', async () => {
+    const hang = scripted('hang', 'for (;;);');
+    const slow = await refusal(options(ECHO, { wall, guest: hang, limits: { timeout: 700 } }));
+    expect(slow).toMatchObject({ code: 'manifest_invalid', detail: { reason: 'timeout' } });
+    const hungry = scripted('hungry', 'const held = []; for (;;) held.push(Buffer.alloc(1 << 24, 1));');
+    const big = await refusal(options(ECHO, { wall, guest: hungry, limits: { memory: 300 << 20 } }));
+    expect(big).toMatchObject({ code: 'manifest_invalid', detail: { reason: 'memory' } });
+    const loud = scripted(
+      'loud',
+      "const x = 'x'.repeat(1 << 16); setInterval(() => process.stdout.write(x), 0);",
+    );
+    const flood = await refusal(options(ECHO, { wall, guest: loud }));
+    expect(flood).toMatchObject({ code: 'manifest_invalid', detail: { reason: 'output' } });
+    expect(left()).toEqual([]);
+  });
+});
+
+/** An installer of the test's own. */
+function scripted(name: string, body: string): InstallOptions['guest'] {
+  const code = join(folder, `installer-${name}`);
+  mkdirSync(join(code, 'install'), { recursive: true, mode: 0o755 });
+  writeFileSync(join(code, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(code, 'install', 'main.js'), body);
+  return { node: guest.node, code };
+}
+
+describe('what was installed', () => {
+  it('is kept by digest: the second time nothing runs', async () => {
+    const once = options(ECHO);
+    const { folder: made } = await installBinary(once);
+    const dead = { ...guest, node: { path: '/nonexistent' } };
+    expect((await installBinary({ ...once, guest: dead })).folder).toBe(made);
+    expect((await refusal(options(ECHO, { guest: dead }))).code).toBe('manifest_invalid');
+  });
+
+  it('is the same for all that install it at once', async () => {
+    const same = options(ECHO);
+    const all = await Promise.all(Array.from({ length: 3 }, () => installBinary(same)));
+    expect(new Set(all.map(({ folder: made }) => made)).size).toBe(1);
+    expect(left()).toEqual([]);
+  });
+
+  it('is nothing but what an installer writes: no link, no other name', async () => {
+    writeFileSync(join(folder, 'secret'), 'must not be copied');
+    const link = `import { symlinkSync, writeFileSync } from 'node:fs';
+      symlinkSync(${JSON.stringify(join(folder, 'secret'))}, process.argv[3] + '/plan.json');`;
+    const extra = `import { writeFileSync } from 'node:fs'; writeFileSync(process.argv[3] + '/extra.js', '1');`;
+    const linking = await refusal(options(ECHO, { guest: scripted('link', link) }));
+    // Node itself refuses to make the link; if it did not, we would refuse what it left.
+    expect(linking.message).not.toContain('must not be copied');
+    const adding = await refusal(options(ECHO, { guest: scripted('extra', extra) }));
+    expect(adding).toMatchObject({ code: 'internal' });
+    expect(adding.message).toContain('extra.js');
+    expect(left()).toEqual([]);
+  });
+
+  it('cannot reach anything else while it is made', async () => {
+    const away = `import { writeFileSync } from 'node:fs';
+      let said = '';
+      for (const path of ['/etc/passwd', ${JSON.stringify(home)}, process.argv[2]]) {
+        try { writeFileSync(path + '/x', '1'); said += 'written ' + path; } catch {}
+      }
+      writeFileSync(process.argv[3] + '/plan.json', JSON.stringify({ version: 1, format: 'command', entry: '_start', imports: [said] }));`;
+    const { plan } = await installBinary(options(ECHO, { guest: scripted('away', away) }));
+    expect(plan.imports).toEqual(['']);
+    expect(existsSync(join(home, 'x'))).toBe(false);
+    expect(readFileSync('/etc/passwd', 'utf8')).toContain('root');
+  });
+});

@@ -1,0 +1,3 @@
+import { wasmContract } from './contract.ts';
+
+wasmContract('a Wasm cell in a jail', 'jail', {});

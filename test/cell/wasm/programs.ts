@@ -1,0 +1,149 @@
+/**
+ * Small commands in WebAssembly text, each built around `_start`: parameters on stdin, the result on stdout.
+ *
+ * @module
+ */
+import { wat } from '../../wasm/binary/support.ts';
+
+export interface ProgramParts {
+  /** Runs when the parameters are not `{}`. */
+  body: string;
+  /** More of the module: globals, data, functions. */
+  more?: string;
+  pages?: number;
+}
+
+/** Where the parameters are put, and how long they are. */
+export const INPUT = 1024;
+const INPUT_LENGTH = 16;
+
+const SIGNATURES = {
+  fd_read: 'i32 i32 i32 i32',
+  fd_write: 'i32 i32 i32 i32',
+  fd_prestat_get: 'i32 i32',
+  environ_sizes_get: 'i32 i32',
+  path_open: 'i32 i32 i32 i32 i32 i64 i64 i32 i32',
+  poll_oneoff: 'i32 i32 i32 i32',
+};
+const IMPORTS = Object.entries(SIGNATURES)
+  .map(
+    ([name, params]) =>
+      `(import "wasi_snapshot_preview1" "${name}" (func $${name} (param ${params}) (result i32)))`,
+  )
+  .join('\n');
+
+/** A command that answers `"fine"` to `{}`, as the contract has it, and else does as told. */
+export function command({ body, more = '', pages = 2 }: ProgramParts): Uint8Array {
+  return wat(`(module
+    ${IMPORTS}
+    (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+    (memory (export "memory") ${pages})
+    (data (i32.const 512) "\\"fine\\"")
+    ${more}
+    (func $print (param $at i32) (param $length i32)
+      (i32.store (i32.const 0) (local.get $at)) (i32.store (i32.const 4) (local.get $length))
+      (drop (call $fd_write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))))
+    (func $log (param $at i32) (param $length i32)
+      (i32.store (i32.const 0) (local.get $at)) (i32.store (i32.const 4) (local.get $length))
+      (drop (call $fd_write (i32.const 2) (i32.const 0) (i32.const 1) (i32.const 8))))
+    (func $read (result i32)
+      (i32.store (i32.const 0) (i32.const ${INPUT})) (i32.store (i32.const 4) (i32.const 65536))
+      (drop (call $fd_read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const ${INPUT_LENGTH})))
+      (i32.load (i32.const ${INPUT_LENGTH})))
+    ;; Prints a number of up to five digits as JSON.
+    (func $number (param $value i32) (local $at i32)
+      (local.set $at (i32.const 40))
+      (loop $digit
+        (local.set $at (i32.sub (local.get $at) (i32.const 1)))
+        (i32.store8 (local.get $at) (i32.add (i32.const 48) (i32.rem_u (local.get $value) (i32.const 10))))
+        (br_if $digit (local.tee $value (i32.div_u (local.get $value) (i32.const 10)))))
+      (call $print (local.get $at) (i32.sub (i32.const 40) (local.get $at))))
+    (func (export "_start") (local $length i32)
+      (local.set $length (call $read))
+      (if (i32.eq (local.get $length) (i32.const 2))
+        (then (call $print (i32.const 512) (i32.const 6)) (return)))
+      ${body}))`);
+}
+
+export const ECHO: Uint8Array = command({ body: `(call $print (i32.const ${INPUT}) (local.get $length))` });
+
+/** Counts its calls in a global, in memory and in a table of its own, and says how many there were. */
+export const COUNTER: Uint8Array = command({
+  more: '(global $calls (mut i32) (i32.const 0))',
+  body: `
+    (global.set $calls (i32.add (global.get $calls) (i32.const 1)))
+    (i32.store (i32.const 600) (i32.add (i32.load (i32.const 600)) (i32.const 1)))
+    (drop (memory.grow (i32.const 1)))
+    (call $number (i32.add (i32.mul (i32.const 1000) (memory.size))
+      (i32.add (i32.mul (i32.const 10) (global.get $calls)) (i32.load (i32.const 600)))))`,
+});
+
+export const SPIN: Uint8Array = command({ body: '(loop $for_ever (br $for_ever))' });
+
+/** Bulk operations and tail calls are where engines forget to look for interrupts. */
+export const FILL: Uint8Array = command({
+  pages: 512,
+  body: '(loop $for_ever (memory.fill (i32.const 65536) (i32.const 1) (i32.const 33000000)) (br $for_ever))',
+});
+
+export const TAIL_CALLS: Uint8Array = command({
+  more: '(func $again (return_call $again))',
+  body: '(call $again)',
+});
+
+/** Waits on the clock for a day. */
+export const SLEEP: Uint8Array = command({
+  body: `
+    (i32.store (i32.const 816) (i32.const 1))
+    (i64.store (i32.const 824) (i64.const 86400000000000))
+    (drop (call $poll_oneoff (i32.const 800) (i32.const 900) (i32.const 1) (i32.const 960)))`,
+});
+
+export const GROW: Uint8Array = command({
+  body: `
+    (loop $more
+      (br_if $more (i32.ne (memory.grow (i32.const 1)) (i32.const -1))))
+    (unreachable)`,
+});
+
+export const RECURSE: Uint8Array = command({
+  more: '(func $deeper (param i32) (result i32) (i32.add (i32.const 1) (call $deeper (local.get 0))))',
+  body: '(drop (call $deeper (i32.const 1)))',
+});
+
+export const TRAP: Uint8Array = command({ body: '(unreachable)' });
+
+export const exit = (code: number): Uint8Array => command({ body: `(call $exit (i32.const ${code}))` });
+
+/** Prints the input and then something long, for ever, to stdout or stderr. */
+export const flood = (where: '$print' | '$log'): Uint8Array =>
+  command({ body: `(loop $more (call ${where} (i32.const ${INPUT}) (i32.const 60000)) (br $more))` });
+
+export const LOGS: Uint8Array = command({
+  body: '(call $log (i32.const 512) (i32.const 6)) (call $print (i32.const 512) (i32.const 6))',
+});
+
+export const GARBAGE: Uint8Array = command({
+  more: '(data (i32.const 560) "{\\"a\\":1,\\"a\\":2}")',
+  body: '(call $print (i32.const 560) (i32.const 13))',
+});
+
+/** Says how many directories it was given, times a hundred, and how many variables. */
+export const GIVEN: Uint8Array = command({
+  more: '(global $count (mut i32) (i32.const 0))',
+  body: `
+    (block $end (loop $next
+      (br_if $end (call $fd_prestat_get (i32.add (i32.const 3) (global.get $count)) (i32.const 200)))
+      (global.set $count (i32.add (global.get $count) (i32.const 1)))
+      (br $next)))
+    (drop (call $environ_sizes_get (i32.const 208) (i32.const 212)))
+    (call $number (i32.add (i32.mul (i32.const 100) (global.get $count)) (i32.load (i32.const 208))))`,
+});
+
+/** Opens a path below the directory 3 and answers with the error number. */
+export const openPath = (path: string, rights: 'read' | 'write'): Uint8Array =>
+  command({
+    more: `(data (i32.const 700) "${path}")`,
+    body: `(call $number (call $path_open (i32.const 3) (i32.const 0) (i32.const 700) (i32.const ${path.length})
+      (i32.const ${rights === 'write' ? 1 : 0}) (i64.const ${rights === 'write' ? 0x40 : 0x2}) (i64.const 0) (i32.const 0) (i32.const 720)))`,
+  });
