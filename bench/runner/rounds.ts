@@ -25,7 +25,7 @@ export interface Timing {
 
 /** Time for a process that ended to be cleaned up, so that nobody pays for whom came before. */
 export const PAUSE_MS = 20;
-export const WARM_UP_ROUNDS = 2;
+const WARM_UP_ROUNDS = 2;
 
 /** The first variant says what the right result is. */
 export async function measureRounds(variants: readonly Variant[], rounds: number): Promise<Row[]> {
