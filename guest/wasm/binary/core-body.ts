@@ -151,7 +151,11 @@ class BodyScanner {
   #charge(table: OpcodeTable, opcode: number, at: number): void {
     const cost = table.costs[opcode] as number;
     const length = table.lengths[opcode];
-    if (cost <= HEAVY && length === undefined) this.#segment.cost += cost;
+    if (length === 'bytes') {
+      // Short ones are the rule, and their price covers them: only what is longer is counted when it is reached.
+      this.#segment.cost += cost;
+      this.#segments.push({ at, cost: 0, length, region: undefined });
+    } else if (cost <= HEAVY && length === undefined) this.#segment.cost += cost;
     else this.#segments.push({ at, cost, length, region: undefined });
   }
 
@@ -204,14 +208,15 @@ class BodyScanner {
       region.header.cost += segment.cost;
       segment.cost = 0;
     }
-    const charges = this.#segments.filter((segment) => segment.cost > 0);
+    const charges = this.#segments.filter((segment) => segment.cost > 0 || segment.length !== undefined);
     return this.#isPrepaid(charges) ? [] : charges;
   }
 
   /** A small function that runs to its end by itself was paid for by whoever called it. */
   #isPrepaid(charges: readonly Charge[]): boolean {
     const [only, ...others] = charges;
-    return !this.#mayRunOn && others.length === 0 && only !== undefined && only.cost <= COST.prepaid;
+    if (this.#mayRunOn || others.length > 0 || only === undefined) return false;
+    return only.length === undefined && only.cost <= COST.prepaid;
   }
 
   #immediate(kind: number): void {

@@ -7,7 +7,7 @@ import type { ModuleFacts } from '../contract.ts';
 import { scanBody, type BodyContext, type BodyScan, type Charge } from '../binary/core-body.ts';
 import { MODULE_HEADER, type CoreModule, type Section } from '../binary/core-module.ts';
 import type { Limits } from '../binary/core-types.ts';
-import type { LengthUnit } from '../binary/opcodes.ts';
+import { COST, type LengthUnit } from '../binary/opcodes.ts';
 import { BinaryError, Reader } from '../binary/reader.ts';
 import { CAPS } from './caps.ts';
 import { Writer } from './writer.ts';
@@ -27,6 +27,9 @@ export interface RewrittenModule {
 const SECTION = { memory: 5, table: 4, global: 6, export: 7, start: 8, code: 10 } as const;
 const I32 = 0x7f;
 const I64 = 0x7e;
+
+/** As the shift below has it. */
+const BYTES_PER_UNIT = 16;
 
 /** `i64.extend_i32_u`, a shift (0x88 right, 0x86 left) and `i64.sub`. */
 const LENGTH_TO_UNITS: Readonly<Record<LengthUnit, readonly number[]>> = {
@@ -209,10 +212,28 @@ function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
   out.bytes(bytes.subarray(position, range.end));
 }
 
-/**
- * `fuel = fuel - cost [- length in units]`, then `if (fuel < 0) unreachable`. The length stays on the stack.
- */
-function writeCharge({ out, scan, fuel }: BodyJob, charge: Charge): void {
+/** A payment; for bytes only where they are more than the price of the instruction covers. */
+function writeCharge(job: BodyJob, charge: Charge): void {
+  if (charge.length !== 'bytes') {
+    writePayment(job, charge);
+    return;
+  }
+  const { out, scan } = job;
+  out.byte(0x22); // local.tee
+  out.u32(scan.locals);
+  out.byte(0x41); // i32.const
+  out.signed(COST.bulk * BYTES_PER_UNIT);
+  out.bytes([0x4b, 0x04, 0x40]); // i32.gt_u, if
+  out.byte(0x20); // local.get
+  out.u32(scan.locals);
+  writePayment(job, charge);
+  out.bytes([0x1a, 0x0b]); // drop, end
+  out.byte(0x20); // local.get
+  out.u32(scan.locals);
+}
+
+/** `fuel = fuel - cost [- length in units]`, then `if (fuel < 0) unreachable`. The length stays on the stack. */
+function writePayment({ out, scan, fuel }: BodyJob, charge: Charge): void {
   if (charge.length !== undefined) {
     out.byte(0x22); // local.tee
     out.u32(scan.locals);
