@@ -1,5 +1,5 @@
 /**
- * Mutates binaries and installs them. A finding is an exception other than BinaryError, a valid module that is
+ * Mutates binaries, installs and links them. A finding is an exception other than BinaryError, a valid module that is
  * rewritten to an invalid one, an invalid one that becomes valid, a module that gives another result when it is metered,
  * or more than two seconds for one input.
  *
@@ -11,6 +11,7 @@ import { BinaryError, Reader } from '../guest/wasm/binary/reader.ts';
 import { install } from '../guest/wasm/install/plan.ts';
 import { rewriteModule } from '../guest/wasm/install/rewrite.ts';
 import { differenceInBehaviour } from './fuzz-behaviour.ts';
+import { linkInstalled } from './fuzz-link.ts';
 
 export interface FuzzOptions {
   corpus: readonly Uint8Array[];
@@ -59,7 +60,8 @@ function tryInput(bytes: Uint8Array): { what?: string; accepted: boolean } {
       bytes[6] === 1 ? parseComponent(new Reader(bytes)).modules : [parseCoreModule(new Reader(bytes))];
     for (const module of modules) compare(module);
     accepted = true;
-    install(bytes, { maxPages: MAX_PAGES });
+    const installed = install(bytes, { maxPages: MAX_PAGES });
+    linkInstalled(installed.plan, installed.modules);
   } catch (error) {
     if (!(error instanceof BinaryError)) return { what: describe(error), accepted };
     if (error.offset < 0 || error.offset > bytes.length) return { what: `Offset ${error.offset}`, accepted };
