@@ -137,10 +137,10 @@ async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<
   const pair = { mode, wall: wall.name, engine: engine.name };
   const fallback = 'Run `skillcell doctor` to see what this machine has.';
   if (!probe.available) return { ...pair, refusal: { reason: probe.summary, fix: probe.fix ?? fallback } };
-  const missing = engine.missing();
-  if (missing) return { ...pair, refusal: missing };
   const reason = engine.refuses(bundle);
-  return reason === undefined ? pair : { ...pair, refusal: { reason, fix: fallback } };
+  if (reason !== undefined) return { ...pair, refusal: { reason, fix: fallback } };
+  const missing = engine.missing();
+  return missing ? { ...pair, refusal: missing } : pair;
 }
 
 function fixOf(probe: WallProbe, missing: string | undefined): { fix?: string } {
