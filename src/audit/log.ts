@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { toSkillError } from '../errors.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -133,7 +133,7 @@ function toStored(row: Record<string, unknown>): StoredReceipt {
 }
 
 function chainHash(prev: string, body: string): string {
-  return createHash('sha256').update(prev).update(body).digest('hex');
+  return hashOf('sha256', prev + body, 'hex');
 }
 
 function verifyChain(rows: Iterable<Row>, rememberedHead: string | undefined): Verification {

@@ -237,5 +237,5 @@ function outOfOrder(body: Record<string, unknown>): FrameFault {
 /** A skill that failed after it was denied something failed because of it, as far as anybody can tell. */
 function withDenial(reply: GuestReply | undefined, denied: CapabilityEvent[]): GuestReply | undefined {
   const last = denied.at(-1);
-  return reply?.kind === 'error' && last && !reply.limit ? { ...reply, denied: last } : reply;
+  return reply?.kind === 'error' && last && !reply.limit ? { denied: last, ...reply } : reply;
 }

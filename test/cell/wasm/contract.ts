@@ -73,6 +73,17 @@ function freshnessContract(bench: WasmBench): void {
     expect(fuel.size).toBe(1);
   });
 
+  test('a component gets its parameters as text, in an instance of its own, for the same fuel', async () => {
+    const echo = bench.skill(programs.COMPONENT_ECHO);
+    const fuel = new Set<number>();
+    for (let call = 0; call < 5; call++) {
+      const { result, usage } = await bench.succeed(echo, { call, text: 'ä😀' });
+      expect(result).toEqual({ call, text: 'ä😀' });
+      fuel.add(usage.fuel);
+    }
+    expect(fuel.size).toBe(1);
+  });
+
   test('calls at once do not see each other', async () => {
     const echo = bench.skill(programs.ECHO);
     const calls = Array.from(

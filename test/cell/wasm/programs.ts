@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { wat } from '../../wasm/binary/support.ts';
+import { component, EXECUTE_TYPES, list, section, str, wat } from '../../wasm/binary/support.ts';
 
 export interface ProgramParts {
   /** Runs when the parameters are not `{}`. */
@@ -147,3 +147,34 @@ export const openPath = (path: string, rights: 'read' | 'write'): Uint8Array =>
     body: `(call $number (call $path_open (i32.const 3) (i32.const 0) (i32.const 700) (i32.const ${path.length})
       (i32.const ${rights === 'write' ? 1 : 0}) (i64.const ${rights === 'write' ? 0x40 : 0x2}) (i64.const 0) (i32.const 0) (i32.const 720)))`,
   });
+
+const ECHO_CORE = `(module
+  (memory (export "memory") 2)
+  (global $top (mut i32) (i32.const 1024))
+  (global $calls (mut i32) (i32.const 0))
+  (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (local $at i32)
+    (local.set $at (global.get $top))
+    (global.set $top (i32.add (local.get $at) (i32.and (i32.add (local.get 3) (i32.const 15)) (i32.const -16))))
+    (local.get $at))
+  (func (export "execute") (param i32 i32) (result i32)
+    (global.set $calls (i32.add (global.get $calls) (i32.const 1)))
+    ;; A second call of the same instance would be an error.
+    (i32.store8 (i32.const 64) (i32.ne (global.get $calls) (i32.const 1)))
+    (i32.store (i32.const 68) (local.get 0))
+    (i32.store (i32.const 72) (local.get 1))
+    (i32.const 64)))`;
+
+/** A component that exports `execute` and answers with what it was given. */
+export const COMPONENT_ECHO: Uint8Array = component(
+  EXECUTE_TYPES,
+  section(1, [...wat(ECHO_CORE)]),
+  list(2, [0, 0, 0]),
+  list(
+    6,
+    [0, 2, 1, 0, ...str('memory')],
+    [0, 0, 1, 0, ...str('execute')],
+    [0, 0, 1, 0, ...str('cabi_realloc')],
+  ),
+  list(8, [0, 0, 0, 3, 0, 3, 0, 4, 1, 1]),
+  list(11, [0, ...str('execute'), 1, 0, 0]),
+);
