@@ -152,8 +152,9 @@ function withoutReply(report: CellReport, grant: Grant): SkillError {
   );
 }
 
-/** bwrap passes a death by signal on as 128 + its number. */
+/** bwrap passes a death by signal on as 128 + its number; without it the signal is told as such. */
 function signalOf(exit: ExitInfo | undefined): number | undefined {
+  if (exit?.signal) return constants.signals[exit.signal];
   return exit?.code !== null && exit?.code !== undefined && exit.code > 128 ? exit.code - 128 : undefined;
 }
 

@@ -138,6 +138,7 @@ describe('judge', () => {
     [{ code: 0, signal: null }, 'skill_error', 'exit code 0'],
     [{ code: 3, signal: null }, 'skill_error', 'exit code 3'],
     [{ code: 139, signal: null }, 'skill_error', 'SIGSEGV'],
+    [{ code: null, signal: 'SIGSEGV' as const }, 'skill_error', 'SIGSEGV'],
     [{ code: 153, signal: null }, 'resource_exceeded', 'scratch'],
     [{ code: 152, signal: null }, 'resource_exceeded', 'cpu'],
     [{ code: 159, signal: null }, 'capability_denied', 'system call'],
