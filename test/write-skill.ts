@@ -37,6 +37,8 @@ export function writeSkill(folder: string, { manifest = {}, source, files = {} }
     name: `test/${name}`,
     version: '1.0.0',
     description: 'A skill of a test.',
+    // What starts fastest comes first; a test that is about the other asks for it.
+    execution: ['subprocess', 'wasm'],
     capabilities: {},
     ...manifest,
   };

@@ -25,9 +25,15 @@ declare namespace WebAssembly {
   class Table {
     constructor(descriptor: { element: 'anyfunc' | 'externref'; initial: number; maximum?: number });
     readonly length: number;
+    /** Returns the length before. */
+    grow(by: number): number;
+    set(index: number, value: CallableFunction): void;
   }
   class Global {
-    constructor(descriptor: { value: 'i32' | 'i64' | 'f32' | 'f64'; mutable?: boolean }, value?: number | bigint);
+    constructor(
+      descriptor: { value: 'i32' | 'i64' | 'f32' | 'f64'; mutable?: boolean },
+      value?: number | bigint,
+    );
     value: number | bigint;
   }
   class CompileError extends Error {}

@@ -12,8 +12,10 @@ import type { Artifact, Engine, Wall, WallProbe } from './contract.ts';
 import { DEFAULT_CELL_ID } from './jail/identity.ts';
 import { JailWall, type JailOptions } from './jail/wall.ts';
 import { ProcessWall } from './process/wall.ts';
+import { PythonWasmEngine } from './python-wasm/engine.ts';
+import { wasmInspector } from './python-wasm/inspect.ts';
 import { PythonEngine } from './python/engine.ts';
-import { inspectPython } from './python/inspect.ts';
+import { inspectPython, jailInspector, type Inspector } from './python/inspect.ts';
 import { findInterpreter, type Interpreter } from './python/interpreter.ts';
 import { installRequirements } from './python/requirements.ts';
 import { ComponentEngine } from './wasm/engine.ts';
@@ -21,6 +23,8 @@ import { ComponentEngine } from './wasm/engine.ts';
 export interface MachineOptions {
   home: string;
   jail?: JailOptions;
+  /** Gets a sentence for people when something takes more than a moment. */
+  onProgress?: ((text: string) => void) | undefined;
 }
 
 /** A way to run skills. */
@@ -47,16 +51,18 @@ export class Machine {
   readonly #process = new ProcessWall();
   readonly #python: PythonEngine;
   readonly #component: ComponentEngine;
+  readonly #pythonWasm: PythonWasmEngine;
   readonly #interpreter: Interpreter | undefined;
   readonly #artifacts = new Map<string, Promise<Artifact>>();
   #pairs: Promise<Pair[]> | undefined;
 
-  constructor({ home, jail }: MachineOptions) {
+  constructor({ home, jail, onProgress }: MachineOptions) {
     this.#home = home;
     this.#jail = new JailWall(jail);
     this.#interpreter = findInterpreter();
     this.#python = new PythonEngine({ home, wall: this.#jail, interpreter: this.#interpreter });
     this.#component = new ComponentEngine({ home, wall: () => this.#outerWall() });
+    this.#pythonWasm = new PythonWasmEngine({ home, wall: () => this.#outerWall(), onProgress });
   }
 
   /** The group that may pass through the runtime's folders when the host is root. */
@@ -68,6 +74,7 @@ export class Machine {
   pairs(): Promise<Pair[]> {
     this.#pairs ??= this.#outerWall().then((outer) => [
       { mode: 'wasm', wall: outer, engine: this.#component },
+      { mode: 'wasm', wall: outer, engine: this.#pythonWasm },
       { mode: 'subprocess', wall: this.#jail, engine: this.#python },
     ]);
     return this.#pairs;
@@ -92,7 +99,7 @@ export class Machine {
 
   /** What the sources and binaries of a staged bundle say about themselves. */
   async inspect(stagedDir: string, files: FileDigests): Promise<Inspection> {
-    const options = { home: this.#home, wall: this.#jail, interpreter: this.#interpreter };
+    const options = { home: this.#home, inspector: () => this.#inspector() };
     const python = await inspectPython(options, stagedDir, files);
     const imports = await this.#component.inspect(stagedDir, files);
     return { ...python, interfaces: imports };
@@ -115,6 +122,14 @@ export class Machine {
   /** Wasm is a wall of its own; around it comes the strongest that can be had. */
   async #outerWall(): Promise<Wall> {
     return (await this.#jail.probe()).available ? this.#jail : this.#process;
+  }
+
+  /** The system's Python starts faster; where it cannot be had, the one in Wasm reads the same. */
+  async #inspector(): Promise<Inspector> {
+    const outer = await this.#outerWall();
+    const interpreter = this.#interpreter;
+    if (outer !== this.#jail || !interpreter) return wasmInspector(this.#pythonWasm, outer);
+    return jailInspector({ home: this.#home, wall: outer, interpreter });
   }
 
   async #reportPair({ mode, wall, engine }: Pair): Promise<PairReport> {

@@ -26,6 +26,8 @@ const FRAME_SLACK_BYTES = 64 * 1024;
 /** The largest body of a request to the broker. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 const CPU_CHECK_MS = 50;
+/** What a process may take to start on a busy machine, beside the time that the skill's own code may take. */
+const START_MS = 10_000;
 
 export interface WarmCellOptions {
   process: CellProcess;
@@ -49,6 +51,7 @@ export class WarmCell {
   /** Why the skill cannot be made ready. */
   #failure: GuestReply | undefined;
   #settleReady!: (ready: boolean) => void;
+  readonly #startDeadline: NodeJS.Timeout;
 
   constructor(options: WarmCellOptions) {
     this.#options = options;
@@ -68,6 +71,8 @@ export class WarmCell {
       },
     );
     process.channel.on('error', () => undefined);
+    // Code of the skill may run before there is a call that could run out of time.
+    this.#startDeadline = setTimeout(() => this.#end('timeout'), START_MS + grant.limits.timeout);
     void process.exited.then((exit) => this.#onExit(exit));
   }
 
@@ -201,6 +206,7 @@ export class WarmCell {
 
   #becomeReady(): void {
     this.#stage = 'ready';
+    clearTimeout(this.#startDeadline);
     this.#settleReady(true);
   }
 
@@ -218,6 +224,7 @@ export class WarmCell {
 
   async #onExit(exit: ExitInfo): Promise<void> {
     this.#exit = exit;
+    clearTimeout(this.#startDeadline);
     // What the cell sent before it died may still be on its way.
     await ended(this.#options.process.channel);
     this.#settleReady(false);

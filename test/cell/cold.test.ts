@@ -12,5 +12,7 @@ afterAll(close);
 
 cellContract('a cold cell', {
   start: 'cold',
-  execute: (dir, params, options) => runtime.execute(dir, params, { ...options, reject: false }),
+  isProcess: true,
+  execute: (dir, params, options) =>
+    runtime.execute(dir, params, { ...options, execution: 'subprocess', reject: false }),
 });

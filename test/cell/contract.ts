@@ -13,12 +13,15 @@ import { failureContract } from './contract/failures.ts';
 import { freshnessContract } from './contract/freshness.ts';
 import { limitContract } from './contract/limits.ts';
 import { loadingContract } from './contract/loading.ts';
+import { processContract } from './contract/processes.ts';
 import { resultContract } from './contract/results.ts';
 import { Bench } from './contract/bench.ts';
 
 export interface CellUnderTest {
-  /** How its cells have to start. */
-  start: StartKind;
+  /** How its cells have to start; absent where one process serves many calls. */
+  start?: StartKind;
+  /** True when the skill itself is a process of the operating system. */
+  isProcess: boolean;
   /** Runs the skill in this folder once; never throws for what the skill does. */
   execute(dir: string, params: unknown, options?: ExecuteOptions): Promise<Outcome>;
 }
@@ -34,5 +37,6 @@ export function cellContract(name: string, cell: CellUnderTest): void {
     describe('denials', () => denialContract(bench));
     describe('limits', () => limitContract(bench));
     describe('failures', () => failureContract(bench));
+    if (cell.isProcess) describe('processes', () => processContract(bench));
   });
 }

@@ -25,7 +25,12 @@ async function answer({ id, dir, params, options }: CallMessage): Promise<void> 
   const controller = new AbortController();
   running.set(id, controller);
   const { signal } = controller;
-  const outcome = await runtime.execute(dir, params, { ...options, signal, reject: false });
+  const outcome = await runtime.execute(dir, params, {
+    ...options,
+    execution: 'subprocess',
+    signal,
+    reject: false,
+  });
   running.delete(id);
   process.send?.({ id, outcome });
 }

@@ -58,4 +58,4 @@ test('the host is no root, and has a jail all the same', () => {
   expect(jail, jail?.summary).toMatchObject({ wall: 'jail', available: true });
 });
 
-cellContract('a cell of a plain user', { start: 'cold', execute });
+cellContract('a cell of a plain user', { start: 'cold', isProcess: true, execute });

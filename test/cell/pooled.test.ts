@@ -13,9 +13,10 @@ afterAll(close);
 
 cellContract('a pooled cell', {
   start: 'pool',
+  isProcess: true,
   async execute(dir, params, options) {
     const skill = await runtime.load(dir);
-    await runtime.warm(skill, options);
-    return runtime.execute(skill, params, { ...options, reject: false });
+    await runtime.warm(skill, { ...options, execution: 'subprocess' });
+    return runtime.execute(skill, params, { ...options, execution: 'subprocess', reject: false });
   },
 });

@@ -17,5 +17,7 @@ test('a watchdog keeps the memory limit, and says so', async () => {
 
 cellContract('a cold cell without a cgroup', {
   start: 'cold',
-  execute: (dir, params, options) => runtime.execute(dir, params, { ...options, reject: false }),
+  isProcess: true,
+  execute: (dir, params, options) =>
+    runtime.execute(dir, params, { ...options, execution: 'subprocess', reject: false }),
 });

@@ -5,6 +5,7 @@ reported to the host and raised as an error that tells the fix. This is a courte
 whoever avoids the hook meets the kernel.
 """
 
+import errno
 import os
 import posixpath
 import sys
@@ -24,7 +25,7 @@ class CapabilityDenied(PermissionError, FileNotFoundError):
 
     def __init__(self, report):
         self.report = report
-        super().__init__(1, "Skillcell denied: %s (%s)" % (report["asked"], report["declared"]))
+        super().__init__(errno.EPERM, "Skillcell denied: %s (%s)" % (report["asked"], report["declared"]))
 
 
 class NetworkDenied(PermissionError, ConnectionError):
@@ -32,7 +33,7 @@ class NetworkDenied(PermissionError, ConnectionError):
 
     def __init__(self, report):
         self.report = report
-        super().__init__(1, "Skillcell denied: %s (%s)" % (report["asked"], report["declared"]))
+        super().__init__(errno.EPERM, "Skillcell denied: %s (%s)" % (report["asked"], report["declared"]))
 
 
 class EnvDenied(KeyError):
@@ -68,22 +69,27 @@ class Guard:
         self._reporter = reporter
         self._busy = False
         write, read = self._on_write, self._on_read
+
+        def write_at(position):
+            """The event has the directory that a relative path starts from at this position."""
+            return lambda args: self._path(args[0], "write", args[position])
+
         self._handlers = {
             "open": self._on_open,
             "os.listdir": read,
             "os.scandir": read,
             "os.chdir": read,
-            "os.mkdir": write,
-            "os.remove": write,
-            "os.rmdir": write,
+            "os.mkdir": write_at(2),
+            "os.remove": write_at(1),
+            "os.rmdir": write_at(1),
             "os.truncate": write,
-            "os.chmod": write,
-            "os.chown": write,
-            "os.utime": write,
+            "os.chmod": write_at(2),
+            "os.chown": write_at(3),
+            "os.utime": write_at(3),
             "os.setxattr": write,
             "os.rename": self._on_write_both,
             "os.link": self._on_write_both,
-            "os.symlink": lambda args: write(args[1:]),
+            "os.symlink": lambda args: self._path(args[1], "write", args[2]),
             "socket.connect": lambda args: self._network("connect", args[1]),
             "socket.sendto": lambda args: self._network("send to", args[1]),
             "socket.bind": lambda args: self._network("listen on", args[1]),
@@ -119,13 +125,16 @@ class Guard:
         self._path(args[0], "write")
 
     def _on_write_both(self, args):
-        self._path(args[0], "write")
-        self._path(args[1], "write")
+        self._path(args[0], "write", args[2])
+        self._path(args[1], "write", args[3])
 
-    def _path(self, path, access):
+    def _path(self, path, access, start=-1):
         if isinstance(path, int):
             return
         text = os.fsdecode(path)
+        if start >= 0 and not text.startswith("/"):
+            # Below a directory that is open already; which one that is, only the kernel knows for sure.
+            return
         full = posixpath.normpath(posixpath.join(os.getcwd(), text))
         allowed = self._writable if access == "write" else self._readable
         if full == "/" and access == "read" or _within(full, allowed):

@@ -12,6 +12,7 @@ import { noExecFilter, seccompArch } from '../jail/seccomp/policy.ts';
 import type { JailWall } from '../jail/wall.ts';
 import { bytecodeFolder, inspectionKey } from './bytecode.ts';
 import { stageHarness } from './harness.ts';
+import { harnessInit } from './harness-init.ts';
 import type { Interpreter } from './interpreter.ts';
 import { environmentFor } from './requirements.ts';
 import { PythonZygote } from './zygote.ts';
@@ -88,25 +89,9 @@ export function pythonSpec(home: string, interpreter: Interpreter): LaunchSpec {
 }
 
 function callInit(bundle: Bundle, grant: Grant): Record<string, unknown> {
-  const { manifest } = bundle;
+  const mayExec = grant.limits.processes > 0;
   return {
-    task: 'call',
-    entry: bundle.entry,
-    view: {
-      read: grant.filesystem.filter((path) => path.access === 'read').map((path) => path.guest),
-      write: grant.filesystem.filter((path) => path.access === 'read-write').map((path) => path.guest),
-      processes: grant.limits.processes > 0,
-      env: Object.keys(manifest.env),
-    },
-    no_exec: grant.limits.processes > 0 ? '' : noExecFilter({ arch: seccompArch() }).toString('hex'),
-    manifest: {
-      ...manifest.extra,
-      name: manifest.name,
-      version: manifest.version,
-      description: manifest.description,
-      parameters: manifest.parameters,
-      outputs: manifest.outputs,
-      requirements: manifest.requirements,
-    },
+    ...harnessInit(bundle, grant),
+    no_exec: mayExec ? '' : noExecFilter({ arch: seccompArch() }).toString('hex'),
   };
 }

@@ -10,14 +10,14 @@ import { SkillError } from '../../errors.ts';
 import type { FileDigests } from '../../load/bundle.ts';
 import { NOTHING_INSPECTED, type Inspection } from '../../load/inspection.ts';
 import type { Grant } from '../../policy/grant.ts';
-import type { LaunchSpec, Wall } from '../contract.ts';
+import type { CellReport, Wall } from '../contract.ts';
 import { Session } from '../session.ts';
 import { inspectionKey, storeBytecode } from './bytecode.ts';
 import { pythonSpec } from './engine.ts';
 import type { Interpreter } from './interpreter.ts';
 
 const MIB = 1024 * 1024;
-const INSPECT_GRANT: Grant = {
+export const INSPECT_GRANT: Grant = {
   filesystem: [],
   network: [],
   env: {},
@@ -37,51 +37,60 @@ const inspectionSchema: z.ZodType<Inspection> = z.object({
 const replySchema = z.object({ findings: inspectionSchema, bytecode: z.record(z.string(), z.base64()) });
 type InspectorReply = z.infer<typeof replySchema>;
 
-export interface InspectorOptions {
+/** A parser of Python source, and the cell that it works in. */
+export interface Inspector {
+  /** Tells its findings about this bundle from those of another parser. */
+  key(stagedDir: string): Promise<string>;
+  /** Answers with the findings and the bytecode of these files. */
+  run(stagedDir: string, files: string[]): Promise<CellReport>;
+}
+
+export interface JailInspectorOptions {
   home: string;
   wall: Wall;
-  interpreter: Interpreter | undefined;
+  interpreter: Interpreter;
+}
+
+/** The system's Python in a jail. */
+export function jailInspector({ home, wall, interpreter }: JailInspectorOptions): Inspector {
+  const artifact = { init: () => ({ task: 'inspect' }) };
+  return {
+    key: async (stagedDir) => inspectionKey(stagedDir, pythonSpec(home, interpreter)),
+    run(stagedDir, files) {
+      const spec = pythonSpec(home, interpreter);
+      spec.mounts.push({ host: stagedDir, guest: '/skill' });
+      const process = wall.launch(spec, INSPECT_GRANT);
+      const session = new Session({ process, artifact, grant: INSPECT_GRANT, start: 'cold', preload: false });
+      return session.call({ files });
+    },
+  };
 }
 
 /** Inspects the Python files of a staged bundle; what was found once for a digest is kept. */
 export async function inspectPython(
-  options: InspectorOptions,
+  { home, inspector }: { home: string; inspector: () => Promise<Inspector> },
   stagedDir: string,
   files: FileDigests,
 ): Promise<Inspection> {
   const sources = Object.keys(files).filter((name) => name.endsWith('.py') && !isTest(name));
   if (sources.length === 0) return NOTHING_INSPECTED;
-  const { interpreter, home } = options;
-  if (!interpreter) {
-    throw new SkillError(
-      'skill_unavailable',
-      'Python source cannot be inspected: no system Python was found',
-      {
-        fix: 'Install it: apt-get install python3',
-      },
-    );
-  }
-  const spec = pythonSpec(home, interpreter);
-  const key = inspectionKey(stagedDir, spec);
+  const parser = await inspector();
+  const key = await parser.key(stagedDir);
   const cached = join(home, 'inspected', `${key}.json`);
   const known = readCached(cached);
   if (known) return known;
-  spec.mounts.push({ host: stagedDir, guest: '/skill' });
-  const { findings, bytecode } = await runInspection(options.wall, spec, sources);
+  const { findings, bytecode } = readReport(await parser.run(stagedDir, sources));
   storeBytecode({ home, key, bytecode, sources });
   mkdirSync(join(home, 'inspected'), { recursive: true, mode: 0o700 });
   writeFileSync(cached, JSON.stringify(findings), { mode: 0o600 });
   return findings;
 }
 
-async function runInspection(wall: Wall, spec: LaunchSpec, files: string[]): Promise<InspectorReply> {
-  const artifact = { init: () => ({ task: 'inspect' }) };
-  const process = wall.launch(spec, INSPECT_GRANT);
-  const session = new Session({ process, artifact, grant: INSPECT_GRANT, start: 'cold', preload: false });
-  const { reply, started, logs } = await session.call({ files });
+function readReport({ reply, started, logs }: CellReport): InspectorReply {
   if (reply?.kind === 'result') return replySchema.parse(reply.value);
   if (!started) throw notInspected(logs);
-  const reason = reply?.kind === 'error' || reply?.kind === 'broken' ? reply.message : logs.trim() || 'no answer';
+  const reason =
+    reply?.kind === 'error' || reply?.kind === 'broken' ? reply.message : logs.trim() || 'no answer';
   const unparsed = [{ value: `the parser gave up: ${reason.slice(0, 300)}`, at: 'bundle' }];
   return { findings: { ...NOTHING_INSPECTED, unparsed }, bytecode: {} };
 }

@@ -52,25 +52,6 @@ export function freshnessContract(bench: Bench): void {
     expect([undefined, '/skill']).toContain(PWD);
   });
 
-  test('only the channel and the standard streams are open', async () => {
-    const skill = bench.skill(`
-      import os
-      def execute(params):
-          return sorted(int(fd) for fd in os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd/" + fd))
-    `);
-    expect((await bench.succeed(skill)).result).toEqual([0, 1, 2, 3]);
-  });
-
-  test('the skill is nobody, alone, and cannot see who started it', async () => {
-    const skill = bench.skill(`
-      import os
-      def execute(params):
-          pids = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
-          return {"uid": os.getuid(), "pid": os.getpid(), "pids": pids, "host": os.uname().nodename}
-    `);
-    expect((await bench.succeed(skill)).result).toEqual({ uid: 65534, pid: 1, pids: [1], host: 'cell' });
-  });
-
   test('random numbers differ from call to call', async () => {
     const skill = bench.skill('import random\ndef execute(params):\n    return random.getrandbits(52)\n');
     const seen = new Set<unknown>();

@@ -6,8 +6,6 @@
 import { expect, test } from 'vitest';
 import type { Bench, RunOptions } from './bench.ts';
 
-const PROCESSES: RunOptions = { anyStart: true };
-
 export function limitContract(bench: Bench): void {
   const expectLimit = async (limit: string, skill: string, options: RunOptions = {}): Promise<void> => {
     const { error } = await bench.fail(skill, options);
@@ -59,21 +57,6 @@ export function limitContract(bench: Bench): void {
     await expectLimit('memory', skill);
   });
 
-  test('memory of many processes together', async () => {
-    const skill = bench.skillThat(
-      `
-        import os, time
-        for _ in range(8):
-            if os.fork() == 0:
-                held = bytearray(os.urandom(1 << 20)) * 32
-                time.sleep(60)
-        time.sleep(60)
-      `,
-      { limits: { memory: '128MiB', processes: 16, timeout: '20s' } },
-    );
-    await expectLimit('memory', skill, PROCESSES);
-  });
-
   test('output: a result that is too large', async () => {
     await expectLimit('output', bench.skillThat('return "x" * (2 << 20)'));
   });
@@ -89,42 +72,6 @@ export function limitContract(bench: Bench): void {
       return "printed all of it"
     `);
     await expectLimit('output', skill);
-  });
-
-  test('processes, when some are declared', async () => {
-    const skill = bench.skillThat(
-      `
-        import os, time
-        for _ in range(64):
-            if os.fork() == 0:
-                time.sleep(60)
-        return "all of them started"
-      `,
-      { limits: { processes: 4 } },
-    );
-    await expectLimit('processes', skill, PROCESSES);
-  });
-
-  test('processes: declared ones work', async () => {
-    const skill = bench.skill({
-      manifest: { limits: { processes: 4 } },
-      source: `
-        import subprocess
-        def execute(params):
-            return subprocess.run(["/usr/bin/echo", "from a child"], capture_output=True, text=True).stdout
-      `,
-    });
-    expect((await bench.succeed(skill, {}, PROCESSES)).result).toBe('from a child\n');
-  });
-
-  test('processes: a few threads need no declaration', async () => {
-    const skill = bench.skill(`
-      from concurrent.futures import ThreadPoolExecutor
-      def execute(params):
-          with ThreadPoolExecutor(8) as pool:
-              return sum(pool.map(lambda n: n * n, range(8)))
-    `);
-    expect((await bench.succeed(skill)).result).toBe(140);
   });
 
   test('scratch', async () => {

@@ -1,0 +1,46 @@
+/**
+ * Reads what the installer left, and folders of the cell that the guest sees.
+ *
+ * @module
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import type { EngineCode, Image } from '../engine/interpreter.ts';
+import { FixedTree } from '../files/fixed-tree.ts';
+import type { EngineFacts } from '../install/build.ts';
+
+export interface Engine {
+  code: EngineCode;
+  image: Image;
+  facts: EngineFacts;
+  /** Holds the standard library. */
+  library: FixedTree;
+}
+
+export function readEngine(folder: string): Engine {
+  const read = (name: string): Uint8Array => readFileSync(`${folder}/${name}`);
+  const facts = JSON.parse(readFileSync(`${folder}/engine.json`, 'utf8')) as EngineFacts;
+  const library = new FixedTree();
+  const size = statSync(`${folder}/library.zip`).size;
+  library.addFile(['python314.zip'], size, () => read('library.zip'));
+  return {
+    code: {
+      module: new WebAssembly.Module(read('engine.wasm')),
+      trampoline: new WebAssembly.Module(read('trampoline.wasm')),
+    },
+    image: { memory: read('image.bin'), stackPointer: facts.stackPointer },
+    facts,
+    library,
+  };
+}
+
+/** A folder that never changes while the cell lives, such as the bundle. */
+export function readFolder(folder: string): FixedTree {
+  const tree = new FixedTree();
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const full = `${entry.parentPath}/${entry.name}`;
+    const path = full.slice(folder.length + 1).split('/');
+    if (entry.isDirectory()) tree.addFolder(path);
+    else if (entry.isFile()) tree.addFile(path, statSync(full).size, () => readFileSync(full));
+  }
+  return tree;
+}

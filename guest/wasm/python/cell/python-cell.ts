@@ -1,0 +1,205 @@
+/**
+ * The skill of this cell. The interpreter is prepared for it and its module body is run once; from then on every call
+ * runs on the image taken after that. Whatever a call did to the memory is overwritten before the next one.
+ *
+ * @module
+ */
+import type { BrokerAnswer } from '../../wasi/broker-client.ts';
+import { Interpreter, OutOfMemory, PAGE_BYTES, type Image } from '../engine/interpreter.ts';
+import { BrokerTree, type Ask } from '../files/broker-tree.ts';
+import { DeviceTree } from '../files/devices.ts';
+import type { FixedTree } from '../files/fixed-tree.ts';
+import { Mounts } from '../files/mounts.ts';
+import { Quota, ScratchTree } from '../files/scratch.ts';
+import type { Ports } from '../host/context.ts';
+import { GuestProcess } from '../host/process.ts';
+import type { Answer, PythonInit } from './contract.ts';
+import type { Engine } from './engine-files.ts';
+import { describeEnd } from './end.ts';
+import { GuestChannel } from './guest-channel.ts';
+
+/** Room beyond the image, so that small calls need not grow the memory. */
+const SPARE_PAGES = 16;
+/** A memory that grew by more than this is thrown away: zeroing it would cost more than a new one. */
+const MAX_GROWTH_PAGES = 256;
+const FRAME_SLACK_BYTES = 64 * 1024;
+const encoder = new TextEncoder();
+
+/** How the cell speaks with its host during a call. */
+export interface HostLine {
+  ask: Ask;
+  log: (bytes: Uint8Array) => void;
+  denied: (body: Record<string, unknown>) => void;
+}
+
+export interface PythonCellOptions {
+  engine: Engine;
+  init: PythonInit;
+  /** Fixed folders by the path where the guest sees them. */
+  folders: Record<string, FixedTree>;
+  ports: Ports;
+}
+
+/** What the module body said before there was a call that could hear it. */
+interface Overheard {
+  logs: Uint8Array[];
+  denials: Record<string, unknown>[];
+}
+
+interface Surroundings {
+  process: GuestProcess;
+  ports: Ports;
+  env: Record<string, string>;
+}
+
+export class PythonCell {
+  readonly #options: PythonCellOptions;
+  readonly #devices: DeviceTree;
+  readonly #surroundings: Surroundings;
+  #interpreter: Interpreter;
+  #channel!: GuestChannel;
+  #scratch: ScratchTree[] = [];
+  #image: Image;
+  #overheard: Overheard = { logs: [], denials: [] };
+
+  constructor(options: PythonCellOptions) {
+    this.#options = options;
+    this.#devices = new DeviceTree(options.ports.random);
+    this.#image = options.engine.image;
+    this.#surroundings = { process: this.#newProcess(NOBODY), ports: options.ports, env: {} };
+    this.#interpreter = this.#newInterpreter();
+    this.#loadAhead();
+  }
+
+  /** Runs one call. The cell has to be reset before the next. Throws after a trap. */
+  call(params: Uint8Array, line: HostLine): Answer {
+    for (const bytes of this.#overheard.logs) line.log(bytes);
+    for (const body of this.#overheard.denials) line.denied(body);
+    this.#surroundings.process = this.#newProcess(line);
+    try {
+      this.#interpreter.call(this.#options.engine.facts.functions.serve, params);
+      return answerOf(this.#channel);
+    } catch (error) {
+      const answer = describeEnd(error);
+      if (answer) return answer;
+      throw error;
+    }
+  }
+
+  get memoryBytes(): number {
+    return this.#interpreter.pages * PAGE_BYTES;
+  }
+
+  /** Takes back everything that the call did. */
+  reset(): void {
+    const { facts } = this.#options.engine;
+    const grown = this.#interpreter.pages - this.#image.memory.length / PAGE_BYTES;
+    if (grown > MAX_GROWTH_PAGES) this.#interpreter = this.#newInterpreter();
+    else this.#interpreter.restore(this.#image, facts.layout);
+    this.#surroundings.process = this.#newProcess(NOBODY);
+  }
+
+  /** Tells the harness what this cell may do. */
+  #prepare(): void {
+    const { engine, init } = this.#options;
+    this.#interpreter.call(engine.facts.functions.prepare, encoder.encode(JSON.stringify(init.harness)));
+  }
+
+  /**
+   * Runs the module body for all calls, if that leaves nothing outside of the memory: no open file, no scratch file, no
+   * question to the broker. Else the body is run by every call anew, as it would be in a process of its own.
+   */
+  #loadAhead(): void {
+    const { layout } = this.#options.engine.facts;
+    const overheard: Overheard = { logs: [], denials: [] };
+    this.#surroundings.process = this.#newProcess({
+      ...NOBODY,
+      log: (bytes) => overheard.logs.push(bytes.slice()),
+      denied: (body) => overheard.denials.push(body),
+    });
+    this.#prepare();
+    if (this.#runsBody() && this.#isPristine(overheard)) {
+      this.#overheard = overheard;
+    } else {
+      this.reset();
+      this.#prepare();
+    }
+    this.#image = this.#interpreter.takeImage(layout);
+    this.reset();
+  }
+
+  #runsBody(): boolean {
+    try {
+      this.#interpreter.call(this.#options.engine.facts.functions.load, new Uint8Array());
+      return this.#channel.reply === undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  #isPristine({ logs }: Overheard): boolean {
+    const { output } = this.#options.init.limits;
+    const printed = logs.reduce((sum, bytes) => sum + bytes.length, 0);
+    const hasNoFiles = this.#scratch.every((tree) => tree.isEmpty);
+    return this.#surroundings.process.isPristine && hasNoFiles && printed <= output;
+  }
+
+  #newInterpreter(): Interpreter {
+    const { engine, init } = this.#options;
+    const initialPages = this.#image.memory.length / PAGE_BYTES + SPARE_PAGES;
+    if (initialPages > init.limits.pages) throw new OutOfMemory('Python does not fit into the memory limit');
+    const interpreter = new Interpreter({
+      code: engine.code,
+      initialPages,
+      maxPages: init.limits.pages,
+      surroundings: this.#surroundings,
+    });
+    interpreter.restore(this.#image, engine.facts.layout);
+    return interpreter;
+  }
+
+  #newProcess(line: HostLine): GuestProcess {
+    const { limits } = this.#options.init;
+    this.#channel = new GuestChannel({
+      ask: line.ask,
+      onDenied: line.denied,
+      maxPayload: limits.output + FRAME_SLACK_BYTES,
+    });
+    return new GuestProcess({ mounts: this.#mounts(line.ask), onOutput: line.log, channel: this.#channel });
+  }
+
+  #mounts(ask: Ask): Mounts {
+    const { engine, folders, init, ports } = this.#options;
+    const mounts = new Mounts();
+    mounts.mount('/lib', engine.library);
+    mounts.mount('/dev', this.#devices);
+    for (const [at, tree] of Object.entries(folders)) mounts.mount(at, tree);
+    const quota = new Quota(init.limits.scratch);
+    this.#scratch = ['/tmp', '/dev/shm'].map((at) => {
+      const tree = new ScratchTree({ quota, now: ports.now });
+      mounts.mount(at, tree);
+      return tree;
+    });
+    for (const { id, guestPath, writable } of init.preopens)
+      mounts.mount(guestPath, new BrokerTree({ ask, directory: id, writable }));
+    return mounts;
+  }
+}
+
+function answerOf(channel: GuestChannel): Answer {
+  const { reply } = channel;
+  if (!reply) return { body: { t: 'error', type: 'NoReply', message: 'the skill took the channel away' } };
+  const { payload_bytes: _, ...body } = reply.body;
+  return body['t'] === 'result' ? { body: { t: 'result' }, payload: reply.payload } : { body };
+}
+
+/** Outside of a call nobody answers; a guest that asks then is run within its call. */
+const NOBODY: HostLine = {
+  ask: (): BrokerAnswer => {
+    throw new BodyAsks('The module body asks the broker');
+  },
+  log: () => undefined,
+  denied: () => undefined,
+};
+
+class BodyAsks extends Error {}

@@ -1,0 +1,158 @@
+/**
+ * Starts CPython for the first time: constructors, built-in modules, configuration, initialisation. Done once, when the
+ * engine is installed; every process after that starts from the image.
+ *
+ * @module
+ */
+/* oxlint-disable no-underscore-dangle -- names of the C library */
+import type { DataSegment } from './rewrite.ts';
+import type { Interpreter, Layout } from './interpreter.ts';
+
+/** Small enough that Python's own check sees the end before the stack of JavaScript, which runs alongside, is at its end. */
+const STACK_BYTES = 256 * 1024;
+const STACK_ALIGNMENT = 16;
+const INITTAB_ENTRY_BYTES = 8;
+
+/** Built-in modules that would only be tools to corrupt memory, or that lead to what does not exist here. */
+const DENIED_MODULES: ReadonlySet<string> = new Set([
+  '_ctypes',
+  '_posixsubprocess',
+  '_pyodide_core',
+  '_remote_debugging',
+  '_testbuffer',
+  '_testcapi',
+  '_testclinic',
+  '_testclinic_limited',
+  '_testimportmultiple',
+  '_testinternalcapi',
+  '_testlimitedcapi',
+  '_testmultiphase',
+  '_testsinglephase',
+  '_xxtestfuzz',
+  'faulthandler',
+  'fcntl',
+  'mmap',
+  'termios',
+  'xxsubtype',
+]);
+
+const NUMBERS: Readonly<Record<string, number>> = {
+  isolated: 1,
+  use_environment: 0,
+  site_import: 0,
+  write_bytecode: 0,
+  install_signal_handlers: 0,
+  user_site_directory: 0,
+  parse_argv: 0,
+  utf8_mode: 1,
+  pathconfig_warnings: 0,
+  buffered_stdio: 1,
+  use_hash_seed: 1,
+};
+
+const TEXTS: Readonly<Record<string, string>> = {
+  home: '/lib',
+  executable: '/usr/bin/python3',
+  program_name: 'python3',
+  prefix: '/lib',
+  exec_prefix: '/lib',
+  base_prefix: '/lib',
+  base_exec_prefix: '/lib',
+  stdlib_dir: '/lib',
+  platlibdir: 'lib',
+};
+
+export interface BootOptions {
+  data: DataSegment[];
+  /** Path of the standard library. */
+  library: string;
+  /** A number that nobody can guess: it decides the order of sets, and hardens dictionaries against crafted keys. */
+  hashSeed: number;
+}
+
+/** Boots; the layout is that of every image taken afterwards. */
+export function boot(interpreter: Interpreter, options: BootOptions): Layout {
+  const { exports, memory } = interpreter;
+  for (const { address, bytes } of options.data) memory.slice(address, bytes.length).set(bytes);
+  const layout = placeStack(interpreter);
+  exports.__wasm_call_ctors();
+  // Once more: the constructors set the bounds that were compiled in.
+  setStack(interpreter, layout);
+  const offset = memory.view.getInt32(Number(exports._PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET.value), true);
+  memory.setU32(Number(exports._PyRuntime.value) + offset, layout.trampolineSlot);
+  removeModules(interpreter);
+  initialise(interpreter, options);
+  return layout;
+}
+
+/** Runs Python source in `__main__`. */
+export function runSource(interpreter: Interpreter, source: string): void {
+  const failed = interpreter.exports.PyRun_SimpleStringFlags(allocateText(interpreter, source), 0);
+  if (failed !== 0) throw new Error('The boot script failed');
+}
+
+/** A function of `__main__`, to be called from outside. */
+export function findFunction(interpreter: Interpreter, name: string): number {
+  const { exports } = interpreter;
+  const main = exports.PyImport_AddModule(allocateText(interpreter, '__main__'));
+  const found = exports.PyObject_GetAttrString(main, allocateText(interpreter, name));
+  if (found === 0) throw new Error(`The boot script defines no ${name}`);
+  return found;
+}
+
+/** A stack of our size with the heap right behind it: the ten megabytes that were compiled in would be in every image. */
+function placeStack(interpreter: Interpreter): Layout {
+  const { exports, memory, trampolineSlot } = interpreter;
+  const stackLow = Number(exports.__stack_low.value);
+  const stackHigh = (stackLow + STACK_BYTES) & -STACK_ALIGNMENT;
+  const breakCell = exports.emscripten_get_sbrk_ptr();
+  memory.setU32(breakCell, stackHigh);
+  const layout = { stackLow, stackHigh, breakCell, trampolineSlot };
+  setStack(interpreter, layout);
+  return layout;
+}
+
+function setStack({ exports }: Interpreter, { stackHigh, stackLow }: Layout): void {
+  exports.__stack_pointer.value = stackHigh;
+  exports.emscripten_stack_set_limits(stackHigh, stackLow);
+}
+
+function removeModules({ exports, memory }: Interpreter): void {
+  let from = memory.u32(Number(exports.PyImport_Inittab.value));
+  let to = from;
+  for (; memory.u32(from) !== 0; from += INITTAB_ENTRY_BYTES) {
+    if (DENIED_MODULES.has(memory.text(memory.u32(from)))) continue;
+    memory.setU32(to, memory.u32(from));
+    memory.setU32(to + 4, memory.u32(from + 4));
+    to += INITTAB_ENTRY_BYTES;
+  }
+  memory.slice(to, from - to).fill(0);
+}
+
+function initialise(interpreter: Interpreter, { library, hashSeed }: BootOptions): void {
+  const { exports, memory } = interpreter;
+  const config = exports.PyInitConfig_Create();
+  const text = (value: string): number => allocateText(interpreter, value);
+  const check = (status: number, what: string): void => {
+    if (status >= 0) return;
+    const result = exports.malloc(4);
+    exports.PyInitConfig_GetError(config, result);
+    throw new Error(`CPython refused ${what}: ${memory.text(memory.u32(result))}`);
+  };
+  for (const [name, value] of Object.entries({ ...NUMBERS, hash_seed: hashSeed }))
+    check(exports.PyInitConfig_SetInt(config, text(name), BigInt(value)), name);
+  for (const [name, value] of Object.entries(TEXTS))
+    check(exports.PyInitConfig_SetStr(config, text(name), text(value)), name);
+  const paths = exports.malloc(4);
+  memory.setU32(paths, text(library));
+  check(exports.PyInitConfig_SetStrList(config, text('module_search_paths'), 1, paths), 'the search path');
+  check(exports.Py_InitializeFromInitConfig(config), 'to start');
+  exports.PyInitConfig_Free(config);
+}
+
+function allocateText({ exports, memory }: Interpreter, text: string): number {
+  const address = exports.malloc(new TextEncoder().encode(text).length + 1);
+  if (address === 0) throw new Error('Out of memory while starting');
+  memory.setText(address, text);
+  return address;
+}

@@ -1,0 +1,112 @@
+/**
+ * One instance of the engine on a memory of its own. Its whole mutable state is the memory and the stack pointer
+ * (a test takes the module apart to show it), so an image of both is the interpreter at that moment.
+ *
+ * @module
+ */
+/* oxlint-disable no-underscore-dangle -- names of the C library */
+import type { Context } from '../host/context.ts';
+import { BridgeAlarm, engineImports } from '../host/imports.ts';
+import type { EngineExports } from './exports.ts';
+import { GuestMemory } from './memory.ts';
+
+export const PAGE_BYTES = 65_536;
+
+/** The engine's module and the trampoline, compiled once per process. */
+export interface EngineCode {
+  module: WebAssembly.Module;
+  trampoline: WebAssembly.Module;
+}
+
+/** Where things lie in an image; fixed when the engine is booted. */
+export interface Layout {
+  stackLow: number;
+  stackHigh: number;
+  /** Address of the C library's break. */
+  breakCell: number;
+  trampolineSlot: number;
+}
+
+export interface Image {
+  memory: Uint8Array;
+  stackPointer: number;
+}
+
+export interface InterpreterOptions {
+  code: EngineCode;
+  initialPages: number;
+  maxPages: number;
+  /** Everything of the context but the memory. */
+  surroundings: Omit<Context, 'memory' | 'maxPages'>;
+}
+
+export class Interpreter {
+  readonly memory: GuestMemory;
+  readonly exports: EngineExports;
+  readonly alarm: BridgeAlarm = new BridgeAlarm();
+  readonly trampolineSlot: number;
+
+  constructor({ code, initialPages, maxPages, surroundings }: InterpreterOptions) {
+    const memory = new WebAssembly.Memory({ initial: initialPages, maximum: maxPages });
+    this.memory = new GuestMemory(memory);
+    // The process is another one with every call, so it is looked up each time.
+    const context: Context = {
+      memory: this.memory,
+      maxPages,
+      ports: surroundings.ports,
+      env: surroundings.env,
+      get process() {
+        return surroundings.process;
+      },
+    };
+    const imports = engineImports(code.module, context, this.alarm);
+    const instance = new WebAssembly.Instance(code.module, imports);
+    this.exports = instance.exports as unknown as EngineExports;
+    this.trampolineSlot = this.#addTrampoline(code.trampoline);
+  }
+
+  get pages(): number {
+    return this.memory.memory.buffer.byteLength / PAGE_BYTES;
+  }
+
+  /** Calls a Python function with bytes; an exception that leaves it is a fault of the harness. */
+  call(callable: number, argument: Uint8Array): void {
+    const { exports } = this;
+    const bytes = exports.PyBytes_FromStringAndSize(0, argument.length);
+    if (bytes === 0) throw new OutOfMemory();
+    this.memory.slice(exports.PyBytes_AsString(bytes), argument.length).set(argument);
+    const result = exports.PyObject_CallOneArg(callable, bytes);
+    this.alarm.check();
+    if (result === 0) throw new Error('The harness raised an exception');
+  }
+
+  /** Everything up to the break of the C library; behind it lies nothing that was ever used. */
+  takeImage({ breakCell }: Layout): Image {
+    const used = Math.ceil(this.memory.u32(breakCell) / PAGE_BYTES) * PAGE_BYTES;
+    return {
+      memory: this.memory.bytes.slice(0, used),
+      stackPointer: Number(this.exports.__stack_pointer.value),
+    };
+  }
+
+  /** Makes the instance what it was when the image was taken. Nothing in the guest's memory is asked or trusted. */
+  restore(image: Image, layout: Layout): void {
+    const { bytes } = this.memory;
+    bytes.set(image.memory);
+    bytes.fill(0, image.memory.length);
+    this.exports.emscripten_stack_set_limits(layout.stackHigh, layout.stackLow);
+    this.exports.__stack_pointer.value = image.stackPointer;
+    this.alarm.reset();
+  }
+
+  #addTrampoline(module: WebAssembly.Module): number {
+    const table = this.exports.__indirect_function_table;
+    const env = { memory: this.memory.memory, table };
+    const slot = table.grow(1);
+    table.set(slot, new WebAssembly.Instance(module, { env }).exports['call'] as CallableFunction);
+    return slot;
+  }
+}
+
+/** The parameters alone do not fit. */
+export class OutOfMemory extends Error {}

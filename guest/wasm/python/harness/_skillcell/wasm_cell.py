@@ -1,0 +1,69 @@
+"""A cell in WebAssembly. The interpreter is imaged after `prepare`, and again after `load`; every call runs on a copy.
+
+The layer around the engine calls the three functions with bytes and looks at nothing they return.
+"""
+
+import gc
+import os
+import random
+import sys
+
+from . import cell, denials, minijson
+
+# Library modules that are in the base image; set when it is made.
+PRELOADED = []
+
+
+class _Cell:
+    """What `prepare` learned."""
+
+    work = None
+    loader = None
+
+
+def prepare(data):
+    """Takes over what the grant says: environment, files, and which modules the bundle brings itself."""
+    init = minijson.loads(data)
+    os.environ.update(init["env"])
+    if init["task"] == "inspect":
+        from . import inspector
+
+        # Bytecode is for cells that start without an image.
+        _Cell.work = lambda params: {**inspector.inspect_all(params["files"]), "bytecode": {}}
+        return
+    _forget(init["siblings"])
+    denials.install(init["view"], denials.Reporter())
+    _Cell.loader = cell._Loader(init)
+    _Cell.work = lambda params: _Cell.loader.skill()(params)
+
+
+def load(_):
+    """Runs the module body ahead of the calls. Its failure is kept for the call that needs the skill."""
+    if _Cell.loader is None:
+        return
+    _Cell.loader.run()
+    flush()
+    # What the body left is looked at by no later collection: calls stay cheap.
+    gc.collect()
+    gc.freeze()
+
+
+def serve(data):
+    # The image has the state of the generator in it, and every call starts from the image.
+    random.seed()
+    cell.answer(lambda: _Cell.work(minijson.loads(data)))
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
+
+
+def _forget(siblings):
+    """A bundle may have a file with the name of a library module; its code must find that one."""
+    for name in PRELOADED:
+        if name.partition(".")[0] in siblings:
+            sys.modules.pop(name, None)

@@ -1,0 +1,113 @@
+/**
+ * The guest as a process: its files, its directory, its streams. Made anew for every call, so that nothing of a call is
+ * left outside of the guest's memory.
+ *
+ * @module
+ */
+import { fail, type NodeStat, type OpenNode } from '../files/contract.ts';
+import { resolvePath, type Located, type Mounts } from '../files/mounts.ts';
+import { Descriptors } from './descriptors.ts';
+
+const AT_FDCWD = -100;
+const HOME_DIRECTORY: readonly string[] = ['skill'];
+const DEFAULT_MASK = 0o022;
+const STANDARD_DESCRIPTORS = 4;
+
+export interface ProcessOptions {
+  mounts: Mounts;
+  /** Gets what the guest prints. */
+  onOutput: (bytes: Uint8Array) => void;
+  /** The harness's way to the host, as descriptor 3. */
+  channel: OpenNode;
+}
+
+export class GuestProcess {
+  readonly descriptors: Descriptors = new Descriptors();
+  readonly #mounts: Mounts;
+  directory: readonly string[] = HOME_DIRECTORY;
+  mask: number = DEFAULT_MASK;
+
+  constructor({ mounts, onOutput, channel }: ProcessOptions) {
+    this.#mounts = mounts;
+    const standard = [new OutputStream(), new OutputStream(onOutput), new OutputStream(onOutput), channel];
+    for (const node of standard) {
+      this.descriptors.add({
+        node,
+        position: 0,
+        readable: true,
+        writable: true,
+        append: false,
+        path: HOME_DIRECTORY,
+      });
+    }
+  }
+
+  /** False when the guest changed something that lies outside of its memory. */
+  get isPristine(): boolean {
+    const { descriptors } = this;
+    const hasStandard = Array.from({ length: STANDARD_DESCRIPTORS }, (_, fd) => fd).every((fd) =>
+      descriptors.has(fd),
+    );
+    const hasOwnDirectory = this.directory === HOME_DIRECTORY;
+    return (
+      hasStandard &&
+      hasOwnDirectory &&
+      descriptors.count === STANDARD_DESCRIPTORS &&
+      this.mask === DEFAULT_MASK
+    );
+  }
+
+  /** Absolute segments of a path that a system call names. */
+  resolve(directoryFd: number, path: string): string[] {
+    const isAbsolute = path.startsWith('/');
+    const from =
+      isAbsolute || directoryFd === AT_FDCWD ? this.directory : this.descriptors.get(directoryFd).path;
+    return resolvePath(from, path);
+  }
+
+  locate(directoryFd: number, path: string): Located {
+    return this.#mounts.locate(this.resolve(directoryFd, path));
+  }
+
+  changeDirectory(path: readonly string[]): void {
+    const { tree, path: inside } = this.#mounts.locate(path);
+    if (tree.stat(inside).type !== 'directory') fail('notdir');
+    this.directory = path;
+  }
+}
+
+/** Nothing to read; what is written goes to the log. */
+class OutputStream implements OpenNode {
+  readonly isStream = true;
+  readonly #onOutput: ((bytes: Uint8Array) => void) | undefined;
+
+  constructor(onOutput?: (bytes: Uint8Array) => void) {
+    this.#onOutput = onOutput;
+  }
+
+  stat(): NodeStat {
+    return { type: 'device', size: 0, modified: 0, identity: 1n, writable: true };
+  }
+
+  read(): number {
+    return 0;
+  }
+
+  write(bytes: Uint8Array): number {
+    if (!this.#onOutput) fail('badf');
+    this.#onOutput(bytes);
+    return bytes.length;
+  }
+
+  resize(): void {
+    fail('inval');
+  }
+
+  list(): never {
+    return fail('notdir');
+  }
+
+  close(): void {
+    // Nothing is held.
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * From Pyodide's files to an image: rewrite the module, let it compile its own standard library, boot it again with that.
+ *
+ * @module
+ */
+import { boot, findFunction, runSource } from '../engine/boot.ts';
+import { KEPT_EXPORTS } from '../engine/exports.ts';
+import { Interpreter, PAGE_BYTES, type EngineCode, type Image, type Layout } from '../engine/interpreter.ts';
+import { rewriteModule, type DataSegment } from '../engine/rewrite.ts';
+import { tableArities, trampolineModule } from '../engine/trampoline.ts';
+import { ports } from '../cell/ports.ts';
+import { DeviceTree } from '../files/devices.ts';
+import { FixedTree } from '../files/fixed-tree.ts';
+import { Mounts } from '../files/mounts.ts';
+import { Quota, ScratchTree } from '../files/scratch.ts';
+import type { Ports } from '../host/context.ts';
+import { GuestProcess } from '../host/process.ts';
+import { checkImports } from './known-imports.ts';
+
+const MIN_PAGES = 128;
+const MAX_PAGES = 65_536;
+const BUILD_PAGES = 8192;
+const BUILD_SCRATCH_BYTES = 256 * 1024 * 1024;
+const LIBRARY = '/lib/python314.zip';
+
+/** What every cell has; the granted variables come on top. */
+const BASE_ENV = { PATH: '/usr/bin:/bin', HOME: '/tmp', TMPDIR: '/tmp', LANG: 'C.UTF-8' };
+
+export interface EngineInput {
+  engine: Uint8Array;
+  library: Uint8Array;
+  /** `boot` and `compile` are scripts; `added` are modules, and additions to modules of the library, by their path. */
+  sources: { boot: string; compile: string; added: Record<string, string> };
+  /** Gets what the interpreter prints. */
+  report: (text: string) => void;
+}
+
+/** What a cell has to know about the files beside it. */
+export interface EngineFacts {
+  layout: Layout;
+  stackPointer: number;
+  /** Addresses of the Python functions that a cell calls. */
+  functions: { prepare: number; load: number; serve: number };
+}
+
+export interface BuiltEngine {
+  module: Uint8Array;
+  trampoline: Uint8Array;
+  library: Uint8Array;
+  image: Image;
+  facts: EngineFacts;
+}
+
+export function buildEngine(input: EngineInput): BuiltEngine {
+  const { engine, sources } = input;
+  const { module, data } = rewriteModule(engine, {
+    minPages: MIN_PAGES,
+    maxPages: MAX_PAGES,
+    keep: KEPT_EXPORTS,
+  });
+  const trampoline = trampolineModule(tableArities(engine));
+  const code = { module: new WebAssembly.Module(module), trampoline: new WebAssembly.Module(trampoline) };
+  checkImports(code.module);
+  const library = compileLibrary({ ...input, code, data });
+  const { interpreter, layout } = start({ ...input, code, data, library, scratch: newScratch() });
+  runSource(interpreter, sources.boot);
+  const find = (name: string): number => findFunction(interpreter, name);
+  const functions = { prepare: find('prepare'), load: find('load'), serve: find('serve') };
+  const image = interpreter.takeImage(layout);
+  return {
+    module,
+    trampoline,
+    library,
+    image,
+    facts: { layout, stackPointer: image.stackPointer, functions },
+  };
+}
+
+interface Started extends EngineInput {
+  code: EngineCode;
+  data: DataSegment[];
+}
+
+function compileLibrary(input: Started): Uint8Array {
+  const scratch = newScratch();
+  const { interpreter } = start({ ...input, scratch });
+  runSource(interpreter, input.sources.compile);
+  const file = scratch.open(['library.zip'], READ);
+  const archive = new Uint8Array(file.stat().size);
+  file.read(archive, 0);
+  return archive;
+}
+
+function start(input: Started & { scratch: ScratchTree }): { interpreter: Interpreter; layout: Layout } {
+  const { code, data } = input;
+  const outside = ports((exitCode) => {
+    throw new Error(`The engine ended with ${exitCode} while it was made`);
+  });
+  const process = new GuestProcess({
+    mounts: mountsFor(input, outside),
+    onOutput: (bytes) => input.report(new TextDecoder().decode(bytes)),
+    channel: new DeviceTree(outside.random).open(['null'], READ),
+  });
+  const interpreter = new Interpreter({
+    code,
+    initialPages: pagesFor(data),
+    maxPages: BUILD_PAGES,
+    surroundings: { process, ports: outside, env: BASE_ENV },
+  });
+  const hashSeed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 1;
+  return { interpreter, layout: boot(interpreter, { data, library: LIBRARY, hashSeed }) };
+}
+
+function mountsFor(
+  { library, sources, scratch }: Started & { scratch: ScratchTree },
+  { random }: Ports,
+): Mounts {
+  const mounts = new Mounts();
+  const lib = new FixedTree();
+  lib.addFile(['python314.zip'], library.length, () => library);
+  lib.addFile(['source.zip'], library.length, () => library);
+  const added = new FixedTree();
+  for (const [path, text] of Object.entries(sources.added)) {
+    const bytes = new TextEncoder().encode(text);
+    added.addFile(path.split('/'), bytes.length, () => bytes);
+  }
+  mounts.mount('/lib', lib);
+  mounts.mount('/added', added);
+  mounts.mount('/dev', new DeviceTree(random));
+  mounts.mount('/tmp', scratch);
+  return mounts;
+}
+
+function pagesFor(data: DataSegment[]): number {
+  const end = data.reduce((most, { address, bytes }) => Math.max(most, address + bytes.length), 0);
+  return Math.max(MIN_PAGES, Math.ceil(end / PAGE_BYTES) + 64);
+}
+
+function newScratch(): ScratchTree {
+  return new ScratchTree({ quota: new Quota(BUILD_SCRATCH_BYTES), now: () => Date.now() });
+}
+
+const READ = {
+  read: true,
+  write: false,
+  create: false,
+  exclusive: false,
+  truncate: false,
+  directory: false,
+};
