@@ -57,6 +57,14 @@ describe('SECURITY.md', () => {
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => !existsSync(join(ROOT, 'attacks/subprocess', name)))).toEqual([]);
   });
+
+  test('names Wasm attacks that exist', () => {
+    const rows = tableUnder(readDocument('SECURITY.md'), 'What stops what in Wasm');
+    const named = rows.flatMap((row) => (row.at(-1) ?? '').split(/, */)).filter(Boolean);
+    const known = new Set(WASM_ATTACKS.map(({ name }) => name));
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
 });
 
 describe.each(DOCUMENTS)('%s', (file) => {
