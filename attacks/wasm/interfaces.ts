@@ -4,7 +4,8 @@
  * @module
  */
 import { name, u32 } from '../../src/build/binary.ts';
-import { HOST_INTERFACE, hostInstanceType } from '../../src/build/host-interface.ts';
+import { HOST } from '../../src/build/wit/host.ts';
+import { instanceType } from '../../src/build/wit/instance-type.ts';
 import { join, vec, type Bytes } from './bytes.ts';
 
 export interface Interface {
@@ -46,14 +47,14 @@ export function claim(iface: string, what: string, ...[params, result]: [Type[],
 }
 
 export const LOG: Interface = {
-  name: HOST_INTERFACE,
-  type: () => hostInstanceType(['log']),
+  name: HOST.id,
+  type: (typeOf) => instanceType({ of: HOST, functions: ['log'], types: [] }, typeOf),
   functions: ['log'],
 };
 
 export const FETCH: Interface = {
-  name: HOST_INTERFACE,
-  type: () => hostInstanceType(['fetch']),
+  name: HOST.id,
+  type: (typeOf) => instanceType({ of: HOST, functions: ['fetch'], types: [] }, typeOf),
   functions: ['fetch'],
 };
 

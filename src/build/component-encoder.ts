@@ -1,12 +1,14 @@
 /**
  * Wraps a core module as compilers make it into a component of the world `skill`. The module exports `memory`,
- * `cabi_realloc` and `execute` with the canonical ABI, and imports nothing but functions of `skillcell:skill/host`.
+ * `cabi_realloc` and `execute` with the canonical ABI, and imports nothing but functions of the interfaces in `wit/`.
  *
  * @module
  */
-import { list, name, section, u32, type Bytes } from './binary.ts';
-import { HOST_FUNCTIONS, HOST_INTERFACE, hostInstanceType } from './host-interface.ts';
+import { list, name, section, signed, u32, type Bytes } from './binary.ts';
 import { fixupModule, shimModule, TABLE } from './host-shim.ts';
+import { coreSignature, DROP, type CoreSignature } from './wit/core-signature.ts';
+import { instanceType } from './wit/instance-type.ts';
+import { droppedResource, interfaceOf, isKnown, needsOf, type CoreImport, type Need } from './wit/needs.ts';
 
 /** Version 13 of the component format: the one that was released with WASI 0.2. */
 const PREAMBLE = [0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00];
@@ -15,47 +17,51 @@ const POST_RETURN = 'cabi_post_execute';
 
 const SECTION = { coreModule: 1, coreInstance: 2, alias: 6, type: 7, canon: 8, import: 10, export: 11 };
 const CORE_SORT = { func: 0x00, table: 0x01, memory: 0x02, instance: 0x12 };
+const SORT = { func: 0x01, type: 0x03 };
 
 /** What a core module has to say about itself. */
 export interface CoreNames {
   exports: readonly string[];
-  imports: readonly { module: string; name: string }[];
+  imports: readonly CoreImport[];
 }
 
 /** The component, or a message that says what the module lacks. */
 export function encodeComponent(core: Uint8Array, names: CoreNames): Uint8Array | string {
   const missing = ['memory', 'cabi_realloc', 'execute'].filter((key) => !names.exports.includes(key));
   if (missing.length > 0) return `it does not export ${missing.map((key) => `"${key}"`).join(', ')}`;
-  const unknown = names.imports.find((item) => !isHostFunction(item));
+  const unknown = names.imports.find((item) => !isKnown(item));
   if (unknown)
     return `it imports "${unknown.name}" of "${unknown.module}", which is not of the skill interface`;
-  const functions = [...new Set(names.imports.map((item) => item.name))];
   const hasPostReturn = names.exports.includes(POST_RETURN);
-  return new Encoder(core, functions).encode(hasPostReturn);
+  return new Encoder(core, withoutRepeats(names.imports)).encode(hasPostReturn);
 }
 
-function isHostFunction(item: { module: string; name: string }): boolean {
-  return item.module === HOST_INTERFACE && Object.hasOwn(HOST_FUNCTIONS, item.name);
+function withoutRepeats(imports: readonly CoreImport[]): CoreImport[] {
+  return [...new Map(imports.map((item) => [`${item.module}#${item.name}`, item])).values()];
 }
 
 /** Writes sections in the order of definition and counts the index spaces that grow with them. */
 class Encoder {
   readonly #parts: Uint8Array[] = [Uint8Array.from(PREAMBLE)];
   readonly #core: Uint8Array;
-  readonly #functions: readonly string[];
+  readonly #imports: readonly CoreImport[];
+  readonly #signatures: readonly CoreSignature[];
+  /** Ids of the imported interfaces; their place is the index of the instance. */
+  readonly #instances: string[] = [];
+  /** Types of imported interfaces that are known outside of them, such as `wasi:io/poll@0.2.0#pollable`. */
+  readonly #shared = new Map<string, number>();
   readonly #count = { modules: 0, coreInstances: 0, coreFuncs: 0, funcs: 0, types: 0 };
 
-  constructor(core: Uint8Array, functions: readonly string[]) {
+  constructor(core: Uint8Array, imports: readonly CoreImport[]) {
     this.#core = core;
-    this.#functions = functions;
+    this.#imports = imports;
+    this.#signatures = imports.map(signatureOf);
   }
 
   encode(hasPostReturn: boolean): Uint8Array {
-    const shim = this.#functions.length > 0 ? this.#importHost() : undefined;
-    const main = this.#instantiate(
-      this.#module(this.#core),
-      shim ? { [HOST_INTERFACE]: shim.functions } : {},
-    );
+    for (const need of needsOf(this.#imports)) this.#importInterface(need);
+    const shim = this.#imports.length > 0 ? this.#standIns() : undefined;
+    const main = this.#instantiate(this.#module(this.#core), shim?.byModule ?? {});
     this.#alias(main, 'memory', CORE_SORT.memory);
     const realloc = this.#aliasFunc(main, 'cabi_realloc');
     if (shim) this.#tie(shim.instance, realloc);
@@ -65,34 +71,56 @@ class Encoder {
     return Buffer.concat(this.#parts);
   }
 
-  /** The interface, and an instance of stand-ins for its functions. */
-  #importHost(): { instance: number; functions: number } {
-    const type = this.#type(hostInstanceType(this.#functions));
-    this.#write(section(SECTION.import, [[0x00, ...name(HOST_INTERFACE), 0x05, ...u32(type)]]));
-    const instance = this.#instantiate(this.#module(shimModule(this.#paramCounts())), {});
-    const standIns = this.#functions.map((key, at) =>
-      named(key, CORE_SORT.func, this.#aliasFunc(instance, String(at))),
-    );
-    return { instance, functions: this.#coreInstance([0x01, ...list(standIns)]) };
+  #importInterface(need: Need): void {
+    const { id } = need.of;
+    const type = this.#type(instanceType(need, (label, from) => this.#sharedType(label, from.id)));
+    this.#write(section(SECTION.import, [[0x00, ...name(id), 0x05, ...u32(type)]]));
+    const instance = this.#instances.push(id) - 1;
+    for (const label of need.types) {
+      this.#aliasExport(instance, label, SORT.type);
+      this.#shared.set(`${id}#${label}`, this.#count.types++);
+    }
+  }
+
+  #sharedType(label: string, id: string): number {
+    const index = this.#shared.get(`${id}#${label}`);
+    if (index === undefined) throw new Error(`"${label}" of "${id}" is used before it is imported`);
+    return index;
+  }
+
+  /** An instance of stand-ins for each imported module. */
+  #standIns(): { instance: number; byModule: Record<string, number> } {
+    const instance = this.#instantiate(this.#module(shimModule(this.#signatures)), {});
+    const functions = this.#imports.map((item, at) => ({
+      module: item.module,
+      standIn: named(item.name, CORE_SORT.func, this.#aliasFunc(instance, String(at))),
+    }));
+    const byModule: Record<string, number> = {};
+    for (const module of new Set(this.#imports.map((item) => item.module))) {
+      const own = functions.filter((item) => item.module === module).map((item) => item.standIn);
+      byModule[module] = this.#coreInstance([0x01, ...list(own)]);
+    }
+    return { instance, byModule };
   }
 
   /** Puts the real functions, which use the memory of the module, behind the stand-ins. */
   #tie(shim: number, realloc: number): void {
-    const lowered = this.#functions.map((key, at) =>
-      named(String(at), CORE_SORT.func, this.#lower(key, realloc)),
+    const lowered = this.#imports.map((item, at) =>
+      named(String(at), CORE_SORT.func, this.#lower(item, realloc)),
     );
     this.#alias(shim, TABLE, CORE_SORT.table);
     const filled = this.#coreInstance([0x01, ...list([...lowered, named(TABLE, CORE_SORT.table, 0)])]);
-    this.#instantiate(this.#module(fixupModule(this.#paramCounts())), { '': filled });
+    this.#instantiate(this.#module(fixupModule(this.#signatures)), { '': filled });
   }
 
-  #paramCounts(): number[] {
-    return this.#functions.map((key) => HOST_FUNCTIONS[key]?.coreParams ?? 0);
-  }
-
-  #lower(key: string, realloc: number): number {
-    // Function `key` of the only component instance there is, the imported one.
-    this.#write(section(SECTION.alias, [[0x01, 0x00, 0x00, ...name(key)]]));
+  #lower({ module, name: key }: CoreImport, realloc: number): number {
+    const resource = droppedResource(key);
+    if (resource !== undefined) {
+      const type = this.#sharedType(resource, module);
+      this.#write(section(SECTION.canon, [[0x03, ...u32(type)]]));
+      return this.#count.coreFuncs++;
+    }
+    this.#aliasExport(this.#instances.indexOf(module), key, SORT.func);
     const options = list([utf8, memory0, reallocBy(realloc)]);
     this.#write(section(SECTION.canon, [[0x01, 0x00, ...u32(this.#count.funcs++), ...options]]));
     return this.#count.coreFuncs++;
@@ -100,7 +128,7 @@ class Encoder {
 
   #liftAndExport(execute: number, options: readonly Bytes[]): void {
     const result = this.#type([0x6a, 0x01, STRING, 0x01, STRING]);
-    const type = this.#type([0x40, ...list([[...name('params'), STRING]]), 0x00, ...u32(result)]);
+    const type = this.#type([0x40, ...list([[...name('params'), STRING]]), 0x00, ...signed(result)]);
     this.#write(section(SECTION.canon, [[0x00, 0x00, ...u32(execute), ...list(options), ...u32(type)]]));
     const func = this.#count.funcs++;
     this.#write(section(SECTION.export, [[0x00, ...name('execute'), 0x01, ...u32(func), 0x00]]));
@@ -131,6 +159,10 @@ class Encoder {
     this.#write(section(SECTION.alias, [[0x00, sort, 0x01, ...u32(instance), ...name(key)]]));
   }
 
+  #aliasExport(instance: number, key: string, sort: number): void {
+    this.#write(section(SECTION.alias, [[sort, 0x00, ...u32(instance), ...name(key)]]));
+  }
+
   #type(definition: Bytes): number {
     this.#write(section(SECTION.type, [definition]));
     return this.#count.types++;
@@ -139,6 +171,12 @@ class Encoder {
   #write(bytes: Bytes): void {
     this.#parts.push(Uint8Array.from(bytes));
   }
+}
+
+function signatureOf({ module, name: key }: CoreImport): CoreSignature {
+  const of = interfaceOf(module);
+  const func = of?.functions[key];
+  return of && func ? coreSignature(func, of) : DROP;
 }
 
 function named(key: string, sort: number, index: number): Bytes {

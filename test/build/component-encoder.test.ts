@@ -72,6 +72,43 @@ describe('a module that imports functions of the host', () => {
   });
 });
 
+const HTTP = 'wasi:http/types@0.2.0';
+const importOf = (module: string, name: string, type: string): string =>
+  `(import "${module}" "${name}" (func ${type}))`;
+
+describe('a module that imports functions of WASI', () => {
+  test.each([
+    {
+      what: 'a resource alone',
+      imports: importOf('wasi:io/poll@0.2.0', '[resource-drop]pollable', '(param i32)'),
+      expected: ['wasi:io/poll@0.2.0'],
+    },
+    {
+      what: 'a variant as parameter',
+      imports: importOf(HTTP, '[method]outgoing-request.set-method', '(param i32 i32 i32 i32) (result i32)'),
+      expected: [HTTP],
+    },
+    {
+      what: 'a type that uses one of another interface',
+      imports: importOf('wasi:io/streams@0.2.0', '[method]input-stream.blocking-read', '(param i32 i64 i32)'),
+      expected: ['wasi:io/error@0.2.0', 'wasi:io/streams@0.2.0'],
+    },
+    {
+      what: 'a function whose types are all of another interface',
+      imports: importOf('wasi:http/outgoing-handler@0.2.0', 'handle', '(param i32 i32 i32 i32)'),
+      expected: ['wasi:http/outgoing-handler@0.2.0', HTTP],
+    },
+    {
+      what: 'the same function twice',
+      imports: importOf(HTTP, '[constructor]fields', '(result i32)').repeat(2),
+      expected: [HTTP],
+    },
+  ])('$what', ({ imports, expected }) => {
+    const { plan } = install(component(echo({ imports })), { maxPages: 16 });
+    expect(plan.imports.filter((name) => !name.includes('#')).toSorted()).toEqual(expected);
+  });
+});
+
 describe('what is no skill is refused', () => {
   test.each([
     ['(module)', 'it does not export "memory", "cabi_realloc", "execute"'],
@@ -83,6 +120,14 @@ describe('what is no skill is refused', () => {
     [
       echo({ imports: `(import "${HOST}" "constructor" (func))` }),
       `it imports "constructor" of "${HOST}", which is not of the skill interface`,
+    ],
+    [
+      echo({ imports: importOf(HTTP, '[resource-drop]method', '(param i32)') }),
+      `it imports "[resource-drop]method" of "${HTTP}", which is not of the skill interface`,
+    ],
+    [
+      echo({ imports: importOf('wasi:sockets/tcp@0.2.0', '[resource-drop]tcp-socket', '(param i32)') }),
+      'it imports "[resource-drop]tcp-socket" of "wasi:sockets/tcp@0.2.0", which is not of the skill interface',
     ],
   ])('%s', (text, reason) => {
     expect(encode(text)).toBe(reason);

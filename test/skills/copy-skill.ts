@@ -21,6 +21,14 @@ export function copySource(name: string, folder: string): string {
   return copy;
 }
 
+/** A skill that uses `fetch` of the host; it shares the header of the bundled skills. */
+export function copyHostFetch(folder: string): string {
+  const copy = join(folder, 'copies', 'host_fetch');
+  cpSync(join(import.meta.dirname, 'host_fetch'), copy, { recursive: true });
+  cpSync(bundled('web/fetch_status/src/skillcell.h'), join(copy, 'src/skillcell.h'));
+  return copy;
+}
+
 export function editManifest(dir: string, edit: (text: string) => string): void {
   const file = join(dir, 'manifest.yaml');
   const before = readFileSync(file, 'utf8');

@@ -1,0 +1,139 @@
+/**
+ * What a client without a request body needs of `wasi:http` 0.2. Order and types of the cases decide where a value
+ * lies in memory, so variants are complete even where no skill meets every case.
+ *
+ * @module
+ */
+import { borrow, list, option, own, result, type FunctionType, type Interface, type Type } from './types.ts';
+import { IO_POLL, IO_STREAMS } from './wasi-io.ts';
+
+const METHOD: Record<string, Type | undefined> = {
+  get: undefined,
+  head: undefined,
+  post: undefined,
+  put: undefined,
+  delete: undefined,
+  connect: undefined,
+  options: undefined,
+  trace: undefined,
+  patch: undefined,
+  other: 'string',
+};
+
+const ERROR_CODE: Record<string, Type | undefined> = {
+  'DNS-timeout': undefined,
+  'DNS-error': 'DNS-error-payload',
+  'destination-not-found': undefined,
+  'destination-unavailable': undefined,
+  'destination-IP-prohibited': undefined,
+  'destination-IP-unroutable': undefined,
+  'connection-refused': undefined,
+  'connection-terminated': undefined,
+  'connection-timeout': undefined,
+  'connection-read-timeout': undefined,
+  'connection-write-timeout': undefined,
+  'connection-limit-reached': undefined,
+  'TLS-protocol-error': undefined,
+  'TLS-certificate-error': undefined,
+  'TLS-alert-received': 'TLS-alert-received-payload',
+  'HTTP-request-denied': undefined,
+  'HTTP-request-length-required': undefined,
+  'HTTP-request-body-size': option('u64'),
+  'HTTP-request-method-invalid': undefined,
+  'HTTP-request-URI-invalid': undefined,
+  'HTTP-request-URI-too-long': undefined,
+  'HTTP-request-header-section-size': option('u32'),
+  'HTTP-request-header-size': option('field-size-payload'),
+  'HTTP-request-trailer-section-size': option('u32'),
+  'HTTP-request-trailer-size': 'field-size-payload',
+  'HTTP-response-incomplete': undefined,
+  'HTTP-response-header-section-size': option('u32'),
+  'HTTP-response-header-size': 'field-size-payload',
+  'HTTP-response-body-size': option('u64'),
+  'HTTP-response-trailer-section-size': option('u32'),
+  'HTTP-response-trailer-size': 'field-size-payload',
+  'HTTP-response-transfer-coding': option('string'),
+  'HTTP-response-content-coding': option('string'),
+  'HTTP-response-timeout': undefined,
+  'HTTP-upgrade-failed': undefined,
+  'HTTP-protocol-error': undefined,
+  'loop-detected': undefined,
+  'configuration-error': undefined,
+  'internal-error': option('string'),
+};
+
+/** A setter of `outgoing-request`. */
+function setter(property: string, type: Type): FunctionType {
+  return { params: { self: borrow('outgoing-request'), [property]: type }, result: result() };
+}
+
+export const HTTP_TYPES: Interface = {
+  id: 'wasi:http/types@0.2.0',
+  uses: { pollable: IO_POLL, 'input-stream': IO_STREAMS },
+  types: {
+    fields: 'resource',
+    'outgoing-request': 'resource',
+    'request-options': 'resource',
+    'future-incoming-response': 'resource',
+    'incoming-response': 'resource',
+    'incoming-body': 'resource',
+    method: { variant: METHOD },
+    scheme: { variant: { HTTP: undefined, HTTPS: undefined, other: 'string' } },
+    'DNS-error-payload': { record: { rcode: option('string'), 'info-code': option('u16') } },
+    'TLS-alert-received-payload': {
+      record: { 'alert-id': option('u8'), 'alert-message': option('string') },
+    },
+    'field-size-payload': { record: { 'field-name': option('string'), 'field-size': option('u32') } },
+    'error-code': { variant: ERROR_CODE },
+  },
+  functions: {
+    '[constructor]fields': { params: {}, result: own('fields') },
+    '[method]fields.get': { params: { self: borrow('fields'), name: 'string' }, result: list(list('u8')) },
+    '[constructor]outgoing-request': {
+      params: { headers: own('fields') },
+      result: own('outgoing-request'),
+    },
+    '[method]outgoing-request.set-method': setter('method', 'method'),
+    '[method]outgoing-request.set-scheme': setter('scheme', option('scheme')),
+    '[method]outgoing-request.set-authority': setter('authority', option('string')),
+    '[method]outgoing-request.set-path-with-query': setter('path-with-query', option('string')),
+    '[method]future-incoming-response.subscribe': {
+      params: { self: borrow('future-incoming-response') },
+      result: own('pollable'),
+    },
+    '[method]future-incoming-response.get': {
+      params: { self: borrow('future-incoming-response') },
+      result: option(result(result(own('incoming-response'), 'error-code'))),
+    },
+    '[method]incoming-response.status': { params: { self: borrow('incoming-response') }, result: 'u16' },
+    '[method]incoming-response.headers': {
+      params: { self: borrow('incoming-response') },
+      result: own('fields'),
+    },
+    '[method]incoming-response.consume': {
+      params: { self: borrow('incoming-response') },
+      result: result(own('incoming-body')),
+    },
+    '[method]incoming-body.stream': {
+      params: { self: borrow('incoming-body') },
+      result: result(own('input-stream')),
+    },
+  },
+};
+
+export const HTTP_OUTGOING_HANDLER: Interface = {
+  id: 'wasi:http/outgoing-handler@0.2.0',
+  uses: {
+    'outgoing-request': HTTP_TYPES,
+    'request-options': HTTP_TYPES,
+    'future-incoming-response': HTTP_TYPES,
+    'error-code': HTTP_TYPES,
+  },
+  types: {},
+  functions: {
+    handle: {
+      params: { request: own('outgoing-request'), options: option(own('request-options')) },
+      result: result(own('future-incoming-response'), 'error-code'),
+    },
+  },
+};

@@ -1,0 +1,167 @@
+/**
+ * Skills that ask a web server: the bundled one through `wasi:http`, and one through `fetch` of the host.
+ */
+import { once } from 'node:events';
+import { cpSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildSkill, parsePolicy } from '../../src/index.ts';
+import { openCommandLine } from '../cli/command.ts';
+import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
+import { bundled, copyHostFetch, copySource, editManifest } from './copy-skill.ts';
+
+const PLAIN = 'text/plain; charset=utf-8';
+const LARGE_BYTES = 300_000;
+const BUILD_MS = 60_000;
+
+let opened: TestRuntime;
+let server: Server;
+let port: number;
+/** What the server was asked for in a test. */
+const asked: string[] = [];
+
+const answer: RequestListener = (request, response) => {
+  asked.push(`${request.method} ${request.url}`);
+  if (request.url === '/moved') return response.writeHead(302, { location: '/here' }).end();
+  if (request.url === '/large') return response.end(Buffer.alloc(LARGE_BYTES, 'x'));
+  if (request.url === '/broken') {
+    response.writeHead(200, { 'content-length': '100' }).write('less than promised');
+    return setImmediate(() => response.destroy());
+  }
+  const status = request.url?.startsWith('/here') ? 200 : 404;
+  return response.writeHead(status, { 'content-type': PLAIN }).end('eleven byte');
+};
+
+beforeAll(async () => {
+  const policy = parsePolicy('network: { allow_private: ["127.0.0.1"] }', { file: 'policy.yaml' });
+  opened = openTestRuntime({ audit: false, policy });
+  server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ({ port } = server.address() as AddressInfo);
+});
+
+afterAll(async () => {
+  server.close();
+  await opened.close();
+});
+
+const url = (path: string): string => `http://127.0.0.1:${port}${path}`;
+
+function nameServer(dir: string): void {
+  editManifest(dir, (text) =>
+    text.replace('example.com, port: 443, scheme: https', `127.0.0.1, port: ${port}, scheme: http`),
+  );
+}
+
+function builtForServer(dir: string): string {
+  nameServer(dir);
+  buildSkill(dir);
+  return dir;
+}
+
+function withoutNetwork(dir: string): string {
+  editManifest(dir, (text) => text.replace(/capabilities:\n {2}network:\n.*\n/, 'capabilities: {}\n'));
+  buildSkill(dir);
+  return dir;
+}
+
+describe('web/fetch_status', () => {
+  let skill: string;
+
+  beforeAll(() => {
+    skill = builtForServer(copySource('web/fetch_status', opened.folder));
+  }, BUILD_MS);
+
+  test.each([
+    ['/here', { status: 200, content_type: PLAIN, body_bytes: 11 }],
+    ['/nowhere', { status: 404, content_type: PLAIN, body_bytes: 11 }],
+    ['/large', { status: 200, content_type: '', body_bytes: LARGE_BYTES }],
+  ])('asks for %s', async (path, expected) => {
+    const { result } = await opened.runtime.execute(skill, { url: url(path) });
+    expect(result).toEqual({ url: url(path), ...expected });
+  });
+
+  test('does the same as it was committed', async () => {
+    const dir = copySource('web/fetch_status', join(opened.folder, 'committed'));
+    nameServer(dir);
+    cpSync(bundled('web/fetch_status/skill.wasm'), join(dir, 'skill.wasm'));
+    const { result } = await opened.runtime.execute(dir, { url: url('/here') });
+    expect(result).toEqual({ url: url('/here'), status: 200, content_type: PLAIN, body_bytes: 11 });
+  });
+
+  test('sends the query and keeps the fragment to itself', async () => {
+    asked.length = 0;
+    await opened.runtime.execute(skill, { url: url('/here?a=1&b=%20#part') });
+    await opened.runtime.execute(skill, { url: url('?a') });
+    expect(asked).toEqual(['GET /here?a=1&b=%20', 'GET /?a']);
+  });
+
+  test('does not follow a redirect', async () => {
+    asked.length = 0;
+    const { result } = await opened.runtime.execute(skill, { url: url('/moved') });
+    expect(result).toMatchObject({ status: 302, body_bytes: 0 });
+    expect(asked).toEqual(['GET /moved']);
+  });
+
+  test.each(['file:///etc/passwd', 'http://user@127.0.0.1/', 'http://127.0.0.1/a b'])(
+    'refuses %s',
+    async (address) => {
+      const outcome = await opened.runtime.execute(skill, { url: address }, { reject: false });
+      expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
+      expect(JSON.stringify(outcome)).toContain('is no address of http or https');
+    },
+  );
+
+  test('tells when the answer breaks off', async () => {
+    const outcome = await opened.runtime.execute(skill, { url: url('/broken') }, { reject: false });
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
+    expect(JSON.stringify(outcome)).toContain('The answer broke off');
+  });
+
+  test('is denied a host that the manifest does not declare', async () => {
+    asked.length = 0;
+    const params = { url: url('/here') };
+    const outcome = await opened.runtime.execute(bundled('web/fetch_status'), params, { reject: false });
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
+    expect(outcome.capabilities.denied).toHaveLength(1);
+    expect(asked).toEqual([]);
+  });
+
+  test('ends the command line with 3 when it is denied', async () => {
+    const line = openCommandLine();
+    try {
+      const params = JSON.stringify({ url: url('/here') });
+      const { code, stderr } = await line.run(['run', bundled('web/fetch_status'), '--params', params]);
+      expect(code).toBe(3);
+      expect(stderr).toContain('error[capability_denied]');
+    } finally {
+      line.close();
+    }
+  });
+
+  test('does not load when the manifest declares no network, and says what the binary imports', async () => {
+    const dir = withoutNetwork(copySource('web/fetch_status', join(opened.folder, 'without')));
+    await expect(opened.runtime.load(dir)).rejects.toMatchObject({
+      code: 'manifest_drift',
+      message: expect.stringContaining('wasi:http/outgoing-handler@0.2.0') as unknown,
+    });
+  });
+});
+
+describe('a skill with fetch of the host', () => {
+  test('asks for a page', async () => {
+    const skill = builtForServer(copyHostFetch(opened.folder));
+    const { result } = await opened.runtime.execute(skill, { url: url('/here') });
+    expect(result).toEqual({ url: url('/here'), status: 200, content_type: PLAIN, body_bytes: 11 });
+  });
+
+  test('does not load when the manifest declares no network', async () => {
+    const dir = withoutNetwork(copyHostFetch(join(opened.folder, 'without')));
+    await expect(opened.runtime.load(dir)).rejects.toMatchObject({
+      code: 'manifest_drift',
+      message: expect.stringContaining('skillcell:skill/host@0.1.0#fetch') as unknown,
+    });
+  });
+});
