@@ -46,6 +46,8 @@ export interface RuntimeOptions {
   caller?: string;
   /** Where values of declared variables come from. */
   env?: Record<string, string | undefined>;
+  /** Gets a sentence for people when something takes more than a moment, such as preparing an engine. */
+  onProgress?: (text: string) => void;
 }
 
 export interface ExecuteOptions extends PlanOptions {
@@ -76,7 +78,11 @@ export class Runtime implements AsyncDisposable {
       cwd: resolve(options.cwd ?? process.cwd()),
     };
     const store = createStore({ home, groupId: Machine.cellGroup(options.jail) });
-    this.#machine = new Machine({ home, ...(options.jail ? { jail: options.jail } : {}) });
+    this.#machine = new Machine({
+      home,
+      ...(options.jail ? { jail: options.jail } : {}),
+      onProgress: options.onProgress,
+    });
     this.#pool = new Pool(openBroker, options.pool);
     this.#loadDeps = { store, inspect: (dir, files) => this.#machine.inspect(dir, files) };
   }

@@ -37,6 +37,7 @@ export function openRuntime(options: OpenOptions = {}): Runtime {
     pool: { size: 0 },
     ...(options.policy === undefined ? {} : { policy: readPolicy(options.policy) }),
     audit: { keepContent: options.keepContent ?? false },
+    ...(process.stderr.isTTY ? { onProgress: (text) => void process.stderr.write(`${text}\n`) } : {}),
   });
 }
 
