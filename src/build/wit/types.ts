@@ -3,8 +3,6 @@
  *
  * @module
  */
-export type Primitive = 'bool' | 'u8' | 'u16' | 'u32' | 'u64' | 'string';
-
 /** A primitive, the name of a type of the interface, or a type made of others. */
 export type Type =
   | string
