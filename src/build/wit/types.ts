@@ -3,6 +3,7 @@
  *
  * @module
  */
+
 /** A primitive, the name of a type of the interface, or a type made of others. */
 export type Type =
   | string
