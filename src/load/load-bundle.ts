@@ -12,8 +12,8 @@ import type { Description } from './bundle-texts.ts';
 import { capabilitySet } from './capability-set.ts';
 import { findDrift } from './drift.ts';
 import { findEntry } from './entry.ts';
-import type { Inspection } from './inspection.ts';
-import { compareLock, formatLock, makeLock, parseLock } from './lock.ts';
+import type { Finding, Inspection } from './inspection.ts';
+import { compareLock, formatLock, makeLock, parseLock, type Lock } from './lock.ts';
 import { readBundle } from './read-bundle.ts';
 import type { BundleFiles } from './read-bundle.ts';
 import type { Store } from './store.ts';
@@ -59,8 +59,37 @@ interface ReadSkill {
 
 function checkLock(source: BundleFiles, manifest: Manifest): LockState {
   if (source.lock === undefined) return 'unlocked';
-  compareLock(parseLock(source.lock.toString('utf8')), source.files, capabilitySet(manifest));
+  const lock = parseLock(source.lock.toString('utf8'));
+  try {
+    compareLock(lock, source.files, capabilitySet(manifest));
+  } catch (error) {
+    throw error instanceof SkillError ? explained(error, { lock, manifest, source }) : error;
+  }
   return 'locked';
+}
+
+/** What a change of the manifest means for the code, as far as the lock knows the code. */
+function explained(
+  error: SkillError,
+  known: { lock: Lock; manifest: Manifest; source: BundleFiles },
+): SkillError {
+  const { lock, manifest, source } = known;
+  const locked = (values: string[]): Finding[] => values.map((value) => ({ value, at: 'as locked' }));
+  const { modules, interfaces, env, hosts } = lock.inspection;
+  const inspection = {
+    modules: locked(modules),
+    interfaces: locked(interfaces),
+    env: locked(env),
+    hosts: locked(hosts),
+    unparsed: [],
+  };
+  const { drift } = findDrift({ manifest, inspection, paths: Object.keys(source.files) });
+  if (drift.length === 0) return error;
+  return new SkillError(error.code, [error.message, ...drift].join(' '), {
+    fix: error.fix,
+    detail: { ...error.detail, drift },
+    cause: error,
+  });
 }
 
 async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {

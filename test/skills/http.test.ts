@@ -150,6 +150,17 @@ describe('web/fetch_status', () => {
   });
 });
 
+describe('a locked skill whose manifest was changed', () => {
+  test('names the lock, and what the locked binary imports', async () => {
+    const dir = join(opened.folder, 'locked', 'fetch_status');
+    cpSync(bundled('web/fetch_status'), dir, { recursive: true });
+    await expect(opened.runtime.load(withoutNetwork(dir))).rejects.toMatchObject({
+      code: 'manifest_drift',
+      message: expect.stringMatching(/skill\.lock.*wasi:http\/outgoing-handler@0\.2\.0/) as unknown,
+    });
+  });
+});
+
 describe('a skill with fetch of the host', () => {
   test('asks for a page', async () => {
     const skill = builtForServer(copyHostFetch(opened.folder));
