@@ -100,7 +100,12 @@ function callInit(bundle: Bundle, grant: Grant): Record<string, unknown> {
       guestPath: guest,
       writable: access === 'read-write',
     })),
-    harness: { ...harnessInit(bundle, grant), env: grant.env, siblings: [...new Set(siblings)] },
+    harness: {
+      ...harnessInit(bundle, grant),
+      env: grant.env,
+      network: grant.network.length > 0,
+      siblings: [...new Set(siblings)],
+    },
   };
 }
 

@@ -23,6 +23,8 @@ const SPARE_PAGES = 16;
 /** A memory that grew by more than this is thrown away: zeroing it would cost more than a new one. */
 const MAX_GROWTH_PAGES = 256;
 const FRAME_SLACK_BYTES = 64 * 1024;
+/** The largest body of a request to the broker. */
+const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 const encoder = new TextEncoder();
 
 /** How the cell speaks with its host during a call. */
@@ -163,7 +165,7 @@ export class PythonCell {
     this.#channel = new GuestChannel({
       ask: line.ask,
       onDenied: line.denied,
-      maxPayload: limits.output + FRAME_SLACK_BYTES,
+      maxPayload: Math.max(limits.output, MAX_REQUEST_BYTES) + FRAME_SLACK_BYTES,
     });
     return new GuestProcess({ mounts: this.#mounts(line.ask), onOutput: line.log, channel: this.#channel });
   }

@@ -32,6 +32,10 @@ def prepare(data):
         _Cell.work = lambda params: {**inspector.inspect_all(params["files"]), "bytecode": {}}
         return
     _forget(init["siblings"])
+    if init["network"]:
+        from . import wasm_network
+
+        wasm_network.install()
     denials.install(init["view"], denials.Reporter())
     _Cell.loader = cell._Loader(init)
     _Cell.work = lambda params: _Cell.loader.skill()(params)
