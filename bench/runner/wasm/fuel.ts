@@ -5,10 +5,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { parseComponent } from '../../../guest/wasm/binary/component.ts';
 import type { CoreModule } from '../../../guest/wasm/binary/core-module.ts';
 import { Reader } from '../../../guest/wasm/binary/reader.ts';
 import { rewriteModule } from '../../../guest/wasm/install/rewrite.ts';
+import { INLINING_FLAG } from '../../../src/cell/wasm/engine.ts';
 import { quantile } from '../statistics.ts';
 import { PARAMS, type Language } from './languages.ts';
 
@@ -38,6 +40,8 @@ export function measureFuel(language: Language): FuelCost | undefined {
   const params = new TextEncoder().encode(
     JSON.stringify({ text: `${String(PARAMS['text'])} `.repeat(REPEATS) }),
   );
+  // As in a cell; for both, so that fuel is all that differs.
+  setFlagsFromString(INLINING_FLAG);
   return compare(language.name, [plainly(module), metered(module)], params);
 }
 

@@ -4,6 +4,8 @@
  * A segment is code that control enters only at its start: it begins at the function's or a loop's start, behind
  * `if`, `else` and `catch`, and behind every `end`. A region is a function or a loop without the loops inside it.
  * Whoever enters a region pays for all its segments, unless they are so many that only some of them can be meant.
+ * What is behind the first `br_if` of a function, up to the end of the block around it, is a region of its own where
+ * the rest is so little that callers have paid for it: many small functions decide there that they are done.
  *
  * @module
  */
@@ -64,6 +66,8 @@ interface Region {
   /** What its other segments cost, and what those cost that are too small to pay for themselves. */
   rest: number;
   small: number;
+  /** It calls or throws. */
+  calls: boolean;
 }
 
 /** Reads a function body to its end. */
@@ -91,18 +95,20 @@ class BodyScanner {
   readonly #context: BodyContext;
   readonly #locals: number;
   readonly #segments: Segment[] = [];
-  /** For every open block: the region to go back to, if it is a loop. */
+  /** For every open block: the region to go back to, if another one began in it. */
   readonly #blocks: (Region | undefined)[] = [];
+  /** The function without its loops, and without what is behind its first `br_if`. */
+  readonly #entry: Region;
+  #behindBranch: Region | undefined;
   #region: Region;
   #segment: Segment;
-  /** It loops, calls or throws. */
-  #mayRunOn = false;
 
   constructor(reader: Reader, context: BodyContext, locals: number) {
     this.#reader = reader;
     this.#context = context;
     this.#locals = locals;
-    this.#region = this.#openRegion();
+    this.#entry = this.#openRegion();
+    this.#region = this.#entry;
     this.#segment = this.#region.header;
     // Locals are set to zero on entry.
     this.#segment.cost = 1 + (locals >> 2);
@@ -125,11 +131,12 @@ class BodyScanner {
     const kind = PLAIN.immediates[opcode] as number;
     if (kind === IMMEDIATE.refused) this.#refuse(opcode >= 0xe0 ? opcode : 0, opcode, at);
     this.#charge(PLAIN, opcode, at);
-    if (opcode === 0x03 || (opcode >= 0x08 && opcode <= 0x0a) || (opcode >= 0x10 && opcode <= 0x13))
-      this.#mayRunOn = true;
+    if ((opcode >= 0x08 && opcode <= 0x0a) || (opcode >= 0x10 && opcode <= 0x13)) this.#region.calls = true;
     if (kind !== IMMEDIATE.none) this.#immediate(kind);
-    // if, else, catch, catch_all: code that is entered from here or from elsewhere.
-    if (opcode === 0x04 || opcode === 0x05 || opcode === 0x07 || opcode === 0x19) this.#openSegment();
+    if (opcode === 0x0d) this.#openBehindBranch();
+    // else, catch, catch_all: code that is entered from elsewhere.
+    else if (opcode === 0x05 || opcode === 0x07 || opcode === 0x19) this.#openArm();
+    else if (opcode === 0x04) this.#openSegment();
     if (kind === IMMEDIATE.block || kind === IMMEDIATE.tryTable) this.#openBlock(opcode);
     else if (opcode === 0x18) this.#closeDelegate(at);
   }
@@ -162,7 +169,7 @@ class BodyScanner {
   #openRegion(): Region {
     const header: Segment = { at: this.#reader.position, cost: 1, length: undefined, region: undefined };
     this.#segments.push(header);
-    return { header, rest: 0, small: 0 };
+    return { header, rest: 0, small: 0, calls: false };
   }
 
   #openSegment(): void {
@@ -179,6 +186,24 @@ class BodyScanner {
     this.#segment = this.#region.header;
   }
 
+  #openBehindBranch(): void {
+    const around = this.#blocks.length - 1;
+    if (this.#behindBranch || around < 0 || this.#region !== this.#entry || this.#entry.calls) return;
+    this.#blocks[around] = this.#entry;
+    this.#behindBranch = this.#openRegion();
+    this.#region = this.#behindBranch;
+    this.#segment = this.#region.header;
+  }
+
+  /** Another arm of the block around it is not behind a branch. */
+  #openArm(): void {
+    if (this.#region === this.#behindBranch && this.#blocks.at(-1) === this.#entry) {
+      this.#blocks[this.#blocks.length - 1] = undefined;
+      this.#region = this.#entry;
+    }
+    this.#openSegment();
+  }
+
   /** True at the end of the function. */
   #closeBlock(): boolean {
     if (this.#blocks.length === 0) return true;
@@ -193,6 +218,8 @@ class BodyScanner {
 
   /** Decides which segments pay for themselves. */
   #settle(): Charge[] {
+    if (this.#behindBranch && !this.#isPrepaid(this.#costOf(this.#entry)))
+      this.#joinEntry(this.#behindBranch);
     for (const { region, cost } of this.#segments) {
       if (region === undefined) continue;
       region.rest += cost;
@@ -209,14 +236,26 @@ class BodyScanner {
       segment.cost = 0;
     }
     const charges = this.#segments.filter((segment) => segment.cost > 0 || segment.length !== undefined);
-    return this.#isPrepaid(charges) ? [] : charges;
+    return this.#isPrepaid(this.#entry.header.cost)
+      ? charges.filter((charge) => charge !== this.#entry.header)
+      : charges;
   }
 
-  /** A small function that runs to its end by itself was paid for by whoever called it. */
-  #isPrepaid(charges: readonly Charge[]): boolean {
-    const [only, ...others] = charges;
-    if (this.#mayRunOn || others.length > 0 || only === undefined) return false;
-    return only.length === undefined && only.cost <= COST.prepaid;
+  /** Whoever calls a function paid for a small entry. One that calls pays: or recursion would be for nothing. */
+  #isPrepaid(cost: number): boolean {
+    return cost <= COST.prepaid && !this.#entry.calls;
+  }
+
+  #costOf(region: Region): number {
+    let { cost } = region.header;
+    for (const segment of this.#segments) if (segment.region === region) cost += segment.cost;
+    return cost;
+  }
+
+  #joinEntry(region: Region): void {
+    for (const segment of this.#segments) if (segment.region === region) segment.region = this.#entry;
+    region.header.region = this.#entry;
+    this.#entry.calls ||= region.calls;
   }
 
   #immediate(kind: number): void {

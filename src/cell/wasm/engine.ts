@@ -23,6 +23,9 @@ const MAX_PAGES = 65_536;
 /** Of one bundle. A skill runs one; every one is looked at. */
 const MAX_BINARIES = 8;
 
+/** V8 decides by bytes what it inlines (5000 is its default), and metered code has up to half as many more. */
+export const INLINING_FLAG = '--wasm-inlining-budget=8000';
+
 export interface ComponentEngineOptions {
   home: string;
   /** The strongest wall that this machine has; found out by trying. */
@@ -77,7 +80,12 @@ export class ComponentEngine implements Engine {
         entry: 'cell/main.js',
         args: ['/artifact'],
         mounts: [{ host: folder, guest: '/artifact' }],
-        flags: ['--max-old-space-size=96', '--stack-size=900', `--wasm-max-mem-pages=${pagesOf(grant)}`],
+        flags: [
+          '--max-old-space-size=96',
+          '--stack-size=900',
+          `--wasm-max-mem-pages=${pagesOf(grant)}`,
+          INLINING_FLAG,
+        ],
       });
     return { engine: 'component', bundle, spec, init: callInit };
   }

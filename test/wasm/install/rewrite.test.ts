@@ -39,6 +39,17 @@ describe('a rewritten module', () => {
     expect(() => job.exports['call']?.()).toThrow();
   });
 
+  test('a function that is done at its first branch pays nothing, and pays for what is behind it', () => {
+    const job = metered(
+      '(module (func $more) (func (export "run") (param i32) (block (br_if 0 (local.get 0)) (call $more))))',
+    );
+    expect(runWith(job, 0n, 1)).toBe('returned');
+    expect(job.fuel.value).toBe(0n);
+    expect(runWith(job, 0n, 0)).toBe('fuel');
+    expect(runWith(job, PLENTY, 0)).toBe('returned');
+    expect(PLENTY - BigInt(job.fuel.value)).toBeGreaterThanOrEqual(16n);
+  });
+
   test('is the same, byte for byte, every time', () => {
     const bytes = wat(PROGRAMS['a switch'] as string);
     expect(rewrite(bytes).bytes).toEqual(rewrite(bytes).bytes);
@@ -79,6 +90,26 @@ describe('what never ends by itself is stopped', () => {
     [
       'growth of a table',
       '(module (table 1 funcref) (func (export "run") (loop (drop (table.grow (ref.null func) (i32.const 1))) (br 0))))',
+    ],
+    [
+      'a function that calls itself behind its first branch',
+      '(module (func $f (export "run") (block (br_if 0 (i32.const 0)) (return_call $f))))',
+    ],
+    [
+      'a function that calls itself behind the block of its first branch',
+      '(module (func $f (export "run") (block (br_if 0 (i32.const 1))) (return_call $f)))',
+    ],
+    [
+      'a function that calls itself in the other arm than that of its first branch',
+      '(module (func $f (export "run") (if (i32.const 0) (then (br_if 0 (i32.const 0)) nop) (else (return_call $f)))))',
+    ],
+    [
+      'a function that calls itself where it catches, with a branch before',
+      '(module (tag $e) (func $f (export "run") (try (do (br_if 0 (i32.const 0)) (throw $e)) (catch_all (return_call $f)))))',
+    ],
+    [
+      'a small function that loops behind its first branch',
+      '(module (func (export "run") (block (br_if 0 (i32.const 0)) (loop (br 0)))))',
     ],
     [
       'a tree of calls',
