@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { SkillError } from '../errors.ts';
 import type { Bundle, FileDigests } from '../load/bundle.ts';
 import type { Inspection } from '../load/inspection.ts';
 import type { EngineName, Mode, WallName } from '../outcome.ts';
@@ -14,6 +15,7 @@ import { JailWall, type JailOptions } from './jail/wall.ts';
 import { ProcessWall } from './process/wall.ts';
 import { PythonWasmEngine } from './python-wasm/engine.ts';
 import { wasmInspector } from './python-wasm/inspect.ts';
+import { installWasmEnvironment, rememberRefusal } from './python-wasm/requirements.ts';
 import { PythonEngine } from './python/engine.ts';
 import { inspectPython, jailInspector, type Inspector } from './python/inspect.ts';
 import { findInterpreter, type Interpreter } from './python/interpreter.ts';
@@ -105,10 +107,19 @@ export class Machine {
     return { ...python, interfaces: imports };
   }
 
-  /** Installs third-party packages of a bundle; returns their folder, if it needs any. */
-  async installRequirements(bundle: Bundle): Promise<string | undefined> {
-    if (!this.#interpreter || !bundle.entry.endsWith('.py')) return undefined;
-    return installRequirements({ home: this.#home, interpreter: this.#interpreter, bundle });
+  /** Installs third-party packages of a bundle for the engines that it may run in. */
+  async installRequirements(bundle: Bundle): Promise<void> {
+    const [home, interpreter] = [this.#home, this.#interpreter];
+    if (!interpreter || !bundle.entry.endsWith('.py')) return;
+    const { execution } = bundle.manifest;
+    const mayRunIn = (mode: Mode): boolean => execution.length === 0 || execution.includes(mode);
+    const refusal = mayRunIn('wasm')
+      ? await installWasmEnvironment({ home, bundle }, interpreter)
+      : undefined;
+    if (!mayRunIn('subprocess') && refusal !== undefined) throw notPure(refusal);
+    if (mayRunIn('subprocess')) await installRequirements({ home, interpreter, bundle });
+    // The index could be reached, so it was not for want of a network.
+    if (refusal !== undefined) rememberRefusal({ home, bundle }, refusal);
   }
 
   async report(): Promise<PairReport[]> {
@@ -156,6 +167,12 @@ async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<
   if (reason !== undefined) return { ...pair, refusal: { reason, fix: fallback } };
   const missing = engine.missing();
   return missing ? { ...pair, refusal: missing } : pair;
+}
+
+function notPure(reason: string): SkillError {
+  return new SkillError('skill_unavailable', `The skill cannot run in Wasm: ${reason}`, {
+    fix: 'List "subprocess" or "container" under execution, or use packages of pure Python.',
+  });
 }
 
 function fixOf(probe: WallProbe, missing: string | undefined): { fix?: string } {

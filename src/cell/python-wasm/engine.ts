@@ -13,6 +13,7 @@ import { nodeSpec } from '../node/spec.ts';
 import { harnessInit } from '../python/harness-init.ts';
 import { installEngine } from './install.ts';
 import { isPyodideInstalled, PYODIDE } from './pyodide.ts';
+import { wasmEnvironment } from './requirements.ts';
 
 const PAGE_BYTES = 64 * 1024;
 /** Of the main thread's stack, in KiB; Linux gives it 8 MiB. */
@@ -51,26 +52,27 @@ export class PythonWasmEngine implements Engine {
     };
   }
 
-  refuses({ entry, manifest }: Bundle): string | undefined {
+  refuses(bundle: Bundle): string | undefined {
+    const { entry, manifest } = bundle;
     if (!entry.endsWith('.py')) return `the engine python-wasm cannot run "${entry}"`;
     if ((manifest.limits.processes ?? 0) > 0) return 'the skill declares processes, and Wasm has none';
-    if (manifest.requirements.length > 0)
-      return 'the skill has requirements, which the engine python-wasm lacks';
-    return undefined;
+    return wasmEnvironment({ home: this.#options.home, bundle }).refusal;
   }
 
   async prepare(bundle: Bundle): Promise<Artifact> {
-    const spec = await this.cellSpec(bundle.stagedDir);
+    const { folder } = wasmEnvironment({ home: this.#options.home, bundle });
+    const spec = await this.cellSpec(bundle.stagedDir, folder);
     return { engine: 'python-wasm', bundle, spec: () => spec, init: (grant) => callInit(bundle, grant) };
   }
 
-  /** How a cell is started that sees this folder as its bundle. */
-  async cellSpec(stagedDir: string): Promise<LaunchSpec> {
+  /** How a cell is started that sees these folders as its bundle and its packages. */
+  async cellSpec(stagedDir: string, packages?: string): Promise<LaunchSpec> {
     const { home } = this.#options;
     const engine = await this.#install();
     const mounts: Mount[] = [
       { host: engine, guest: '/engine' },
       { host: stagedDir, guest: '/skill' },
+      ...(packages === undefined ? [] : [{ host: packages, guest: '/deps' }]),
     ];
     return nodeSpec({
       node: findNode(home),

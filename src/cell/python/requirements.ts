@@ -46,12 +46,28 @@ export async function installRequirements(options: EnvironmentOptions): Promise<
   const requirements = requirementsOfBundle(options.bundle);
   if (requirements.length === 0) return undefined;
   const folder = environmentFolder(options, requirements);
-  if (existsSync(folder)) return folder;
+  // Cells see the folder read-only: without bytecode, each of them would compile the packages anew.
+  await installWheels({ ...options, requirements, folder, pipOptions: ['--compile'] });
+  return folder;
+}
+
+export interface WheelsOptions {
+  interpreter: Interpreter;
+  requirements: string[];
+  /** Where they go; nothing is done when it is there already. */
+  folder: string;
+  /** What else pip is told, such as for which machine the wheels are. */
+  pipOptions: string[];
+}
+
+export async function installWheels(options: WheelsOptions): Promise<void> {
+  const { interpreter, requirements, folder, pipOptions } = options;
+  if (existsSync(folder)) return;
   requirements.forEach(assertPlain);
   const draft = `${folder}.${randomBytes(6).toString('hex')}`;
   mkdirSync(draft, { recursive: true });
   try {
-    await runPip(options.interpreter, draft, requirements);
+    await runPip(interpreter, draft, [...pipArguments(draft), ...pipOptions, '--', ...requirements]);
     makeReadable(draft);
     renameSync(draft, folder);
   } catch (error) {
@@ -60,7 +76,6 @@ export async function installRequirements(options: EnvironmentOptions): Promise<
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
-  return folder;
 }
 
 /** The manifest parser refuses such as well; here it would steer pip, so nothing depends on the parser alone. */
@@ -73,7 +88,7 @@ function assertPlain(requirement: string): void {
   });
 }
 
-function requirementsOfBundle(bundle: Bundle): string[] {
+export function requirementsOfBundle(bundle: Bundle): string[] {
   return requirementsOf({ ...bundle, paths: Object.keys(bundle.files) });
 }
 
@@ -87,13 +102,11 @@ function environmentFolder({ home, interpreter }: EnvironmentOptions, requiremen
 function pipArguments(target: string): string[] {
   return [
     ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input', '--no-cache-dir'],
-    // Cells see the folder read-only: without bytecode, each of them would compile the packages anew.
-    ...['--only-binary', ':all:', '--compile', '--target', target, '--'],
+    ...['--only-binary', ':all:', '--target', target],
   ];
 }
 
-async function runPip(interpreter: Interpreter, target: string, requirements: string[]): Promise<void> {
-  const args = [...pipArguments(target), ...requirements];
+async function runPip(interpreter: Interpreter, target: string, args: string[]): Promise<void> {
   try {
     // The operator's own environment says where the index is. The folder is empty: pip takes the name of an
     // archive in its working directory for that archive.
@@ -108,7 +121,7 @@ async function runPip(interpreter: Interpreter, target: string, requirements: st
       fix: text.includes('No module named pip')
         ? 'Install pip for the system Python: apt-get install python3-pip'
         : 'Check the requirements of the manifest. A package without a wheel for this machine cannot be used.',
-      detail: { requirements },
+      detail: { requirements: args.slice(args.indexOf('--') + 1) },
       cause: error,
     });
   }

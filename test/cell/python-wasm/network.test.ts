@@ -109,6 +109,29 @@ describe('denied, and known as such', () => {
   });
 });
 
+test('requests works as it is, and is denied like the others', async () => {
+  const network = [{ host: '127.0.0.1', port, scheme: 'http', paths: ['/api/*'] }];
+  const source = `
+    import requests
+    def execute(params):
+        if "url" in params:
+            return requests.get(params["url"]).status_code
+        base = "http://127.0.0.1:${port}/api"
+        sent = requests.post(base + "/x", json={"a": 1}, timeout=5)
+        return [sent.json()["body"], requests.get(base + "/moved").url[-9:], requests.get(base + "/missing").status_code]
+  `;
+  const manifest = { capabilities: { network }, requirements: ['requests'], execution: ['wasm'] };
+  const installed = await runtime.install(writeSkill(folder, { source, manifest }));
+  expect((await runtime.execute(installed, {})).result).toEqual(['{"a": 1}', '/api/here', 404]);
+  for (const url of [`http://127.0.0.1:${port}/private`, 'https://skill.invalid/']) {
+    const outcome = await runtime.execute(installed, { url }, { reject: false });
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: 'capability_denied', detail: { capability: 'network', asked: `GET ${url}` } },
+    });
+  }
+}, 120_000);
+
 test('what is no http is not spoken', async () => {
   const before = seen.length;
   const code =

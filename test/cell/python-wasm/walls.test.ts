@@ -188,7 +188,7 @@ test('a skill that declares processes is run elsewhere', async () => {
   const source = 'def execute(params):\n    return "ran"\n';
   const manifest = { limits: { processes: 2 }, execution: ['wasm', 'subprocess'] };
   const dir = writeSkill(folder, { source, manifest });
-  expect((await jailed.execute(dir, {})).execution.engine).toBe('python');
+  expect((await jailed.execute(dir, {})).execution?.engine).toBe('python');
   const outcome = await jailed.execute(dir, {}, { execution: 'wasm', reject: false });
   expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_unavailable' } });
 });

@@ -8,6 +8,8 @@ import time
 
 
 def adapt():
+    # Libraries that know Pyodide would look for its JavaScript; what they do on Linux works.
+    sys.platform = "linux"
     time.sleep = sleep
     if not hasattr(os, "fork"):
         os.fork = fork
