@@ -4,7 +4,7 @@
  * @module
  */
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fdatasync, fstatSync, fsync, opendirSync, openSync } from 'node:fs';
+import { closeSync, constants, fdatasync, fstatSync, fsync, lstatSync, opendirSync, openSync } from 'node:fs';
 import type { BigIntStats, Dirent } from 'node:fs';
 import { promisify } from 'node:util';
 import { BrokerRefusal, type BrokerReply } from '../cell/contract.ts';
@@ -33,18 +33,24 @@ function identityOf({ dev, ino }: BigIntStats): string {
 
 /** Read one by one: a directory may hold more than fits the memory. */
 export function readDirectory(fd: number): BrokerReply {
-  const entries: { name: string; type: string }[] = [];
+  const entries: { name: string; type: string; identity?: string }[] = [];
   const directory = opendirSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' as BufferEncoding });
   try {
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
       const name = nameOf(entry);
-      if (name !== undefined) entries.push({ name, type: typeOf(entry) });
+      if (name !== undefined) entries.push({ name, type: typeOf(entry), ...identityAt(fd, name) });
       if (entries.length > MAX_ENTRIES) throw new BrokerRefusal('overflow', 'too many entries');
     }
   } finally {
     directory.closeSync();
   }
-  return { value: { entries } };
+  return { value: { entries, identity: identityOf(fstatSync(fd, { bigint: true })) } };
+}
+
+/** Nothing for a file that has gone since it was listed. */
+function identityAt(fd: number, name: string): { identity?: string } {
+  const stat = lstatSync(`/proc/self/fd/${fd}/${name}`, { bigint: true, throwIfNoEntry: false });
+  return stat ? { identity: identityOf(stat) } : {};
 }
 
 /** A name that is no UTF-8 cannot be said in WASI, and one that looks like it could be another file's. */

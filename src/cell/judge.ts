@@ -65,6 +65,14 @@ function concerns(withheld: Withheld, { capability, asked }: CapabilityEvent): b
   return withheld.capability === capability && (what === declared || what.startsWith(`${declared}/`));
 }
 
+/** From `127.0.0.1:80` or `https://example.org/x`. */
+function hostIn(what: string): string {
+  return what
+    .replace(/^[a-z]+:\/\//, '')
+    .replace(/[/?#].*$/, '')
+    .replace(/:\d+$/, '');
+}
+
 function isDeclarable(path: string): boolean {
   try {
     return readDeclaredPath({ path, access: 'read' }).kind === 'absolute';
@@ -81,7 +89,7 @@ function fixFor({ capability, asked }: CapabilityEvent): string {
     filesystem: isDeclarable(what)
       ? `If the skill needs it, declare it under capabilities.filesystem: { path: "${what}", access: ${access} }, and have the operator allow that path.`
       : 'No manifest can ask for it: a cell has this place for itself. Hand over what the skill needs as a parameter, or as a file of the workspace.',
-    network: `If the skill needs it, declare the host under capabilities.network: { host: "${what.replace(/:\d+$/, '')}" }.`,
+    network: `If the skill needs it, declare the host under capabilities.network: { host: "${hostIn(what)}" }.`,
     env: `If the skill needs it, declare it under env_vars: ${what}: { required: true }.`,
     process: 'If the skill needs to start programs, declare how many: limits: { processes: 8 }.',
     syscalls: 'The skill used a system call that no cell has.',

@@ -80,7 +80,7 @@ export class PythonWasmEngine implements Engine {
       entry: 'python/cell/main.js',
       args: mounts.map((mount) => mount.guest),
       mounts,
-      flags: ['--max-old-space-size=96', `--stack-size=${STACK_KIB}`],
+      flags: ['--max-old-space-size=96', `--stack-size=${STACK_KIB}`, '--expose-gc'],
     });
   }
 
@@ -123,7 +123,7 @@ const broker = (how: string): Enforcement => ({ by: 'broker', how });
 const IN_WASM = {
   filesystem: broker('every path walked from a handle of the granted directory, no link followed'),
   'filesystem.max_bytes': broker('bytes that a call adds are counted'),
-  network: broker('exact host, port, scheme, method and path; own DNS; private addresses refused'),
+  network: broker('exact host, port, scheme, method and path; one lookup; private addresses refused'),
   env: wasm('only granted names are handed over'),
   syscalls: wasm('the engine has none'),
   memory: wasm('maximum of the linear memory, and a limit on the process around it'),

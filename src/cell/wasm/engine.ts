@@ -143,7 +143,7 @@ const broker = (how: string): Enforcement => ({ by: 'broker', how });
 const IN_WASM = {
   filesystem: broker('every path walked from a handle of the granted directory, no link followed'),
   'filesystem.max_bytes': broker('bytes that a call adds are counted'),
-  network: broker('exact host, port, scheme, method and path; own DNS; private addresses refused'),
+  network: broker('exact host, port, scheme, method and path; one lookup; private addresses refused'),
   env: wasm('only granted names are handed over'),
   cpu: wasm('fuel: every run of the same call counts the same; and the CPU time of the call is watched'),
   syscalls: wasm('a component has none'),

@@ -149,7 +149,11 @@ async function runInstaller(options: InstallOptions, draft: string): Promise<voi
   stopWatch();
   if (exit.code === 0 && installer.killReason === undefined) return;
   if (exit.code === REFUSED_EXIT) throw refused(file, draft);
-  const reason = installer.killReason ?? (logs.text().trim().split('\n').at(-1) || `exit code ${exit.code}`);
+  const said = logs
+    .text()
+    .split('\n')
+    .find((line) => /^\w*Error\b/.test(line));
+  const reason = installer.killReason ?? said ?? `exit code ${exit.code}`;
   throw new SkillError('manifest_invalid', `The binary "${file}" could not be installed: ${reason}`, {
     fix: 'Rebuild it with a supported toolchain; `skillcell build` uses one.',
     detail: { file, reason },
