@@ -142,6 +142,11 @@ describe('a call that ends badly', () => {
   });
 });
 
+test('calls that use much memory do not add up', async () => {
+  for (let call = 0; call < 30; call++)
+    expect(await run('x = bytearray(60 << 20)\nr = len(x)')).toBe(60 << 20);
+});
+
 test('sleeping takes time and no CPU', async () => {
   const code = 'import time\nstart = time.monotonic()\ntime.sleep(0.3)\nr = time.monotonic() - start';
   const { result, usage } = await runtime.execute(skill, { code }, { execution: 'wasm' });

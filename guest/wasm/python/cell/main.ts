@@ -41,7 +41,7 @@ function load(init: PythonInit): void {
     ...(packagesFolder === undefined ? {} : { '/deps': readFolder(packagesFolder) }),
   };
   try {
-    cell = new PythonCell({ engine, init, folders, ports: ports(exit) });
+    cell = new PythonCell({ engine, init, folders, ports: ports(exit), collect });
     channel.send({ t: 'loaded' });
   } catch (error) {
     const { t: _, ...body } = describeEnd(error)?.body ?? { type: 'Trap', message: String(error) };
@@ -76,6 +76,11 @@ function ask(...[op, args, bytes]: Parameters<HostLine['ask']>): ReturnType<Host
     return { value: frame.body['value'] as Record<string, unknown>, bytes: frame.payload };
   }
   return exit(0);
+}
+
+/** The process is started with the flag that makes it possible to ask for it. */
+function collect(): void {
+  (globalThis as { gc?: () => void }).gc?.();
 }
 
 /** The guest ended itself; nothing of this process is used again. */

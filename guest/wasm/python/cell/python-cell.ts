@@ -40,6 +40,8 @@ export interface PythonCellOptions {
   /** Fixed folders by the path where the guest sees them. */
   folders: Record<string, FixedTree>;
   ports: Ports;
+  /** Gives memory back that nobody refers to any more, at once. */
+  collect: () => void;
 }
 
 /** What the module body said before there was a call that could hear it. */
@@ -58,7 +60,7 @@ export class PythonCell {
   readonly #options: PythonCellOptions;
   readonly #devices: DeviceTree;
   readonly #surroundings: Surroundings;
-  #interpreter: Interpreter;
+  #interpreter: Interpreter | undefined;
   #channel!: GuestChannel;
   #scratch: ScratchTree[] = [];
   #image: Image;
@@ -69,7 +71,6 @@ export class PythonCell {
     this.#devices = new DeviceTree(options.ports.random);
     this.#image = options.engine.image;
     this.#surroundings = { process: this.#newProcess(NOBODY), ports: options.ports, env: {} };
-    this.#interpreter = this.#newInterpreter();
     this.#loadAhead();
   }
 
@@ -79,7 +80,7 @@ export class PythonCell {
     for (const body of this.#overheard.denials) line.denied(body);
     this.#surroundings.process = this.#newProcess(line);
     try {
-      this.#interpreter.call(this.#options.engine.facts.functions.serve, params);
+      this.#running().call(this.#options.engine.facts.functions.serve, params);
       return answerOf(this.#channel);
     } catch (error) {
       const answer = describeEnd(error);
@@ -89,22 +90,36 @@ export class PythonCell {
   }
 
   get memoryBytes(): number {
-    return this.#interpreter.pages * PAGE_BYTES;
+    return this.#running().pages * PAGE_BYTES;
   }
 
   /** Takes back everything that the call did. */
   reset(): void {
-    const { facts } = this.#options.engine;
-    const grown = this.#interpreter.pages - this.#image.memory.length / PAGE_BYTES;
-    if (grown > MAX_GROWTH_PAGES) this.#interpreter = this.#newInterpreter();
-    else this.#interpreter.restore(this.#image, facts.layout);
+    if (this.#grownPages() > MAX_GROWTH_PAGES) this.#renew();
+    else this.#running().restore(this.#image, this.#options.engine.facts.layout);
     this.#surroundings.process = this.#newProcess(NOBODY);
+  }
+
+  #grownPages(): number {
+    return this.#running().pages - this.#image.memory.length / PAGE_BYTES;
+  }
+
+  #running(): Interpreter {
+    this.#interpreter ??= this.#newInterpreter();
+    return this.#interpreter;
+  }
+
+  /** The old memory has to be gone first: two of them could be more than the process may have. */
+  #renew(): void {
+    this.#interpreter = undefined;
+    this.#options.collect();
+    this.#running();
   }
 
   /** Tells the harness what this cell may do. */
   #prepare(): void {
     const { engine, init } = this.#options;
-    this.#interpreter.call(engine.facts.functions.prepare, encoder.encode(JSON.stringify(init.harness)));
+    this.#running().call(engine.facts.functions.prepare, encoder.encode(JSON.stringify(init.harness)));
   }
 
   /**
@@ -126,13 +141,13 @@ export class PythonCell {
       this.reset();
       this.#prepare();
     }
-    this.#image = this.#interpreter.takeImage(layout);
+    this.#image = this.#running().takeImage(layout);
     this.reset();
   }
 
   #runsBody(): boolean {
     try {
-      this.#interpreter.call(this.#options.engine.facts.functions.load, new Uint8Array());
+      this.#running().call(this.#options.engine.facts.functions.load, new Uint8Array());
       return this.#channel.reply === undefined;
     } catch {
       return false;
