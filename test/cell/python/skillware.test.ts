@@ -21,7 +21,7 @@ async function run(
     audit: false,
     env: {},
   });
-  return await runtime.execute(bundle, params, { reject: false });
+  return await runtime.execute(bundle, params, { execution: 'subprocess', reject: false });
 }
 
 function skill(body: string, head = ''): Record<string, string> {

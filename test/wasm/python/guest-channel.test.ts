@@ -1,0 +1,97 @@
+/**
+ * Descriptor 3 of a Python cell, where a skill can write whatever it likes.
+ *
+ * @module
+ */
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ChannelFault, GuestChannel } from '../../../guest/wasm/python/cell/guest-channel.ts';
+import { BrokerError } from '../../../guest/wasm/wasi/broker-client.ts';
+
+interface Opened {
+  channel: GuestChannel;
+  asked: string[];
+  denied: unknown[];
+}
+
+function open(): Opened {
+  const asked: string[] = [];
+  const denied: unknown[] = [];
+  const channel = new GuestChannel({
+    maxPayload: 1000,
+    onDenied: (body) => denied.push(body),
+    ask: (op) => {
+      asked.push(op);
+      if (op === 'httpRead') throw new BrokerError('denied');
+      return { value: { status: 200 }, bytes: Buffer.from('body') };
+    },
+  });
+  return { channel, asked, denied };
+}
+
+function frame(body: unknown, payload = ''): Buffer {
+  const text = Buffer.from(JSON.stringify(body));
+  const header = Buffer.alloc(4);
+  header.writeUInt32LE(text.length);
+  return Buffer.concat([header, text, Buffer.from(payload)]);
+}
+
+test('the first reply counts, however it is cut', () => {
+  const { channel } = open();
+  const bytes = Buffer.concat([
+    frame({ t: 'result', payload_bytes: 2 }, '42'),
+    frame({ t: 'result', payload_bytes: 1 }, '7'),
+  ]);
+  for (const byte of bytes) channel.write(Uint8Array.of(byte));
+  expect(Buffer.from(channel.reply?.payload ?? []).toString()).toBe('42');
+});
+
+test('only http is asked for, and the answer is read back', () => {
+  const { channel, asked } = open();
+  for (const op of ['open', 'unlinkAt', 'http', 'httpRead']) channel.write(frame({ t: 'ask', op, args: {} }));
+  expect(asked).toEqual(['http', 'httpRead']);
+  const into = new Uint8Array(1000);
+  const text = Buffer.from(into.subarray(0, channel.read(into))).toString();
+  expect(text.match(/nosys/g)).toHaveLength(2);
+  expect(text).toContain('{"value":{"status":200},"payload_bytes":4}body');
+  expect(text).toContain('"code":"denied"');
+});
+
+test('denials are passed on, but not without end', () => {
+  const { channel, denied } = open();
+  for (let n = 0; n < 200; n++) channel.write(frame({ t: 'denied', capability: 'env', asked: `read ${n}` }));
+  expect(denied).toHaveLength(64);
+});
+
+test.each([
+  ['a length beyond reason', Buffer.from([0xff, 0xff, 0xff, 0xff])],
+  ['no JSON', Buffer.from([2, 0, 0, 0, 0x7b, 0x7b])],
+  ['no object', frame(5)],
+  ['an unknown kind', frame({ t: 'init' })],
+  ['a payload that is too large', frame({ t: 'result', payload_bytes: 5000 })],
+  ['a payload of less than nothing', frame({ t: 'result', payload_bytes: -1 })],
+  ['a payload of no number', frame({ t: 'result', payload_bytes: 'many' })],
+])('%s is a fault that cannot be taken back', (_, bytes) => {
+  const { channel } = open();
+  expect(() => channel.write(bytes)).toThrow(ChannelFault);
+  try {
+    channel.write(frame({ t: 'result', payload_bytes: 1 }, '1'));
+  } catch {
+    // The guest would catch it as well.
+  }
+  expect(() => channel.reply).toThrow(ChannelFault);
+});
+
+test('any bytes end in a reply, in nothing, or in a fault', () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (chunks) => {
+      const { channel } = open();
+      try {
+        for (const chunk of chunks) channel.write(chunk);
+        expect(channel.reply).toBeUndefined();
+      } catch (error) {
+        expect(error).toBeInstanceOf(ChannelFault);
+      }
+    }),
+  );
+});
