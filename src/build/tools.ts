@@ -5,7 +5,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
 
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
@@ -44,13 +44,24 @@ export interface CompileOptions {
 /** Runs a compiler and returns what it prints; its complaint becomes the error. */
 export function compile(program: string, args: readonly string[], options: CompileOptions): string {
   const { source, env = process.env, ...rest } = options;
-  const ended = spawnSync(program, args, { ...rest, env, maxBuffer: MAX_OUTPUT_BYTES, encoding: 'utf8' });
+  const ended = spawnSync(program, args, {
+    ...rest,
+    env: withoutPackagePrograms(env),
+    maxBuffer: MAX_OUTPUT_BYTES,
+    encoding: 'utf8',
+  });
   if (ended.status === 0) return ended.stdout;
   const words = ended.error?.message ?? `${ended.stderr}${ended.stdout}`.trim();
   throw new SkillError('manifest_invalid', `${source} was not built: "${program}" failed`, {
     fix: 'Correct the source as the compiler says.',
     detail: { program, args, trace: words.slice(0, SHOWN_CHARACTERS) },
   });
+}
+
+/** npm puts the programs of packages in front; clang would run a `wasm-opt` among them that does not fit its output. */
+function withoutPackagePrograms(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
+  return { ...env, PATH: folders.join(delimiter) };
 }
 
 export function demand(tool: Tool): void {
