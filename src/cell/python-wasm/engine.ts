@@ -30,6 +30,7 @@ export class PythonWasmEngine implements Engine {
   readonly name = 'python-wasm';
   readonly reusable = true;
   readonly #options: PythonWasmOptions;
+  #isInstalled: boolean | undefined;
   #installed: Promise<string> | undefined;
 
   constructor(options: PythonWasmOptions) {
@@ -45,7 +46,9 @@ export class PythonWasmEngine implements Engine {
   }
 
   missing(): { reason: string; fix: string } | undefined {
-    if (isPyodideInstalled()) return undefined;
+    // Looking for a package takes longer than a call.
+    this.#isInstalled ??= isPyodideInstalled();
+    if (this.#isInstalled) return undefined;
     return {
       reason: 'the package pyodide is not installed',
       fix: `Install it: npm install pyodide@${PYODIDE.version}`,
