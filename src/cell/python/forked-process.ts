@@ -21,6 +21,8 @@ export interface ForkedProcessOptions {
   grant: Grant;
   /** The host's pids of the zygote and its children. */
   siblings: () => number[];
+  /** The group that the child was born in, if it has one to itself. */
+  adopt: (pid: number) => Cgroup | undefined;
   makeCgroup: () => Cgroup | undefined;
   /** Asks the zygote to end this child. */
   end: () => void;
@@ -55,11 +57,14 @@ export class ForkedProcess implements CellProcess {
 
   /** Called with the zygote's word that the child is there, long before the child itself is ready. */
   onForked(pid: unknown): void {
-    const hostPid = this.#options.siblings().find((candidate) => pidInside(candidate) === pid);
-    if (hostPid === undefined || this.#meter) return;
-    this.#cgroup = this.#options.makeCgroup();
+    if (this.#meter) return;
+    const { siblings, adopt, makeCgroup } = this.#options;
+    const hostPid = siblings().find((candidate) => pidInside(candidate) === pid);
+    if (hostPid === undefined) return;
+    const born = adopt(hostPid);
+    this.#cgroup = born ?? makeCgroup();
     this.#meter = new Meter(hostPid, this.#cgroup);
-    this.#attached = this.#cgroup?.attach(hostPid) ?? Promise.resolve();
+    this.#attached = born ? Promise.resolve() : (this.#cgroup?.attach(hostPid) ?? Promise.resolve());
     // Told to whoever waits for it in confine().
     this.#attached.catch(() => undefined);
   }

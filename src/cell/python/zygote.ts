@@ -15,6 +15,7 @@ import type { JailProcess } from '../jail/process.ts';
 import type { JailWall } from '../jail/wall.ts';
 import { LogCapture } from '../log-capture.ts';
 import { confined } from '../session.ts';
+import { BirthGroup } from './birth-group.ts';
 import { ForkedProcess } from './forked-process.ts';
 
 const GUEST_RUN_DIR = '/run/zygote';
@@ -35,6 +36,7 @@ export class PythonZygote implements Zygote {
   readonly #runDir: string;
   readonly #jailed: JailProcess;
   readonly #forks = new Map<string, ForkedProcess>();
+  readonly #births: BirthGroup;
   #settleReady!: (ready: boolean) => void;
   #listening = false;
   #closing = false;
@@ -45,6 +47,10 @@ export class PythonZygote implements Zygote {
     const { wall, home, artifact, grant } = options;
     this.ready = new Promise((resolve) => (this.#settleReady = resolve));
     this.#runDir = makeRunDir(home, wall.identity(grant)?.uid);
+    this.#births = new BirthGroup({
+      makeCgroup: () => wall.cgroupFor(grant),
+      zygotePid: () => this.#jailed.innerPid,
+    });
     this.#jailed = wall.launch(zygoteSpec(artifact.spec(grant), this.#runDir), zygoteGrant(grant));
     // Its own words only matter while starting, and then the fallback is a cold start.
     void new LogCapture(this.#jailed.logs, () => undefined);
@@ -68,7 +74,8 @@ export class PythonZygote implements Zygote {
       channel: connect(join(this.#runDir, 'socket')),
       log: connect(join(this.#runDir, 'socket')),
       grant,
-      siblings: () => this.#jailed.members(),
+      siblings: () => [...this.#births.members(), ...this.#jailed.members()],
+      adopt: (pid) => this.#births.adopt(pid),
       makeCgroup: () => wall.cgroupFor(grant),
       end: () => this.#send({ t: 'kill', id: name }),
       endAll: () => this.#end(),
@@ -104,7 +111,8 @@ export class PythonZygote implements Zygote {
     if (body['t'] === 'ready') return void this.#onStarted();
     if (body['t'] === 'listening') {
       this.#listening = true;
-      return this.#settleReady(true);
+      void this.#births.prepare().then(() => this.#settleReady(true));
+      return undefined;
     }
     const name = String(body['id']);
     if (body['t'] === 'forked') return this.#forks.get(name)?.onForked(body['pid']);
@@ -135,6 +143,7 @@ export class PythonZygote implements Zygote {
 
   #onExit(): void {
     this.#ended = true;
+    this.#births.close();
     this.#settleReady(false);
     for (const fork of this.#forks.values()) fork.onExit({ code: null, signal: 'SIGKILL' });
     this.#forks.clear();
