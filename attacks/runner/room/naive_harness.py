@@ -15,6 +15,8 @@ def reply(value):
 
 def main():
     request = json.load(sys.stdin)
+    # Never closed: which descriptors the room inherits differs from machine to machine, this one is always there.
+    forgotten = open("/secret.txt")
     import skill
 
     value = None
