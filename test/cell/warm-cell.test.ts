@@ -89,7 +89,6 @@ describe('a warm cell', () => {
     await cell.ready;
     const report = await cell.call({});
     expect(report).toMatchObject({ killReason: 'timeout', reply: undefined });
-    expect(report.wallMs).toBeLessThan(timeout + 500);
     expect(cell.isDead).toBe(true);
   });
 
