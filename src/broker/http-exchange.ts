@@ -13,11 +13,14 @@ import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { BrokerRefusal } from '../cell/contract.ts';
 import type { HttpRequest } from './http-request.ts';
+import { startTimer, watchPhases } from './http-timeouts.ts';
 
 export interface HttpResponse {
   status: number;
   headers: [string, string][];
   message: IncomingMessage;
+  /** How long the guest wants to wait for more of the body; in milliseconds. */
+  betweenBytesMs: number | undefined;
   close(): void;
 }
 
@@ -38,7 +41,10 @@ export function sendRequest(
   const outgoing = open(request, body, options);
   const abort = (): void => void outgoing.destroy(new BrokerRefusal('badf', 'the call is over'));
   options.signal.addEventListener('abort', abort, { once: true });
-  outgoing.on('response', (message) => resolve(describe(message, outgoing)));
+  watchPhases(outgoing, request.timeouts, request.url.protocol === 'https:');
+  outgoing.on('response', (message) =>
+    resolve({ ...describe(message, outgoing), betweenBytesMs: request.timeouts.betweenBytes }),
+  );
   outgoing.on('timeout', () => outgoing.destroy(new BrokerRefusal('timedout', 'no answer in time')));
   outgoing.on('error', (error) => reject(asRefusal(error)));
   outgoing.on('close', () => {
@@ -77,7 +83,7 @@ function pinnedTo(address: string): LookupFunction {
   };
 }
 
-function describe(message: IncomingMessage, outgoing: ClientRequest): HttpResponse {
+function describe(message: IncomingMessage, outgoing: ClientRequest): Omit<HttpResponse, 'betweenBytesMs'> {
   // A response that breaks off is told when it is read.
   message.on('error', () => undefined);
   return {
@@ -118,9 +124,11 @@ function asRefusal(error: Error): BrokerRefusal {
 }
 
 /** Some bytes of the response, none at its end. */
-export function nextBytes({ message }: HttpResponse, wanted: number): Promise<Uint8Array> {
+export function nextBytes(response: HttpResponse, wanted: number): Promise<Uint8Array> {
+  const { message, betweenBytesMs } = response;
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const settle = (outcome: () => void): void => {
+    clearTimeout(timer);
     message.off('readable', attempt).off('end', attempt).off('error', attempt).off('close', attempt);
     outcome();
   };
@@ -135,6 +143,10 @@ export function nextBytes({ message }: HttpResponse, wanted: number): Promise<Ui
     message.read(0);
     return undefined;
   };
+  const timer = startTimer(betweenBytesMs, () => {
+    settle(() => reject(new BrokerRefusal('readtimeout', 'no more bytes in time')));
+    response.close();
+  });
   message.on('readable', attempt).on('end', attempt).on('error', attempt).on('close', attempt);
   attempt();
   return promise;

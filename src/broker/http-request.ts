@@ -6,6 +6,7 @@
 import { BrokerRefusal } from '../cell/contract.ts';
 import type { NetworkRule } from '../manifest/manifest.ts';
 import { hostCovers } from '../policy/patterns.ts';
+import { readTimeouts, type HttpTimeouts } from './http-timeouts.ts';
 
 const METHOD = /^[A-Z]{1,16}$/;
 /** They speak to what lies between us and the server. */
@@ -40,6 +41,7 @@ export interface HttpRequest {
   method: string;
   url: URL;
   headers: Record<string, string[]>;
+  timeouts: HttpTimeouts;
 }
 
 export function readRequest(args: Record<string, unknown>): HttpRequest {
@@ -47,7 +49,12 @@ export function readRequest(args: Record<string, unknown>): HttpRequest {
   if (REFUSED_METHODS.has(method)) throw bad('method');
   const { scheme } = args;
   if (scheme !== 'http' && scheme !== 'https') throw bad('scheme');
-  return { method, url: readUrl(scheme, args), headers: readHeaders(args['headers']) };
+  return {
+    method,
+    url: readUrl(scheme, args),
+    headers: readHeaders(args['headers']),
+    timeouts: readTimeouts(args),
+  };
 }
 
 function readUrl(scheme: 'http' | 'https', args: Record<string, unknown>): URL {

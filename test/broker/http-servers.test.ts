@@ -68,6 +68,37 @@ describe('servers that mean no good', () => {
     expect(await asked.code('http', request(server.authority))).toMatch(code);
   });
 
+  it('is slower than the guest wants to wait, in each phase of a request', async () => {
+    // Longer than the test may take: what ends the waiting is what the guest asked for.
+    const patient = { timeoutMs: 600_000 };
+    await using silent = await TestServer.startRaw(() => undefined);
+    using secure = silent.broker({ scheme: 'https' }, patient);
+    const handshake = { scheme: 'https', connectTimeout: 50 };
+    expect(await secure.code('http', request(silent.authority, handshake))).toBe('timedout');
+    using asked = silent.broker({}, patient);
+    const firstByte = { connectTimeout: 60_000, firstByteTimeout: 50 };
+    expect(await asked.code('http', request(silent.authority, firstByte))).toBe('readtimeout');
+    await using stopping = await TestServer.startRaw((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf');
+    });
+    using halted = stopping.broker({}, patient);
+    const { body } = await halted.value('http', request(stopping.authority, { betweenBytesTimeout: 50 }));
+    expect((await halted.reply('httpRead', { body, length: 10 })).payload?.length).toBe(4);
+    expect(await halted.code('httpRead', { body, length: 10 })).toBe('readtimeout');
+    expect(await halted.code('httpRead', { body, length: 10 })).toBe('incomplete');
+    await untilNone(silent);
+    await untilNone(stopping);
+  });
+
+  it('is waited for as long as the broker allows, whatever the guest asks for', async () => {
+    await using silent = await TestServer.startRaw(() => undefined);
+    using asked = silent.broker({}, { timeoutMs: 100 });
+    const long = { connectTimeout: 1e12, firstByteTimeout: 1e12, betweenBytesTimeout: 1e12 };
+    expect(await asked.code('http', request(silent.authority, long))).toBe('timedout');
+    for (const wrong of [-1, '50', null, Number.NaN])
+      expect(await asked.code('http', request(silent.authority, { firstByteTimeout: wrong }))).toBe('inval');
+  });
+
   it('never answers, or stops in the middle', async () => {
     await using silent = await TestServer.startRaw(() => undefined);
     using asked = silent.broker({}, { timeoutMs: 100 });

@@ -44,7 +44,7 @@ export interface BrokerAnswer {
 
 /** A refusal or failure. `denied` is a refusal by the grant, which the host has recorded already. */
 export class BrokerError extends Error {
-  /** Like POSIX, in lower case without the E (`noent`), or `denied`; http adds `dns`, `tls`, `toobig`, `timedout`. */
+  /** Like POSIX, in lower case without the E (`noent`), or `denied`; http adds `dns`, `tls`, `toobig`, `timedout`, `readtimeout`. */
   readonly code: string;
 
   constructor(code: string, message: string = code) {
