@@ -63,6 +63,13 @@ test('denials are passed on, but not without end', () => {
   expect(denied).toHaveLength(64);
 });
 
+test('a denial announces no bytes and has no other fields: the host would miscount what follows', () => {
+  const { channel, denied } = open();
+  const report = { t: 'denied', capability: 'env', asked: 'read A', declared: 'no' };
+  channel.write(frame({ ...report, call: 1, payload_bytes: 3 }, 'abc'));
+  expect(denied).toEqual([report]);
+});
+
 test.each([
   ['a length beyond reason', Buffer.from([0xff, 0xff, 0xff, 0xff])],
   ['no JSON', Buffer.from([2, 0, 0, 0, 0x7b, 0x7b])],

@@ -116,7 +116,7 @@ export class GuestChannel implements OpenNode {
   #onFrame(frame: GuestReply): void {
     switch (frame.body['t']) {
       case 'denied':
-        if (this.#denials++ < MAX_DENIALS) this.#options.onDenied(frame.body);
+        if (this.#denials++ < MAX_DENIALS) this.#options.onDenied(denialOf(frame.body));
         return;
       case 'ask':
         return this.#onAsk(frame);
@@ -153,4 +153,9 @@ export class GuestChannel implements OpenNode {
     this.#fault ??= fault;
     throw fault;
   }
+}
+
+/** Nothing else is passed on: announced bytes that do not follow would make the host take our next words for them. */
+function denialOf({ capability, asked, declared }: Record<string, unknown>): Record<string, unknown> {
+  return { t: 'denied', capability, asked, declared };
 }
