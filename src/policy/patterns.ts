@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { starMatches } from '../manifest/star-pattern.ts';
 
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?';
 const HOST = new RegExp(`^(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*$|^\\[?[0-9a-f:]*:[0-9a-f:.]+\\]?$`);
@@ -64,7 +65,7 @@ function segmentsCover(pattern: string[], path: string[]): boolean {
     for (const at of reached) {
       const part = pattern[at];
       if (part === '**') next.add(at);
-      else if (part !== undefined && segmentMatches(part, segment)) next.add(at + 1);
+      else if (part !== undefined && starMatches(part, segment)) next.add(at + 1);
     }
     reached = withSkipped(pattern, next);
   }
@@ -75,18 +76,4 @@ function segmentsCover(pattern: string[], path: string[]): boolean {
 function withSkipped(pattern: string[], positions: Set<number>): Set<number> {
   for (const at of positions) if (pattern[at] === '**') positions.add(at + 1);
   return positions;
-}
-
-function segmentMatches(pattern: string, segment: string): boolean {
-  const [head = '', ...rest] = pattern.split('*');
-  if (rest.length === 0) return pattern === segment;
-  const tail = rest.pop() ?? '';
-  if (!segment.startsWith(head) || segment.length < head.length + tail.length) return false;
-  let at = head.length;
-  for (const piece of rest) {
-    const found = segment.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
-  }
-  return at <= segment.length - tail.length && segment.endsWith(tail);
 }

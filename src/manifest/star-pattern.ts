@@ -1,0 +1,20 @@
+/**
+ * Text patterns in which `*` stands for any text. Walked without backtracking: the earliest place of each part is as
+ * good as any, so that a hostile text costs no more than its length.
+ *
+ * @module
+ */
+
+export function starMatches(pattern: string, text: string): boolean {
+  const [head = '', ...rest] = pattern.split('*');
+  if (rest.length === 0) return pattern === text;
+  const tail = rest.pop() ?? '';
+  if (!text.startsWith(head) || text.length < head.length + tail.length) return false;
+  let at = head.length;
+  for (const piece of rest) {
+    const found = text.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return at <= text.length - tail.length && text.endsWith(tail);
+}

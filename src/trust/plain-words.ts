@@ -1,0 +1,99 @@
+/**
+ * What a skill asks for, in sentences that a person can decide on. The most dangerous comes first.
+ *
+ * @module
+ */
+import type { EnvRule, FilesystemRule, Manifest, NetworkRule } from '../manifest/manifest.ts';
+import { quote } from '../manifest/quote.ts';
+import { formatDuration, formatSize } from '../manifest/units.ts';
+
+export type Risk = 'high' | 'medium' | 'low';
+
+export interface Sentence {
+  risk: Risk;
+  text: string;
+}
+
+const ORDER: readonly Risk[] = ['high', 'medium', 'low'];
+
+/** One sentence per capability, riskiest first; a skill that asks for nothing gets one that says so. */
+export function describeCapabilities(manifest: Manifest): Sentence[] {
+  const { filesystem, network } = manifest.capabilities;
+  const sentences = [
+    ...unisolated(manifest),
+    ...Object.entries(manifest.env).map(([name, rule]) => aboutVariable(name, rule)),
+    ...network.map(aboutHost),
+    ...filesystem.map(aboutPath),
+    ...aboutProcesses(manifest),
+    ...aboutContainer(manifest),
+  ];
+  if (sentences.length === 0)
+    sentences.push({ risk: 'low', text: 'It sees no files of yours, no network, no variables.' });
+  sentences.push(aboutLimits(manifest));
+  return sentences.toSorted((a, b) => ORDER.indexOf(a.risk) - ORDER.indexOf(b.risk));
+}
+
+function unisolated({ execution }: Manifest): Sentence[] {
+  if (!execution.includes('in_process')) return [];
+  const text =
+    'It may ask to run without any isolation, with everything that you can do; that needs --trust-remote-code as well.';
+  return [{ risk: 'high', text }];
+}
+
+function aboutVariable(name: string, { secret, hosts, required }: EnvRule): Sentence {
+  const need = required ? 'needs' : 'can use';
+  if (!secret)
+    return { risk: 'medium', text: `It ${need} the value of your environment variable ${quote(name)}.` };
+  const places = hosts.map(quote).join(' and ');
+  const text = `It ${need} your secret ${quote(name)}: it never sees the value, but can have it sent to ${places || 'no host at all'}.`;
+  return { risk: 'high', text };
+}
+
+function aboutHost({ host, port, scheme, methods, paths }: NetworkRule): Sentence {
+  const where = `${scheme ?? 'https'}://${host}${port === undefined ? '' : `:${port}`}`;
+  const isWide = host.startsWith('*.');
+  const how = [
+    methods === undefined ? 'with any method' : `with ${methods.join(', ') || 'no method'}`,
+    paths === undefined ? '' : `, paths ${paths.map(quote).join(', ')} only`,
+  ].join('');
+  const what = isWide ? ', which is every host below that name,' : '';
+  const text = `It can send what it is given to ${quote(where)}${what} ${how}.`;
+  return { risk: isWide || methods === undefined || methods.some(changes) ? 'high' : 'medium', text };
+}
+
+function changes(method: string): boolean {
+  return !['GET', 'HEAD', 'OPTIONS'].includes(method);
+}
+
+function aboutPath({ path, access, maxBytes }: FilesystemRule): Sentence {
+  const isOwn = !path.startsWith('/') && !path.startsWith('${');
+  if (isOwn) return { risk: 'low', text: `It reads ${quote(path)} of its own folder.` };
+  if (access === 'read') return { risk: 'medium', text: `It can read everything in ${quote(path)}.` };
+  const most = maxBytes === undefined ? '' : `, and add up to ${formatSize(maxBytes)}`;
+  return { risk: 'high', text: `It can read, change and delete everything in ${quote(path)}${most}.` };
+}
+
+function aboutProcesses({ limits }: Manifest): Sentence[] {
+  if (!limits.processes) return [];
+  const text = `It can start programs inside its cell, up to ${limits.processes} at once.`;
+  return [{ risk: 'medium', text }];
+}
+
+function aboutContainer({ container }: Manifest): Sentence[] {
+  const source = container?.image ?? container?.dockerfile;
+  return source === undefined
+    ? []
+    : [{ risk: 'medium', text: `It brings a userland of its own: ${quote(source)}.` }];
+}
+
+function aboutLimits({ limits }: Manifest): Sentence {
+  const said = [
+    ...(limits.timeout === undefined ? [] : [`${formatDuration(limits.timeout)} per call`]),
+    ...(limits.memory === undefined ? [] : [`${formatSize(limits.memory)} of memory`]),
+  ];
+  const text =
+    said.length === 0
+      ? 'It has the usual limits of time and memory.'
+      : `It asks for up to ${said.join(' and ')}.`;
+  return { risk: 'low', text };
+}

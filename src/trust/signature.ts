@@ -1,0 +1,129 @@
+/**
+ * Who stands behind a bundle. What is signed is the lock, which names every file and the capability set; the
+ * signature lies beside it in `skill.sig` and is no part of the bundle, so that adding one changes no digest.
+ *
+ * @module
+ */
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
+import { z } from 'zod';
+import { SkillError } from '../errors.ts';
+import { sha256 } from '../load/digest.ts';
+
+const KEY_PREFIX = 'ed25519:';
+/** Keeps a signature from being taken for one of something else. */
+const PURPOSE = 'skillcell lock signature v1';
+const MAX_SIGNATURES = 16;
+const MAX_BYTES = 1024 * 1024;
+/** An Ed25519 public key in DER is this and the 32 bytes of the key. */
+const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex');
+
+export interface Ed25519Signature {
+  type: 'ed25519';
+  key: string;
+  signature: string;
+}
+
+export interface SigstoreSignature {
+  type: 'sigstore';
+  /** A Sigstore bundle as its own tools write it. */
+  bundle: Record<string, unknown>;
+}
+
+export type Signature = Ed25519Signature | SigstoreSignature;
+
+export interface SignatureFile {
+  version: 1;
+  signatures: Signature[];
+}
+
+const base64 = z.base64().max(1024);
+const schema: z.ZodType<SignatureFile> = z.strictObject({
+  version: z.literal(1),
+  signatures: z
+    .array(
+      z.discriminatedUnion('type', [
+        z.strictObject({
+          type: z.literal('ed25519'),
+          key: z.string().refine(isPublicKey),
+          signature: base64,
+        }),
+        z.strictObject({ type: z.literal('sigstore'), bundle: z.record(z.string(), z.unknown()) }),
+      ]),
+    )
+    .min(1)
+    .max(MAX_SIGNATURES),
+});
+
+/** The bytes that a signature is over. */
+export function signedBytes(lock: Buffer): Buffer {
+  return Buffer.from(`${PURPOSE}\nsha256:${sha256(lock)}\n`);
+}
+
+export function makeKeyPair(): { privateKey: string; publicKey: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(SPKI_HEADER.length);
+  return {
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    publicKey: KEY_PREFIX + raw.toString('base64'),
+  };
+}
+
+/** Signs a lock with a private key in PEM. */
+export function signLock(lock: Buffer, privateKeyPem: string): Ed25519Signature {
+  const key = readPrivateKey(privateKeyPem);
+  const raw = createPublicKey(key).export({ type: 'spki', format: 'der' }).subarray(SPKI_HEADER.length);
+  return {
+    type: 'ed25519',
+    key: KEY_PREFIX + raw.toString('base64'),
+    signature: sign(null, signedBytes(lock), key).toString('base64'),
+  };
+}
+
+function readPrivateKey(pem: string): ReturnType<typeof createPrivateKey> {
+  const fix = 'Give a file with an Ed25519 private key in PEM; `skillcell sign --new-key FILE` makes one.';
+  try {
+    const key = createPrivateKey(pem);
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch (cause) {
+    throw new SkillError('usage', 'The private key cannot be read', { fix, cause });
+  }
+  throw new SkillError('usage', 'The private key is no Ed25519 key', { fix });
+}
+
+export function isGoodEd25519({ key, signature }: Ed25519Signature, lock: Buffer): boolean {
+  const raw = Buffer.from(key.slice(KEY_PREFIX.length), 'base64');
+  const publicKey = createPublicKey({
+    key: Buffer.concat([SPKI_HEADER, raw]),
+    format: 'der',
+    type: 'spki',
+  });
+  return verify(null, signedBytes(lock), publicKey, Buffer.from(signature, 'base64'));
+}
+
+/** `ed25519:` and the 32 bytes of a key in base64. */
+export function isPublicKey(text: string): boolean {
+  if (!text.startsWith(KEY_PREFIX)) return false;
+  const raw = Buffer.from(text.slice(KEY_PREFIX.length), 'base64');
+  return raw.length === 32 && KEY_PREFIX + raw.toString('base64') === text;
+}
+
+export function parseSignatures(bytes: Buffer): SignatureFile {
+  const parsed = bytes.length > MAX_BYTES ? undefined : schema.safeParse(readJson(bytes));
+  if (parsed?.success) return parsed.data;
+  const reason = parsed ? z.prettifyError(parsed.error).replaceAll('\n', ' ') : 'it is too large';
+  throw new SkillError('signature_invalid', `The file "skill.sig" cannot be read: ${reason}`, {
+    fix: 'Have the publisher sign the skill again with `skillcell sign`.',
+  });
+}
+
+function readJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+export function formatSignatures(file: SignatureFile): string {
+  return `${JSON.stringify(file, null, 2)}\n`;
+}

@@ -1,0 +1,113 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isArgumentPath, valuesAt } from '../../src/trust/argument-path.ts';
+import {
+  applyRules,
+  strictest,
+  type Condition,
+  type GuardRule,
+  type Proposal,
+} from '../../src/trust/guard.ts';
+
+const PROPOSAL: Proposal = {
+  skill: 'finance/transfer',
+  digest: `sha256:${'0'.repeat(64)}`,
+  caller: 'mcp:alice',
+  arguments: { amount: 5000, to: { country: 'XX' }, files: ['/etc/passwd', 'notes.txt'], dry: false },
+  capabilities: ['network', 'env'],
+};
+
+const deny = (rule: Partial<GuardRule>): GuardRule => ({ decision: 'deny', reason: 'because', ...rule });
+
+function decides(rule: Partial<GuardRule>): boolean {
+  return applyRules([deny(rule)], PROPOSAL).decision === 'deny';
+}
+
+describe('a guard rule', () => {
+  it.each<[Partial<GuardRule>, boolean]>([
+    [{}, true],
+    [{ skill: 'finance/*' }, true],
+    [{ skill: 'text/*' }, false],
+    [{ caller: 'mcp:*' }, true],
+    [{ caller: 'cli' }, false],
+    [{ capability: 'network' }, true],
+    [{ capability: 'filesystem' }, false],
+    [{ skill: 'finance/*', caller: 'cli' }, false],
+  ])('%j speaks: %s', (rule, expected) => {
+    expect(decides(rule)).toBe(expected);
+  });
+
+  it.each<[Condition, boolean]>([
+    [{ path: '$.amount', above: 1000 }, true],
+    [{ path: '$.amount', above: 5000 }, false],
+    [{ path: '$.amount', below: 5001 }, true],
+    [{ path: '$.amount', above: 1000, below: 2000 }, false],
+    [{ path: '$.to.country', equals: 'XX' }, true],
+    [{ path: '$.to', equals: { country: 'XX' } }, true],
+    [{ path: '$.files[0]', like: '/etc/*' }, true],
+    [{ path: '$.files[1]', like: '/etc/*' }, false],
+    [{ path: '$.files[*]', like: '*passwd' }, true],
+    [{ path: '$.missing', exists: false }, true],
+    [{ path: '$.dry', exists: false }, false],
+    [{ path: '$.dry', exists: true }, true],
+    [{ path: '$.missing', equals: undefined }, false],
+    [{ path: '$.to.constructor', exists: true }, false],
+    [{ path: '$["to"]["country"]', equals: 'XX' }, true],
+  ])('speaks on the argument %j: %s', (condition, expected) => {
+    expect(decides({ arguments: [condition] })).toBe(expected);
+  });
+
+  it('demands that every condition holds', () => {
+    const [high, far]: Condition[] = [
+      { path: '$.amount', above: 1 },
+      { path: '$.to.country', equals: 'YY' },
+    ];
+    expect(decides({ arguments: [high as Condition, far as Condition] })).toBe(false);
+  });
+});
+
+describe('the answer', () => {
+  it('is the strictest, with the reasons of all that are as strict', () => {
+    const rules = [
+      deny({ decision: 'ask', reason: 'large' }),
+      deny({ decision: 'allow', reason: 'known' }),
+      deny({ decision: 'ask', reason: 'abroad' }),
+    ];
+    expect(applyRules(rules, PROPOSAL)).toEqual({ decision: 'ask', reasons: ['large', 'abroad'] });
+    expect(applyRules([], PROPOSAL)).toEqual({ decision: 'allow', reasons: [] });
+  });
+
+  it('never becomes laxer by one more answer', () => {
+    const order = ['allow', 'ask', 'deny'] as const;
+    const answer = fc.record({ decision: fc.constantFrom(...order), reasons: fc.array(fc.string()) });
+    fc.assert(
+      fc.property(fc.array(answer), answer, (some, more) => {
+        const [before, after] = [strictest(some), strictest([...some, more])];
+        expect(order.indexOf(after.decision)).toBeGreaterThanOrEqual(order.indexOf(before.decision));
+      }),
+    );
+  });
+});
+
+describe('a path to arguments', () => {
+  it.each(['$', '$.a', '$.a.b[0]', '$.a[*].b', '$["odd key"]', '$["a\\"b"]'])('%s is one', (path) => {
+    expect(isArgumentPath(path)).toBe(true);
+  });
+
+  it.each(['', 'a', '$a', '$..a', '$.', '$[', '$[-1]', '$[?(@.a)]', '$.a b', '$[01x]', "$['a']"])(
+    '%s is none',
+    (path) => {
+      expect(isArgumentPath(path)).toBe(false);
+      expect(valuesAt(path, { a: 1 })).toEqual([]);
+    },
+  );
+
+  it('finds own properties only, whatever the key', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[ -~]*$/), fc.jsonValue(), (key, value) => {
+        expect(valuesAt(`$[${JSON.stringify(key)}]`, Object.fromEntries([[key, value]]))).toEqual([value]);
+        expect(valuesAt(`$[${JSON.stringify(key)}]`, {})).toEqual([]);
+      }),
+    );
+  });
+});
