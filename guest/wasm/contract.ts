@@ -40,7 +40,14 @@ export interface ModuleFacts {
    * A start section would run before anybody can give it fuel, and hide why it trapped.
    */
   startExport?: string;
+  /**
+   * For a module that can grow a memory or table: a mutable i32 global, a number of GROWTH_OF once a growth failed. What
+   * a guest does about it is its own matter; if it ends, this is why.
+   */
+  growthExport?: string;
 }
+
+export const GROWTH_OF = { memory: 1, table: 2 } as const;
 
 // --- a component as it was parsed: definitions in order, each adds to an index space ----------------------
 

@@ -30,6 +30,12 @@ export interface Charge {
   length: LengthUnit | undefined;
 }
 
+/** Right behind an instruction that makes something grow: there its result is on top of the stack. */
+export interface Growth {
+  at: number;
+  of: 'memory' | 'table';
+}
+
 export interface BodyContext {
   spaces: IndexSpaces;
   dataSegments: number;
@@ -39,6 +45,7 @@ export interface BodyContext {
 
 export interface BodyScan {
   charges: Charge[];
+  growths: Growth[];
   /** Where the local declarations end and the code starts. */
   codeStart: number;
   /** Parameters included. */
@@ -78,7 +85,8 @@ export function scanBody(reader: Reader, context: BodyContext): BodyScan {
   if (locals > CAPS.locals) reader.fail(`${locals} locals are more than the ${CAPS.locals} that are allowed`);
   const codeStart = reader.position;
   const scanner = new BodyScanner(reader, context, locals);
-  return { charges: scanner.run(), codeStart, locals, localGroups, groupsStart };
+  const charges = scanner.run();
+  return { charges, growths: scanner.growths, codeStart, locals, localGroups, groupsStart };
 }
 
 function readLocals(reader: Reader, groups: number): number {
@@ -91,6 +99,7 @@ function readLocals(reader: Reader, groups: number): number {
 }
 
 class BodyScanner {
+  readonly growths: Growth[] = [];
   readonly #reader: Reader;
   readonly #context: BodyContext;
   readonly #locals: number;
@@ -133,6 +142,7 @@ class BodyScanner {
     this.#charge(PLAIN, opcode, at);
     if ((opcode >= 0x08 && opcode <= 0x0a) || (opcode >= 0x10 && opcode <= 0x13)) this.#region.calls = true;
     if (kind !== IMMEDIATE.none) this.#immediate(kind);
+    if (opcode === 0x40) this.growths.push({ at: this.#reader.position, of: 'memory' });
     if (opcode === 0x0d) this.#openBehindBranch();
     // else, catch, catch_all: code that is entered from elsewhere.
     else if (opcode === 0x05 || opcode === 0x07 || opcode === 0x19) this.#openArm();
@@ -148,6 +158,7 @@ class BodyScanner {
     if (kind === IMMEDIATE.refused) this.#refuse(prefix, opcode, at);
     this.#charge(table, opcode, at);
     if (kind !== IMMEDIATE.none) this.#immediate(kind);
+    if (table === BULK && opcode === 15) this.growths.push({ at: this.#reader.position, of: 'table' });
   }
 
   #refuse(prefix: number, opcode: number, at: number): never {

@@ -51,6 +51,12 @@ export class CommandInstance {
     return { fuel: this.#fuel - left, memoryBytes };
   }
 
+  get failedGrowth(): number {
+    const { growthExport } = this.#facts;
+    const flag = growthExport === undefined ? undefined : this.#exports[growthExport];
+    return Number((flag as WebAssembly.Global | undefined)?.value ?? 0);
+  }
+
   #counter(): WebAssembly.Global {
     return this.#exports[this.#facts.fuelExport] as WebAssembly.Global;
   }

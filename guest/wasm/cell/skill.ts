@@ -5,7 +5,8 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { GuestEnd, type ModuleFacts, type Plan } from '../contract.ts';
+import { CAPS } from '../install/caps.ts';
+import { GROWTH_OF, GuestEnd, type ModuleFacts, type Plan } from '../contract.ts';
 import { prepareComponent, type ComponentInstance, type PreparedComponent } from '../link/linker.ts';
 import { outcomeOf, type Outcome } from '../link/outcome.ts';
 import type { Preopen } from '../wasi/broker-client.ts';
@@ -13,7 +14,6 @@ import { createWasi, type WasiHost } from '../wasi/host.ts';
 import { CommandInstance, type CommandInput } from './command.ts';
 import { Stage, type Listeners } from './stage.ts';
 
-const PAGE_BYTES = 65_536;
 const MAX_HANDLES = 4096;
 const MAX_HOST_CALLS = 200_000;
 const MAX_TRANSFER_BYTES = 256 * 1024 * 1024;
@@ -42,7 +42,7 @@ export interface Finished {
 }
 
 /** What a call can be made of. */
-type Instance = Pick<ComponentInstance, 'usage'> | CommandInstance;
+type Instance = Pick<ComponentInstance, 'usage' | 'failedGrowth'> | CommandInstance;
 
 interface Standby {
   stage: Stage;
@@ -97,15 +97,26 @@ export class Skill {
       fuel,
       memoryBytes,
       // Guests answer a failed growth with a trap or an exit of their own.
-      outOfMemory:
-        ['trap', 'exit'].includes(ending.kind) &&
-        memoryBytes >= (this.#options.init.limits.pages - 1) * PAGE_BYTES,
+      outOfMemory: ['trap', 'exit'].includes(ending.kind) && this.#isCeiling(instance.failedGrowth),
     };
   }
 
   /** Makes the instance of the next call. */
   prepareNext(): void {
     this.#standby ??= this.#make();
+  }
+
+  /** A module that asks for more than it declared hits its own ceiling, which is no limit of the call. */
+  #isCeiling(failedGrowth: number): boolean {
+    const { modules } = this.#plan;
+    if (failedGrowth === GROWTH_OF.memory)
+      return modules.some(({ memories }) =>
+        memories.some(({ max }) => max >= this.#options.init.limits.pages),
+      );
+    return (
+      failedGrowth === GROWTH_OF.table &&
+      modules.some(({ tables }) => tables.some(({ max }) => max >= CAPS.tableEntries))
+    );
   }
 
   /** Whether the result is what it prints. */

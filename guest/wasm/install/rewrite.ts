@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { ModuleFacts } from '../contract.ts';
-import { scanBody, type BodyContext, type BodyScan, type Charge } from '../binary/core-body.ts';
+import { GROWTH_OF, type ModuleFacts } from '../contract.ts';
+import { scanBody, type BodyContext, type BodyScan, type Charge, type Growth } from '../binary/core-body.ts';
 import { MODULE_HEADER, type CoreModule, type Section } from '../binary/core-module.ts';
 import type { Limits } from '../binary/core-types.ts';
 import { COST, type LengthUnit } from '../binary/opcodes.ts';
@@ -25,8 +25,14 @@ export interface RewrittenModule {
 }
 
 const SECTION = { memory: 5, table: 4, global: 6, export: 7, start: 8, code: 10 } as const;
+const EXPORT = { function: 0, global: 3 } as const;
 const I32 = 0x7f;
 const I64 = 0x7e;
+
+/** `(global (mut i64) (i64.const 0))`: nothing runs before the host gave fuel. */
+const FUEL_GLOBAL: Uint8Array = Uint8Array.of(I64, 1, 0x42, 0, 0x0b);
+/** `(global (mut i32) (i32.const 0))` */
+const GROWTH_GLOBAL: Uint8Array = Uint8Array.of(I32, 1, 0x41, 0, 0x0b);
 
 /** As the shift below has it. */
 const BYTES_PER_UNIT = 16;
@@ -44,7 +50,16 @@ interface Additions {
   fuel: number;
   fuelExport: string;
   startExport: string | undefined;
+  /** Index of the global that tells of a failed growth. */
+  growth: number;
+  growthExport: string;
   maxPages: number;
+}
+
+interface MeteredCode {
+  content: Uint8Array;
+  /** Whether anything in it makes a memory or table grow. */
+  grows: boolean;
 }
 
 export function rewriteModule(module: CoreModule, options: RewriteOptions): RewrittenModule {
@@ -52,19 +67,23 @@ export function rewriteModule(module: CoreModule, options: RewriteOptions): Rewr
     fuel: module.spaces.global,
     fuelExport: freshName('fuel', options.takenNames),
     startExport: module.startFunction === undefined ? undefined : freshName('start', options.takenNames),
+    growth: module.spaces.global + 1,
+    growthExport: freshName('growth', options.takenNames),
     maxPages: options.maxPages,
   };
+  const code = writeCode(module, additions);
   const out = new Writer(Math.ceil((module.end - module.start) * 1.25) + 256);
   out.bytes(MODULE_HEADER);
   for (const section of withAddedSections(module)) {
     if (section.id === SECTION.start) continue;
-    const content = rewriteSection(module, section, additions);
+    const content = rewriteSection(module, section, { ...additions, code });
     out.byte(section.id);
     out.u32(content.length);
     out.bytes(content);
   }
   const bytes = out.view.slice();
-  return { bytes, facts: factsOf(module, additions, bytes.length) };
+  const facts = factsOf(module, additions, bytes.length);
+  return { bytes, facts: code.grows ? { ...facts, growthExport: additions.growthExport } : facts };
 }
 
 /** A name that nothing in the file mentions, so that no module can be linked to the fuel of another. */
@@ -87,18 +106,22 @@ function withAddedSections(module: CoreModule): Section[] {
   return sections;
 }
 
-function rewriteSection(module: CoreModule, section: Section, additions: Additions): Uint8Array {
+function rewriteSection(
+  module: CoreModule,
+  section: Section,
+  additions: Additions & { code: MeteredCode },
+): Uint8Array {
   switch (section.id) {
     case SECTION.table:
       return writeTables(module);
     case SECTION.memory:
       return writeMemories(module, additions.maxPages);
     case SECTION.global:
-      return appendTo(module, section, [writeFuelGlobal()]);
+      return appendTo(module, section, additions.code.grows ? [FUEL_GLOBAL, GROWTH_GLOBAL] : [FUEL_GLOBAL]);
     case SECTION.export:
       return appendTo(module, section, writeExports(module, additions));
     case SECTION.code:
-      return writeCode(module, additions.fuel);
+      return additions.code.content;
     default:
       return module.bytes.subarray(section.start, section.end);
   }
@@ -137,22 +160,21 @@ function writeLimits(out: Writer, limits: { min: number; max: number }): void {
   out.u32(limits.max);
 }
 
-/** `(global (mut i64) (i64.const 0))`: nothing runs before the host gave fuel. */
-function writeFuelGlobal(): Uint8Array {
-  return Uint8Array.of(I64, 1, 0x42, 0, 0x0b);
+function writeExports(module: CoreModule, additions: Additions & { code: MeteredCode }): Uint8Array[] {
+  const { fuelExport, growthExport, startExport, code } = additions;
+  const exports = [writeExport(fuelExport, EXPORT.global, additions.fuel)];
+  if (code.grows) exports.push(writeExport(growthExport, EXPORT.global, additions.growth));
+  if (startExport !== undefined && module.startFunction !== undefined)
+    exports.push(writeExport(startExport, EXPORT.function, module.startFunction));
+  return exports;
 }
 
-function writeExports(module: CoreModule, additions: Additions): Uint8Array[] {
-  const fuel = new Writer(64);
-  fuel.name(additions.fuelExport);
-  fuel.byte(3);
-  fuel.u32(additions.fuel);
-  if (additions.startExport === undefined || module.startFunction === undefined) return [fuel.view];
-  const start = new Writer(64);
-  start.name(additions.startExport);
-  start.byte(0);
-  start.u32(module.startFunction);
-  return [fuel.view, start.view];
+function writeExport(name: string, kind: number, index: number): Uint8Array {
+  const out = new Writer(64);
+  out.name(name);
+  out.byte(kind);
+  out.u32(index);
+  return out.view;
 }
 
 /** A section that is a list, with more items at its end. */
@@ -166,10 +188,11 @@ function appendTo(module: CoreModule, section: Section, items: readonly Uint8Arr
   return out.view;
 }
 
-function writeCode(module: CoreModule, fuel: number): Uint8Array {
+function writeCode(module: CoreModule, { fuel, growth }: Additions): MeteredCode {
   const imported = module.functionTypes.length - module.bodies.length;
   const section = new Writer(Math.ceil((module.end - module.start) * 1.25) + 64);
   const body = new Writer(65_536);
+  let grows = false;
   section.u32(module.bodies.length);
   for (const [index, range] of module.bodies.entries()) {
     const params = module.types[module.functionTypes[imported + index] as number]?.params.length ?? 0;
@@ -181,20 +204,22 @@ function writeCode(module: CoreModule, fuel: number): Uint8Array {
     };
     const scan = scanBody(new Reader(module.bytes, range.start, range.end), context);
     body.clear();
-    writeBody({ out: body, scan, fuel }, module.bytes, range);
+    writeBody({ out: body, scan, fuel, growth }, module.bytes, range);
+    grows ||= scan.growths.length > 0;
     if (body.length > CAPS.meteredBodyBytes) {
       throw new BinaryError('A function has too many branches for its size to be metered', range.start);
     }
     section.u32(body.length);
     section.bytes(body.view);
   }
-  return section.view;
+  return { content: section.view, grows };
 }
 
 interface BodyJob {
   out: Writer;
   scan: BodyScan;
   fuel: number;
+  growth: number;
 }
 
 function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
@@ -204,12 +229,34 @@ function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
   out.bytes(bytes.subarray(scan.groupsStart, scan.codeStart));
   if (needsTemporary) out.bytes([1, I32]);
   let position = scan.codeStart;
+  let next = 0;
+  const copyTo = (end: number): void => {
+    // A growth that ends where something has to be paid for is looked at first: its result is on the stack.
+    for (let growth = scan.growths[next]; growth && growth.at <= end; growth = scan.growths[++next]) {
+      out.bytes(bytes.subarray(position, growth.at));
+      writeGrowthCheck(job, growth);
+      position = growth.at;
+    }
+    out.bytes(bytes.subarray(position, end));
+    position = end;
+  };
   for (const charge of scan.charges) {
-    if (charge.at > position) out.bytes(bytes.subarray(position, charge.at));
-    position = charge.at;
+    copyTo(charge.at);
     writeCharge(job, charge);
   }
-  out.bytes(bytes.subarray(position, range.end));
+  copyTo(range.end);
+}
+
+/** `if (result == -1) growth = …`. The result stays on the stack; the local for lengths is there for every growth. */
+function writeGrowthCheck({ out, scan, growth }: BodyJob, { of }: Growth): void {
+  out.byte(0x22); // local.tee
+  out.u32(scan.locals);
+  // i32.const -1, i32.eq, if, i32.const, global.set
+  out.bytes([0x41, 0x7f, 0x46, 0x04, 0x40, 0x41, GROWTH_OF[of], 0x24]);
+  out.u32(growth);
+  out.byte(0x0b); // end
+  out.byte(0x20); // local.get
+  out.u32(scan.locals);
 }
 
 /** A payment; for bytes only where they are more than the price of the instruction covers. */

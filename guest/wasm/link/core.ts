@@ -66,6 +66,7 @@ function instantiateModule(
     imports: resolveImports(input.module, given),
     fuelExport: input.facts.fuelExport,
     startExport: input.facts.startExport,
+    growthExport: input.facts.growthExport,
   });
   return exportsOf(input, instance);
 }
@@ -88,10 +89,10 @@ function resolveImports(
 /** Without what the rewriter added: that is between the module and us. */
 function exportsOf({ module, facts }: CoreModuleInput, instance: number): CoreInstanceEntity {
   const exports = new Map<string, NamedCoreItem>();
+  const ours = new Set([facts.fuelExport, facts.startExport, facts.growthExport]);
   for (const { name, kind } of WebAssembly.Module.exports(module)) {
     const sort = sortOfKind(kind);
-    const ours = name === facts.fuelExport || name === facts.startExport;
-    if (sort !== undefined && !ours) exports.set(name, { sort, item: { instance, name } });
+    if (sort !== undefined && !ours.has(name)) exports.set(name, { sort, item: { instance, name } });
   }
   return exports;
 }

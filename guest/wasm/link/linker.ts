@@ -101,6 +101,10 @@ export class ComponentInstance {
     return this.#running.usage();
   }
 
+  get failedGrowth(): number {
+    return this.#running.failedGrowth;
+  }
+
   async #call(entry: LiftSpec | undefined, args: HostValue[]): Promise<Outcome> {
     if (entry === undefined) throw new LinkError('The component does not export this function');
     if (this.#used) throw new LinkError('An instance is good for one call');

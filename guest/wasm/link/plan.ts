@@ -12,7 +12,7 @@ import type { FuncType } from '../abi/types.ts';
 /** A compiled core module and what the rewriter put into it. */
 export interface CoreModuleInput {
   module: WebAssembly.Module;
-  facts: Pick<ModuleFacts, 'fuelExport' | 'startExport'>;
+  facts: Pick<ModuleFacts, 'fuelExport' | 'startExport' | 'growthExport'>;
 }
 
 /** Something that a core instance exports. */
@@ -36,6 +36,7 @@ export interface Step {
   imports: readonly CoreImport[];
   fuelExport: string;
   startExport: string | undefined;
+  growthExport: string | undefined;
 }
 
 /** With which memory, allocator and handles values cross the border of a component instance. */

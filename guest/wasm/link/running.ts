@@ -131,6 +131,16 @@ export class Running {
     return { fuel: this.#fuelSpent, hostCalls: this.#hostCalls, memoryBytes };
   }
 
+  /** What could not grow as the guest wanted, as in `ModuleFacts.growthExport`; 0 for nothing. */
+  get failedGrowth(): number {
+    let failed = 0;
+    for (const [index, { growthExport }] of this.plan.steps.entries()) {
+      const flag = growthExport === undefined ? undefined : this.#exports[index]?.[growthExport];
+      failed ||= Number((flag as WebAssembly.Global | undefined)?.value ?? 0);
+    }
+    return failed;
+  }
+
   #giveFuel(exports: WebAssembly.Exports, fuelExport: string): void {
     const counter = exports[fuelExport] as WebAssembly.Global;
     const given = this.#limits.fuel - this.#fuelSpent;

@@ -126,6 +126,42 @@ function limitContract(bench: WasmBench): void {
     expect(error).toMatchObject({ code: 'resource_exceeded', detail: { limit: 'memory' } });
   });
 
+  test.each([
+    ['traps', programs.growAtOnce('(unreachable)')],
+    ['exits', programs.growAtOnce('(call $exit (i32.const 134))')],
+    [
+      'traps for want of a table',
+      programs.growAtOnce('(unreachable)', 2, '(table.grow $table (ref.null func) (i32.const 1000000))'),
+    ],
+  ])('memory: a guest that is refused much at once and %s', async (_, binary) => {
+    const { error } = await bench.fail(bench.skill(binary, { limits: { memory: '8MiB' } }));
+    expect(error).toMatchObject({ code: 'resource_exceeded', detail: { limit: 'memory' } });
+  });
+
+  test('memory: a component that is refused much at once', async () => {
+    const growth = '(if (i32.eq (memory.grow (i32.const 1024)) (i32.const -1)) (then (unreachable)))';
+    const skill = bench.skill(programs.componentEcho(growth), { limits: { memory: '8MiB' } });
+    const outcome = await bench.run(skill, { go: true });
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: 'resource_exceeded', detail: { limit: 'memory' } },
+    });
+    expect((await bench.succeed(skill, {})).result).toEqual({});
+  });
+
+  test('a guest that gets by with the memory it has is fine', async () => {
+    const limits = { limits: { memory: '8MiB' } };
+    expect((await bench.succeed(bench.skill(programs.growAtOnce(''), limits))).result).toBe('fine');
+    const granted = bench.skill(programs.growAtOnce('(unreachable)'), { limits: { memory: '128MiB' } });
+    expect((await bench.succeed(granted)).result).toBe('fine');
+  });
+
+  test('a trap at a ceiling of its own is no limit of the call', async () => {
+    const skill = bench.skill(programs.growAtOnce('(unreachable)', '2 3'), { limits: { memory: '8MiB' } });
+    const { error } = await bench.fail(skill);
+    expect(error).toMatchObject({ code: 'skill_error' });
+  });
+
   test('memory that is declared beyond the limit', async () => {
     const binary = programs.command({ body: '', pages: 200 });
     const outcome = await bench.run(bench.skill(binary, { limits: { memory: '8MiB' } }));

@@ -10,7 +10,8 @@ export interface ProgramParts {
   body: string;
   /** More of the module: globals, data, functions. */
   more?: string;
-  pages?: number;
+  /** Of memory; with a maximum, if there is one. */
+  pages?: number | string;
 }
 
 /** Where the parameters are put, and how long they are. */
@@ -106,6 +107,19 @@ export const GROW: Uint8Array = command({
     (unreachable)`,
 });
 
+/** Asks for 64 MiB at once, and ends as told when it does not get them. */
+export const growAtOnce = (
+  then: string,
+  pages: number | string = 2,
+  growth = '(memory.grow (i32.const 1024))',
+): Uint8Array =>
+  command({
+    more: '(table $table 1 funcref)',
+    pages,
+    body: `(if (i32.eq ${growth} (i32.const -1)) (then ${then}))
+      (call $print (i32.const 512) (i32.const 6))`,
+  });
+
 export const RECURSE: Uint8Array = command({
   more: '(func $deeper (param i32) (result i32) (i32.add (i32.const 1) (call $deeper (local.get 0))))',
   body: '(drop (call $deeper (i32.const 1)))',
@@ -164,17 +178,27 @@ const ECHO_CORE = `(module
     (i32.store (i32.const 72) (local.get 1))
     (i32.const 64)))`;
 
-/** A component that exports `execute` and answers with what it was given. */
-export const COMPONENT_ECHO: Uint8Array = component(
-  EXECUTE_TYPES,
-  section(1, [...wat(ECHO_CORE)]),
-  list(2, [0, 0, 0]),
-  list(
-    6,
-    [0, 2, 1, 0, ...str('memory')],
-    [0, 0, 1, 0, ...str('execute')],
-    [0, 0, 1, 0, ...str('cabi_realloc')],
-  ),
-  list(8, [0, 0, 0, 3, 0, 3, 0, 4, 1, 1]),
-  list(11, [0, ...str('execute'), 1, 0, 0]),
-);
+/** A component that exports `execute` and answers with what it was given, after it did as told if that is not `{}`. */
+export const componentEcho = (first = ''): Uint8Array =>
+  component(
+    EXECUTE_TYPES,
+    section(1, [
+      ...wat(
+        ECHO_CORE.replace(
+          '(global.set $calls (i32.add',
+          `(if (i32.ne (local.get 1) (i32.const 2)) (then ${first})) (global.set $calls (i32.add`,
+        ),
+      ),
+    ]),
+    list(2, [0, 0, 0]),
+    list(
+      6,
+      [0, 2, 1, 0, ...str('memory')],
+      [0, 0, 1, 0, ...str('execute')],
+      [0, 0, 1, 0, ...str('cabi_realloc')],
+    ),
+    list(8, [0, 0, 0, 3, 0, 3, 0, 4, 1, 1]),
+    list(11, [0, ...str('execute'), 1, 0, 0]),
+  );
+
+export const COMPONENT_ECHO: Uint8Array = componentEcho();

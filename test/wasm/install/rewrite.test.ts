@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { GROWTH_OF } from '../../../guest/wasm/contract.ts';
 import { CAPS } from '../../../guest/wasm/install/caps.ts';
 import { rewriteModule } from '../../../guest/wasm/install/rewrite.ts';
 import { parseModule, refusal, wat } from '../binary/support.ts';
@@ -191,6 +192,28 @@ describe('ceilings', () => {
     job.fuel.value = 1n << 40n;
     expect(job.exports['run']?.(CAPS.tableEntries)).toBe(-1);
     expect(job.rewritten.facts.tables).toEqual([{ min: 1, max: CAPS.tableEntries }]);
+  });
+});
+
+describe('a growth that fails', () => {
+  const growths: ['memory' | 'table', string][] = [
+    ['memory', '(memory.grow (local.get 0))'],
+    ['table', '(table.grow $t (ref.null func) (local.get 0))'],
+  ];
+  test.each(growths)('is on record, and gives what it would give: %s', (of, growth) => {
+    const job = metered(
+      `(module (memory 1) (table $t 1 funcref) (global i64 (i64.const 7))
+        (func (export "run") (param i32) (result i32) (i32.add ${growth} (i32.const 1))))`,
+    );
+    job.fuel.value = PLENTY;
+    const flag = job.exports[job.rewritten.facts.growthExport as string] as unknown as WebAssembly.Global;
+    expect([job.exports['run']?.(2), flag.value]).toEqual([2, 0]);
+    expect([job.exports['run']?.(300_000), flag.value]).toEqual([0, GROWTH_OF[of]]);
+    expect([job.exports['run']?.(1), flag.value]).toEqual([4, GROWTH_OF[of]]);
+  });
+
+  test('has no record in a module that grows nothing', () => {
+    expect(metered('(module (memory 1))').rewritten.facts.growthExport).toBeUndefined();
   });
 });
 
