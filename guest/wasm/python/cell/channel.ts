@@ -13,19 +13,38 @@ const HEADER_BYTES = 4;
 const CHUNK_BYTES = 65_536;
 
 export class SyncChannel {
+  readonly #onInterrupted: () => never;
+  /** True while bytes are on their way. A guest can choose where the stack of JavaScript ends, also in the middle of it. */
+  #isUnderWay = false;
   #pending: Buffer = Buffer.alloc(0);
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
 
+  /** `onInterrupted`: what was being read or written is lost, so nothing that comes after it can be told apart. */
+  constructor(onInterrupted: () => never) {
+    this.#onInterrupted = onInterrupted;
+  }
+
   send(body: Record<string, unknown>, payload?: Uint8Array): void {
-    const text = Buffer.from(JSON.stringify(payload ? { ...body, payload_bytes: payload.length } : body));
-    const header = Buffer.allocUnsafe(HEADER_BYTES);
-    header.writeUInt32LE(text.length);
-    let rest = Buffer.concat(payload ? [header, text, payload] : [header, text]);
-    while (rest.length > 0) rest = rest.subarray(writeSync(CHANNEL_FD, rest));
+    const frame = encode(body, payload);
+    this.#begin();
+    for (let rest = frame; rest.length > 0;) rest = rest.subarray(writeSync(CHANNEL_FD, rest));
+    this.#isUnderWay = false;
   }
 
   /** The next frame of the host; undefined when it has gone. */
   receive(): Frame | undefined {
+    this.#begin();
+    const frame = this.#take();
+    this.#isUnderWay = false;
+    return frame;
+  }
+
+  #begin(): void {
+    if (this.#isUnderWay) this.#onInterrupted();
+    this.#isUnderWay = true;
+  }
+
+  #take(): Frame | undefined {
     if (!this.#fill(HEADER_BYTES)) return undefined;
     const textEnd = HEADER_BYTES + this.#pending.readUInt32LE(0);
     if (!this.#fill(textEnd)) return undefined;
@@ -51,4 +70,11 @@ export class SyncChannel {
     this.#pending = Buffer.concat(chunks);
     return true;
   }
+}
+
+function encode(body: Record<string, unknown>, payload: Uint8Array | undefined): Buffer {
+  const text = Buffer.from(JSON.stringify(payload ? { ...body, payload_bytes: payload.length } : body));
+  const header = Buffer.allocUnsafe(HEADER_BYTES);
+  header.writeUInt32LE(text.length);
+  return Buffer.concat(payload ? [header, text, payload] : [header, text]);
 }

@@ -16,7 +16,7 @@ import { PythonCell, type HostLine } from './python-cell.ts';
 const [, , engineFolder = '', bundleFolder = '', packagesFolder] = process.argv;
 /** As a process ends that reached for memory that is not its own. */
 const EXIT_OF_TRAP = 139;
-const channel = new SyncChannel();
+const channel = new SyncChannel(() => exit(EXIT_OF_TRAP));
 const line: HostLine = {
   ask,
   log: (bytes) => channel.send({ t: 'log' }, bytes),
