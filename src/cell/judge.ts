@@ -91,6 +91,7 @@ function fixFor({ capability, asked }: CapabilityEvent): string {
       : 'No manifest can ask for it: a cell has this place for itself. Hand over what the skill needs as a parameter, or as a file of the workspace.',
     network: `If the skill needs it, declare the host under capabilities.network: { host: "${hostIn(what)}" }.`,
     env: `If the skill needs it, declare it under env_vars: ${what}: { required: true }.`,
+    secret: `If the secret is meant for that host too, add the host to env_vars.${what.replace(/ to .*$/, '')}.hosts.`,
     process: 'If the skill needs to start programs, declare how many: limits: { processes: 8 }.',
     syscalls: 'The skill used a system call that no cell has.',
   };

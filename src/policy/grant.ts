@@ -34,6 +34,24 @@ export interface Withheld {
   fix: string;
 }
 
+/** A secret that the call may use: the cell holds a placeholder, the value stays with the broker. */
+export interface GrantedSecret {
+  name: string;
+  /** Where the value may go. */
+  hosts: string[];
+  required: boolean;
+  /** What the placeholder has to look like; known once there is a value. */
+  shape?: SecretShape;
+}
+
+/** What code that checks the form of a key may look at, and nothing that helps to guess one. */
+export interface SecretShape {
+  /** A beginning that tells the kind of key, such as `sk-`. */
+  prefix: string;
+  alphabet: 'hex' | 'letters' | 'uuid';
+  length: number;
+}
+
 export interface Grant {
   filesystem: GrantedPath[];
   network: NetworkRule[];
@@ -41,6 +59,7 @@ export interface Grant {
   privateAddresses?: string[];
   /** Values for the declared names only. */
   env: Record<string, string>;
+  secrets?: GrantedSecret[];
   syscalls: SyscallRule;
   limits: GrantedLimits;
   withheld: Withheld[];

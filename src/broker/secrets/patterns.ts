@@ -1,0 +1,121 @@
+/**
+ * The shapes in which a text can travel: as it is, URL-encoded in whole or in part, escaped in JSON, in base64 wherever
+ * it begins inside of it, in hexadecimal. Everything is looked for in bytes, written as one character per byte.
+ *
+ * @module
+ */
+
+/** Each step is a choice of spellings of one character, and the steps follow each other. */
+export type Pattern = readonly (readonly string[])[];
+
+/** Everything that a text can look like; for what must not be seen anywhere. */
+export function everySpelling(text: string): Pattern[] {
+  return [textPattern(text), ...base64Patterns(text), hexPattern(text)];
+}
+
+/** As it is, URL-encoded (also a part of its characters, in either case of the digits), or escaped in JSON. */
+export function textPattern(text: string): Pattern {
+  return Array.from(text, (character) => {
+    const bytes = Buffer.from(character);
+    const percent = [...bytes].map((byte) => `%${hex(byte)}`).join('');
+    return unique([
+      bytes.toString('latin1'),
+      ...eitherCase(percent),
+      ...(character === ' ' ? ['+'] : []),
+      ...jsonEscapes(character),
+    ]);
+  });
+}
+
+/**
+ * Base64 joins three bytes to four characters, so there are three ways for the same text to look in the middle of
+ * others. The characters at its ends, which it shares with its neighbours, are not part of the pattern.
+ */
+export function base64Patterns(text: string): Pattern[] {
+  const bytes = Buffer.from(text);
+  return [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    const first = Math.ceil((before * 8) / 6);
+    const last = Math.floor(((before + bytes.length) * 8) / 6);
+    return Array.from(encoded.slice(first, last), (character) => BASE64_SPELLINGS[character] ?? [character]);
+  });
+}
+
+/** The URL-safe alphabet, and the usual one inside of URLs and JSON. */
+const BASE64_SPELLINGS: Readonly<Record<string, string[]>> = {
+  '+': ['+', '-', '%2B', '%2b', '\\u002B', '\\u002b'],
+  '/': ['/', '_', '%2F', '%2f', '\\/'],
+};
+
+function hexPattern(text: string): Pattern {
+  return [...Buffer.from(text)].map((byte) => eitherCase(hex(byte)));
+}
+
+function jsonEscapes(character: string): string[] {
+  const inJson = JSON.stringify(character).slice(1, -1);
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  const numbered = units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  return [
+    ...(inJson === character ? [] : [Buffer.from(inJson).toString('latin1')]),
+    ...(character === '/' ? ['\\/'] : []),
+    ...[numbered, numbered.replaceAll(/[a-f]/g, (digit) => digit.toUpperCase())],
+  ];
+}
+
+/** Digits in lower or upper case, or one of them in each: nobody writes more mixtures than these. */
+function eitherCase(text: string): string[] {
+  const lower = text.toLowerCase();
+  const upper = text.toUpperCase();
+  return unique([lower, upper, ...(text.length <= 3 ? mixedCase(lower) : [])]);
+}
+
+function mixedCase(text: string): string[] {
+  const [start, before, last] = [text.slice(0, -2), text.slice(-2, -1), text.slice(-1)];
+  return [start + before.toUpperCase() + last, start + before + last.toUpperCase()];
+}
+
+function hex(byte: number): string {
+  return byte.toString(16).padStart(2, '0');
+}
+
+function unique(texts: string[]): string[] {
+  return [...new Set(texts)];
+}
+
+/** One expression that finds any of the patterns, each with a group of its number. */
+export function expressionFor(patterns: readonly Pattern[]): RegExp {
+  const sources = patterns.map((steps) => steps.map(choiceOf).join(''));
+  // No flag `u`: every character is a byte.
+  return new RegExp(sources.map((source) => `(${source})`).join('|'), 'g');
+}
+
+function choiceOf(spellings: readonly string[]): string {
+  const escaped = spellings.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`));
+  return escaped.length === 1 ? (escaped[0] ?? '') : `(?:${escaped.join('|')})`;
+}
+
+/** How many characters one finding can have at most. */
+export function longest(patterns: readonly Pattern[]): number {
+  const lengths = patterns.map((steps) =>
+    steps.reduce((sum, spellings) => sum + Math.max(...spellings.map((text) => text.length)), 0),
+  );
+  return Math.max(0, ...lengths);
+}
+
+/** Could the text from here to its end be the beginning of a finding that has not come whole yet? */
+export function mayBegin(pattern: Pattern, text: string, from: number): boolean {
+  let reached = new Set([from]);
+  for (const spellings of pattern) {
+    const next = new Set<number>();
+    for (const at of reached) {
+      for (const spelling of spellings) {
+        if (text.startsWith(spelling, at)) next.add(at + spelling.length);
+        else if (at + spelling.length > text.length && spelling.startsWith(text.slice(at))) return true;
+      }
+    }
+    // What ends with the text, with steps left to take, waits for more.
+    if (next.size === 0) return false;
+    reached = next;
+  }
+  return false;
+}

@@ -1,0 +1,39 @@
+/**
+ * Takes the values of secrets out of what leaves the runtime: results, logs, errors, receipts. A cell never holds a
+ * value, but a server can send one back in a way that nobody expected.
+ *
+ * @module
+ */
+import { Finder } from './finder.ts';
+import { everySpelling } from './patterns.ts';
+
+/** The same value without any secret: in texts, in keys, and in numbers that are one. */
+export type Scrub = <T>(value: T) => T;
+
+export function scrubberFor(values: ReadonlyMap<string, string>): Scrub {
+  if (values.size === 0) return (value) => value;
+  const finder = new Finder(
+    [...values].flatMap(([name, value]) =>
+      everySpelling(value).map((pattern) => ({ pattern, replace: () => `[secret ${name}]` })),
+    ),
+  );
+  return <T>(value: T): T => scrubbed(value, finder) as T;
+}
+
+function scrubbed(value: unknown, finder: Finder): unknown {
+  if (typeof value === 'string') return finder.replaceInText(value);
+  if (typeof value === 'number') return scrubbedNumber(value, finder);
+  if (Array.isArray(value)) return value.map((item) => scrubbed(item, finder));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, item]) => [
+    finder.replaceInText(key),
+    scrubbed(item, finder),
+  ]);
+  // fromEntries defines own properties, so that no key (`__proto__`) can do anything but be a key.
+  return Object.fromEntries(entries);
+}
+
+function scrubbedNumber(value: number, finder: Finder): unknown {
+  const text = finder.replaceInText(String(value));
+  return text === String(value) ? value : text;
+}

@@ -1,0 +1,134 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Finder } from '../../../src/broker/secrets/finder.ts';
+import { everySpelling, textPattern } from '../../../src/broker/secrets/patterns.ts';
+
+const covering = (value: string): Finder =>
+  new Finder(
+    everySpelling(value).map((pattern) => ({ pattern, replace: (found) => '*'.repeat(found.length) })),
+  );
+
+const secret = fc
+  .string({ minLength: 8, maxLength: 40, unit: 'grapheme-ascii' })
+  .filter((text) => !text.includes('*'));
+const surroundings = fc.tuple(fc.string({ maxLength: 30 }), fc.string({ maxLength: 30 }));
+
+/** Pieces of the given lengths, and the rest. */
+function cut(bytes: Buffer, lengths: number[]): Buffer[] {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const length of lengths) {
+    pieces.push(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return [...pieces, bytes.subarray(at)];
+}
+
+function through(finder: Finder, pieces: Buffer[]): string {
+  const filter = finder.filter();
+  return Buffer.concat([...pieces.map((piece) => filter.push(piece)), filter.end()]).toString('latin1');
+}
+
+/** Each character as it is, or percent-encoded, as the list of flags says. */
+function partlyEncoded(text: string, flags: boolean[]): string {
+  const bytes = [...Buffer.from(text)];
+  return bytes
+    .map((byte, at) => {
+      const digits = byte.toString(16).padStart(2, '0');
+      return flags[at % flags.length] ? `%${digits}` : String.fromCharCode(byte);
+    })
+    .join('');
+}
+
+describe('what a value looks like on its way', () => {
+  it.each<[string, (value: string) => string]>([
+    ['as it is', (value) => value],
+    ['URL-encoded', encodeURIComponent],
+    [
+      'URL-encoded in lower case',
+      (value) => encodeURIComponent(value).replaceAll(/%../g, (x) => x.toLowerCase()),
+    ],
+    ['as a form field', (value) => new URLSearchParams({ value }).toString().slice('value='.length)],
+    ['in JSON', (value) => JSON.stringify(value).slice(1, -1)],
+    ['in hexadecimal', (value) => Buffer.from(value).toString('hex')],
+    ['in base64', (value) => Buffer.from(value).toString('base64')],
+    ['in base64url', (value) => Buffer.from(value).toString('base64url')],
+  ])('is found %s', (_, spell) => {
+    fc.assert(
+      fc.property(secret, surroundings, (value, [before, after]) => {
+        const spelled = spell(value);
+        const covered = covering(value).replaceInText(before + spelled + after);
+        expect(covered).toContain('*'.repeat(5));
+        expect(covered).not.toContain(spelled);
+      }),
+    );
+  });
+
+  it('is found inside the base64 of a longer text, wherever it begins', () => {
+    fc.assert(
+      fc.property(secret, surroundings, fc.boolean(), (value, [before, after], isUrlSafe) => {
+        const encoded = Buffer.from(before + value + after).toString(isUrlSafe ? 'base64url' : 'base64');
+        const covered = covering(value).replaceIn(encoded);
+        expect(covered).toHaveLength(encoded.length);
+        expect(Buffer.from(covered.replaceAll('*', 'A'), 'base64').toString()).not.toContain(value);
+      }),
+    );
+  });
+
+  it('is found when any part of it is percent-encoded', () => {
+    const flags = fc.array(fc.boolean(), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(secret, flags, (value, chosen) => {
+        expect(covering(value).replaceIn(partlyEncoded(value, chosen))).toMatch(/^\*+$/);
+      }),
+    );
+  });
+
+  it('is found beyond ASCII', () => {
+    for (const value of ['pässwörter', '秘密の鍵です鍵', '🔑🔑🔑🔑']) {
+      for (const spelled of [value, encodeURIComponent(value), JSON.stringify(value)])
+        expect(covering(value).replaceInText(`<${spelled}>`)).toMatch(/^<"?\*+"?>$/);
+    }
+  });
+});
+
+describe('a stream', () => {
+  const lengths = fc.array(fc.nat(20), { maxLength: 12 });
+
+  it('gives what one piece gives, wherever it is cut', () => {
+    fc.assert(
+      fc.property(secret, fc.array(fc.string(), { maxLength: 4 }), lengths, (value, texts, cuts) => {
+        const whole = Buffer.from(texts.join(value) + value.slice(0, 5));
+        const finder = covering(value);
+        expect(through(finder, cut(whole, cuts))).toBe(finder.replaceIn(whole.toString('latin1')));
+      }),
+    );
+  });
+
+  it('puts something longer or shorter in place', () => {
+    fc.assert(
+      fc.property(secret, fc.string(), lengths, (value, replacement, cuts) => {
+        fc.pre(!replacement.includes(value) && !/[^\0-\u007F]/.test(replacement));
+        const finder = new Finder([{ pattern: textPattern(value), replace: () => replacement }]);
+        const whole = Buffer.from(`<<${value}>>${value}`);
+        expect(through(finder, cut(whole, cuts))).toBe(finder.replaceIn(whole.toString('latin1')));
+      }),
+    );
+  });
+
+  it('holds nothing back that cannot be a beginning', () => {
+    const filter = covering('sk-0123456789').filter();
+    expect(Buffer.from(filter.push(Buffer.from('data: event\n\n'))).toString()).toBe('data: event\n\n');
+    expect(Buffer.from(filter.push(Buffer.from('data: sk-0'))).toString()).toBe('data: ');
+    expect(Buffer.from(filter.push(Buffer.from('x\n'))).toString()).toBe('sk-0x\n');
+  });
+
+  it('does not mistake bytes for text', () => {
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at));
+    expect(through(covering('invented-value'), [bytes])).toBe(bytes.toString('latin1'));
+  });
+});
+
+it('leaves text alone that has nothing of it, even if it is no valid text', () => {
+  expect(covering('invented-value').replaceInText('a \ud800 b')).toBe('a \ud800 b');
+});
