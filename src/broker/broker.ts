@@ -8,7 +8,7 @@ import type { Bundle } from '../load/bundle.ts';
 import type { CapabilityEvent } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import { FileBroker } from './files.ts';
-import { HttpBroker, type HttpOptions } from './http.ts';
+import { HttpBroker, type HttpOptions } from './gateway/frames.ts';
 import { Records } from './records.ts';
 
 /** Opens the broker of one call. */

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBroker } from '../../src/broker/broker.ts';
-import type { HttpOptions } from '../../src/broker/http.ts';
+import type { HttpOptions } from '../../src/broker/gateway/frames.ts';
 import { BrokerRefusal, type BrokerReply, type CallBroker } from '../../src/cell/contract.ts';
 import type { Bundle } from '../../src/load/bundle.ts';
 import { DEFAULT_LIMITS } from '../../src/policy/compute-grant.ts';

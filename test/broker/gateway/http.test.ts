@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { NetworkRule } from '../../src/manifest/manifest.ts';
+import type { NetworkRule } from '../../../src/manifest/manifest.ts';
 import { readBody, request, TestServer } from './http-server.ts';
-import { Asked, grantOf } from './support.ts';
+import { Asked, grantOf } from '../support.ts';
 
 const fine = (): Promise<TestServer> => TestServer.start((_, response) => response.end('fine'));
 

@@ -11,9 +11,9 @@ import {
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { BrokerRefusal } from '../cell/contract.ts';
-import type { HttpRequest } from './http-request.ts';
-import { startTimer, watchPhases } from './http-timeouts.ts';
+import { BrokerRefusal } from '../../cell/contract.ts';
+import type { HttpRequest } from './request.ts';
+import { startTimer, watchPhases } from './timeouts.ts';
 
 export interface HttpResponse {
   status: number;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { NetworkRule } from '../../src/manifest/manifest.ts';
+import type { NetworkRule } from '../../../src/manifest/manifest.ts';
 import { readBody, request, TestServer } from './http-server.ts';
-import { Asked, countDescriptors, grantOf } from './support.ts';
+import { Asked, countDescriptors, grantOf } from '../support.ts';
 
 const fine = (): Promise<TestServer> => TestServer.start((_, response) => response.end('fine'));
 

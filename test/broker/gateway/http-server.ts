@@ -11,9 +11,9 @@ import {
   type Server as RawServer,
   type Socket,
 } from 'node:net';
-import type { HttpOptions } from '../../src/broker/http.ts';
-import type { NetworkRule } from '../../src/manifest/manifest.ts';
-import { Asked, grantOf } from './support.ts';
+import type { HttpOptions } from '../../../src/broker/gateway/frames.ts';
+import type { NetworkRule } from '../../../src/manifest/manifest.ts';
+import { Asked, grantOf } from '../support.ts';
 
 export interface Seen {
   method: string;

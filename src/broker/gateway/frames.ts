@@ -7,12 +7,12 @@
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { BrokerRefusal, type BrokerReply, type BrokerRequest } from '../cell/contract.ts';
-import type { Grant } from '../policy/grant.ts';
+import { BrokerRefusal, type BrokerReply, type BrokerRequest } from '../../cell/contract.ts';
+import type { Grant } from '../../policy/grant.ts';
 import { isPublicAddress } from './addresses.ts';
-import { nextBytes, sendRequest, type HttpResponse } from './http-exchange.ts';
-import { readRequest, ruleFor, type HttpRequest } from './http-request.ts';
-import type { Records } from './records.ts';
+import { nextBytes, sendRequest, type HttpResponse } from './exchange.ts';
+import { readRequest, ruleFor, type HttpRequest } from './request.ts';
+import type { Records } from '../records.ts';
 
 /** Requests under way and responses that are not read to their end, together. */
 const MAX_OPEN = 32;

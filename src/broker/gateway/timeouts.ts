@@ -5,7 +5,7 @@
  * @module
  */
 import type { ClientRequest } from 'node:http';
-import { BrokerRefusal } from '../cell/contract.ts';
+import { BrokerRefusal } from '../../cell/contract.ts';
 
 /** In milliseconds; a phase that is absent has no timer of its own. */
 export interface HttpTimeouts {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { globCovers, readRequest, ruleFor } from '../../src/broker/http-request.ts';
-import type { NetworkRule } from '../../src/manifest/manifest.ts';
+import { globCovers, readRequest, ruleFor } from '../../../src/broker/gateway/request.ts';
+import type { NetworkRule } from '../../../src/manifest/manifest.ts';
 
 const label = fc
   .stringMatching(/^[a-z]([a-z0-9-]{0,6}[a-z0-9])?$/)

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../src/broker/addresses.ts';
+import { isPublicAddress } from '../../../src/broker/gateway/addresses.ts';
 
 /** From the registries of special addresses: first and last of each, and why it is none of a skill's business. */
 const SPECIAL_V4: [string, string][] = [

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { BrokerRefusal } from '../cell/contract.ts';
-import type { NetworkRule } from '../manifest/manifest.ts';
-import { hostCovers } from '../policy/patterns.ts';
-import { readTimeouts, type HttpTimeouts } from './http-timeouts.ts';
+import { BrokerRefusal } from '../../cell/contract.ts';
+import type { NetworkRule } from '../../manifest/manifest.ts';
+import { hostCovers } from '../../policy/patterns.ts';
+import { readTimeouts, type HttpTimeouts } from './timeouts.ts';
 
 const METHOD = /^[A-Z]{1,16}$/;
 /** They speak to what lies between us and the server. */
