@@ -29,7 +29,11 @@ import { compileSkill, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
 import type { Outcome, Success } from './outcome.ts';
 import { packageRoot } from './package-root.ts';
+import { guardCall } from './policy/guard-call.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
+import { admit, type AskPerson } from './trust/admission.ts';
+import { Approvals } from './trust/approvals.ts';
+import type { Guard } from './trust/guard.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
 
 export interface RuntimeOptions {
@@ -48,6 +52,10 @@ export interface RuntimeOptions {
   env?: Record<string, string | undefined>;
   /** Gets a sentence for people when something takes more than a moment, such as preparing an engine. */
   onProgress?: (text: string) => void;
+  /** Decides on every call before it is made; can only be stricter than the policy. */
+  guard?: Guard;
+  /** Asks the person in front of it. Only for a front end that has one: an agent must never answer here. */
+  askPerson?: AskPerson;
 }
 
 export interface ExecuteOptions extends PlanOptions {
@@ -58,6 +66,8 @@ export interface ExecuteOptions extends PlanOptions {
 
 export class Runtime implements AsyncDisposable {
   readonly home: string;
+  /** What people approved. */
+  readonly approvals: Approvals;
   readonly #options: RuntimeOptions;
   readonly #policy: OperatorPolicy;
   readonly #places: SkillPlaces;
@@ -70,6 +80,7 @@ export class Runtime implements AsyncDisposable {
   constructor(options: RuntimeOptions = {}) {
     const home = resolve(options.home ?? defaultHome());
     this.home = home;
+    this.approvals = new Approvals(home);
     this.#options = options;
     this.#policy = options.policy ?? DEFAULT_POLICY;
     this.#places = {
@@ -82,6 +93,7 @@ export class Runtime implements AsyncDisposable {
       home,
       ...(options.jail ? { jail: options.jail } : {}),
       onProgress: options.onProgress,
+      python: this.#policy.pythonWasm,
     });
     this.#pool = new Pool(openBroker, options.pool);
     this.#loadDeps = { store, inspect: (dir, files) => this.#machine.inspect(dir, files) };
@@ -193,15 +205,32 @@ export class Runtime implements AsyncDisposable {
     try {
       const skill = typeof ref === 'string' ? await this.load(ref) : ref;
       facts.skill = skill;
+      await this.#admit(skill);
       assertFits(skill, params);
       const plan = await this.plan(skill, options);
       facts.plan = plan;
+      await this.#guard(skill, params, plan);
       const report = await this.#pool.run(plan, { params, signal: options.signal });
       facts.report = report;
       return { ...facts, outcome: describeOutcome(facts, () => judge(report, plan.grant)) };
     } catch (thrown) {
       return { ...facts, outcome: describeOutcome(facts, () => raise(thrown)) };
     }
+  }
+
+  /** Whether this skill may be called at all. */
+  #admit({ bundle }: Skill): Promise<void> {
+    const { skills = [], publishers = [] } = this.#policy;
+    const { askPerson } = this.#options;
+    return admit({ bundle, rules: { skills, publishers }, approvals: this.approvals, askPerson });
+  }
+
+  /** Whether it may be called with these parameters, by this caller. */
+  async #guard({ bundle }: Skill, params: unknown, { grant }: Plan): Promise<void> {
+    const { guard: own, askPerson, caller = 'library' } = this.#options;
+    const { guard: rules = [] } = this.#policy;
+    if (rules.length > 0 || own)
+      await guardCall({ bundle, params, caller, grant }, { rules, own, askPerson });
   }
 
   #auditLog(): AuditLog | undefined {

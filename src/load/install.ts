@@ -4,11 +4,11 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Bundle } from './bundle.ts';
 import { installedDir } from './locate.ts';
-import { LOCK_FILE } from './read-bundle.ts';
+import { LOCK_FILE, SIGNATURE_FILE } from './read-bundle.ts';
 
 /** Returns the folder of the installed copy; an older version of the same skill gives way. */
 export function installBundle(home: string, bundle: Bundle): string {
@@ -19,6 +19,7 @@ export function installBundle(home: string, bundle: Bundle): string {
   makeRemovable(draft);
   // Not part of the staged copy; whether it fits is checked whenever the installed skill is loaded.
   if (bundle.lock === 'locked') cpSync(join(bundle.sourceDir, LOCK_FILE), join(draft, LOCK_FILE));
+  if (bundle.vouched) writeFileSync(join(draft, SIGNATURE_FILE), bundle.vouched.signature);
   rmSync(target, { recursive: true, force: true });
   renameSync(draft, target);
   return target;

@@ -109,6 +109,9 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
     files,
     digest,
     lock,
+    ...(lock === 'locked' && source.lock && source.signature
+      ? { vouched: { lock: source.lock, signature: source.signature } }
+      : {}),
     entry,
     inspection,
     ...(instructions === undefined ? {} : { instructions }),

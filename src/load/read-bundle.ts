@@ -22,25 +22,30 @@ export const BUNDLE_LIMITS = {
 } as const;
 
 export const LOCK_FILE = 'skill.lock';
+export const SIGNATURE_FILE = 'skill.sig';
 
 /** Left out of bundle and digest wherever they are: no cell ever sees them. */
 const IGNORED_NAMES: ReadonlySet<string> = new Set(['.git', '__pycache__']);
 
 export interface BundleFiles {
-  /** Bytes of every file by its path inside the bundle. `skill.lock` is not among them. */
+  /** Bytes of every file by its path inside the bundle. `skill.lock` and `skill.sig` are not among them. */
   contents: ReadonlyMap<string, Buffer>;
   files: FileDigests;
   digest: string;
   /** The lock beside the manifest; it describes the bundle and is therefore no part of it. */
   lock?: Buffer;
+  /** Signatures of the lock. */
+  signature?: Buffer;
 }
 
 /** Reads a bundle as its author keeps it. Anything but plain files and folders is refused. */
 export function readBundle(dir: string): BundleFiles {
   const contents = readTree(dir, IGNORED_NAMES);
   const lock = contents.get(LOCK_FILE);
+  const signature = contents.get(SIGNATURE_FILE);
   contents.delete(LOCK_FILE);
-  return { ...hashContents(contents), ...(lock === undefined ? {} : { lock }) };
+  contents.delete(SIGNATURE_FILE);
+  return { ...hashContents(contents), ...(lock ? { lock } : {}), ...(signature ? { signature } : {}) };
 }
 
 /** Reads a folder in which every file counts, as a staged copy must be read: nothing is left out. */

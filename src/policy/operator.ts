@@ -10,8 +10,13 @@ import { SkillError } from '../errors.ts';
 import type { Origin } from '../load/bundle.ts';
 import { parseDuration, parseSize } from '../manifest/units.ts';
 import type { Mode } from '../outcome.ts';
+import type { GuardRule } from '../trust/guard.ts';
+import type { Publisher } from '../trust/publishers.ts';
+import type { SkillRule } from '../trust/skill-rules.ts';
 import type { GrantedLimits } from './grant.ts';
 import { isHostPattern, pathSegments } from './patterns.ts';
+import { pythonFreshness, type PythonFreshness } from './python-freshness.ts';
+import { guardRules, publishers, skillRules } from './trust-keys.ts';
 
 export interface OperatorPolicy {
   /** Weakest mode that a skill of this origin may run in. */
@@ -26,6 +31,14 @@ export interface OperatorPolicy {
   env: { allow?: string[] };
   /** Absent: what manifests declare. */
   network: { allow?: string[]; allowPrivate?: string[] };
+  /** Absent: the memory alone is new for every call. */
+  pythonWasm?: PythonFreshness;
+  /** By name, first match wins. Absent: every skill is allowed, inside its cell. */
+  skills?: SkillRule[];
+  /** Whose signatures count. */
+  publishers?: Publisher[];
+  /** Looked at before every call; the strictest answer counts. */
+  guard?: GuardRule[];
 }
 
 const SECOND = 1000;
@@ -76,13 +89,17 @@ const schema = z.strictObject({
   network: z
     .strictObject({ allow: z.array(hostPattern).optional(), allow_private: z.array(address).optional() })
     .optional(),
+  python_wasm: pythonFreshness.optional(),
+  skills: skillRules.optional(),
+  publishers: publishers.optional(),
+  guard: guardRules.optional(),
 });
 
 /** Reads a policy file's text. What it leaves out keeps the value of DEFAULT_POLICY. */
 export function parsePolicy(text: string, options: { file: string }): OperatorPolicy {
   const parsed = schema.safeParse(readYaml(text, options.file) ?? {});
   if (!parsed.success) throw refusedPolicy(parsed.error.issues, options.file);
-  const { minimum, ceilings, filesystem, env, network } = parsed.data;
+  const { minimum, ceilings, filesystem, env, network, skills, publishers: known, guard } = parsed.data;
   const set = (ceilings ?? {}) as Partial<GrantedLimits>;
   return {
     minimum: { ...DEFAULT_POLICY.minimum, ...(minimum as Partial<Record<Origin, Mode>>) },
@@ -91,6 +108,10 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
     filesystem: filesystem ?? DEFAULT_POLICY.filesystem,
     env: env ?? DEFAULT_POLICY.env,
     network: networkPolicy(network),
+    ...(parsed.data.python_wasm ? { pythonWasm: parsed.data.python_wasm } : {}),
+    ...(skills ? { skills } : {}),
+    ...(known ? { publishers: known } : {}),
+    ...(guard ? { guard } : {}),
   };
 }
 

@@ -24,20 +24,20 @@ export interface Proposal {
 export interface Condition {
   /** `$.order.amount`, `$.files[0]`, `$.items[*].price`. */
   path: string;
-  exists?: boolean;
+  exists?: boolean | undefined;
   equals?: unknown;
   /** Text with `*` for any text. */
-  like?: string;
-  above?: number;
-  below?: number;
+  like?: string | undefined;
+  above?: number | undefined;
+  below?: number | undefined;
 }
 
 /** Everything that is given must hold for the rule to speak. */
 export interface GuardRule {
-  skill?: string;
-  caller?: string;
-  capability?: GuardedCapability;
-  arguments?: Condition[];
+  skill?: string | undefined;
+  caller?: string | undefined;
+  capability?: GuardedCapability | undefined;
+  arguments?: Condition[] | undefined;
   decision: Decision;
   reason: string;
 }

@@ -34,8 +34,9 @@ network: { allow: ["*.example.com"], allow_private: ["127.0.0.1", "::1"] }
   });
 
   it.each([
-    ['skills: []', 'skills'],
-    ['publishers: []', 'publishers'],
+    ['skils: []', 'skils'],
+    ['skills: [{ match: a/b, decision: ask, wall: jail }]', 'skills.0.wall'],
+    ['guard: [{ decision: deny, reason: x, when: now }]', 'guard.0.when'],
     ['ceilings: { fuel: 3 }', 'ceilings.fuel'],
     ['minimum: { stranger: wasm }', 'minimum.stranger'],
   ])('refuses a key that is not enforced: %s', (text, at) => {
@@ -46,7 +47,32 @@ network: { allow: ["*.example.com"], allow_private: ["127.0.0.1", "::1"] }
     expect(error.fix).toContain(`Remove "${at}"`);
   });
 
+  it('reads rules by name, publishers and guards', () => {
+    const key = `ed25519:${Buffer.alloc(32, 7).toString('base64')}`;
+    const policy = parse(
+      [
+        'skills: [{ match: "finance/*", decision: ask, require_signature: true }, { match: "*", decision: deny }]',
+        `publishers: [{ name: acme, key: "${key}" }]`,
+        'guard: [{ skill: "a/b", arguments: [{ path: $.x, above: 3 }], decision: deny, reason: too much }]',
+      ].join('\n'),
+    );
+    expect(policy.skills).toEqual([
+      { match: 'finance/*', decision: 'ask', requireSignature: true },
+      { match: '*', decision: 'deny', requireSignature: false },
+    ]);
+    expect(policy.publishers).toEqual([{ name: 'acme', key }]);
+    expect(policy.guard).toEqual([
+      { skill: 'a/b', arguments: [{ path: '$.x', above: 3 }], decision: 'deny', reason: 'too much' },
+    ]);
+  });
+
   it.each([
+    ['skills: [{ match: "a/b/c", decision: ask }]', 'skills.0.match'],
+    ['skills: [{ match: a, decision: perhaps }]', 'skills.0.decision'],
+    ['publishers: [{ name: acme, key: "ed25519:AAAA" }]', 'publishers.0.key'],
+    ['guard: [{ decision: deny, reason: "" }]', 'guard.0.reason'],
+    ['guard: [{ decision: deny, reason: x, arguments: [{ path: x }] }]', 'guard.0.arguments.0.path'],
+    ['guard: [{ decision: deny, reason: x, arguments: [{ path: $.x }] }]', 'guard.0.arguments.0'],
     ['ceilings: { timeout: soon }', 'ceilings.timeout'],
     ['ceilings: { memory: [] }', 'ceilings.memory'],
     ['ceilings: { processes: -1 }', 'ceilings.processes'],

@@ -1,0 +1,92 @@
+/**
+ * The guard of one call: the operator's rules and the guards of the library's user, asked before anything runs.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import type { Bundle } from '../load/bundle.ts';
+import type { AskPerson } from '../trust/admission.ts';
+import {
+  applyRules,
+  strictest,
+  type Guard,
+  type GuardAnswer,
+  type GuardedCapability,
+  type GuardRule,
+  type Proposal,
+} from '../trust/guard.ts';
+import type { Grant } from './grant.ts';
+
+export interface GuardedCall {
+  bundle: Bundle;
+  params: unknown;
+  caller: string;
+  grant: Grant;
+}
+
+export interface Guards {
+  rules: readonly GuardRule[];
+  /** Of the library's user. It can only make the answer stricter. */
+  own?: Guard | undefined;
+  askPerson?: AskPerson | undefined;
+}
+
+/** What was decided, when the call may be made; else throws `untrusted` or `approval_required`. */
+export async function guardCall(call: GuardedCall, guards: Guards): Promise<GuardAnswer> {
+  const proposal = proposalFor(call);
+  const answer = strictest([
+    applyRules(guards.rules, proposal),
+    ...(guards.own ? [await guards.own(proposal)] : []),
+  ]);
+  if (answer.decision === 'deny') throw refused(proposal, answer);
+  if (answer.decision === 'ask' && !(await isConfirmed(proposal, answer, guards.askPerson)))
+    throw unconfirmed(proposal, answer);
+  return answer;
+}
+
+function proposalFor({ bundle, params, caller, grant }: GuardedCall): Proposal {
+  const { manifest, digest } = bundle;
+  return {
+    skill: manifest.name,
+    digest,
+    caller,
+    arguments: params,
+    capabilities: capabilitiesOf(grant),
+  };
+}
+
+function capabilitiesOf(grant: Grant): GuardedCapability[] {
+  return [
+    ...(grant.network.length > 0 ? ['network' as const] : []),
+    ...(grant.filesystem.length > 0 ? ['filesystem' as const] : []),
+    ...(Object.keys(grant.env).length > 0 || grant.secrets?.length ? ['env' as const] : []),
+    ...(grant.limits.processes > 0 ? ['process' as const] : []),
+  ];
+}
+
+async function isConfirmed(
+  { skill, digest }: Proposal,
+  { reasons }: GuardAnswer,
+  askPerson: AskPerson | undefined,
+): Promise<boolean> {
+  if (!askPerson) return false;
+  return askPerson({ skill, digest, lines: ['A rule wants you to decide on this call:', ...reasons] });
+}
+
+function refused({ skill, caller }: Proposal, { reasons }: GuardAnswer): SkillError {
+  return new SkillError('untrusted', `The guard denies this call of "${skill}": ${reasons.join('; ')}`, {
+    fix: 'Call it with other arguments, or have the operator change the rule under guard in the policy.',
+    detail: { skill, caller, reasons },
+  });
+}
+
+function unconfirmed({ skill, caller }: Proposal, { reasons }: GuardAnswer): SkillError {
+  return new SkillError(
+    'approval_required',
+    `A person has to confirm this call of "${skill}": ${reasons.join('; ')}`,
+    {
+      fix: 'Make the call on a terminal with `skillcell run`, which asks, or have the operator change the rule.',
+      detail: { skill, caller, reasons },
+    },
+  );
+}

@@ -1,0 +1,80 @@
+/**
+ * The gate between a loaded skill and its call: what the operator says of the skill, who signed it, and what a person
+ * approved. Nothing behind it can widen what it let through.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import type { Bundle } from '../load/bundle.ts';
+import type { Approvals, ApprovalState } from './approvals.ts';
+import { describeCapabilities } from './plain-words.ts';
+import { publisherOf, type Publisher } from './publishers.ts';
+import { ruleFor, type SkillRule } from './skill-rules.ts';
+
+export interface TrustRules {
+  skills: readonly SkillRule[];
+  publishers: readonly Publisher[];
+}
+
+/** Asks a person; only a front end that has one in front of it hands it in. */
+export type AskPerson = (question: Question) => Promise<boolean>;
+
+export interface Question {
+  skill: string;
+  digest: string;
+  /** What is to be decided, line by line, fit for a terminal. */
+  lines: string[];
+}
+
+export interface Admission {
+  bundle: Bundle;
+  rules: TrustRules;
+  approvals: Approvals;
+  askPerson?: AskPerson | undefined;
+}
+
+/** Returns when the skill may be called; throws `untrusted`, `signature_invalid` or `approval_required`. */
+export async function admit({ bundle, rules, approvals, askPerson }: Admission): Promise<void> {
+  const { decision, requireSignature, rule } = ruleFor(rules.skills, bundle);
+  if (decision === 'deny') throw denied(bundle, rule?.match ?? '');
+  if (requireSignature) publisherOf(bundle, rules.publishers);
+  if (decision === 'allow') return;
+  const state = approvals.stateOf(bundle);
+  if (state.kind === 'approved') return;
+  if (!(await askPerson?.(questionFor(bundle, state)))) throw unapproved(bundle, state);
+  approvals.add(bundle, 'terminal');
+}
+
+export function questionFor(bundle: Bundle, state: ApprovalState): Question {
+  const { manifest, digest } = bundle;
+  const sentences = describeCapabilities(manifest).map(({ risk, text }) => `${risk.padEnd(6)} ${text}`);
+  return { skill: manifest.name, digest, lines: [...sentences, ...changesSince(state)] };
+}
+
+function changesSince(state: ApprovalState): string[] {
+  if (state.kind !== 'changed') return [];
+  const { diff, approval } = state;
+  const since = `Since the approval of ${approval.at.slice(0, 10)} by ${approval.by}`;
+  if (diff.length === 0) return [`${since} its files changed; it asks for the same.`];
+  return [`${since} it asks for something else:`, ...diff.map((line) => `  ${line}`)];
+}
+
+function denied({ manifest }: Bundle, match: string): SkillError {
+  return new SkillError('untrusted', `The operator policy denies the skill "${manifest.name}"`, {
+    fix: `Use another skill, or have the operator change the rule for "${match}" under skills in the policy.`,
+    detail: { skill: manifest.name, rule: match },
+  });
+}
+
+function unapproved(bundle: Bundle, state: ApprovalState): SkillError {
+  const { name } = bundle.manifest;
+  const diff = state.kind === 'changed' ? state.diff : [];
+  const why =
+    state.kind === 'changed'
+      ? `it changed since it was approved${diff.length > 0 ? `: ${diff.join('; ')}` : ' (its files, not what it asks for)'}`
+      : 'nobody has approved it yet';
+  return new SkillError('approval_required', `The skill "${name}" has to be approved by a person: ${why}`, {
+    fix: `Look at what it asks for and approve it on a terminal: skillcell approve ${bundle.sourceDir}`,
+    detail: { skill: name, digest: bundle.digest, diff },
+  });
+}

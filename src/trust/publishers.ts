@@ -1,0 +1,42 @@
+/**
+ * Which publishers the operator trusts, and which of them signed a bundle.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import type { Bundle } from '../load/bundle.ts';
+import { isGoodEd25519, parseSignatures, type Signature } from './signature.ts';
+
+export interface KeyPublisher {
+  name: string;
+  /** `ed25519:…` */
+  key: string;
+}
+
+export type Publisher = KeyPublisher;
+
+/** The publisher who signed this very bundle; throws `signature_invalid` when none of them did. */
+export function publisherOf(bundle: Bundle, publishers: readonly Publisher[]): Publisher {
+  const { name } = bundle.manifest;
+  const { vouched } = bundle;
+  if (!vouched)
+    throw unsigned(name, bundle.lock === 'locked' ? 'it has no skill.sig' : 'it has no skill.lock');
+  const { signatures } = parseSignatures(vouched.signature);
+  const found = publishers.find((publisher) =>
+    signatures.some((signature) => isBy(publisher, signature, vouched.lock)),
+  );
+  if (found) return found;
+  const known = publishers.map((publisher) => publisher.name).join(', ');
+  throw unsigned(name, `no signature of it is good and by a trusted publisher (${known || 'none is named'})`);
+}
+
+function isBy(publisher: Publisher, signature: Signature, lock: Buffer): boolean {
+  return signature.type === 'ed25519' && signature.key === publisher.key && isGoodEd25519(signature, lock);
+}
+
+function unsigned(name: string, reason: string): SkillError {
+  return new SkillError('signature_invalid', `The signature of "${name}" is required, but ${reason}`, {
+    fix: 'Get a signed copy from its publisher, or have the operator add the publisher to the policy.',
+    detail: { skill: name, reason },
+  });
+}
