@@ -31,9 +31,15 @@ function identityOf({ dev, ino }: BigIntStats): string {
   return createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 32);
 }
 
+export interface ListedEntry {
+  name: string;
+  type: string;
+  identity?: string;
+}
+
 /** Read one by one: a directory may hold more than fits the memory. */
-export function readDirectory(fd: number): BrokerReply {
-  const entries: { name: string; type: string; identity?: string }[] = [];
+export function readDirectory(fd: number): { entries: ListedEntry[]; identity: string } {
+  const entries: ListedEntry[] = [];
   const directory = opendirSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' as BufferEncoding });
   try {
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
@@ -44,7 +50,13 @@ export function readDirectory(fd: number): BrokerReply {
   } finally {
     directory.closeSync();
   }
-  return { value: { entries, identity: identityOf(fstatSync(fd, { bigint: true })) } };
+  return { entries, identity: identityOf(fstatSync(fd, { bigint: true })) };
+}
+
+/** What is open, under the name that it has in a listing. */
+export function entryOf(fd: number, name: string): ListedEntry {
+  const stat = fstatSync(fd, { bigint: true });
+  return { name, type: typeOf(stat), identity: identityOf(stat) };
 }
 
 /** Nothing for a file that has gone since it was listed. */

@@ -21,7 +21,7 @@ import {
 } from 'node:fs';
 import { BrokerRefusal, type BrokerReply } from '../cell/contract.ts';
 import { openPlace } from './file-open.ts';
-import { readDirectory, statReply, syncToDisk, timeOf } from './file-facts.ts';
+import { entryOf, readDirectory, statReply, syncToDisk, timeOf } from './file-facts.ts';
 import { O_PATH, type FileTable, type OpenFile, type Place } from './file-table.ts';
 
 const MAX_READ_BYTES = 1024 * 1024;
@@ -48,7 +48,7 @@ export const FILE_OPERATIONS: Readonly<Record<string, Operation>> = Object.freez
     await syncToDisk(table.get(args['file']).fd, args['dataOnly'] === true);
     return NOTHING;
   },
-  readDir: (table, args) => readDirectory(table.get(args['file']).fd),
+  readDir,
   mkdirAt: (table, args) => change(table, args, ({ path }) => mkdirSync(path, { mode: NEW_FOLDER_MODE })),
   rmdirAt: (table, args) => change(table, args, ({ path }) => rmdirSync(path)),
   unlinkAt: (table, args) => change(table, args, ({ path }) => unlinkSync(path)),
@@ -139,6 +139,13 @@ function setTimesAt(table: FileTable, args: Args): BrokerReply {
   return withHandle(table, { ...args, followLast: true }, (fd, { root, shown }) =>
     setTimes(table, { fd, root, shown, writable: true }, args),
   );
+}
+
+function readDir(table: FileTable, args: Args): BrokerReply {
+  const file = table.get(args['file']);
+  const { entries, identity } = readDirectory(file.fd);
+  for (const [name, held] of table.heldBy(file)) entries.push(entryOf(held.fd, name));
+  return { value: { entries, identity } };
 }
 
 /** Runs `act` for something that changes at a place, which is none of the granted directories nor the way to one. */

@@ -4,9 +4,12 @@
  *
  * @module
  */
-import { closeSync, constants, openSync, realpathSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, realpathSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { BrokerRefusal } from '../cell/contract.ts';
 import type { CapabilityEvent } from '../outcome.ts';
+import { parentOf } from '../policy/guest-folders.ts';
 import type { Records } from './records.ts';
 
 const MAX_OPEN_FILES = 256;
@@ -17,8 +20,11 @@ const MAX_SEGMENTS = 128;
 const MAX_SEGMENT_BYTES = 255;
 
 export interface RootOptions {
-  /** A real path: what lies on the way is no link, and if it became one since, it is not followed. */
-  host: string;
+  /**
+   * A real path: what lies on the way is no link, and if it became one since, it is not followed. Absent for a folder
+   * that is only there to hold other roots.
+   */
+  host?: string;
   guest: string;
   writable: boolean;
   /** How much a call may add to what lies below. */
@@ -30,6 +36,8 @@ export interface Root {
   writable: boolean;
   /** Bytes that may still be written; infinite without a quota. */
   room: number;
+  /** A folder that holds other roots and nothing else. */
+  isMadeUp: boolean;
 }
 
 export interface OpenFile {
@@ -115,7 +123,7 @@ export class FileTable {
     }
     const parent = walk(dir.fd, segments);
     try {
-      const shown = [dir.shown, ...segments, last].join('/');
+      const shown = [inFront(dir), ...segments, last].join('/');
       return act({ path: `/proc/self/fd/${parent}/${last}`, shown, root, isDirectoryItself: false });
     } finally {
       if (parent !== dir.fd) closeSync(parent);
@@ -125,6 +133,16 @@ export class FileTable {
   /** Whether a granted directory lies there or below: its way stays as it is. */
   leadsToRoot(shown: string): boolean {
     return this.#roots.some(({ guest }) => guest === shown || guest.startsWith(`${shown}/`));
+  }
+
+  /** Granted paths right in a folder that is there to hold them, by their names. */
+  heldBy({ root }: OpenFile): Map<string, OpenFile> {
+    const held = new Map<string, OpenFile>();
+    if (!root.isMadeUp) return held;
+    for (const [id, { guest }] of this.#roots.entries())
+      if (guest !== root.guest && parentOf(guest) === root.guest)
+        held.set(guest.slice(guest.lastIndexOf('/') + 1), this.get(id));
+    return held;
   }
 
   noteUse(asked: string): void {
@@ -138,7 +156,7 @@ export class FileTable {
   /** Where one granted directory lies in another, the rules of the inner one hold, as with a mount. */
   #inward(dir: OpenFile, segments: string[]): { dir: OpenFile; segments: string[] } {
     for (let length = segments.length; length > 0; length--) {
-      const shown = [dir.shown, ...segments.slice(0, length)].join('/');
+      const shown = [inFront(dir), ...segments.slice(0, length)].join('/');
       const inner = this.#roots.findIndex(({ guest }) => guest === shown);
       if (inner >= 0) return { dir: this.get(inner), segments: segments.slice(length) };
     }
@@ -149,8 +167,9 @@ export class FileTable {
     const options = this.#roots[id];
     if (!options) return undefined;
     const { host, guest, writable, maxBytes = Number.POSITIVE_INFINITY } = options;
-    const root = { guest, writable, room: maxBytes };
-    const file = { fd: openReal(host), root, shown: guest, writable: false };
+    const root = { guest, writable, room: maxBytes, isMadeUp: host === undefined };
+    const fd = host === undefined ? openNothing() : openReal(host);
+    const file = { fd, root, shown: guest, writable: false };
     this.#files.set(id, file);
     return file;
   }
@@ -158,6 +177,21 @@ export class FileTable {
 
 function event(asked: string, declared: string): CapabilityEvent {
   return { capability: 'filesystem', asked, declared };
+}
+
+/** What stands before the first slash of a path below. */
+function inFront({ shown }: OpenFile): string {
+  return shown === '/' ? '' : shown;
+}
+
+/** A folder that is empty and stays so: one that was removed takes no new names. */
+function openNothing(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'skillcell-'));
+  try {
+    return openSync(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  } finally {
+    rmdirSync(folder);
+  }
 }
 
 /** A handle on a path that has to be real all the way: a directory that became a link meanwhile is refused. */
@@ -177,7 +211,7 @@ function openReal(path: string): number {
 }
 
 /** For a folder of our own, which may well lie behind a link. */
-export function realRoot(root: RootOptions): RootOptions {
+export function realRoot(root: RootOptions & { host: string }): RootOptions {
   return { ...root, host: realpathSync(root.host) };
 }
 

@@ -7,6 +7,7 @@
 import { BrokerRefusal, type BrokerReply, type BrokerRequest } from '../cell/contract.ts';
 import type { Bundle } from '../load/bundle.ts';
 import type { Grant } from '../policy/grant.ts';
+import { foldersAround } from '../policy/guest-folders.ts';
 import { FILE_OPERATIONS } from './file-operations.ts';
 import { FileTable, realRoot } from './file-table.ts';
 import type { Records } from './records.ts';
@@ -53,6 +54,7 @@ export class FileBroker {
       const quota = maxBytes === undefined ? {} : { maxBytes };
       table.addRoot({ host, guest, writable: access === 'read-write', ...quota });
     }
+    for (const guest of foldersAround(this.#grant.filesystem)) table.addRoot({ guest, writable: false });
     return table;
   }
 }

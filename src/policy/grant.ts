@@ -13,6 +13,8 @@ export interface GrantedPath {
   guest: string;
   access: 'read' | 'read-write';
   maxBytes?: number;
+  /** Found out when the path is resolved; absent for a folder. */
+  isFile?: boolean;
 }
 
 export interface GrantedLimits {

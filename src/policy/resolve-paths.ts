@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { SkillError } from '../errors.ts';
 import type { Grant, GrantedPath, Withheld } from './grant.ts';
@@ -24,8 +25,10 @@ export async function resolveGrantPaths(grant: Grant, options: ResolveOptions): 
   const withheld = [...grant.withheld];
   for (const path of grant.filesystem) {
     const host = await realPathOf(path.host);
-    const refusal = await refusalOf({ path, host, workspace, policy: options.policy });
-    if (refusal === undefined) filesystem.push({ ...path, host });
+    const found = await stat(host);
+    const refusal = refusalOf({ path, host, found, workspace, policy: options.policy });
+    if (refusal === undefined)
+      filesystem.push({ ...path, host, ...(found.isFile() ? { isFile: true } : {}) });
     else withheld.push(withheldBecause(path, refusal));
   }
   return { ...grant, filesystem, withheld };
@@ -34,12 +37,12 @@ export async function resolveGrantPaths(grant: Grant, options: ResolveOptions): 
 interface Judged {
   path: GrantedPath;
   host: string;
+  found: Stats;
   workspace: string | undefined;
   policy: OperatorPolicy;
 }
 
-async function refusalOf({ path, host, workspace, policy }: Judged): Promise<string | undefined> {
-  const found = await stat(host);
+function refusalOf({ path, host, found, workspace, policy }: Judged): string | undefined {
   // A socket, pipe or device is authority of its own kind, not a file to read.
   if (!found.isFile() && !found.isDirectory()) return 'it is neither a file nor a folder';
   const inWorkspace = path.guest === GUEST_WORKSPACE || path.guest.startsWith(`${GUEST_WORKSPACE}/`);

@@ -1,12 +1,12 @@
 /**
  * The skill that needs a granted folder.
  */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildSkill } from '../../src/index.ts';
 import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
-import { bundled, copySource } from './copy-skill.ts';
+import { bundled, copySource, editManifest } from './copy-skill.ts';
 
 let opened: TestRuntime;
 
@@ -47,6 +47,17 @@ describe('text/dir_words', () => {
     buildSkill(dir);
     const { result } = await opened.runtime.execute(dir, {}, { workspace });
     expect(result).toEqual(EXPECTED);
+  });
+
+  test('sees files that were granted by themselves, and nothing beside them', async () => {
+    const dir = copySource('text/dir_words', join(opened.folder, 'single'));
+    cpSync(bundled('text/dir_words/skill.wasm'), join(dir, 'skill.wasm'));
+    const rule = '    - { path: "${workspace}", access: read }';
+    const rules = ['z.txt', 'other.md'].map((name) => rule.replace('}"', `}/${name}"`));
+    editManifest(dir, (text) => text.replace(rule, rules.join('\n')));
+    const { result, capabilities } = await opened.runtime.execute(dir, {}, { workspace });
+    expect(result).toEqual({ files: [EXPECTED.files[1]], total_words: 3 });
+    expect(capabilities.used.map(({ asked }) => asked)).toContain('read /workspace/z.txt');
   });
 
   test('has no folder when none is granted', async () => {

@@ -9,6 +9,7 @@ import type { Bundle, FileDigests } from '../../load/bundle.ts';
 import type { Finding } from '../../load/inspection.ts';
 import type { Enforcement, EnforcementTable } from '../../policy/enforcement.ts';
 import type { Grant } from '../../policy/grant.ts';
+import { foldersAround, hasWritable } from '../../policy/guest-folders.ts';
 import type { Artifact, Engine, LaunchSpec, Wall } from '../contract.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
 import { findNode, type NodeBinary } from '../node/node-binary.ts';
@@ -117,23 +118,27 @@ function pagesOf({ limits }: Grant): number {
 }
 
 function callInit(grant: Grant): Record<string, unknown> {
-  const { limits, filesystem, env } = grant;
+  const { limits, env } = grant;
   return {
     env,
-    preopens: [
-      { id: 0, guestPath: '/skill', writable: false },
-      ...filesystem.map((path, at) => ({
-        id: at + 1,
-        guestPath: path.guest,
-        writable: path.access === 'read-write',
-      })),
-    ],
+    preopens: preopensOf(grant),
     limits: {
       pages: pagesOf(grant),
       output: limits.output,
       fuel: limits.cpu * FUEL_PER_CPU_MS,
     },
   };
+}
+
+/** The folders of a cell, by the numbers that the broker has for them. */
+function preopensOf({ filesystem }: Grant): { id: number; guestPath: string; writable: boolean }[] {
+  const folders = [...filesystem, ...foldersAround(filesystem).map((guest) => ({ guest, isFile: false }))];
+  return [
+    { id: 0, guestPath: '/skill', writable: false },
+    ...folders.flatMap(({ guest, isFile }, at) =>
+      isFile ? [] : [{ id: at + 1, guestPath: guest, writable: hasWritable(guest, filesystem) }],
+    ),
+  ];
 }
 
 const wasm = (how: string): Enforcement => ({ by: 'wasm', how });
