@@ -51,7 +51,7 @@ export class WasmPeers implements AsyncDisposable {
   }
 
   async #add(name: PeerName, module: string): Promise<void> {
-    const child = fork(join(PEERS, 'wasm', 'host.js'), [module], { execArgv: ['--no-warnings'] });
+    const child = fork(join(PEERS, 'host.js'), [`wasm/${module}`], { execArgv: ['--no-warnings'] });
     try {
       await answerOf(child);
     } catch (error) {

@@ -13,6 +13,8 @@ export interface Variant {
   run(): Promise<Timing>;
   /** Brings back what a call used up, e.g. the pre-started process; not measured. */
   rest?(): Promise<void>;
+  /** Takes part in every so manieth round only: for what takes seconds. */
+  every?: number;
 }
 
 export interface Timing {

@@ -25,10 +25,12 @@ interface Samples {
 /** The first variant says what the right result is. */
 export async function measureBursts(variants: readonly Variant[], rounds: number): Promise<BurstRow[]> {
   const expected = JSON.stringify((await variants[0]?.run())?.result);
+  await variants[0]?.rest?.();
   for (const variant of variants) await warmUp(variant, rounds);
   const samples = new Map(variants.map(({ name }): [string, Samples] => [name, { rested: [], inARow: [] }]));
   for (let round = 0; round < rounds; round++) {
     for (const variant of rotated(variants, round)) {
+      if (round % (variant.every ?? 1) !== 0) continue;
       await sleep(PAUSE_MS);
       const [rested, ...inARow] = await burst(variant, expected);
       samples.get(variant.name)?.rested.push(rested);
@@ -44,13 +46,17 @@ export async function measureBursts(variants: readonly Variant[], rounds: number
 /** As many calls as will be measured, or as much time: what has just started has not been optimised yet. */
 async function warmUp(variant: Variant, rounds: number): Promise<void> {
   const ends = performance.now() + rounds * BURST_MS;
-  for (let call = 0; call < rounds * CALLS && performance.now() < ends; call++) await variant.run();
+  for (let call = 0; call < rounds * CALLS && performance.now() < ends; call++) {
+    await variant.run();
+    await variant.rest?.();
+  }
 }
 
 async function burst(variant: Variant, expected: string): Promise<[number, ...number[]]> {
   const one = async (): Promise<number> => {
     const { ms, result } = await variant.run();
     assertSame(variant.name, JSON.stringify(result), expected);
+    await variant.rest?.();
     return ms;
   };
   const ends = performance.now() + BURST_MS;

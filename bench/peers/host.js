@@ -1,5 +1,5 @@
 /**
- * Entry of the process of one peer: `host.js <name>` answers every message with how long one call took in it.
+ * Entry of the process of one peer: `host.js <module>` answers every message with how long one call took in it.
  * A peer is a module whose `start` returns `{ call(params) → result, close? }`, JSON text both; each call makes a
  * sandbox of its own.
  */

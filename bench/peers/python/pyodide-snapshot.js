@@ -1,0 +1,10 @@
+/** Pyodide, restored for every call from a snapshot of its memory that is taken once; the snapshot stays in memory. */
+import { loadPyodide } from 'pyodide';
+import { callIn } from './job.js';
+
+export async function start() {
+  const first = await loadPyodide({ _makeSnapshot: true });
+  first.runPython('import json');
+  const snapshot = first.makeMemorySnapshot();
+  return { call: async (params) => callIn(await loadPyodide({ _loadSnapshot: snapshot }), params) };
+}
