@@ -36,7 +36,12 @@ export function findDrift(source: DriftSource): Drift {
     ...undeclaredEnv(source),
     ...unparsedSource(source),
   ];
-  const warnings = [...uncoveredHosts(source), ...uncoveredProcesses(source), ...unknownModules(source)];
+  const warnings = [
+    ...uncoveredHosts(source),
+    ...unreachableSecrets(source),
+    ...uncoveredProcesses(source),
+    ...unknownModules(source),
+  ];
   // A legacy manifest declares nothing and is granted nothing: it cannot contradict itself.
   if (!source.manifest.declaresCapabilities) return { drift: [], warnings: [...drift, ...warnings] };
   return { drift, warnings };
@@ -97,6 +102,16 @@ function uncoveredHosts({ manifest, inspection }: DriftSource): string[] {
   return perValue(
     uncovered,
     (value, at) => `The code names the host ${value} (${at}), which no network rule covers.`,
+  );
+}
+
+/** A secret goes where a network rule lets a request go, and nowhere else. */
+function unreachableSecrets({ manifest }: DriftSource): string[] {
+  const rules = manifest.capabilities.network;
+  return Object.entries(manifest.env).flatMap(([name, { secret, hosts }]) =>
+    hosts
+      .filter((host) => secret && !rules.some((rule) => isHostCovered(rule.host, host)))
+      .map((host) => `The secret ${quote(name)} is for ${quote(host)}, which no network rule covers.`),
   );
 }
 

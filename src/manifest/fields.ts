@@ -137,9 +137,13 @@ const env = z
     z.preprocess((value) => value ?? {}, envRule),
   )
   .superRefine((rules, context) => {
-    for (const name of Object.keys(rules)) {
-      const message = envNameProblem(name);
-      if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
+    for (const [name, { secret, hosts }] of Object.entries(rules)) {
+      const problem = envNameProblem(name);
+      if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem });
+      if (!secret || hosts.length > 0) continue;
+      const message =
+        'A secret needs "hosts": a skill never holds the value, it can only have it sent somewhere';
+      context.addIssue({ code: 'custom', path: [name, 'hosts'], message });
     }
   });
 

@@ -159,8 +159,6 @@ function contentWarnings(fields: ManifestFields, source: YamlSource): string[] {
     const path = ['env_vars', name];
     const unknown = Object.keys(rule).filter((key) => !ENV_KEYS.has(key));
     const found = unknown.map((key) => warn([...path, key], 'Unknown key; it has no effect'));
-    if (rule.secret && rule.hosts.length === 0)
-      found.push(warn(path, 'A secret without "hosts" can be sent nowhere'));
     if (!rule.secret && rule.hosts.length > 0)
       found.push(warn(path, '"hosts" has no effect without "secret: true"'));
     return found;

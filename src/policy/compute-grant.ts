@@ -6,7 +6,7 @@
  */
 import { SkillError } from '../errors.ts';
 import type { EnvRule, FilesystemRule, Limits, Manifest, NetworkRule } from '../manifest/manifest.ts';
-import type { Grant, GrantedLimits, GrantedPath, Withheld } from './grant.ts';
+import type { Grant, GrantedLimits, GrantedPath, GrantedSecret, Withheld } from './grant.ts';
 import { readDeclaredPath } from './guest-paths.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { hostCovers, pathCovers } from './patterns.ts';
@@ -43,11 +43,13 @@ export interface GrantInput {
 /** Computes what this call may do, and lists what was declared and is withheld. */
 export function computeGrant({ manifest, policy, call }: GrantInput): Grant {
   const withheld: Withheld[] = [];
+  const secrets = grantSecrets({ manifest, policy, call }, withheld);
   return {
     filesystem: grantPaths({ manifest, policy, call }, withheld),
     network: grantNetwork({ manifest, policy, call }, withheld),
     ...(policy.network.allowPrivate ? { privateAddresses: policy.network.allowPrivate } : {}),
     env: grantEnv({ manifest, policy, call }, withheld),
+    ...(secrets.length > 0 ? { secrets } : {}),
     syscalls: manifest.capabilities.syscalls,
     limits: grantLimits(manifest.limits, policy.ceilings, call),
     withheld,
@@ -133,24 +135,40 @@ function grantNetwork({ manifest, policy }: GrantInput, withheld: Withheld[]): N
   });
 }
 
-/** Secrets never enter a cell: they are checked here and left to the broker. */
+/** Values for the cell. Secrets are not among them: their values never enter a grant. */
 function grantEnv({ manifest, policy, call }: GrantInput, withheld: Withheld[]): Record<string, string> {
   const granted: [string, string][] = [];
   for (const [name, rule] of Object.entries(manifest.env)) {
+    if (rule.secret || !isAllowed(name, { rule, policy, withheld })) continue;
     const value = Object.hasOwn(call.env, name) ? call.env[name] : undefined;
-    if (policy.env.allow !== undefined && !policy.env.allow.includes(name)) {
-      const reason = 'the operator policy does not allow this variable';
-      const fix = `Add "${name}" to env.allow in the operator policy, if the skill may have it.`;
-      requireOptional(name, rule, { reason, fix });
-      withheld.push({ capability: 'env', declared: name, reason, fix });
-    } else if (value === undefined) {
+    if (value === undefined)
       requireOptional(name, rule, { reason: 'it is not set', fix: `Set it: export ${name}=…` });
-    } else if (!rule.secret) {
-      granted.push([name, value]);
-    }
+    else granted.push([name, value]);
   }
   // fromEntries defines own properties, so that no name (`__proto__`) can do anything but be a name.
   return Object.fromEntries(granted);
+}
+
+/** What may be looked up when the call comes. */
+function grantSecrets({ manifest, policy }: GrantInput, withheld: Withheld[]): GrantedSecret[] {
+  return Object.entries(manifest.env)
+    .filter(([name, rule]) => rule.secret && isAllowed(name, { rule, policy, withheld }))
+    .map(([name, { hosts, required }]) => ({ name, hosts, required }));
+}
+
+interface Asking {
+  rule: EnvRule;
+  policy: OperatorPolicy;
+  withheld: Withheld[];
+}
+
+function isAllowed(name: string, { rule, policy, withheld }: Asking): boolean {
+  if (policy.env.allow?.includes(name) ?? true) return true;
+  const reason = 'the operator policy does not allow this variable';
+  const fix = `Add "${name}" to env.allow in the operator policy, if the skill may have it.`;
+  requireOptional(name, rule, { reason, fix });
+  withheld.push({ capability: 'env', declared: name, reason, fix });
+  return false;
 }
 
 /** Starting a skill without what it requires would only end in an error that explains less. */

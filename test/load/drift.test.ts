@@ -86,6 +86,13 @@ describe('environment', () => {
     expect(judge({ env: ['API_KEY', 'HOME', 'TZ', 'https_proxy'] }, { env }).drift).toEqual([]);
   });
 
+  test('a secret for a host that no rule covers is a warning', () => {
+    const env = { API_KEY: { required: true, secret: true, hosts: ['api.test', 'x.sub.test'] } };
+    expect(judge({}, { env, ...network('*.sub.test') }).warnings).toEqual([
+      'The secret "API_KEY" is for "api.test", which no network rule covers.',
+    ]);
+  });
+
   test('names of object properties are not taken for declared ones', () => {
     expect(judge({ env: ['constructor', '__proto__'] }).drift).toHaveLength(2);
   });

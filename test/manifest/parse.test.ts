@@ -226,6 +226,8 @@ describe('what is refused', () => {
     ['name: a/b\noutputs: { a: string }', 'outputs.a'],
     ['name: a/b\nenv_vars: { PATH: {} }', 'env_vars.PATH'],
     ['name: a/b\nenv_vars: { A: { secret: "yes" } }', 'env_vars.A.secret'],
+    ['name: a/b\nenv_vars: { A: { secret: true } }', 'env_vars.A.hosts'],
+    ['name: a/b\nenv_vars: { A: { secret: true, hosts: [] } }', 'env_vars.A.hosts'],
     ['name: a/b\nenv_vars: { A: { secret: true, hosts: ["*"] } }', 'env_vars.A.hosts[0]'],
     [
       'name: a/b\ncapabilities: { filesystem: [{ path: data, access: read-write }] }',

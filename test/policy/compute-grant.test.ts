@@ -180,12 +180,24 @@ describe('computeGrant: env', () => {
     expect(Object.keys(grant.env)).toEqual([]);
   });
 
-  it('never puts a secret into the environment', () => {
-    expect(grantEnv({ secret: true, required: true }, { KEY: 'v' }).env).toEqual({});
+  it('never puts the value of a secret into the grant', () => {
+    const rule = { secret: true, required: true, hosts: ['api.example.com'] };
+    const grant = grantEnv(rule, { KEY: 'invented-value' });
+    expect(grant.env).toEqual({});
+    expect(grant.secrets).toEqual([{ name: 'KEY', hosts: ['api.example.com'], required: true }]);
+    expect(JSON.stringify(grant)).not.toContain('invented-value');
   });
 
-  it.each([false, true])('refuses a required variable that is not set (secret: %s)', (secret) => {
-    const error = thrownBy(() => grantEnv({ required: true, secret }, {}));
+  it('withholds a secret that the policy does not allow, and refuses when it is required', () => {
+    const rule = { secret: true, hosts: ['api.example.com'] };
+    const grant = grantEnv(rule, {}, []);
+    expect(grant.secrets).toBeUndefined();
+    expect(grant.withheld).toMatchObject([{ capability: 'env', declared: 'KEY' }]);
+    expect(thrownBy(() => grantEnv({ ...rule, required: true }, {}, [])).fix).toContain('env.allow');
+  });
+
+  it('refuses a required variable that is not set', () => {
+    const error = thrownBy(() => grantEnv({ required: true }, {}));
     expect(error.code).toBe('usage');
     expect(error.message).toContain('"KEY"');
     expect(error.fix).toContain('export KEY=');

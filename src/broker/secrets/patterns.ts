@@ -89,8 +89,10 @@ export function expressionFor(patterns: readonly Pattern[]): RegExp {
   return new RegExp(sources.map((source) => `(${source})`).join('|'), 'g');
 }
 
+/** The longest first: the sign `%` is also the beginning of its own `%25`. */
 function choiceOf(spellings: readonly string[]): string {
-  const escaped = spellings.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`));
+  const byLength = spellings.toSorted((a, b) => b.length - a.length);
+  const escaped = byLength.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`));
   return escaped.length === 1 ? (escaped[0] ?? '') : `(?:${escaped.join('|')})`;
 }
 
