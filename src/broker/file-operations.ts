@@ -20,6 +20,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { BrokerRefusal, type BrokerReply } from '../cell/contract.ts';
+import { LARGEST_FILE_BYTES } from '../policy/grant.ts';
 import { openPlace } from './file-open.ts';
 import { entryOf, readDirectory, statReply, syncToDisk, timeOf } from './file-facts.ts';
 import { O_PATH, type FileTable, type OpenFile, type Place } from './file-table.ts';
@@ -77,7 +78,7 @@ function write(table: FileTable, args: Args, bytes: Uint8Array): BrokerReply {
   const file = openForWriting(table, args);
   const position = whole(args['offset']);
   const { size } = fstatSync(file.fd);
-  demandRoom(file, position + bytes.length - size);
+  demandRoom(file, { before: size, after: position + bytes.length });
   const written = writeSync(file.fd, bytes, 0, bytes.length, position);
   takeRoom(file, position + written - size);
   return { value: { written } };
@@ -86,7 +87,8 @@ function write(table: FileTable, args: Args, bytes: Uint8Array): BrokerReply {
 /** The kernel finds the end: others may write to the same file. */
 function append(table: FileTable, args: Args, bytes: Uint8Array): BrokerReply {
   const file = openForWriting(table, args);
-  demandRoom(file, bytes.length);
+  const { size } = fstatSync(file.fd);
+  demandRoom(file, { before: size, after: size + bytes.length });
   const fd = openSync(`/proc/self/fd/${file.fd}`, O_WRONLY | O_APPEND);
   try {
     const written = writeSync(fd, bytes, 0, bytes.length);
@@ -98,8 +100,11 @@ function append(table: FileTable, args: Args, bytes: Uint8Array): BrokerReply {
 }
 
 /** The quota of a path counts what a call adds; what it frees is not given back. */
-function demandRoom({ root }: OpenFile, growth: number): void {
-  if (growth > root.room) throw new BrokerRefusal('nospc', 'beyond max_bytes of the grant');
+function demandRoom({ root }: OpenFile, { before, after }: { before: number; after: number }): void {
+  if (after - before > root.room) throw new BrokerRefusal('nospc', 'beyond max_bytes of the grant');
+  // As in a jail, where the kernel says so.
+  if (after > LARGEST_FILE_BYTES && after > before)
+    throw new BrokerRefusal('fbig', 'larger than any file of a cell');
 }
 
 function takeRoom({ root }: OpenFile, growth: number): void {
@@ -116,10 +121,10 @@ function openForWriting(table: FileTable, args: Args): OpenFile {
 function setSize(table: FileTable, args: Args): BrokerReply {
   const file = openForWriting(table, args);
   const size = whole(args['size']);
-  const growth = size - fstatSync(file.fd).size;
-  demandRoom(file, growth);
+  const before = fstatSync(file.fd).size;
+  demandRoom(file, { before, after: size });
   ftruncateSync(file.fd, size);
-  takeRoom(file, growth);
+  takeRoom(file, size - before);
   return NOTHING;
 }
 

@@ -6,6 +6,9 @@
  */
 import type { NetworkRule, SyscallRule } from '../manifest/manifest.ts';
 
+/** The largest file that a call makes in a granted folder, in every mode; `max_bytes` of the path can be less. */
+export const LARGEST_FILE_BYTES: number = 1024 ** 3;
+
 export interface GrantedPath {
   /** Real directory or file on the host. */
   host: string;

@@ -155,6 +155,20 @@ describe('failures in the words of POSIX', () => {
 });
 
 describe('quotas', () => {
+  it('makes no file larger than a jail would let one be, even without a quota', async () => {
+    const largest = 1024 ** 3;
+    const file = await asked.open(FIRST, ['sparse'], WRITE);
+    await asked.value('setSize', { file, size: largest });
+    expect(await asked.code('setSize', { file, size: largest + 1 })).toBe('fbig');
+    expect(await asked.code('write', { file, offset: largest }, bytes('x'))).toBe('fbig');
+    expect(await asked.code('write', { file, offset: largest - 1 }, bytes('xy'))).toBe('fbig');
+    expect(await asked.code('append', { file }, bytes('x'))).toBe('fbig');
+    await asked.value('write', { file, offset: largest - 1 }, bytes('x'));
+    expect(statSync(join(folders.work, 'sparse')).size).toBe(largest);
+    await asked.value('setSize', { file, size: 1 });
+    await asked.value('append', { file }, bytes('x'));
+  });
+
   it('counts growth by writing, appending and extending together', async () => {
     using small = open({ maxBytes: 100 });
     const file = await small.open(FIRST, ['a'], WRITE);

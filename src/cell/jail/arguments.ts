@@ -4,7 +4,7 @@
  * @module
  */
 import { lstatSync, readlinkSync } from 'node:fs';
-import type { Grant } from '../../policy/grant.ts';
+import { LARGEST_FILE_BYTES, type Grant } from '../../policy/grant.ts';
 import type { LaunchSpec } from '../contract.ts';
 
 /** uid and gid as the skill sees them. */
@@ -13,7 +13,6 @@ const SHM_BYTES = 8 * 1024 * 1024;
 /** Threads a skill may have when it may not start processes: each counts as a process to the kernel. */
 export const THREAD_ALLOWANCE = 32;
 const OPEN_FILES = 128;
-const LARGEST_SHARED_FILE = 1024 ** 3;
 
 /** The minimal environment of every cell; the granted variables come on top. */
 export const BASE_ENV: Readonly<Record<string, string>> = {
@@ -105,7 +104,7 @@ export function limitedProgram(spec: LaunchSpec, grant: Grant): string[] {
     `--cpu=${cpuSeconds}:${cpuSeconds}`,
     `--nofile=${OPEN_FILES}:${OPEN_FILES}`,
     '--core=0:0',
-    `--fsize=${writesOutside ? LARGEST_SHARED_FILE : limits.scratch}`,
+    `--fsize=${writesOutside ? LARGEST_FILE_BYTES : limits.scratch}`,
     '--memlock=65536:65536',
     '--msgqueue=0:0',
     ...spec.argv,
