@@ -3,16 +3,28 @@
  *
  * @module
  */
-import { BrokerRefusal, type BrokerReply, type BrokerRequest, type CallBroker } from '../cell/contract.ts';
+import {
+  BrokerRefusal,
+  type BrokerReply,
+  type BrokerRequest,
+  type CallBroker,
+  type CallSecrets,
+} from '../cell/contract.ts';
 import type { Bundle } from '../load/bundle.ts';
 import type { CapabilityEvent } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import { FileBroker } from './files.ts';
 import { HttpBroker, type HttpOptions } from './gateway/frames.ts';
 import { Records } from './records.ts';
+import { openSecrets } from './secrets/cell-secrets.ts';
+import type { CellSecrets } from './secrets/contract.ts';
+
+export interface BrokerOptions extends HttpOptions {
+  secrets?: CallSecrets;
+}
 
 /** Opens the broker of one call. */
-export function openBroker(grant: Grant, bundle: Bundle, options: HttpOptions = {}): CallBroker {
+export function openBroker(grant: Grant, bundle: Bundle, options: BrokerOptions = {}): CallBroker {
   return new Broker(grant, bundle, options);
 }
 
@@ -21,9 +33,10 @@ class Broker implements CallBroker {
   readonly #files: FileBroker;
   readonly #http: HttpBroker;
 
-  constructor(grant: Grant, bundle: Bundle, options: HttpOptions) {
+  constructor(grant: Grant, bundle: Bundle, options: BrokerOptions) {
     this.#files = new FileBroker(grant, bundle, this.#records);
-    this.#http = new HttpBroker(grant, this.#records, options);
+    const secrets = armedSecrets(grant, this.#records, options.secrets);
+    this.#http = new HttpBroker(grant, this.#records, { ...options, secrets });
   }
 
   get used(): CapabilityEvent[] {
@@ -44,4 +57,14 @@ class Broker implements CallBroker {
     this.#files.close();
     this.#http.close();
   }
+}
+
+function armedSecrets(
+  grant: Grant,
+  records: Records,
+  { placeholders, values }: CallSecrets = { placeholders: {}, values: new Map() },
+): CellSecrets {
+  const secrets = openSecrets({ granted: grant.secrets ?? [], placeholders, records });
+  secrets.arm(values);
+  return secrets;
 }

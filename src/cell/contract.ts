@@ -97,6 +97,8 @@ export interface Artifact {
   spec(grant: Grant): LaunchSpec;
   /** The first frame for the harness, apart from `preload`. */
   init(grant: Grant): Record<string, unknown>;
+  /** Takes what a cell handed over when it had loaded the skill, before any call: untrusted, and for its like alone. */
+  keep?(grant: Grant, bytes: Uint8Array): void;
 }
 
 export interface Engine {
@@ -156,7 +158,13 @@ export class BrokerRefusal extends Error {
   }
 }
 
-export type OpenBroker = (grant: Grant, bundle: Bundle) => CallBroker;
+export type OpenBroker = (grant: Grant, bundle: Bundle, options?: { secrets?: CallSecrets }) => CallBroker;
+
+/** The secrets of one call: what its cell holds instead of them, and what they are. Both by name. */
+export interface CallSecrets {
+  placeholders: Readonly<Record<string, string>>;
+  values: ReadonlyMap<string, string>;
+}
 
 /** What came back from a cell, before it is judged against the manifest. */
 export interface CellReport {

@@ -37,6 +37,8 @@ export interface Place {
 export interface Job {
   params: unknown;
   signal?: AbortSignal | undefined;
+  /** Values by name, for the broker alone: nothing of them goes into a cell. */
+  secrets?: ReadonlyMap<string, string> | undefined;
 }
 
 /** The cells of one place, however they are kept. */

@@ -8,6 +8,7 @@ import type { CapabilityEvent, StartKind } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import type {
   Artifact,
+  CallBroker,
   CellProcess,
   CellReport,
   ExitInfo,
@@ -34,7 +35,11 @@ export interface WarmCellOptions {
   artifact: Artifact;
   grant: Grant;
   openBroker: OpenBroker;
+  /** What the skill sees instead of its secrets; the values are those of the call. */
+  placeholders?: Readonly<Record<string, string>>;
 }
+
+const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
 /** How far a process has come. Each frame is good for one step, and a step is made once. */
 type Stage = 'starting' | 'confining' | 'loading' | 'ready';
@@ -85,12 +90,16 @@ export class WarmCell {
     return this.#calls;
   }
 
-  async call(params: unknown, signal?: AbortSignal): Promise<CellReport> {
-    const { process, grant, artifact, openBroker } = this.#options;
+  async call(
+    params: unknown,
+    signal?: AbortSignal,
+    secrets: ReadonlyMap<string, string> = NO_SECRETS,
+  ): Promise<CellReport> {
+    const { process, grant } = this.#options;
     const began = performance.now();
     const start = this.#startKind();
     const call = new WarmCall(++this.#calls, {
-      broker: openBroker(grant, artifact.bundle),
+      broker: this.#openBroker(secrets),
       channel: process.channel,
       outputLimit: grant.limits.output,
       end: (reason) => this.#end(reason),
@@ -135,6 +144,11 @@ export class WarmCell {
       fuel: call.fuel,
       hostCalls: call.hostCalls,
     };
+  }
+
+  #openBroker(values: ReadonlyMap<string, string>): CallBroker {
+    const { grant, artifact, openBroker, placeholders = {} } = this.#options;
+    return openBroker(grant, artifact.bundle, { secrets: { placeholders, values } });
   }
 
   #startKind(): StartKind {
@@ -187,7 +201,7 @@ export class WarmCell {
     const { body } = frame;
     if (this.#options.process.killReason !== undefined) return undefined;
     if (this.#stage === 'starting' && body['t'] === 'ready') return void this.#confine(body);
-    if (this.#stage === 'loading' && body['t'] === 'loaded') return this.#becomeReady();
+    if (this.#stage === 'loading' && body['t'] === 'loaded') return this.#becomeReady(frame.payload);
     if (this.#stage === 'loading' && body['t'] === 'failed') return this.#onFailed(body);
     if (this.#stage !== 'ready' || !this.#call) return this.#onFault(outOfOrder(body));
     const verdict = this.#call.onFrame(frame);
@@ -196,18 +210,20 @@ export class WarmCell {
   }
 
   async #confine(ready: Record<string, unknown>): Promise<void> {
-    const { process, artifact, grant } = this.#options;
+    const { process, artifact, grant, placeholders } = this.#options;
     this.#stage = 'confining';
     // No byte of the skill has been read yet, and none will be before every limit is in place.
     if (!(await confined(process, ready))) return process.kill('protocol');
     this.#stage = 'loading';
-    this.#send({ t: 'init', ...artifact.init(grant) });
+    this.#send({ t: 'init', ...artifact.init({ ...grant, env: { ...grant.env, ...placeholders } }) });
   }
 
-  #becomeReady(): void {
+  #becomeReady(handedOver: Buffer | undefined): void {
+    const { artifact, grant } = this.#options;
     this.#stage = 'ready';
     clearTimeout(this.#startDeadline);
     this.#settleReady(true);
+    if (handedOver) artifact.keep?.(grant, handedOver);
   }
 
   /** The skill cannot be made ready, e.g. because it imports what no cell has. */

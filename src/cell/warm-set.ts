@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import type { Grant } from '../policy/grant.ts';
 import type { CellReport, OpenBroker } from './contract.ts';
 import type { CellSource, Job, Place } from './pool.ts';
+import { makePlaceholders } from './placeholders.ts';
 import { WarmCell } from './warm-cell.ts';
 
 const MIB = 1024 * 1024;
@@ -46,12 +47,13 @@ export class WarmSet implements CellSource {
     this.#idleTimer = setTimeout(options.onIdle, options.idleMs).unref();
   }
 
-  async call({ params, signal }: Job): Promise<CellReport> {
+  async call(job: Job): Promise<CellReport> {
+    const { signal } = job;
     if (!this.#closed) this.#idleTimer.refresh();
     const cell = this.#take() ?? (await this.#turn(signal)) ?? (signal?.aborted ? undefined : this.#start());
     if (!cell) return cancelled();
     try {
-      return await cell.call(params, signal);
+      return await cell.call(job.params, signal, job.secrets);
     } finally {
       this.#giveBack(cell);
     }
@@ -122,10 +124,10 @@ export class WarmSet implements CellSource {
 }
 
 /** One call in a process of its own, without anything kept. */
-export async function callWarmOnce(place: WarmPlace, { params, signal }: Job): Promise<CellReport> {
+export async function callWarmOnce(place: WarmPlace, job: Job): Promise<CellReport> {
   const cell = startWarm(place);
   try {
-    return await cell.call(params, signal);
+    return await cell.call(job.params, job.signal, job.secrets);
   } finally {
     cell.close();
   }
@@ -133,7 +135,7 @@ export async function callWarmOnce(place: WarmPlace, { params, signal }: Job): P
 
 function startWarm({ wall, artifact, grant, openBroker }: WarmPlace): WarmCell {
   const process = wall.launch(artifact.spec(grant), processGrant(grant));
-  return new WarmCell({ process, artifact, grant, openBroker });
+  return new WarmCell({ process, artifact, grant, openBroker, placeholders: makePlaceholders(grant) });
 }
 
 /** The process outlives the call, and reaches files and hosts only through the broker. */
