@@ -68,13 +68,15 @@ export interface BootOptions {
   library: string;
   /** A number that nobody can guess: it decides the order of sets, and hardens dictionaries against crafted keys. */
   hashSeed: number;
+  /** Where the heap starts, if not right behind the stack. */
+  heapStart?: number | undefined;
 }
 
 /** Boots; the layout is that of every image taken afterwards. */
 export function boot(interpreter: Interpreter, options: BootOptions): Layout {
   const { exports, memory } = interpreter;
   for (const { address, bytes } of options.data) memory.slice(address, bytes.length).set(bytes);
-  const layout = placeStack(interpreter);
+  const layout = placeStack(interpreter, options.heapStart);
   exports.__wasm_call_ctors();
   // Once more: the constructors set the bounds that were compiled in.
   setStack(interpreter, layout);
@@ -101,15 +103,20 @@ export function findFunction(interpreter: Interpreter, name: string): number {
 }
 
 /** A stack of our size with the heap right behind it: the ten megabytes that were compiled in would be in every image. */
-function placeStack(interpreter: Interpreter): Layout {
+function placeStack(interpreter: Interpreter, heapStart: number | undefined): Layout {
   const { exports, memory, trampolineSlot } = interpreter;
   const stackLow = Number(exports.__stack_low.value);
-  const stackHigh = (stackLow + STACK_BYTES) & -STACK_ALIGNMENT;
+  const stackHigh = stackEnd(stackLow);
   const breakCell = exports.emscripten_get_sbrk_ptr();
-  memory.setU32(breakCell, stackHigh);
+  memory.setU32(breakCell, heapStart ?? stackHigh);
   const layout = { stackLow, stackHigh, breakCell, trampolineSlot };
   setStack(interpreter, layout);
   return layout;
+}
+
+/** The first address behind the stack. */
+export function stackEnd(stackLow: number): number {
+  return (stackLow + STACK_BYTES) & -STACK_ALIGNMENT;
 }
 
 function setStack({ exports }: Interpreter, { stackHigh, stackLow }: Layout): void {

@@ -39,9 +39,14 @@ function readTypes(section: Reader, arities: number[]): void {
     if (section.byte() !== FUNC) section.fail('Only function types are expected');
     const params = Array.from({ length: section.u32() }, () => section.byte());
     const results = Array.from({ length: section.u32() }, () => section.byte());
-    const isPlain = [...params, ...results].every((type) => type === I32);
-    arities.push(isPlain && params.length <= MAX_ARITY && results.length === 1 ? params.length : OTHER);
+    arities.push(plainArity(params, results));
   }
+}
+
+/** How many parameters a function of this type has, or `OTHER`. */
+export function plainArity(params: ArrayLike<number>, results: ArrayLike<number>): number {
+  const isPlain = [...Array.from(params), ...Array.from(results)].every((type) => type === I32);
+  return isPlain && params.length <= MAX_ARITY && results.length === 1 ? params.length : OTHER;
 }
 
 function readImports(section: Reader, functions: number[]): void {
@@ -115,7 +120,7 @@ function codeSection(out: Writer, arities: readonly number[]): void {
   // No locals; *ok = 1; five nested blocks; br_table leaves as many of them as the arity says.
   body.bytes([0, ...store(1), ...Array.from({ length: 5 }, () => [0x02, 0x40]).flat(), LOCAL_GET, 1, 0x0e]);
   body.u32(arities.length);
-  for (const arity of arities) body.u32(arity);
+  for (let slot = 0; slot < arities.length; slot++) body.u32(arities[slot] ?? OTHER);
   body.u32(OTHER);
   for (let arity = 0; arity <= MAX_ARITY; arity++) {
     const args = [2, 3, 4].slice(0, arity).flatMap((local) => [LOCAL_GET, local]);

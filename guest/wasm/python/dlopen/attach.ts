@@ -1,0 +1,74 @@
+/**
+ * Puts libraries into an instance of the engine, as the plan says. Their memory comes from the image, or, when that is
+ * still to be made, from `initialise`.
+ *
+ * @module
+ */
+/* oxlint-disable no-underscore-dangle -- names of the C library */
+import { BASES } from './library.ts';
+import type { LibraryPlan, LinkPlan } from './plan.ts';
+
+/** Compiled once per process. */
+export interface LibraryCode {
+  plan: LinkPlan;
+  modules: WebAssembly.Module[];
+}
+
+export interface AttachOptions extends LibraryCode {
+  memory: WebAssembly.Memory;
+  engine: WebAssembly.Exports;
+}
+
+export class Libraries {
+  readonly #instances: WebAssembly.Exports[] = [];
+
+  constructor(options: AttachOptions) {
+    const { plan, modules, engine } = options;
+    const table = engine['__indirect_function_table'] as WebAssembly.Table;
+    table.grow(plan.tableSlots - table.length);
+    for (const [index, library] of plan.libraries.entries()) {
+      const imports = this.#imports(modules[index] as WebAssembly.Module, library, options);
+      this.#instances.push(new WebAssembly.Instance(modules[index] as WebAssembly.Module, imports).exports);
+    }
+    for (const { slot, library, name } of plan.added) {
+      const owner = library === undefined ? engine : this.#instances[library];
+      table.set(slot, owner?.[name] as CallableFunction);
+    }
+  }
+
+  /** Once, on memory that has no image yet: addresses are put into the data, then constructors run. */
+  initialise(): void {
+    for (const step of ['__wasm_apply_data_relocs', '__wasm_call_ctors'])
+      for (const exports of this.#instances) (exports[step] as (() => void) | undefined)?.();
+  }
+
+  #imports(module: WebAssembly.Module, plan: LibraryPlan, options: AttachOptions): WebAssembly.Imports {
+    const imports: WebAssembly.Imports = {};
+    for (const { module: from, name } of WebAssembly.Module.imports(module)) {
+      const group = (imports[from] ??= {});
+      group[name] = this.#importOf(from, name, { ...options, library: plan });
+    }
+    return imports;
+  }
+
+  #importOf(
+    from: string,
+    name: string,
+    { engine, library, memory }: AttachOptions & { library: LibraryPlan },
+  ): unknown {
+    // Nothing sets them; they are mutable because the type of the import says so.
+    if (from === 'GOT.mem') return i32(library.addresses[name], true);
+    if (from === 'GOT.func') return i32(library.slots[name], true);
+    if (name === BASES.memory) return i32(library.memoryBase, false);
+    if (name === BASES.table) return i32(library.tableBase, false);
+    if (name === 'memory') return memory;
+    const giver = library.needed.find((index) => Object.hasOwn(this.#instances[index] ?? {}, name));
+    const exports = giver === undefined ? engine : this.#instances[giver];
+    return exports?.[name];
+  }
+}
+
+function i32(value: number | undefined, mutable: boolean): WebAssembly.Global {
+  if (value === undefined) throw new Error('The plan of the libraries has a gap');
+  return new WebAssembly.Global({ value: 'i32', mutable }, value);
+}

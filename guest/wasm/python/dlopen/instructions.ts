@@ -1,0 +1,105 @@
+/**
+ * Reads function bodies one instruction at a time, as far as it takes to see what they can change.
+ *
+ * @module
+ */
+import { BULK, featureOf, IMMEDIATE, PLAIN, SIMD } from '../../binary/opcodes.ts';
+import type { Reader } from '../../binary/reader.ts';
+
+/** Instructions that change something besides the memory and the locals, or that call. */
+export const OPCODE = {
+  call: 0x10,
+  tailCall: 0x12,
+  globalSet: 0x24,
+  tableSet: 0x26,
+  memoryGrow: 0x40,
+  memoryInit: 0xfc08,
+  dataDrop: 0xfc09,
+  tableInit: 0xfc0c,
+  elementDrop: 0xfc0d,
+  tableCopy: 0xfc0e,
+  tableGrow: 0xfc0f,
+  tableFill: 0xfc11,
+} as const;
+
+/** The opcode, with its prefix as the upper byte, and the index that it names first and second. */
+export interface Instruction {
+  opcode: number;
+  first: number;
+  second: number;
+}
+
+/** Calls `visit` for every instruction of a body; what it gets is overwritten by the next one. */
+export function readBody(body: Reader, visit: (instruction: Instruction) => void): void {
+  for (let groups = body.u32(); groups > 0; groups--) {
+    body.u32();
+    body.byte();
+  }
+  const instruction: Instruction = { opcode: 0, first: 0, second: 0 };
+  while (!body.done) {
+    readInstruction(body, instruction);
+    visit(instruction);
+  }
+}
+
+function readInstruction(body: Reader, into: Instruction): void {
+  const at = body.position;
+  const first = body.byte();
+  const isPrefixed = first === 0xfc || first === 0xfd;
+  const code = isPrefixed ? body.u32() : first;
+  const table = first === 0xfc ? BULK : first === 0xfd ? SIMD : PLAIN;
+  const kind = table.immediates[code] ?? IMMEDIATE.refused;
+  if (kind === IMMEDIATE.refused) body.fail(featureOf(isPrefixed ? first : 0, code), at);
+  into.opcode = isPrefixed ? first * 0x100 + code : code;
+  readImmediate(body, kind, into);
+}
+
+function readImmediate(body: Reader, kind: number, into: Instruction): void {
+  const bytes = FIXED_BYTES.get(kind);
+  if (bytes !== undefined) return body.skip(bytes);
+  switch (kind) {
+    case IMMEDIATE.block:
+    case IMMEDIATE.heapType:
+      return void body.signed(33);
+    case IMMEDIATE.i32:
+      return void body.signed(32);
+    case IMMEDIATE.i64:
+      return body.skipS64();
+    case IMMEDIATE.branchTable:
+    case IMMEDIATE.selectTypes:
+      for (let left = body.u32(); left > 0; left--) body.u32();
+      return kind === IMMEDIATE.branchTable ? void body.u32() : undefined;
+    case IMMEDIATE.tryTable:
+      return skipTryTable(body);
+    default:
+      into.first = body.u32();
+      if (TWO_NUMBERS.has(kind)) into.second = body.u32();
+      return kind === IMMEDIATE.memargLane ? body.skip(1) : undefined;
+  }
+}
+
+const FIXED_BYTES: ReadonlyMap<number, number> = new Map([
+  [IMMEDIATE.none, 0],
+  [IMMEDIATE.four, 4],
+  [IMMEDIATE.eight, 8],
+  [IMMEDIATE.sixteen, 16],
+  [IMMEDIATE.lane, 1],
+]);
+
+const TWO_NUMBERS: ReadonlySet<number> = new Set([
+  IMMEDIATE.memarg,
+  IMMEDIATE.memargLane,
+  IMMEDIATE.callIndirect,
+  IMMEDIATE.memoryCopy,
+  IMMEDIATE.memoryInit,
+  IMMEDIATE.tableInit,
+  IMMEDIATE.tableCopy,
+]);
+
+function skipTryTable(body: Reader): void {
+  body.signed(33);
+  for (let left = body.u32(); left > 0; left--) {
+    if (body.byte() < 2) body.u32();
+    body.u32();
+  }
+}

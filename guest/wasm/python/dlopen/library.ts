@@ -1,0 +1,117 @@
+/**
+ * A native library of a package, checked: it may change the memory and the stack pointer, and nothing else, so that an
+ * image of both is still the whole interpreter.
+ *
+ * @module
+ */
+import type { CoreImport } from '../../binary/core-module.ts';
+import { Reader } from '../../binary/reader.ts';
+import { readDylink, type Dylink } from './dylink.ts';
+import { OPCODE, readBody, type Instruction } from './instructions.ts';
+import { readShape, type Place, type Shape } from './shape.ts';
+
+/** All libraries of an environment together; more would not fit into what a cell may have by default. */
+const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
+const MAX_TABLE_SLOTS = 100_000;
+
+export const BASES = { memory: '__memory_base', table: '__table_base', stack: '__stack_pointer' } as const;
+
+/** Why a library cannot be loaded, in words for whoever wrote the skill. */
+export class LinkError extends Error {
+  constructor(path: string, reason: string) {
+    super(`${path} ${reason}`);
+    this.name = 'LinkError';
+  }
+}
+
+export interface Library {
+  /** Where the guest sees it. */
+  path: string;
+  shape: Shape;
+  dylink: Dylink;
+}
+
+export function readLibrary(path: string, bytes: Uint8Array): Library {
+  try {
+    const dylink = readDylink(bytes);
+    if (!dylink) throw new LinkError(path, 'is no library for Emscripten: it has no section dylink.0');
+    const library = { path, dylink, shape: readShape(bytes) };
+    checkFrame(library);
+    checkPlaces(library);
+    checkCode(library);
+    return library;
+  } catch (error) {
+    if (error instanceof LinkError) throw error;
+    throw new LinkError(path, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+export function importedGlobals({ shape }: Library): CoreImport[] {
+  return shape.module.imports.filter(({ kind }) => kind === 'global');
+}
+
+function checkFrame({ path, dylink, shape: { module } }: Library): void {
+  const refuse = (reason: string): never => {
+    throw new LinkError(path, reason);
+  };
+  if (dylink.memoryBytes > MAX_MEMORY_BYTES) refuse(`wants ${dylink.memoryBytes} bytes of memory`);
+  if (dylink.tableSlots > MAX_TABLE_SLOTS) refuse(`wants ${dylink.tableSlots} slots for functions`);
+  if (module.tables.length > 0) refuse('has a table of its own');
+  if (module.memories.length > 0) refuse('has a memory of its own');
+  const unknown = module.imports.find((one) => !isKnownImport(one));
+  if (unknown) refuse(`imports ${unknown.module}.${unknown.name}, which is a ${unknown.kind}`);
+}
+
+function isKnownImport({ module, name, kind }: CoreImport): boolean {
+  if (module === 'GOT.mem' || module === 'GOT.func') return kind === 'global';
+  if (module !== 'env') return false;
+  if (kind === 'memory') return name === 'memory';
+  if (kind === 'table') return name === '__indirect_function_table';
+  if (kind === 'global') return Object.values<string>(BASES).includes(name);
+  return true;
+}
+
+/** Its data and its functions go to the place that it asked for, and nowhere else. */
+function checkPlaces(library: Library): void {
+  const { path, dylink, shape } = library;
+  const names = importedGlobals(library).map(({ name }) => name);
+  const isInside = (
+    { global, offset }: Place,
+    base: string,
+    room: { length: number; size: number },
+  ): boolean =>
+    global !== undefined && names[global] === base && offset >= 0 && offset + room.length <= room.size;
+  const data = shape.data.every(({ place, length }) =>
+    isInside(place, BASES.memory, { length, size: dylink.memoryBytes }),
+  );
+  if (!data) throw new LinkError(path, 'puts data outside of its own memory');
+  const functions = shape.elements.every(({ place, functions: { length } }) =>
+    isInside(place, BASES.table, { length, size: dylink.tableSlots }),
+  );
+  if (!functions) throw new LinkError(path, 'puts functions outside of its own slots');
+}
+
+const REFUSED: ReadonlyMap<number, string> = new Map([
+  [OPCODE.memoryGrow, 'grows the memory'],
+  [OPCODE.memoryInit, 'uses data segments at run time'],
+  [OPCODE.dataDrop, 'drops data segments'],
+  [OPCODE.tableSet, 'changes the function table'],
+  [OPCODE.tableInit, 'changes the function table'],
+  [OPCODE.elementDrop, 'drops element segments'],
+  [OPCODE.tableCopy, 'changes the function table'],
+  [OPCODE.tableGrow, 'changes the function table'],
+  [OPCODE.tableFill, 'changes the function table'],
+]);
+
+function checkCode(library: Library): void {
+  const { path, shape } = library;
+  const { bytes, bodies } = shape.module;
+  const stack = importedGlobals(library).findIndex(({ name }) => name === BASES.stack);
+  const check = ({ opcode, first }: Instruction): void => {
+    const reason = REFUSED.get(opcode);
+    if (reason !== undefined) throw new LinkError(path, `${reason}, which an image would not undo`);
+    if (opcode === OPCODE.globalSet && first !== stack)
+      throw new LinkError(path, 'changes a global, which an image would not undo');
+  };
+  for (const { start, end } of bodies) readBody(new Reader(bytes, start, end), check);
+}

@@ -1,0 +1,208 @@
+/**
+ * Decides where libraries go and what their imports are, once, before anything runs: every instance of the engine that
+ * is made afterwards has the same addresses and slots, so an image fits all of them.
+ *
+ * @module
+ */
+import { importedGlobals, LinkError, type Library } from './library.ts';
+import { arityOf, type EngineSymbols } from './symbols.ts';
+
+/** Entry points of extension modules; Python asks for no others. */
+const ENTRY_POINT = /^PyInit_/;
+
+export interface LinkPlan {
+  libraries: LibraryPlan[];
+  /** Functions that are put into the table one by one; `library` is an index, undefined for the engine. */
+  added: { slot: number; library?: number; name: string }[];
+  /** Of the engine, with everything in it. */
+  tableSlots: number;
+  /** The first address behind the data of the libraries. */
+  end: number;
+  /** Slots of the entry points, by path and name. */
+  entryPoints: Record<string, Record<string, number>>;
+}
+
+export interface LibraryPlan {
+  memoryBase: number;
+  tableBase: number;
+  /** Values of its imports from `GOT.mem` and `GOT.func`. */
+  addresses: Record<string, number>;
+  slots: Record<string, number>;
+  /** Indices of the libraries that give it functions. */
+  needed: number[];
+}
+
+export interface PlanOptions {
+  engine: EngineSymbols;
+  /** In an order in which each comes behind those that it needs. */
+  libraries: readonly Library[];
+  firstAddress: number;
+  firstSlot: number;
+}
+
+export interface Planned {
+  plan: LinkPlan;
+  /** Names that the engine has to export. */
+  engineExports: string[];
+  /** Of every slot of the table. */
+  arities: number[];
+}
+
+export function planLinks(options: PlanOptions): Planned {
+  const planner = new Planner(options);
+  for (const library of options.libraries) planner.add(library);
+  return planner.result();
+}
+
+class Planner {
+  readonly #engine: EngineSymbols;
+  readonly #libraries: readonly Library[];
+  readonly #plan: LinkPlan;
+  readonly #arities: number[];
+  readonly #used = new Set<string>();
+
+  constructor({ engine, libraries, firstAddress, firstSlot }: PlanOptions) {
+    this.#engine = engine;
+    this.#libraries = libraries;
+    this.#arities = [...engine.arities];
+    this.#plan = { libraries: [], added: [], tableSlots: firstSlot, end: firstAddress, entryPoints: {} };
+  }
+
+  result(): Planned {
+    return { plan: this.#plan, engineExports: [...this.#used], arities: this.#arities };
+  }
+
+  add(library: Library): void {
+    const plan = this.#place(library);
+    const index = this.#plan.libraries.push(plan) - 1;
+    this.#bindFunctions(library, plan);
+    for (const { module, name } of importedGlobals(library)) {
+      if (module === 'GOT.mem') plan.addresses[name] = this.#address(library, index, name);
+      else if (module === 'GOT.func') plan.slots[name] = this.#slot(library, index, name);
+    }
+    this.#addEntryPoints(library, index);
+  }
+
+  #place({ path, dylink, shape }: Library): LibraryPlan {
+    const { memoryAlignment, memoryBytes, tableSlots, needed } = dylink;
+    const memoryBase = Math.ceil(this.#plan.end / memoryAlignment) * memoryAlignment;
+    const tableBase = this.#plan.tableSlots;
+    this.#plan.end = memoryBase + memoryBytes;
+    this.#plan.tableSlots += tableSlots;
+    for (const { place, functions } of shape.elements)
+      for (const [at, index] of functions.entries())
+        this.#arities[tableBase + place.offset + at] = arityOf(shape, index);
+    return {
+      memoryBase,
+      tableBase,
+      addresses: {},
+      slots: {},
+      needed: needed.map((name) => this.#find(path, name)),
+    };
+  }
+
+  #find(path: string, name: string): number {
+    const placed = this.#libraries.slice(0, this.#plan.libraries.length);
+    const index = placed.findIndex((one) => one.path.endsWith(`/${name}`));
+    if (index < 0) throw new LinkError(path, `needs the library ${name}, which is not there`);
+    return index;
+  }
+
+  #bindFunctions({ path, shape }: Library, { needed }: LibraryPlan): void {
+    for (const { kind, module, name } of shape.module.imports) {
+      if (module !== 'env') continue;
+      if (kind === 'tag') this.#useTag(path, name);
+      if (kind !== 'func' || needed.some((index) => this.#exportOf(index, name, 'func') !== undefined))
+        continue;
+      if (!this.#engine.functions.has(name)) throw missing(path, `function ${name}`);
+      this.#used.add(name);
+    }
+  }
+
+  #useTag(path: string, name: string): void {
+    if (!this.#engine.tags.has(name)) throw missing(path, `exception ${name}`);
+    this.#used.add(name);
+  }
+
+  #exportOf(library: number, name: string, kind: 'func' | 'global'): number | undefined {
+    return this.#libraries[library]?.shape.module.exports.find(
+      (one) => one.name === name && one.kind === kind,
+    )?.index;
+  }
+
+  /** The engine's symbols come first, then those of the library itself, then those of the libraries that it needs. */
+  #owners(index: number): number[] {
+    return [index, ...(this.#plan.libraries[index]?.needed ?? [])];
+  }
+
+  #address({ path, dylink }: Library, index: number, name: string): number {
+    const own = this.#engine.variables.get(name);
+    if (own !== undefined) return own;
+    for (const owner of this.#owners(index)) {
+      const global = this.#exportOf(owner, name, 'global');
+      if (global !== undefined) return this.#addressOf(owner, global);
+    }
+    if (dylink.weak.has(name)) return 0;
+    throw missing(path, `variable ${name}`);
+  }
+
+  /** What a library exports is an offset from its own base. */
+  #addressOf(owner: number, global: number): number {
+    const library = this.#libraries[owner];
+    const imported = library ? importedGlobals(library).length : 0;
+    const start = library?.shape.globals[global - imported]?.start;
+    if (!library || !start || start.global !== undefined)
+      throw new LinkError(library?.path ?? '', 'exports a variable at no known place');
+    return (this.#plan.libraries[owner]?.memoryBase ?? 0) + start.offset;
+  }
+
+  #slot({ path, dylink }: Library, index: number, name: string): number {
+    const own = this.#engine.functions.get(name);
+    if (own !== undefined) return this.#engineSlot(name, own);
+    const owner = this.#owners(index).find((one) => this.#exportOf(one, name, 'func') !== undefined);
+    if (owner !== undefined) return this.#librarySlot(owner, name);
+    if (dylink.weak.has(name)) return 0;
+    throw missing(path, `function ${name}`);
+  }
+
+  /** Where the engine has it already: its code compares addresses of functions. */
+  #engineSlot(name: string, index: number): number {
+    const known = this.#engine.slots.get(index);
+    if (known !== undefined) return known;
+    this.#used.add(name);
+    const slot = this.#addSlot({ name }, this.#engine.arity(index));
+    this.#engine.slots.set(index, slot);
+    return slot;
+  }
+
+  #librarySlot(library: number, name: string): number {
+    const index = this.#exportOf(library, name, 'func') ?? -1;
+    const { shape } = this.#libraries[library] as Library;
+    for (const { place, functions } of shape.elements) {
+      const at = functions.indexOf(index);
+      if (at >= 0) return (this.#plan.libraries[library]?.tableBase ?? 0) + place.offset + at;
+    }
+    const known = this.#plan.added.find((one) => one.library === library && one.name === name);
+    return known?.slot ?? this.#addSlot({ library, name }, arityOf(shape, index));
+  }
+
+  #addSlot(owner: { library?: number; name: string }, arity: number): number {
+    const slot = this.#plan.tableSlots++;
+    this.#plan.added.push({ slot, ...owner });
+    this.#arities[slot] = arity;
+    return slot;
+  }
+
+  #addEntryPoints(library: Library, index: number): void {
+    const names = library.shape.module.exports
+      .filter(({ kind, name }) => kind === 'func' && ENTRY_POINT.test(name))
+      .map(({ name }) => name);
+    this.#plan.entryPoints[library.path] = Object.fromEntries(
+      names.map((name) => [name, this.#librarySlot(index, name)]),
+    );
+  }
+}
+
+function missing(path: string, what: string): LinkError {
+  return new LinkError(path, `needs the ${what}, which the engine does not give`);
+}

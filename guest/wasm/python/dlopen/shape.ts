@@ -1,0 +1,94 @@
+/**
+ * What linking has to know of a module, the engine's or a library's: its frame, the values of its globals, and what it
+ * puts where.
+ *
+ * @module
+ */
+import { parseCoreModule, type CoreModule } from '../../binary/core-module.ts';
+import { readGlobalType } from '../../binary/core-types.ts';
+import { Reader } from '../../binary/reader.ts';
+
+const GLOBALS = 6;
+const ELEMENTS = 9;
+const DATA = 11;
+const I32_CONST = 0x41;
+const GLOBAL_GET = 0x23;
+const I32_ADD = 0x6a;
+const END = 0x0b;
+
+/** A place: a number, on top of an imported global if it names one. */
+export interface Place {
+  global: number | undefined;
+  offset: number;
+}
+
+export interface Shape {
+  module: CoreModule;
+  /** Of the globals that the module defines: do they change, and where they start, as far as it is a place. */
+  globals: { isMutable: boolean; start: Place | undefined }[];
+  elements: { place: Place; functions: number[] }[];
+  data: { place: Place; length: number }[];
+}
+
+export function readShape(bytes: Uint8Array): Shape {
+  const module = parseCoreModule(new Reader(bytes));
+  const section = (id: number): Reader | undefined => {
+    const found = module.sections.find((one) => one.id === id);
+    return found && new Reader(bytes, found.start, found.end);
+  };
+  return {
+    module,
+    globals: readEach(section(GLOBALS), readGlobal),
+    elements: readEach(section(ELEMENTS), readElement),
+    data: readEach(section(DATA), readData),
+  };
+}
+
+function readEach<Item>(section: Reader | undefined, read: (section: Reader) => Item): Item[] {
+  return section ? Array.from({ length: section.u32() }, () => read(section)) : [];
+}
+
+function readGlobal(section: Reader): Shape['globals'][number] {
+  const start = section.position;
+  readGlobalType(section);
+  const isMutable = section.bytes[start + 1] === 1;
+  return { isMutable, start: readPlace(section) };
+}
+
+function readElement(section: Reader): Shape['elements'][number] {
+  if (section.u32() !== 0) section.fail('Only plain element segments are expected');
+  const place = readPlace(section) ?? section.fail('An element segment lies at no known place');
+  return { place, functions: Array.from({ length: section.u32() }, () => section.u32()) };
+}
+
+function readData(section: Reader): Shape['data'][number] {
+  if (section.u32() !== 0) section.fail('Only plain data segments are expected');
+  const place = readPlace(section) ?? section.fail('A data segment lies at no known place');
+  const length = section.u32();
+  section.skip(length);
+  return { place, length };
+}
+
+/** A constant expression: `i32.const`, `global.get`, or the sum of both. Other constants have no place. */
+function readPlace(section: Reader): Place | undefined {
+  const place: Place = { global: undefined, offset: 0 };
+  let isPlace = true;
+  for (let opcode = section.byte(); opcode !== END; opcode = section.byte()) {
+    if (opcode === I32_CONST) place.offset = section.signed(32);
+    else if (opcode === GLOBAL_GET) place.global = section.u32();
+    else if (opcode !== I32_ADD) {
+      isPlace = false;
+      skipConstant(section, opcode);
+    }
+  }
+  return isPlace ? place : undefined;
+}
+
+function skipConstant(section: Reader, opcode: number): void {
+  if (opcode === 0x42) section.skipS64();
+  else if (opcode === 0x43) section.skip(4);
+  else if (opcode === 0x44) section.skip(8);
+  else if (opcode === 0xd0) section.byte();
+  else if (opcode === 0xd2) section.u32();
+  else section.fail(`Instruction 0x${opcode.toString(16)} is not expected in a constant`);
+}
