@@ -19,7 +19,7 @@ import { Records } from './records.ts';
 import { openSecrets } from './secrets/cell-secrets.ts';
 import type { CellSecrets } from './secrets/contract.ts';
 
-export interface BrokerOptions extends HttpOptions {
+export interface BrokerOptions extends Omit<HttpOptions, 'secrets'> {
   secrets?: CallSecrets;
 }
 
