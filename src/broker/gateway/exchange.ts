@@ -1,153 +1,155 @@
 /**
- * One request to one address that was judged before, and the response as it comes.
+ * One request to addresses that were judged before, and the response as it comes. This is the single place where a
+ * request leaves, and with it the place where secrets come into it.
  *
  * @module
  */
 import {
   request as requestHttp,
+  type Agent as HttpAgent,
   type ClientRequest,
   type IncomingMessage,
   type RequestOptions,
 } from 'node:http';
-import { request as requestHttps } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { request as requestHttps, type Agent as HttpsAgent } from 'node:https';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { BrokerRefusal } from '../../cell/contract.ts';
-import type { HttpRequest } from './request.ts';
-import { startTimer, watchPhases } from './timeouts.ts';
+import type { CellSecrets, RequestHead } from '../secrets/contract.ts';
+import { asRefusal } from './failures.ts';
+import { hostOf, type HttpRequest } from './request.ts';
+import { watchPhases } from './timeouts.ts';
 
-export interface HttpResponse {
-  status: number;
-  headers: [string, string][];
+/** A response whose body has not been read. */
+export interface Answer {
   message: IncomingMessage;
-  /** How long the guest wants to wait for more of the body; in milliseconds. */
-  betweenBytesMs: number | undefined;
-  close(): void;
+  outgoing: ClientRequest;
+  /** Of a server that has switched to the protocol that was asked for. */
+  upgraded?: { socket: Socket; head: Buffer };
 }
 
 export interface SendOptions {
   /** Where the connection goes, whatever the name would resolve to by now. */
-  address: string;
+  addresses: string[];
   /** How long the server may be silent. */
   timeoutMs: number;
   signal: AbortSignal;
+  /** Connections of this call alone, and through no proxy that a setting of the host names. */
+  agents: { http: HttpAgent; https: HttpsAgent };
+  /** Who vouches for servers; absent: whom Node trusts. */
+  ca?: string[] | undefined;
 }
 
-export function sendRequest(
+/** A request as it goes on the wire. Checks and records have seen it with placeholders instead of values. */
+export interface FilledRequest {
+  request: HttpRequest;
+  head: RequestHead;
+  content: Uint8Array;
+}
+
+/** Throws when a placeholder is on its way to a host that its secret is not for. */
+export function fillRequest(
   request: HttpRequest,
   body: Uint8Array,
+  secrets: CellSecrets | undefined,
+): FilledRequest {
+  const { url, headers } = request;
+  const asked = { host: hostOf(url), path: url.pathname + url.search, headers };
+  if (!secrets) return { request, head: asked, content: body };
+  const head = secrets.fillHead(asked);
+  if (body.length === 0) return { request, head, content: body };
+  const filter = secrets.bodyFilter(asked);
+  return { request, head, content: Buffer.concat([filter.push(body), filter.end()]) };
+}
+
+export async function sendRequest(filled: FilledRequest, options: SendOptions): Promise<Answer> {
+  const first = await sendOnce({ ...filled, fresh: false }, options);
+  // The server closed a connection that was kept open just when we used it again; it has not seen the request.
+  const isStale = 'refusal' in first && first.isStale;
+  const settled = isStale ? await sendOnce({ ...filled, fresh: true }, options) : first;
+  if ('refusal' in settled) throw settled.refusal;
+  return settled;
+}
+
+interface Outgoing extends FilledRequest {
+  /** On a connection of its own. */
+  fresh: boolean;
+}
+
+function sendOnce(
+  out: Outgoing,
   options: SendOptions,
-): Promise<HttpResponse> {
-  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
-  const outgoing = open(request, body, options);
+): Promise<Answer | { refusal: BrokerRefusal; isStale: boolean }> {
+  const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof sendOnce>>>();
+  const { request } = out;
+  const outgoing = open(out, options);
+  const fail = (refusal: BrokerRefusal): void =>
+    resolve({ refusal, isStale: outgoing.reusedSocket && refusal.code === 'connreset' });
   const abort = (): void => void outgoing.destroy(new BrokerRefusal('badf', 'the call is over'));
+  if (options.signal.aborted) abort();
   options.signal.addEventListener('abort', abort, { once: true });
-  watchPhases(outgoing, request.timeouts, request.url.protocol === 'https:');
-  outgoing.on('response', (message) =>
-    resolve({ ...describe(message, outgoing), betweenBytesMs: request.timeouts.betweenBytes }),
-  );
+  watchPhases(outgoing, request.timeouts, isSecure(request.url));
+  outgoing.on('response', (message) => resolve(answer(message, outgoing)));
+  if (isSocketRequest(request.url))
+    outgoing.on('upgrade', (message, socket: Socket, head) =>
+      resolve({ ...answer(message, outgoing), upgraded: { socket, head } }),
+    );
   outgoing.on('timeout', () => outgoing.destroy(new BrokerRefusal('timedout', 'no answer in time')));
-  outgoing.on('error', (error) => reject(asRefusal(error)));
+  outgoing.on('error', (error) => fail(asRefusal(error)));
   outgoing.on('close', () => {
     options.signal.removeEventListener('abort', abort);
     // For an answer that is none to us, such as a switch of protocols; after a response it changes nothing.
-    reject(new BrokerRefusal('proto', 'the server did not answer the request'));
+    fail(new BrokerRefusal('proto', 'the server did not answer the request'));
   });
-  outgoing.end(body);
+  outgoing.end(out.content);
   return promise;
 }
 
-function open({ url, method, headers }: HttpRequest, body: Uint8Array, options: SendOptions): ClientRequest {
-  const hasBody = body.length > 0 || ['POST', 'PUT', 'PATCH'].includes(method);
-  const settings: RequestOptions & { rejectUnauthorized: boolean } = {
-    method,
-    headers: {
-      ...headers,
-      host: url.host,
-      ...(hasBody ? { 'content-length': String(body.length) } : {}),
-      connection: 'close',
-    },
-    lookup: pinnedTo(options.address),
-    timeout: options.timeoutMs,
-    // No connection outlives its request, and no setting of the host sends it through a proxy.
-    agent: false,
-    rejectUnauthorized: true,
-  };
-  return url.protocol === 'https:' ? requestHttps(url, settings) : requestHttp(url, settings);
-}
-
-function pinnedTo(address: string): LookupFunction {
-  const family = isIP(address);
-  return (_, options, done) => {
-    if (options.all) done(null, [{ address, family }]);
-    else done(null, address, family);
-  };
-}
-
-function describe(message: IncomingMessage, outgoing: ClientRequest): Omit<HttpResponse, 'betweenBytesMs'> {
+function answer(message: IncomingMessage, outgoing: ClientRequest): Answer {
   // A response that breaks off is told when it is read.
   message.on('error', () => undefined);
-  return {
-    status: message.statusCode ?? 0,
-    headers: headerPairs(message),
-    message,
-    close: () => {
-      message.destroy();
-      outgoing.destroy();
+  return { message, outgoing };
+}
+
+function open({ request, head, content, fresh }: Outgoing, options: SendOptions): ClientRequest {
+  const { method, url } = request;
+  const hasBody = content.length > 0 || ['POST', 'PUT', 'PATCH'].includes(method);
+  const secure = isSecure(url);
+  const isAlone = fresh || isSocketRequest(url);
+  const agent = secure ? options.agents.https : options.agents.http;
+  const settings: RequestOptions & { rejectUnauthorized: boolean; ca?: string[] } = {
+    method,
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port || (secure ? 443 : 80),
+    path: head.path,
+    headers: {
+      ...head.headers,
+      host: url.host,
+      ...(hasBody ? { 'content-length': String(content.length) } : {}),
+      ...(isSocketRequest(url) ? { connection: 'Upgrade', upgrade: 'websocket' } : {}),
     },
+    lookup: pinnedTo(options.addresses),
+    timeout: options.timeoutMs,
+    agent: isAlone ? false : agent,
+    rejectUnauthorized: true,
+    ...(options.ca ? { ca: options.ca } : {}),
   };
+  return secure ? requestHttps(settings) : requestHttp(settings);
 }
 
-function headerPairs({ rawHeaders }: IncomingMessage): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
-    pairs.push([rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '']);
-  return pairs;
+export function isSecure(url: URL): boolean {
+  return url.protocol === 'https:' || url.protocol === 'wss:';
 }
 
-const CODES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connrefused',
-  ECONNRESET: 'connreset',
-  EPIPE: 'pipe',
-  EHOSTUNREACH: 'hostunreach',
-  ENETUNREACH: 'netunreach',
-  ETIMEDOUT: 'timedout',
-};
-
-function asRefusal(error: Error): BrokerRefusal {
-  if (error instanceof BrokerRefusal) return error;
-  const code = (error as NodeJS.ErrnoException).code ?? '';
-  if (code.includes('CERT') || code.startsWith('ERR_TLS'))
-    return new BrokerRefusal('cert', 'no valid certificate');
-  if (code.startsWith('ERR_SSL') || code === 'EPROTO') return new BrokerRefusal('tls', 'TLS failed');
-  if (code.startsWith('HPE_')) return new BrokerRefusal('proto', 'the server does not speak HTTP');
-  return new BrokerRefusal(CODES[code] ?? 'io', 'the request failed');
+export function isSocketRequest(url: URL): boolean {
+  return url.protocol === 'ws:' || url.protocol === 'wss:';
 }
 
-/** Some bytes of the response, none at its end. */
-export function nextBytes(response: HttpResponse, wanted: number): Promise<Uint8Array> {
-  const { message, betweenBytesMs } = response;
-  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
-  const settle = (outcome: () => void): void => {
-    clearTimeout(timer);
-    message.off('readable', attempt).off('end', attempt).off('error', attempt).off('close', attempt);
-    outcome();
+/** Answers every question for an address with those that were judged. */
+export function pinnedTo(addresses: string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_, options, done) => {
+    const [first = { address: '', family: 0 }] = found;
+    if (options.all) done(null, found);
+    else done(null, first.address, first.family);
   };
-  const attempt = (): void => {
-    const length = Math.min(wanted, message.readableLength);
-    const chunk = length > 0 ? (message.read(length) as Buffer | null) : null;
-    if (chunk !== null) return settle(() => resolve(chunk));
-    if (message.readableEnded && message.complete) return settle(() => resolve(new Uint8Array()));
-    if (message.destroyed || message.errored)
-      return settle(() => reject(new BrokerRefusal('incomplete', 'the response broke off')));
-    // Only a read finds out that the end was reached.
-    message.read(0);
-    return undefined;
-  };
-  const timer = startTimer(betweenBytesMs, () => {
-    settle(() => reject(new BrokerRefusal('readtimeout', 'no more bytes in time')));
-    response.close();
-  });
-  message.on('readable', attempt).on('end', attempt).on('error', attempt).on('close', attempt);
-  attempt();
-  return promise;
 }

@@ -5,12 +5,17 @@
  * @module
  */
 import { BrokerRefusal, type BrokerReply, type BrokerRequest } from '../../cell/contract.ts';
-import type { Egress, HttpResponse } from './egress.ts';
+import type { Grant } from '../../policy/grant.ts';
+import type { Records } from '../records.ts';
+import type { CellSecrets } from '../secrets/contract.ts';
+import { Egress, type EgressOptions, type HttpResponse } from './egress.ts';
 import { asRefusal } from './failures.ts';
 import { readRequest, type HttpRequest } from './request.ts';
 import { startTimer } from './timeouts.ts';
 
 const MAX_READ_BYTES = 1024 * 1024;
+
+export type HttpOptions = EgressOptions;
 
 interface Body {
   response: HttpResponse;
@@ -19,13 +24,17 @@ interface Body {
   isRead: boolean;
 }
 
-export class HttpFrames {
+export class HttpBroker {
   readonly #egress: Egress;
   readonly #bodies = new Map<number, Body>();
   #next = 0;
 
-  constructor(egress: Egress) {
-    this.#egress = egress;
+  constructor(
+    grant: Grant,
+    records: Records,
+    { secrets, ...options }: HttpOptions & { secrets?: CellSecrets | undefined } = {},
+  ) {
+    this.#egress = new Egress({ grant, records, secrets }, options);
   }
 
   /** Undefined when the request is none about http. */

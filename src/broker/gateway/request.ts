@@ -1,11 +1,12 @@
 /**
- * A request as a guest asks for it, checked field by field, and the rule of the grant that covers it.
+ * A request as a guest asks for it, checked field by field. One spelling per host: what a parser would change into
+ * something else is refused.
  *
  * @module
  */
+import { isIP } from 'node:net';
 import { BrokerRefusal } from '../../cell/contract.ts';
-import type { NetworkRule } from '../../manifest/manifest.ts';
-import { hostCovers } from '../../policy/patterns.ts';
+import { usualPort, type Scheme } from './rules.ts';
 import { readTimeouts, type HttpTimeouts } from './timeouts.ts';
 
 const METHOD = /^[A-Z]{1,16}$/;
@@ -15,14 +16,13 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 // oxlint-disable-next-line no-control-regex -- a tab is the one control character that a value may have
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const AUTHORITY = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/;
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 /** A `#` would begin a fragment, which no server gets to see. */
 const PATH = /^\/[\x21\x22\x24-\x7e]{0,8191}$/;
 const MAX_HEADERS = 100;
 const MAX_HEADER_BYTES = 64 * 1024;
-/** A server that decodes more often than this is not to be helped. */
-const MAX_DECODINGS = 4;
 /** What belongs to the connection is ours, not the guest's. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
+export const OWN_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'connection',
   'keep-alive',
@@ -39,33 +39,78 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 
 export interface HttpRequest {
   method: string;
+  /** Of scheme http, https, ws or wss. */
   url: URL;
   headers: Record<string, string[]>;
   timeouts: HttpTimeouts;
 }
 
-export function readRequest(args: Record<string, unknown>): HttpRequest {
+/** A server that somebody wants a tunnel to. */
+export interface Server {
+  /** Lower case, an IPv6 address without brackets. */
+  host: string;
+  port: number;
+}
+
+const PLAIN_SCHEMES: readonly Scheme[] = ['http', 'https'];
+
+export function readRequest(
+  args: Record<string, unknown>,
+  schemes: readonly Scheme[] = PLAIN_SCHEMES,
+): HttpRequest {
   const method = text(args['method'], METHOD, 'method');
   if (REFUSED_METHODS.has(method)) throw bad('method');
-  const { scheme } = args;
-  if (scheme !== 'http' && scheme !== 'https') throw bad('scheme');
+  const scheme = schemes.find((one) => one === args['scheme']);
+  if (scheme === undefined) throw bad('scheme');
   return {
     method,
-    url: readUrl(scheme, args),
+    url: readUrl(scheme, args['authority'], args['path']),
     headers: readHeaders(args['headers']),
     timeouts: readTimeouts(args),
   };
 }
 
-function readUrl(scheme: 'http' | 'https', args: Record<string, unknown>): URL {
-  const given = typeof args['authority'] === 'string' ? args['authority'].toLowerCase() : undefined;
-  const authority = text(given, AUTHORITY, 'authority');
-  const address = `${scheme}://${authority}${text(args['path'], PATH, 'path')}`;
+/** From `host:port`, both written out. */
+export function readServer(given: unknown): Server {
+  const port = /:(\d{1,5})$/.exec(String(given))?.[1];
+  if (port === undefined) throw bad('authority');
+  const url = readUrl(schemeOf(Number(port)), given, '/');
+  return { host: hostOf(url), port: Number(port) };
+}
+
+/** What is most likely spoken at a port, for people to read. */
+export function schemeOf(port: number): Scheme {
+  return port === 80 ? 'http' : 'https';
+}
+
+/** The host alone, an IPv6 address without brackets. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+/** How a server is written in a URL. */
+export function authorityOf({ host, port }: Server, scheme: Scheme): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return port === usualPort(scheme) ? name : `${name}:${port}`;
+}
+
+/** A request for people and records, without the query, which often carries keys: records are kept for long. */
+export function shown({ method, url }: Pick<HttpRequest, 'method' | 'url'>): string {
+  return `${method} ${url.protocol}//${url.host}${url.pathname}`;
+}
+
+export function readUrl(scheme: Scheme, authority: unknown, path: unknown): URL {
+  const given = typeof authority === 'string' ? authority.toLowerCase() : undefined;
+  const checked = text(given, AUTHORITY, 'authority');
+  const address = `${scheme}://${checked}${text(path, PATH, 'path')}`;
   if (!URL.canParse(address)) throw bad('authority');
   const url = new URL(address);
   // The parser knows more spellings of a host than we allow; one that it changes is none that was checked.
-  const wanted = authority.replace(scheme === 'http' ? /:80$/ : /:443$/, '');
-  if (url.host !== wanted || url.hostname.endsWith('.')) throw bad('authority');
+  const usual = `:${usualPort(scheme)}`;
+  const wanted = checked.endsWith(usual) ? checked.slice(0, -usual.length) : checked;
+  const host = hostOf(url);
+  const isName = host.split('.').every((label) => LABEL.test(label));
+  if (url.host !== wanted || !(isIP(host) || isName)) throw bad('authority');
   return url;
 }
 
@@ -83,67 +128,6 @@ function readHeaders(given: unknown): Record<string, string[]> {
     if (key !== 'content-length') (headers[key] ??= []).push(content);
   }
   return headers;
-}
-
-/** The first rule that covers the request: exact host, port, scheme, method and path. */
-export function ruleFor({ method, url }: HttpRequest, rules: NetworkRule[]): NetworkRule | undefined {
-  const scheme = url.protocol.slice(0, -1);
-  const usual = scheme === 'http' ? 80 : 443;
-  return rules.find(
-    (rule) =>
-      hostCovers(rule.host, url.hostname) &&
-      scheme === (rule.scheme ?? 'https') &&
-      Number(url.port || usual) === (rule.port ?? usual) &&
-      (rule.methods === undefined || rule.methods.includes(method)) &&
-      (rule.paths === undefined || readings(url.pathname).every((path) => isCovered(path, rule.paths))),
-  );
-}
-
-function isCovered(path: string, patterns: string[] = []): boolean {
-  return patterns.some((pattern) => globCovers(pattern, path));
-}
-
-/** A path as it is sent, and as servers may read it that decode it before they look for `..`. */
-function readings(path: string): string[] {
-  const found = [path];
-  for (let last = path; found.length <= MAX_DECODINGS;) {
-    const decoded = decode(last);
-    if (decoded === last) return found;
-    found.push(withoutDots(decoded));
-    last = decoded;
-  }
-  return [...found, ''];
-}
-
-function decode(path: string): string {
-  return path.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-}
-
-function withoutDots(path: string): string {
-  const kept: string[] = [];
-  for (const segment of path.replaceAll(/[\\/]+/g, '/').split('/')) {
-    if (segment === '..') kept.pop();
-    else if (segment !== '.') kept.push(segment);
-  }
-  return kept[0] === '' ? kept.join('/') : `/${kept.join('/')}`;
-}
-
-/** `*` stands for any text. Walked without backtracking: the earliest place of each part is as good as any. */
-export function globCovers(pattern: string, path: string): boolean {
-  const parts = pattern.split('*');
-  const [first = '', last = ''] = [parts[0], parts.at(-1)];
-  if (parts.length === 1) return path === pattern;
-  if (!path.startsWith(first) || !path.endsWith(last) || path.length < first.length + last.length)
-    return false;
-  let at = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = path.indexOf(part, at);
-    if (found < 0 || found + part.length > path.length - last.length) return false;
-    at = found + part.length;
-  }
-  return true;
 }
 
 function text(value: unknown, pattern: RegExp, what: string): string {

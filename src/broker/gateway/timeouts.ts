@@ -37,12 +37,14 @@ function phase(name: keyof HttpTimeouts, given: unknown): HttpTimeouts {
 export function watchPhases(outgoing: ClientRequest, timeouts: HttpTimeouts, isTls: boolean): void {
   const late = (code: string): void => void outgoing.destroy(new BrokerRefusal(code, 'no answer in time'));
   let timer = startTimer(timeouts.connect, () => late('timedout'));
-  outgoing.once('socket', (socket) =>
-    socket.once(isTls ? 'secureConnect' : 'connect', () => {
-      clearTimeout(timer);
-      timer = startTimer(timeouts.firstByte, () => late('readtimeout'));
-    }),
-  );
+  const onConnected = (): void => {
+    clearTimeout(timer);
+    timer = startTimer(timeouts.firstByte, () => late('readtimeout'));
+  };
+  outgoing.once('socket', (socket) => {
+    if (outgoing.reusedSocket) onConnected();
+    else socket.once(isTls ? 'secureConnect' : 'connect', onConnected);
+  });
   outgoing.once('response', () => clearTimeout(timer));
   outgoing.once('close', () => clearTimeout(timer));
 }

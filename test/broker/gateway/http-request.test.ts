@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { globCovers, readRequest, ruleFor } from '../../../src/broker/gateway/request.ts';
+import { readRequest } from '../../../src/broker/gateway/request.ts';
+import { globCovers, ruleFor } from '../../../src/broker/gateway/rules.ts';
 import type { NetworkRule } from '../../../src/manifest/manifest.ts';
 
 const label = fc
@@ -10,7 +11,8 @@ const host = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => [..
 
 const covers = (rule: NetworkRule, authority: string, more: Record<string, unknown> = {}): boolean => {
   const args = { method: 'GET', scheme: 'https', authority, path: '/', headers: [], ...more };
-  return ruleFor(readRequest(args), [rule]) !== undefined;
+  const { method, url } = readRequest(args);
+  return ruleFor(method, url, [rule]) !== undefined;
 };
 
 describe('hosts', () => {

@@ -43,7 +43,7 @@ describe('a request that is granted', () => {
     expect(Object.fromEntries(seen?.headers ?? [])).toMatchObject({
       host: server.authority,
       'content-length': '4',
-      connection: 'close',
+      Connection: 'keep-alive',
     });
     expect(seen?.headers.filter(([name]) => name === 'x-mine').map(([, value]) => value)).toEqual([
       'one',

@@ -1,0 +1,168 @@
+/**
+ * The way out of one call: requests and tunnels that passed the checks, within the budget of the call, over
+ * connections that no other call shares.
+ *
+ * @module
+ */
+import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { BrokerRefusal } from '../../cell/contract.ts';
+import type { Grant } from '../../policy/grant.ts';
+import type { Records } from '../records.ts';
+import type { ByteFilter, CellSecrets } from '../secrets/contract.ts';
+import { Checks, type Lookup } from './checks.ts';
+import { fillRequest, pinnedTo, sendRequest, type Answer, type SendOptions } from './exchange.ts';
+import { asRefusal } from './failures.ts';
+import { Budget, type GatewayLimits } from './limits.ts';
+import { shown, type HttpRequest } from './request.ts';
+
+export interface EgressOptions {
+  /** All addresses of a name. */
+  lookup?: Lookup | undefined;
+  /** How long a server may be silent; in milliseconds. */
+  timeoutMs?: number | undefined;
+  /** Certificates (PEM) of those who vouch for servers; absent: whom Node trusts. */
+  ca?: string[] | undefined;
+  limits?: Partial<GatewayLimits> | undefined;
+}
+
+export interface HttpResponse {
+  status: number;
+  statusText: string;
+  headers: [string, string][];
+  message: IncomingMessage;
+  upgraded?: Answer['upgraded'];
+  /** Counts bytes of the body, and covers secrets in them. Throws when it is too much. */
+  take(chunk: Uint8Array): Uint8Array;
+  /** What was held back, at the end of the body. */
+  rest(): Uint8Array;
+  close(): void;
+}
+
+export class Egress {
+  readonly checks: Checks;
+  readonly budget: Budget;
+  readonly timeoutMs: number;
+  readonly #options: EgressOptions;
+  readonly #secrets: CellSecrets | undefined;
+  /** Made with the first request: most calls have none. */
+  #means: Pick<SendOptions, 'agents' | 'signal'> | undefined;
+  readonly #ended = new AbortController();
+
+  constructor(
+    { grant, records, secrets }: { grant: Grant; records: Records; secrets?: CellSecrets | undefined },
+    options: EgressOptions = {},
+  ) {
+    this.#options = options;
+    this.#secrets = secrets;
+    this.budget = new Budget(options.limits);
+    this.timeoutMs = options.timeoutMs ?? 30_000;
+    const maxNames = this.budget.limits.names;
+    this.checks = new Checks({ grant, records, lookup: options.lookup, maxNames });
+  }
+
+  /** Checks the request, sends it, and waits for the head of the response. */
+  async send(request: HttpRequest, body: Uint8Array): Promise<HttpResponse> {
+    const addresses = await this.checks.request(request);
+    const leave = this.budget.enter();
+    try {
+      this.#assertOpen();
+      if (body.length > this.budget.limits.requestBytes)
+        throw new BrokerRefusal('toobig', 'the request is too large');
+      this.budget.spend(body.length);
+      const filled = fillRequest(request, body, this.#secrets);
+      this.checks.noteUse(shown(request));
+      const { ca } = this.#options;
+      const sent = await sendRequest(filled, { addresses, timeoutMs: this.timeoutMs, ca, ...this.#open() });
+      return this.#describe(sent, leave);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** A connection to one of the addresses. The caller has had them checked. */
+  async dial(port: number, addresses: string[]): Promise<Socket> {
+    this.#assertOpen();
+    const [host = ''] = addresses;
+    const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+    const socket = connect({
+      host: addresses.length === 1 ? host : 'pinned',
+      port,
+      lookup: pinnedTo(addresses),
+      noDelay: true,
+    });
+    const { signal } = this.#ended;
+    const abort = (): void => void socket.destroy(new BrokerRefusal('badf', 'the call is over'));
+    signal.addEventListener('abort', abort, { once: true });
+    socket.setTimeout(this.timeoutMs, () =>
+      socket.destroy(new BrokerRefusal('timedout', 'no answer in time')),
+    );
+    socket.once('connect', () => resolve(socket));
+    socket.on('error', (error) => reject(asRefusal(error)));
+    socket.once('close', () => signal.removeEventListener('abort', abort));
+    return promise;
+  }
+
+  /** Ends what is under way: nothing of it reaches anybody any more. */
+  close(): void {
+    this.#ended.abort();
+    this.#means?.agents.http.destroy();
+    this.#means?.agents.https.destroy();
+  }
+
+  #open(): Pick<SendOptions, 'agents' | 'signal'> {
+    this.#means ??= {
+      signal: this.#ended.signal,
+      agents: { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) },
+    };
+    return this.#means;
+  }
+
+  #assertOpen(): void {
+    if (this.#ended.signal.aborted) throw new BrokerRefusal('badf', 'the call is over');
+  }
+
+  #describe({ message, outgoing, upgraded }: Answer, leave: () => void): HttpResponse {
+    const secrets = this.#secrets;
+    const cover = (text: string): string => secrets?.coverText(text) ?? text;
+    const filter = secrets?.responseFilter();
+    return {
+      status: message.statusCode ?? 0,
+      statusText: cover(message.statusMessage ?? ''),
+      headers: headerPairs(message).map(([name, value]) => [cover(name), cover(value)]),
+      message,
+      ...(upgraded ? { upgraded } : {}),
+      ...this.#bodyOf(filter),
+      close: () => {
+        leave();
+        // A body that was read to its end leaves its connection for the next request.
+        if (message.readableEnded) return;
+        message.destroy();
+        outgoing.destroy();
+      },
+    };
+  }
+
+  #bodyOf(filter: ByteFilter | undefined): Pick<HttpResponse, 'take' | 'rest'> {
+    const { limits } = this.budget;
+    let received = 0;
+    return {
+      take: (chunk) => {
+        received += chunk.length;
+        this.budget.spend(chunk.length);
+        if (received > limits.responseBytes) throw new BrokerRefusal('toobig', 'the response is too large');
+        return filter?.push(chunk) ?? chunk;
+      },
+      rest: () => filter?.end() ?? new Uint8Array(),
+    };
+  }
+}
+
+export function headerPairs({ rawHeaders }: IncomingMessage): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    pairs.push([rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '']);
+  return pairs;
+}
