@@ -6,8 +6,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openBroker } from '../../src/broker/broker.ts';
-import type { HttpOptions } from '../../src/broker/gateway/frames.ts';
+import { openBroker, type BrokerOptions } from '../../src/broker/broker.ts';
 import { BrokerRefusal, type BrokerReply, type CallBroker } from '../../src/cell/contract.ts';
 import type { Bundle } from '../../src/load/bundle.ts';
 import { DEFAULT_LIMITS } from '../../src/policy/compute-grant.ts';
@@ -49,7 +48,7 @@ export class Folders implements Disposable {
 export class Asked implements Disposable {
   readonly broker: CallBroker;
 
-  constructor(grant: Grant, bundleDir: string, options: HttpOptions = {}) {
+  constructor(grant: Grant, bundleDir: string, options: BrokerOptions = {}) {
     // Of a bundle the broker only uses where it is staged.
     this.broker = openBroker(grant, { stagedDir: bundleDir } as Bundle, options);
   }

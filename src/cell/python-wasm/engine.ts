@@ -128,6 +128,7 @@ const IN_WASM = {
   'filesystem.max_bytes': broker('bytes that a call adds are counted'),
   network: broker('exact host, port, scheme, method and path; one lookup; private addresses refused'),
   env: wasm('only granted names are handed over'),
+  'env.secret': broker('placeholders in the cell; values come in where a request leaves, towards declared hosts'),
   syscalls: wasm('the engine has none'),
   memory: wasm('maximum of the linear memory, and a limit on the process around it'),
   output: wasm('counted where it is written'),

@@ -150,6 +150,7 @@ const IN_WASM = {
   'filesystem.max_bytes': broker('bytes that a call adds are counted'),
   network: broker('exact host, port, scheme, method and path; one lookup; private addresses refused'),
   env: wasm('only granted names are handed over'),
+  'env.secret': broker('placeholders in the cell; values come in where a request leaves, towards declared hosts'),
   cpu: wasm('fuel: every run of the same call counts the same; and the CPU time of the call is watched'),
   syscalls: wasm('a component has none'),
   memory: wasm('maximum of the linear memory, and a limit on the process around it'),
