@@ -29,7 +29,7 @@ export function writeReceipt(outcome: Outcome, source: ReceiptSource): void {
   log.append(
     makeReceipt(outcome, {
       paramsDigest: digest(params),
-      grantDigest: digest(grant ? { ...grant, env: Object.keys(grant.env) } : null),
+      grantDigest: digest(grant ? withoutValues(grant) : null),
       ...result,
       ...content,
       origin: bundle?.origin ?? 'external',
@@ -38,6 +38,12 @@ export function writeReceipt(outcome: Outcome, source: ReceiptSource): void {
       startedAt: source.startedAt,
     }),
   );
+}
+
+/** What was granted, the same for every value of a variable and every kind of key. */
+function withoutValues(grant: Grant): Record<string, unknown> {
+  const secrets = grant.secrets?.map(({ name, hosts }) => ({ name, hosts }));
+  return { ...grant, env: Object.keys(grant.env), ...(secrets ? { secrets } : {}) };
 }
 
 /** Parameters that are no JSON were refused, but the refusal is written down like any other. */

@@ -4,11 +4,21 @@
  *
  * @module
  */
+import type { Outcome } from '../../outcome.ts';
 import { Finder } from './finder.ts';
 import { everySpelling } from './patterns.ts';
 
 /** The same value without any secret: in texts, in keys, and in numbers that are one. */
 export type Scrub = <T>(value: T) => T;
+
+/** What a skill or a server can have written into an outcome; the rest is ours. */
+export function scrubOutcome<T extends Outcome>(outcome: T, scrub: Scrub): T {
+  const { capabilities, logs, warnings } = outcome;
+  const base = { capabilities: scrub(capabilities), logs: scrub(logs), warnings: scrub(warnings) };
+  return outcome.ok
+    ? { ...outcome, ...base, result: scrub(outcome.result) }
+    : { ...outcome, ...base, error: scrub(outcome.error) };
+}
 
 export function scrubberFor(values: ReadonlyMap<string, string>): Scrub {
   if (values.size === 0) return (value) => value;
