@@ -7,6 +7,7 @@
 /* oxlint-disable no-underscore-dangle -- names of the C library */
 import type { Context } from '../host/context.ts';
 import { BridgeAlarm, engineImports } from '../host/imports.ts';
+import { Libraries, type LibraryCode } from '../dlopen/attach.ts';
 import type { EngineExports } from './exports.ts';
 import { GuestMemory } from './memory.ts';
 
@@ -16,6 +17,8 @@ export const PAGE_BYTES = 65_536;
 export interface EngineCode {
   module: WebAssembly.Module;
   trampoline: WebAssembly.Module;
+  /** Native code of packages. */
+  libraries?: LibraryCode | undefined;
 }
 
 /** Where things lie in an image; fixed when the engine is booted. */
@@ -37,7 +40,9 @@ export interface InterpreterOptions {
   initialPages: number;
   maxPages: number;
   /** Everything of the context but the memory. */
-  surroundings: Omit<Context, 'memory' | 'maxPages'>;
+  surroundings: Omit<Context, 'memory' | 'maxPages' | 'linked'>;
+  /** That of an instance before; what it holds stays as it is until an image is restored. */
+  memory?: GuestMemory;
 }
 
 export class Interpreter {
@@ -45,16 +50,18 @@ export class Interpreter {
   readonly exports: EngineExports;
   readonly alarm: BridgeAlarm = new BridgeAlarm();
   readonly trampolineSlot: number;
+  readonly libraries: Libraries | undefined;
 
-  constructor({ code, initialPages, maxPages, surroundings }: InterpreterOptions) {
-    const memory = new WebAssembly.Memory({ initial: initialPages, maximum: maxPages });
-    this.memory = new GuestMemory(memory);
+  constructor({ code, initialPages, maxPages, surroundings, memory }: InterpreterOptions) {
+    this.memory =
+      memory ?? new GuestMemory(new WebAssembly.Memory({ initial: initialPages, maximum: maxPages }));
     // The process is another one with every call, so it is looked up each time.
     const context: Context = {
       memory: this.memory,
       maxPages,
       ports: surroundings.ports,
       env: surroundings.env,
+      linked: code.libraries?.plan,
       get process() {
         return surroundings.process;
       },
@@ -63,6 +70,9 @@ export class Interpreter {
     const instance = new WebAssembly.Instance(code.module, imports);
     this.exports = instance.exports as unknown as EngineExports;
     this.trampolineSlot = this.#addTrampoline(code.trampoline);
+    this.libraries =
+      code.libraries &&
+      new Libraries({ ...code.libraries, memory: this.memory.memory, engine: instance.exports });
   }
 
   get pages(): number {

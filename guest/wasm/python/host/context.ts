@@ -4,6 +4,7 @@
  * @module
  */
 import type { GuestMemory } from '../engine/memory.ts';
+import type { LinkPlan } from '../dlopen/plan.ts';
 import type { GuestProcess } from './process.ts';
 
 /** The few things of the outside that the layer uses. */
@@ -26,6 +27,8 @@ export interface Context {
   readonly ports: Ports;
   readonly env: Readonly<Record<string, string>>;
   readonly maxPages: number;
+  /** The native code of packages that the instance has; undefined when it has none. */
+  readonly linked: LinkPlan | undefined;
 }
 
 /** A group of imports by name. */

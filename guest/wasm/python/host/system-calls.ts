@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { loaderCalls } from '../dlopen/calls.ts';
 import type { Context, ImportFunctions } from './context.ts';
 import { ERRNO } from './errno.ts';
 import { GUEST_ID } from './stat-record.ts';
@@ -42,10 +43,9 @@ export function systemCalls(context: Context): ImportFunctions {
       if (bytes > 0) memory.slice(into, 1)[0] = 0;
     },
     _setitimer_js: () => 0,
-    // Programs, libraries and mappings do not exist.
+    ...loaderCalls(memory, context.linked),
+    // Programs and mappings do not exist.
     _emscripten_system: () => -ERRNO.NOSYS,
-    _dlopen_js: () => 0,
-    _dlsym_js: () => 0,
     _emscripten_lookup_name: () => 0,
     _mmap_js: () => -ERRNO.NOSYS,
     _munmap_js: () => -ERRNO.NOSYS,
