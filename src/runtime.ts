@@ -13,6 +13,10 @@ import { createCallIds } from './audit/call-id.ts';
 import { openAuditLog, type AuditLog } from './audit/log.ts';
 import { writeReceipt } from './audit/write-receipt.ts';
 import { openBroker } from './broker/broker.ts';
+import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
+import { resolveSecrets, type ResolvedSecrets } from './broker/secrets/resolve.ts';
+import { scrubberFor, scrubOutcome, type Scrub } from './broker/secrets/scrub.ts';
+import { secretProviders } from './broker/secrets/sources.ts';
 import type { JailOptions } from './cell/jail/wall.ts';
 import { describeOutcome, type CallFacts } from './cell/describe.ts';
 import { judge } from './cell/judge.ts';
@@ -50,6 +54,8 @@ export interface RuntimeOptions {
   caller?: string;
   /** Where values of declared variables come from. */
   env?: Record<string, string | undefined>;
+  /** Where values of secrets come from, in order; absent: what the policy says, else `env`. */
+  secrets?: SecretProvider | SecretCallback | (SecretProvider | SecretCallback)[];
   /** Gets a sentence for people when something takes more than a moment, such as preparing an engine. */
   onProgress?: (text: string) => void;
   /** Decides on every call before it is made; can only be stricter than the policy. */
@@ -108,13 +114,13 @@ export class Runtime implements AsyncDisposable {
   execute(ref: string | Skill, params: unknown, options?: ExecuteOptions): Promise<Success>;
   async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     const startedAt = new Date();
-    const { outcome, skill, plan } = await this.#attempt(ref, params, options);
+    const { outcome, skill, plan, scrub } = await this.#attempt(ref, params, options);
     writeReceipt(outcome, {
       log: this.#auditLog(),
       keepContent: this.#options.audit !== false && this.#options.audit?.keepContent === true,
       caller: this.#options.caller ?? 'library',
       startedAt,
-      params,
+      params: scrub(params),
       bundle: skill?.bundle,
       grant: plan?.grant,
     });
@@ -148,7 +154,9 @@ export class Runtime implements AsyncDisposable {
 
   /** Starts cells ahead of the first call. */
   async warm(skill: Skill, options: ExecuteOptions = {}): Promise<void> {
-    await this.#pool.warm(await this.plan(skill, options));
+    const plan = await this.plan(skill, options);
+    const { grant } = await this.#resolveSecrets(skill, plan);
+    await this.#pool.warm({ ...plan, grant });
   }
 
   list(): BundleLocation[] {
@@ -202,6 +210,7 @@ export class Runtime implements AsyncDisposable {
       id: this.#nextCallId(),
       ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
     };
+    let scrub: Scrub = (value) => value;
     try {
       const skill = typeof ref === 'string' ? await this.load(ref) : ref;
       facts.skill = skill;
@@ -210,12 +219,24 @@ export class Runtime implements AsyncDisposable {
       const plan = await this.plan(skill, options);
       facts.plan = plan;
       await this.#guard(skill, params, plan);
-      const report = await this.#pool.run(plan, { params, signal: options.signal });
+      const { grant, values } = await this.#resolveSecrets(skill, plan);
+      facts.plan = { ...plan, grant };
+      scrub = scrubberFor(values);
+      const report = await this.#pool.run(facts.plan, { params, signal: options.signal, secrets: values });
       facts.report = report;
-      return { ...facts, outcome: describeOutcome(facts, () => judge(report, plan.grant)) };
+      const outcome = describeOutcome(facts, () => judge(report, grant));
+      return { ...facts, scrub, outcome: scrubOutcome(outcome, scrub) };
     } catch (thrown) {
-      return { ...facts, outcome: describeOutcome(facts, () => raise(thrown)) };
+      const outcome = describeOutcome(facts, () => raise(thrown));
+      return { ...facts, scrub, outcome: scrubOutcome(outcome, scrub) };
     }
+  }
+
+  /** Values are looked up for each call: they may change, and they are kept nowhere. */
+  #resolveSecrets({ bundle }: Skill, { grant }: Plan): Promise<ResolvedSecrets> {
+    const { secrets: own, env = process.env } = this.#options;
+    const providers = secretProviders({ own, sources: this.#policy.secrets, env });
+    return resolveSecrets(grant, providers, { skill: bundle.manifest.name });
   }
 
   /** Whether this skill may be called at all. */
@@ -243,6 +264,8 @@ export class Runtime implements AsyncDisposable {
 
 interface Attempt extends CallFacts {
   outcome: Outcome;
+  /** Takes the secrets of this call out of anything. */
+  scrub: Scrub;
 }
 
 function raise(thrown: unknown): never {

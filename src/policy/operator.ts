@@ -16,6 +16,7 @@ import type { SkillRule } from '../trust/skill-rules.ts';
 import type { GrantedLimits } from './grant.ts';
 import { isHostPattern, pathSegments } from './patterns.ts';
 import { pythonFreshness, type PythonFreshness } from './python-freshness.ts';
+import { secretSources, type SecretSource } from './secret-sources.ts';
 import { guardRules, publishers, skillRules } from './trust-keys.ts';
 
 export interface OperatorPolicy {
@@ -33,6 +34,8 @@ export interface OperatorPolicy {
   network: { allow?: string[]; allowPrivate?: string[] };
   /** Absent: the memory alone is new for every call. */
   pythonWasm?: PythonFreshness;
+  /** Where secrets are kept; absent: in the environment. */
+  secrets?: SecretSource[];
   /** By name, first match wins. Absent: every skill is allowed, inside its cell. */
   skills?: SkillRule[];
   /** Whose signatures count. */
@@ -90,6 +93,7 @@ const schema = z.strictObject({
     .strictObject({ allow: z.array(hostPattern).optional(), allow_private: z.array(address).optional() })
     .optional(),
   python_wasm: pythonFreshness.optional(),
+  secrets: secretSources.optional(),
   skills: skillRules.optional(),
   publishers: publishers.optional(),
   guard: guardRules.optional(),
@@ -109,6 +113,7 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
     env: env ?? DEFAULT_POLICY.env,
     network: networkPolicy(network),
     ...(parsed.data.python_wasm ? { pythonWasm: parsed.data.python_wasm } : {}),
+    ...(parsed.data.secrets ? { secrets: parsed.data.secrets } : {}),
     ...(skills ? { skills } : {}),
     ...(known ? { publishers: known } : {}),
     ...(guard ? { guard } : {}),
