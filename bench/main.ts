@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --rounds N --only subprocess|wasm]`: ours and other sandboxes in the same rounds of one run.
+ * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm]`: ours and other sandboxes in the same rounds of one run.
  *
  * @module
  */
@@ -7,13 +7,20 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installPeer, Peer } from './peer.ts';
+import { PythonPeers } from './python-peers.ts';
+import { runPythonWasmBench, type PythonWasmReport } from './runner/python-wasm/run-python-wasm-bench.ts';
+import { formatPythonWasmReport } from './runner/python-wasm/table.ts';
 import { runBench, type BenchReport } from './runner/run-bench.ts';
 import { formatReport } from './runner/table.ts';
 import { runWasmBench, type WasmReport } from './runner/wasm/run-wasm-bench.ts';
 import { formatWasmReport } from './runner/wasm/table.ts';
 import { WasmPeers } from './wasm-peers.ts';
 
-const BENCHES: Readonly<Record<string, () => Promise<void>>> = { subprocess, wasm };
+const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
+  subprocess,
+  wasm,
+  'python-wasm': pythonWasm,
+};
 
 const { values } = parseArgs({
   options: {
@@ -51,7 +58,17 @@ async function wasm(): Promise<void> {
   save({ ...report, leftOut: peers.leftOut }, '-wasm');
 }
 
-type Saved = (BenchReport & { peerInitializeMs?: number }) | (WasmReport & { leftOut: string[] });
+async function pythonWasm(): Promise<void> {
+  await using peers = await PythonPeers.start();
+  const report = await runPythonWasmBench({ ...settings, peers: peers.variants });
+  console.log(formatPythonWasmReport(report));
+  for (const reason of peers.leftOut) console.log(`Left out: ${reason}.`);
+  save({ ...report, leftOut: peers.leftOut }, '-python-wasm');
+}
+
+type Saved =
+  | (BenchReport & { peerInitializeMs?: number })
+  | ((WasmReport | PythonWasmReport) & { leftOut: string[] });
 
 function save(report: Saved, suffix: string): void {
   const { date, arch, cores } = report.machine;

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { createRuntime, packageRoot, SkillError, type Mode } from '../../src/index.ts';
+import { createRuntime, packageRoot, SkillError, type PairReport } from '../../src/index.ts';
 
 export interface MachineFacts {
   date: string;
@@ -23,9 +23,9 @@ export interface MachineFacts {
   loadAtEnd: number;
 }
 
-export async function readMachine(home: string, mode: Mode): Promise<MachineFacts> {
+export async function readMachine(home: string, engine: PairReport['engine']): Promise<MachineFacts> {
   await using runtime = createRuntime({ home, audit: false });
-  const pair = (await runtime.doctor()).find((pair) => pair.mode === mode);
+  const pair = (await runtime.doctor()).find((pair) => pair.engine === engine);
   if (!pair?.available) {
     throw new SkillError('skill_unavailable', `Cells cannot run here: ${pair?.summary ?? 'no way to'}`, {
       fix: pair?.fix ?? 'Run `skillcell doctor` to see what this machine has.',

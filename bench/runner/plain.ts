@@ -12,6 +12,8 @@ import type { Job } from './jobs.ts';
 import type { Timing, Variant } from './rounds.ts';
 
 const PYTHON = '/usr/bin/python3';
+/** Name of the row. */
+export const PLAIN = 'plain python3';
 
 /** A program and what it reads from stdin. */
 export interface Command {
@@ -34,7 +36,7 @@ export function plainVariants(command: Command): Variant[] {
   const [program, ...args] = command.argv;
   const lean: Command = { ...command, argv: [program, '-I', '-S', ...args] };
   return [
-    { name: 'plain python3', run: () => runCommand(command) },
+    { name: PLAIN, run: () => runCommand(command) },
     // Cells leave out site-packages too, so this row shows what that alone saves.
     { name: 'plain python3 -I -S', run: () => runCommand(lean) },
   ];

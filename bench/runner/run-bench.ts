@@ -43,7 +43,7 @@ export function runBench(options: BenchOptions): Promise<BenchReport> {
 }
 
 async function benchIn(folder: string, options: BenchOptions): Promise<BenchReport> {
-  const machine = await readMachine(join(folder, 'doctor'), 'subprocess');
+  const machine = await readMachine(join(folder, 'doctor'), 'python');
   const peer = options.peer?.name;
   const echo = await measureJob(ECHO_WORDS, folder, options);
   const rewriter = await measureJob(PROMPT_REWRITER, folder, { rounds: options.rounds });

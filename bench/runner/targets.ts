@@ -4,6 +4,7 @@
  * @module
  */
 import { COLD, POOL, ZYGOTE } from './ours.ts';
+import { PLAIN } from './plain.ts';
 import type { Row } from './statistics.ts';
 
 export interface Target {
@@ -16,7 +17,7 @@ export interface Target {
 /** `peer` is the name of the row of the other sandbox, when there is one. */
 export function checkTargets(rows: readonly Row[], peer: string | undefined): Target[] {
   const median = (name: string | undefined): number => rows.find((row) => row.name === name)?.median ?? NaN;
-  const [plain, cold, pool, zygote] = ['plain python3', COLD, POOL, ZYGOTE].map(median) as [
+  const [plain, cold, pool, zygote] = [PLAIN, COLD, POOL, ZYGOTE].map(median) as [
     number,
     number,
     number,
@@ -38,6 +39,10 @@ export function atMost(aim: string, ms: number, limit: number): Target {
 
 export function factor(aim: string, times: number, limit: number): Target {
   return { aim, ...judged(times, times > limit, `${times.toFixed(1)} times`) };
+}
+
+export function withinTimes(aim: string, times: number, limit: number): Target {
+  return { aim, ...judged(times, times <= limit, `${times.toFixed(2)} times`) };
 }
 
 function judged(figure: number, met: boolean, found: string): Omit<Target, 'aim'> {

@@ -43,7 +43,7 @@ export function runWasmBench(options: WasmBenchOptions): Promise<WasmReport> {
 async function benchIn(folder: string, options: WasmBenchOptions): Promise<WasmReport> {
   const languages = options.languages ?? builtLanguages();
   if (languages.length === 0) throw nothingBuilt();
-  const machine = await readMachine(join(folder, 'doctor'), 'wasm');
+  const machine = await readMachine(join(folder, 'doctor'), 'component');
   const fuel = languages.map(measureFuel).filter((cost) => cost !== undefined);
   const rows = await measureRows(folder, languages, options);
   const crowds: Crowd[] = [];

@@ -3,30 +3,51 @@
  *
  * @module
  */
-import { runBench, type BenchReport } from '../../../bench/runner/run-bench.ts';
+import { runBench, type BenchOptions } from '../../../bench/runner/run-bench.ts';
 import { formatReport } from '../../../bench/runner/table.ts';
-import { runWasmBench, type WasmReport } from '../../../bench/runner/wasm/run-wasm-bench.ts';
+import { runPythonWasmBench } from '../../../bench/runner/python-wasm/run-python-wasm-bench.ts';
+import { formatPythonWasmReport } from '../../../bench/runner/python-wasm/table.ts';
+import { runWasmBench } from '../../../bench/runner/wasm/run-wasm-bench.ts';
 import { formatWasmReport } from '../../../bench/runner/wasm/table.ts';
 import { SkillError } from '../../index.ts';
 import { printLine, printResult } from '../output.ts';
 
+/** What `--only` can name. */
+const BENCH_NAMES = ['subprocess', 'wasm', 'python-wasm'] as const;
+export type BenchName = (typeof BENCH_NAMES)[number];
+
 export interface BenchFlags {
   rounds: string;
   seconds: string;
-  only?: 'subprocess' | 'wasm';
+  only?: BenchName;
   json?: boolean;
 }
 
+type Settings = Pick<BenchOptions, 'rounds' | 'seconds'>;
+type Bench = (settings: Settings) => Promise<{ report: unknown; text: string }>;
+
+const BENCHES: Readonly<Record<BenchName, Bench>> = {
+  subprocess: async (settings) => {
+    const report = await runBench(settings);
+    return { report, text: formatReport(report) };
+  },
+  wasm: async (settings) => {
+    const report = await runWasmBench(settings);
+    return { report, text: formatWasmReport(report) };
+  },
+  'python-wasm': async (settings) => {
+    const report = await runPythonWasmBench(settings);
+    return { report, text: formatPythonWasmReport(report) };
+  },
+};
+
 export async function bench({ rounds, seconds, only, json }: BenchFlags): Promise<number> {
   const settings = { rounds: positive(rounds, '--rounds'), seconds: positive(seconds, '--seconds') };
-  const reports: { subprocess?: BenchReport; wasm?: WasmReport } = {};
-  if (only !== 'wasm') {
-    reports.subprocess = await runBench(settings);
-    if (!json) printLine(`${formatReport(reports.subprocess)}\n`);
-  }
-  if (only !== 'subprocess') {
-    reports.wasm = await runWasmBench(settings);
-    if (!json) printLine(formatWasmReport(reports.wasm));
+  const reports: Partial<Record<BenchName, unknown>> = {};
+  for (const name of only === undefined ? BENCH_NAMES : [only]) {
+    const { report, text } = await BENCHES[name](settings);
+    reports[name] = report;
+    if (!json) printLine(`${text}\n`);
   }
   if (json) printResult(reports);
   return 0;

@@ -1,0 +1,32 @@
+/**
+ * Calls without a pause: what they cost in CPU time, how many get done, and what a warm process holds in memory.
+ *
+ * @module
+ */
+import { measureCpu, type CpuCost } from '../cpu.ts';
+import { ECHO_WORDS } from '../jobs.ts';
+import { meanCellBytes } from '../memory.ts';
+import { measureThroughput, type Throughput } from '../throughput.ts';
+import { pythonRuntime } from './ours.ts';
+
+export interface PythonCrowd {
+  cpu: CpuCost;
+  throughput: Throughput;
+  /** Of one warm process; undefined where it cannot be read. */
+  cellBytes: number | undefined;
+}
+
+const CALLERS = 64;
+const CALLS_IN_A_ROW = 500;
+
+export async function measurePythonCrowd(folder: string, seconds: number): Promise<PythonCrowd> {
+  const pool = { maxConcurrent: CALLERS, maxQueue: CALLERS };
+  await using runtime = pythonRuntime(folder, { name: 'crowd', wall: 'jail', options: { pool } });
+  const skill = await runtime.load(ECHO_WORDS.dir);
+  const call = () => runtime.execute(skill, ECHO_WORDS.params, { execution: 'wasm', reject: false });
+  await measureCpu(CALLS_IN_A_ROW / 2, call);
+  const cpu = await measureCpu(CALLS_IN_A_ROW, call);
+  const cellBytes = meanCellBytes();
+  const throughput = await measureThroughput({ callers: CALLERS, seconds, call });
+  return { cpu, throughput, cellBytes };
+}

@@ -1,0 +1,74 @@
+/**
+ * Python in Wasm through `runtime.execute`, behind each of the two walls, and with a process for every call. Receipts
+ * are written as by default; the skill is loaded ahead, as a program that calls it more than once has it.
+ *
+ * @module
+ */
+import { join } from 'node:path';
+import type { Runtime, RuntimeOptions, Skill } from '../../../src/index.ts';
+import type { Job } from '../jobs.ts';
+import type { Timing, Variant } from '../rounds.ts';
+import { runtimeBehind, type WallOfCell } from '../wasm/ours.ts';
+
+interface Way {
+  name: string;
+  wall: WallOfCell;
+  start: 'warm' | 'cold';
+  options: RuntimeOptions;
+}
+
+export const IN_JAIL = 'Python in Wasm, jail';
+export const IN_PROCESS = 'Python in Wasm, process';
+export const PROCESS_PER_CALL = 'Python in Wasm, jail per call';
+
+const WAYS: readonly Way[] = [
+  { name: IN_JAIL, wall: 'jail', start: 'warm', options: {} },
+  { name: IN_PROCESS, wall: 'process', start: 'warm', options: {} },
+  { name: PROCESS_PER_CALL, wall: 'jail', start: 'cold', options: { pool: { size: 0 } } },
+];
+
+/** All runtimes of a bench have one home, so that the engine is prepared once, and receipts of their own. */
+export function pythonRuntime(folder: string, way: Omit<Way, 'start'>): Runtime {
+  const file = join(folder, `${way.name.replaceAll(/\W+/g, '-')}.sqlite`);
+  const home = join(folder, 'python-wasm');
+  return runtimeBehind(way.wall, folder, { ...way.options, home, audit: { file } });
+}
+
+export class PythonWasmVariants implements AsyncDisposable {
+  readonly #runtimes: { way: Way; runtime: Runtime }[];
+
+  constructor(folder: string) {
+    this.#runtimes = WAYS.map((way) => ({ way, runtime: pythonRuntime(folder, way) }));
+  }
+
+  async of(job: Job): Promise<Variant[]> {
+    const variants: Variant[] = [];
+    for (const { way, runtime } of this.#runtimes) {
+      const skill = await runtime.load(job.dir);
+      // A cell calls its first call cold, however long it has been waiting for it.
+      await runtime.execute(skill, job.params, { execution: 'wasm' });
+      variants.push({ name: way.name, run: () => runOnce({ way, runtime, skill }, job) });
+    }
+    return variants;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#runtimes.map(({ runtime }) => runtime.close()));
+  }
+}
+
+interface Prepared {
+  way: Way;
+  runtime: Runtime;
+  skill: Skill;
+}
+
+async function runOnce({ way, runtime, skill }: Prepared, job: Job): Promise<Timing> {
+  const began = performance.now();
+  const outcome = await runtime.execute(skill, job.params, { execution: 'wasm' });
+  const ms = performance.now() - began;
+  const { engine, wall, start } = outcome.execution ?? {};
+  const [meant, taken] = [`python-wasm ${way.wall} ${way.start}`, `${engine} ${wall} ${start}`];
+  if (meant !== taken) throw new Error(`Meant to measure "${meant}", but the call got "${taken}"`);
+  return { ms, result: outcome.result };
+}

@@ -1,0 +1,65 @@
+/**
+ * What comes before the first answer: preparing the engine, once per machine, and then every program's first call.
+ *
+ * @module
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ECHO_WORDS } from '../jobs.ts';
+import { quantile } from '../statistics.ts';
+import { pythonRuntime } from './ours.ts';
+
+export interface StartCost {
+  /** From nothing to the first answer: engine and skill prepared, cell started. Once per machine. */
+  prepareMs: number;
+  /** Medians over new runtimes on the prepared machine: reading and checking the skill, its first call, the second. */
+  loadMs: number;
+  firstCallMs: number;
+  secondCallMs: number;
+  /** What the prepared engine takes on disk, for all skills together. */
+  engineBytes: number;
+}
+
+interface FirstCalls {
+  loadMs: number;
+  firstMs: number;
+  secondMs: number;
+}
+
+const RUNTIMES = 5;
+
+export async function measureStart(folder: string): Promise<StartCost> {
+  const { loadMs, firstMs } = await firstCalls(folder);
+  const later: FirstCalls[] = [];
+  for (let at = 0; at < RUNTIMES; at++) later.push(await firstCalls(folder));
+  const median = (part: keyof FirstCalls): number =>
+    quantile(
+      later.map((calls) => calls[part]),
+      0.5,
+    );
+  return {
+    prepareMs: loadMs + firstMs,
+    loadMs: median('loadMs'),
+    firstCallMs: median('firstMs'),
+    secondCallMs: median('secondMs'),
+    engineBytes: bytesIn(join(folder, 'python-wasm', 'python-wasm')),
+  };
+}
+
+async function firstCalls(folder: string): Promise<FirstCalls> {
+  await using runtime = pythonRuntime(folder, { name: 'start', wall: 'jail', options: {} });
+  const began = performance.now();
+  const skill = await runtime.load(ECHO_WORDS.dir);
+  const loaded = performance.now();
+  await runtime.execute(skill, ECHO_WORDS.params, { execution: 'wasm' });
+  const first = performance.now();
+  await runtime.execute(skill, ECHO_WORDS.params, { execution: 'wasm' });
+  return { loadMs: loaded - began, firstMs: first - loaded, secondMs: performance.now() - first };
+}
+
+export function bytesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => statSync(join(entry.parentPath, entry.name)).size)
+    .reduce((sum, bytes) => sum + bytes, 0);
+}
