@@ -20,6 +20,19 @@ export type { Skill } from './load/skill.ts';
 export type { AskPerson, Question } from './trust/admission.ts';
 export type { Approval, Approvals, ApprovalState } from './trust/approvals.ts';
 export type { Guard, GuardAnswer, GuardRule, Proposal } from './trust/guard.ts';
+export { questionFor } from './trust/admission.ts';
+export {
+  formatSignatures,
+  isGoodEd25519,
+  makeKeyPair,
+  parseSignatures,
+  signLock,
+} from './trust/signature.ts';
+export type { Signature } from './trust/signature.ts';
+export type { Profile } from './trust/profile.ts';
+export type { Standing } from './trust/standing.ts';
+export type { ExplainedCapability } from './policy/explain-grant.ts';
+export { findPolicy } from './policy/find-policy.ts';
 export { capabilitySet } from './load/capability-set.ts';
 export { printable } from './cell/printable.ts';
 export { packageRoot, packageVersion } from './package-root.ts';

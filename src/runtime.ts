@@ -21,7 +21,7 @@ import type { JailOptions } from './cell/jail/wall.ts';
 import { describeOutcome, type CallFacts } from './cell/describe.ts';
 import { judge } from './cell/judge.ts';
 import { Machine, type PairReport } from './cell/machine.ts';
-import { planCall, type Plan, type PlanOptions } from './cell/plan.ts';
+import { choose, planCall, type Plan, type PlanInput, type PlanOptions } from './cell/plan.ts';
 import { Pool, type PoolOptions } from './cell/pool.ts';
 import { SkillError } from './errors.ts';
 import { defaultHome } from './load/home.ts';
@@ -33,11 +33,14 @@ import { compileSkill, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
 import type { Outcome, Success } from './outcome.ts';
 import { packageRoot } from './package-root.ts';
+import type { ModeChoice } from './policy/choose-mode.ts';
+import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
 import { guardCall } from './policy/guard-call.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
-import { admit, type AskPerson } from './trust/admission.ts';
+import { admit, type AskPerson, type TrustRules } from './trust/admission.ts';
 import { Approvals } from './trust/approvals.ts';
 import type { Guard } from './trust/guard.ts';
+import { standingOf, type Standing } from './trust/standing.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
 
 export interface RuntimeOptions {
@@ -143,13 +146,29 @@ export class Runtime implements AsyncDisposable {
 
   /** What a call would be allowed to do, in which mode, and why; nothing runs. */
   plan(skill: Skill, options: ExecuteOptions = {}): Promise<Plan> {
-    return planCall({
-      skill,
-      options,
-      policy: this.#policy,
-      machine: this.#machine,
-      env: this.#options.env ?? process.env,
-    });
+    return planCall(this.#planInput(skill, options));
+  }
+
+  /** The mode alone, which is quick to know. */
+  choose(skill: Skill, options: ExecuteOptions = {}): Promise<ModeChoice> {
+    return choose(this.#planInput(skill, options));
+  }
+
+  /** The policy file in force; undefined for the built-in defaults. */
+  get policyFile(): string | undefined {
+    return this.#policy.file;
+  }
+
+  /** How a skill stands with the operator: rule, approval, signature, profile. */
+  standing({ bundle }: Skill): Standing {
+    return standingOf(bundle, this.#trustRules(), this.approvals);
+  }
+
+  /** For every capability: declared, policy, approval, granted. */
+  async explain(skill: Skill, options: ExecuteOptions = {}): Promise<ExplainedCapability[]> {
+    const { grant } = await this.plan(skill, options);
+    const { manifest } = skill.bundle;
+    return explainGrant({ manifest, grant, policy: this.#policy, standing: this.standing(skill) });
   }
 
   /** Starts cells ahead of the first call. */
@@ -204,6 +223,11 @@ export class Runtime implements AsyncDisposable {
     return this.close();
   }
 
+  #planInput(skill: Skill, options: ExecuteOptions): PlanInput {
+    const { env = process.env } = this.#options;
+    return { skill, options, policy: this.#policy, machine: this.#machine, env };
+  }
+
   /** The stages of a call. Whatever is thrown on the way becomes its outcome. */
   async #attempt(ref: string | Skill, params: unknown, options: ExecuteOptions): Promise<Attempt> {
     const facts: CallFacts = {
@@ -241,9 +265,13 @@ export class Runtime implements AsyncDisposable {
 
   /** Whether this skill may be called at all. */
   #admit({ bundle }: Skill): Promise<void> {
-    const { skills = [], publishers = [] } = this.#policy;
     const { askPerson } = this.#options;
-    return admit({ bundle, rules: { skills, publishers }, approvals: this.approvals, askPerson });
+    return admit({ bundle, rules: this.#trustRules(), approvals: this.approvals, askPerson });
+  }
+
+  #trustRules(): TrustRules {
+    const { skills = [], publishers = [] } = this.#policy;
+    return { skills, publishers };
   }
 
   /** Whether it may be called with these parameters, by this caller. */

@@ -72,7 +72,8 @@ async function chosenPair(machine: Machine, { candidate }: ModeChoice): Promise<
   return chosen;
 }
 
-async function choose({ skill, options, policy, machine }: PlanInput): Promise<ModeChoice> {
+/** Which mode a call would run in, and why. */
+export async function choose({ skill, options, policy, machine }: PlanInput): Promise<ModeChoice> {
   const { manifest, origin } = skill.bundle;
   return chooseMode({
     declared: manifest.execution,

@@ -4,18 +4,18 @@
  * @module
  */
 import { Option, type Command } from 'commander';
-
-/** Commands report how they ended; a thrown SkillError is reported by main. */
-type Done = (exitCode: number) => void;
+import { example, withPlanOptions, type Done } from './shared-options.ts';
+import type { BenchFlags } from './commands/bench.ts';
+import { addTrust } from './trust-commands.ts';
 
 const LANGUAGES = ['rust', 'go', 'c', 'typescript', 'python'];
-const MODES = ['in_process', 'subprocess', 'wasm', 'container'];
 
 export function addCommands(program: Command, done: Done): void {
   addRun(program, done);
   addReading(program, done);
   addAuthoring(program, done);
   addChanging(program, done);
+  addTrust(program, done);
   addAudit(program, done);
   addChecks(program, done);
 }
@@ -175,29 +175,17 @@ function addChecks(program: Command, done: Done): void {
   program
     .command('bench')
     .description(
-      'measure on this machine what a call costs: in a jail beside plain python3, and in a Wasm cell',
+      'measure on this machine what a call costs: in a jail beside plain python3, in a Wasm cell, and Python in Wasm',
     )
-    .addOption(new Option('--only <mode>', 'measure this mode alone').choices(['subprocess', 'wasm']))
+    .addOption(
+      new Option('--only <bench>', 'measure this alone').choices(['subprocess', 'wasm', 'python-wasm']),
+    )
     .option('--rounds <n>', 'how often everything is measured', '40')
     .option('--seconds <n>', 'how long calls are made at full load', '5')
     .option('--json', 'print JSON')
     .addHelpText('after', example('bench --rounds 20'))
-    .action(async (options: { rounds: string; seconds: string; only?: 'subprocess' | 'wasm' }) => {
+    .action(async (options: BenchFlags) => {
       const { bench } = await import('./commands/bench.ts');
       done(await bench(options));
     });
-}
-
-function withPlanOptions(command: Command): Command {
-  return command
-    .option('--isolated', 'refuse every mode weaker than subprocess')
-    .addOption(new Option('--execution <mode>', 'one of the modes the manifest allows').choices(MODES))
-    .option('--timeout <duration>', 'lower the time limit, e.g. 5s')
-    .option('--memory <size>', 'lower the memory limit, e.g. 64MiB')
-    .option('--workspace <dir>', 'the folder that ${workspace} in a manifest stands for')
-    .option('--policy <file>', 'operator policy');
-}
-
-function example(command: string): string {
-  return `\nExample:\n  $ skillcell ${command}`;
 }

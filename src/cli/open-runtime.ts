@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import {
   createRuntime,
+  findPolicy,
   parseDuration,
   parsePolicy,
   parseSize,
@@ -15,6 +16,7 @@ import {
   type OperatorPolicy,
   type Runtime,
 } from '../index.ts';
+import { personAtTerminal } from './person.ts';
 
 /** Options that `run` and `inspect` share, as commander gives them. */
 export interface PlanFlags {
@@ -32,10 +34,12 @@ export interface OpenOptions {
 }
 
 export function openRuntime(options: OpenOptions = {}): Runtime {
+  const policy = options.policy ?? findPolicy(process.cwd());
   return createRuntime({
     caller: 'cli',
     pool: { size: 0 },
-    ...(options.policy === undefined ? {} : { policy: readPolicy(options.policy) }),
+    ...(policy === undefined ? {} : { policy: readPolicy(policy) }),
+    ...personAtTerminal(),
     audit: { keepContent: options.keepContent ?? false },
     ...(process.stderr.isTTY ? { onProgress: (text) => void process.stderr.write(`${text}\n`) } : {}),
   });

@@ -20,6 +20,8 @@ import { secretSources, type SecretSource } from './secret-sources.ts';
 import { guardRules, publishers, skillRules } from './trust-keys.ts';
 
 export interface OperatorPolicy {
+  /** Where it was read from. */
+  file?: string;
   /** Weakest mode that a skill of this origin may run in. */
   minimum: Record<Origin, Mode>;
   /** Finite for every limit. */
@@ -106,6 +108,7 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
   const { minimum, ceilings, filesystem, env, network, skills, publishers: known, guard } = parsed.data;
   const set = (ceilings ?? {}) as Partial<GrantedLimits>;
   return {
+    file: options.file,
     minimum: { ...DEFAULT_POLICY.minimum, ...(minimum as Partial<Record<Origin, Mode>>) },
     ceilings: { ...DEFAULT_POLICY.ceilings, ...set },
     ceilingsSet: Object.keys(set) as (keyof GrantedLimits)[],

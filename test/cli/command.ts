@@ -23,6 +23,7 @@ export interface CommandOptions {
   /** Given on stdin; without it stdin is closed. */
   input?: string | Buffer;
   env?: Record<string, string>;
+  cwd?: string;
 }
 
 export interface CommandLine {
@@ -36,7 +37,7 @@ export function openCommandLine(): CommandLine {
   const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home'), XDG_CACHE_HOME: join(folder, 'cache') };
   const run = async (args: string[], options: CommandOptions = {}): Promise<Ended> => {
     const child = spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), ...args], {
-      cwd: ROOT,
+      cwd: options.cwd ?? ROOT,
       env: { ...env, NO_COLOR: '1', ...options.env },
       stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });

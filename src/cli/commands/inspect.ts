@@ -3,7 +3,15 @@
  *
  * @module
  */
-import { capabilitySet, SkillError, type Plan, type Runtime, type Skill } from '../../index.ts';
+import {
+  capabilitySet,
+  SkillError,
+  type Plan,
+  type Profile,
+  type Runtime,
+  type Skill,
+  type Standing,
+} from '../../index.ts';
 import { describePlan } from '../explain.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { printLine, printResult, printWarning } from '../output.ts';
@@ -13,10 +21,10 @@ export async function inspect(ref: string, flags: PlanFlags & { json?: boolean }
   const skill = await runtime.load(ref);
   const plan = await planOrReason(runtime, skill, flags);
   if (flags.json) {
-    printResult(asJson(skill, plan));
+    printResult({ ...asJson(skill, plan), trust: runtime.standing(skill) });
     return 0;
   }
-  printLine(describeSkill(skill));
+  printLine(describeSkill(skill, runtime.standing(skill)));
   printLine(
     plan instanceof SkillError
       ? `runs      not here: ${plan.message}\n          ${plan.fix}`
@@ -36,7 +44,7 @@ async function planOrReason(runtime: Runtime, skill: Skill, flags: PlanFlags): P
   }
 }
 
-function describeSkill({ bundle }: Skill): string {
+function describeSkill({ bundle }: Skill, { summary, profile }: Standing): string {
   const { manifest, origin, digest, lock, entry, files, inspection } = bundle;
   const list = (values: string[]): string => values.join('\n          ') || 'nothing';
   const imported = [...inspection.modules, ...inspection.interfaces].map((finding) => finding.value);
@@ -44,12 +52,19 @@ function describeSkill({ bundle }: Skill): string {
     `skill     ${manifest.name} ${manifest.version}`,
     `about     ${manifest.description.trim().split('\n')[0]}`,
     `origin    ${origin} (${bundle.sourceDir})`,
+    `trust     ${summary}; ${PROFILE_WORDS[profile]}`,
     `digest    ${digest} (${lock}, ${Object.keys(files).length} files, entry ${entry})`,
     `declares  ${list(capabilitySet(manifest))}`,
     `imports   ${imported.join(', ') || 'nothing'}`,
     `params    ${JSON.stringify(manifest.parameters)}`,
   ].join('\n');
 }
+
+const PROFILE_WORDS: Record<Profile, string> = {
+  local: 'local: works offline',
+  networked: 'networked: uses hosts it declares',
+  cloud_only: 'cloud_only: of no use without an account at a service',
+};
 
 function asJson({ bundle }: Skill, plan: Plan | SkillError): Record<string, unknown> {
   const { manifest, origin, digest, lock, entry, files, inspection, warnings } = bundle;

@@ -1,0 +1,30 @@
+/**
+ * `skillcell policy explain`
+ *
+ * @module
+ */
+import { printable } from '../../index.ts';
+import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
+import { printLine, printResult, table } from '../output.ts';
+
+export async function policyExplain(ref: string, flags: PlanFlags & { json?: boolean }): Promise<number> {
+  await using runtime = openRuntime(flags);
+  const skill = await runtime.load(ref);
+  const rows = await runtime.explain(skill, executeOptions(flags));
+  const { summary, rule } = runtime.standing(skill);
+  if (flags.json) {
+    printResult({ policy: runtime.policyFile, summary, rule, capabilities: rows });
+    return 0;
+  }
+  printLine(`policy    ${runtime.policyFile ?? 'built-in defaults'}`);
+  printLine(`standing  ${summary}${rule.rule ? ` (rule "${rule.rule.match}": ${rule.rule.decision})` : ''}`);
+  printLine();
+  const cells = rows.map((row) => [row.capability, row.declared, row.policy, row.approval, row.granted]);
+  printLine(
+    table([
+      ['CAPABILITY', 'DECLARED', 'POLICY', 'APPROVAL', 'GRANTED'],
+      ...cells.map((row) => row.map(printable)),
+    ]),
+  );
+  return 0;
+}

@@ -1,0 +1,26 @@
+/**
+ * What several commands have in common.
+ *
+ * @module
+ */
+import { Option, type Command } from 'commander';
+
+/** Commands report how they ended; a thrown SkillError is reported by main. */
+export type Done = (exitCode: number) => void;
+
+const MODES = ['in_process', 'subprocess', 'wasm', 'container'];
+
+/** Options that decide what a call may do and where it runs. */
+export function withPlanOptions(command: Command): Command {
+  return command
+    .option('--isolated', 'refuse every mode weaker than subprocess')
+    .addOption(new Option('--execution <mode>', 'one of the modes the manifest allows').choices(MODES))
+    .option('--timeout <duration>', 'lower the time limit, e.g. 5s')
+    .option('--memory <size>', 'lower the memory limit, e.g. 64MiB')
+    .option('--workspace <dir>', 'the folder that ${workspace} in a manifest stands for')
+    .option('--policy <file>', 'operator policy (default: the nearest skillcell.policy.yaml upwards)');
+}
+
+export function example(command: string): string {
+  return `\nExample:\n  $ skillcell ${command}`;
+}

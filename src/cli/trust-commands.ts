@@ -1,0 +1,55 @@
+/**
+ * The commands about trust: approve, sign, verify, policy.
+ *
+ * @module
+ */
+import type { Command } from 'commander';
+import { example, withPlanOptions, type Done } from './shared-options.ts';
+
+export function addTrust(program: Command, done: Done): void {
+  program
+    .command('approve')
+    .argument('<skill>')
+    .description('show in plain words what a skill asks for, and approve exactly that')
+    .option('--yes', 'approve without asking')
+    .option('--revoke', 'take every approval of this skill back')
+    .addHelpText('after', example('approve ./my_skill'))
+    .action(async (skill: string, options: object) => {
+      const { approve } = await import('./commands/approve.ts');
+      done(await approve(skill, options));
+    });
+  program
+    .command('sign')
+    .argument('<skill>')
+    .description('sign the lock of a skill with an Ed25519 key')
+    .option('--key <file>', 'private key in PEM')
+    .option('--new-key <file>', 'make a new key, keep it in this file and sign with it')
+    .addHelpText('after', example('sign ./my_skill --new-key publisher.pem'))
+    .action(async (skill: string, options: object) => {
+      const { sign } = await import('./commands/sign.ts');
+      done(await sign(skill, options));
+    });
+  program
+    .command('verify')
+    .argument('<skill>')
+    .description('check the signatures of a skill against the publishers of the policy')
+    .option('--policy <file>', 'operator policy')
+    .addHelpText('after', example('verify ./my_skill'))
+    .action(async (skill: string, options: object) => {
+      const { verify } = await import('./commands/sign.ts');
+      done(await verify(skill, options));
+    });
+  addPolicy(program, done);
+}
+
+function addPolicy(program: Command, done: Done): void {
+  const policy = program.command('policy').description('what the operator allows');
+  withPlanOptions(policy.command('explain').argument('<skill>'))
+    .description('for every capability of a skill: declared, policy, approval, granted')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('policy explain optimization/prompt_rewriter'))
+    .action(async (skill: string, options: object) => {
+      const { policyExplain } = await import('./commands/policy.ts');
+      done(await policyExplain(skill, options));
+    });
+}

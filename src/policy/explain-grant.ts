@@ -1,0 +1,85 @@
+/**
+ * For every capability: what is declared, what the policy says, what was approved, what is granted.
+ *
+ * @module
+ */
+import type { Manifest } from '../manifest/manifest.ts';
+import { formatDuration, formatSize } from '../manifest/units.ts';
+import type { Standing } from '../trust/standing.ts';
+import type { Grant, GrantedLimits, Withheld } from './grant.ts';
+import type { OperatorPolicy } from './operator.ts';
+
+export interface ExplainedCapability {
+  capability: string;
+  declared: string;
+  policy: string;
+  approval: string;
+  granted: string;
+}
+
+export interface ExplainInput {
+  manifest: Manifest;
+  grant: Grant;
+  policy: OperatorPolicy;
+  standing: Standing;
+}
+
+export function explainGrant(input: ExplainInput): ExplainedCapability[] {
+  const approval = approvalWord(input.standing);
+  const isOpen = approval !== 'denied' && approval !== 'missing';
+  return [...capabilityRows(input), ...limitRows(input)].map((row) => ({
+    ...row,
+    approval,
+    granted: isOpen ? row.granted : 'nothing runs',
+  }));
+}
+
+type Row = Omit<ExplainedCapability, 'approval'>;
+
+function approvalWord({ rule, approval }: Standing): string {
+  if (rule.decision === 'deny') return 'denied';
+  if (approval.kind === 'approved') return 'approved';
+  return rule.decision === 'ask' ? 'missing' : 'not needed';
+}
+
+function capabilityRows({ manifest, grant }: ExplainInput): Row[] {
+  const { filesystem, network } = manifest.capabilities;
+  const row = (capability: Withheld['capability'], declared: string, granted: string): Row => {
+    const withheld = grant.withheld.find((one) => one.capability === capability && one.declared === declared);
+    return {
+      capability,
+      declared,
+      policy: withheld ? withheld.reason : 'allowed',
+      granted: withheld ? 'no' : granted,
+    };
+  };
+  return [
+    ...filesystem.map((rule) => row('filesystem', `${rule.access} ${rule.path}`, 'yes')),
+    ...network.map((rule) => row('network', rule.host, 'yes, through the gateway')),
+    ...Object.entries(manifest.env).map(([name, rule]) =>
+      row('env', name, rule.secret ? 'a placeholder' : name in grant.env ? 'yes' : 'not set'),
+    ),
+  ];
+}
+
+const FORMATS: Record<keyof GrantedLimits, (value: number) => string> = {
+  timeout: formatDuration,
+  cpu: formatDuration,
+  memory: formatSize,
+  output: formatSize,
+  processes: String,
+  scratch: formatSize,
+};
+
+function limitRows({ manifest, grant, policy }: ExplainInput): Row[] {
+  return (Object.keys(FORMATS) as (keyof GrantedLimits)[]).map((name) => {
+    const declared = manifest.limits[name];
+    const format = FORMATS[name];
+    return {
+      capability: `limit ${name}`,
+      declared: declared === undefined ? 'default' : format(declared),
+      policy: `at most ${format(policy.ceilings[name])}`,
+      granted: format(grant.limits[name]),
+    };
+  });
+}

@@ -1,0 +1,40 @@
+/**
+ * Finds the operator's policy from the working directory upwards. A file that a stranger could have put there is
+ * refused aloud: it would be the skill that says what the skill may do.
+ *
+ * @module
+ */
+import { existsSync, lstatSync, type Stats } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { SkillError } from '../errors.ts';
+
+export const POLICY_FILE = 'skillcell.policy.yaml';
+const BUNDLE_MARKS = ['manifest.yaml', 'SKILL.md'] as const;
+
+/** The nearest policy file at or above the folder, if there is one. */
+export function findPolicy(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const file = join(at, POLICY_FILE);
+    const stat = lstatSync(file, { throwIfNoEntry: false });
+    if (stat) return checked(file, at, stat);
+    if (at === dirname(at)) return undefined;
+  }
+}
+
+function checked(file: string, folder: string, stat: Stats): string {
+  if (!stat.isFile()) throw refused(file, 'it is no regular file');
+  if (BUNDLE_MARKS.some((mark) => existsSync(join(folder, mark))))
+    throw refused(file, 'it lies in the folder of a skill, and no skill brings its own policy');
+  const own = process.getuid?.();
+  if (own !== undefined && stat.uid !== own && stat.uid !== 0)
+    throw refused(file, `it belongs to user ${stat.uid}`);
+  if ((stat.mode & 0o022) !== 0) throw refused(file, 'others may write to it');
+  return file;
+}
+
+function refused(file: string, reason: string): SkillError {
+  return new SkillError('usage', `Refused the policy ${JSON.stringify(file)}: ${reason}`, {
+    fix: 'Remove it, correct its owner and mode (chmod go-w), or name the policy you trust with --policy.',
+    detail: { file, reason },
+  });
+}

@@ -1,0 +1,55 @@
+/**
+ * How a skill stands with the operator, for people who look at it. Nothing is decided here.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import type { Bundle } from '../load/bundle.ts';
+import type { TrustRules } from './admission.ts';
+import type { Approvals, ApprovalState } from './approvals.ts';
+import { profileOf, type Profile } from './profile.ts';
+import { publisherOf } from './publishers.ts';
+import { ruleFor, type RuleAnswer } from './skill-rules.ts';
+
+export interface Standing {
+  profile: Profile;
+  rule: RuleAnswer;
+  approval: ApprovalState;
+  /** The trusted publisher who signed it. */
+  publisher?: string;
+  /** All of it in a word or two, e.g. `approved, signed by acme`. */
+  summary: string;
+}
+
+export function standingOf(bundle: Bundle, rules: TrustRules, approvals: Approvals): Standing {
+  const rule = ruleFor(rules.skills, bundle);
+  const approval = approvals.stateOf(bundle);
+  const publisher = signerOf(bundle, rules);
+  const summary = [
+    wordFor(rule, approval),
+    ...(publisher === undefined ? [] : [`signed by ${publisher}`]),
+    ...(rule.requireSignature && publisher === undefined ? ['signature missing'] : []),
+  ].join(', ');
+  return {
+    profile: profileOf(bundle.manifest),
+    rule,
+    approval,
+    ...(publisher === undefined ? {} : { publisher }),
+    summary,
+  };
+}
+
+function wordFor({ decision }: RuleAnswer, { kind }: ApprovalState): string {
+  if (decision === 'deny') return 'denied';
+  if (kind === 'approved') return 'approved';
+  return decision === 'ask' ? 'needs approval' : 'sandboxed';
+}
+
+function signerOf(bundle: Bundle, { publishers }: TrustRules): string | undefined {
+  try {
+    return publisherOf(bundle, publishers).name;
+  } catch (error) {
+    if (error instanceof SkillError) return undefined;
+    throw error;
+  }
+}

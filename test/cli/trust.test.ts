@@ -1,0 +1,167 @@
+/**
+ * Trust as a person at a terminal meets it: approve, sign, verify, policy.
+ *
+ * @module
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { writeSkill } from '../write-skill.ts';
+import { openCommandLine, ROOT } from './command.ts';
+
+const { folder, run, close } = openCommandLine();
+afterAll(close);
+
+const SOURCE = 'def execute(params):\n    return {"ran": True}\n';
+const WITH_PATH = { filesystem: [{ path: '${workspace}/in', access: 'read' }] };
+
+function policyFile(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text, { mode: 0o644 });
+  return file;
+}
+
+/** The command with a terminal on stdin and stderr, and somebody who types. */
+function atTerminal(args: string[], typed: string): { code: number | null; output: string } {
+  const words = [process.execPath, join(ROOT, 'bin/skillcell.js'), ...args]
+    .map((word) => `'${word}'`)
+    .join(' ');
+  const ended = spawnSync('script', ['-qec', words, '/dev/null'], {
+    input: typed,
+    cwd: ROOT,
+    env: { ...process.env, SKILLCELL_HOME: join(folder, 'home'), NO_COLOR: '1' },
+    encoding: 'utf8',
+  });
+  return { code: ended.status, output: ended.stdout };
+}
+
+const ASK = policyFile('ask.yaml', 'skills: [{ match: "test/*", decision: ask }]\n');
+
+describe('approve', () => {
+  test('shows sentences, approves with --yes, and is bound to what was shown', async () => {
+    const dir = writeSkill(folder, { source: SOURCE, manifest: { capabilities: WITH_PATH } });
+    const refused = await run(['run', dir, '--params', '{}', '--policy', ASK]);
+    expect(refused).toMatchObject({ code: 5, stdout: '' });
+    expect(refused.stderr).toContain('error[approval_required]');
+    const approved = await run(['approve', dir, '--yes']);
+    expect(approved.code).toBe(0);
+    expect(approved.stderr).toContain('medium It can read everything in "${workspace}/in".');
+    mkdirSync(join(folder, 'in'), { recursive: true });
+    const call = ['run', dir, '--params', '{}', '--policy', ASK, '--workspace', folder];
+    expect(await run(call)).toMatchObject({ code: 0, stdout: '{"ran":true}\n' });
+    const manifest = readFileSync(join(dir, 'manifest.yaml'), 'utf8').replace('"read"', '"read-write"');
+    writeFileSync(join(dir, 'manifest.yaml'), manifest);
+    const changed = await run(call);
+    expect(changed.code).toBe(5);
+    expect(changed.stderr).toContain('+ filesystem read-write ${workspace}/in');
+  });
+
+  test('asks nobody where there is no terminal', async () => {
+    const dir = writeSkill(folder, { source: SOURCE });
+    const ended = await run(['approve', dir], { input: 'y\n' });
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain('no terminal');
+    expect((await run(['run', dir, '--params', '{}', '--policy', ASK])).code).toBe(5);
+  });
+
+  test('asks at a terminal, and takes only a yes for a yes', () => {
+    const dir = writeSkill(folder, { source: SOURCE });
+    expect(atTerminal(['approve', dir], 'n\n')).toMatchObject({ code: 5 });
+    expect(atTerminal(['approve', dir], '\n')).toMatchObject({ code: 5 });
+    const said = atTerminal(['approve', dir], 'y\n');
+    expect(said).toMatchObject({ code: 0 });
+    expect(said.output).toContain('Approve? [y/N]');
+  });
+
+  test('run asks at a terminal too', () => {
+    const dir = writeSkill(folder, { source: SOURCE });
+    const call = ['run', dir, '--params', '{}', '--policy', ASK];
+    expect(atTerminal(call, 'n\n').code).toBe(5);
+    expect(atTerminal(call, 'y\n').code).toBe(0);
+    expect(atTerminal(call, '').code).toBe(0);
+  });
+
+  test('can be taken back', async () => {
+    const dir = writeSkill(folder, { source: SOURCE });
+    await run(['approve', dir, '--yes']);
+    expect((await run(['approve', dir, '--revoke'])).stdout).toContain('Took back 1');
+    expect((await run(['run', dir, '--params', '{}', '--policy', ASK])).code).toBe(5);
+  });
+});
+
+describe('sign and verify', () => {
+  test('with a new key, which is private to its owner and never overwritten', async () => {
+    const dir = writeSkill(folder, { source: SOURCE });
+    expect((await run(['sign', dir, '--new-key', join(folder, 'early.pem')])).stderr).toContain(
+      'no skill.lock',
+    );
+    await run(['lock', dir]);
+    const key = join(folder, 'publisher.pem');
+    const made = await run(['sign', dir, '--new-key', key]);
+    expect(made.code).toBe(0);
+    expect(statSync(key).mode & 0o777).toBe(0o600);
+    expect((await run(['sign', dir, '--new-key', key])).code).toBe(2);
+    const publicKey = /ed25519:[\w+/=]+/.exec(made.stdout)?.[0] ?? '';
+    const policy = policyFile('signed.yaml', `publishers: [{ name: acme, key: "${publicKey}" }]\n`);
+    const verified = await run(['verify', dir, '--policy', policy]);
+    expect(verified).toMatchObject({ code: 0, stderr: '' });
+    expect(verified.stdout).toContain('signed by acme');
+    expect((await run(['verify', dir])).code).toBe(5);
+    writeFileSync(join(dir, 'skill.py'), `${SOURCE}\n# changed\n`);
+    expect((await run(['verify', dir, '--policy', policy])).code).toBe(2);
+    await run(['lock', dir]);
+    const broken = await run(['verify', dir, '--policy', policy]);
+    expect(broken.code).toBe(5);
+    expect(broken.stdout).toContain('BAD');
+  });
+});
+
+describe('the policy file', () => {
+  test('is found upwards from the working directory', async () => {
+    const project = join(folder, 'project', 'deep');
+    mkdirSync(project, { recursive: true });
+    writeFileSync(
+      join(folder, 'project', 'skillcell.policy.yaml'),
+      'skills: [{ match: "*", decision: deny }]\n',
+    );
+    const dir = writeSkill(folder, { source: SOURCE });
+    expect((await run(['run', dir, '--params', '{}'], { cwd: project })).code).toBe(5);
+    expect((await run(['run', dir, '--params', '{}'], { cwd: folder })).code).toBe(0);
+  });
+
+  test.each<[string, (dir: string, file: string) => void, string]>([
+    ['inside the folder of a skill', () => undefined, 'no skill brings its own policy'],
+    ['that others may write', (_, file) => chmodSync(file, 0o666), 'others may write'],
+  ])('%s is refused aloud', async (_, spoil, reason) => {
+    const isSkill = reason.includes('brings');
+    const dir = isSkill ? writeSkill(folder, { source: SOURCE }) : join(folder, 'loose');
+    mkdirSync(dir, { recursive: true });
+    const file = join(dir, 'skillcell.policy.yaml');
+    writeFileSync(file, 'minimum: { external: in_process }\n');
+    spoil(dir, file);
+    const ended = await run(['list'], { cwd: dir });
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain(reason);
+  });
+
+  test('explain prints for every capability what was declared, allowed, approved and granted', async () => {
+    const dir = writeSkill(folder, {
+      source: SOURCE,
+      manifest: {
+        capabilities: { filesystem: [{ path: '/srv/data', access: 'read' }] },
+        limits: { timeout: '90s' },
+      },
+    });
+    const policy = policyFile('explain.yaml', `${readFileSync(ASK, 'utf8')}ceilings: { timeout: 50s }\n`);
+    const { code, stdout } = await run(['policy', 'explain', dir, '--policy', policy]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('needs approval');
+    expect(stdout).toMatch(/^filesystem +read \/srv\/data +.*not allow.* +missing +nothing runs$/m);
+    expect(stdout).toMatch(/^limit timeout +90s +at most 50s +missing +nothing runs$/m);
+    await run(['approve', dir, '--yes']);
+    const after = await run(['policy', 'explain', dir, '--policy', policy]);
+    expect(after.stdout).toMatch(/^limit timeout +90s +at most 50s +approved +50s$/m);
+    expect(existsSync(join(folder, 'home', 'approvals'))).toBe(true);
+  });
+});
