@@ -27,10 +27,12 @@ export interface ExplainInput {
 export function explainGrant(input: ExplainInput): ExplainedCapability[] {
   const approval = approvalWord(input.standing);
   const isOpen = approval !== 'denied' && approval !== 'missing';
-  return [...capabilityRows(input), ...limitRows(input)].map((row) => ({
-    ...row,
+  return [...capabilityRows(input), ...limitRows(input)].map(({ capability, declared, policy, granted }) => ({
+    capability,
+    declared,
+    policy,
     approval,
-    granted: isOpen ? row.granted : 'nothing runs',
+    granted: isOpen ? granted : 'nothing runs',
   }));
 }
 

@@ -7,36 +7,55 @@ import { SkillError, type Runtime, type Skill } from '../../index.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printLine, printNote, printResult, table } from '../output.ts';
 
+const COLUMNS = [
+  'skill',
+  'version',
+  'origin',
+  'trust',
+  'mode',
+  'profile',
+  'lock',
+  'digest',
+  'about',
+] as const;
+
+type Location = ReturnType<Runtime['list']>[number];
+type Row = Record<(typeof COLUMNS)[number], string>;
+
 export async function list(flags: { json?: boolean }): Promise<number> {
   await using runtime = openRuntime();
-  const rows = await Promise.all(
-    runtime.list().map(async ({ ref, dir, origin }) => {
-      try {
-        const skill = await runtime.load(dir);
-        const { manifest, lock, digest } = skill.bundle;
-        const { summary: trust, profile } = runtime.standing(skill);
-        const mode = await modeOf(runtime, skill);
-        const about = manifest.shortDescription ?? manifest.description.split('\n')[0] ?? '';
-        return { skill: ref, version: manifest.version, origin, trust, mode, profile, lock, digest, about };
-      } catch (error) {
-        const about = error instanceof Error ? error.message : String(error);
-        return { skill: ref, version: '-', origin, ...NOTHING_KNOWN, about };
-      }
-    }),
-  );
+  const rows = await Promise.all(runtime.list().map((location) => rowFor(runtime, location)));
   if (flags.json) printResult(rows);
   else if (rows.length === 0) printNote('No skills found. Give `skillcell run` the folder of one.');
   else
     printLine(
       table([
-        ['SKILL', 'VERSION', 'ORIGIN', 'TRUST', 'MODE', 'PROFILE', 'LOCK', 'DIGEST', 'ABOUT'],
-        ...rows.map((row) => Object.values({ ...row, digest: row.digest.slice(7, 19) })),
+        COLUMNS.map((column) => column.toUpperCase()),
+        ...rows.map((row) => COLUMNS.map((column) => shown(column, row[column]))),
       ]),
     );
   return 0;
 }
 
-const NOTHING_KNOWN = { trust: '-', mode: '-', profile: '-', lock: 'broken', digest: '' };
+/** A digest is told apart by its beginning; `--json` has it whole. */
+function shown(column: string, value: string): string {
+  return column === 'digest' ? value.slice('sha256:'.length, 19) : value;
+}
+
+async function rowFor(runtime: Runtime, { ref, dir, origin }: Location): Promise<Row> {
+  try {
+    const skill = await runtime.load(dir);
+    const { manifest, lock, digest } = skill.bundle;
+    const { summary: trust, profile } = runtime.standing(skill);
+    const mode = await modeOf(runtime, skill);
+    const about = manifest.shortDescription ?? manifest.description.split('\n')[0] ?? '';
+    return { skill: ref, version: manifest.version, origin, trust, mode, profile, lock, digest, about };
+  } catch (error) {
+    const about = error instanceof Error ? error.message : String(error);
+    const unknown = { trust: '-', mode: '-', profile: '-', digest: '' };
+    return { skill: ref, version: '-', origin, ...unknown, lock: 'broken', about };
+  }
+}
 
 /** The mode that a call would have; `none here` when this machine has no fitting one. */
 async function modeOf(runtime: Runtime, skill: Skill): Promise<string> {
