@@ -37,6 +37,7 @@ export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): En
     filesystem: capabilities.filesystem.length > 0,
     'filesystem.max_bytes': capabilities.filesystem.some((rule) => rule.maxBytes !== undefined),
     network: capabilities.network.length > 0,
+    'network.websocket': capabilities.network.some(({ scheme }) => scheme === 'ws' || scheme === 'wss'),
     env: rules.some((rule) => !rule.secret),
     'env.secret': rules.some((rule) => rule.secret),
     syscalls: capabilities.syscalls !== 'default',

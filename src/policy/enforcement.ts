@@ -12,6 +12,7 @@ export const ENFORCED_FIELDS = [
   'filesystem',
   'filesystem.max_bytes',
   'network',
+  'network.websocket',
   'env',
   'env.secret',
   'syscalls',

@@ -19,6 +19,7 @@ export function jailEnforcement(cgroups: CgroupDriver | undefined): EnforcementT
     network: nobody(
       'a cell has no network, and no egress gateway exists yet to open single hosts; declare none',
     ),
+    'network.websocket': nobody('a cell has no network; declare no rule with the scheme ws or wss'),
     env: kernel('empty environment: only declared and granted names'),
     'env.secret': nobody('secrets need the egress gateway, which does not exist yet; declare none'),
     syscalls: kernel('seccomp filter'),

@@ -143,12 +143,14 @@ function preopensOf({ filesystem }: Grant): { id: number; guestPath: string; wri
 
 const wasm = (how: string): Enforcement => ({ by: 'wasm', how });
 const broker = (how: string): Enforcement => ({ by: 'broker', how });
+const nobody = (how: string): Enforcement => ({ by: 'nobody', how });
 
 /** What a component cannot do at all, or only by asking. */
 const IN_WASM = {
   filesystem: broker('every path walked from a handle of the granted directory, no link followed'),
   'filesystem.max_bytes': broker('bytes that a call adds are counted'),
   network: broker('exact host, port, scheme, method and path; one lookup; private addresses refused'),
+  'network.websocket': nobody('Wasm cells speak http and https; declare no rule with the scheme ws or wss'),
   env: wasm('only granted names are handed over'),
   'env.secret': broker('placeholders in the cell; values come in where a request leaves, towards declared hosts'),
   cpu: wasm('fuel: every run of the same call counts the same; and the CPU time of the call is watched'),

@@ -218,6 +218,15 @@ function denialContract(bench: WasmBench): void {
     if (errno === 0) expect(capabilities.used).toMatchObject([{ asked: 'read /skill/manifest.yaml' }]);
   });
 
+  test.each(['ws', 'wss'])('a rule for %s, which would grant nothing, stops the load', async (scheme) => {
+    const network = [{ host: 'example.com' }, { host: 'example.com', scheme }];
+    const outcome = await bench.run(bench.skill(programs.ECHO, { capabilities: { network } }));
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: 'unenforceable', detail: { fields: ['network.websocket'] } },
+    });
+  });
+
   test('writing into the bundle is refused, and on record', async () => {
     const { result, capabilities } = await bench.succeed(bench.skill(programs.openPath('new', 'write')));
     expect(result).toBe(69);
