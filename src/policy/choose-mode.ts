@@ -40,7 +40,8 @@ export interface ModeChoice {
 const STRENGTH: Record<Mode, number> = { in_process: 0, subprocess: 1, container: 1, wasm: 2 };
 
 /** Chooses the candidate, or says exactly what stands in the way. */
-export function chooseMode(input: ModeInput): ModeChoice {
+export function chooseMode(given: ModeInput): ModeChoice {
+  const input = { ...given, candidates: given.candidates.map((one) => withDemandedWall(one, given)) };
   assertDeclared(input);
   const wanted = wantedModes(input);
   const strongEnough = wanted.filter((mode) => tooWeak(mode, input) === undefined);
@@ -51,6 +52,15 @@ export function chooseMode(input: ModeInput): ModeChoice {
   throw strongEnough.length > 0 || wanted.length === 0
     ? unavailable(strongEnough, input)
     : untrusted(wanted, input);
+}
+
+/** `wasm` as a minimum means two walls. Without a jail it is one, which is as strong as `subprocess` and no stronger. */
+function withDemandedWall(candidate: Candidate, { minimum, origin }: ModeInput): Candidate {
+  const isOneWall = candidate.mode === 'wasm' && candidate.wall !== 'jail';
+  if (minimum !== 'wasm' || !isOneWall || candidate.refusal !== undefined) return candidate;
+  const reason = `the operator demands "wasm" for ${origin} skills, which is two walls, and no jail can be opened here`;
+  const fix = `Install bubblewrap and see \`skillcell doctor\`, or have the operator lower minimum.${origin} in the policy.`;
+  return { ...candidate, refusal: { reason, fix } };
 }
 
 function assertDeclared({ declared, requested }: ModeInput): void {

@@ -90,6 +90,18 @@ describe('chooseMode', () => {
     expect(error.fix).toContain('minimum.project');
   });
 
+  it('takes wasm without a jail for one wall: enough where subprocess is, too little where wasm is demanded', () => {
+    const plain: Candidate = { ...WASM, wall: 'process' };
+    for (const minimum of ['in_process', 'subprocess', 'container'] as const)
+      expect(chooseMode(input({ minimum, isolated: true, candidates: [plain] })).candidate).toBe(plain);
+    expect(chooseMode(input({ minimum: 'wasm' })).candidate).toBe(WASM);
+    const error = thrownBy(() => chooseMode(input({ minimum: 'wasm', candidates: [plain, JAIL] })));
+    expect(error.code).toBe('skill_unavailable');
+    expect(error.message).toContain('no jail can be opened');
+    expect(error.fix).toContain('Install bubblewrap');
+    expect(error.fix).toContain('minimum.project');
+  });
+
   it('refuses in_process with --isolated', () => {
     const error = thrownBy(() => chooseMode(input({ declared: ['in_process'], isolated: true })));
     expect(error.code).toBe('untrusted');
