@@ -1,0 +1,83 @@
+/**
+ * A request that a native program sends to its proxy, as the request it stands for. What speaks to the proxy alone is
+ * left out; what would speak to another server than the one that was checked is refused.
+ *
+ * @module
+ */
+import type { IncomingMessage } from 'node:http';
+import { BrokerRefusal } from '../../../cell/contract.ts';
+import { headerPairs } from '../egress.ts';
+import { OWN_HEADERS, readRequest, readUrl, type HttpRequest } from '../request.ts';
+import type { Scheme } from '../rules.ts';
+
+/** Whom a connection leads to, when the client has said so before: inside a tunnel. */
+export interface Origin {
+  scheme: 'http' | 'https';
+  authority: string;
+}
+
+const ABSOLUTE = /^(https?):\/\/([^/?#]*)([^#]*)$/i;
+const SCHEMES: readonly Scheme[] = ['http', 'https', 'ws', 'wss'];
+
+export interface NativeRequest {
+  request: HttpRequest;
+  /** What the header Host says, when that is somebody else. */
+  otherHost?: string;
+}
+
+export function readNative(message: IncomingMessage, origin: Origin | undefined): NativeRequest {
+  const { scheme, authority, path } = origin
+    ? { ...origin, path: message.url }
+    : readAbsolute(message.url ?? '');
+  const isSocket = message.headers.upgrade?.toLowerCase() === 'websocket';
+  const pairs = headerPairs(message);
+  const request = readRequest(
+    {
+      method: message.method,
+      scheme: isSocket ? socketScheme(scheme) : scheme,
+      authority,
+      path,
+      headers: withoutOwn(pairs),
+    },
+    SCHEMES,
+  );
+  const hosts = pairs.filter(([name]) => name.toLowerCase() === 'host').map(([, value]) => value);
+  const other = hosts.length === 1 ? otherThan(request.url, hosts[0] ?? '') : hosts.join(', ');
+  return other === undefined ? { request } : { request, otherHost: other };
+}
+
+function readAbsolute(target: string): Origin & { path: string } {
+  const [, scheme = '', authority = '', rest = ''] = ABSOLUTE.exec(target) ?? [];
+  if (scheme === '')
+    throw new BrokerRefusal('inval', 'this is a proxy: it needs a whole http:// or https:// address');
+  const path = rest.startsWith('/') ? rest : `/${rest}`;
+  return { scheme: scheme.toLowerCase() === 'http' ? 'http' : 'https', authority, path };
+}
+
+function socketScheme(scheme: 'http' | 'https'): Scheme {
+  return scheme === 'http' ? 'ws' : 'wss';
+}
+
+/** Undefined when the header names the server of the URL. */
+function otherThan(url: URL, host: string): string | undefined {
+  try {
+    const named = readUrl(url.protocol.slice(0, -1) as Scheme, host, '/');
+    return named.host === url.host ? undefined : named.host;
+  } catch {
+    return host;
+  }
+}
+
+/** The headers without those of the connection, and without those that `Connection` says belong to it. */
+export function withoutOwn(pairs: [string, string][]): [string, string][] {
+  const named = new Set(
+    pairs
+      .filter(([name]) => /^(?:proxy-)?connection$/i.test(name))
+      .flatMap(([, value]) => value.toLowerCase().split(','))
+      .map((name) => name.trim()),
+  );
+  return pairs.filter(([name]) => {
+    const key = name.toLowerCase();
+    return !OWN_HEADERS.has(key) && !named.has(key);
+  });
+}

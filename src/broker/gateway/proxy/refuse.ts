@@ -1,0 +1,57 @@
+/**
+ * How a native program hears that its request was not made: a status for its library, words for its author, and
+ * headers for our own harness.
+ *
+ * @module
+ */
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { BrokerRefusal } from '../../../cell/contract.ts';
+import { Denial } from '../checks.ts';
+import { asRefusal } from '../failures.ts';
+
+const STATUS: Readonly<Record<string, number>> = {
+  denied: 403,
+  inval: 400,
+  toobig: 413,
+  mfile: 429,
+  timedout: 504,
+  readtimeout: 504,
+};
+const BAD_GATEWAY = 502;
+
+export function refuse(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) return void response.destroy();
+  const refusal = asRefusal(error);
+  const body = `${describe(refusal)}\n`;
+  response.writeHead(STATUS[refusal.code] ?? BAD_GATEWAY, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'skillcell-code': refusal.code,
+    ...(refusal instanceof Denial
+      ? { 'skillcell-asked': ascii(refusal.event.asked), 'skillcell-declared': ascii(refusal.event.declared) }
+      : {}),
+    connection: 'close',
+  });
+  response.end(body);
+}
+
+/** The same where the server has handed over the bare connection. */
+export function refuseSocket(request: IncomingMessage, socket: Socket, error: unknown): void {
+  if (socket.destroyed) return;
+  const response = new ServerResponse(request);
+  response.assignSocket(socket);
+  response.shouldKeepAlive = false;
+  response.on('finish', () => socket.end());
+  refuse(response, error);
+}
+
+function describe(refusal: BrokerRefusal): string {
+  if (refusal instanceof Denial)
+    return `Skillcell denied: ${refusal.event.asked} (${refusal.event.declared})`;
+  return `Skillcell could not make the request: ${refusal.message}`;
+}
+
+function ascii(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, '?');
+}

@@ -1,0 +1,179 @@
+/**
+ * The proxy of one native cell: HTTP/1.1 with whole addresses, CONNECT and WebSocket upgrades. Node reads the requests;
+ * each becomes one that is checked and made like those of a Wasm cell.
+ *
+ * @module
+ */
+import { createServer, ServerResponse, type IncomingMessage, type Server as HttpServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { pipeline, Transform } from 'node:stream';
+import { BrokerRefusal } from '../../../cell/contract.ts';
+import { isSocketRequest } from '../exchange.ts';
+import type { Egress, HttpResponse } from '../egress.ts';
+import { readServer, shown, type HttpRequest } from '../request.ts';
+import type { CellAuthority } from '../tls/authority.ts';
+import { readNative, withoutOwn, type Origin } from './native-request.ts';
+import { refuse, refuseSocket } from './refuse.ts';
+import { splice } from './splice.ts';
+import { openTunnel } from './tunnel.ts';
+
+/** More than the open requests of a call: connections wait for their next request. */
+const MAX_CONNECTIONS = 128;
+const MAX_HEADER_BYTES = 64 * 1024;
+const HEADERS_MS = 10_000;
+
+export interface ProxyOptions {
+  egress: Egress;
+  /** Ends TLS in the proxy; absent: TLS is passed on unread. */
+  authority: CellAuthority | undefined;
+}
+
+export class Proxy {
+  readonly #options: ProxyOptions;
+  readonly #server: HttpServer;
+  readonly #connections = new Set<Socket>();
+  /** Connections inside a tunnel: whom they lead to is settled. */
+  readonly #origins = new WeakMap<Socket, Origin>();
+
+  constructor(options: ProxyOptions) {
+    this.#options = options;
+    this.#server = createServer({
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: Math.min(HEADERS_MS, options.egress.timeoutMs),
+      requestTimeout: options.egress.timeoutMs,
+      keepAliveTimeout: options.egress.timeoutMs,
+      // Any other protocol is not spoken here, and asking for it is no reason to refuse the request.
+      shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
+    });
+    this.#server.maxConnections = MAX_CONNECTIONS;
+    this.#server.on('connection', (socket: Socket) => this.#keep(socket));
+    this.#server.on('request', (request, response) => void this.#onRequest(request, response));
+    this.#server.on(
+      'upgrade',
+      (request, socket, head) => void this.#onUpgrade(request, socket as Socket, head),
+    );
+    this.#server.on(
+      'connect',
+      (request, socket, head) => void this.#onConnect(request, socket as Socket, head),
+    );
+  }
+
+  /** Listens on a unix socket. The socket is there when this returns. */
+  listen(path: string): void {
+    this.#server.listen(path);
+  }
+
+  /** Ends every connection at once. */
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#connections) socket.destroy();
+  }
+
+  #keep(socket: Socket): void {
+    this.#connections.add(socket);
+    socket.once('close', () => this.#connections.delete(socket));
+    socket.on('error', () => socket.destroy());
+  }
+
+  async #onRequest(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const request = this.#checked(message);
+      const body = await this.#bodyOf(message);
+      const answer = await this.#options.egress.send(request, body);
+      if (response.destroyed) return answer.close();
+      pass(answer, response);
+    } catch (error) {
+      refuse(response, error);
+    }
+  }
+
+  async #onUpgrade(message: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    try {
+      const request = this.#checked(message);
+      if (!isSocketRequest(request.url)) throw new BrokerRefusal('inval', 'bad upgrade');
+      const answer = await this.#options.egress.send(request, new Uint8Array());
+      if (socket.destroyed) return answer.close();
+      if (!answer.upgraded) return this.#passPlain(message, socket, answer);
+      if (head.length > 0) socket.unshift(head);
+      this.#join(socket, answer, answer.upgraded);
+    } catch (error) {
+      refuseSocket(message, socket, error);
+    }
+  }
+
+  async #onConnect(message: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
+    const { egress, authority } = this.#options;
+    try {
+      if (this.#origins.has(client)) throw new BrokerRefusal('inval', 'a tunnel in a tunnel');
+      const serve = (socket: Socket, origin: Origin): void => this.#serve(socket, origin);
+      await openTunnel(readServer(message.url), { client, head }, { egress, authority, serve });
+    } catch (error) {
+      refuseSocket(message, client, error);
+    }
+  }
+
+  /** Requests to one server follow on this connection. */
+  #serve(socket: Socket, origin: Origin): void {
+    this.#origins.set(socket, origin);
+    this.#server.emit('connection', socket);
+  }
+
+  #checked(message: IncomingMessage): HttpRequest {
+    const { request, otherHost } = readNative(message, this.#origins.get(message.socket));
+    if (otherHost === undefined) return request;
+    throw this.#options.egress.checks.deny(
+      shown(request),
+      `its Host header says "${otherHost.slice(0, 100)}"`,
+    );
+  }
+
+  /** Whole: a placeholder may be anywhere in it, and what is refused has not been sent in part. */
+  async #bodyOf(message: IncomingMessage): Promise<Uint8Array> {
+    const { requestBytes } = this.#options.egress.budget.limits;
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of message) {
+      size += (chunk as Buffer).length;
+      if (size > requestBytes) throw new BrokerRefusal('toobig', 'the request is too large');
+      chunks.push(chunk as Buffer);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  #passPlain(message: IncomingMessage, socket: Socket, answer: HttpResponse): void {
+    const response = new ServerResponse(message);
+    response.assignSocket(socket);
+    response.shouldKeepAlive = false;
+    response.on('finish', () => socket.end());
+    pass(answer, response);
+  }
+
+  #join(client: Socket, answer: HttpResponse, { socket, head }: NonNullable<HttpResponse['upgraded']>): void {
+    const lines = [
+      `HTTP/1.1 101 ${answer.statusText}`,
+      'connection: Upgrade',
+      'upgrade: websocket',
+      ...withoutOwn(answer.headers).map(([name, value]) => `${name}: ${value}`),
+    ];
+    client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+    if (head.length > 0) socket.unshift(head);
+    const { budget } = this.#options.egress;
+    splice({ client, server: socket, budget, onEnd: () => answer.close() });
+  }
+}
+
+function pass(answer: HttpResponse, response: ServerResponse): void {
+  response.sendDate = false;
+  response.writeHead(answer.status, answer.statusText, withoutOwn(answer.headers).flat());
+  const counted = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      try {
+        done(null, answer.take(chunk));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    flush: (done) => done(null, answer.rest()),
+  });
+  pipeline(answer.message, counted, response, () => answer.close());
+}
