@@ -30,7 +30,7 @@ export interface Example {
   output: { language: string; text: string } | undefined;
 }
 
-export const DOCUMENTS: readonly string[] = globSync(['*.md', 'docs/*.md'], { cwd: ROOT }).toSorted();
+export const DOCUMENTS: readonly string[] = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT }).toSorted();
 
 export function readDocument(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
