@@ -107,6 +107,8 @@ export interface Engine {
   readonly reusable: boolean;
   /** Who enforces what when this engine runs inside a wall with this table. */
   enforces(wall: EnforcementTable): EnforcementTable;
+  /** Variables that every cell of this engine has, whatever is declared. */
+  fixedEnv(grant: Grant): Readonly<Record<string, string>>;
   /** What the engine consists of, for `doctor`. */
   describe(): string;
   /** What this machine lacks to run it at all. */

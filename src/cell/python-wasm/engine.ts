@@ -7,6 +7,7 @@ import type { Bundle } from '../../load/bundle.ts';
 import type { Enforcement, EnforcementTable } from '../../policy/enforcement.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec, Mount, Wall } from '../contract.ts';
+import { BASE_ENV } from '../jail/arguments.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
 import { findNode } from '../node/node-binary.ts';
 import { nodeSpec } from '../node/spec.ts';
@@ -39,6 +40,10 @@ export class PythonWasmEngine implements Engine {
 
   enforces(wall: EnforcementTable): EnforcementTable {
     return { ...wall, ...IN_WASM };
+  }
+
+  fixedEnv(): Readonly<Record<string, string>> {
+    return BASE_ENV;
   }
 
   describe(): string {

@@ -8,6 +8,7 @@ import type { Bundle } from '../../load/bundle.ts';
 import type { EnforcementTable } from '../../policy/enforcement.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec, Zygote } from '../contract.ts';
+import { BASE_ENV } from '../jail/arguments.ts';
 import { noExecFilter, seccompArch } from '../jail/seccomp/policy.ts';
 import type { JailWall } from '../jail/wall.ts';
 import { bytecodeFolder, inspectionKey } from './bytecode.ts';
@@ -38,6 +39,10 @@ export class PythonEngine implements Engine {
 
   refuses(bundle: Bundle): string | undefined {
     return bundle.entry.endsWith('.py') ? undefined : `the engine python cannot run "${bundle.entry}"`;
+  }
+
+  fixedEnv(): Readonly<Record<string, string>> {
+    return { ...BASE_ENV, PWD: '/skill' };
   }
 
   describe(): string {

@@ -47,6 +47,10 @@ export class ComponentEngine implements Engine {
     return { ...wall, ...IN_WASM };
   }
 
+  fixedEnv(): Readonly<Record<string, string>> {
+    return {};
+  }
+
   describe(): string {
     return 'own linker and WASI host on V8';
   }
