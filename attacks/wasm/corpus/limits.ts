@@ -21,6 +21,10 @@ const time = group(
     indirect_call_loop: 'Calls through a table for ever.',
     exception_loop: 'Throws and catches for ever.',
     start_loop: 'Loops in the start function, before anything was called.',
+    loop_in_start: [
+      'Loops in the start function of a component, whose instance is made ahead of any call.',
+      { calls: 2, component: {} },
+    ],
     host_call_loop: 'Asks the host for random numbers for ever.',
     loop_execute: ['Loops in a component.', { component: {} }],
     loop_post_return: [

@@ -99,6 +99,7 @@ export const ABI_PROGRAMS: Readonly<Record<string, string>> = {
     extra:
       '(func $start (call $pollable.block (call $subscribe-duration (i64.const 1000000000000000)))) (start $start)',
   }),
+  loop_in_start: main('(call $succeed)', { extra: '(func $start (loop $more (br $more))) (start $start)' }),
   trap_in_start: main('(call $succeed)', { extra: '(func $start unreachable) (start $start)' }),
   swallow_exit: main('(try (do (call $exit (i32.const 0))) (catch_all)) (call $succeed)', { uses: ['exit'] }),
   exit_at_once: main('(call $exit (i32.const 0)) (call $succeed)', { uses: ['exit'] }),

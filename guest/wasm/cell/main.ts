@@ -78,8 +78,11 @@ function prepareNext(): void {
   }
 }
 
-function usageOf({ fuel, memoryBytes }: Finished, { user, system }: NodeJS.CpuUsage): Record<string, number> {
-  return { fuel: Number(fuel), memory_bytes: memoryBytes, cpu_us: user + system };
+function usageOf(
+  { fuel, memoryBytes, startCpuUs }: Finished,
+  { user, system }: NodeJS.CpuUsage,
+): Record<string, number> {
+  return { fuel: Number(fuel), memory_bytes: memoryBytes, cpu_us: user + system + startCpuUs };
 }
 
 function answer({ outcome, stdout, outOfMemory }: Finished, facts: Record<string, number>): void {

@@ -121,6 +121,32 @@ function limitContract(bench: WasmBench): void {
     expect(fuel.size).toBe(1);
   });
 
+  test('the work of start functions counts for the call that they were done for', async () => {
+    // More than a millisecond's work on any machine, and less than a second's.
+    const work = `(local $left i32) (local.set $left (i32.const 50000000))
+      (loop $more (br_if $more (local.tee $left (i32.sub (local.get $left) (i32.const 1)))))`;
+    const skill = bench.skill(programs.componentEcho({ start: work }));
+    const idle = await bench.succeed(bench.skill(programs.COMPONENT_ECHO), {});
+    for (let call = 0; call < 3; call++) {
+      const { usage } = await bench.succeed(skill, {});
+      expect(usage.fuel).toBeGreaterThan(50_000_000);
+      expect(idle.usage.fuel).toBeLessThan(50_000_000);
+      expect(usage.cpu_ms).toBeGreaterThan(5);
+    }
+  });
+
+  test('a start function that never ends is out of fuel, call after call', async () => {
+    const start = '(loop $for_ever (br $for_ever))';
+    const skill = bench.skill(programs.componentEcho({ start }), { limits: { timeout: '25s', cpu: '50ms' } });
+    for (let call = 0; call < 3; call++) {
+      const outcome = await bench.run(skill, {});
+      expect(outcome).toMatchObject({
+        ok: false,
+        error: { code: 'resource_exceeded', detail: { limit: 'fuel' } },
+      });
+    }
+  });
+
   test('memory', async () => {
     const { error } = await bench.fail(bench.skill(programs.GROW, { limits: { memory: '8MiB' } }));
     expect(error).toMatchObject({ code: 'resource_exceeded', detail: { limit: 'memory' } });
@@ -140,7 +166,7 @@ function limitContract(bench: WasmBench): void {
 
   test('memory: a component that is refused much at once', async () => {
     const growth = '(if (i32.eq (memory.grow (i32.const 1024)) (i32.const -1)) (then (unreachable)))';
-    const skill = bench.skill(programs.componentEcho(growth), { limits: { memory: '8MiB' } });
+    const skill = bench.skill(programs.componentEcho({ first: growth }), { limits: { memory: '8MiB' } });
     const outcome = await bench.run(skill, { go: true });
     expect(outcome).toMatchObject({
       ok: false,

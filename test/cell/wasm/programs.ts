@@ -162,15 +162,17 @@ export const openPath = (path: string, rights: 'read' | 'write'): Uint8Array =>
       (i32.const ${rights === 'write' ? 1 : 0}) (i64.const ${rights === 'write' ? 0x40 : 0x2}) (i64.const 0) (i32.const 0) (i32.const 720)))`,
   });
 
-const ECHO_CORE = `(module
+const echoCore = ({ first = '', start = '' }: { first?: string; start?: string }): string => `(module
   (memory (export "memory") 2)
   (global $top (mut i32) (i32.const 1024))
   (global $calls (mut i32) (i32.const 0))
+  ${start === '' ? '' : `(func $start ${start}) (start $start)`}
   (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (local $at i32)
     (local.set $at (global.get $top))
     (global.set $top (i32.add (local.get $at) (i32.and (i32.add (local.get 3) (i32.const 15)) (i32.const -16))))
     (local.get $at))
   (func (export "execute") (param i32 i32) (result i32)
+    (if (i32.ne (local.get 1) (i32.const 2)) (then ${first}))
     (global.set $calls (i32.add (global.get $calls) (i32.const 1)))
     ;; A second call of the same instance would be an error.
     (i32.store8 (i32.const 64) (i32.ne (global.get $calls) (i32.const 1)))
@@ -178,18 +180,14 @@ const ECHO_CORE = `(module
     (i32.store (i32.const 72) (local.get 1))
     (i32.const 64)))`;
 
-/** A component that exports `execute` and answers with what it was given, after it did as told if that is not `{}`. */
-export const componentEcho = (first = ''): Uint8Array =>
+/**
+ * A component that exports `execute` and answers with what it was given, after it did what comes `first` if that is
+ * not `{}`. What is to be done at `start` is done when its instance is made.
+ */
+export const componentEcho = (acts: { first?: string; start?: string } = {}): Uint8Array =>
   component(
     EXECUTE_TYPES,
-    section(1, [
-      ...wat(
-        ECHO_CORE.replace(
-          '(global.set $calls (i32.add',
-          `(if (i32.ne (local.get 1) (i32.const 2)) (then ${first})) (global.set $calls (i32.add`,
-        ),
-      ),
-    ]),
+    section(1, [...wat(echoCore(acts))]),
     list(2, [0, 0, 0]),
     list(
       6,
