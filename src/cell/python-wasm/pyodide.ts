@@ -15,6 +15,8 @@ import { packageRoot } from '../../package-root.ts';
 export const PYODIDE = {
   version: '314.0.7',
   python: '3.14.2',
+  /** In the names of wheels with native code for it. */
+  platform: 'pyemscripten_2026_0_wasm32',
   sha256: {
     engine: 'cc36e3cab04fdfc9a63ff13eb52eae2b911bf46c025cc7b281f394bd3de1d5e6',
     library: 'fa1957e5777068fc4f7437f96d860ae2fbe9c19732ba06c84e004ec16dd7dd7a',

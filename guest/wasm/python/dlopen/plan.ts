@@ -4,11 +4,13 @@
  *
  * @module
  */
+import { digestOf } from './files.ts';
 import { importedGlobals, LinkError, type Library } from './library.ts';
 import { arityOf, type EngineSymbols } from './symbols.ts';
 
 /** Entry points of extension modules; Python asks for no others. */
 const ENTRY_POINT = /^PyInit_/;
+const HEAP_ALIGNMENT = 16;
 
 export interface LinkPlan {
   libraries: LibraryPlan[];
@@ -23,6 +25,8 @@ export interface LinkPlan {
 }
 
 export interface LibraryPlan {
+  path: string;
+  sha256: string;
   memoryBase: number;
   tableBase: number;
   /** Values of its imports from `GOT.mem` and `GOT.func`. */
@@ -69,6 +73,8 @@ class Planner {
   }
 
   result(): Planned {
+    // The heap of the C library starts here.
+    this.#plan.end = Math.ceil(this.#plan.end / HEAP_ALIGNMENT) * HEAP_ALIGNMENT;
     return { plan: this.#plan, engineExports: [...this.#used], arities: this.#arities };
   }
 
@@ -93,6 +99,8 @@ class Planner {
       for (const [at, index] of functions.entries())
         this.#arities[tableBase + place.offset + at] = arityOf(shape, index);
     return {
+      path,
+      sha256: digestOf(shape.module.bytes),
       memoryBase,
       tableBase,
       addresses: {},
