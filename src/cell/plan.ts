@@ -5,6 +5,7 @@
  */
 import type { Artifact, Engine, Wall } from './contract.ts';
 import type { Machine, Pair } from './machine.ts';
+import { SkillError } from '../errors.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Mode } from '../outcome.ts';
 import { chooseMode, type ModeChoice } from '../policy/choose-mode.ts';
@@ -26,6 +27,8 @@ export interface PlanOptions {
   execution?: Mode;
   /** Refuses every mode weaker than `subprocess`. */
   isolated?: boolean;
+  /** The caller vouches for the code: `in_process` may then run skills that are not bundled. */
+  trustRemoteCode?: boolean;
 }
 
 export interface Plan {
@@ -75,13 +78,23 @@ async function chosenPair(machine: Machine, { candidate }: ModeChoice): Promise<
 /** Which mode a call would run in, and why. */
 export async function choose({ skill, options, policy, machine }: PlanInput): Promise<ModeChoice> {
   const { manifest, origin } = skill.bundle;
+  assertOneOf(options);
   return chooseMode({
     declared: manifest.execution,
     ...(options.execution ? { requested: options.execution } : {}),
     isolated: options.isolated ?? false,
     origin,
     minimum: policy.minimum[origin],
+    minimumIsSet: policy.minimumSet?.includes(origin) ?? false,
+    trustRemoteCode: options.trustRemoteCode ?? false,
     candidates: await machine.candidates(skill.bundle),
+  });
+}
+
+function assertOneOf({ isolated, trustRemoteCode }: PlanOptions): void {
+  if (!isolated || !trustRemoteCode) return;
+  throw new SkillError('usage', '--isolated and --trust-remote-code contradict each other', {
+    fix: 'Give --isolated for a skill of a stranger, --trust-remote-code for code you vouch for.',
   });
 }
 

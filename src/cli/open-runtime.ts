@@ -18,9 +18,13 @@ import {
 } from '../index.ts';
 import { personAtTerminal } from './person.ts';
 
+/** Where no command line can be changed, such as in a CI job. */
+const TRUST_VARIABLE = 'SKILLCELL_TRUST_REMOTE_CODE';
+
 /** Options that `run` and `inspect` share, as commander gives them. */
 export interface PlanFlags {
   isolated?: boolean;
+  trustRemoteCode?: boolean;
   execution?: Mode;
   timeout?: string;
   memory?: string;
@@ -48,6 +52,7 @@ export function openRuntime(options: OpenOptions = {}): Runtime {
 export function executeOptions(flags: PlanFlags): ExecuteOptions {
   return {
     isolated: flags.isolated ?? false,
+    trustRemoteCode: flags.trustRemoteCode ?? process.env[TRUST_VARIABLE] === '1',
     ...(flags.execution ? { execution: flags.execution } : {}),
     ...(flags.timeout === undefined ? {} : { timeout: parseDuration(flags.timeout) }),
     ...(flags.memory === undefined ? {} : { memory: parseSize(flags.memory) }),

@@ -14,6 +14,10 @@ const MODES = ['in_process', 'subprocess', 'wasm', 'container'];
 export function withPlanOptions(command: Command): Command {
   return command
     .option('--isolated', 'refuse every mode weaker than subprocess')
+    .option(
+      '--trust-remote-code',
+      'let a skill that is not bundled run in_process, with everything you can do',
+    )
     .addOption(new Option('--execution <mode>', 'one of the modes the manifest allows').choices(MODES))
     .option('--timeout <duration>', 'lower the time limit, e.g. 5s')
     .option('--memory <size>', 'lower the memory limit, e.g. 64MiB')

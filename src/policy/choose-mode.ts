@@ -27,6 +27,10 @@ export interface ModeInput {
   origin: Origin;
   /** What the operator demands for this origin. */
   minimum: Mode;
+  /** Whether the operator wrote it down: then no flag of a caller goes below it. */
+  minimumIsSet?: boolean;
+  /** `--trust-remote-code`: the caller vouches for the code. */
+  trustRemoteCode?: boolean;
   /** In order of strength, strongest first. */
   candidates: Candidate[];
 }
@@ -75,18 +79,29 @@ function assertDeclared({ declared, requested }: ModeInput): void {
 function wantedModes({ declared, requested, candidates }: ModeInput): Mode[] {
   if (requested !== undefined) return [requested];
   if (declared.length > 0) return declared;
-  return [...new Set(candidates.map((candidate) => candidate.mode))];
+  // Nobody gets by without isolation who did not ask for it.
+  const isolating = candidates.filter(({ mode }) => mode !== 'in_process');
+  return [...new Set(isolating.map((candidate) => candidate.mode))];
 }
 
 /** Why the mode is too weak for this call; undefined when it is strong enough. */
-function tooWeak(mode: Mode, { isolated, minimum, origin }: ModeInput): string | undefined {
+function tooWeak(mode: Mode, input: ModeInput): string | undefined {
+  const { isolated, minimum, origin } = input;
+  if (mode === 'in_process' && isVouchedFor(input)) return undefined;
   if (STRENGTH[mode] < STRENGTH[minimum]) {
     return `"${mode}" is weaker than "${minimum}", the minimum for ${origin} skills`;
   }
   if (isolated && STRENGTH[mode] < STRENGTH.subprocess) {
     return `"${mode}" is weaker than "subprocess", which --isolated demands`;
   }
+  if (mode === 'in_process' && origin !== 'bundled')
+    return `"in_process" would run code of an ${origin} skill without any isolation`;
   return undefined;
+}
+
+/** The flag opens what nobody forbade: not what the operator closed by hand, and not together with --isolated. */
+function isVouchedFor({ trustRemoteCode, minimumIsSet, minimum, isolated }: ModeInput): boolean {
+  return trustRemoteCode === true && !isolated && (minimumIsSet !== true || minimum === 'in_process');
 }
 
 function reasonFor(mode: Mode, input: ModeInput, wanted: Mode[]): string {
@@ -123,11 +138,28 @@ function unavailable(modes: Mode[], input: ModeInput): SkillError {
 
 function untrusted(modes: Mode[], input: ModeInput): SkillError {
   const reasons = modes.map((mode) => tooWeak(mode, input)).filter((reason) => reason !== undefined);
-  const belowMinimum = modes.some((mode) => STRENGTH[mode] < STRENGTH[input.minimum]);
+  const { minimum, origin, isolated } = input;
   return new SkillError('untrusted', `Refused to run the skill: ${reasons.join('; ')}`, {
-    fix: belowMinimum
-      ? `Use "${input.minimum}" or a stronger mode, or have the operator lower minimum.${input.origin} in the policy.`
-      : 'Use "subprocess" or a stronger mode, or leave out --isolated.',
-    detail: { modes, minimum: input.minimum, origin: input.origin, isolated: input.isolated },
+    fix: alternatives(modes, input),
+    detail: { modes, minimum, origin, isolated },
   });
+}
+
+/** The sandboxed way first. */
+function alternatives(modes: Mode[], input: ModeInput): string {
+  const { minimum, minimumIsSet, origin, isolated } = input;
+  const sandboxed = sandboxedWay(input);
+  if (isolated) return `${sandboxed}, or leave out --isolated.`;
+  const isForbidden = minimumIsSet === true && STRENGTH[minimum] > 0;
+  if (isForbidden || !modes.includes('in_process'))
+    return `${sandboxed}, or have the operator lower minimum.${origin} in the policy.`;
+  return `${sandboxed}. Only if you trust every line of it, give it all that you have with --trust-remote-code.`;
+}
+
+function sandboxedWay({ declared, minimum }: ModeInput): string {
+  if (declared.length === 0) return 'Leave out --execution, so that it runs in the strongest mode';
+  const listed = declared.find((mode) => STRENGTH[mode] >= Math.max(1, STRENGTH[minimum]));
+  return listed
+    ? `Run it sandboxed with --execution ${listed}`
+    : 'Have its author list "wasm" or "subprocess" under execution, so that it runs sandboxed';
 }

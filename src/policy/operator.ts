@@ -24,6 +24,8 @@ export interface OperatorPolicy {
   file?: string;
   /** Weakest mode that a skill of this origin may run in. */
   minimum: Record<Origin, Mode>;
+  /** Origins whose minimum the operator set by hand. */
+  minimumSet?: Origin[];
   /** Finite for every limit. */
   ceilings: GrantedLimits;
   /** Limits that the operator set by hand: those must be enforced or the load is refused. */
@@ -110,6 +112,7 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
   return {
     file: options.file,
     minimum: { ...DEFAULT_POLICY.minimum, ...(minimum as Partial<Record<Origin, Mode>>) },
+    ...(minimum ? { minimumSet: Object.keys(minimum) as Origin[] } : {}),
     ceilings: { ...DEFAULT_POLICY.ceilings, ...set },
     ceilingsSet: Object.keys(set) as (keyof GrantedLimits)[],
     filesystem: filesystem ?? DEFAULT_POLICY.filesystem,

@@ -108,6 +108,42 @@ describe('chooseMode', () => {
     expect(error.fix).toContain('--isolated');
   });
 
+  describe('in_process', () => {
+    const alone = { declared: ['in_process'] as Mode[], minimum: 'subprocess' as const };
+
+    it('runs strangers only when the caller vouches for them, and shows the sandboxed way first', () => {
+      const error = thrownBy(() => chooseMode(input({ ...alone, origin: 'external' })));
+      expect(error.code).toBe('untrusted');
+      expect(error.fix).toMatch(/sandboxed.*--trust-remote-code/);
+      const listed = thrownBy(() =>
+        chooseMode(input({ ...alone, declared: ['in_process', 'wasm'], requested: 'in_process' })),
+      );
+      expect(listed.fix).toContain('--execution wasm');
+      const vouched = input({ ...alone, origin: 'external', trustRemoteCode: true });
+      expect(chooseMode(vouched).candidate).toBe(IN_PROCESS);
+    });
+
+    it('stays closed by an operator who closed it, whatever the caller vouches for', () => {
+      const error = thrownBy(() =>
+        chooseMode(input({ ...alone, minimumIsSet: true, trustRemoteCode: true })),
+      );
+      expect(error.code).toBe('untrusted');
+      expect(error.fix).toContain('minimum.project');
+    });
+
+    it('needs the flag even where the operator allows it, unless the skill is bundled', () => {
+      const lowered = { declared: ['in_process'] as Mode[], minimumIsSet: true };
+      expect(thrownBy(() => chooseMode(input(lowered))).code).toBe('untrusted');
+      expect(chooseMode(input({ ...lowered, trustRemoteCode: true })).candidate).toBe(IN_PROCESS);
+      expect(chooseMode(input({ ...lowered, origin: 'bundled' })).candidate).toBe(IN_PROCESS);
+    });
+
+    it('is never taken without being asked for', () => {
+      const open = input({ candidates: [IN_PROCESS], trustRemoteCode: true, origin: 'bundled' });
+      expect(thrownBy(() => chooseMode(open)).code).toBe('skill_unavailable');
+    });
+  });
+
   it('never gives a mode that is unlisted, unavailable or too weak', () => {
     const modes: Mode[] = ['in_process', 'subprocess', 'container', 'wasm'];
     const strength = { in_process: 0, subprocess: 1, container: 1, wasm: 2 };
@@ -118,6 +154,9 @@ describe('chooseMode', () => {
           declared: fc.subarray(modes),
           isolated: fc.boolean(),
           minimum: fc.constantFrom(...modes),
+          minimumIsSet: fc.boolean(),
+          trustRemoteCode: fc.boolean(),
+          origin: fc.constantFrom('bundled' as const, 'external' as const),
           requested: fc.option(fc.constantFrom(...modes), { nil: undefined }),
           candidates: fc.tuple(...all.map((one) => fc.constantFrom(one, missing(one)))),
         }),
@@ -126,7 +165,11 @@ describe('chooseMode', () => {
           try {
             const { candidate } = chooseMode(input({ ...rest, ...asked }));
             expect(candidate.refusal).toBeUndefined();
-            expect(strength[candidate.mode]).toBeGreaterThanOrEqual(strength[rest.minimum]);
+            const isBelow = strength[candidate.mode] < strength[rest.minimum];
+            if (isBelow) expect(rest).toMatchObject({ trustRemoteCode: true, minimumIsSet: false });
+            if (isBelow) expect(candidate.mode).toBe('in_process');
+            if (candidate.mode === 'in_process' && rest.origin !== 'bundled')
+              expect(rest.trustRemoteCode).toBe(true);
             if (rest.isolated) expect(candidate.mode).not.toBe('in_process');
             if (rest.declared.length > 0) expect(rest.declared).toContain(candidate.mode);
             if (requested !== undefined) expect(candidate.mode).toBe(requested);

@@ -6,8 +6,8 @@ const parse = (text: string): ReturnType<typeof parsePolicy> => parsePolicy(text
 
 describe('parsePolicy', () => {
   it('gives the default policy for an empty file', () => {
-    expect(parse('')).toEqual(DEFAULT_POLICY);
-    expect(parse('# nothing but a comment\n')).toEqual(DEFAULT_POLICY);
+    expect(parse('')).toEqual({ file: 'p.yaml', ...DEFAULT_POLICY });
+    expect(parse('# nothing but a comment\n')).toEqual({ file: 'p.yaml', ...DEFAULT_POLICY });
   });
 
   it('reads every key and keeps defaults for what is left out', () => {
@@ -19,7 +19,9 @@ env: { allow: [API_KEY] }
 network: { allow: ["*.example.com"], allow_private: ["127.0.0.1", "::1"] }
 `);
     expect(policy).toEqual({
+      file: 'p.yaml',
       minimum: { ...DEFAULT_POLICY.minimum, external: 'wasm' },
+      minimumSet: ['external'],
       ceilings: { ...DEFAULT_POLICY.ceilings, timeout: 60_000, memory: 512 * 1024 * 1024, processes: 4 },
       ceilingsSet: ['timeout', 'memory', 'processes'],
       filesystem: { allow: ['${workspace}/in/**', '/data'] },
