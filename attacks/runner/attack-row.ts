@@ -11,6 +11,7 @@ import { codeOf, evidenceOf, unexpectedIn } from './outcome-view.ts';
 export interface ExecuteOptions {
   timeout?: number;
   workspace?: string;
+  execution?: 'wasm';
 }
 
 /** Calls a bundle through the runtime under test and never rejects for a failed call. */
@@ -35,6 +36,8 @@ export interface BenignCall {
   dir: string;
   params: unknown;
   answer: string;
+  /** The mode, if the first one of its manifest is not meant. */
+  execution?: 'wasm';
 }
 
 export interface Finding {
@@ -71,8 +74,9 @@ function missingByte(outcome: Outcome, isDue: boolean): string | undefined {
   return isMissing ? 'the answer does not name the byte that was refused' : undefined;
 }
 
-async function brokenNextCall(execute: Execute, { dir, params, answer }: BenignCall): Promise<string[]> {
-  const outcome = await execute(dir, params, { timeout: 20_000 });
+async function brokenNextCall(execute: Execute, benign: BenignCall): Promise<string[]> {
+  const { dir, params, answer, ...mode } = benign;
+  const outcome = await execute(dir, params, { timeout: 20_000, ...mode });
   const isRight = outcome.ok && JSON.stringify(outcome.result) === answer;
   return isRight ? [] : [`the next call answered ${codeOf(outcome)}: ${evidenceOf(outcome)}`];
 }

@@ -12,6 +12,8 @@ import type { WasmAttack } from '../wasm/attack.ts';
 import type { Attack, Judge } from './expectations.ts';
 import { asUser, CONTROL } from './identities.ts';
 import { ATTACKS_DIR } from './places.ts';
+import type { PythonAttack } from './python-expectations.ts';
+import type { PythonStage } from './run-python.ts';
 import type { OpenScene } from './scene.ts';
 import type { Setting } from './setting.ts';
 
@@ -72,6 +74,21 @@ export function runWasmControl(attack: WasmAttack, scene: OpenScene, judge: Judg
     fifos: attack.fifos,
     swap: attack.swap,
     web_port: scene.webPort,
+  });
+}
+
+export function runPythonControl(
+  attack: PythonAttack,
+  { setting, bundleDir, webPort, links }: PythonStage,
+  judge: Judge,
+): Promise<ControlResult> {
+  return runRoom(setting, {
+    bundle: bundleDir,
+    judge,
+    calls: attack.calls,
+    params: { ...setting.params, web_port: webPort },
+    links,
+    web_port: webPort,
   });
 }
 

@@ -15,6 +15,8 @@ import { ATTACKS, type Attack } from './expectations.ts';
 import { successIn } from './outcome-view.ts';
 import { PATH_TRICKS, type PathTrick } from './path-tricks.ts';
 import { ATTACKS_DIR } from './places.ts';
+import { PYTHON_ATTACKS } from './python-expectations.ts';
+import { runPythonAttack } from './run-python.ts';
 import { openBenignWasm, runWasmAttack } from './run-wasm.ts';
 import { plantSecret } from './secret.ts';
 import { openSetting, type Setting } from './setting.ts';
@@ -73,10 +75,16 @@ function jailJobs(options: RunOptions, secret: string): Job[] {
 }
 
 function wasmJobs({ execute, controls = true }: RunOptions, secret: string, benign: BenignCall): Job[] {
-  return WASM_ATTACKS.map((attack) => ({
-    name: attack.name,
-    run: () => runWasmAttack(attack, { secret, execute, controls, benign }),
-  }));
+  return [
+    ...WASM_ATTACKS.map((attack) => ({
+      name: attack.name,
+      run: () => runWasmAttack(attack, { secret, execute, controls, benign }),
+    })),
+    ...PYTHON_ATTACKS.map((attack) => ({
+      name: attack.name,
+      run: () => runPythonAttack(attack, { secret, execute, controls }),
+    })),
+  ];
 }
 
 async function runAttack(attack: Attack, secret: string, { execute }: RunOptions): Promise<AttackRow> {

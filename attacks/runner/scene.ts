@@ -65,12 +65,12 @@ async function writeFolder(dir: string, files: Record<string, string | Uint8Arra
   return dir;
 }
 
-interface Web {
+export interface Web {
   port: number;
   stop(): Promise<void>;
 }
 
-async function startWeb(setting: Setting): Promise<Web> {
+export async function startWeb(setting: Setting): Promise<Web> {
   const server = spawn('/usr/bin/python3', ['-I', '-B', WEB_PROGRAM], {
     ...asUser(NEIGHBOUR),
     stdio: ['pipe', 'pipe', 'inherit'],

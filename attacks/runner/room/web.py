@@ -9,12 +9,17 @@ place = json.loads(sys.stdin.readline())
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    # Connections stay open: a request behind the first one is answered.
+    protocol_version = "HTTP/1.1"
+
     def do_GET(self):
         page = self.path.removeprefix("/open/")
         if page == "redirect":
             self.answer(b"", 302, {"Location": f"http://127.0.0.1:{place['forbidden']}/"})
         elif page == "huge":
             self.stream(64 << 20)
+        elif page == "huger":
+            self.stream(96 << 20)
         elif page == "slow":
             self.stream(64, pause=0.5)
         elif page == "headers":
@@ -36,6 +41,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def stream(self, size, pause=0.0):
         self.send_response(200)
+        self.send_header("Connection", "close")
         self.end_headers()
         step = 1 if pause else 1 << 20
         for _ in range(0, size, step):

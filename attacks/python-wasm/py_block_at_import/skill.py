@@ -1,0 +1,8 @@
+"""Never ends loading."""
+
+while True:
+    pass
+
+
+def execute(params):
+    return None

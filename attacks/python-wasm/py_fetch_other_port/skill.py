@@ -1,0 +1,10 @@
+"""Fetches from a port that no rule covers."""
+
+import urllib.request
+
+
+def execute(params):
+    url = "http://127.0.0.1:%d%s" % (params["tcp_port"], "/")
+    with urllib.request.urlopen(url, timeout=5) as answer:
+        text = answer.read().decode()
+    return {"succeeded": params["marker"] in text, "evidence": text}

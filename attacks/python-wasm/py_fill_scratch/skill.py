@@ -1,0 +1,8 @@
+"""Writes more than the scratch space to /tmp and /dev/shm."""
+
+def execute(params):
+    for place in ("/tmp", "/dev/shm"):
+        with open(place + "/big", "wb") as file:
+            for _ in range(50):
+                file.write(bytes(1 << 20))
+    return {"succeeded": True, "evidence": "100 MiB"}

@@ -1,0 +1,7 @@
+"""Raises SystemExit."""
+
+import sys
+
+
+def execute(params):
+    sys.exit({"forged": True})

@@ -1,0 +1,14 @@
+"""Lets functions of C recurse without end."""
+
+import json
+
+
+def execute(params):
+    nested = []
+    for _ in range(200_000):
+        nested = [nested]
+    try:
+        repr(nested)
+    except RecursionError:
+        pass
+    json.dumps(nested)

@@ -1,0 +1,7 @@
+"""Resolves a name."""
+
+import socket
+
+
+def execute(params):
+    return {"succeeded": bool(socket.getaddrinfo("localhost", 80)), "evidence": "resolved"}

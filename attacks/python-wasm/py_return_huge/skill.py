@@ -1,0 +1,4 @@
+"""Returns far more than the output limit."""
+
+def execute(params):
+    return {"text": "x" * (24 << 20)}

@@ -1,0 +1,5 @@
+"""Runs for ever."""
+
+def execute(params):
+    while True:
+        pass

@@ -1,0 +1,14 @@
+"""Fills files and empties them again, to be given memory that nobody counts."""
+
+import os
+
+
+def execute(params):
+    held = []
+    for number in range(60):
+        file = open("/tmp/file%d" % number, "wb")
+        held.append(file)
+        file.write(bytes(12 << 20))
+        file.flush()
+        os.ftruncate(file.fileno(), 0)
+    return {"succeeded": False, "evidence": "the host compares"}

@@ -1,0 +1,197 @@
+/**
+ * What every attack on Python in Wasm must come to. One table, by kind of answer.
+ *
+ * @module
+ */
+import type { LimitName } from '../../src/errors.ts';
+import type { Control } from '../wasm/attack.ts';
+import type { Attack } from './expectations.ts';
+
+export interface PythonAttack extends Pick<Attack, 'name' | 'codes' | 'limits' | 'timeout'> {
+  /** Folder of the skill; some skills are several attacks. */
+  bundle: string;
+  /** What the skill tells about itself, if that is not enough. */
+  description?: string;
+  /** What each call adds to the params; the last call is judged. */
+  calls: readonly Record<string, unknown>[];
+  /** The manifest gets a rule for a part of a web server. */
+  web: boolean;
+  /** The workspace has a link to the secret. */
+  link: boolean;
+  control: Control;
+}
+
+type Rest = Partial<Omit<PythonAttack, 'name' | 'codes'>>;
+
+const TWICE: Rest = { calls: [{ call_secret: 'of the first call' }, { call_secret: 'of the second call' }] };
+const NO_REPLY: Control = { judge: 'no-reply' };
+const HANGS: Rest = { control: { judge: 'hangs' }, timeout: 1000 };
+const SPEAKS_TO_CELL: Control = { none: 'Only a cell of this engine speaks this protocol.' };
+const OF_THE_ENGINE: Control = {
+  none: "It is made for the memory of this engine; outside, it's another program.",
+};
+
+export const PYTHON_ATTACKS: readonly PythonAttack[] = [
+  // Acts outside the grant that the harness or the broker sees and reports.
+  ...group(
+    `py_run_shell py_start_program py_fork py_spawn py_walk_subclasses py_unpickle_program py_connect
+     py_send_datagram py_connect_unix py_listen py_resolve py_read_secret py_write_bundle`,
+    ['capability_denied'],
+  ),
+  ...group('py_exec', ['capability_denied'], { control: NO_REPLY }),
+  ...group('py_write_library', ['capability_denied'], {
+    control: { none: 'Only this engine has its library in one file.' },
+  }),
+  ...group(
+    `py_fetch_other_path py_fetch_other_port py_fetch_redirect py_fetch_dots py_fetch_other_method
+     py_connect_beside_rule`,
+    ['capability_denied'],
+    { web: true },
+  ),
+
+  // Acts that the engine has no means for: the skill gets an error and fails with it.
+  ...group(
+    `py_import_ctypes py_load_native_library py_connect_past_harness py_silence_harness py_climb_out py_make_link
+     py_start_thread py_open_many_files`,
+    ['skill_error'],
+  ),
+  ...group('py_follow_link', ['skill_error', 'capability_denied'], { link: true }),
+  ...group('py_kill_neighbour', ['skill_error'], { control: { judge: 'kills-neighbour' } }),
+  ...group('py_fetch_huge py_hold_responses', ['skill_error'], { web: true }),
+  ...group('py_smuggle_target', ['skill_error', 'capability_denied'], { web: true }),
+
+  // The skill looks and finds nothing.
+  ...group(
+    'py_make_builtin_modules py_walk_objects py_read_all_files py_read_descriptors py_read_environment',
+    ['ok'],
+  ),
+  ...group('py_import_javascript', ['ok'], {
+    control: { none: "Only Pyodide's own JavaScript has that bridge." },
+  }),
+  ...group('py_smuggle_request py_smuggle_host py_smuggle_length', ['ok'], { web: true }),
+  ...group('py_smuggle_header', ['skill_error'], { web: true }),
+  ...group('py_forge_request', ['ok'], { web: true, control: SPEAKS_TO_CELL }),
+  ...group('py_forge_file_requests', ['ok'], { control: SPEAKS_TO_CELL }),
+
+  // The next call finds nothing of this one.
+  ...group(
+    `py_read_previous_params py_patch_harness py_taint_builtins py_taint_imports py_taint_codecs py_taint_hooks
+     py_taint_settings py_leave_files`,
+    ['ok'],
+    TWICE,
+  ),
+  ...group('py_predict_random', ['ok']),
+  ...group('py_forge_next_result', ['ok'], { ...TWICE, control: SPEAKS_TO_CELL }),
+
+  // The channel, and replies.
+  ...group('py_forge_denials', ['ok'], { control: { judge: 'chokes-reader' } }),
+  ...group('py_forge_frames py_send_garbage py_announce_huge_frame py_reply_deep', ['skill_error'], {
+    control: { judge: 'chokes-reader' },
+  }),
+  ...limited('py_announce_huge_payload', ['output'], { control: { judge: 'chokes-reader' } }),
+  ...limited('py_return_huge', ['output', 'memory'], { control: { judge: 'chokes-reader' } }),
+  ...limited('py_flood_requests', ['timeout', 'cpu', 'host_calls'], {
+    timeout: 1000,
+    control: SPEAKS_TO_CELL,
+  }),
+  ...group('py_interrupt_host_call', ['skill_error'], {
+    calls: [{ depth: 45_000 }, { depth: 46_500 }, { depth: 47_000 }],
+    control: SPEAKS_TO_CELL,
+  }),
+  ...group(
+    `py_close_channel py_replace_channel py_exit py_raise_exit py_abort py_kill_itself py_exit_at_import
+     py_raise_hostile_error py_raise_terminal_codes py_crash_by_faulthandler`,
+    ['skill_error'],
+    { control: NO_REPLY },
+  ),
+  ...group('py_forge_on_stdout', ['ok'], { control: { judge: 'forges-stdout' } }),
+
+  // Corruption of the memory, which is only the guest's own.
+  ...group('py_pop_empty_stack py_load_wild_local py_corrupt_at_import', ['skill_error'], {
+    control: NO_REPLY,
+  }),
+  ...writer('wipe_data', 'Overwrites all data of the interpreter.', ['skill_error']),
+  ...writer('wipe_heap', 'Overwrites all objects of the interpreter.', ['skill_error']),
+  ...writer('read_beyond', 'Reads beyond the end of the memory.', ['skill_error']),
+  ...writer('write_beyond', 'Writes beyond the end of the memory.', ['skill_error']),
+  ...writer('print_beyond', 'Has the host read from beyond the end of the memory.', ['skill_error']),
+  ...writer('fill_beyond', 'Has the host write beyond the end of the memory.', ['skill_error']),
+  ...writer('call_nowhere', 'Calls a function by a number that none has.', ['skill_error']),
+  ...writer(
+    'call_others',
+    'Calls functions of the engine by their numbers, whatever they are.',
+    ['skill_error'],
+    {
+      calls: [1, 3000, 6000, 8500].map((first) => ({ first })),
+    },
+  ),
+  ...writer('rename_frames', 'Rewrites texts of the harness in memory.', ['skill_error']),
+  ...writer('change_numbers', 'Changes the number one, for itself and the next call.', ['ok'], {
+    calls: [
+      { first: true, one: 1 },
+      { first: false, one: 1 },
+    ],
+  }),
+  ...writer('hide_in_tail', 'Leaves a word in memory that is not in use, for the next call.', ['ok'], TWICE),
+  ...writer(
+    'scan',
+    'Reads the whole memory for secrets and for what an earlier call was given.',
+    ['ok'],
+    TWICE,
+  ),
+
+  // Limits.
+  ...limited(
+    'py_spin py_power py_backtrack py_ignore_signals py_return_hostile_object py_block_at_import',
+    ['timeout', 'cpu'],
+    HANGS,
+  ),
+  ...limited('py_sleep py_wait', ['timeout'], HANGS),
+  ...limited('py_fetch_slow', ['timeout'], { ...HANGS, web: true }),
+  ...limited(
+    'py_fill_memory py_take_memory_at_once py_unzip_bomb py_unpickle_bomb py_fill_memory_at_import',
+    ['memory'],
+  ),
+  ...limited('py_fill_scratch py_make_sparse_file py_make_many_files', ['scratch']),
+  ...group('py_truncate_files', ['ok'], { control: { none: 'A kernel counts the memory of files.' } }),
+  ...limited('py_start_thread_raw', ['processes']),
+  ...limited('py_flood_stdout py_flood_stderr', ['output'], { control: { judge: 'floods' } }),
+  ...limited('py_flood_small_writes', ['output', 'timeout', 'cpu'], HANGS),
+  ...group('py_recurse py_recurse_in_c py_recurse_in_parser py_recurse_in_expressions', ['skill_error'], {
+    control: NO_REPLY,
+  }),
+  ...group('py_free_deeply', ['skill_error'], {
+    control: { none: 'Elsewhere, Python sees the end of its stack in time.' },
+  }),
+];
+
+function group(names: string, codes: PythonAttack['codes'], rest: Rest = {}): PythonAttack[] {
+  const shared = {
+    limits: [],
+    calls: [{}],
+    timeout: 8000,
+    web: false,
+    link: false,
+    control: { judge: 'reports' },
+    ...rest,
+    codes,
+  } as const;
+  return names.split(/\s+/).map((name) => Object.assign({ name, bundle: name }, shared));
+}
+
+function limited(names: string, limits: readonly LimitName[], rest: Rest = {}): PythonAttack[] {
+  return group(names, ['resource_exceeded'], { limits, ...rest });
+}
+
+/** An act of the one skill that can write to the whole memory. */
+// oxlint-disable-next-line max-params -- a row of a table
+function writer(
+  act: string,
+  description: string,
+  codes: PythonAttack['codes'],
+  rest: Rest = {},
+): PythonAttack[] {
+  const calls = (rest.calls ?? [{}]).map((call) => ({ ...call, act }));
+  const own = { ...rest, calls, description, control: OF_THE_ENGINE };
+  return group(`py_memory_${act}`, codes, own).map((attack) => ({ ...attack, bundle: 'py_write_anywhere' }));
+}
