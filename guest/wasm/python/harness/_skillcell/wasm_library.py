@@ -11,8 +11,9 @@ def adapt():
     # Libraries that know Pyodide would look for its JavaScript; what they do on Linux works.
     sys.platform = "linux"
     time.sleep = sleep
-    if not hasattr(os, "fork"):
-        os.fork = fork
+    for function in (fork, forkpty, posix_spawn, posix_spawnp):
+        if not hasattr(os, function.__name__):
+            setattr(os, function.__name__, function)
 
 
 def sleep(seconds, /):
@@ -23,10 +24,30 @@ def sleep(seconds, /):
     _select((), (), (), -(-seconds * 1000 // 1) / 1000)
 
 
+# None of these ever works; asked for, they are reported like anywhere else.
+
+
 def fork():
-    """Never works; asked for, it is reported like anywhere else."""
     sys.audit("os.fork")
-    raise OSError(errno.ENOSYS, "a Wasm cell has no processes")
+    raise _no_processes()
+
+
+def forkpty():
+    sys.audit("os.forkpty")
+    raise _no_processes()
+
+
+def posix_spawn(path, argv, env, /, **_):
+    sys.audit("os.posix_spawn", path, argv, env)
+    raise _no_processes()
+
+
+def posix_spawnp(path, argv, env, /, **_):
+    posix_spawn(path, argv, env)
+
+
+def _no_processes():
+    return OSError(errno.ENOSYS, "a Wasm cell has no processes")
 
 
 # Kept, for a skill may replace it.

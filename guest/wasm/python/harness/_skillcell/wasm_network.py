@@ -24,7 +24,8 @@ _ERRORS = {
     "dns": (socket.gaierror, socket.EAI_NONAME, "the name cannot be resolved"),
     "timedout": (TimeoutError, errno.ETIMEDOUT, "the server did not answer in time"),
     "tls": (ConnectionError, errno.ECONNABORTED, "the server's certificate is not valid"),
-    "toobig": (OSError, errno.EFBIG, "the response is too large"),
+    # Not EFBIG: that one says that a file outgrew the scratch space.
+    "toobig": (OSError, errno.EMSGSIZE, "the response is too large"),
     "inval": (OSError, errno.EINVAL, "this is no request that the broker makes"),
 }
 
