@@ -1,5 +1,5 @@
 /**
- * What a client without a request body needs of `wasi:http` 0.2. Order and types of the cases decide where a value
+ * What a client needs of `wasi:http` 0.2. Order and types of the cases decide where a value
  * lies in memory, so variants are complete even where no skill meets every case.
  *
  * @module
@@ -67,16 +67,25 @@ function setter(property: string, type: Type): FunctionType {
   return { params: { self: borrow('outgoing-request'), [property]: type }, result: result() };
 }
 
+/** A setter of `request-options`; a duration is in nanoseconds. */
+function timeout(): FunctionType {
+  return { params: { self: borrow('request-options'), duration: option('u64') }, result: result() };
+}
+
 export const HTTP_TYPES: Interface = {
   id: 'wasi:http/types@0.2.0',
-  uses: { pollable: IO_POLL, 'input-stream': IO_STREAMS },
+  uses: { pollable: IO_POLL, 'input-stream': IO_STREAMS, 'output-stream': IO_STREAMS },
   types: {
     fields: 'resource',
     'outgoing-request': 'resource',
+    'outgoing-body': 'resource',
     'request-options': 'resource',
     'future-incoming-response': 'resource',
     'incoming-response': 'resource',
     'incoming-body': 'resource',
+    'header-error': {
+      variant: { 'invalid-syntax': undefined, forbidden: undefined, immutable: undefined },
+    },
     method: { variant: METHOD },
     scheme: { variant: { HTTP: undefined, HTTPS: undefined, other: 'string' } },
     'DNS-error-payload': { record: { rcode: option('string'), 'info-code': option('u16') } },
@@ -89,6 +98,10 @@ export const HTTP_TYPES: Interface = {
   functions: {
     '[constructor]fields': { params: {}, result: own('fields') },
     '[method]fields.get': { params: { self: borrow('fields'), name: 'string' }, result: list(list('u8')) },
+    '[method]fields.append': {
+      params: { self: borrow('fields'), name: 'string', value: list('u8') },
+      result: result(undefined, 'header-error'),
+    },
     '[constructor]outgoing-request': {
       params: { headers: own('fields') },
       result: own('outgoing-request'),
@@ -97,6 +110,22 @@ export const HTTP_TYPES: Interface = {
     '[method]outgoing-request.set-scheme': setter('scheme', option('scheme')),
     '[method]outgoing-request.set-authority': setter('authority', option('string')),
     '[method]outgoing-request.set-path-with-query': setter('path-with-query', option('string')),
+    '[method]outgoing-request.body': {
+      params: { self: borrow('outgoing-request') },
+      result: result(own('outgoing-body')),
+    },
+    '[method]outgoing-body.write': {
+      params: { self: borrow('outgoing-body') },
+      result: result(own('output-stream')),
+    },
+    '[static]outgoing-body.finish': {
+      params: { this: own('outgoing-body'), trailers: option(own('fields')) },
+      result: result(undefined, 'error-code'),
+    },
+    '[constructor]request-options': { params: {}, result: own('request-options') },
+    '[method]request-options.set-connect-timeout': timeout(),
+    '[method]request-options.set-first-byte-timeout': timeout(),
+    '[method]request-options.set-between-bytes-timeout': timeout(),
     '[method]future-incoming-response.subscribe': {
       params: { self: borrow('future-incoming-response') },
       result: own('pollable'),

@@ -1,5 +1,5 @@
 /**
- * What an http client needs of `wasi:io` 0.2: waiting, and reading a stream.
+ * What an http client needs of `wasi:io` 0.2: waiting, reading a stream and writing one.
  *
  * @module
  */
@@ -24,12 +24,17 @@ export const IO_STREAMS: Interface = {
   uses: { error: IO_ERROR },
   types: {
     'input-stream': 'resource',
+    'output-stream': 'resource',
     'stream-error': { variant: { 'last-operation-failed': own('error'), closed: undefined } },
   },
   functions: {
     '[method]input-stream.blocking-read': {
       params: { self: borrow('input-stream'), len: 'u64' },
       result: result(list('u8'), 'stream-error'),
+    },
+    '[method]output-stream.blocking-write-and-flush': {
+      params: { self: borrow('output-stream'), contents: list('u8') },
+      result: result(undefined, 'stream-error'),
     },
   },
 };

@@ -1,4 +1,4 @@
-/* The part of wasi:http and wasi:io 0.2 that asks for a page, as the canonical ABI passes it: handles and enums are
+/* The part of wasi:http and wasi:io 0.2 that asks a server, as the canonical ABI passes it: handles and enums are
  * numbers, texts and lists are an address and a length, and a result of more than one number goes through memory. */
 #ifndef WASI_HTTP_H
 #define WASI_HTTP_H
@@ -10,6 +10,8 @@
 
 /* Something of the host, by its number. Whoever has it drops it. */
 typedef uint32_t handle;
+
+enum method { METHOD_GET, METHOD_HEAD, METHOD_POST, METHOD_PUT, METHOD_DELETE, METHOD_PATCH = 8 };
 
 enum scheme { SCHEME_HTTP, SCHEME_HTTPS };
 
@@ -40,6 +42,12 @@ struct handle_result {
     handle value;
 };
 
+/* result<_, error-code> */
+struct finished {
+    uint8_t failed;
+    struct error_code error;
+};
+
 /* result<own<future-incoming-response>, error-code> */
 struct sent {
     uint8_t failed;
@@ -60,6 +68,19 @@ struct answer {
     };
 };
 _Static_assert(sizeof(struct error_code) == 32 && sizeof(struct sent) == 40 && sizeof(struct answer) == 56, "layout");
+
+/* result<_, stream-error> */
+struct written {
+    uint8_t failed;
+    _Alignas(4) uint8_t closed;
+    handle error;
+};
+_Static_assert(sizeof(struct finished) == 40 && sizeof(struct written) == 12, "layout");
+
+/* result<_, header-error> */
+struct appended {
+    uint8_t failed, error;
+};
 
 /* list<list<u8>> */
 struct values {
@@ -82,10 +103,15 @@ struct chunk {
 
 HTTP("[constructor]fields") handle new_fields(void);
 HTTP("[method]fields.get") void fields_get(handle fields, const char *name, size_t length, struct values *values);
+HTTP("[method]fields.append")
+void fields_append(handle fields, const char *name, size_t length, const void *value, size_t value_length,
+                   struct appended *appended);
 HTTP("[resource-drop]fields") void drop_fields(handle fields);
 
 /* Takes the headers. The setters return whether the value is wrong. */
 HTTP("[constructor]outgoing-request") handle new_request(handle headers);
+HTTP("[method]outgoing-request.set-method")
+bool set_method(handle request, enum method method, const uint8_t *other, size_t other_length);
 HTTP("[method]outgoing-request.set-scheme")
 bool set_scheme(handle request, bool is_given, enum scheme scheme, const uint8_t *other, size_t other_length);
 HTTP("[method]outgoing-request.set-authority")
@@ -93,6 +119,26 @@ bool set_authority(handle request, bool is_given, const uint8_t *authority, size
 HTTP("[method]outgoing-request.set-path-with-query")
 bool set_path(handle request, bool is_given, const uint8_t *path, size_t length);
 HTTP("[resource-drop]outgoing-request") void drop_request(handle request);
+
+/* A body is asked for before the request is sent, and written and finished afterwards. */
+HTTP("[method]outgoing-request.body") void request_body(handle request, struct handle_result *body);
+HTTP("[method]outgoing-body.write") void body_write(handle body, struct handle_result *stream);
+/* At most 4096 bytes at once. */
+WASI("wasi:io/streams", "[method]output-stream.blocking-write-and-flush")
+void stream_write(handle stream, const void *bytes, size_t length, struct written *written);
+WASI("wasi:io/streams", "[resource-drop]output-stream") void drop_output_stream(handle stream);
+/* Takes the body; its stream has to be dropped before. */
+HTTP("[static]outgoing-body.finish")
+void body_finish(handle body, bool has_trailers, handle trailers, struct finished *finished);
+
+/* Nanoseconds. A request takes its options. */
+HTTP("[constructor]request-options") handle new_options(void);
+HTTP("[method]request-options.set-connect-timeout")
+bool set_connect_timeout(handle options, bool is_given, uint64_t time);
+HTTP("[method]request-options.set-first-byte-timeout")
+bool set_first_byte_timeout(handle options, bool is_given, uint64_t time);
+HTTP("[method]request-options.set-between-bytes-timeout")
+bool set_between_bytes_timeout(handle options, bool is_given, uint64_t time);
 
 /* Takes the request. */
 WASI("wasi:http/outgoing-handler", "handle")
