@@ -1,0 +1,213 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Records } from '../../../src/broker/records.ts';
+import { openSecrets } from '../../../src/broker/secrets/cell-secrets.ts';
+import type { CellSecrets, RequestHead } from '../../../src/broker/secrets/contract.ts';
+import { BrokerRefusal } from '../../../src/cell/contract.ts';
+
+const VALUE = 'sk-inv "ented" & söme/+value';
+const PLACEHOLDER = 'sk-A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6';
+const OTHER = 'ghp_Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4';
+
+interface Opened {
+  secrets: CellSecrets;
+  records: Records;
+}
+
+function open({ value = VALUE, armed = true }: { value?: string; armed?: boolean } = {}): Opened {
+  const records = new Records();
+  const secrets = openSecrets({
+    granted: [
+      { name: 'KEY', hosts: ['api.test', '*.sub.test'], required: true },
+      { name: 'OTHER', hosts: ['other.test'], required: true },
+    ],
+    placeholders: { KEY: PLACEHOLDER, OTHER },
+    records,
+  });
+  if (armed)
+    secrets.arm(
+      new Map([
+        ['KEY', value],
+        ['OTHER', 'invented-other'],
+      ]),
+    );
+  return { secrets, records };
+}
+
+const head = (parts: Partial<RequestHead> = {}): RequestHead => ({
+  host: 'api.test',
+  path: '/',
+  headers: {},
+  ...parts,
+});
+
+function bodyOf(
+  secrets: CellSecrets,
+  body: string,
+  { type = '', host = 'api.test', pieces = [body.length] } = {},
+): string {
+  const filter = secrets.bodyFilter(head({ host, headers: type === '' ? {} : { 'content-type': [type] } }));
+  const bytes = Buffer.from(body);
+  const out: Uint8Array[] = [];
+  let at = 0;
+  for (const length of [...pieces, bytes.length]) {
+    out.push(filter.push(bytes.subarray(at, at + length)));
+    at += length;
+  }
+  return Buffer.concat([...out, filter.end()]).toString();
+}
+
+describe('towards a declared host', () => {
+  it('fills headers, also the credentials of Basic', () => {
+    const { secrets } = open({ value: 'invented:väl' });
+    const basic = `Basic ${Buffer.from(`user:${PLACEHOLDER}`).toString('base64')}`;
+    const { headers } = secrets.fillHead(
+      head({ headers: { 'x-key': [`Bearer ${PLACEHOLDER}`, 'plain'], authorization: [basic] } }),
+    );
+    expect(Buffer.from(headers['x-key']?.[0] ?? '', 'latin1').toString()).toBe('Bearer invented:väl');
+    expect(headers['x-key']?.[1]).toBe('plain');
+    const sent = Buffer.from(headers['authorization']?.[0]?.slice('Basic '.length) ?? '', 'base64');
+    expect(sent.toString()).toBe('user:invented:väl');
+  });
+
+  it('leaves credentials of Basic alone that have no placeholder', () => {
+    const authorization = ['basic dXNlcjpwYXNz'];
+    expect(open().secrets.fillHead(head({ headers: { authorization } })).headers['authorization']).toEqual(
+      authorization,
+    );
+  });
+
+  it('fills path and query, so that the value stays one segment and one field', () => {
+    const { path } = open().secrets.fillHead(
+      head({ path: `/bot${PLACEHOLDER}/send?key=${PLACEHOLDER}&next=?${PLACEHOLDER}` }),
+    );
+    const url = new URL(path, 'http://api.test');
+    expect(url.pathname.split('/')).toHaveLength(3);
+    expect(decodeURIComponent(url.pathname)).toBe(`/bot${VALUE}/send`);
+    expect([...url.searchParams]).toEqual([
+      ['key', VALUE],
+      ['next', `?${VALUE}`],
+    ]);
+  });
+
+  it('fills a body in the spelling of its type', () => {
+    const { secrets } = open();
+    const inJson = bodyOf(secrets, JSON.stringify({ key: PLACEHOLDER }), { type: 'application/json' });
+    expect(JSON.parse(inJson)).toEqual({ key: VALUE });
+    const inForm = bodyOf(secrets, `key=${PLACEHOLDER}&a=1`, {
+      type: 'application/x-www-form-urlencoded; charset=utf-8',
+    });
+    expect([...new URLSearchParams(inForm)]).toEqual([
+      ['key', VALUE],
+      ['a', '1'],
+    ]);
+    expect(bodyOf(secrets, `<${PLACEHOLDER}>`, { type: 'text/plain' })).toBe(`<${VALUE}>`);
+  });
+
+  it('fills a body wherever it is cut', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(12), { maxLength: 30 }), (pieces) => {
+        const { secrets } = open();
+        expect(bodyOf(secrets, `a ${PLACEHOLDER} b ${PLACEHOLDER}`, { pieces })).toBe(
+          `a ${VALUE} b ${VALUE}`,
+        );
+      }),
+    );
+  });
+
+  it('leaves a compressed body unread', () => {
+    const filter = open().secrets.bodyFilter(head({ headers: { 'content-encoding': ['gzip'] } }));
+    expect(Buffer.from(filter.push(Buffer.from(PLACEHOLDER))).toString()).toBe(PLACEHOLDER);
+  });
+
+  it('asks for an answer that can be scrubbed, and says that lengths change', () => {
+    const { secrets } = open();
+    const headers = { 'accept-encoding': ['gzip, br'] };
+    expect(secrets.fillHead(head({ headers })).headers['accept-encoding']).toEqual(['identity']);
+    expect(secrets.fillHead(head({ host: 'else.test', headers })).headers).toEqual(headers);
+    expect(secrets.mayChangeBody('a.sub.test')).toBe(true);
+    expect(secrets.mayChangeBody('sub.test')).toBe(false);
+  });
+
+  it('refuses a value that would end a header', () => {
+    const { secrets } = open({ value: 'invented\r\nx-injected: 1' });
+    expect(() => secrets.fillHead(head({ headers: { 'x-key': [PLACEHOLDER] } }))).toThrow(BrokerRefusal);
+    expect(secrets.fillHead(head({ path: `/?k=${PLACEHOLDER}` })).path).toBe(
+      '/?k=invented%0D%0Ax-injected%3A%201',
+    );
+  });
+});
+
+describe('towards any other host', () => {
+  const base64 = Buffer.from(`ab${PLACEHOLDER}c`).toString('base64');
+  const encoded = [...PLACEHOLDER].map((c) => `%${c.codePointAt(0)?.toString(16)}`).join('');
+  it.each<[string, Partial<RequestHead>]>([
+    ['in a header', { headers: { 'x-a': [`Bearer ${PLACEHOLDER}`] } }],
+    ['in the query', { path: `/?k=${PLACEHOLDER}` }],
+    ['in the path', { path: `/${PLACEHOLDER}` }],
+    ['URL-encoded', { path: `/?k=${encoded}` }],
+    ['in base64', { headers: { cookie: [base64] } }],
+    ['in base64 within a URL', { path: `/?k=${encodeURIComponent(base64)}` }],
+    ['as a password', { headers: { authorization: [`Basic ${btoa(`u:${PLACEHOLDER}`)}`] } }],
+    ['of another secret to a host of this one', { host: 'api.test', headers: { 'x-a': [OTHER] } }],
+    ['to a bare domain', { host: 'sub.test', headers: { 'x-a': [PLACEHOLDER] } }],
+  ])('a placeholder is refused and noted: %s', (_, parts) => {
+    const { secrets, records } = open();
+    expect(() => secrets.fillHead(head({ host: 'evil.test', ...parts }))).toThrow(
+      expect.objectContaining({ code: 'denied' }) as Error,
+    );
+    const host = parts.host ?? 'evil.test';
+    const name = parts.host === 'api.test' ? 'OTHER' : 'KEY';
+    expect(records.denied).toMatchObject([{ capability: 'secret', asked: `send ${name} to ${host}` }]);
+    expect(records.denied[0]?.declared).toContain('exfiltration attempt');
+    expect(JSON.stringify(records.denied)).not.toContain('invented');
+  });
+
+  it('a body is refused, wherever it is cut', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(12), { maxLength: 30 }), fc.boolean(), (pieces, isEncoded) => {
+        const { secrets, records } = open();
+        const body = isEncoded ? btoa(`abc${PLACEHOLDER}`) : `abc${PLACEHOLDER}`;
+        expect(() => bodyOf(secrets, body, { host: 'evil.test', pieces })).toThrow(BrokerRefusal);
+        expect(records.denied).toHaveLength(1);
+      }),
+    );
+  });
+
+  it('a placeholder without its end is worth nothing and passes', () => {
+    const { secrets, records } = open();
+    const parts = { 'x-a': [PLACEHOLDER.slice(0, 20)], 'x-b': [PLACEHOLDER.slice(20)] };
+    expect(secrets.fillHead(head({ headers: parts })).headers).toMatchObject(parts);
+    expect(records.denied).toEqual([]);
+  });
+});
+
+it('fills nothing before the call', () => {
+  const { secrets, records } = open({ armed: false });
+  expect(() => secrets.fillHead(head({ headers: { 'x-a': [PLACEHOLDER] } }))).toThrow(BrokerRefusal);
+  expect(records.denied).toHaveLength(1);
+});
+
+describe('what a server sends back', () => {
+  it('is covered without a change of its length', () => {
+    const { secrets } = open();
+    const filter = secrets.responseFilter();
+    const body = Buffer.from(`{"echo": ${JSON.stringify(VALUE)}, "b64": "${btoa('x invented-other')}"}`);
+    const covered = Buffer.concat([filter?.push(body) ?? body, filter?.end() ?? body]);
+    expect(covered).toHaveLength(body.length);
+    expect(covered.toString()).toMatch(/^\{"echo": "\*+", "b64": "[^"*]{0,3}\*+[^"*]?=*"\}$/);
+  });
+
+  it('is covered in headers', () => {
+    expect(open().secrets.coverText(`/?k=${encodeURIComponent(VALUE)}&x=1`)).toMatch(/^\/\?k=\*+&x=1$/);
+  });
+
+  it('is left alone when there is no secret', () => {
+    const secrets = openSecrets({ granted: [], placeholders: {}, records: new Records() });
+    expect(secrets.responseFilter()).toBeUndefined();
+    expect(secrets.coverText('text')).toBe('text');
+    expect(secrets.fillHead(head({ path: '/a?b', headers: { a: ['b'] } }))).toEqual(
+      head({ path: '/a?b', headers: { a: ['b'] } }),
+    );
+  });
+});
