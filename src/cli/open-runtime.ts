@@ -52,7 +52,9 @@ export function openRuntime(options: OpenOptions = {}): Runtime {
 export function executeOptions(flags: PlanFlags): ExecuteOptions {
   return {
     isolated: flags.isolated ?? false,
-    trustRemoteCode: flags.trustRemoteCode ?? process.env[TRUST_VARIABLE] === '1',
+    // Who asks for isolation gets it, whatever the surroundings say.
+    trustRemoteCode:
+      flags.trustRemoteCode ?? (flags.isolated !== true && process.env[TRUST_VARIABLE] === '1'),
     ...(flags.execution ? { execution: flags.execution } : {}),
     ...(flags.timeout === undefined ? {} : { timeout: parseDuration(flags.timeout) }),
     ...(flags.memory === undefined ? {} : { memory: parseSize(flags.memory) }),
