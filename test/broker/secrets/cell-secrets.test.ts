@@ -140,7 +140,7 @@ describe('towards a declared host', () => {
 
 describe('towards any other host', () => {
   const base64 = Buffer.from(`ab${PLACEHOLDER}c`).toString('base64');
-  const encoded = [...PLACEHOLDER].map((c) => `%${c.codePointAt(0)?.toString(16)}`).join('');
+  const encoded = [...Buffer.from(PLACEHOLDER)].map((byte) => `%${byte.toString(16)}`).join('');
   it.each<[string, Partial<RequestHead>]>([
     ['in a header', { headers: { 'x-a': [`Bearer ${PLACEHOLDER}`] } }],
     ['in the query', { path: `/?k=${PLACEHOLDER}` }],
