@@ -9,6 +9,7 @@ import type { Inspection } from '../load/inspection.ts';
 import type { EngineName, Mode, WallName } from '../outcome.ts';
 import type { Candidate } from '../policy/choose-mode.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
+import type { PythonFreshness } from '../policy/python-freshness.ts';
 import type { Artifact, Engine, Wall, WallProbe } from './contract.ts';
 import { DEFAULT_CELL_ID } from './jail/identity.ts';
 import { JailWall, type JailOptions } from './jail/wall.ts';
@@ -27,6 +28,8 @@ export interface MachineOptions {
   jail?: JailOptions;
   /** Gets a sentence for people when something takes more than a moment. */
   onProgress?: ((text: string) => void) | undefined;
+  /** What the operator asks of Python in Wasm. */
+  python?: PythonFreshness | undefined;
 }
 
 /** A way to run skills. */
@@ -58,13 +61,18 @@ export class Machine {
   readonly #artifacts = new Map<string, Promise<Artifact>>();
   #pairs: Promise<Pair[]> | undefined;
 
-  constructor({ home, jail, onProgress }: MachineOptions) {
+  constructor({ home, jail, onProgress, python }: MachineOptions) {
     this.#home = home;
     this.#jail = new JailWall(jail);
     this.#interpreter = findInterpreter();
     this.#python = new PythonEngine({ home, wall: this.#jail, interpreter: this.#interpreter });
     this.#component = new ComponentEngine({ home, wall: () => this.#outerWall() });
-    this.#pythonWasm = new PythonWasmEngine({ home, wall: () => this.#outerWall(), onProgress });
+    this.#pythonWasm = new PythonWasmEngine({
+      home,
+      wall: () => this.#outerWall(),
+      onProgress,
+      fresh: python,
+    });
   }
 
   /** The group that may pass through the runtime's folders when the host is root. */
@@ -114,7 +122,12 @@ export class Machine {
     const { execution } = bundle.manifest;
     const mayRunIn = (mode: Mode): boolean => execution.length === 0 || execution.includes(mode);
     const refusal = mayRunIn('wasm')
-      ? await installWasmEnvironment({ home, bundle }, interpreter)
+      ? await installWasmEnvironment({
+          home,
+          bundle,
+          interpreter,
+          link: (packages) => this.#pythonWasm.images(packages),
+        })
       : undefined;
     if (!mayRunIn('subprocess') && refusal !== undefined) throw notPure(refusal);
     if (mayRunIn('subprocess')) await installRequirements({ home, interpreter, bundle });

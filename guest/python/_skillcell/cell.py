@@ -38,7 +38,12 @@ def serve(init):
         from . import lockdown
 
         lockdown.install_filter(bytes.fromhex(init["no_exec"]))
-    denials.install(init["view"], reporter)
+    os.environ.update(init["env"])
+    if init["proxy_port"]:
+        from . import native_network
+
+        native_network.install(init["proxy_port"])
+    denials.install(init["view"], reporter, init["proxy_port"])
     loader = _Loader(init)
     if init["preload"]:
         loader.run()
@@ -51,16 +56,25 @@ class _Loader:
     """Runs the module body once; a failure is kept and raised for the call that needs the skill."""
 
     def __init__(self, init):
-        self._init = init
+        self._path = "/skill/" + init["entry"]
+        self._manifest = init["manifest"]
+        self._code = None
         self._skill = None
         self._error = None
+
+    def compile(self):
+        """Only for speed, ahead of a body that many calls run. What is wrong with the source is told by `run`."""
+        try:
+            self._code = loading.compile_module(self._path)
+        except Exception:
+            pass
 
     def run(self):
         if self._skill is not None or self._error is not None:
             return
         try:
-            module = loading.run_module("/skill/" + self._init["entry"])
-            self._skill = loading.find_callable(module, self._init["manifest"])
+            module = loading.run_module(self._path, self._code)
+            self._skill = loading.find_callable(module, self._manifest)
         except BaseException as error:
             self._error = error
 

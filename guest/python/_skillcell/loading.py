@@ -8,6 +8,7 @@ import sys
 MODULE_NAME = "skill_module"
 _BUNDLE = "/skill"
 _PACKAGES = "/deps"
+_IS_COROUTINE = 0x80
 # What the host had compiled when it inspected the bundle: /bytecode/skill/a.py for /skill/a.py.
 _BYTECODE = "/bytecode"
 
@@ -34,12 +35,16 @@ def _find_in_bundle(path):
     return importing.FileFinder(path, native, (_BundleLoader, [".py"]))
 
 
-def run_module(path):
+def compile_module(path):
+    return _BundleLoader(MODULE_NAME, path).get_code(MODULE_NAME)
+
+
+def run_module(path, code=None):
     """Executes the module body with the surroundings a normal script has."""
     sys.path_hooks.insert(0, _find_in_bundle)
     sys.path.insert(0, path.rpartition("/")[0])
     sys.path.append(_PACKAGES)
-    code = _BundleLoader(MODULE_NAME, path).get_code(MODULE_NAME)
+    code = code or compile_module(path)
     module = type(sys)(MODULE_NAME)
     module.__file__ = path
     sys.modules[MODULE_NAME] = module
@@ -78,6 +83,10 @@ def _from_class(cls, manifest):
 
 
 def _awaited(function):
+    if getattr(getattr(function, "__code__", None), "co_flags", 0) & _IS_COROUTINE:
+        # Now, and not in every call.
+        import asyncio
+
     def call(params):
         value = function(params)
         if not hasattr(value, "__await__"):

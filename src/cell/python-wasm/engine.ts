@@ -6,25 +6,48 @@
 import type { Bundle } from '../../load/bundle.ts';
 import type { Enforcement, EnforcementTable } from '../../policy/enforcement.ts';
 import type { Grant } from '../../policy/grant.ts';
+import { MEMORY_ALONE, type PythonFreshness } from '../../policy/python-freshness.ts';
 import type { Artifact, Engine, LaunchSpec, Mount, Wall } from '../contract.ts';
 import { BASE_ENV } from '../jail/arguments.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
 import { findNode } from '../node/node-binary.ts';
 import { nodeSpec } from '../node/spec.ts';
 import { harnessInit } from '../python/harness-init.ts';
-import { installEngine } from './install.ts';
+import { BaseImages } from './base-images.ts';
+import { nativeCodeIn } from './native-code.ts';
 import { isPyodideInstalled, PYODIDE } from './pyodide.ts';
 import { wasmEnvironment } from './requirements.ts';
+import { findSavedImage, MAX_SAVED_BYTES, saveImage, savedImageKey } from './saved-images.ts';
 
 const PAGE_BYTES = 64 * 1024;
 /** Of the main thread's stack, in KiB; Linux gives it 8 MiB. */
 const STACK_KIB = 7000;
+const GUEST_PLACES = {
+  engine: '/engine',
+  image: '/image',
+  bundle: '/skill',
+  packages: '/deps',
+  saved: '/saved',
+} as const;
+const CELL_FOLDERS = Object.keys(GUEST_PLACES) as (keyof typeof GUEST_PLACES)[];
 
 export interface PythonWasmOptions {
   home: string;
   /** The strongest wall that this machine has; found out by trying. */
   wall: () => Promise<Wall>;
   onProgress?: ((text: string) => void) | undefined;
+  /** What the operator asks for beyond the usual reset. */
+  fresh?: PythonFreshness | undefined;
+}
+
+/** Folders of the host for a cell, by what they are for. */
+export interface CellFolders {
+  /** The base image. */
+  image: string;
+  bundle: string;
+  packages?: string | undefined;
+  /** The image that an earlier cell of this skill handed over. */
+  saved?: string | undefined;
 }
 
 export class PythonWasmEngine implements Engine {
@@ -32,7 +55,8 @@ export class PythonWasmEngine implements Engine {
   readonly reusable = true;
   readonly #options: PythonWasmOptions;
   #isInstalled: boolean | undefined;
-  #installed: Promise<string> | undefined;
+  /** By the folder of packages whose native code is in them. */
+  readonly #images = new Map<string | undefined, Promise<BaseImages>>();
 
   constructor(options: PythonWasmOptions) {
     this.#options = options;
@@ -68,43 +92,77 @@ export class PythonWasmEngine implements Engine {
   }
 
   async prepare(bundle: Bundle): Promise<Artifact> {
-    const { folder } = wasmEnvironment({ home: this.#options.home, bundle });
-    const spec = await this.cellSpec(bundle.stagedDir, folder);
-    return { engine: 'python-wasm', bundle, spec: () => spec, init: (grant) => callInit(bundle, grant) };
+    const { home, fresh = MEMORY_ALONE } = this.#options;
+    const { folder: packages } = wasmEnvironment({ home, bundle });
+    const images = await this.images(packages);
+    const start = this.cellSpec(images);
+    const init = (grant: Grant): Record<string, unknown> => callInit(bundle, grant, fresh);
+    const key = (grant: Grant): string => savedImageKey([bundle.digest, packages, init(grant)]);
+    return {
+      engine: 'python-wasm',
+      bundle,
+      spec: (grant) => {
+        const image = images.take();
+        const saved = mayKeep(grant, fresh) ? findSavedImage(image.skills, key(grant)) : undefined;
+        return start({ image: image.base, bundle: bundle.stagedDir, packages, saved });
+      },
+      init: (grant) => ({ ...init(grant), keepBytes: mayKeep(grant, fresh) ? MAX_SAVED_BYTES : 0 }),
+      keep: (grant, bytes) => {
+        if (mayKeep(grant, fresh)) saveImage(images.newest.skills, key(grant), bytes);
+      },
+    };
   }
 
-  /** How a cell is started that sees these folders as its bundle and its packages. */
-  async cellSpec(stagedDir: string, packages?: string): Promise<LaunchSpec> {
+  /** How a cell is started that sees these folders. */
+  cellSpec({ code }: BaseImages): (folders: CellFolders) => LaunchSpec {
     const { home } = this.#options;
-    const engine = await this.#install();
-    const mounts: Mount[] = [
-      { host: engine, guest: '/engine' },
-      { host: stagedDir, guest: '/skill' },
-      ...(packages === undefined ? [] : [{ host: packages, guest: '/deps' }]),
-    ];
-    return nodeSpec({
-      node: findNode(home),
-      code: stageGuestCode(home, 'wasm'),
-      entry: 'python/cell/main.js',
-      args: mounts.map((mount) => mount.guest),
-      mounts,
-      flags: ['--max-old-space-size=96', `--stack-size=${STACK_KIB}`, '--expose-gc'],
-    });
+    const [node, harness] = [findNode(home), stageGuestCode(home, 'wasm')];
+    return (folders) => {
+      const mounts = mountsOf({ engine: code, ...folders });
+      return nodeSpec({
+        node,
+        code: harness,
+        entry: 'python/cell/main.js',
+        args: mounts.map(({ name, guest }) => `${name}=${guest}`),
+        mounts: mounts.map(({ host, guest }) => ({ host, guest })),
+        flags: ['--max-old-space-size=96', `--stack-size=${STACK_KIB}`, '--expose-gc'],
+      });
+    };
   }
 
-  #install(): Promise<string> {
+  /** The engine is installed when it is missing; packages with native code have one of their own. */
+  images(packages?: string): Promise<BaseImages> {
     const { home, wall, onProgress } = this.#options;
-    this.#installed ??= wall().then((outer) => installEngine({ home, wall: outer, onProgress }));
+    const native = packages !== undefined && nativeCodeIn(packages).length > 0 ? packages : undefined;
+    const known = this.#images.get(native);
+    if (known) return known;
+    const opened = wall().then((outer) =>
+      BaseImages.open({ home, wall: outer, onProgress, packages: native }),
+    );
+    this.#images.set(native, opened);
     // A failure may be mended, e.g. by freeing some disk space.
-    this.#installed.catch(() => (this.#installed = undefined));
-    return this.#installed;
+    opened.catch(() => this.#images.delete(native));
+    return opened;
   }
 }
 
-function callInit(bundle: Bundle, grant: Grant): Record<string, unknown> {
+function mountsOf(folders: CellFolders & { engine: string }): (Mount & { name: string })[] {
+  return CELL_FOLDERS.flatMap((name) => {
+    const host = folders[name];
+    return host === undefined ? [] : [{ name, host, guest: GUEST_PLACES[name] }];
+  });
+}
+
+/** Values of variables may be secrets, which belong on no disk; a strict call has no use for what was made before. */
+function mayKeep(grant: Grant, { strict }: PythonFreshness): boolean {
+  return Object.keys(grant.env).length === 0 && !strict;
+}
+
+function callInit(bundle: Bundle, grant: Grant, fresh: PythonFreshness): Record<string, unknown> {
   const siblings = Object.keys(bundle.files).map((path) => path.split('/')[0]?.replace(/\.py$/, ''));
   return {
     ...cellLimits(grant),
+    fresh,
     preopens: grant.filesystem.map(({ guest, access }, at) => ({
       id: at + 1,
       guestPath: guest,
@@ -126,14 +184,19 @@ export function cellLimits({ limits }: Grant): Record<string, unknown> {
 
 const wasm = (how: string): Enforcement => ({ by: 'wasm', how });
 const broker = (how: string): Enforcement => ({ by: 'broker', how });
+const nobody = (how: string): Enforcement => ({ by: 'nobody', how });
 
 /** What Python in Wasm cannot do at all, or only by asking. */
 const IN_WASM = {
   filesystem: broker('every path walked from a handle of the granted directory, no link followed'),
   'filesystem.max_bytes': broker('bytes that a call adds are counted'),
   network: broker('exact host, port, scheme, method and path; one lookup; private addresses refused'),
+  'network.inside_tls': broker('the broker makes the requests, and does TLS itself'),
+  'network.websocket': nobody('Wasm cells speak http and https; declare no rule with the scheme ws or wss'),
   env: wasm('only granted names are handed over'),
-  'env.secret': broker('placeholders in the cell; values come in where a request leaves, towards declared hosts'),
+  'env.secret': broker(
+    'placeholders in the cell; values come in where a request leaves, towards declared hosts',
+  ),
   syscalls: wasm('the engine has none'),
   memory: wasm('maximum of the linear memory, and a limit on the process around it'),
   output: wasm('counted where it is written'),

@@ -6,6 +6,7 @@
 import { basename } from 'node:path';
 import type { Bundle } from '../../load/bundle.ts';
 import type { Artifact, CallBroker, LaunchSpec, Wall } from '../contract.ts';
+import { MEMORY_ALONE } from '../../policy/python-freshness.ts';
 import { INSPECT_GRANT, type Inspector } from '../python/inspect.ts';
 import { callWarmOnce } from '../warm-set.ts';
 import { cellLimits, type PythonWasmEngine } from './engine.ts';
@@ -13,12 +14,12 @@ import { cellLimits, type PythonWasmEngine } from './engine.ts';
 export function wasmInspector(engine: PythonWasmEngine, wall: Wall): Inspector {
   return {
     async key(stagedDir) {
-      const { mounts } = await engine.cellSpec(stagedDir);
-      const image = mounts.find(({ guest }) => guest === '/engine')?.host ?? '';
-      return `${basename(stagedDir)}-wasm-${basename(image)}`;
+      return `${basename(stagedDir)}-wasm-${(await engine.images()).version}`;
     },
     async run(stagedDir, files) {
-      const artifact = inspection(await engine.cellSpec(stagedDir));
+      const images = await engine.images();
+      const { base: image } = images.take();
+      const artifact = inspection(engine.cellSpec(images)({ image, bundle: stagedDir }));
       const place = { wall, engine, artifact, grant: INSPECT_GRANT, openBroker: () => NO_BROKER };
       return callWarmOnce(place, { params: { files } });
     },
@@ -31,7 +32,13 @@ function inspection(spec: LaunchSpec): Artifact {
     // There is none yet: inspection is a step on the way to it, and only the broker would look at it.
     bundle: {} as Bundle,
     spec: () => spec,
-    init: (grant) => ({ ...cellLimits(grant), preopens: [], harness: { task: 'inspect', env: {} } }),
+    init: (grant) => ({
+      ...cellLimits(grant),
+      fresh: MEMORY_ALONE,
+      keepBytes: 0,
+      preopens: [],
+      harness: { task: 'inspect', env: {} },
+    }),
   };
 }
 

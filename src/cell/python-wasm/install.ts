@@ -2,62 +2,53 @@
  * Makes the engine ready on first use: the rewritten module, the compiled standard library and the base image, in a
  * process that can be killed. Kept by digest and shared by all skills.
  *
+ *     <home>/python-wasm/<digest>/code/          module, trampoline, library: never change
+ *                               /images/<id>/base/     one base image
+ *                                           /skills/   what skills made of it
+ *
  * @module
  */
 import { createHash, randomBytes } from 'node:crypto';
 import {
   chownSync,
+  constants,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
+  closeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { SkillError } from '../../errors.ts';
+import { join } from 'node:path';
 import { packageRoot } from '../../package-root.ts';
-import type { Grant } from '../../policy/grant.ts';
 import type { Wall } from '../contract.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from '../jail/identity.ts';
-import { LogCapture } from '../log-capture.ts';
-import { stageGuestCode } from '../node/guest-code.ts';
-import { findNode } from '../node/node-binary.ts';
-import { nodeSpec } from '../node/spec.ts';
 import { makeReadable } from '../readable.ts';
+import { INSTALL_GRANT, runInstaller } from './installer.ts';
+import { nativeCodeDigest } from './native-code.ts';
 import { PYODIDE, readPyodide } from './pyodide.ts';
 import { readEngineSources, type EngineSources } from './sources.ts';
 
-const MIB = 1024 * 1024;
 const SLOW_MS = 1000;
-const INSTALL_GRANT: Grant = {
-  filesystem: [],
-  network: [],
-  env: {},
-  syscalls: 'default',
-  limits: {
-    timeout: 180_000,
-    cpu: 120_000,
-    memory: 1536 * MIB,
-    output: MIB,
-    processes: 0,
-    scratch: 256 * MIB,
-  },
-  withheld: [],
-};
+const CODE_FILES = ['engine.wasm', 'trampoline.wasm', 'library.zip'];
+const IMAGE_FILES = ['image.bin', 'engine.json'];
 
 export interface EngineInstallOptions {
   home: string;
   wall: Wall;
   /** Gets a sentence for people when it takes more than a moment. */
   onProgress?: ((text: string) => void) | undefined;
+  /** Folder of packages whose native code goes into the image. */
+  packages?: string | undefined;
 }
 
 /** Folder of the engine; made when it is missing. */
 export async function installEngine(options: EngineInstallOptions): Promise<string> {
   const sources = readEngineSources();
-  const folder = join(options.home, 'python-wasm', engineKey(sources));
+  const folder = join(options.home, 'python-wasm', engineKey(sources, options.packages));
   if (existsSync(folder)) return folder;
   const notice = setTimeout(() => {
     options.onProgress?.('Preparing Python for Wasm, once: this takes some seconds.');
@@ -70,70 +61,101 @@ export async function installEngine(options: EngineInstallOptions): Promise<stri
   return folder;
 }
 
+/** Adds a base image with another hash seed to an installed engine. */
+export async function addImage(options: EngineInstallOptions, folder: string): Promise<void> {
+  const library = readFileSync(join(folder, 'code', 'library.zip'));
+  const input = { engine: readPyodide().engine, library, isCompiled: true, sources: readEngineSources() };
+  await build(options, input, (made) => {
+    const draft = `${folder}.${randomBytes(6).toString('hex')}`;
+    publish(join(made, 'image'), join(draft, 'base'), IMAGE_FILES);
+    makeReadable(draft);
+    renameSync(draft, join(folder, 'images', newImageId()));
+  });
+}
+
+/** Sorts by age. */
+function newImageId(): string {
+  return `${Date.now()}-${randomBytes(4).toString('hex')}`;
+}
+
 /** Everything that the image depends on. */
-function engineKey(sources: EngineSources): string {
+function engineKey(sources: EngineSources, packages: string | undefined): string {
   const code = join(packageRoot(), 'guest', 'wasm', 'python');
   const hash = createHash('sha256').update(JSON.stringify([process.version, PYODIDE, sources]));
   const files = readdirSync(code, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   );
   for (const name of files.toSorted()) hash.update(`${name}\0`).update(readFileSync(join(code, name)));
+  if (packages !== undefined) hash.update(nativeCodeDigest(packages));
   return hash.digest('hex').slice(0, 32);
 }
 
 async function install(options: EngineInstallOptions, folder: string, sources: EngineSources): Promise<void> {
-  const draft = `${folder}.${randomBytes(6).toString('hex')}`;
-  try {
-    writeInput(draft, sources);
-    await runInstaller(options, draft);
-    rmSync(join(draft, 'input'), { recursive: true });
+  await build(options, { ...readPyodide(), isCompiled: false, sources }, (made) => {
+    const draft = `${folder}.${randomBytes(6).toString('hex')}`;
+    publish(join(made, 'code'), join(draft, 'code'), CODE_FILES);
+    publish(join(made, 'image'), join(draft, 'images', newImageId(), 'base'), IMAGE_FILES);
     makeReadable(draft);
-    renameSync(draft, folder);
-  } catch (error) {
-    // Another process may have been faster.
-    if (!existsSync(folder)) throw error;
+    try {
+      renameSync(draft, folder);
+    } catch (error) {
+      // Another process may have been faster.
+      rmSync(draft, { recursive: true, force: true });
+      if (!existsSync(folder)) throw error;
+    }
+  });
+}
+
+interface InstallerInput {
+  engine: Buffer;
+  library: Buffer;
+  isCompiled: boolean;
+  sources: EngineSources;
+}
+
+/** Runs the installer in a folder of its own; `take` gets that folder before it goes away. */
+async function build(
+  options: EngineInstallOptions,
+  input: InstallerInput,
+  take: (made: string) => void,
+): Promise<void> {
+  const place = join(options.home, 'python-wasm');
+  const workplace = join(place, `making.${randomBytes(6).toString('hex')}`);
+  try {
+    mkdirSync(place, { recursive: true });
+    writeInput(workplace, input);
+    const { packages } = options;
+    const reads = packages === undefined ? [] : [{ host: packages, guest: '/deps' }];
+    await runInstaller({ ...options, reads }, workplace);
+    take(workplace);
   } finally {
-    rmSync(draft, { recursive: true, force: true });
+    rmSync(workplace, { recursive: true, force: true });
   }
 }
 
-function writeInput(draft: string, sources: EngineSources): void {
-  const input = join(draft, 'input');
-  const { engine, library } = readPyodide();
-  mkdirSync(dirname(draft), { recursive: true });
-  mkdirSync(draft, { mode: 0o700 });
+function writeInput(workplace: string, { engine, library, ...rest }: InstallerInput): void {
+  const input = join(workplace, 'input');
+  mkdirSync(workplace, { mode: 0o700 });
   mkdirSync(input);
   writeFileSync(join(input, 'engine.wasm'), engine);
   writeFileSync(join(input, 'library.zip'), library);
-  writeFileSync(join(input, 'input.json'), JSON.stringify({ sha256: PYODIDE.sha256, sources }));
+  const digests = { engine: digestOf(engine), library: digestOf(library) };
+  writeFileSync(join(input, 'input.json'), JSON.stringify({ sha256: digests, ...rest }));
   makeReadable(input);
   const identity = cellIdentity(INSTALL_GRANT, DEFAULT_CELL_ID);
-  if (identity) chownSync(draft, identity.uid, identity.gid);
+  if (identity) chownSync(workplace, identity.uid, identity.gid);
 }
 
-async function runInstaller({ home, wall }: EngineInstallOptions, draft: string): Promise<void> {
-  const spec = nodeSpec({
-    node: findNode(home),
-    code: stageGuestCode(home, 'wasm'),
-    entry: 'python/install/main.js',
-    mounts: [{ host: draft, guest: '/out', writable: true }],
-    args: ['/out'],
-    flags: ['--max-old-space-size=512'],
-  });
-  const installer = wall.launch(spec, INSTALL_GRANT);
-  const logs = new LogCapture(installer.logs, (total) => total > MIB && installer.kill('output'));
-  const deadline = setTimeout(() => installer.kill('timeout'), INSTALL_GRANT.limits.timeout);
-  const exit = await installer.exited;
-  clearTimeout(deadline);
-  if (exit.code === 0) return;
-  const said = logs.text().trim().split('\n');
-  const reason = said.findLast((line) => line.startsWith('Error: ')) ?? said.at(-1) ?? '';
-  throw new SkillError(
-    'internal',
-    `Python for Wasm could not be prepared: ${installer.killReason ?? reason}`,
-    {
-      fix: 'Run `skillcell doctor`; if it finds nothing, please report this with its output.',
-      detail: { exit_code: exit.code, logs: logs.text() },
-    },
-  );
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Copies, so that nothing that cells use belongs to the user that cells run as. */
+function publish(from: string, to: string, names: string[]): void {
+  mkdirSync(to, { recursive: true });
+  for (const name of names) {
+    const file = openSync(join(from, name), constants.O_RDONLY | constants.O_NOFOLLOW);
+    writeFileSync(join(to, name), readFileSync(file));
+    closeSync(file);
+  }
 }

@@ -1,22 +1,28 @@
 /**
- * Third-party packages for Python in Wasm: wheels of pure Python, which run anywhere. A package with native code has
- * none for this engine; that is found out once, at install time, and remembered.
+ * Third-party packages for Python in Wasm: wheels of pure Python, which run anywhere, and wheels whose native code was
+ * built for this engine. A package that has neither is found out once, at install time, and remembered.
  *
  * @module
  */
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Bundle } from '../../load/bundle.ts';
 import type { Interpreter } from '../python/interpreter.ts';
 import { installWheels, requirementsOfBundle } from '../python/requirements.ts';
+import { nativeCodeIn } from './native-code.ts';
 import { PYODIDE } from './pyodide.ts';
 
 const LANGUAGE = PYODIDE.python.split('.').slice(0, 2).join('.');
-/** Any machine, this language, no native code. Bytecode of pip's own interpreter would be of no use. */
-const PURE_PYTHON = [
-  ...['--platform', 'any', '--implementation', 'py', '--abi', 'none'],
-  ...['--python-version', LANGUAGE, '--no-compile'],
+const ABI = `cp${LANGUAGE.replace('.', '')}`;
+/** Bytecode of pip's own interpreter would be of no use. */
+const THIS_LANGUAGE = ['--python-version', LANGUAGE, '--no-compile'];
+/** Any machine, no native code. */
+const PURE_PYTHON = [...THIS_LANGUAGE, '--platform', 'any', '--implementation', 'py', '--abi', 'none'];
+/** The same, and native code for this engine. */
+const THIS_ENGINE = [
+  ...[...THIS_LANGUAGE, '--platform', PYODIDE.platform, '--platform', 'any', '--implementation', 'cp'],
+  ...['--abi', ABI, '--abi', 'abi3', '--abi', 'none'],
 ];
 
 export interface WasmEnvironmentOptions {
@@ -43,21 +49,51 @@ export function wasmEnvironment(options: WasmEnvironmentOptions): WasmEnvironmen
   };
 }
 
+export interface WasmInstallOptions extends WasmEnvironmentOptions {
+  interpreter: Interpreter;
+  /** Puts native code of the packages in this folder into an engine; throws when that is impossible. */
+  link: (packages: string) => Promise<unknown>;
+}
+
 /** Fetches the packages; returns why that is impossible, if it is. */
-export async function installWasmEnvironment(
-  { home, bundle }: WasmEnvironmentOptions,
-  interpreter: Interpreter,
-): Promise<string | undefined> {
-  const requirements = requirementsOfBundle(bundle);
+export async function installWasmEnvironment(options: WasmInstallOptions): Promise<string | undefined> {
+  const requirements = requirementsOfBundle(options.bundle);
   if (requirements.length === 0) return undefined;
-  const folder = folderFor(home, requirements);
+  const folder = folderFor(options.home, requirements);
+  if (existsSync(folder)) return undefined;
+  const draft = `${folder}.${randomBytes(6).toString('hex')}`;
   try {
-    await installWheels({ interpreter, requirements, folder, pipOptions: PURE_PYTHON });
+    const { interpreter } = options;
+    await installWheels({ interpreter, requirements, folder: draft, pipOptions: THIS_ENGINE });
+    if (nativeCodeIn(draft).length > 0 && (await isPureToo({ interpreter, draft, folder }))) return undefined;
+    if (nativeCodeIn(draft).length > 0) await options.link(draft);
+    renameSync(draft, folder);
     return undefined;
   } catch (error) {
+    // Another process may have been faster.
+    if (existsSync(folder)) return undefined;
     const cause = error instanceof Error ? error.message : String(error);
-    return `not all of its requirements are pure Python: ${cause}`;
+    return `not all of its requirements are pure Python or have native code for it (${ABI}, ${PYODIDE.platform}): ${cause}`;
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
   }
+}
+
+interface PureOptions {
+  interpreter: Interpreter;
+  draft: string;
+  folder: string;
+}
+
+/** Where the very same versions are there without native code, nothing has to be linked. */
+async function isPureToo({ interpreter, draft, folder }: PureOptions): Promise<boolean> {
+  const requirements = readdirSync(draft)
+    .filter((name) => name.endsWith('.dist-info'))
+    .map((name) => name.slice(0, -'.dist-info'.length).replace('-', '=='));
+  return installWheels({ interpreter, requirements, folder, pipOptions: PURE_PYTHON }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Keeps the reason for later calls. Only for one that would be the same next time. */
@@ -68,7 +104,9 @@ export function rememberRefusal({ home, bundle }: WasmEnvironmentOptions, reason
 }
 
 function folderFor(home: string, requirements: string[]): string {
-  const key = createHash('sha256').update(JSON.stringify(['python-wasm', LANGUAGE, requirements]));
+  const key = createHash('sha256').update(
+    JSON.stringify(['python-wasm', ABI, PYODIDE.platform, requirements]),
+  );
   return join(home, 'environments', key.digest('hex').slice(0, 32));
 }
 

@@ -4,10 +4,8 @@
  * @module
  */
 /* oxlint-disable no-underscore-dangle -- names of the C library */
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readEngine, type Engine } from '../../../guest/wasm/python/cell/engine-files.ts';
+import type { Engine } from '../../../guest/wasm/python/cell/engine-files.ts';
 import { ports } from '../../../guest/wasm/python/cell/ports.ts';
 import { FixedTree } from '../../../guest/wasm/python/files/fixed-tree.ts';
 import { DeviceTree } from '../../../guest/wasm/python/files/devices.ts';
@@ -17,6 +15,7 @@ import { Interpreter } from '../../../guest/wasm/python/engine/interpreter.ts';
 import type { Skill } from '../../../src/index.ts';
 import { writeSkill } from '../../write-skill.ts';
 import { openTestRuntime } from '../test-runtime.ts';
+import { readInstalled } from './installed.ts';
 
 const { runtime, folder, close } = openTestRuntime();
 afterAll(close);
@@ -202,7 +201,7 @@ describe('the library', () => {
 
 describe('the interpreter', () => {
   test('is byte for byte what it was after any call', () => {
-    const engine = readInstalled();
+    const engine = readInstalled(runtime.home);
     const interpreter = bareInterpreter(engine);
     const { layout, functions } = engine.facts;
     const init = { task: 'inspect', env: { A: 'b' } };
@@ -223,19 +222,13 @@ describe('the interpreter', () => {
   });
 
   test('remembers that a bridge to JavaScript was touched', () => {
-    const interpreter = bareInterpreter(readInstalled());
+    const interpreter = bareInterpreter(readInstalled(runtime.home));
     expect(() => interpreter.alarm.stub('js2python_js')()).toThrow(/no js2python_js/);
     expect(() => interpreter.alarm.check()).toThrow(/no js2python_js/);
     interpreter.alarm.reset();
     expect(() => interpreter.alarm.check()).not.toThrow();
   });
 });
-
-function readInstalled(): Engine {
-  const place = join(runtime.home, 'python-wasm');
-  const [name = ''] = readdirSync(place);
-  return readEngine(join(place, name));
-}
 
 function bareInterpreter(engine: Engine): Interpreter {
   const outside = ports((code) => expect.fail(`exit ${code}`));

@@ -5,6 +5,7 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { EngineCode, Image } from '../engine/interpreter.ts';
+import { loadLibraries } from '../dlopen/files.ts';
 import { FixedTree } from '../files/fixed-tree.ts';
 import type { EngineFacts } from '../install/build.ts';
 
@@ -16,9 +17,10 @@ export interface Engine {
   library: FixedTree;
 }
 
-export function readEngine(folder: string): Engine {
+/** `imageFolder` holds the base image: it is made anew from time to time, the code is not. */
+export function readEngine(folder: string, imageFolder: string, packages: string = ''): Engine {
   const read = (name: string): Uint8Array => readFileSync(`${folder}/${name}`);
-  const facts = JSON.parse(readFileSync(`${folder}/engine.json`, 'utf8')) as EngineFacts;
+  const facts = JSON.parse(readFileSync(`${imageFolder}/engine.json`, 'utf8')) as EngineFacts;
   const library = new FixedTree();
   const size = statSync(`${folder}/library.zip`).size;
   library.addFile(['python314.zip'], size, () => read('library.zip'));
@@ -26,8 +28,9 @@ export function readEngine(folder: string): Engine {
     code: {
       module: new WebAssembly.Module(read('engine.wasm')),
       trampoline: new WebAssembly.Module(read('trampoline.wasm')),
+      libraries: facts.linked && loadLibraries(facts.linked, packages),
     },
-    image: { memory: read('image.bin'), stackPointer: facts.stackPointer },
+    image: { memory: readFileSync(`${imageFolder}/image.bin`), stackPointer: facts.stackPointer },
     facts,
     library,
   };

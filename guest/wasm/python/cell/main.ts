@@ -1,19 +1,21 @@
 /**
- * Entry of a Python cell: `main.js <engine> <bundle> [<packages>]`. Says that it is there, is told what it serves, and
- * answers one call after the other. There is no event loop in it: it waits by reading.
+ * Entry of a Python cell: `main.js engine=… image=… bundle=… [packages=…] [saved=…]`, all of them folders. Says that it is
+ * there, is told what it serves, and answers one call after the other. There is no event loop in it: it waits by reading.
  *
  * @module
  */
+import { readFileSync } from 'node:fs';
 import type { Frame } from '../../cell/channel.ts';
 import { BrokerError } from '../../wasi/broker-client.ts';
 import { SyncChannel } from './channel.ts';
 import type { Answer, PythonInit } from './contract.ts';
 import { describeEnd } from './end.ts';
 import { readEngine, readFolder } from './engine-files.ts';
+import type { FixedTree } from '../files/fixed-tree.ts';
 import { ports } from './ports.ts';
 import { PythonCell, type HostLine } from './python-cell.ts';
 
-const [, , engineFolder = '', bundleFolder = '', packagesFolder] = process.argv;
+const folders = new Map(process.argv.slice(2).map((argument) => argument.split('=') as [string, string]));
 /** As a process ends that reached for memory that is not its own. */
 const EXIT_OF_TRAP = 139;
 const channel = new SyncChannel(() => exit(EXIT_OF_TRAP));
@@ -26,7 +28,7 @@ let asked = 0;
 
 channel.send({ t: 'ready' });
 // Prepared while the host confines this process.
-const engine = readEngine(engineFolder);
+const engine = readEngine(folder('engine'), folder('image'), folder('packages'));
 let cell: PythonCell | undefined;
 
 for (let frame = channel.receive(); frame; frame = channel.receive()) {
@@ -36,17 +38,20 @@ for (let frame = channel.receive(); frame; frame = channel.receive()) {
 process.exit(0);
 
 function load(init: PythonInit): void {
-  const folders = {
-    '/skill': readFolder(bundleFolder),
-    ...(packagesFolder === undefined ? {} : { '/deps': readFolder(packagesFolder) }),
-  };
+  const trees: Record<string, FixedTree> = { '/skill': readFolder(folder('bundle')) };
+  if (folders.has('packages')) trees['/deps'] = readFolder(folder('packages'));
+  const saved = folders.has('saved') ? readFileSync(`${folder('saved')}/image.bin`) : undefined;
   try {
-    cell = new PythonCell({ engine, init, folders, ports: ports(exit), collect });
-    channel.send({ t: 'loaded' });
+    cell = new PythonCell({ engine, init, folders: trees, ports: ports(exit), saved, collect });
+    channel.send({ t: 'loaded' }, cell.save());
   } catch (error) {
     const { t: _, ...body } = describeEnd(error)?.body ?? { type: 'Trap', message: String(error) };
     channel.send({ t: 'failed', ...body });
   }
+}
+
+function folder(name: string): string {
+  return folders.get(name) ?? '';
 }
 
 function serve(served: PythonCell, { body: { call }, payload: params }: Frame): void {

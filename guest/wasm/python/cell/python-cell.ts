@@ -6,6 +6,7 @@
  */
 import type { BrokerAnswer } from '../../wasi/broker-client.ts';
 import { Interpreter, OutOfMemory, PAGE_BYTES, type Image } from '../engine/interpreter.ts';
+import type { GuestMemory } from '../engine/memory.ts';
 import { BrokerTree, type Ask } from '../files/broker-tree.ts';
 import { DeviceTree } from '../files/devices.ts';
 import type { FixedTree } from '../files/fixed-tree.ts';
@@ -17,6 +18,7 @@ import type { Answer, PythonInit } from './contract.ts';
 import type { Engine } from './engine-files.ts';
 import { describeEnd } from './end.ts';
 import { GuestChannel } from './guest-channel.ts';
+import { decodeImage, encodeImage, type Overheard, type SavedImageOptions } from './saved-image.ts';
 
 /** Room beyond the image, so that small calls need not grow the memory. */
 const SPARE_PAGES = 16;
@@ -40,14 +42,10 @@ export interface PythonCellOptions {
   /** Fixed folders by the path where the guest sees them. */
   folders: Record<string, FixedTree>;
   ports: Ports;
+  /** The image that an earlier process of this skill handed over. */
+  saved?: Buffer | undefined;
   /** Gives memory back that nobody refers to any more, at once. */
   collect: () => void;
-}
-
-/** What the module body said before there was a call that could hear it. */
-interface Overheard {
-  logs: Uint8Array[];
-  denials: Record<string, unknown>[];
 }
 
 interface Surroundings {
@@ -65,13 +63,31 @@ export class PythonCell {
   #scratch: ScratchTree[] = [];
   #image: Image;
   #overheard: Overheard = { logs: [], denials: [] };
+  /** True when the image holds something that another process should not have: a time or a random number. */
+  #isOfThisMoment = false;
+  readonly #isSaved: boolean;
 
   constructor(options: PythonCellOptions) {
     this.#options = options;
-    this.#devices = new DeviceTree(options.ports.random);
+    const ports = this.#watched(options.ports);
+    this.#devices = new DeviceTree(ports.random);
     this.#image = options.engine.image;
-    this.#surroundings = { process: this.#newProcess(NOBODY), ports: options.ports, env: {} };
-    this.#loadAhead();
+    this.#surroundings = { process: this.#newProcess(NOBODY), ports, env: {} };
+    const known = options.saved && decodeImage(options.saved, this.#savedImageOptions());
+    if (known) ({ image: this.#image, overheard: this.#overheard } = known);
+    else this.#loadAhead();
+    this.#isSaved = known !== undefined;
+    this.#running();
+  }
+
+  /** The image for later processes of this skill; undefined when each of them has to make its own. */
+  save(): Buffer | undefined {
+    const { engine, init } = this.#options;
+    const isFinal = this.#image.stackPointer === engine.image.stackPointer && !this.#isOfThisMoment;
+    if (this.#isSaved || init.keepBytes === 0 || !isFinal) return undefined;
+    const skill = { image: this.#image, overheard: this.#overheard };
+    const encoded = encodeImage(skill, this.#savedImageOptions());
+    return encoded.length <= init.keepBytes ? encoded : undefined;
   }
 
   /** Runs one call. The cell has to be reset before the next. Throws after a trap. */
@@ -95,9 +111,31 @@ export class PythonCell {
 
   /** Takes back everything that the call did. */
   reset(): void {
-    if (this.#grownPages() > MAX_GROWTH_PAGES) this.#renew();
+    if (this.#grownPages() > MAX_GROWTH_PAGES || !this.#running().isIntact) this.#renew();
+    else if (this.#options.init.fresh.newInstance)
+      this.#interpreter = this.#newInterpreter(this.#running().memory);
     else this.#running().restore(this.#image, this.#options.engine.facts.layout);
     this.#surroundings.process = this.#newProcess(NOBODY);
+  }
+
+  #savedImageOptions(): SavedImageOptions {
+    const { engine, init } = this.#options;
+    return {
+      base: engine.image,
+      baseDigest: engine.facts.digest,
+      maxBytes: init.limits.pages * PAGE_BYTES,
+    };
+  }
+
+  /** Notes who looks at a clock or draws a random number. */
+  #watched(ports: Ports): Ports {
+    const note = (): void => void (this.#isOfThisMoment = true);
+    return {
+      ...ports,
+      now: () => (note(), ports.now()),
+      elapsed: () => (note(), ports.elapsed()),
+      random: (into) => (note(), ports.random(into)),
+    };
   }
 
   #grownPages(): number {
@@ -124,7 +162,8 @@ export class PythonCell {
 
   /**
    * Runs the module body for all calls, if that leaves nothing outside of the memory: no open file, no scratch file, no
-   * question to the broker. Else the body is run by every call anew, as it would be in a process of its own.
+   * question to the broker. Else, or if the operator wants it so, the body is run by every call anew, as it would be in
+   * a process of its own.
    */
   #loadAhead(): void {
     const { layout } = this.#options.engine.facts;
@@ -135,11 +174,13 @@ export class PythonCell {
       denied: (body) => overheard.denials.push(body),
     });
     this.#prepare();
-    if (this.#runsBody() && this.#isPristine(overheard)) {
+    this.#isOfThisMoment = false;
+    if (!this.#options.init.fresh.strict && this.#runsBody() && this.#isPristine(overheard)) {
       this.#overheard = overheard;
     } else {
       this.reset();
       this.#prepare();
+      this.#isOfThisMoment = false;
     }
     this.#image = this.#running().takeImage(layout);
     this.reset();
@@ -161,7 +202,7 @@ export class PythonCell {
     return this.#surroundings.process.isPristine && hasNoFiles && printed <= output;
   }
 
-  #newInterpreter(): Interpreter {
+  #newInterpreter(memory?: GuestMemory): Interpreter {
     const { engine, init } = this.#options;
     const initialPages = this.#image.memory.length / PAGE_BYTES + SPARE_PAGES;
     if (initialPages > init.limits.pages) throw new OutOfMemory('Python does not fit into the memory limit');
@@ -170,6 +211,7 @@ export class PythonCell {
       initialPages,
       maxPages: init.limits.pages,
       surroundings: this.#surroundings,
+      ...(memory ? { memory } : {}),
     });
     interpreter.restore(this.#image, engine.facts.layout);
     return interpreter;

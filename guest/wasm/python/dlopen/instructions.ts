@@ -49,7 +49,7 @@ function readInstruction(body: Reader, into: Instruction): void {
   const code = isPrefixed ? body.u32() : first;
   const table = first === 0xfc ? BULK : first === 0xfd ? SIMD : PLAIN;
   const kind = table.immediates[code] ?? IMMEDIATE.refused;
-  if (kind === IMMEDIATE.refused) body.fail(featureOf(isPrefixed ? first : 0, code), at);
+  if (kind === IMMEDIATE.refused) body.fail(featureOf(first >= 0xe0 ? first : 0, code), at);
   into.opcode = isPrefixed ? first * 0x100 + code : code;
   readImmediate(body, kind, into);
 }

@@ -10,7 +10,7 @@ import { readLibrary } from './library.ts';
 import { inOrder } from './order.ts';
 import { planLinks } from './plan.ts';
 import { readShape } from './shape.ts';
-import { engineSymbols } from './symbols.ts';
+import { engineSymbols, type EngineSymbols } from './symbols.ts';
 
 export interface Linked {
   code: LibraryCode;
@@ -24,8 +24,10 @@ export function linkLibraries(
   engine: Uint8Array,
   libraries: ReadonlyMap<string, Uint8Array>,
 ): Linked | undefined {
-  if (libraries.size === 0) return undefined;
-  const symbols = engineSymbols(readShape(engine));
+  return libraries.size === 0 ? undefined : linkTo(engineSymbols(readShape(engine)), libraries);
+}
+
+export function linkTo(symbols: EngineSymbols, libraries: ReadonlyMap<string, Uint8Array>): Linked {
   const ordered = inOrder([...libraries].map(([path, bytes]) => readLibrary(path, bytes)));
   const { plan, engineExports, arities } = planLinks({
     engine: symbols,

@@ -175,12 +175,12 @@ class Planner {
 
   /** Where the engine has it already: its code compares addresses of functions. */
   #engineSlot(name: string, index: number): number {
-    const known = this.#engine.slots.get(index);
+    const known =
+      this.#engine.slots.get(index) ??
+      this.#plan.added.find((one) => one.library === undefined && one.name === name)?.slot;
     if (known !== undefined) return known;
     this.#used.add(name);
-    const slot = this.#addSlot({ name }, this.#engine.arity(index));
-    this.#engine.slots.set(index, slot);
-    return slot;
+    return this.#addSlot({ name }, this.#engine.arity(index));
   }
 
   #librarySlot(library: number, name: string): number {

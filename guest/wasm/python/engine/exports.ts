@@ -8,6 +8,8 @@ type Pointer = number;
 
 export interface EngineExports {
   __indirect_function_table: WebAssembly.Table;
+  references_1: WebAssembly.Table;
+  references_2: WebAssembly.Table;
   __stack_pointer: WebAssembly.Global;
   __stack_low: WebAssembly.Global;
   _PyRuntime: WebAssembly.Global;
@@ -33,7 +35,13 @@ export interface EngineExports {
   PyErr_Print: () => void;
 }
 
-export const KEPT_EXPORTS: readonly (keyof EngineExports)[] = [
+/**
+ * Tables of references to JavaScript. An image does not hold them, and nothing here uses them; but code that corrupts
+ * the memory could make them longer, so they are watched. By their index.
+ */
+export const REFERENCE_TABLES = { references_1: 1, references_2: 2 } as const;
+
+export const KEPT_EXPORTS: readonly Exclude<keyof EngineExports, keyof typeof REFERENCE_TABLES>[] = [
   '__indirect_function_table',
   '__stack_pointer',
   '__stack_low',

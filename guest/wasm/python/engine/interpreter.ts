@@ -75,6 +75,11 @@ export class Interpreter {
       new Libraries({ ...code.libraries, memory: this.memory.memory, engine: instance.exports });
   }
 
+  /** False when something changed that no image brings back. */
+  get isIntact(): boolean {
+    return this.exports.references_1.length + this.exports.references_2.length === 0;
+  }
+
   get pages(): number {
     return this.memory.memory.buffer.byteLength / PAGE_BYTES;
   }

@@ -16,6 +16,7 @@ const MEMORY = 5;
 const EXPORTS = 7;
 const DATA = 11;
 const DATA_COUNT = 12;
+const TABLE_KIND = 1;
 
 export interface DataSegment {
   address: number;
@@ -32,6 +33,8 @@ export interface RewriteOptions {
   maxPages: number;
   /** Names of the exports that stay; a missing one is an error. */
   keep: readonly string[];
+  /** Tables that are exported besides, by name. */
+  tables: Readonly<Record<string, number>>;
 }
 
 export function rewriteModule(bytes: Uint8Array, options: RewriteOptions): Rewritten {
@@ -45,7 +48,7 @@ export function rewriteModule(bytes: Uint8Array, options: RewriteOptions): Rewri
     if (id === CUSTOM || id === DATA_COUNT || id === MEMORY) continue;
     if (id === DATA) data = readData(section);
     else if (id === IMPORTS) emit(out, id, withMemoryImport(section, options));
-    else if (id === EXPORTS) emit(out, id, onlyKept(section, options.keep));
+    else if (id === EXPORTS) emit(out, id, onlyKept(section, options));
     else emit(out, id, bytes.subarray(section.position, section.end));
   }
   return { module: out.view.slice(), data };
@@ -69,7 +72,7 @@ function withMemoryImport(section: Reader, { minPages, maxPages }: RewriteOption
   return out.view;
 }
 
-function onlyKept(section: Reader, keep: readonly string[]): Uint8Array {
+function onlyKept(section: Reader, { keep, tables }: RewriteOptions): Uint8Array {
   const wanted = new Set(keep);
   const kept: Uint8Array[] = [];
   for (let left = section.u32(); left > 0; left--) {
@@ -81,8 +84,13 @@ function onlyKept(section: Reader, keep: readonly string[]): Uint8Array {
   }
   if (wanted.size > 0) section.fail(`The engine does not export ${[...wanted].join(', ')}`);
   const out = new Writer();
-  out.u32(kept.length);
+  out.u32(kept.length + Object.keys(tables).length);
   for (const entry of kept) out.bytes(entry);
+  for (const [name, index] of Object.entries(tables)) {
+    out.name(name);
+    out.byte(TABLE_KIND);
+    out.u32(index);
+  }
   return out.view;
 }
 

@@ -68,7 +68,7 @@ class ScratchFile {
       this.#reserve(size);
     } else {
       this.#quota.giveBack(this.size - size);
-      this.#content.fill(0, size, this.size);
+      this.#release(size);
     }
     this.size = size;
   }
@@ -90,6 +90,12 @@ class ScratchFile {
   /** What has no name and no reader any more costs nothing any more. */
   #settle(): void {
     if (this.#isRemoved && this.#opens === 0) this.resize(0);
+  }
+
+  /** What no longer counts must not be held either. */
+  #release(size: number): void {
+    if (size < this.#content.length / 2) this.#content = this.#content.slice(0, size);
+    else this.#content.fill(0, size, this.size);
   }
 
   #reserve(size: number): void {

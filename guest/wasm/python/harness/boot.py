@@ -7,7 +7,7 @@ _before = set(sys.modules)
 
 import base64, bisect, collections, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, enum, fractions  # noqa: E401, E402
 import functools, hashlib, heapq, hmac, html, html.parser, inspect, io, itertools, json, logging, math, operator  # noqa: E401, E402
-import os, pathlib, random, re, secrets, statistics, string, struct, tempfile, textwrap, time, traceback, types  # noqa: E401, E402
+import os, pathlib, random, re, secrets, selectors, statistics, string, struct, tempfile, textwrap, time, traceback, types  # noqa: E401, E402
 import typing, unicodedata, urllib.parse, uuid  # noqa: E401, E402
 
 import _skillcell.wasm_library  # noqa: E402

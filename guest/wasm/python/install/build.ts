@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { createHash } from 'node:crypto';
 import { boot, findFunction, runSource } from '../engine/boot.ts';
-import { KEPT_EXPORTS } from '../engine/exports.ts';
+import { KEPT_EXPORTS, REFERENCE_TABLES } from '../engine/exports.ts';
 import { Interpreter, PAGE_BYTES, type EngineCode, type Image, type Layout } from '../engine/interpreter.ts';
 import { rewriteModule, type DataSegment } from '../engine/rewrite.ts';
 import { tableArities, trampolineModule } from '../engine/trampoline.ts';
@@ -13,6 +14,8 @@ import { DeviceTree } from '../files/devices.ts';
 import { FixedTree } from '../files/fixed-tree.ts';
 import { Mounts } from '../files/mounts.ts';
 import { Quota, ScratchTree } from '../files/scratch.ts';
+import { linkLibraries } from '../dlopen/link.ts';
+import type { LinkPlan } from '../dlopen/plan.ts';
 import type { Ports } from '../host/context.ts';
 import { GuestProcess } from '../host/process.ts';
 import { checkImports } from './known-imports.ts';
@@ -29,8 +32,12 @@ const BASE_ENV = { PATH: '/usr/bin:/bin', HOME: '/tmp', TMPDIR: '/tmp', LANG: 'C
 export interface EngineInput {
   engine: Uint8Array;
   library: Uint8Array;
+  /** True when the library has been through this before, and only the image is to be made anew. */
+  isCompiled: boolean;
   /** `boot` and `compile` are scripts; `added` are modules, and additions to modules of the library, by their path. */
   sources: { boot: string; compile: string; added: Record<string, string> };
+  /** Native code of packages, by the path where the guest sees it. */
+  libraries: ReadonlyMap<string, Uint8Array>;
   /** Gets what the interpreter prints. */
   report: (text: string) => void;
 }
@@ -39,8 +46,12 @@ export interface EngineInput {
 export interface EngineFacts {
   layout: Layout;
   stackPointer: number;
+  /** sha256 of the image. */
+  digest: string;
   /** Addresses of the Python functions that a cell calls. */
   functions: { prepare: number; load: number; serve: number };
+  /** The native code of packages that is in the image. */
+  linked?: LinkPlan | undefined;
 }
 
 export interface BuiltEngine {
@@ -53,15 +64,21 @@ export interface BuiltEngine {
 
 export function buildEngine(input: EngineInput): BuiltEngine {
   const { engine, sources } = input;
+  const linked = linkLibraries(engine, input.libraries);
   const { module, data } = rewriteModule(engine, {
     minPages: MIN_PAGES,
     maxPages: MAX_PAGES,
-    keep: KEPT_EXPORTS,
+    keep: [...KEPT_EXPORTS, ...(linked?.engineExports ?? [])],
+    tables: REFERENCE_TABLES,
   });
-  const trampoline = trampolineModule(tableArities(engine));
-  const code = { module: new WebAssembly.Module(module), trampoline: new WebAssembly.Module(trampoline) };
+  const trampoline = linked?.trampoline ?? trampolineModule(tableArities(engine));
+  const code = {
+    module: new WebAssembly.Module(module),
+    trampoline: new WebAssembly.Module(trampoline),
+    libraries: linked?.code,
+  };
   checkImports(code.module);
-  const library = compileLibrary({ ...input, code, data });
+  const library = input.isCompiled ? input.library : compileLibrary({ ...input, code, data });
   const { interpreter, layout } = start({ ...input, code, data, library, scratch: newScratch() });
   runSource(interpreter, sources.boot);
   const find = (name: string): number => findFunction(interpreter, name);
@@ -72,7 +89,13 @@ export function buildEngine(input: EngineInput): BuiltEngine {
     trampoline,
     library,
     image,
-    facts: { layout, stackPointer: image.stackPointer, functions },
+    facts: {
+      layout,
+      stackPointer: image.stackPointer,
+      digest: sha256(image.memory),
+      functions,
+      linked: linked?.code.plan,
+    },
   };
 }
 
@@ -93,6 +116,7 @@ function compileLibrary(input: Started): Uint8Array {
 
 function start(input: Started & { scratch: ScratchTree }): { interpreter: Interpreter; layout: Layout } {
   const { code, data } = input;
+  const heapStart = code.libraries?.plan.end;
   const outside = ports((exitCode) => {
     throw new Error(`The engine ended with ${exitCode} while it was made`);
   });
@@ -103,12 +127,14 @@ function start(input: Started & { scratch: ScratchTree }): { interpreter: Interp
   });
   const interpreter = new Interpreter({
     code,
-    initialPages: pagesFor(data),
+    initialPages: pagesFor(data, heapStart),
     maxPages: BUILD_PAGES,
     surroundings: { process, ports: outside, env: BASE_ENV },
   });
   const hashSeed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 1;
-  return { interpreter, layout: boot(interpreter, { data, library: LIBRARY, hashSeed }) };
+  const layout = boot(interpreter, { data, library: LIBRARY, hashSeed, heapStart });
+  interpreter.libraries?.initialise();
+  return { interpreter, layout };
 }
 
 function mountsFor(
@@ -131,9 +157,13 @@ function mountsFor(
   return mounts;
 }
 
-function pagesFor(data: DataSegment[]): number {
-  const end = data.reduce((most, { address, bytes }) => Math.max(most, address + bytes.length), 0);
+function pagesFor(data: DataSegment[], heapStart: number = 0): number {
+  const end = data.reduce((most, { address, bytes }) => Math.max(most, address + bytes.length), heapStart);
   return Math.max(MIN_PAGES, Math.ceil(end / PAGE_BYTES) + 64);
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function newScratch(): ScratchTree {

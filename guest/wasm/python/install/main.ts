@@ -1,31 +1,46 @@
 /**
  * Makes what every Python cell starts from: the rewritten engine, the compiled standard library and the base image.
- * Runs once per version, in a process that can be killed: `main.js <folder>`, with the input in `<folder>/input`.
+ * Runs in a process that can be killed: `main.js <folder> [<packages>]`, with the input in `<folder>/input`. Made once per version are
+ * the folders `code` and `image`; with a library that is compiled already, only another `image` with another hash seed.
  *
  * @module
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { findLibraries } from '../dlopen/files.ts';
 import { buildEngine, type EngineInput } from './build.ts';
 
 interface InputFile {
   /** Digests that the input has to have. */
   sha256: { engine: string; library: string };
   sources: EngineInput['sources'];
+  isCompiled: boolean;
 }
 
-const [, , folder = ''] = process.argv;
+const [, , folder = '', packages] = process.argv;
 const read = (name: string): Uint8Array => new Uint8Array(readFileSync(`${folder}/input/${name}`));
-const { sha256, sources } = JSON.parse(readFileSync(`${folder}/input/input.json`, 'utf8')) as InputFile;
+const { sha256, sources, isCompiled } = JSON.parse(
+  readFileSync(`${folder}/input/input.json`, 'utf8'),
+) as InputFile;
 const engine = demand(read('engine.wasm'), sha256.engine);
 const library = demand(read('library.zip'), sha256.library);
-const built = buildEngine({ engine, library, sources, report: (text) => process.stderr.write(text) });
+const report = (text: string): unknown => process.stderr.write(text);
+const libraries = packages === undefined ? new Map<string, Uint8Array>() : findLibraries(packages);
+const built = buildEngine({ engine, library, isCompiled, sources, libraries, report });
 
-writeFileSync(`${folder}/engine.wasm`, built.module);
-writeFileSync(`${folder}/trampoline.wasm`, built.trampoline);
-writeFileSync(`${folder}/library.zip`, built.library);
-writeFileSync(`${folder}/image.bin`, built.image.memory);
-writeFileSync(`${folder}/engine.json`, JSON.stringify(built.facts));
+write('image', { 'image.bin': built.image.memory, 'engine.json': JSON.stringify(built.facts) });
+if (!isCompiled) {
+  write('code', {
+    'engine.wasm': built.module,
+    'trampoline.wasm': built.trampoline,
+    'library.zip': built.library,
+  });
+}
+
+function write(name: string, files: Record<string, Uint8Array | string>): void {
+  mkdirSync(`${folder}/${name}`);
+  for (const [file, content] of Object.entries(files)) writeFileSync(`${folder}/${name}/${file}`, content);
+}
 
 function demand(bytes: Uint8Array, digest: string): Uint8Array {
   const found = createHash('sha256').update(bytes).digest('hex');

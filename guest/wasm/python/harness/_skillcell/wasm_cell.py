@@ -10,6 +10,8 @@ import sys
 
 from . import cell, denials, minijson
 
+# Kept, for a skill may replace them.
+_random_state, _urandom = random.getstate, os.urandom
 # Library modules that are in the base image; set when it is made.
 PRELOADED = []
 
@@ -23,6 +25,8 @@ class _Cell:
 
 def prepare(data):
     """Takes over what the grant says: environment, files, and which modules the bundle brings itself."""
+    # The base image has a state of the generator in it that every skill would start with.
+    random.seed()
     init = minijson.loads(data)
     os.environ.update(init["env"])
     if init["task"] == "inspect":
@@ -38,6 +42,7 @@ def prepare(data):
         wasm_network.install()
     denials.install(init["view"], denials.Reporter())
     _Cell.loader = cell._Loader(init)
+    _Cell.loader.compile()
     _Cell.work = lambda params: _Cell.loader.skill()(params)
 
 
@@ -45,7 +50,11 @@ def load(_):
     """Runs the module body ahead of the calls. Its failure is kept for the call that needs the skill."""
     if _Cell.loader is None:
         return
+    before = _random_state()
     _Cell.loader.run()
+    if _random_state() != before:
+        # The layer sees who draws from the outside; this was drawn from what had been seeded before.
+        _urandom(1)
     flush()
     # What the body left is looked at by no later collection: calls stay cheap.
     gc.collect()

@@ -154,8 +154,12 @@ class _Response:
     """The broker's answer as the bytes that a server would have sent."""
 
     def __init__(self, sock):
-        method, path, headers, body = _read_request(bytes(sock._sent))
         host, port = sock._peer
+        request = _read_request(bytes(sock._sent))
+        if request is None:
+            asked = "connect %s:%d" % (host, port)
+            raise denials.NetworkDenied(denials.Reporter().report("network", asked, "only http is let through"))
+        method, path, headers, body = request
         scheme = "https" if sock._is_secure else "http"
         authority = _authority(host, port, 443 if sock._is_secure else 80)
         self._shown = "%s %s://%s%s" % (method, scheme, authority, path.partition("?")[0])
@@ -196,13 +200,14 @@ def _authority(host, port, usual):
 
 
 def _read_request(sent):
+    """Method, path, headers and body; None if it is no http."""
     head, found, rest = sent.partition(b"\r\n\r\n")
     if not found or len(head) > _MOST_HEAD:
-        raise OSError(errno.EPROTONOSUPPORT, "only http is spoken here")
+        return None
     first, *lines = head.decode("latin-1").split("\r\n")
     parts = first.split(" ")
     if len(parts) != 3 or not parts[2].startswith("HTTP/1"):
-        raise OSError(errno.EPROTONOSUPPORT, "only http is spoken here")
+        return None
     pairs = [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
     chunked = any(name.lower() == "transfer-encoding" and "chunked" in value.lower() for name, value in pairs)
     headers = [[name, value] for name, value in pairs if name.lower() not in _NOT_SENT]

@@ -1,0 +1,121 @@
+/**
+ * The image of a skill as it is kept between processes: the pages in which it differs from the base image. It came out of
+ * the memory of a guest and was kept by the host unread, so it is checked here again. Whatever it holds, it is only ever
+ * the memory of the very same skill.
+ *
+ * Layout: sha256 of the rest; compressed: u32 length of the JSON, the JSON, u32 for each page, the pages.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { PAGE_BYTES, type Image } from '../engine/interpreter.ts';
+
+/** Smaller than the pages of Wasm: much of such a page stays as it was. */
+const DELTA_BYTES = 4096;
+const DIGEST_BYTES = 32;
+const WORD_BYTES = 4;
+const FASTEST = 1;
+
+/** What the module body said before there was a call that could hear it. */
+export interface Overheard {
+  logs: Uint8Array[];
+  denials: Record<string, unknown>[];
+}
+
+/** An image that many calls start from, and what the module body said while it was made. */
+export interface SkillImage {
+  image: Image;
+  overheard: Overheard;
+}
+
+interface Head {
+  /** Digest of the base image. */
+  base: string;
+  bytes: number;
+  pages: number;
+  logs: string[];
+  denials: Record<string, unknown>[];
+}
+
+export interface SavedImageOptions {
+  base: Image;
+  /** Digest of the base image. */
+  baseDigest: string;
+  /** Largest memory that the skill may have. */
+  maxBytes: number;
+}
+
+export function encodeImage({ image, overheard }: SkillImage, options: SavedImageOptions): Buffer {
+  const { memory } = image;
+  const pages = changedPages(memory, options.base.memory);
+  const head: Head = {
+    base: options.baseDigest,
+    bytes: memory.length,
+    pages: pages.length,
+    logs: overheard.logs.map((bytes) => Buffer.from(bytes).toString('base64')),
+    denials: overheard.denials,
+  };
+  const text = Buffer.from(JSON.stringify(head));
+  const numbers = Buffer.alloc(WORD_BYTES * (pages.length + 1));
+  numbers.writeUInt32LE(text.length);
+  pages.forEach((page, at) => numbers.writeUInt32LE(page, WORD_BYTES * (at + 1)));
+  const contents = pages.map((page) => memory.subarray(page * DELTA_BYTES, (page + 1) * DELTA_BYTES));
+  const rest = Buffer.concat([
+    numbers.subarray(0, WORD_BYTES),
+    text,
+    numbers.subarray(WORD_BYTES),
+    ...contents,
+  ]);
+  const packed = zstdCompressSync(rest, { params: { [constants.ZSTD_c_compressionLevel]: FASTEST } });
+  return Buffer.concat([digestOf(packed), packed]);
+}
+
+/** Undefined when it is damaged, or was made for another base image. */
+export function decodeImage(saved: Buffer, options: SavedImageOptions): SkillImage | undefined {
+  const packed = saved.subarray(DIGEST_BYTES);
+  if (!digestOf(packed).equals(saved.subarray(0, DIGEST_BYTES))) return undefined;
+  const rest = zstdDecompressSync(packed, { maxOutputLength: 2 * options.maxBytes });
+  const textEnd = WORD_BYTES + rest.readUInt32LE(0);
+  const head = JSON.parse(rest.toString('utf8', WORD_BYTES, textEnd)) as Head;
+  const isFor =
+    head.base === options.baseDigest &&
+    head.bytes >= options.base.memory.length &&
+    head.bytes <= options.maxBytes &&
+    head.bytes % PAGE_BYTES === 0;
+  if (!isFor) return undefined;
+  const memory = new Uint8Array(head.bytes);
+  memory.set(options.base.memory);
+  layPages(memory, rest.subarray(textEnd), head.pages);
+  return {
+    image: { memory, stackPointer: options.base.stackPointer },
+    overheard: {
+      logs: head.logs.map((text) => new Uint8Array(Buffer.from(text, 'base64'))),
+      denials: head.denials,
+    },
+  };
+}
+
+function layPages(memory: Uint8Array, body: Buffer, count: number): void {
+  const contents = body.subarray(WORD_BYTES * count);
+  for (let at = 0; at < count; at++) {
+    const page = body.readUInt32LE(WORD_BYTES * at);
+    // A page that lies outside throws.
+    memory.set(contents.subarray(at * DELTA_BYTES, (at + 1) * DELTA_BYTES), page * DELTA_BYTES);
+  }
+}
+
+function changedPages(memory: Uint8Array, base: Uint8Array): number[] {
+  const zeros = new Uint8Array(DELTA_BYTES);
+  const changed: number[] = [];
+  for (let page = 0; page * DELTA_BYTES < memory.length; page++) {
+    const [start, end] = [page * DELTA_BYTES, (page + 1) * DELTA_BYTES];
+    const before = end <= base.length ? base.subarray(start, end) : zeros;
+    if (Buffer.compare(memory.subarray(start, end), before) !== 0) changed.push(page);
+  }
+  return changed;
+}
+
+function digestOf(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}

@@ -1,0 +1,69 @@
+/**
+ * Runs a program of the engine behind a wall, with one folder that it may write to, and ends it when it takes too long.
+ *
+ * @module
+ */
+import { SkillError } from '../../errors.ts';
+import type { Grant } from '../../policy/grant.ts';
+import type { Mount, Wall } from '../contract.ts';
+import { LogCapture } from '../log-capture.ts';
+import { stageGuestCode } from '../node/guest-code.ts';
+import { findNode } from '../node/node-binary.ts';
+import { nodeSpec } from '../node/spec.ts';
+
+const MIB = 1024 * 1024;
+
+export const INSTALL_GRANT: Grant = {
+  filesystem: [],
+  network: [],
+  env: {},
+  syscalls: 'default',
+  limits: {
+    timeout: 180_000,
+    cpu: 120_000,
+    memory: 1536 * MIB,
+    output: MIB,
+    processes: 0,
+    scratch: 256 * MIB,
+  },
+  withheld: [],
+};
+
+export interface InstallerOptions {
+  home: string;
+  wall: Wall;
+  /** Below `guest/wasm`, e.g. `python/install/main.js`. */
+  entry?: string;
+  /** What it reads, besides its own code. */
+  reads?: Mount[];
+}
+
+/** Its arguments are the folders: the one for its output first. */
+export async function runInstaller(options: InstallerOptions, output: string): Promise<void> {
+  const { home, wall, entry = 'python/install/main.js', reads = [] } = options;
+  const mounts = [{ host: output, guest: '/out', writable: true }, ...reads];
+  const spec = nodeSpec({
+    node: findNode(home),
+    code: stageGuestCode(home, 'wasm'),
+    entry,
+    mounts,
+    args: mounts.map(({ guest }) => guest),
+    flags: ['--max-old-space-size=512'],
+  });
+  const installer = wall.launch(spec, INSTALL_GRANT);
+  const logs = new LogCapture(installer.logs, (total) => total > MIB && installer.kill('output'));
+  const deadline = setTimeout(() => installer.kill('timeout'), INSTALL_GRANT.limits.timeout);
+  const exit = await installer.exited;
+  clearTimeout(deadline);
+  if (exit.code === 0) return;
+  const said = logs.text().trim().split('\n');
+  const reason = said.findLast((line) => /^\w*Error: /.test(line)) ?? said.at(-1) ?? '';
+  throw new SkillError(
+    'internal',
+    `Python for Wasm could not be prepared: ${installer.killReason ?? reason}`,
+    {
+      fix: 'Run `skillcell doctor`; if it finds nothing, please report this with its output.',
+      detail: { exit_code: exit.code, logs: logs.text() },
+    },
+  );
+}

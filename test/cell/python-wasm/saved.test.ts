@@ -1,0 +1,177 @@
+/**
+ * What a skill's module body made of the memory is kept for later processes of the very same skill, and for nobody else.
+ *
+ * @module
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRuntime, parsePolicy, type Runtime, type RuntimeOptions } from '../../../src/index.ts';
+import { openFolder, removeFolder, writeSkill, type SkillText } from '../../write-skill.ts';
+import { callCell, openCell, readInstalled, savedImages } from './installed.ts';
+
+const folder = openFolder();
+const home = join(folder, 'home');
+const env = { SAVED_TEST_KEY: 'an invented value' };
+afterAll(() => removeFolder(folder));
+
+function open(options: RuntimeOptions = {}): Runtime {
+  return createRuntime({ home, cwd: folder, audit: false, env, ...options });
+}
+
+/** One call in a runtime of its own, so in a process of its own. */
+async function runOnce(dir: string, options?: RuntimeOptions): Promise<unknown> {
+  const runtime = open(options);
+  try {
+    return (await runtime.execute(dir, {})).result;
+  } finally {
+    await runtime.close();
+  }
+}
+
+function skill(source: string, manifest: SkillText['manifest'] = {}): string {
+  return writeSkill(folder, { source, manifest: { execution: ['wasm'], ...manifest } });
+}
+
+const PLAIN = 'import difflib\nWORDS = ["a", "b"]\ndef execute(params):\n    return WORDS\n';
+
+beforeAll(async () => {
+  await runOnce(skill('def execute(params):\n    return 1\n'));
+}, 120_000);
+
+describe('the image of a skill', () => {
+  test('is kept once, and gives the same answers to later processes', async () => {
+    const before = savedImages(home);
+    const dir = skill(PLAIN);
+    expect(await runOnce(dir)).toEqual(['a', 'b']);
+    const after = savedImages(home);
+    expect(after).toHaveLength(before.length + 1);
+    for (let process = 0; process < 2; process++) expect(await runOnce(dir)).toEqual(['a', 'b']);
+    expect(savedImages(home)).toEqual(after);
+  });
+
+  test('tells what the body printed and was denied', async () => {
+    const dir = skill(
+      'print("loading")\ntry:\n    open("/etc/passwd")\nexcept OSError:\n    pass\ndef execute(params):\n    print("calling")\n',
+    );
+    for (let process = 0; process < 2; process++) {
+      const runtime = open();
+      const { logs, capabilities } = await runtime.execute(dir, {});
+      await runtime.close();
+      expect(logs).toBe('loading\ncalling\n');
+      expect(capabilities.denied.map(({ asked }) => asked)).toEqual(['read /etc/passwd']);
+    }
+  });
+
+  test('is made anew when it is damaged', async () => {
+    const before = new Set(savedImages(home));
+    const dir = skill(`${PLAIN}# damaged\n`);
+    await runOnce(dir);
+    const [file = ''] = savedImages(home).filter((one) => !before.has(one));
+    const bytes = readFileSync(file);
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+    writeFileSync(file, bytes);
+    expect(await runOnce(dir)).toEqual(['a', 'b']);
+    const mended = readFileSync(file);
+    expect(mended).not.toEqual(bytes);
+    writeFileSync(file, '');
+    expect(await runOnce(dir)).toEqual(['a', 'b']);
+    expect(readFileSync(file).length).toBeGreaterThan(1000);
+  });
+
+  test('belongs to one source and one grant', async () => {
+    const before = savedImages(home).length;
+    const dir = skill(`${PLAIN}# one\n`);
+    await runOnce(dir);
+    await runOnce(skill(`${PLAIN}# other\n`));
+    const runtime = open();
+    await runtime.execute(dir, {}, { memory: 100 << 20 });
+    await runtime.close();
+    expect(savedImages(home)).toHaveLength(before + 3);
+  });
+});
+
+describe('an image is not kept', () => {
+  test.each([
+    ['looks at the clock', 'import time\nVALUE = time.time_ns()'],
+    ['looks at the running time', 'import time\nVALUE = time.perf_counter_ns()'],
+    ['draws a random number', 'import random\nVALUE = random.random()'],
+    ['makes an id', 'import uuid\nVALUE = str(uuid.uuid4())'],
+  ])('of a body that %s: it runs in every process', async (_, body) => {
+    const before = savedImages(home);
+    const dir = skill(`${body}\ndef execute(params):\n    return VALUE\n`);
+    const values = [await runOnce(dir), await runOnce(dir)];
+    expect(new Set(values).size).toBe(2);
+    expect(savedImages(home)).toEqual(before);
+  });
+
+  test('of a skill that was given values of variables', async () => {
+    const before = savedImages(home);
+    const manifest = { env_vars: { SAVED_TEST_KEY: { required: true } } };
+    const dir = skill(
+      'import os\nKEY = os.environ["SAVED_TEST_KEY"]\ndef execute(params):\n    return KEY\n',
+      manifest,
+    );
+    expect(await runOnce(dir)).toBe('an invented value');
+    expect(savedImages(home)).toEqual(before);
+  });
+});
+
+describe('a cell', () => {
+  test('starts from the image that it is given instead of running the body', () => {
+    const engine = readInstalled(home);
+    const saved = openCell({ engine, source: 'def execute(params):\n    return "from the image"\n' }).save();
+    expect(saved).toBeDefined();
+    const cell = openCell({ engine, saved, source: 'raise SystemExit' });
+    for (let call = 0; call < 2; call++) expect(callCell(cell)).toBe('from the image');
+    expect(cell.save()).toBeUndefined();
+  });
+
+  test('does not take an image that was made from another base or needs more memory', () => {
+    const engine = readInstalled(home);
+    const source = 'WORD = "mine"\ndef execute(params):\n    return WORD\n';
+    const saved = openCell({
+      engine,
+      source: 'BIG = bytearray(40 << 20)\ndef execute(params):\n    return "big"\n',
+    }).save();
+    const other = { ...engine, facts: { ...engine.facts, digest: 'another' } };
+    expect(callCell(openCell({ engine: other, saved, source }))).toBe('mine');
+    expect(callCell(openCell({ engine, saved, source, pages: 512 }))).toBe('mine');
+    expect(callCell(openCell({ engine, saved, source }))).toBe('big');
+  });
+});
+
+describe('the operator', () => {
+  const COUNTER = 'import random\nVALUE = random.random()\ndef execute(params):\n    return VALUE\n';
+
+  async function twoCalls(policy: string): Promise<unknown[]> {
+    const runtime = open({ policy: parsePolicy(policy, { file: 'policy' }) });
+    const loaded = await runtime.load(skill(COUNTER));
+    const values = [(await runtime.execute(loaded, {})).result, (await runtime.execute(loaded, {})).result];
+    await runtime.close();
+    return values;
+  }
+
+  test('gets one run of the module body for many calls, and one for each with `strict`', async () => {
+    expect(new Set(await twoCalls('{}')).size).toBe(1);
+    expect(new Set(await twoCalls('python_wasm: { strict: true }')).size).toBe(2);
+  });
+
+  test('gets a new instance for every call with `new_instance`, and the same answers', async () => {
+    const runtime = open({ policy: parsePolicy('python_wasm: { new_instance: true }', { file: 'policy' }) });
+    const loaded = await runtime.load(
+      skill('SEEN = []\ndef execute(params):\n    SEEN.append(1)\n    return len(SEEN)\n'),
+    );
+    for (let call = 0; call < 40; call++) expect((await runtime.execute(loaded, {})).result).toBe(1);
+    await runtime.close();
+  });
+
+  test('keeps the memory between instances, and nothing that was in it', () => {
+    const engine = readInstalled(home);
+    const source = 'SEEN = []\ndef execute(params):\n    SEEN.append(1)\n    return len(SEEN)\n';
+    const cell = openCell({ engine, source, newInstance: true });
+    const before = cell.memoryBytes;
+    for (let call = 0; call < 20; call++) expect(callCell(cell)).toBe(1);
+    expect(cell.memoryBytes).toBe(before);
+  });
+});
