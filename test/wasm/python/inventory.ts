@@ -3,10 +3,13 @@
  *
  * @module
  */
-import { IMMEDIATE, BULK, PLAIN, SIMD } from '../../../guest/wasm/binary/opcodes.ts';
+import { readConstant } from '../../../guest/wasm/binary/core-types.ts';
 import { Reader } from '../../../guest/wasm/binary/reader.ts';
+import { OPCODE, readBody, type Instruction } from '../../../guest/wasm/python/dlopen/instructions.ts';
 
 const NAME_BYTES = 4096;
+/** Indices are looked at where it matters. */
+const NO_LIMIT = { type: 1e9, func: 1e9, table: 1e9, memory: 1e9, global: 1e9, tag: 1e9 };
 
 export interface Inventory {
   importedFunctions: number;
@@ -86,8 +89,7 @@ function readGlobals(section: Reader, found: Inventory): void {
   for (let left = section.u32(); left > 0; left--) {
     section.byte();
     found.globals.push(section.byte() === 1);
-    for (let opcode = section.byte(); opcode !== 0x0b; opcode = section.byte())
-      skipImmediate(section, PLAIN.immediates[opcode] ?? 0);
+    readConstant(section, NO_LIMIT);
   }
 }
 
@@ -121,91 +123,26 @@ function readData(section: Reader, found: Inventory): void {
 function readCode(section: Reader, found: Inventory): void {
   const count = section.u32();
   for (let index = 0; index < count; index++) {
-    const body = section.window(section.u32());
-    for (let groups = body.u32(); groups > 0; groups--) {
-      body.u32();
-      body.byte();
-    }
-    while (!body.done) readInstruction(body, found.importedFunctions + index, found);
+    const self = found.importedFunctions + index;
+    readBody(section.window(section.u32()), (instruction) => noteEffect(instruction, self, found));
   }
 }
 
-const TABLE_CHANGES = new Map([
-  [12, 1],
-  [14, 0],
-  [15, 0],
-  [17, 0],
+function noteEffect({ opcode, first, second }: Instruction, self: number, found: Inventory): void {
+  if (opcode === OPCODE.globalSet) note(found.writers, first, self);
+  else if (opcode === OPCODE.call || opcode === OPCODE.tailCall) note(found.callers, first, self);
+  else if (opcode === OPCODE.memoryGrow) found.memoryGrow++;
+  else if (opcode === OPCODE.tableInit) note(found.tableWriters, second, self);
+  else if (TABLE_CHANGES.has(opcode)) note(found.tableWriters, first, self);
+}
+
+const TABLE_CHANGES: ReadonlySet<number> = new Set([
+  OPCODE.tableSet,
+  OPCODE.tableCopy,
+  OPCODE.tableGrow,
+  OPCODE.tableFill,
 ]);
-
-function readInstruction(body: Reader, self: number, found: Inventory): void {
-  const opcode = body.byte();
-  if (opcode === 0xfc) return readBulk(body, self, found);
-  if (opcode === 0xfd) return skipImmediate(body, SIMD.immediates[body.u32()] ?? 0);
-  if (opcode === 0x24) return note(found.writers, body.u32(), self);
-  if (opcode === 0x26) return note(found.tableWriters, body.u32(), self);
-  if (opcode === 0x10 || opcode === 0x12) return note(found.callers, body.u32(), self);
-  if (opcode === 0x40) found.memoryGrow++;
-  return skipImmediate(body, PLAIN.immediates[opcode] ?? 0);
-}
-
-function readBulk(body: Reader, self: number, found: Inventory): void {
-  const code = body.u32();
-  const position = TABLE_CHANGES.get(code);
-  if (position === undefined) return skipImmediate(body, BULK.immediates[code] ?? 0);
-  const operands = code === 12 || code === 14 ? [body.u32(), body.u32()] : [body.u32()];
-  return note(found.tableWriters, operands[position] ?? 0, self);
-}
 
 function note(map: Map<number, Set<number>>, key: number, value: number): void {
   map.set(key, (map.get(key) ?? new Set()).add(value));
-}
-
-function skipImmediate(body: Reader, kind: number): void {
-  switch (kind) {
-    case IMMEDIATE.none:
-      return;
-    case IMMEDIATE.block:
-    case IMMEDIATE.heapType:
-      return void body.signed(33);
-    case IMMEDIATE.i32:
-      return void body.signed(32);
-    case IMMEDIATE.i64:
-      return body.skipS64();
-    case IMMEDIATE.four:
-      return body.skip(4);
-    case IMMEDIATE.eight:
-      return body.skip(8);
-    case IMMEDIATE.sixteen:
-      return body.skip(16);
-    case IMMEDIATE.lane:
-      return body.skip(1);
-    case IMMEDIATE.memarg:
-    case IMMEDIATE.callIndirect:
-    case IMMEDIATE.memoryCopy:
-    case IMMEDIATE.memoryInit:
-      body.u32();
-      return void body.u32();
-    case IMMEDIATE.memargLane:
-      body.u32();
-      body.u32();
-      return body.skip(1);
-    case IMMEDIATE.branchTable:
-    case IMMEDIATE.selectTypes:
-      for (let left = body.u32(); left > 0; left--) body.u32();
-      return kind === IMMEDIATE.branchTable ? void body.u32() : undefined;
-    case IMMEDIATE.tryTable:
-      return skipTryTable(body);
-    case IMMEDIATE.refused:
-      return body.fail('An instruction that is not known');
-    default:
-      return void body.u32();
-  }
-}
-
-function skipTryTable(body: Reader): void {
-  body.signed(33);
-  for (let left = body.u32(); left > 0; left--) {
-    if (body.byte() < 2) body.u32();
-    body.u32();
-  }
 }

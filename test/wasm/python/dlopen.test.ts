@@ -1,0 +1,150 @@
+/**
+ * What a native library may be and do before the engine takes it, and where it goes.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readLibrary } from '../../../guest/wasm/python/dlopen/library.ts';
+import { linkLibraries, linkTo, type Linked } from '../../../guest/wasm/python/dlopen/link.ts';
+import { readShape } from '../../../guest/wasm/python/dlopen/shape.ts';
+import { engineSymbols } from '../../../guest/wasm/python/dlopen/symbols.ts';
+import { stackEnd } from '../../../guest/wasm/python/engine/boot.ts';
+import { wat } from '../binary/support.ts';
+import { nativeLibrary, type LibraryOptions } from './native-library.ts';
+
+const engine = new Uint8Array(
+  readFileSync(createRequire(import.meta.url).resolve('pyodide/pyodide.asm.wasm')),
+);
+const symbols = engineSymbols(readShape(engine));
+const PATH = '/deps/native_counter.so';
+
+function link(options: LibraryOptions = {}): Linked {
+  return linkTo(symbols, new Map([[PATH, nativeLibrary(options)]]));
+}
+
+test('a library gets memory behind the stack and slots behind the trampoline', () => {
+  const { code, engineExports } = link();
+  const [library] = code.plan.libraries;
+  const stack = stackEnd(symbols.variables.get('__stack_low') ?? 0);
+  expect(library).toMatchObject({ memoryBase: stack, tableBase: symbols.tableSlots + 1, path: PATH });
+  expect(code.plan.end).toBe(stack + 256);
+  expect(code.plan.entryPoints[PATH]).toEqual({ PyInit_native_counter: symbols.tableSlots + 4 });
+  expect(engineExports.toSorted()).toEqual([
+    'PyErr_SetNone',
+    'PyLong_AsLong',
+    'PyLong_FromLong',
+    'PyModule_Create2',
+  ]);
+});
+
+test('a function of the engine keeps its address, for its code compares addresses', () => {
+  const slot = link().code.plan.libraries[0]?.slots['PyObject_GenericGetAttr'];
+  expect(slot).toBe(symbols.slots.get(symbols.functions.get('PyObject_GenericGetAttr') ?? -1));
+  expect(slot).toBeLessThan(symbols.tableSlots);
+});
+
+test('without libraries nothing is planned', () => {
+  expect(linkLibraries(engine, new Map())).toBeUndefined();
+});
+
+const REFUSED: [string, LibraryOptions, RegExp][] = [
+  ['grows the memory', { fields: '(func (drop (memory.grow (i32.const 1))))' }, /grows the memory/],
+  [
+    'changes the table',
+    { fields: '(func $f (table.set (i32.const 5) (ref.func $f))) (elem declare func $f)' },
+    /Only plain element segments/,
+  ],
+  ['clears the table', { fields: '(func (table.set (i32.const 5) (ref.null func)))' }, /function table/],
+  ['makes the table longer', { fields: '(func (drop (table.grow (ref.null func) (i32.const 1))))' }, /table/],
+  [
+    'keeps a global',
+    { fields: '(global $g (mut i32) (i32.const 0)) (func (global.set $g (i32.const 1)))' },
+    /global/,
+  ],
+  ['sets an address of the loader', { fields: '(func (global.set $generic (i32.const 1)))' }, /global/],
+  ['has another table', { fields: '(table 1 externref)' }, /a table of its own/],
+  ['keeps a segment for later', { fields: '(data "later")' }, /plain data segments/],
+  [
+    'writes below its memory',
+    { fields: '(data (offset (i32.const 1024)) "x")' },
+    /outside of its own memory/,
+  ],
+  ['writes behind its memory', { memoryBytes: 100 }, /outside of its own memory/],
+  [
+    'takes a foreign slot',
+    { fields: '(func $f) (elem (offset (i32.const 7)) func $f)' },
+    /outside of its own slots/,
+  ],
+  ['takes more slots than it said', { tableSlots: 2 }, /outside of its own slots/],
+  ['wants all memory', { memoryBytes: 2 ** 31 }, /bytes of memory/],
+  ['wants what the engine has not', { imports: '(import "env" "dlopen_all" (func))' }, /function dlopen_all/],
+  [
+    'wants a function of JavaScript',
+    { imports: '(import "env" "_emscripten_system" (func))' },
+    /_emscripten_system/,
+  ],
+  ['wants another module', { imports: '(import "wasi_snapshot_preview1" "fd_write" (func))' }, /fd_write/],
+  [
+    'wants to move the stack bounds',
+    { imports: '(import "env" "emscripten_stack_set_limits" (func))' },
+    /stack_set/,
+  ],
+  ['wants the constructors', { imports: '(import "env" "__wasm_call_ctors" (func))' }, /__wasm_call_ctors/],
+  ['wants a reference', { imports: '(import "env" "_hiwire_set" (func))' }, /_hiwire_set/],
+  [
+    'wants a variable that is not there',
+    { imports: '(import "GOT.mem" "nothing" (global (mut i32)))' },
+    /nothing/,
+  ],
+  ['needs another library', { needed: ['libother.so'] }, /libother.so, which is not there/],
+  ['is for threads', { fields: '(func (atomic.fence))' }, /threads/],
+];
+
+test.each(REFUSED)('a library that %s is refused', (_, options, reason) => {
+  expect(() => link(options)).toThrow(reason);
+  expect(() => link(options)).toThrow(PATH);
+});
+
+test('libraries come in the order in which they need each other, and never in a circle', () => {
+  const lonely = nativeLibrary();
+  const needy = nativeLibrary({ needed: ['z.so'] });
+  const linked = linkTo(
+    symbols,
+    new Map([
+      ['/deps/a.so', needy],
+      ['/deps/z.so', lonely],
+    ]),
+  );
+  expect(linked.code.plan.libraries.map(({ path }) => path)).toEqual(['/deps/z.so', '/deps/a.so']);
+  const circle = new Map([
+    ['/deps/a.so', needy],
+    ['/deps/z.so', nativeLibrary({ needed: ['a.so'] })],
+  ]);
+  expect(() => linkTo(symbols, circle)).toThrow(/needs a library that needs it/);
+});
+
+test('what is no library is refused', () => {
+  expect(() => readLibrary('/deps/x.so', wat('(module)'))).toThrow(/no section dylink.0/);
+  expect(() => readLibrary('/deps/x.so', new TextEncoder().encode('\x7fELF and more'))).toThrow('/deps/x.so');
+});
+
+test('no corruption of a library makes the reader fail in another way than by refusing it', () => {
+  const whole = nativeLibrary();
+  const change = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255) });
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), fc.nat(whole.length), (changes, cut) => {
+      const bytes = whole.slice();
+      for (const { at, byte } of changes) bytes[at] = byte;
+      for (const candidate of [bytes, bytes.slice(0, cut)]) {
+        try {
+          readLibrary(PATH, candidate);
+        } catch (error) {
+          expect(error).toMatchObject({ name: 'LinkError' });
+        }
+      }
+    }),
+  );
+});
