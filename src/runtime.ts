@@ -13,6 +13,8 @@ import { createCallIds } from './audit/call-id.ts';
 import { openAuditLog, type AuditLog } from './audit/log.ts';
 import { writeReceipt } from './audit/write-receipt.ts';
 import { openBroker } from './broker/broker.ts';
+import { gatewayOpener } from './broker/gateway/cell-gateway.ts';
+import type { EgressOptions } from './broker/gateway/egress.ts';
 import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
 import { resolveSecrets, type ResolvedSecrets } from './broker/secrets/resolve.ts';
 import { scrubberFor, scrubOutcome, type Scrub } from './broker/secrets/scrub.ts';
@@ -22,7 +24,7 @@ import { describeOutcome, type CallFacts } from './cell/describe.ts';
 import { judge } from './cell/judge.ts';
 import { Machine, type PairReport } from './cell/machine.ts';
 import { choose, planCall, type Plan, type PlanInput, type PlanOptions } from './cell/plan.ts';
-import { Pool, type PoolOptions } from './cell/pool.ts';
+import { Pool, type Authority, type PoolOptions } from './cell/pool.ts';
 import { SkillError } from './errors.ts';
 import { defaultHome } from './load/home.ts';
 import { installBundle } from './load/install.ts';
@@ -35,6 +37,7 @@ import type { Outcome, Success } from './outcome.ts';
 import { packageRoot } from './package-root.ts';
 import type { ModeChoice } from './policy/choose-mode.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
+import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { guardCall } from './policy/guard-call.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import { admit, type AskPerson, type TrustRules } from './trust/admission.ts';
@@ -59,6 +62,8 @@ export interface RuntimeOptions {
   env?: Record<string, string | undefined>;
   /** Where values of secrets come from, in order; absent: what the policy says, else `env`. */
   secrets?: SecretProvider | SecretCallback | (SecretProvider | SecretCallback)[];
+  /** How hosts are reached: names, certificates, caps. */
+  network?: EgressOptions;
   /** Gets a sentence for people when something takes more than a moment, such as preparing an engine. */
   onProgress?: (text: string) => void;
   /** Decides on every call before it is made; can only be stricter than the policy. */
@@ -104,7 +109,7 @@ export class Runtime implements AsyncDisposable {
       onProgress: options.onProgress,
       python: this.#policy.pythonWasm,
     });
-    this.#pool = new Pool(openBroker, options.pool);
+    this.#pool = new Pool(this.#authority(home), options.pool);
     this.#loadDeps = { store, inspect: (dir, files) => this.#machine.inspect(dir, files) };
   }
 
@@ -199,8 +204,9 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** What this machine can run, and who enforces what. */
-  doctor(): Promise<PairReport[]> {
-    return this.#machine.report();
+  async doctor(): Promise<PairReport[]> {
+    const pairs = await this.#machine.report();
+    return pairs.map((pair) => ({ ...pair, enforces: underPolicy(pair.enforces, this.#policy) }));
   }
 
   /** The log of receipts. */
@@ -280,6 +286,14 @@ export class Runtime implements AsyncDisposable {
     const { guard: rules = [] } = this.#policy;
     if (rules.length > 0 || own)
       await guardCall({ bundle, params, caller, grant }, { rules, own, askPerson });
+  }
+
+  #authority(home: string): Authority {
+    const { network = {} } = this.#options;
+    return {
+      openBroker: (grant, bundle, options) => openBroker(grant, bundle, { ...network, ...options }),
+      openGateway: gatewayOpener({ ...network, home }),
+    };
   }
 
   #auditLog(): AuditLog | undefined {

@@ -79,6 +79,8 @@ export interface Wall {
   /** Throws when this grant cannot be put into practice, e.g. for a system call that does not exist. */
   accepts(grant: Grant): void;
   launch(spec: LaunchSpec, grant: Grant): CellProcess;
+  /** As whom a cell with this grant runs; undefined for the host's own user. */
+  identity(grant: Grant): { uid: number; gid: number } | undefined;
   close(): Promise<void>;
 }
 
@@ -125,7 +127,9 @@ export interface Zygote {
   /** False when it could not start. */
   readonly ready: Promise<boolean>;
   readonly isReady: boolean;
-  fork(): Promise<CellProcess>;
+  /** A folder for the gateway of the next fork; the fork that is given it sees it, and no other does. */
+  gatewayFolder(): string;
+  fork(gatewayFolder?: string): Promise<CellProcess>;
   close(): void;
 }
 
@@ -159,6 +163,33 @@ export class BrokerRefusal extends Error {
     this.code = code;
   }
 }
+
+/**
+ * The way out of one native cell, which cannot ask by frames: a proxy on a unix socket. It is there before the process
+ * is, serves no other, and ends with its call.
+ */
+export interface CellGateway {
+  /** On the host; the cell sees it. It holds the socket, and the certificates that the cell trusts. */
+  readonly folder: string;
+  readonly used: CapabilityEvent[];
+  readonly denied: CapabilityEvent[];
+  /** Hands over the values of the call's secrets, by name. */
+  arm(values: ReadonlyMap<string, string>): void;
+  /** Nothing passes any more, and nothing is left behind. */
+  close(): void;
+}
+
+export interface GatewayRequest {
+  grant: Grant;
+  /** What the cell holds instead of its secrets, by name. */
+  placeholders: Readonly<Record<string, string>>;
+  /** As whom the cell runs; undefined for the host's own user. */
+  uid: number | undefined;
+  /** Where to put it; absent: wherever there is room. */
+  folder?: string | undefined;
+}
+
+export type OpenGateway = (request: GatewayRequest) => CellGateway;
 
 export type OpenBroker = (grant: Grant, bundle: Bundle, options?: { secrets?: CallSecrets }) => CallBroker;
 

@@ -10,7 +10,7 @@ import type { Skill } from '../load/skill.ts';
 import type { Mode } from '../outcome.ts';
 import { chooseMode, type ModeChoice } from '../policy/choose-mode.ts';
 import { computeGrant } from '../policy/compute-grant.ts';
-import { assertEnforceable } from '../policy/enforce-or-refuse.ts';
+import { assertEnforceable, underPolicy } from '../policy/enforce-or-refuse.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { OperatorPolicy } from '../policy/operator.ts';
@@ -53,7 +53,7 @@ export async function planCall(input: PlanInput): Promise<Plan> {
   const { bundle } = skill;
   const choice = await choose(input);
   const { wall, engine } = await chosenPair(machine, choice);
-  const enforces = engine.enforces((await wall.probe()).enforces);
+  const enforces = underPolicy(engine.enforces((await wall.probe()).enforces), policy);
   assertEnforceable({
     manifest: bundle.manifest,
     policy,

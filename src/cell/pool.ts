@@ -7,7 +7,7 @@
 import { availableParallelism } from 'node:os';
 import { SkillError } from '../errors.ts';
 import type { Grant } from '../policy/grant.ts';
-import type { Artifact, CellReport, Engine, OpenBroker, Wall } from './contract.ts';
+import type { Artifact, CellReport, Engine, OpenBroker, OpenGateway, Wall } from './contract.ts';
 import { Gate } from './gate.ts';
 import { callOnce, Standby } from './standby.ts';
 import { callWarmOnce, WarmSet } from './warm-set.ts';
@@ -33,6 +33,12 @@ export interface Place {
   grant: Grant;
 }
 
+/** What holds authority for cells that have none: frames for those that ask by frames, a proxy for native ones. */
+export interface Authority {
+  openBroker: OpenBroker;
+  openGateway: OpenGateway;
+}
+
 /** What a call brings along. */
 export interface Job {
   params: unknown;
@@ -51,15 +57,15 @@ export interface CellSource {
 
 export class Pool {
   readonly #options: Required<PoolOptions>;
-  readonly #openBroker: OpenBroker;
+  readonly #authority: Authority;
   readonly #gate: Gate;
   /** In order of use: the first is the least recently used. */
   readonly #sources = new Map<string, CellSource>();
   #closed = false;
 
-  constructor(openBroker: OpenBroker, options: PoolOptions = {}) {
+  constructor(authority: Authority, options: PoolOptions = {}) {
     const cores = availableParallelism();
-    this.#openBroker = openBroker;
+    this.#authority = authority;
     this.#options = {
       size: 2,
       ready: 'cells',
@@ -77,8 +83,8 @@ export class Pool {
       this.#assertOpen();
       if (this.#options.size > 0) return this.#source(place).call(job);
       return place.engine.reusable
-        ? callWarmOnce({ ...place, openBroker: this.#openBroker }, job)
-        : callOnce(place, job);
+        ? callWarmOnce({ ...place, ...this.#authority }, job)
+        : callOnce({ ...place, ...this.#authority }, job);
     });
   }
 
@@ -105,8 +111,8 @@ export class Pool {
 
   #open(place: Place, key: string): CellSource {
     const options = { ...this.#options, onIdle: () => this.#drop(key), assertOpen: () => this.#assertOpen() };
-    if (!place.engine.reusable) return new Standby(place, options);
-    return new WarmSet({ ...place, openBroker: this.#openBroker }, options);
+    const placed = { ...place, ...this.#authority };
+    return place.engine.reusable ? new WarmSet(placed, options) : new Standby(placed, options);
   }
 
   #makeRoom(): void {

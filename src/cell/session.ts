@@ -6,7 +6,15 @@
 import type { Duplex } from 'node:stream';
 import type { CapabilityEvent, StartKind } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
-import type { Artifact, Cell, CellProcess, CellReport, ExitInfo, GuestReply } from './contract.ts';
+import type {
+  Artifact,
+  Cell,
+  CellGateway,
+  CellProcess,
+  CellReport,
+  ExitInfo,
+  GuestReply,
+} from './contract.ts';
 import { encodeFrame, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
 import { asDenial, asError } from './guest-frames.ts';
 import { LogCapture } from './log-capture.ts';
@@ -25,7 +33,13 @@ export interface SessionOptions {
   start: StartKind;
   /** Run the module body before the call. Only where that has no effect outside the cell. */
   preload: boolean;
+  /** The way out of this cell; absent when its grant names no host. */
+  gateway?: CellGateway | undefined;
+  /** What the skill sees instead of its secrets; the values are those of the call. */
+  placeholders?: Readonly<Record<string, string>>;
 }
+
+const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
 export class Session implements Cell {
   /** Resolves when the cell waits for its call; rejects never. False: it died first. */
@@ -74,8 +88,13 @@ export class Session implements Cell {
     return this.#options.process.exited;
   }
 
-  async call(params: unknown, signal?: AbortSignal): Promise<CellReport> {
-    const { process, grant } = this.#options;
+  async call(
+    params: unknown,
+    signal?: AbortSignal,
+    secrets: ReadonlyMap<string, string> = NO_SECRETS,
+  ): Promise<CellReport> {
+    const { process, grant, gateway } = this.#options;
+    gateway?.arm(secrets);
     const began = performance.now();
     clearTimeout(this.#startDeadline);
     const deadline = setTimeout(() => process.kill('timeout'), grant.limits.timeout);
@@ -95,7 +114,9 @@ export class Session implements Cell {
   }
 
   async #report(reply: GuestReply | undefined, wallMs: number): Promise<CellReport> {
-    const { process, start, grant } = this.#options;
+    const { process, start, grant, gateway } = this.#options;
+    // The call is over: nothing more leaves.
+    gateway?.close();
     await this.#logs.settle();
     const usage = process.usage();
     const killReason = process.killReason;
@@ -105,11 +126,11 @@ export class Session implements Cell {
     return {
       start,
       started: this.#started,
-      reply,
+      reply: withDenial(reply, gateway?.denied ?? []),
       exit: this.#exit,
       killReason,
-      used: [],
-      denied: this.#denied,
+      used: gateway?.used ?? [],
+      denied: [...(gateway?.denied ?? []), ...this.#denied],
       logs: this.#logs.text(),
       logBytes: this.#logs.totalBytes,
       resultBytes: this.#resultBytes,
@@ -143,11 +164,11 @@ export class Session implements Cell {
     // Once only: from here on the other end may be the skill's own code.
     if (this.#hasSpoken) return;
     this.#hasSpoken = true;
-    const { process, artifact, grant, preload } = this.#options;
+    const { process, artifact, grant, preload, placeholders = {} } = this.#options;
     // No skill code has run yet, and none will before every limit is in place.
     if (!(await confined(process, body))) return process.kill('protocol');
     this.#started = true;
-    this.#send({ t: 'init', ...artifact.init(grant), preload });
+    this.#send({ t: 'init', ...artifact.init(grant), preload, env: placeholders });
     if (!preload) this.#becomeReady();
   }
 
@@ -174,6 +195,7 @@ export class Session implements Cell {
 
   async #onExit(exit: ExitInfo): Promise<void> {
     this.#exit = exit;
+    this.#options.gateway?.close();
     clearTimeout(this.#startDeadline);
     // What the guest sent before it died may still be on its way.
     await ended(this.#options.process.channel);
@@ -203,6 +225,12 @@ export async function confined(process: CellProcess, ready: Record<string, unkno
   } catch {
     return false;
   }
+}
+
+/** A skill that failed after it was denied something failed because of it, as far as anybody can tell. */
+export function withDenial(reply: GuestReply | undefined, denied: CapabilityEvent[]): GuestReply | undefined {
+  const last = denied.at(-1);
+  return reply?.kind === 'error' && last && !reply.limit ? { denied: last, ...reply } : reply;
 }
 
 function actsOutside({ filesystem, limits }: Grant): boolean {

@@ -5,8 +5,9 @@
  */
 import type { Grant } from '../policy/grant.ts';
 import type { CellReport, Zygote } from './contract.ts';
-import type { CellSource, Job, Place } from './pool.ts';
-import { Session } from './session.ts';
+import { forkNative, mayReachHosts, startNative, type NativePlace } from './native-cell.ts';
+import type { CellSource, Job } from './pool.ts';
+import type { Session } from './session.ts';
 
 /** After so many forks a zygote is replaced: its memory layout is shared by all that came from it. */
 const FORKS_PER_ZYGOTE = 500;
@@ -22,7 +23,7 @@ export interface StandbyOptions {
 }
 
 export class Standby implements CellSource {
-  readonly #place: Place;
+  readonly #place: NativePlace;
   readonly #options: StandbyOptions;
   #cells: Session[] = [];
   #zygote: Zygote | undefined;
@@ -32,15 +33,15 @@ export class Standby implements CellSource {
   #closed = false;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor(place: Place, options: StandbyOptions) {
+  constructor(place: NativePlace, options: StandbyOptions) {
     this.#place = place;
     this.#options = options;
     this.#touch();
   }
 
-  async call({ params, signal }: Job): Promise<CellReport> {
+  async call({ params, signal, secrets }: Job): Promise<CellReport> {
     const session = (await this.#take()) ?? startCold(this.#place);
-    return session.call(params, signal);
+    return session.call(params, signal, secrets);
   }
 
   /** A cell for one call, or undefined when only a cold start remains. */
@@ -83,10 +84,8 @@ export class Standby implements CellSource {
     const zygote = this.#burstZygote();
     if (!zygote?.isReady) return undefined;
     this.#forks++;
-    const { artifact, grant } = this.#place;
     try {
-      const process = await zygote.fork();
-      return new Session({ process, artifact, grant, start: 'zygote', preload: false });
+      return await forkNative(this.#place, zygote);
     } catch {
       this.#retireZygote();
       return undefined;
@@ -118,11 +117,10 @@ export class Standby implements CellSource {
   }
 
   #refill(): void {
-    const { artifact, grant, wall } = this.#place;
+    const preload = mayPreload(this.#place.grant);
     const wanted = this.#options.ready === 'zygote' ? 0 : this.#options.size;
     while (!this.#closed && this.#cells.length < wanted && this.#failedStarts < MAX_FAILED_STARTS) {
-      const process = wall.launch(artifact.spec(grant), grant);
-      const cell = new Session({ process, artifact, grant, start: 'pool', preload: mayPreload(grant) });
+      const cell = startNative(this.#place, { start: 'pool', preload });
       this.#cells.push(cell);
       void cell.ready.then((ready) => {
         this.#failedStarts = ready ? 0 : this.#failedStarts + 1;
@@ -137,16 +135,15 @@ export class Standby implements CellSource {
 }
 
 /** One call without anything kept ready. */
-export function callOnce(place: Place, { params, signal }: Job): Promise<CellReport> {
-  return startCold(place).call(params, signal);
+export function callOnce(place: NativePlace, { params, signal, secrets }: Job): Promise<CellReport> {
+  return startCold(place).call(params, signal, secrets);
 }
 
-function startCold({ wall, artifact, grant }: Place): Session {
-  const process = wall.launch(artifact.spec(grant), grant);
-  return new Session({ process, artifact, grant, start: 'cold', preload: false });
+function startCold(place: NativePlace): Session {
+  return startNative(place, { start: 'cold', preload: false });
 }
 
 /** The module body may run before a call only where nothing outside the cell can notice. */
 function mayPreload(grant: Grant): boolean {
-  return grant.network.length === 0 && grant.filesystem.every((path) => path.access === 'read');
+  return !mayReachHosts(grant) && grant.filesystem.every((path) => path.access === 'read');
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { CapabilityEvent, StartKind } from '../outcome.ts';
+import type { StartKind } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import type {
   Artifact,
@@ -19,7 +19,7 @@ import type {
 import { encodeFrame, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
 import { asError } from './guest-frames.ts';
 import { LogCapture } from './log-capture.ts';
-import { confined, ended } from './session.ts';
+import { confined, ended, withDenial } from './session.ts';
 import { WarmCall } from './warm-call.ts';
 
 /** Room in a frame beside the result itself. */
@@ -255,10 +255,4 @@ export class WarmCell {
 
 function outOfOrder(body: Record<string, unknown>): FrameFault {
   return { kind: 'malformed', message: `a frame "${String(body['t']).slice(0, 20)}" out of order` };
-}
-
-/** A skill that failed after it was denied something failed because of it, as far as anybody can tell. */
-function withDenial(reply: GuestReply | undefined, denied: CapabilityEvent[]): GuestReply | undefined {
-  const last = denied.at(-1);
-  return reply?.kind === 'error' && last && !reply.limit ? { denied: last, ...reply } : reply;
 }

@@ -48,6 +48,7 @@ export function computeGrant({ manifest, policy, call }: GrantInput): Grant {
     filesystem: grantPaths({ manifest, policy, call }, withheld),
     network: grantNetwork({ manifest, policy, call }, withheld),
     ...(policy.network.allowPrivate ? { privateAddresses: policy.network.allowPrivate } : {}),
+    ...(policy.network.inspectTls ? { inspectTls: true } : {}),
     env: grantEnv({ manifest, policy, call }, withheld),
     ...(secrets.length > 0 ? { secrets } : {}),
     syscalls: manifest.capabilities.syscalls,

@@ -5,7 +5,7 @@
  * @module
  */
 import { SkillError } from '../errors.ts';
-import type { Manifest } from '../manifest/manifest.ts';
+import type { Manifest, NetworkRule } from '../manifest/manifest.ts';
 import type { EnforcedField, EnforcementTable } from './enforcement.ts';
 import type { GrantedLimits } from './grant.ts';
 import type { OperatorPolicy } from './operator.ts';
@@ -30,6 +30,28 @@ export function assertEnforceable({ manifest, policy, table, pair }: Enforceable
   });
 }
 
+/** Methods and paths of https, and whether it is a WebSocket, are known only to who reads what TLS hides. */
+function isAboutRequestsInTls({ scheme = 'https', methods, paths }: NetworkRule): boolean {
+  return scheme === 'wss' || (scheme === 'https' && (methods !== undefined || paths !== undefined));
+}
+
+/** Who enforces what once the operator has spoken: only the operator may have TLS opened. */
+export function underPolicy(table: EnforcementTable, policy: OperatorPolicy): EnforcementTable {
+  const isOpened = policy.network.inspectTls === true && table.network.by === 'broker';
+  if (!isOpened || table['network.inside_tls'].by !== 'nobody') return table;
+  return {
+    ...table,
+    'network.inside_tls': {
+      by: 'broker',
+      how: 'the gateway ends TLS with certificates that the cell alone trusts, and reads each request',
+    },
+    'env.secret': {
+      by: 'broker',
+      how: 'placeholders in the cell; values come in where a request leaves, towards declared hosts',
+    },
+  };
+}
+
 /** The fields that this manifest sets. Defaults are not in it: they are ours, not a promise of the manifest. */
 export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): EnforcedField[] {
   const rules = Object.values(env);
@@ -38,6 +60,7 @@ export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): En
     'filesystem.max_bytes': capabilities.filesystem.some((rule) => rule.maxBytes !== undefined),
     network: capabilities.network.length > 0,
     'network.websocket': capabilities.network.some(({ scheme }) => scheme === 'ws' || scheme === 'wss'),
+    'network.inside_tls': capabilities.network.some(isAboutRequestsInTls),
     env: rules.some((rule) => !rule.secret),
     'env.secret': rules.some((rule) => rule.secret),
     syscalls: capabilities.syscalls !== 'default',

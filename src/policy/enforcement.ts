@@ -13,6 +13,7 @@ export const ENFORCED_FIELDS = [
   'filesystem.max_bytes',
   'network',
   'network.websocket',
+  'network.inside_tls',
   'env',
   'env.secret',
   'syscalls',

@@ -62,6 +62,8 @@ export interface Grant {
   network: NetworkRule[];
   /** Addresses beside the public ones that a rule may name: the operator's word alone opens them. */
   privateAddresses?: string[];
+  /** TLS of native programs ends in the gateway, which then sees their requests. */
+  inspectTls?: boolean;
   /** Values for the declared names only. */
   env: Record<string, string>;
   secrets?: GrantedSecret[];

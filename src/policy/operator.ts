@@ -35,7 +35,7 @@ export interface OperatorPolicy {
   /** Absent: what manifests declare. */
   env: { allow?: string[] };
   /** Absent: what manifests declare. */
-  network: { allow?: string[]; allowPrivate?: string[] };
+  network: { allow?: string[]; allowPrivate?: string[]; inspectTls?: boolean };
   /** Absent: the memory alone is new for every call. */
   pythonWasm?: PythonFreshness;
   /** Where secrets are kept; absent: in the environment. */
@@ -94,7 +94,12 @@ const schema = z.strictObject({
   filesystem: z.strictObject({ allow: z.array(pathPattern) }).optional(),
   env: z.strictObject({ allow: z.array(envName) }).optional(),
   network: z
-    .strictObject({ allow: z.array(hostPattern).optional(), allow_private: z.array(address).optional() })
+    .strictObject({
+      allow: z.array(hostPattern),
+      allow_private: z.array(address),
+      inspect_tls: z.boolean(),
+    })
+    .partial()
     .optional(),
   python_wasm: pythonFreshness.optional(),
   secrets: secretSources.optional(),
@@ -175,9 +180,17 @@ function isPathPattern(pattern: string): boolean {
   return rooted && pathSegments(pattern) !== undefined;
 }
 
-function networkPolicy(
-  given: { allow?: string[] | undefined; allow_private?: string[] | undefined } = {},
-): OperatorPolicy['network'] {
-  const { allow, allow_private: allowPrivate } = given;
-  return { ...(allow ? { allow } : {}), ...(allowPrivate ? { allowPrivate } : {}) };
+interface NetworkKeys {
+  allow?: string[] | undefined;
+  allow_private?: string[] | undefined;
+  inspect_tls?: boolean | undefined;
+}
+
+function networkPolicy(given: NetworkKeys = {}): OperatorPolicy['network'] {
+  const { allow, allow_private: allowPrivate, inspect_tls: inspectTls } = given;
+  return {
+    ...(allow ? { allow } : {}),
+    ...(allowPrivate ? { allowPrivate } : {}),
+    ...(inspectTls ? { inspectTls } : {}),
+  };
 }

@@ -24,6 +24,7 @@ const SETTERS: Record<EnforcedField, Manifest> = {
     filesystem: [{ path: '${workspace}', access: 'read-write', maxBytes: 1 }],
   }),
   network: capableManifest({ network: [{ host: 'example.com' }] }),
+  'network.inside_tls': capableManifest({ network: [{ host: 'example.com', methods: ['GET'] }] }),
   'network.websocket': capableManifest({ network: [{ host: 'example.com', scheme: 'wss' }] }),
   env: env(false),
   'env.secret': env(true),

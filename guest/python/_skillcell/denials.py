@@ -16,7 +16,7 @@ _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _MOST_REPORTS = 64
 
 # What every cell may look at: the interpreter, its libraries, its own processes and devices.
-_ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/proc", "/dev", "/tmp", "/skill", "/deps", "/harness", "/bytecode")
+_ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/proc", "/dev", "/tmp", "/skill", "/deps", "/harness", "/bytecode", "/run/gateway")
 _ALWAYS_WRITABLE = ("/tmp", "/dev", "/proc/self/fd")
 
 
@@ -62,7 +62,8 @@ class Reporter:
 class Guard:
     """The audit hook. `view` is what the host granted: readable and writable paths, processes, env names."""
 
-    def __init__(self, view, reporter):
+    def __init__(self, view, reporter, proxy_port):
+        self._proxy = ("127.0.0.1", proxy_port)
         self._readable = _ALWAYS_READABLE + tuple(view["read"]) + tuple(view["write"])
         self._writable = _ALWAYS_WRITABLE + tuple(view["write"])
         self._processes = view["processes"]
@@ -147,6 +148,8 @@ class Guard:
             # A unix socket: a name in the file system, or an abstract one of this cell's own namespace.
             text = os.fsdecode(address)
             return self._path(text, "read") if text.startswith("/") else None
+        if verb == "connect" and tuple(address[:2]) == self._proxy:
+            return None
         asked = "%s %s" % (verb, _short(":".join(str(part) for part in address[:2] if part is not None)))
         raise NetworkDenied(self._reporter.report("network", asked, "no such host is granted"))
 
@@ -189,9 +192,9 @@ def denial_behind(error):
     return None
 
 
-def install(view, reporter):
+def install(view, reporter, proxy_port=0):
     os.environ = WatchedEnviron(os.environ, view["env"], reporter)
-    sys.addaudithook(Guard(view, reporter))
+    sys.addaudithook(Guard(view, reporter, proxy_port))
 
 
 def _within(path, roots):

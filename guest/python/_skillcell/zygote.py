@@ -6,6 +6,7 @@ installs its filters before it touches the skill.
 """
 
 import ctypes
+import fcntl
 import gc
 import importlib
 import os
@@ -14,6 +15,7 @@ import resource
 import select
 import signal
 import socket
+import struct
 import sys
 
 from . import cell, lockdown, protocol
@@ -21,8 +23,11 @@ from . import cell, lockdown, protocol
 _NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x20000000 | 0x40000000  # mount, ipc, pid, net
 _CLONE_NUMBER = {"x86_64": 56, "aarch64": 220}
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_RDONLY = 2, 4, 8, 1
+_MS_BIND = 4096
+_SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 _PR_CAPBSET_DROP = 24
-_SOCKET = "/run/zygote/socket"
+_RUN = "/run/zygote"
+_SOCKET = _RUN + "/socket"
 _HELLO_BYTES = 17
 _CONTROL, _LOG = b"c", b"l"
 
@@ -108,7 +113,7 @@ class _Zygote:
     def _fork(self, name, control, log):
         pid = _libc.syscall(_CLONE_NUMBER[os.uname().machine], _NEW_NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0)
         if pid == 0:
-            _become_cell(control.fileno(), log.fileno(), self._init)
+            _become_cell(name, (control.fileno(), log.fileno()), self._init)
         control.close()
         log.close()
         if pid < 0:
@@ -128,7 +133,7 @@ class _Zygote:
             protocol.send({"t": "exit", "id": name, "code": code, "signal": ended})
 
 
-def _become_cell(control, log, init):
+def _become_cell(name, streams, init):
     """In the child. Whatever fails here must end it: a half-made cell is none."""
     try:
         # The pid as the zygote knows it, read before /proc is this namespace's own.
@@ -138,7 +143,8 @@ def _become_cell(control, log, init):
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         ctypes.pythonapi.PyOS_AfterFork_Child()
-        _take_streams(control, log)
+        _take_streams(*streams)
+        _open_way_out(name)
         _mount_fresh(init)
         _limit(init["limits"])
         _give_up_rights(init["filter"])
@@ -165,9 +171,19 @@ def _take_streams(control, log):
     os.set_inheritable(protocol.CHANNEL_FD, False)
 
 
+def _open_way_out(name):
+    """The folder of this child's gateway has its name, and is seen by it alone; nothing else leads out."""
+    own = "%s/%s" % (_RUN, name)
+    if not os.path.isdir(own):
+        return
+    _mount(own, "/run/gateway", _MS_BIND, "")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
+
+
 def _mount_fresh(init):
     scratch = "size=%d,nr_inodes=%d,mode=1777" % (init["limits"]["scratch"], 65536)
-    _mount("tmpfs", "/run/zygote", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC | _MS_RDONLY, "size=4096")
+    _mount("tmpfs", _RUN, _MS_NOSUID | _MS_NODEV | _MS_NOEXEC | _MS_RDONLY, "size=4096")
     _mount("tmpfs", "/tmp", _MS_NOSUID | _MS_NODEV, scratch)
     _mount("tmpfs", "/dev/shm", _MS_NOSUID | _MS_NODEV, "size=8388608,nr_inodes=4096,mode=1777")
     # A terminal of one call is none of another's.
@@ -176,6 +192,7 @@ def _mount_fresh(init):
 
 
 def _mount(kind, place, flags, options):
+    """`kind` is the file system, or what to bind."""
     if _libc.mount(kind.encode(), place.encode(), kind.encode(), flags, options.encode()) != 0:
         raise OSError(ctypes.get_errno(), "mount %s" % place)
 

@@ -22,6 +22,9 @@ export const BASE_ENV: Readonly<Record<string, string>> = {
   LANG: 'C.UTF-8',
 };
 
+/** To make namespaces, to bring up the loopback of a new one, and to give all of it up again. */
+const NAMESPACE_RIGHTS = ['CAP_SYS_ADMIN', 'CAP_NET_ADMIN', 'CAP_SETPCAP'];
+
 export interface JailLayout {
   /** How /bin, /lib and so on look on this host: links into /usr, or folders. */
   system: string[];
@@ -80,7 +83,7 @@ function namespaces(spec: LaunchSpec): string[] {
       '--new-session',
     ],
     ...['--uid', GUEST_ID, '--gid', GUEST_ID, '--hostname', 'cell', '--cap-drop', 'ALL'],
-    ...(spec.keepNamespaceRights ? ['--cap-add', 'CAP_SYS_ADMIN', '--cap-add', 'CAP_SETPCAP'] : []),
+    ...(spec.keepNamespaceRights ? NAMESPACE_RIGHTS.flatMap((right) => ['--cap-add', right]) : []),
   ];
 }
 

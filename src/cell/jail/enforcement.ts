@@ -8,6 +8,7 @@ import type { CgroupDriver } from './cgroup/cgroup.ts';
 
 const kernel = (how: string): Enforcement => ({ by: 'kernel', how });
 const watchdog = (how: string): Enforcement => ({ by: 'watchdog', how });
+const broker = (how: string): Enforcement => ({ by: 'broker', how });
 const nobody = (how: string): Enforcement => ({ by: 'nobody', how });
 
 export function jailEnforcement(cgroups: CgroupDriver | undefined): EnforcementTable {
@@ -16,12 +17,17 @@ export function jailEnforcement(cgroups: CgroupDriver | undefined): EnforcementT
     'filesystem.max_bytes': nobody(
       'a bind mount has no quota; leave max_bytes out or grant the path read-only',
     ),
-    network: nobody(
-      'a cell has no network, and no egress gateway exists yet to open single hosts; declare none',
+    network: broker(
+      'empty network namespace; a gateway per cell: exact host, port and scheme, one lookup, private addresses refused',
     ),
-    'network.websocket': nobody('a cell has no network; declare no rule with the scheme ws or wss'),
+    'network.websocket': broker('the gateway lets an upgrade through only where a rule says ws or wss'),
+    'network.inside_tls': nobody(
+      'methods and paths of https, and wss, are inside TLS, which passes unread; have the operator set network.inspect_tls: true, or run the skill as wasm',
+    ),
     env: kernel('empty environment: only declared and granted names'),
-    'env.secret': nobody('secrets need the egress gateway, which does not exist yet; declare none'),
+    'env.secret': nobody(
+      'values come into a request where it leaves, and TLS passes unread; have the operator set network.inspect_tls: true, or run the skill as wasm',
+    ),
     syscalls: kernel('seccomp filter'),
     timeout: watchdog('SIGKILL of the pid namespace at the deadline'),
     cpu: kernel('RLIMIT_CPU per process, watchdog for the whole cell'),

@@ -17,7 +17,7 @@ import { cellIdentity, DEFAULT_CELL_ID } from './identity.ts';
 import { pathIdentity } from './path-identity.ts';
 import { probeJail } from './probe.ts';
 import { JailProcess } from './process.ts';
-import { seccompArch, seccompFilter } from './seccomp/policy.ts';
+import { seccompArch, seccompFilter, SOCKET_FAMILIES } from './seccomp/policy.ts';
 
 const BWRAP_PLACES = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap'];
 /** Makes memory that belongs to no process, so that a watchdog that adds up processes would not see it. */
@@ -112,12 +112,15 @@ export class JailWall implements Wall {
   /** The seccomp filter of a cell. */
   filter(grant: Grant): Buffer {
     const allowProcesses = grant.limits.processes > 0;
-    const key = `${allowProcesses} ${JSON.stringify(grant.syscalls)}`;
+    // The proxy of a cell listens on its loopback, which is all that its network namespace has.
+    const families = grant.network.length > 0 ? { families: Object.values(SOCKET_FAMILIES) } : {};
+    const key = `${allowProcesses} ${grant.network.length > 0} ${JSON.stringify(grant.syscalls)}`;
     const known = this.#filters.get(key);
     if (known) return known;
     const filter = seccompFilter({
       syscalls: this.#syscalls(grant.syscalls),
       allowProcesses,
+      ...families,
       arch: seccompArch(),
     });
     this.#filters.set(key, filter);

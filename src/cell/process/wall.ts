@@ -44,13 +44,17 @@ export class ProcessWall implements Wall {
         env: {},
         cwd: '/',
         stdio,
-        ...cellIdentity({ ...grant, filesystem: [] }, DEFAULT_CELL_ID),
+        ...this.identity(grant),
       }),
     );
     const started = new PlainProcess(child, grant);
     this.#running.add(started);
     void started.exited.finally(() => this.#running.delete(started));
     return started;
+  }
+
+  identity(grant: Grant): { uid: number; gid: number } | undefined {
+    return cellIdentity({ ...grant, filesystem: [] }, DEFAULT_CELL_ID);
   }
 
   async close(): Promise<void> {

@@ -11,6 +11,7 @@ import type { Artifact, Engine, LaunchSpec, Zygote } from '../contract.ts';
 import { BASE_ENV } from '../jail/arguments.ts';
 import { noExecFilter, seccompArch } from '../jail/seccomp/policy.ts';
 import type { JailWall } from '../jail/wall.ts';
+import { mayReachHosts, PROXY_PORT } from '../native-cell.ts';
 import { bytecodeFolder, inspectionKey } from './bytecode.ts';
 import { stageHarness } from './harness.ts';
 import { harnessInit } from './harness-init.ts';
@@ -97,6 +98,7 @@ function callInit(bundle: Bundle, grant: Grant): Record<string, unknown> {
   const mayExec = grant.limits.processes > 0;
   return {
     ...harnessInit(bundle, grant),
+    proxy_port: mayReachHosts(grant) ? PROXY_PORT : 0,
     no_exec: mayExec ? '' : noExecFilter({ arch: seccompArch() }).toString('hex'),
   };
 }

@@ -4,9 +4,9 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Duplex, Readable } from 'node:stream';
 import type { Grant } from '../../policy/grant.ts';
 import type { Artifact, CellProcess, ExitInfo, LaunchSpec, Zygote } from '../contract.ts';
@@ -14,12 +14,15 @@ import { encodeFrame, readFrames, type GuestFrame } from '../frames.ts';
 import type { JailProcess } from '../jail/process.ts';
 import type { JailWall } from '../jail/wall.ts';
 import { LogCapture } from '../log-capture.ts';
+import { mayReachHosts, withGateway } from '../native-cell.ts';
+import { makeRunFolder } from '../run-folder.ts';
 import { confined } from '../session.ts';
 import { BirthGroup } from './birth-group.ts';
 import { ForkedProcess } from './forked-process.ts';
 
 const GUEST_RUN_DIR = '/run/zygote';
 const MIB = 1024 * 1024;
+const ID_BYTES = 16;
 const FOREVER_MS = 3_600_000;
 const FRAME_LIMITS = { maxBytes: 4096, maxFrames: 1_000_000 };
 
@@ -47,11 +50,15 @@ export class PythonZygote implements Zygote {
     const { wall, home, artifact, grant } = options;
     this.ready = new Promise((resolve) => (this.#settleReady = resolve));
     this.#runDir = makeRunDir(home, wall.identity(grant)?.uid);
+    const spec = zygoteSpec(artifact.spec(grant), this.#runDir);
     this.#births = new BirthGroup({
       makeCgroup: () => wall.cgroupFor(grant),
       zygotePid: () => this.#jailed.innerPid,
     });
-    this.#jailed = wall.launch(zygoteSpec(artifact.spec(grant), this.#runDir), zygoteGrant(grant));
+    this.#jailed = wall.launch(
+      mayReachHosts(grant) ? withGateway(spec, this.#emptyFolder()) : spec,
+      zygoteGrant(grant),
+    );
     // Its own words only matter while starting, and then the fallback is a cold start.
     void new LogCapture(this.#jailed.logs, () => undefined);
     readFrames(this.#jailed.channel, FRAME_LIMITS, {
@@ -66,9 +73,14 @@ export class PythonZygote implements Zygote {
     return this.#listening && !this.#closing && !this.#ended;
   }
 
-  async fork(): Promise<CellProcess> {
-    const id = randomBytes(16);
-    const name = id.toString('hex');
+  gatewayFolder(): string {
+    return join(this.#runDir, randomBytes(ID_BYTES).toString('hex'));
+  }
+
+  /** A fork has the name of its gateway's folder, which is how it finds it. */
+  async fork(gatewayFolder: string = this.gatewayFolder()): Promise<CellProcess> {
+    const name = basename(gatewayFolder);
+    const id = Buffer.from(name, 'hex');
     const { wall, grant } = this.#options;
     const fork = new ForkedProcess({
       channel: connect(join(this.#runDir, 'socket')),
@@ -96,6 +108,13 @@ export class PythonZygote implements Zygote {
   close(): void {
     this.#closing = true;
     this.#endWhenIdle();
+  }
+
+  /** What a fork puts its gateway's folder in place of. */
+  #emptyFolder(): string {
+    const folder = join(this.#runDir, 'gateway');
+    mkdirSync(folder, { mode: 0o711 });
+    return folder;
   }
 
   #endWhenIdle(): void {
@@ -169,19 +188,9 @@ function introduce(stream: Duplex | Readable | undefined, role: 'c' | 'l', id: B
 }
 
 function makeRunDir(home: string, uid: number | undefined): string {
-  sweep(join(home, 'run'));
-  const folder = join(home, 'run', `${process.pid}-${randomBytes(6).toString('hex')}`);
-  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  const folder = makeRunFolder(home);
   if (uid !== undefined) chownSync(folder, uid, -1);
   return folder;
-}
-
-/** Removes the folders of runtimes that died before they could. */
-function sweep(runDir: string): void {
-  for (const name of existsSync(runDir) ? readdirSync(runDir) : []) {
-    const owner = Number(name.split('-')[0]);
-    if (!existsSync(`/proc/${owner}`)) rmSync(join(runDir, name), { recursive: true, force: true });
-  }
 }
 
 function zygoteSpec(spec: LaunchSpec, runDir: string): LaunchSpec {

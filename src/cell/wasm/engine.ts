@@ -154,6 +154,7 @@ const IN_WASM = {
   filesystem: broker('every path walked from a handle of the granted directory, no link followed'),
   'filesystem.max_bytes': broker('bytes that a call adds are counted'),
   network: broker('exact host, port, scheme, method and path; one lookup; private addresses refused'),
+  'network.inside_tls': broker('the broker makes the requests, and does TLS itself'),
   'network.websocket': nobody('Wasm cells speak http and https; declare no rule with the scheme ws or wss'),
   env: wasm('only granted names are handed over'),
   'env.secret': broker('placeholders in the cell; values come in where a request leaves, towards declared hosts'),

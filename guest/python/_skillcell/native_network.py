@@ -1,0 +1,95 @@
+"""Lets code that knows nothing of proxies reach declared hosts by name: a connection becomes a tunnel of the gateway.
+
+Names stay names, because only the gateway resolves them. What it refuses is raised as the denial it is.
+"""
+
+import _socket
+import errno
+import socket
+
+from . import denials, forwarder
+
+_HOST = "127.0.0.1"
+_MOST_REPLY = 16 * 1024
+# How long a tunnel may take that is opened on a socket which does not block.
+_PATIENCE = 30
+_connect = _socket.socket.connect
+_ERRORS = {
+    "connrefused": (ConnectionRefusedError, errno.ECONNREFUSED),
+    "connreset": (ConnectionResetError, errno.ECONNRESET),
+    "hostunreach": (OSError, errno.EHOSTUNREACH),
+    "netunreach": (OSError, errno.ENETUNREACH),
+    "dns": (socket.gaierror, socket.EAI_NONAME),
+    "timedout": (TimeoutError, errno.ETIMEDOUT),
+}
+
+
+def install(port):
+    forwarder.start(port)
+    proxy = (_HOST, port)
+
+    def connect(self, address):
+        if not _needs_tunnel(self, address) or tuple(address[:2]) == proxy:
+            return _connect(self, address)
+        wait = self.gettimeout()
+        self.settimeout(_PATIENCE if wait == 0 else wait)
+        try:
+            _connect(self, proxy)
+            _open_tunnel(self, address[0], address[1])
+        finally:
+            self.settimeout(wait)
+
+    def connect_ex(self, address):
+        try:
+            self.connect(address)
+        except OSError as error:
+            return error.errno or errno.EIO
+        return 0
+
+    # On the class itself: whoever holds it already, such as ssl, has it from there.
+    socket.socket.connect = connect
+    socket.socket.connect_ex = connect_ex
+    socket.getaddrinfo = getaddrinfo
+
+
+def getaddrinfo(host, port, family=0, type=0, proto=0, flags=0):
+    if isinstance(host, bytes):
+        host = host.decode("ascii")
+    if isinstance(port, (str, bytes)):
+        port = {"http": 80, "https": 443}.get(port) or int(port)
+    kind = type or socket.SOCK_STREAM
+    return [(socket.AF_INET, kind, proto or socket.IPPROTO_TCP, "", (host or "localhost", port or 0))]
+
+
+def _needs_tunnel(sock, address):
+    return sock.family == socket.AF_INET and sock.type == socket.SOCK_STREAM and isinstance(address, tuple)
+
+
+def _open_tunnel(sock, host, port):
+    name = "[%s]" % host if ":" in host else host
+    authority = ("%s:%d" % (name, port)).encode("idna" if not name.isascii() else "ascii")
+    sock.sendall(b"CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n" % (authority, authority))
+    first, *lines = _read_head(sock).decode("latin-1").split("\r\n")
+    if first.split(" ")[1:2] == ["200"]:
+        return
+    said = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    shown = "connect %s:%d" % (name, port)
+    if said.get("skillcell-code") == "denied":
+        asked, declared = said.get("skillcell-asked", shown), said.get("skillcell-declared", "")
+        # The gateway has it on record.
+        raise denials.NetworkDenied({"capability": "network", "asked": asked, "declared": declared})
+    kind, number = _ERRORS.get(said.get("skillcell-code"), (OSError, errno.EIO))
+    raise kind(number, "the gateway could not %s" % shown)
+
+
+def _read_head(sock):
+    """Up to the empty line, and no byte further: what follows is the server's."""
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        seen = sock.recv(4096, socket.MSG_PEEK)
+        if not seen or len(head) > _MOST_REPLY:
+            raise ConnectionError(errno.ECONNABORTED, "the gateway closed the connection")
+        whole = head + seen
+        end = whole.find(b"\r\n\r\n", max(0, len(head) - 3))
+        head += sock.recv(len(seen) if end < 0 else end + 4 - len(head))
+    return head

@@ -1,0 +1,91 @@
+/**
+ * The gateway of one native cell: a proxy on a unix socket in a folder of its own, over the same checks as every other
+ * request, and the certificates that the cell is to trust.
+ *
+ * @module
+ */
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { getCACertificates } from 'node:tls';
+import type { CellGateway, GatewayRequest, OpenGateway } from '../../cell/contract.ts';
+import { makeRunFolder } from '../../cell/run-folder.ts';
+import type { CapabilityEvent } from '../../outcome.ts';
+import { Records } from '../records.ts';
+import { openSecrets } from '../secrets/cell-secrets.ts';
+import type { CellSecrets } from '../secrets/contract.ts';
+import { Egress, type EgressOptions } from './egress.ts';
+import { Proxy } from './proxy/server.ts';
+import { createAuthority } from './tls/authority.ts';
+
+export interface GatewayOptions extends EgressOptions {
+  /** Folder of the runtime; sockets live below it. */
+  home: string;
+}
+
+/** How gateways of this runtime are opened. */
+export function gatewayOpener(options: GatewayOptions): OpenGateway {
+  return (request) => new Gateway(request, options);
+}
+
+class Gateway implements CellGateway {
+  readonly folder: string;
+  readonly #records = new Records();
+  readonly #secrets: CellSecrets;
+  readonly #egress: Egress;
+  readonly #proxy: Proxy;
+
+  constructor({ grant, placeholders, uid, folder }: GatewayRequest, { home, ...options }: GatewayOptions) {
+    const records = this.#records;
+    this.#secrets = openSecrets({ granted: grant.secrets ?? [], placeholders, records });
+    this.#egress = new Egress({ grant, records, secrets: this.#secrets }, options);
+    const authority = grant.inspectTls === true ? createAuthority() : undefined;
+    this.#proxy = new Proxy({ egress: this.#egress, authority });
+    this.folder = folder ?? makeRunFolder(home);
+    mkdirSync(this.folder, { recursive: true, mode: 0o711 });
+    // A cell whose TLS ends here meets no other certificate, so it has to trust no other.
+    const roots = authority ? [authority.certificate] : (options.ca ?? getCACertificates('default'));
+    writeFileSync(join(this.folder, 'roots.pem'), roots.join('\n'), { mode: 0o644 });
+    listenFor(uid, { proxy: this.#proxy, folder: this.folder });
+  }
+
+  get used(): CapabilityEvent[] {
+    return this.#records.used;
+  }
+
+  get denied(): CapabilityEvent[] {
+    return this.#records.denied;
+  }
+
+  arm(values: ReadonlyMap<string, string>): void {
+    this.#secrets.arm(values);
+  }
+
+  close(): void {
+    this.#egress.close();
+    this.#proxy.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The socket is the cell's alone: other users of the host can find its path in /proc/net/unix. */
+function listenFor(uid: number | undefined, { proxy, folder }: { proxy: Proxy; folder: string }): void {
+  const handle = openSync(folder, constants.O_DIRECTORY | constants.O_RDONLY);
+  try {
+    // By way of the open folder: a socket's path may have no more than 107 bytes.
+    proxy.listen(`/proc/self/fd/${handle}/socket`);
+    const socket = join(folder, 'socket');
+    chmodSync(socket, 0o600);
+    if (uid !== undefined) chownSync(socket, uid, -1);
+  } finally {
+    closeSync(handle);
+  }
+}
