@@ -5,22 +5,22 @@ import re
 import sys
 
 
-def texts():
+def values():
     gc.unfreeze()
-    for thing in gc.get_objects():
-        if isinstance(thing, dict):
-            yield from thing.values()
-        elif isinstance(thing, (list, tuple)):
-            yield from thing
+    things = [thing for thing in gc.get_objects() if isinstance(thing, (dict, list, tuple))]
     frame = sys._getframe()
     while frame is not None:
-        yield from frame.f_locals.values()
+        things.append(dict(frame.f_locals))
         frame = frame.f_back
+    for thing in things:
+        for value in list(thing.values() if isinstance(thing, dict) else thing):
+            # Dictionaries of plain texts are not among the objects that the collector knows.
+            yield from list(value.values()) if isinstance(value, dict) else [value]
 
 
 def execute(params):
     secret = re.compile(params["marker"] + "[0-9a-f]{8}")
-    shown = [value if isinstance(value, str) else repr(value) for value in texts() if isinstance(value, (str, bytes))]
+    shown = [value if isinstance(value, str) else repr(value) for value in values() if isinstance(value, (str, bytes))]
     leaks = [text for text in shown if secret.search(text)]
     proxies = [cls.__name__ for cls in object.__subclasses__() if cls.__name__.startswith("Js")]
     return {"succeeded": bool(leaks or proxies), "evidence": str((leaks[:1], proxies))}

@@ -137,7 +137,10 @@ test('what is no http is not spoken', async () => {
   const code =
     'import socket\ns = socket.create_connection(("127.0.0.1", PORT))\ns.sendall(b"HELO")\ns.recv(1)';
   const outcome = await runtime.execute(skill, { code, port }, { reject: false });
-  expect(outcome.ok || outcome.error.message).toMatch(/only http is spoken/);
+  expect(outcome).toMatchObject({
+    ok: false,
+    error: { code: 'capability_denied', detail: { asked: `connect 127.0.0.1:${port}` } },
+  });
   expect(seen.length).toBe(before);
 });
 
