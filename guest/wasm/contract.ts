@@ -45,6 +45,17 @@ export interface ModuleFacts {
    * a guest does about it is its own matter; if it ends, this is why.
    */
   growthExport?: string;
+  /** Where the installer looked for it: the whole mutable state of an instance, unless there is more to it. */
+  state?: ModuleState;
+}
+
+/**
+ * Exports that the rewriter added for what an instance of the module can change: its own memory and its own integer
+ * globals. No table of it ever changes, and no segment is let go of. Fuel is not in here: whoever starts a call sets it.
+ */
+export interface ModuleState {
+  memories: string[];
+  globals: string[];
 }
 
 export const GROWTH_OF = { memory: 1, table: 2 } as const;

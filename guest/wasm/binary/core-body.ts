@@ -46,6 +46,8 @@ export interface BodyContext {
 export interface BodyScan {
   charges: Charge[];
   growths: Growth[];
+  /** Whether it changes a table, or lets go of a segment: state that is neither memory nor global. */
+  changesTables: boolean;
   /** Where the local declarations end and the code starts. */
   codeStart: number;
   /** Parameters included. */
@@ -63,6 +65,10 @@ const SEGMENT_LUMP = 32;
 const SMALL_LUMP = 1024;
 /** Instructions that cost more than this pay when they are reached. */
 const HEAVY = 16;
+
+const TABLE_SET = 0x26;
+/** Behind 0xfc: `data.drop`, `table.init`, `elem.drop`, `table.copy`, `table.grow`, `table.fill`. */
+const TABLE_CHANGES: ReadonlySet<number> = new Set([9, 12, 13, 14, 15, 17]);
 
 interface Segment extends Charge {
   region: Region | undefined;
@@ -86,7 +92,8 @@ export function scanBody(reader: Reader, context: BodyContext): BodyScan {
   const codeStart = reader.position;
   const scanner = new BodyScanner(reader, context, locals);
   const charges = scanner.run();
-  return { charges, growths: scanner.growths, codeStart, locals, localGroups, groupsStart };
+  const { growths, changesTables } = scanner;
+  return { charges, growths, changesTables, codeStart, locals, localGroups, groupsStart };
 }
 
 function readLocals(reader: Reader, groups: number): number {
@@ -100,6 +107,7 @@ function readLocals(reader: Reader, groups: number): number {
 
 class BodyScanner {
   readonly growths: Growth[] = [];
+  changesTables = false;
   readonly #reader: Reader;
   readonly #context: BodyContext;
   readonly #locals: number;
@@ -143,6 +151,7 @@ class BodyScanner {
     if ((opcode >= 0x08 && opcode <= 0x0a) || (opcode >= 0x10 && opcode <= 0x13)) this.#region.calls = true;
     if (kind !== IMMEDIATE.none) this.#immediate(kind);
     if (opcode === 0x40) this.growths.push({ at: this.#reader.position, of: 'memory' });
+    if (opcode === TABLE_SET) this.changesTables = true;
     if (opcode === 0x0d) this.#openBehindBranch();
     // else, catch, catch_all: code that is entered from elsewhere.
     else if (opcode === 0x05 || opcode === 0x07 || opcode === 0x19) this.#openArm();
@@ -158,7 +167,9 @@ class BodyScanner {
     if (kind === IMMEDIATE.refused) this.#refuse(prefix, opcode, at);
     this.#charge(table, opcode, at);
     if (kind !== IMMEDIATE.none) this.#immediate(kind);
-    if (table === BULK && opcode === 15) this.growths.push({ at: this.#reader.position, of: 'table' });
+    if (table !== BULK) return;
+    if (opcode === 15) this.growths.push({ at: this.#reader.position, of: 'table' });
+    this.changesTables ||= TABLE_CHANGES.has(opcode);
   }
 
   #refuse(prefix: number, opcode: number, at: number): never {

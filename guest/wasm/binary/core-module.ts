@@ -16,6 +16,7 @@ import {
   readTagType,
   type CoreKind,
   type FuncType,
+  type GlobalType,
   type IndexSpaces,
   type Limits,
   type TableType,
@@ -58,6 +59,7 @@ export interface CoreModule {
   /** Defined here, not imported. */
   tables: TableType[];
   memories: Limits[];
+  globals: GlobalType[];
   bodies: Section[];
   startFunction: number | undefined;
   elementSegments: number;
@@ -131,6 +133,7 @@ function emptyModule(bytes: Uint8Array, start: number, end: number): CoreModule 
     functionTypes: [],
     tables: [],
     memories: [],
+    globals: [],
     bodies: [],
     startFunction: undefined,
     elementSegments: 0,
@@ -227,7 +230,7 @@ function readMemories(reader: Reader, module: CoreModule): void {
 function readGlobals(reader: Reader, module: CoreModule): void {
   const count = reader.count(CAPS.globals, 'globals');
   for (let index = 0; index < count; index++) {
-    readGlobalType(reader);
+    module.globals.push(readGlobalType(reader));
     readConstant(reader, module.spaces);
     addTo(module, 'global', reader);
   }

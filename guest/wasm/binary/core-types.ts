@@ -98,11 +98,18 @@ export function readLimits(reader: Reader, what: 'table' | 'memory'): Limits {
   return { min, max, offset };
 }
 
-export function readGlobalType(reader: Reader): void {
-  readValueType(reader);
+export interface GlobalType {
+  /** As it stands in the binary. */
+  valueType: number;
+  mutable: boolean;
+}
+
+export function readGlobalType(reader: Reader): GlobalType {
+  const valueType = readValueType(reader);
   const mutability = reader.byte();
   if (mutability & 0x02) reader.fail('Shared globals are not allowed (threads)', reader.position - 1);
   if (mutability > 1) reader.fail('The mutability of a global is neither 0 nor 1', reader.position - 1);
+  return { valueType, mutable: mutability === 1 };
 }
 
 export function readTagType(reader: Reader, types: number): number {

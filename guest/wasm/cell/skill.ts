@@ -1,6 +1,7 @@
 /**
- * The skill of this cell: its modules are compiled and linked once, each call gets an instance of its own. One
- * instance is made ahead, after the reply to the call before, so that no caller waits for it.
+ * The skill of this cell: its modules are compiled and linked once, each call gets an instance that nobody has used, or
+ * one that was set back to what it was before. It is made ahead, after the reply to the call before, so that no caller
+ * waits for it.
  *
  * @module
  */
@@ -9,6 +10,7 @@ import { CAPS } from '../install/caps.ts';
 import { GROWTH_OF, GuestEnd, type ModuleFacts, type Plan } from '../contract.ts';
 import { prepareComponent, type ComponentInstance, type PreparedComponent } from '../link/linker.ts';
 import { outcomeOf, type Outcome } from '../link/outcome.ts';
+import type { CallLimits } from '../link/running.ts';
 import type { Preopen } from '../wasi/broker-client.ts';
 import { createWasi, type WasiHost } from '../wasi/host.ts';
 import { CommandInstance, type CommandInput } from './command.ts';
@@ -62,6 +64,8 @@ export class Skill {
   readonly #command: CommandInput | undefined;
   readonly #decoder = new TextDecoder();
   #standby: Standby | undefined;
+  /** Had its call. What it is made of may serve for the next one. */
+  #used: ComponentInstance | undefined;
 
   /** @throws GuestEnd with the limit `memory`, or whatever keeps the binary from being linked. */
   constructor(options: SkillOptions) {
@@ -93,6 +97,7 @@ export class Skill {
     stage.begin();
     const outcome = await this.#run(instance, params);
     host.finish();
+    if (!(instance instanceof CommandInstance)) this.#used = instance as ComponentInstance;
     const { fuel, memoryBytes } = instance.usage();
     const ending = this.#isCommand ? asCommand(outcome) : asFunction(outcome);
     return {
@@ -167,13 +172,16 @@ export class Skill {
     const fuel = BigInt(limits.fuel);
     if (this.#command) return new CommandInstance(this.#command, host, fuel);
     if (!this.#component) throw new Error('The plan has neither a component nor a module');
-    return this.#component.instantiate({
+    const used = this.#used;
+    this.#used = undefined;
+    const callLimits: CallLimits = {
       fuel,
       handles: MAX_HANDLES,
       hostCalls: MAX_HOST_CALLS,
       valueBytes: limits.output,
       transferBytes: MAX_TRANSFER_BYTES,
-    });
+    };
+    return this.#component.instantiate(callLimits, used);
   }
 }
 

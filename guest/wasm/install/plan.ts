@@ -11,6 +11,11 @@ import { CAPS } from './caps.ts';
 import { commandEntry, componentEntry } from './entry.ts';
 import { rewriteModule, type RewrittenModule } from './rewrite.ts';
 
+/**
+ * From so much memory on, making an instance costs more than setting one back. Below, every call gets a new one: that
+ * needs no proof.
+ */
+const INVENTORY_PAGES = 8;
 const SKILL_HOST = /^skillcell:skill\/host(?:@|$)/u;
 
 export interface InstallOptions {
@@ -40,7 +45,11 @@ function installComponent(bytes: Uint8Array, options: InstallOptions): Installat
     const asked = `The modules of the component start with ${parsed.pages} pages of memory (64 KiB each)`;
     throw new BinaryError(`${asked} and the limit is ${options.maxPages}`, 0);
   }
-  const rewritten = rewriteAll(parsed.modules, { ...options, linkNames: parsed.coreNames });
+  const rewritten = rewriteAll(parsed.modules, {
+    ...options,
+    linkNames: parsed.coreNames,
+    inventory: parsed.pages >= INVENTORY_PAGES,
+  });
   return {
     plan: {
       version: 1,
@@ -109,7 +118,7 @@ function addsType(item: Definition): boolean {
 
 function rewriteAll(
   modules: readonly CoreModule[],
-  options: InstallOptions & { linkNames: ReadonlySet<string> },
+  options: InstallOptions & { linkNames: ReadonlySet<string>; inventory?: boolean },
 ): RewrittenModule[] {
   const takenNames = new Set(options.linkNames);
   for (const module of modules) {
@@ -117,7 +126,8 @@ function rewriteAll(
     for (const item of module.exports) takenNames.add(item.name);
   }
   return modules.map((module) => {
-    const rewritten = rewriteModule(module, { maxPages: options.maxPages, takenNames });
+    const { maxPages, inventory = false } = options;
+    const rewritten = rewriteModule(module, { maxPages, takenNames, inventory });
     if (!WebAssembly.validate(rewritten.bytes)) throw invalidity(module);
     return rewritten;
   });

@@ -3,13 +3,14 @@
  *
  * @module
  */
-import { GROWTH_OF, type ModuleFacts } from '../contract.ts';
+import { GROWTH_OF, type ModuleFacts, type ModuleState } from '../contract.ts';
 import { scanBody, type BodyContext, type BodyScan, type Charge, type Growth } from '../binary/core-body.ts';
 import { MODULE_HEADER, type CoreModule, type Section } from '../binary/core-module.ts';
 import type { Limits } from '../binary/core-types.ts';
 import { COST, type LengthUnit } from '../binary/opcodes.ts';
 import { BinaryError, Reader } from '../binary/reader.ts';
 import { CAPS } from './caps.ts';
+import { takeInventory, type StateExport } from './inventory.ts';
 import { Writer } from './writer.ts';
 
 export interface RewriteOptions {
@@ -17,6 +18,8 @@ export interface RewriteOptions {
   maxPages: number;
   /** Names that the new exports must not have: all that anything in the file imports, exports or aliases. */
   takenNames: ReadonlySet<string>;
+  /** Whether to look for the whole mutable state, so that an instance can be set back. */
+  inventory?: boolean;
 }
 
 export interface RewrittenModule {
@@ -25,7 +28,7 @@ export interface RewrittenModule {
 }
 
 const SECTION = { memory: 5, table: 4, global: 6, export: 7, start: 8, code: 10 } as const;
-const EXPORT = { function: 0, global: 3 } as const;
+const EXPORT = { function: 0, memory: 2, global: 3 } as const;
 const I32 = 0x7f;
 const I64 = 0x7e;
 
@@ -56,10 +59,17 @@ interface Additions {
   maxPages: number;
 }
 
+/** What is put in once the code has been read. */
+interface Extras {
+  code: MeteredCode;
+  state: readonly StateExport[] | undefined;
+}
+
 interface MeteredCode {
   content: Uint8Array;
   /** Whether anything in it makes a memory or table grow. */
   grows: boolean;
+  changesTables: boolean;
 }
 
 export function rewriteModule(module: CoreModule, options: RewriteOptions): RewrittenModule {
@@ -72,18 +82,21 @@ export function rewriteModule(module: CoreModule, options: RewriteOptions): Rewr
     maxPages: options.maxPages,
   };
   const code = writeCode(module, additions);
+  const state =
+    options.inventory === true && !code.changesTables
+      ? takeInventory(module, (stem) => freshName(stem, options.takenNames))
+      : undefined;
   const out = new Writer(Math.ceil((module.end - module.start) * 1.25) + 256);
   out.bytes(MODULE_HEADER);
   for (const section of withAddedSections(module)) {
     if (section.id === SECTION.start) continue;
-    const content = rewriteSection(module, section, { ...additions, code });
+    const content = rewriteSection(module, section, { ...additions, code, state });
     out.byte(section.id);
     out.u32(content.length);
     out.bytes(content);
   }
   const bytes = out.view.slice();
-  const facts = factsOf(module, additions, bytes.length);
-  return { bytes, facts: code.grows ? { ...facts, growthExport: additions.growthExport } : facts };
+  return { bytes, facts: factsOf(module, { ...additions, code, state }, bytes.length) };
 }
 
 /** A name that nothing in the file mentions, so that no module can be linked to the fuel of another. */
@@ -106,11 +119,7 @@ function withAddedSections(module: CoreModule): Section[] {
   return sections;
 }
 
-function rewriteSection(
-  module: CoreModule,
-  section: Section,
-  additions: Additions & { code: MeteredCode },
-): Uint8Array {
+function rewriteSection(module: CoreModule, section: Section, additions: Additions & Extras): Uint8Array {
   switch (section.id) {
     case SECTION.table:
       return writeTables(module);
@@ -160,12 +169,13 @@ function writeLimits(out: Writer, limits: { min: number; max: number }): void {
   out.u32(limits.max);
 }
 
-function writeExports(module: CoreModule, additions: Additions & { code: MeteredCode }): Uint8Array[] {
-  const { fuelExport, growthExport, startExport, code } = additions;
+function writeExports(module: CoreModule, additions: Additions & Extras): Uint8Array[] {
+  const { fuelExport, growthExport, startExport, code, state = [] } = additions;
   const exports = [writeExport(fuelExport, EXPORT.global, additions.fuel)];
   if (code.grows) exports.push(writeExport(growthExport, EXPORT.global, additions.growth));
   if (startExport !== undefined && module.startFunction !== undefined)
     exports.push(writeExport(startExport, EXPORT.function, module.startFunction));
+  for (const { name, kind, index } of state) exports.push(writeExport(name, EXPORT[kind], index));
   return exports;
 }
 
@@ -193,6 +203,7 @@ function writeCode(module: CoreModule, { fuel, growth }: Additions): MeteredCode
   const section = new Writer(Math.ceil((module.end - module.start) * 1.25) + 64);
   const body = new Writer(65_536);
   let grows = false;
+  let changesTables = false;
   section.u32(module.bodies.length);
   for (const [index, range] of module.bodies.entries()) {
     const params = module.types[module.functionTypes[imported + index] as number]?.params.length ?? 0;
@@ -206,13 +217,14 @@ function writeCode(module: CoreModule, { fuel, growth }: Additions): MeteredCode
     body.clear();
     writeBody({ out: body, scan, fuel, growth }, module.bytes, range);
     grows ||= scan.growths.length > 0;
+    changesTables ||= scan.changesTables;
     if (body.length > CAPS.meteredBodyBytes) {
       throw new BinaryError('A function has too many branches for its size to be metered', range.start);
     }
     section.u32(body.length);
     section.bytes(body.view);
   }
-  return { content: section.view, grows };
+  return { content: section.view, grows, changesTables };
 }
 
 interface BodyJob {
@@ -303,13 +315,22 @@ function writePayment({ out, scan, fuel }: BodyJob, charge: Charge): void {
   out.bytes([0x42, 0, 0x53, 0x04, 0x40, 0x00, 0x0b]);
 }
 
-function factsOf(module: CoreModule, additions: Additions, bytes: number): ModuleFacts {
+function factsOf(module: CoreModule, additions: Additions & Extras, bytes: number): ModuleFacts {
+  const { fuelExport, growthExport, startExport, code, state } = additions;
   return {
     bytes,
     functions: module.bodies.length,
     memories: module.memories.map((memory) => clamp(memory, additions.maxPages)),
     tables: module.tables.map((table) => clamp(table.limits, CAPS.tableEntries)),
-    fuelExport: additions.fuelExport,
-    ...(additions.startExport !== undefined && { startExport: additions.startExport }),
+    fuelExport,
+    ...(startExport !== undefined && { startExport }),
+    ...(code.grows && { growthExport }),
+    ...(state && { state: stateOf(state, code.grows ? [growthExport] : []) }),
   };
+}
+
+function stateOf(exports: readonly StateExport[], flags: readonly string[]): ModuleState {
+  const namesOf = (kind: StateExport['kind']): string[] =>
+    exports.filter((one) => one.kind === kind).map(({ name }) => name);
+  return { memories: namesOf('memory'), globals: [...namesOf('global'), ...flags] };
 }

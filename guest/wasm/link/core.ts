@@ -67,6 +67,7 @@ function instantiateModule(
     fuelExport: input.facts.fuelExport,
     startExport: input.facts.startExport,
     growthExport: input.facts.growthExport,
+    state: input.facts.state,
   });
   return exportsOf(input, instance);
 }
@@ -89,7 +90,14 @@ function resolveImports(
 /** Without what the rewriter added: that is between the module and us. */
 function exportsOf({ module, facts }: CoreModuleInput, instance: number): CoreInstanceEntity {
   const exports = new Map<string, NamedCoreItem>();
-  const ours = new Set([facts.fuelExport, facts.startExport, facts.growthExport]);
+  const { fuelExport, startExport, growthExport, state } = facts;
+  const ours = new Set([
+    fuelExport,
+    startExport,
+    growthExport,
+    ...(state?.memories ?? []),
+    ...(state?.globals ?? []),
+  ]);
   for (const { name, kind } of WebAssembly.Module.exports(module)) {
     const sort = sortOfKind(kind);
     if (sort !== undefined && !ours.has(name)) exports.set(name, { sort, item: { instance, name } });

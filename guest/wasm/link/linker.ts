@@ -10,6 +10,7 @@ import type { AbiType, FuncType } from '../abi/types.ts';
 import { callLifted, makeTrampoline } from './calls.ts';
 import { LinkError } from './errors.ts';
 import { indexHost, unversioned } from './host-imports.ts';
+import type { Image } from './image.ts';
 import { outcomeOf, type Outcome } from './outcome.ts';
 import type { CoreModuleInput, LiftSpec, LinkPlan } from './plan.ts';
 import { prepareRoot } from './preparation.ts';
@@ -44,6 +45,8 @@ export function prepareComponent({ component, modules, host }: PrepareInput): Pr
 export class PreparedComponent {
   readonly #plan: LinkPlan;
   readonly #entries: Entries;
+  /** Of the first instance; none where an instance cannot be set back. */
+  #image: { taken: Image | undefined } | undefined;
 
   constructor(plan: LinkPlan, entries: Entries) {
     this.#plan = plan;
@@ -60,19 +63,25 @@ export class PreparedComponent {
     return this.#entries.run !== undefined;
   }
 
-  /** Runs the start functions. If they fail, the call on this instance tells why. */
-  instantiate(limits: CallLimits): ComponentInstance {
+  /**
+   * Sets an instance back that had its call under the same limits, if that leaves nothing of the call. Otherwise makes a
+   * new one and runs the start functions; if they fail, the call on this instance tells why.
+   */
+  instantiate(limits: CallLimits, used?: ComponentInstance): ComponentInstance {
+    const image = this.#image?.taken;
+    if (image && used?.startOver(image)) return used;
     const running = new Running(this.#plan, limits);
     try {
       running.start(makeTrampoline);
     } catch (error) {
       running.end(error);
     }
+    this.#image ??= { taken: running.takeImage() };
     return new ComponentInstance(running, this.#entries);
   }
 }
 
-/** Good for one call. */
+/** Good for one call, and for another one after it started over. */
 export class ComponentInstance {
   readonly #running: Running;
   readonly #entries: Entries;
@@ -95,6 +104,12 @@ export class ComponentInstance {
   discard(): void {
     this.#used = true;
     this.#running.close();
+  }
+
+  /** True if nothing is left of its call. */
+  startOver(image: Image): boolean {
+    this.#used = !this.#running.startOver(image);
+    return !this.#used;
   }
 
   usage(): Usage {

@@ -5,14 +5,14 @@
  * @module
  */
 
-import type { CanonOptions, HostFunction, ModuleFacts } from '../contract.ts';
+import type { CanonOptions, HostFunction, ModuleFacts, ModuleState } from '../contract.ts';
 import type { ResourceType } from '../abi/resources.ts';
 import type { FuncType } from '../abi/types.ts';
 
 /** A compiled core module and what the rewriter put into it. */
 export interface CoreModuleInput {
   module: WebAssembly.Module;
-  facts: Pick<ModuleFacts, 'fuelExport' | 'startExport' | 'growthExport'>;
+  facts: Pick<ModuleFacts, 'fuelExport' | 'startExport' | 'growthExport' | 'state'>;
 }
 
 /** Something that a core instance exports. */
@@ -37,6 +37,7 @@ export interface Step {
   fuelExport: string;
   startExport: string | undefined;
   growthExport: string | undefined;
+  state: ModuleState | undefined;
 }
 
 /** With which memory, allocator and handles values cross the border of a component instance. */

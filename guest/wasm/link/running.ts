@@ -11,6 +11,7 @@
 import { GuestEnd } from '../contract.ts';
 import { AbiContext, type Border, type TransferBudget } from '../abi/context.ts';
 import { HandleTable, type HandleQuota } from '../abi/resources.ts';
+import { Image } from './image.ts';
 import type { CoreExport, CoreItem, LinkPlan, Step } from './plan.ts';
 
 export interface CallLimits {
@@ -40,20 +41,21 @@ export class Running {
   /** What ended the guest. Nothing of it may run on, even if it caught what was thrown. */
   #ended: { error: unknown } | undefined;
   readonly #exports: WebAssembly.Exports[] = [];
-  readonly #borders: Border[] = [];
-  readonly #contexts: (AbiContext | undefined)[] = [];
-  readonly #quota: HandleQuota;
-  readonly #transfer: TransferBudget;
+  #borders: Border[] = [];
+  #contexts: (AbiContext | undefined)[] = [];
+  #quota: HandleQuota;
+  #transfer: TransferBudget;
   readonly #limits: CallLimits;
   readonly #fuel: { counter: WebAssembly.Global; given: bigint }[] = [];
   #fuelSpent = 0n;
+  #fuelOfStart = 0n;
   #hostCalls = 0;
 
   constructor(plan: LinkPlan, limits: CallLimits) {
     this.plan = plan;
     this.#limits = limits;
-    this.#quota = { held: 0, limit: limits.handles };
-    this.#transfer = { left: limits.transferBytes, value: limits.valueBytes };
+    this.#quota = freshQuota(limits);
+    this.#transfer = freshBudget(limits);
   }
 
   /** Instantiates every core module in order and runs its start function. */
@@ -66,6 +68,29 @@ export class Running {
       (exports[step.startExport] as CallableFunction)();
       this.settleFuel();
     }
+    this.#fuelOfStart = this.#fuelSpent;
+  }
+
+  /**
+   * To be taken right after the start. Undefined when there is more to this instance than its memory: one that asked us
+   * for anything while it started got an answer that belongs to one call, be it a handle or a random number.
+   */
+  takeImage(): Image | undefined {
+    if (this.#ended !== undefined || this.#borders.length > 0) return undefined;
+    return Image.of(this.plan.steps, this.#exports);
+  }
+
+  /** Becomes what it was after its start, for another call. False: it cannot, or nobody should rely on it. */
+  startOver(image: Image): boolean {
+    if (this.#ended !== undefined || !image.restore(this.plan.steps, this.#exports)) return false;
+    this.#borders = [];
+    this.#contexts = [];
+    this.#quota = freshQuota(this.#limits);
+    this.#transfer = freshBudget(this.#limits);
+    this.#hostCalls = 0;
+    this.#fuelSpent = this.#fuelOfStart;
+    this.#refuel();
+    return true;
   }
 
   border(id: number): Border {
@@ -111,12 +136,7 @@ export class Running {
   /** Adds up what was used, gives every module all of the rest, and says whether there is a rest. */
   settleFuel(): boolean {
     for (const { counter, given } of this.#fuel) this.#fuelSpent += given - (counter.value as bigint);
-    const left = this.#limits.fuel - this.#fuelSpent;
-    for (const tank of this.#fuel) {
-      tank.counter.value = left;
-      tank.given = left;
-    }
-    return left >= 0n;
+    return this.#refuel() >= 0n;
   }
 
   /** The host gets back whatever the guest still held. */
@@ -148,6 +168,16 @@ export class Running {
     this.#fuel.push({ counter, given });
   }
 
+  /** Gives every module all that is left. */
+  #refuel(): bigint {
+    const left = this.#limits.fuel - this.#fuelSpent;
+    for (const tank of this.#fuel) {
+      tank.counter.value = left;
+      tank.given = left;
+    }
+    return left;
+  }
+
   #importsOf(step: Step, makeTrampoline: TrampolineMaker): WebAssembly.Imports {
     const imports = Object.create(null) as WebAssembly.Imports;
     for (const { module, name, item } of step.imports) {
@@ -177,4 +207,12 @@ export class Running {
   #memory(ref: CoreExport): WebAssembly.Memory | undefined {
     return this.#exports[ref.instance]?.[ref.name] as WebAssembly.Memory | undefined;
   }
+}
+
+function freshQuota({ handles }: CallLimits): HandleQuota {
+  return { held: 0, limit: handles };
+}
+
+function freshBudget({ transferBytes, valueBytes }: CallLimits): TransferBudget {
+  return { left: transferBytes, value: valueBytes };
 }

@@ -1,0 +1,35 @@
+/**
+ * What an instance of a core module can change, apart from the tables that its code would change: its memory and its
+ * globals. Where all of it can be read and written from outside, an instance can be set back to what it was at first.
+ *
+ * @module
+ */
+import type { CoreModule } from '../binary/core-module.ts';
+
+export interface StateExport {
+  name: string;
+  kind: 'memory' | 'global';
+  index: number;
+}
+
+/** JavaScript reads and writes these without loss; not so vectors, the bits of a NaN, and references. */
+const INTEGERS: ReadonlySet<number> = new Set([0x7f, 0x7e]);
+
+/** Imported memories and globals belong to the module that exports them. Undefined: there is state out of reach. */
+export function takeInventory(
+  module: CoreModule,
+  nameFor: (stem: string) => string,
+): StateExport[] | undefined {
+  const found: StateExport[] = [];
+  const add = (kind: StateExport['kind'], index: number): number =>
+    found.push({ name: nameFor(`${kind}-${index}`), kind, index });
+  const importedMemories = module.spaces.memory - module.memories.length;
+  for (const at of module.memories.keys()) add('memory', importedMemories + at);
+  const importedGlobals = module.spaces.global - module.globals.length;
+  for (const [at, { mutable, valueType }] of module.globals.entries()) {
+    if (!mutable) continue;
+    if (!INTEGERS.has(valueType)) return undefined;
+    add('global', importedGlobals + at);
+  }
+  return found;
+}

@@ -1,0 +1,64 @@
+/**
+ * What the core instances of a component are right after their start: bytes of memories and values of globals. Only for
+ * modules of which the installer knows that there is no more to them.
+ *
+ * @module
+ */
+import type { Step } from './plan.ts';
+
+/** What an instance can change, in the order of the plan. */
+interface State {
+  memories: WebAssembly.Memory[];
+  globals: WebAssembly.Global[];
+}
+
+export class Image {
+  readonly #memories: { bytes: Uint8Array; size: number }[];
+  readonly #globals: (number | bigint)[];
+
+  private constructor({ memories, globals }: State) {
+    this.#memories = memories.map(({ buffer }) => ({ bytes: upToLastByte(buffer), size: buffer.byteLength }));
+    this.#globals = globals.map(({ value }) => value);
+  }
+
+  /** Undefined where some instance may have state that cannot be reached. */
+  static of(steps: readonly Step[], exports: readonly WebAssembly.Exports[]): Image | undefined {
+    const state = stateOf(steps, exports);
+    return state && new Image(state);
+  }
+
+  /** Makes other instances of the same plan, or the same ones, what this is a picture of. False: they are too large. */
+  restore(steps: readonly Step[], exports: readonly WebAssembly.Exports[]): boolean {
+    const state = stateOf(steps, exports);
+    // A memory never shrinks, and a guest can ask how large it is.
+    if (!state || state.memories.some(({ buffer }, at) => buffer.byteLength !== this.#memories[at]?.size))
+      return false;
+    for (const [at, { buffer }] of state.memories.entries()) {
+      const { bytes } = this.#memories[at] as { bytes: Uint8Array };
+      const target = new Uint8Array(buffer);
+      target.set(bytes);
+      target.fill(0, bytes.length);
+    }
+    for (const [at, global] of state.globals.entries()) global.value = this.#globals[at] as number | bigint;
+    return true;
+  }
+}
+
+function stateOf(steps: readonly Step[], exports: readonly WebAssembly.Exports[]): State | undefined {
+  const found: State = { memories: [], globals: [] };
+  for (const [at, { state }] of steps.entries()) {
+    const own = exports[at];
+    if (!state || !own) return undefined;
+    for (const name of state.memories) found.memories.push(own[name] as WebAssembly.Memory);
+    for (const name of state.globals) found.globals.push(own[name] as WebAssembly.Global);
+  }
+  return found;
+}
+
+/** A copy without the zeros at its end. */
+function upToLastByte(buffer: ArrayBufferLike): Uint8Array {
+  const words = new BigUint64Array(buffer);
+  let used = words.length;
+  while (used > 0 && words[used - 1] === 0n) used--;
+  return new Uint8Array(buffer.slice(0, used * words.BYTES_PER_ELEMENT));
+}
