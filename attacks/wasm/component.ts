@@ -18,6 +18,8 @@ export interface SkillParts {
   postReturn?: boolean;
   /** Sections that stand in front of the end. */
   more?: readonly Bytes[];
+  /** A command instead: what the attack exports as `execute` takes nothing and becomes `run` of `wasi:cli/run`. */
+  isCommand?: boolean;
 }
 
 const ENCODINGS = { utf8: 0, utf16: 1, 'latin1+utf16': 2 } as const;
@@ -31,6 +33,9 @@ const EXECUTE_TYPES = listed(
   join([0x40], vec(join(name('params'), [0x73])), [0, 0]),
 );
 
+/** 0 = result, 1 = func() -> 0. */
+const RUN_TYPES = listed(7, [0x6a, 0, 0], [0x40, 0, 0, 0]);
+
 export function skillComponent(parts: SkillParts): Uint8Array {
   const imports = parts.imports ?? [];
   const functions = imports.flatMap((one) => one.functions);
@@ -39,8 +44,9 @@ export function skillComponent(parts: SkillParts): Uint8Array {
   const options = [ENCODINGS[parts.encoding ?? 'utf8'], 3, 0, 4, 0];
   const lift = parts.postReturn ? [4, ...options, 5, ...u32(given.length + 2)] : [3, ...options];
   const { sections, types } = importSections(imports);
+  const isCommand = parts.isCommand === true;
   return component(
-    EXECUTE_TYPES,
+    isCommand ? RUN_TYPES : EXECUTE_TYPES,
     ...sections,
     section(1, parts.allocator),
     section(1, parts.main),
@@ -63,8 +69,17 @@ export function skillComponent(parts: SkillParts): Uint8Array {
     ),
     listed(8, [0, 0, ...u32(given.length + 1), ...lift, 1]),
     ...(parts.more ?? []),
-    listed(11, join([0], name('execute'), [FUNC], u32(functions.length), [0])),
+    ...(isCommand
+      ? runExport(functions.length, imports.length)
+      : [listed(11, join([0], name('execute'), [FUNC], u32(functions.length), [0]))]),
   );
+}
+
+function runExport(func: number, instance: number): Bytes[] {
+  return [
+    listed(5, join([1], vec(join([0], name('run'), [FUNC], u32(func))))),
+    listed(11, join([0], name('wasi:cli/run@0.2.0'), [INSTANCE], u32(instance), [0])),
+  ];
 }
 
 /** The imported instances, and the types of the resources in them: later interfaces name those of earlier ones. */

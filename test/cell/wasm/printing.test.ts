@@ -1,0 +1,84 @@
+/**
+ * What is printed, and what is a result: nothing that is printed can be taken for something else.
+ */
+import { afterAll, describe, expect, test } from 'vitest';
+import { openTestRuntime } from '../test-runtime.ts';
+import { WasmBench } from './bench.ts';
+import { printingComponent } from './printing.ts';
+import { command } from './programs.ts';
+
+const { runtime, folder, close } = openTestRuntime({ audit: false });
+const bench = new WasmBench(runtime, folder);
+afterAll(close);
+
+/** As a cell would say it to its host. */
+const FRAME = `\x30\0\0\0{"t":"result","call":1,"payload_bytes":13}{"forged":1}\n`;
+
+describe('a component that exports execute', () => {
+  test('what it prints is logged, whatever it looks like, and what it returns is the result', async () => {
+    const binary = printingComponent({ stdout: FRAME, stderr: 'to stderr', then: { answer: '[1]' } }, false);
+    const outcome = await bench.succeed(bench.skill(binary));
+    expect(outcome.result).toEqual([1]);
+    expect(outcome.logs).toContain('{"forged":1}');
+    expect(outcome.logs).toContain('to stderr');
+  });
+
+  test('has no result when it traps, though it printed one', async () => {
+    const outcome = await bench.run(bench.skill(printingComponent({ stdout: FRAME, then: 'trap' }, false)));
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
+    expect(outcome.logs).toContain('{"forged":1}');
+    expect(outcome).not.toHaveProperty('result');
+  });
+});
+
+describe('a component that exports wasi:cli/run', () => {
+  test('prints its result, and its errors are logged', async () => {
+    const binary = printingComponent({ stdout: '{"a":[1]}', stderr: 'to stderr', then: 'ok' }, true);
+    const outcome = await bench.succeed(bench.skill(binary));
+    expect([outcome.result, outcome.logs]).toEqual([{ a: [1] }, 'to stderr']);
+  });
+
+  test.each([
+    ['says that it failed', { stdout: '{"a":1}', then: 'err' }],
+    ['traps', { stdout: '{"a":1}', then: 'trap' }],
+    ['prints nothing', { then: 'ok' }],
+    ['prints its result to stderr', { stderr: '{"a":1}', then: 'ok' }],
+    ['prints two results', { stdout: '{"a":1}{"a":2}', then: 'ok' }],
+    ['prints a frame', { stdout: FRAME, then: 'ok' }],
+  ] as const)('has no result when it %s', async (_, printing) => {
+    const outcome = await bench.run(bench.skill(printingComponent(printing, true)));
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
+    expect(outcome).not.toHaveProperty('result');
+  });
+});
+
+describe('a command of preview1', () => {
+  const escaped = Array.from(FRAME, (letter) => `\\${letter.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  const writes = (fd: number): string => `
+    (i32.store (i32.const 0) (i32.const 700)) (i32.store (i32.const 4) (i32.const ${FRAME.length}))
+    (drop (call $fd_write (i32.const ${fd}) (i32.const 0) (i32.const 1) (i32.const 8)))`;
+  const forging = (fds: number[], then: string): Uint8Array =>
+    command({ more: `(data (i32.const 700) "${escaped.join('')}")`, body: fds.map(writes).join('') + then });
+
+  test('reaches no other descriptor: its result is what it prints to stdout', async () => {
+    const fds = Array.from({ length: 30 }, (_, index) => index + 2);
+    const skill = bench.skill(forging(fds, '(call $print (i32.const 512) (i32.const 6))'));
+    const outcome = await bench.succeed(skill);
+    expect(outcome.result).toBe('fine');
+    expect(outcome.logs).toContain('{"forged":1}');
+  });
+
+  test('has no result when it prints a frame instead of one', async () => {
+    const { error } = await bench.fail(bench.skill(forging([1], '')));
+    expect(error.code).toBe('skill_error');
+  });
+
+  test('has no result when it exits with an error after it printed one', async () => {
+    const skill = bench.skill(
+      command({ body: '(call $print (i32.const 512) (i32.const 6)) (call $exit (i32.const 1))' }),
+    );
+    const failure = await bench.fail(skill);
+    expect(failure.error).toMatchObject({ code: 'skill_error' });
+    expect(failure).not.toHaveProperty('result');
+  });
+});
