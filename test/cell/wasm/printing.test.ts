@@ -16,7 +16,7 @@ const FRAME = `\x30\0\0\0{"t":"result","call":1,"payload_bytes":13}{"forged":1}\
 
 describe('a component that exports execute', () => {
   test('what it prints is logged, whatever it looks like, and what it returns is the result', async () => {
-    const binary = printingComponent({ stdout: FRAME, stderr: 'to stderr', then: { answer: '[1]' } }, false);
+    const binary = printingComponent({ stdout: FRAME, stderr: 'to stderr', end: { answer: '[1]' } }, false);
     const outcome = await bench.succeed(bench.skill(binary));
     expect(outcome.result).toEqual([1]);
     expect(outcome.logs).toContain('{"forged":1}');
@@ -24,7 +24,7 @@ describe('a component that exports execute', () => {
   });
 
   test('has no result when it traps, though it printed one', async () => {
-    const outcome = await bench.run(bench.skill(printingComponent({ stdout: FRAME, then: 'trap' }, false)));
+    const outcome = await bench.run(bench.skill(printingComponent({ stdout: FRAME, end: 'trap' }, false)));
     expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
     expect(outcome.logs).toContain('{"forged":1}');
     expect(outcome).not.toHaveProperty('result');
@@ -33,18 +33,18 @@ describe('a component that exports execute', () => {
 
 describe('a component that exports wasi:cli/run', () => {
   test('prints its result, and its errors are logged', async () => {
-    const binary = printingComponent({ stdout: '{"a":[1]}', stderr: 'to stderr', then: 'ok' }, true);
+    const binary = printingComponent({ stdout: '{"a":[1]}', stderr: 'to stderr', end: 'ok' }, true);
     const outcome = await bench.succeed(bench.skill(binary));
     expect([outcome.result, outcome.logs]).toEqual([{ a: [1] }, 'to stderr']);
   });
 
   test.each([
-    ['says that it failed', { stdout: '{"a":1}', then: 'err' }],
-    ['traps', { stdout: '{"a":1}', then: 'trap' }],
-    ['prints nothing', { then: 'ok' }],
-    ['prints its result to stderr', { stderr: '{"a":1}', then: 'ok' }],
-    ['prints two results', { stdout: '{"a":1}{"a":2}', then: 'ok' }],
-    ['prints a frame', { stdout: FRAME, then: 'ok' }],
+    ['says that it failed', { stdout: '{"a":1}', end: 'err' }],
+    ['traps', { stdout: '{"a":1}', end: 'trap' }],
+    ['prints nothing', { end: 'ok' }],
+    ['prints its result to stderr', { stderr: '{"a":1}', end: 'ok' }],
+    ['prints two results', { stdout: '{"a":1}{"a":2}', end: 'ok' }],
+    ['prints a frame', { stdout: FRAME, end: 'ok' }],
   ] as const)('has no result when it %s', async (_, printing) => {
     const outcome = await bench.run(bench.skill(printingComponent(printing, true)));
     expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
@@ -57,7 +57,7 @@ describe('a command of preview1', () => {
   const writes = (fd: number): string => `
     (i32.store (i32.const 0) (i32.const 700)) (i32.store (i32.const 4) (i32.const ${FRAME.length}))
     (drop (call $fd_write (i32.const ${fd}) (i32.const 0) (i32.const 1) (i32.const 8)))`;
-  const forging = (fds: number[], then: string): Uint8Array =>
+  const forging = (fds: number[], end: string): Uint8Array =>
     command({ more: `(data (i32.const 700) "${escaped.join('')}")`, body: fds.map(writes).join('') + then });
 
   test('reaches no other descriptor: its result is what it prints to stdout', async () => {

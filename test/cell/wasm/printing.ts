@@ -43,15 +43,15 @@ export interface Printing {
   stdout?: string;
   stderr?: string;
   /** `execute` answers with this text, `run` with success; `trap` and `err` are other ends. */
-  then: { answer: string } | 'ok' | 'err' | 'trap';
+  end: { answer: string } | 'ok' | 'err' | 'trap';
 }
 
 /** A command exports `wasi:cli/run`, anything else `execute`. */
 export function printingComponent(
-  { stdout = '', stderr = '', then }: Printing,
+  { stdout = '', stderr = '', end }: Printing,
   isCommand: boolean,
 ): Uint8Array {
-  const texts = [stdout, stderr, typeof then === 'object' ? then.answer : ''];
+  const texts = [stdout, stderr, typeof end === 'object' ? end.answer : ''];
   const lengths = texts.map((text) => Buffer.byteLength(text));
   const at = texts.map((_, index) => TEXTS + lengths.slice(0, index).reduce((sum, one) => sum + one, 0));
   const print = (stream: string, index: number): string =>
@@ -65,7 +65,7 @@ export function printingComponent(
     (import "host" "${WRITE}" (func $write (param i32 i32 i32) (result i32)))
     (data (i32.const ${TEXTS}) "${texts.map(escaped).join('')}")
     (func (export "execute") ${isCommand ? '' : '(param i32 i32)'} (result i32)
-      ${print('stdout', 0)} ${print('stderr', 1)} ${typeof then === 'object' ? answer : ends[then]}))`;
+      ${print('stdout', 0)} ${print('stderr', 1)} ${typeof end === 'object' ? answer : ends[end]}))`;
   return skillComponent({
     allocator: wat(allocator()),
     main: wat(main),
