@@ -25,13 +25,17 @@ export const PYODIDE = {
 
 const FILES = { engine: 'pyodide.asm.wasm', library: 'python_stdlib.zip' } as const;
 
+/** Path of a file of the package; undefined when it is not installed. */
+type FindFile = (name: string) => string | undefined;
+
 export interface PyodideFiles {
   engine: Buffer;
   library: Buffer;
 }
 
-export function readPyodide(): PyodideFiles {
-  return { engine: readFile('engine'), library: readFile('library') };
+/** Refuses every file that is not the one with the pinned digest. */
+export function readPyodide(find: FindFile = pathOf): PyodideFiles {
+  return { engine: readFile('engine', find), library: readFile('library', find) };
 }
 
 /** Whether the package is there at all. */
@@ -39,8 +43,8 @@ export function isPyodideInstalled(): boolean {
   return Object.values(FILES).every((name) => pathOf(name) !== undefined);
 }
 
-function readFile(kind: keyof typeof FILES): Buffer {
-  const path = pathOf(FILES[kind]);
+function readFile(kind: keyof typeof FILES, find: FindFile): Buffer {
+  const path = find(FILES[kind]);
   if (path === undefined) throw unusable('it is not installed');
   const bytes = readFileSync(path);
   const digest = createHash('sha256').update(bytes).digest('hex');
