@@ -26,7 +26,7 @@ export interface Usage {
 
 /** One use or denial of a capability, as seen by whoever reported it. */
 export interface CapabilityEvent {
-  capability: 'filesystem' | 'network' | 'env' | 'secret' | 'process' | 'syscalls';
+  capability: 'filesystem' | 'network' | 'env' | 'secret' | 'process' | 'syscalls' | 'module';
   /** What the skill asked for, e.g. `read /etc/passwd` or `connect 127.0.0.1:80`. */
   asked: string;
   /** What the manifest or grant has for it. */

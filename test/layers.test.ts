@@ -16,6 +16,7 @@ const PIPELINE = [
   'cell',
   'broker',
   'audit',
+  'record',
   'runtime',
   'build',
   'index',

@@ -93,6 +93,7 @@ function fixFor({ capability, asked }: CapabilityEvent): string {
     env: `If the skill needs it, declare it under env_vars: ${what}: { required: true }.`,
     secret: `If the secret is meant for that host too, add the host to env_vars.${what.replace(/ to .*$/, '')}.hosts.`,
     process: 'If the skill needs to start programs, declare how many: limits: { processes: 8 }.',
+    module: 'Add the package to requirements.',
     syscalls: 'The skill used a system call that no cell has.',
   };
   return fixes[capability];

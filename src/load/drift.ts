@@ -84,7 +84,7 @@ function undeclaredEnv({ manifest, inspection }: DriftSource): string[] {
 }
 
 /** A name that no manifest may declare (PATH, HOME, …) never has a value of the operator in a cell. */
-function isHarmlessEnv(name: string): boolean {
+export function isHarmlessEnv(name: string): boolean {
   return HARMLESS_ENV.has(name) || envNameProblem(name) !== undefined;
 }
 
