@@ -3,16 +3,16 @@
  *
  * @module
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installPeer, Peer } from './peer.ts';
+import type { MachineFacts } from './runner/machine.ts';
+import { saveResult } from './saved-results.ts';
 import { PythonPeers } from './python-peers.ts';
-import { runPythonWasmBench, type PythonWasmReport } from './runner/python-wasm/run-python-wasm-bench.ts';
+import { runPythonWasmBench } from './runner/python-wasm/run-python-wasm-bench.ts';
 import { formatPythonWasmReport } from './runner/python-wasm/table.ts';
-import { runBench, type BenchReport } from './runner/run-bench.ts';
+import { runBench } from './runner/run-bench.ts';
 import { formatReport } from './runner/table.ts';
-import { runWasmBench, type WasmReport } from './runner/wasm/run-wasm-bench.ts';
+import { runWasmBench } from './runner/wasm/run-wasm-bench.ts';
 import { formatWasmReport } from './runner/wasm/table.ts';
 import { WasmPeers } from './wasm-peers.ts';
 
@@ -41,13 +41,13 @@ async function subprocess(): Promise<void> {
     console.log(`Left out: @anthropic-ai/sandbox-runtime, because ${refusal}.`);
     const report = await runBench(settings);
     console.log(formatReport(report));
-    return save(report, '');
+    return save(report);
   }
   await using peer = await Peer.start();
   const report = await runBench({ ...settings, peer });
   console.log(formatReport(report));
   console.log(`The peer took ${peer.initializeMs.toFixed(0)} ms to initialise, once; no row has it.`);
-  return save({ ...report, peerInitializeMs: peer.initializeMs }, '');
+  return save({ ...report, peerInitializeMs: peer.initializeMs });
 }
 
 async function wasm(): Promise<void> {
@@ -55,7 +55,7 @@ async function wasm(): Promise<void> {
   const report = await runWasmBench({ ...settings, peers: peers.variants });
   console.log(formatWasmReport(report));
   for (const reason of peers.leftOut) console.log(`Left out: ${reason}.`);
-  save({ ...report, leftOut: peers.leftOut }, '-wasm');
+  save({ ...report, leftOut: peers.leftOut }, 'wasm');
 }
 
 async function pythonWasm(): Promise<void> {
@@ -63,22 +63,15 @@ async function pythonWasm(): Promise<void> {
   const report = await runPythonWasmBench({ ...settings, peers: peers.variants });
   console.log(formatPythonWasmReport(report));
   for (const reason of peers.leftOut) console.log(`Left out: ${reason}.`);
-  save({ ...report, leftOut: peers.leftOut }, '-python-wasm');
+  save({ ...report, leftOut: peers.leftOut }, 'python-wasm');
 }
 
-type Saved =
-  | (BenchReport & { peerInitializeMs?: number })
-  | ((WasmReport | PythonWasmReport) & { leftOut: string[] });
-
-function save(report: Saved, suffix: string): void {
-  const { date, arch, cores } = report.machine;
-  const folder = join(import.meta.dirname, 'results');
-  const file = join(folder, `${date.slice(0, 10)}-linux-${arch}-${cores}-cores${suffix}.json`);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(file, `${JSON.stringify(report, rounded, 2)}\n`);
-  console.log(`Written to ${file}`);
+interface Saved {
+  machine: MachineFacts;
+  leftOut?: string[];
+  peerInitializeMs?: number;
 }
 
-function rounded(_key: string, value: unknown): unknown {
-  return typeof value === 'number' ? Number(value.toFixed(3)) : value;
+function save(report: Saved, kind?: string): void {
+  console.log(`Written to ${saveResult(report, kind)}`);
 }

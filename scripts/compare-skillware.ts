@@ -1,40 +1,59 @@
 /**
- * Runs bundles of a Skillware checkout here and with Skillware's own loader, and prints where they differ:
+ * Runs bundles of a Skillware checkout here, in both modes that run Python, and with Skillware's own loader. Prints where
+ * they differ, and writes what it found to `bench/results/`, where doc-tables.ts reads it:
  *
- *     node scripts/compare-skillware.ts <folder with skillware/ and skills/>
+ *     node scripts/compare-skillware.ts <folder with skillware/ and skills/> [--home <folder to keep packages in>]
  *
  * @module
  */
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { argv } from 'node:process';
-import { isDeepStrictEqual } from 'node:util';
-import { createRuntime, packageRoot, type Outcome, type Runtime, type Skill } from '../src/index.ts';
+import { parseArgs } from 'node:util';
+import { currentLoad, readMachine, type MachineFacts } from '../bench/runner/machine.ts';
+import { bytesIn } from '../bench/runner/python-wasm/start.ts';
+import { saveResult } from '../bench/saved-results.ts';
+import { createRuntime, SkillError, type Runtime, type Skill } from '../src/index.ts';
+import { wasmEnvironment } from '../src/cell/python-wasm/requirements.ts';
+import { PYODIDE } from '../src/cell/python-wasm/pyodide.ts';
 import { findInterpreter } from '../src/cell/python/interpreter.ts';
-import { NOT_RUN, SAMPLES, type Difference, type SkillSamples } from './skillware-samples.ts';
+import { environmentFor } from '../src/cell/python/requirements.ts';
+import {
+  compareMode,
+  MODES,
+  type Comparison,
+  type ComparedMode,
+  type ModeResult,
+} from './skillware-modes.ts';
+import { openReference } from './skillware-reference.ts';
+import { SAMPLES } from './skillware-samples.ts';
+import { formatEquality } from './skillware-table.ts';
 
-/** What Skillware's loader imports itself. */
-const LOADER_PACKAGES = ['pyyaml', 'jsonschema', 'packaging'];
-
-type Answer = { kind: 'result'; value: unknown } | { kind: 'refused' } | { kind: 'raised'; text: string };
-type Reference = (folder: string, params: unknown, env: Record<string, string>) => Answer;
-
-interface Row {
+export interface SkillComparison {
   skill: string;
-  loads: string;
-  runs: string;
-  equal: string;
-  remark: string;
+  /** Why it does not load, if it does not. */
+  refusal?: string;
+  requirements: string[];
+  bundleBytes: number;
+  /** What in its code can reach for the network, by name. */
+  networkModules: string[];
+  modes: Partial<Record<ComparedMode, ModeResult>>;
 }
 
-async function main(checkout: string | undefined): Promise<number> {
-  if (
-    checkout === undefined ||
-    !isFolder(join(checkout, 'skills')) ||
-    !isFolder(join(checkout, 'skillware'))
-  ) {
+export interface SkillwareReport {
+  machine: MachineFacts;
+  skillware: string;
+  python: Record<ComparedMode, string>;
+  skills: SkillComparison[];
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: { home: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const checkout = resolve(positionals[0] ?? '');
+  if (positionals.length !== 1 || !['skills', 'skillware'].every((name) => isFolder(join(checkout, name)))) {
     console.error('Give a folder with skillware/ and skills/: a checkout, or an unpacked sdist or wheel.');
     return 2;
   }
@@ -42,26 +61,45 @@ async function main(checkout: string | undefined): Promise<number> {
   // Cells run as another user when we are root, and have to pass through.
   chmodSync(temp, 0o711);
   try {
-    return await compareAll(resolve(checkout), temp);
+    const report = await compareAll({ checkout, temp, home: resolve(values.home ?? join(temp, 'home')) });
+    console.error(`Written to ${saveResult(report, 'skillware')}`);
+    console.log(formatEquality(report));
+    return report.skills.every(isEqual) ? 0 : 1;
   } finally {
     rmSync(temp, { recursive: true, force: true });
   }
 }
 
-async function compareAll(checkout: string, temp: string): Promise<number> {
-  const names = skillsIn(join(checkout, 'skills'));
+interface Places {
+  checkout: string;
+  temp: string;
+  home: string;
+}
+
+async function compareAll({ checkout, temp, home }: Places): Promise<SkillwareReport> {
+  const machine = await readMachine(home, 'python-wasm');
   const env: Record<string, string> = Object.assign(
     {},
     ...Object.values(SAMPLES).map((one) => one.env ?? {}),
   );
-  await using runtime = createRuntime({ home: join(temp, 'home'), cwd: temp, env, audit: false });
-  const skills = new Map<string, Skill | Error>();
-  for (const name of names) skills.set(name, await loadOrError(runtime, join(checkout, 'skills', name)));
-  const reference = openReference({ checkout, temp, skills: [...skills.values()] });
-  const rows: Row[] = [];
-  for (const [name, skill] of skills) rows.push(await compareSkill({ name, skill, runtime, reference }));
-  console.log(toTable(rows));
-  return rows.every((row) => row.loads === 'yes' && !row.remark.startsWith('DIFFERS')) ? 0 : 1;
+  await using runtime = createRuntime({ home, cwd: temp, env, audit: false });
+  const folders = skillsIn(join(checkout, 'skills')).map((name) => join(checkout, 'skills', name));
+  const loaded: (Skill | SkillError)[] = [];
+  for (const folder of folders) loaded.push(await installOrError(runtime, folder));
+  const reference = openReference({ checkout, temp, skills: loaded.filter(isSkill) });
+  const skills: SkillComparison[] = [];
+  for (const [at, skill] of loaded.entries()) {
+    const name = folders[at]?.slice(join(checkout, 'skills').length + 1) ?? '';
+    const nothing = { skill: name, requirements: [], bundleBytes: 0, networkModules: [], modes: {} };
+    skills.push(
+      isSkill(skill)
+        ? await compareSkill({ skill, runtime, reference })
+        : { ...nothing, refusal: skill.message },
+    );
+  }
+  const python = { subprocess: findInterpreter()?.version ?? 'none', wasm: PYODIDE.python };
+  const version = /^Version: (.*)$/m.exec(readFileSync(join(checkout, 'PKG-INFO'), 'utf8'))?.[1] ?? 'unknown';
+  return { machine: { ...machine, loadAtEnd: currentLoad() }, skillware: version, python, skills };
 }
 
 function skillsIn(registry: string): string[] {
@@ -71,117 +109,53 @@ function skillsIn(registry: string): string[] {
     .toSorted();
 }
 
-async function loadOrError(runtime: Runtime, folder: string): Promise<Skill | Error> {
-  return runtime.load(folder).catch((error: unknown) => error as Error);
-}
-
-interface Comparison {
-  name: string;
-  skill: Skill | Error;
-  runtime: Runtime;
-  reference: Reference;
-}
-
-async function compareSkill({ name, skill, runtime, reference }: Comparison): Promise<Row> {
-  const row = { skill: name, runs: '-', equal: '-' };
-  if (skill instanceof Error) return { ...row, loads: 'no', remark: skill.message };
-  const samples = SAMPLES[name];
-  if (!samples) return { ...row, loads: 'yes', remark: NOT_RUN[name] ?? 'no samples for it' };
-  await runtime.install(skill.bundle.sourceDir);
-  const differing: string[] = [];
-  let ran = 0;
-  for (const params of samples.params) {
-    const outcome = await runtime.execute(skill, params, { reject: false, execution: 'subprocess' });
-    const ours = answerOf(outcome);
-    const theirs = reference(skill.bundle.sourceDir, params, samples.env ?? {});
-    if (ours.kind === 'result') ran += 1;
-    if (!isSame(ours, theirs, samples.allowed ?? [])) differing.push(describe(params, ours, theirs));
+async function installOrError(runtime: Runtime, folder: string): Promise<Skill | SkillError> {
+  try {
+    await runtime.install(folder);
+    return await runtime.load(folder);
+  } catch (error) {
+    if (error instanceof SkillError) return error;
+    throw error;
   }
-  differing.forEach((text) => console.error(`${name}: ${text}`));
-  const equal = `${samples.params.length - differing.length}/${samples.params.length}`;
-  return { ...row, loads: 'yes', runs: ran > 0 ? 'yes' : 'no', equal, remark: remarkOf(samples, differing) };
 }
 
-function answerOf(outcome: Outcome): Answer {
-  if (outcome.ok) return { kind: 'result', value: outcome.result };
-  const { code, message } = outcome.error;
-  if (code === 'invalid_params') return { kind: 'refused' };
-  return { kind: 'raised', text: message.replace(/^The skill raised /, '') };
+function isSkill(skill: Skill | SkillError): skill is Skill {
+  return !(skill instanceof SkillError);
 }
 
-function isSame(ours: Answer, theirs: Answer, allowed: Difference[]): boolean {
-  return isDeepStrictEqual(withoutAllowed(ours, allowed), withoutAllowed(theirs, allowed));
-}
-
-function withoutAllowed(answer: Answer, allowed: Difference[]): Answer {
-  if (answer.kind !== 'result') return answer;
-  const value: unknown = structuredClone(answer.value);
-  for (const { path, how } of allowed) {
-    const keys = path.split('.');
-    const last = keys.pop() ?? '';
-    const parent = keys.reduce((at: unknown, key) => (isMapping(at) ? at[key] : undefined), value);
-    if (!isMapping(parent) || !(last in parent)) continue;
-    const found = parent[last];
-    parent[last] = how === 'unordered' && Array.isArray(found) ? found.map(toText).toSorted() : how;
+async function compareSkill(comparison: Comparison): Promise<SkillComparison> {
+  const { bundle } = comparison.skill;
+  const modes: SkillComparison['modes'] = {};
+  for (const mode of MODES) {
+    const result = await compareMode(comparison, mode);
+    result.differing.forEach((text) => console.error(`${bundle.manifest.name} in ${mode}: ${text}`));
+    const folder = packagesOf(comparison, mode);
+    modes[mode] = folder === undefined ? result : { ...result, packageBytes: bytesIn(folder) };
   }
-  return { kind: 'result', value };
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function toText(value: unknown): string {
-  return JSON.stringify(value);
-}
-
-function describe(params: unknown, ours: Answer, theirs: Answer): string {
-  return `${toText(params)}\n  here:      ${toText(ours)}\n  Skillware: ${toText(theirs)}`;
-}
-
-function remarkOf(samples: SkillSamples, differing: string[]): string {
-  const parts = [
-    ...(differing.length > 0 ? [`DIFFERS in ${differing.length}`] : []),
-    ...(samples.remark === undefined ? [] : [samples.remark]),
-    ...(samples.allowed ?? []).map(({ path, how, reason }) =>
-      how === 'ignore' ? `\`${path}\` left out: ${reason}` : `\`${path}\` compared without order: ${reason}`,
+  return {
+    skill: bundle.manifest.name,
+    requirements: bundle.manifest.requirements,
+    bundleBytes: bytesIn(bundle.stagedDir),
+    networkModules: bundle.warnings.flatMap(
+      (text) => /^The code imports "(.*)" .* declares no network\.$/.exec(text)?.[1] ?? [],
     ),
-  ];
-  return parts.join('; ');
-}
-
-/** Skillware's own loader in plain CPython, with its packages and those of the bundles in a folder of their own. */
-function openReference(options: { checkout: string; temp: string; skills: (Skill | Error)[] }): Reference {
-  const { checkout, temp } = options;
-  const python = findInterpreter()?.path;
-  if (python === undefined) throw new Error('No system Python was found');
-  const packages = join(temp, 'packages');
-  const sampled = options.skills.flatMap((skill) =>
-    skill instanceof Error || !SAMPLES[skill.bundle.manifest.name] ? [] : skill.bundle.manifest.requirements,
-  );
-  const wanted = [...new Set([...LOADER_PACKAGES, ...sampled])];
-  const pip = ['-m', 'pip', 'install', '--quiet', '--only-binary', ':all:', '--target', packages, '--'];
-  execFileSync(python, [...pip, ...wanted], { cwd: temp, stdio: ['ignore', 'ignore', 'inherit'] });
-  const script = join(packageRoot(), 'scripts', 'skillware-reference.py');
-  return (folder, params, env) => {
-    const text = execFileSync(python, ['-B', '-s', script], {
-      cwd: temp,
-      env: { ...env, PYTHONPATH: `${packages}:${checkout}`, HOME: temp },
-      input: JSON.stringify({ folder, params }),
-      encoding: 'utf8',
-    });
-    return JSON.parse(text) as Answer;
+    modes,
   };
 }
 
-function toTable(rows: Row[]): string {
-  const cells = rows.map((row) => [row.skill, row.loads, row.runs, row.equal, row.remark]);
-  const head = ['skill', 'loads', 'runs', 'samples equal', 'remark'];
-  return [head, head.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`).join('\n');
+function packagesOf({ runtime, skill }: Comparison, mode: ComparedMode): string | undefined {
+  const { home } = runtime;
+  if (mode === 'wasm') return wasmEnvironment({ home, bundle: skill.bundle }).folder;
+  const interpreter = findInterpreter();
+  return interpreter && environmentFor({ home, interpreter, bundle: skill.bundle });
+}
+
+function isEqual({ refusal, modes }: SkillComparison): boolean {
+  return refusal === undefined && Object.values(modes).every((mode) => mode.differing.length === 0);
 }
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-process.exitCode = await main(argv[2]);
+if (import.meta.main) process.exitCode = await main();

@@ -26,8 +26,8 @@ export interface ImageCost {
 const CALLS = 100;
 
 const MODULES = [
-  'argparse asyncio csv dataclasses datetime decimal difflib email.message fractions html.parser http.client',
-  'ipaddress logging pathlib sqlite3 statistics tempfile tomllib unittest urllib.request uuid xml.etree.ElementTree',
+  'argparse asyncio csv dataclasses datetime decimal difflib email.message fractions html.parser',
+  'ipaddress logging pathlib sqlite3 statistics tempfile tomllib unittest uuid xml.etree.ElementTree',
 ]
   .join(' ')
   .split(' ');

@@ -1,0 +1,36 @@
+/**
+ * Reports that are kept: one file per day, machine and kind in `bench/results/`, so that what documents quote can be
+ * looked up.
+ *
+ * @module
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { MachineFacts } from './runner/machine.ts';
+
+const FOLDER = join(import.meta.dirname, 'results');
+
+/** The kind is the end of the name; that of the bench of jails has none. */
+export function saveResult(report: { machine: MachineFacts }, kind?: string): string {
+  const { date, arch, cores } = report.machine;
+  const ending = kind === undefined ? '' : `-${kind}`;
+  const file = join(FOLDER, `${date.slice(0, 10)}-linux-${arch}-${cores}-cores${ending}.json`);
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(file, `${JSON.stringify(report, rounded, 2)}\n`);
+  return file;
+}
+
+/** The report of that kind with the latest date. */
+export function newestResult<T extends { machine: MachineFacts }>(kind: string): T {
+  const reports = readdirSync(FOLDER)
+    .filter((name) => name.endsWith(`-cores-${kind}.json`))
+    .map((name) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as T)
+    .toSorted((a, b) => a.machine.date.localeCompare(b.machine.date));
+  const newest = reports.at(-1);
+  if (!newest) throw new Error(`There is no report "${kind}" in ${FOLDER}`);
+  return newest;
+}
+
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toFixed(3)) : value;
+}

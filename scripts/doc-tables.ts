@@ -1,0 +1,87 @@
+/**
+ * Puts the figures of `bench/results/` into the documents, so that no table is copied by hand:
+ *
+ *     node scripts/doc-tables.ts
+ *
+ * A document marks a place with `<!-- figures:NAME -->` and `<!-- /figures -->`; what is between is replaced.
+ *
+ * @module
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newestResult } from '../bench/saved-results.ts';
+import type { MachineFacts } from '../bench/runner/machine.ts';
+import type { PythonWasmReport } from '../bench/runner/python-wasm/run-python-wasm-bench.ts';
+import type { SkillwareReport } from './compare-skillware.ts';
+import type { PyodideReport } from './probe-pyodide.ts';
+import {
+  formatCallsTable,
+  formatCpuTable,
+  formatImagesTable,
+  formatKernelsTable,
+  formatPythonStart,
+  formatTargetsTable,
+} from './python-wasm-tables.ts';
+import { formatClasses, formatCosts, formatEquality, formatMatrix, table } from './skillware-table.ts';
+import { ROOT, runTool } from './steps.ts';
+
+export const DOCUMENTS: readonly string[] = [
+  'README.md',
+  'docs/python.md',
+  'docs/skillware.md',
+  'docs/security/wasm-feasibility.md',
+];
+
+const bench = (): PythonWasmReport => newestResult('python-wasm');
+const skillware = (): SkillwareReport => newestResult('skillware');
+const pyodide = (): PyodideReport => newestResult('pyodide');
+
+const FIGURES: Readonly<Record<string, () => string>> = {
+  'python-wasm-machine': () => machineOf(bench().machine),
+  'python-wasm-calls': () => formatCallsTable(bench()),
+  'python-wasm-start': () => formatPythonStart(bench()),
+  'python-wasm-cpu': () => formatCpuTable(bench()),
+  'python-wasm-images': () => formatImagesTable(bench()),
+  'python-wasm-kernels': () => formatKernelsTable(bench()),
+  'python-wasm-targets': () => formatTargetsTable(bench()),
+  'skillware-machine': () => machineOf(skillware().machine),
+  'skillware-equality': () => formatEquality(skillware()),
+  'skillware-classes': () => formatClasses(skillware()),
+  'skillware-matrix': () => formatMatrix(skillware()),
+  'skillware-costs': () => formatCosts(skillware()),
+  'pyodide-probes': () => formatProbes(pyodide()),
+};
+
+/** The document with the newest figures. */
+export function withFigures(text: string): string {
+  return text.replaceAll(
+    /<!-- figures:([\w-]+) -->\n[\s\S]*?<!-- \/figures -->/g,
+    (_whole, name: string) => `<!-- figures:${name} -->\n\n${figuresOf(name)}\n\n<!-- /figures -->`,
+  );
+}
+
+function figuresOf(name: string): string {
+  const figures = FIGURES[name];
+  if (!figures) throw new Error(`A document asks for figures "${name}", which nobody makes`);
+  return figures();
+}
+
+function machineOf({ date, cores, cpu, memory, kernel, node, loadAtStart, loadAtEnd }: MachineFacts): string {
+  return (
+    `Measured on ${date.slice(0, 10)}: ${cores} cores (${cpu}), ${memory}, Linux ${kernel}, Node ${node}; ` +
+    `load ${loadAtStart.toFixed(1)} at the start, ${loadAtEnd.toFixed(1)} at the end.`
+  );
+}
+
+function formatProbes({ worked }: PyodideReport): string {
+  const rows = Object.entries(worked).map(([probe, did]) => [probe, did ? 'reached' : 'not reached']);
+  return table([['what Python asks for', 'Pyodide with empty `jsglobals`'], ...rows]);
+}
+
+if (import.meta.main) {
+  for (const document of DOCUMENTS) {
+    const file = join(ROOT, document);
+    writeFileSync(file, withFigures(readFileSync(file, 'utf8')));
+  }
+  process.exitCode = runTool('oxfmt', [...DOCUMENTS]) ? 0 : 1;
+}
