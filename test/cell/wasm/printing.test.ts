@@ -57,8 +57,8 @@ describe('a command of preview1', () => {
   const writes = (fd: number): string => `
     (i32.store (i32.const 0) (i32.const 700)) (i32.store (i32.const 4) (i32.const ${FRAME.length}))
     (drop (call $fd_write (i32.const ${fd}) (i32.const 0) (i32.const 1) (i32.const 8)))`;
-  const forging = (fds: number[], end: string): Uint8Array =>
-    command({ more: `(data (i32.const 700) "${escaped.join('')}")`, body: fds.map(writes).join('') + then });
+  const forging = (fds: number[], last: string): Uint8Array =>
+    command({ more: `(data (i32.const 700) "${escaped.join('')}")`, body: fds.map(writes).join('') + last });
 
   test('reaches no other descriptor: its result is what it prints to stdout', async () => {
     const fds = Array.from({ length: 30 }, (_, index) => index + 2);
