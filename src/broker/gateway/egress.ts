@@ -107,7 +107,8 @@ export class Egress {
 
   /** Ends what is under way: nothing of it reaches anybody any more. */
   close(): void {
-    this.#ended.abort();
+    // With a reason of our own: the default one is an exception with a stack, made for every call.
+    this.#ended.abort('the call is over');
     this.#means?.agents.http.destroy();
     this.#means?.agents.https.destroy();
   }
