@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { dirname, join } from 'node:path';
 import { packageRoot } from '../../package-root.ts';
 import { makeReadable } from '../readable.ts';
+import { markInUse, sweepOtherVersions } from './staged-folders.ts';
 
 /** Folder of the staged code of `guest/<name>`; made on first use of this version. */
 export function stageGuestCode(home: string, name: string): string {
@@ -23,8 +24,15 @@ export function stageGuestCode(home: string, name: string): string {
     .update(JSON.stringify(texts))
     .digest('hex')
     .slice(0, 32);
-  const staged = join(home, 'guest', `${name}-${key}`);
-  if (!existsSync(staged)) stage(staged, stripTypes(texts));
+  const version = `${name}-${key}`;
+  const staged = join(home, 'guest', version);
+  if (existsSync(staged)) {
+    markInUse(staged);
+  } else {
+    stage(staged, stripTypes(texts));
+    // A new version is what makes others old.
+    sweepOtherVersions(home, version);
+  }
   return staged;
 }
 

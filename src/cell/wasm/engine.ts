@@ -14,6 +14,7 @@ import type { Artifact, Engine, LaunchSpec, Wall } from '../contract.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
 import { findNode, type NodeBinary } from '../node/node-binary.ts';
 import { nodeSpec } from '../node/spec.ts';
+import { markInUse } from '../node/staged-folders.ts';
 import { installBinary, type Installed } from './install.ts';
 
 const PAGE_BYTES = 64 * 1024;
@@ -79,8 +80,9 @@ export class ComponentEngine implements Engine {
   async prepare(bundle: Bundle): Promise<Artifact> {
     const guest = this.#guest();
     const { folder } = await this.#install(bundle.stagedDir, bundle.entry, bundle.files[bundle.entry] ?? '');
-    const spec = (grant: Grant): LaunchSpec =>
-      nodeSpec({
+    const spec = (grant: Grant): LaunchSpec => {
+      for (const used of [guest.code, folder]) markInUse(used);
+      return nodeSpec({
         ...guest,
         entry: 'cell/main.js',
         args: ['/artifact'],
@@ -92,6 +94,7 @@ export class ComponentEngine implements Engine {
           INLINING_FLAG,
         ],
       });
+    };
     return { engine: 'component', bundle, spec, init: callInit };
   }
 
@@ -157,7 +160,9 @@ const IN_WASM = {
   'network.inside_tls': broker('the broker makes the requests, and does TLS itself'),
   'network.websocket': nobody('Wasm cells speak http and https; declare no rule with the scheme ws or wss'),
   env: wasm('only granted names are handed over'),
-  'env.secret': broker('placeholders in the cell; values come in where a request leaves, towards declared hosts'),
+  'env.secret': broker(
+    'placeholders in the cell; values come in where a request leaves, towards declared hosts',
+  ),
   cpu: wasm('fuel: every run of the same call counts the same; and the CPU time of the call is watched'),
   syscalls: wasm('a component has none'),
   memory: wasm('maximum of the linear memory, and a limit on the process around it'),

@@ -25,6 +25,7 @@ import { startWatchdog } from '../jail/watchdog.ts';
 import { LogCapture } from '../log-capture.ts';
 import type { NodeBinary } from '../node/node-binary.ts';
 import { nodeSpec } from '../node/spec.ts';
+import { markInUse } from '../node/staged-folders.ts';
 import { makeReadable } from '../readable.ts';
 
 const MIB = 1024 * 1024;
@@ -83,7 +84,8 @@ export async function installBinary(options: InstallOptions): Promise<Installed>
   const { home, digest, guest } = options;
   // Another version of the installer may make something else of the same binary.
   const folder = join(home, 'wasm', `${digest}-${basename(guest.code)}`);
-  if (!existsSync(folder)) await install(options, folder);
+  if (existsSync(folder)) markInUse(folder);
+  else await install(options, folder);
   return { folder, plan: planSchema.parse(readJson(join(folder, 'plan.json'), MAX_PLAN_BYTES)) };
 }
 

@@ -1,9 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stageGuestCode } from '../../../src/cell/node/guest-code.ts';
+import { sweepOtherVersions } from '../../../src/cell/node/staged-folders.ts';
 import { openFolder, removeFolder } from '../../write-skill.ts';
 
 let home: string;
@@ -43,6 +52,46 @@ describe('staged guest code', () => {
     const staged = stageGuestCode(home, 'wasm');
     expect(readFileSync(join(staged, 'package.json'), 'utf8')).toBe('{"type":"module"}');
     expect(readdirSync(join(home, 'guest'))).toHaveLength(3);
+  });
+
+  it('takes the place of versions that nobody used for a week, and leaves the others alone', () => {
+    const day = 24 * 60 * 60 * 1000;
+    const folder = (path: string, days: number): string => {
+      const made = join(home, path);
+      mkdirSync(made, { recursive: true });
+      writeFileSync(join(made, 'file'), 'old');
+      const then = new Date(Date.now() - days * day);
+      utimesSync(made, then, then);
+      return path;
+    };
+    const old = [
+      'guest/wasm-0123',
+      'guest/wasm-0123.draft',
+      'wasm/aa-wasm-0123',
+      'wasm/aa-wasm-0123.x.verified',
+    ];
+    const recent = ['guest/wasm-4567', 'wasm/aa-wasm-4567'];
+    for (const path of old) folder(path, 8);
+    for (const path of recent) folder(path, 6);
+    folder('store/not-ours', 100);
+    const present = basename(stageGuestCode(home, 'wasm'));
+    const names = (place: string): string[] => readdirSync(join(home, place)).sort();
+    expect(names('guest')).toEqual(['wasm-4567', present].sort());
+    expect(names('wasm')).toEqual(['aa-wasm-4567']);
+    expect(names('store')).toEqual(['not-ours']);
+  });
+
+  it('stays, and so do its binaries, however long it was not used, while it is the present version', () => {
+    const staged = stageGuestCode(home, 'wasm');
+    const binary = join(home, 'wasm', `aa-${basename(staged)}`);
+    mkdirSync(binary, { recursive: true });
+    for (const made of [staged, binary]) utimesSync(made, 1, 1);
+    sweepOtherVersions(home, basename(staged));
+    expect([existsSync(staged), existsSync(binary)]).toEqual([true, true]);
+    // Used again, it is safe from the sweep of any other version, too.
+    expect(stageGuestCode(home, 'wasm')).toBe(staged);
+    sweepOtherVersions(home, 'wasm-of-tomorrow');
+    expect([existsSync(staged), existsSync(binary)]).toEqual([true, false]);
   });
 
   it('may be made by several processes at once', async () => {

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Wall } from '../../../src/cell/contract.ts';
@@ -7,8 +15,11 @@ import { JailWall } from '../../../src/cell/jail/wall.ts';
 import { stageGuestCode } from '../../../src/cell/node/guest-code.ts';
 import { findNode } from '../../../src/cell/node/node-binary.ts';
 import { ProcessWall } from '../../../src/cell/process/wall.ts';
+import { ComponentEngine } from '../../../src/cell/wasm/engine.ts';
 import { installBinary, type InstallOptions } from '../../../src/cell/wasm/install.ts';
 import { SkillError } from '../../../src/errors.ts';
+import type { Bundle } from '../../../src/load/bundle.ts';
+import { grantOf } from '../../broker/support.ts';
 import { openFolder, removeFolder } from '../../write-skill.ts';
 import { ECHO } from './programs.ts';
 
@@ -105,6 +116,21 @@ describe('what was installed', () => {
     const dead = { ...guest, node: { path: '/nonexistent' } };
     expect((await installBinary({ ...once, guest: dead })).folder).toBe(made);
     expect((await refusal(options(ECHO, { guest: dead }))).code).toBe('manifest_invalid');
+  });
+
+  it('is marked as used whenever it is looked for and whenever a cell is started from it', async () => {
+    const once = options(ECHO);
+    const { folder: made } = await installBinary(once);
+    const isMarked = (act: () => unknown): Promise<boolean> => {
+      utimesSync(made, 1, 1);
+      return Promise.resolve(act()).then(() => statSync(made).mtimeMs > 1000);
+    };
+    expect(await isMarked(() => installBinary(once))).toBe(true);
+    const engine = new ComponentEngine({ home, wall: async () => once.wall });
+    const { stagedDir, file, digest } = once;
+    const bundle = { stagedDir, entry: file, files: { [file]: digest } } as unknown as Bundle;
+    const artifact = await engine.prepare(bundle);
+    expect(await isMarked(() => artifact.spec(grantOf()))).toBe(true);
   });
 
   it('is the same for all that install it at once', async () => {
