@@ -14,6 +14,7 @@ from . import protocol
 
 _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _MOST_REPORTS = 64
+_MOST_USES = 4000
 
 # What every cell may look at: the interpreter, its libraries, its own processes and devices.
 _ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/proc", "/dev", "/tmp", "/skill", "/deps", "/harness", "/bytecode", "/run/gateway")
@@ -45,10 +46,12 @@ class EnvDenied(KeyError):
 
 
 class Reporter:
-    """Sends each distinct denial once."""
+    """Sends each distinct denial once; where the host records what a skill needs, each distinct use as well."""
 
     def __init__(self):
         self._seen = set()
+        self._used = set()
+        self.observes = False
 
     def report(self, capability, asked, declared):
         frame = {"t": "denied", "capability": capability, "asked": asked, "declared": declared}
@@ -57,6 +60,12 @@ class Reporter:
             self._seen.add(key)
             protocol.send(frame)
         return {"capability": capability, "asked": asked, "declared": declared}
+
+    def use(self, capability, asked):
+        key = (capability, asked)
+        if self.observes and key not in self._used and len(self._used) < _MOST_USES:
+            self._used.add(key)
+            protocol.send({"t": "used", "capability": capability, "asked": asked, "declared": "granted"})
 
 
 class Guard:
@@ -103,6 +112,8 @@ class Guard:
             "os.fork": lambda args: self._process("fork"),
             "os.forkpty": lambda args: self._process("fork"),
         }
+        if reporter.observes:
+            self._handlers["import"] = lambda args: reporter.use("module", "import %s" % args[0].partition(".")[0])
 
     def __call__(self, event, args):
         handler = self._handlers.get(event)
@@ -139,6 +150,8 @@ class Guard:
         full = posixpath.normpath(posixpath.join(os.getcwd(), text))
         allowed = self._writable if access == "write" else self._readable
         if full == "/" and access == "read" or _within(full, allowed):
+            if not _within(full, _ALWAYS_READABLE):
+                self._reporter.use("filesystem", "%s %s" % (access, _short(full)))
             return
         declared = "readable only" if access == "write" and _within(full, self._readable) else "not granted"
         raise CapabilityDenied(self._reporter.report("filesystem", "%s %s" % (access, _short(full)), declared))
@@ -154,10 +167,10 @@ class Guard:
         raise NetworkDenied(self._reporter.report("network", asked, "no such host is granted"))
 
     def _process(self, what):
-        if self._processes:
-            return
         words = what if isinstance(what, (list, tuple)) else [what]
         text = " ".join(os.fsdecode(word) if isinstance(word, bytes) else str(word) for word in words)
+        if self._processes:
+            return self._reporter.use("process", "start %s" % _short(text))
         raise CapabilityDenied(self._reporter.report("process", "start %s" % _short(text), "limits.processes is not declared"))
 
 
@@ -173,7 +186,9 @@ class WatchedEnviron(type(os.environ)):
 
     def __getitem__(self, key):
         try:
-            return super().__getitem__(key)
+            value = super().__getitem__(key)
+            self._reporter.use("env", "read %s" % _short(str(key)))
+            return value
         except KeyError:
             if key in self._declared or not _asked_by_skill():
                 raise
@@ -193,6 +208,7 @@ def denial_behind(error):
 
 
 def install(view, reporter, proxy_port=0):
+    reporter.observes = view.get("observe", False)
     os.environ = WatchedEnviron(os.environ, view["env"], reporter)
     sys.addaudithook(Guard(view, reporter, proxy_port))
 

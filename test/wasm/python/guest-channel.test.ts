@@ -19,7 +19,7 @@ function open(): Opened {
   const denied: unknown[] = [];
   const channel = new GuestChannel({
     maxPayload: 1000,
-    onDenied: (body) => denied.push(body),
+    onEvent: (body) => denied.push(body),
     ask: (op) => {
       asked.push(op);
       if (op === 'httpRead') throw new BrokerError('denied');

@@ -12,6 +12,7 @@ import type { Ask } from '../files/broker-tree.ts';
 const HEADER_BYTES = 4;
 const MAX_BODY_BYTES = 256 * 1024;
 const MAX_DENIALS = 64;
+const MAX_USES = 4096;
 /** Files go through the tree, which knows what lies where. */
 const ASKABLE: ReadonlySet<string> = new Set(['http', 'httpRead', 'httpClose']);
 
@@ -22,7 +23,8 @@ export interface GuestReply {
 
 export interface GuestChannelOptions {
   ask: Ask;
-  onDenied: (body: Record<string, unknown>) => void;
+  /** A denial, or a use where the host records what a skill needs. */
+  onEvent: (body: Record<string, unknown>) => void;
   /** Largest payload. */
   maxPayload: number;
 }
@@ -43,6 +45,7 @@ export class GuestChannel implements OpenNode {
   #pending: Buffer = Buffer.alloc(0);
   #answers: Buffer = Buffer.alloc(0);
   #denials = 0;
+  #uses = 0;
   #reply: GuestReply | undefined;
   #fault: ChannelFault | undefined;
 
@@ -116,7 +119,10 @@ export class GuestChannel implements OpenNode {
   #onFrame(frame: GuestReply): void {
     switch (frame.body['t']) {
       case 'denied':
-        if (this.#denials++ < MAX_DENIALS) this.#options.onDenied(denialOf(frame.body));
+        if (this.#denials++ < MAX_DENIALS) this.#options.onEvent(eventOf('denied', frame.body));
+        return;
+      case 'used':
+        if (this.#uses++ < MAX_USES) this.#options.onEvent(eventOf('used', frame.body));
         return;
       case 'ask':
         return this.#onAsk(frame);
@@ -156,6 +162,9 @@ export class GuestChannel implements OpenNode {
 }
 
 /** Nothing else is passed on: announced bytes that do not follow would make the host take our next words for them. */
-function denialOf({ capability, asked, declared }: Record<string, unknown>): Record<string, unknown> {
-  return { t: 'denied', capability, asked, declared };
+function eventOf(
+  t: 'denied' | 'used',
+  { capability, asked, declared }: Record<string, unknown>,
+): Record<string, unknown> {
+  return { t, capability, asked, declared };
 }

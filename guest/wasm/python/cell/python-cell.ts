@@ -221,7 +221,7 @@ export class PythonCell {
     const { limits } = this.#options.init;
     this.#channel = new GuestChannel({
       ask: line.ask,
-      onDenied: line.denied,
+      onEvent: line.denied,
       maxPayload: Math.max(limits.output, MAX_REQUEST_BYTES) + FRAME_SLACK_BYTES,
     });
     return new GuestProcess({ mounts: this.#mounts(line.ask), onOutput: line.log, channel: this.#channel });
