@@ -5,10 +5,11 @@
  * @module
  */
 import { SkillError } from '../errors.ts';
-import type { Manifest, NetworkRule } from '../manifest/manifest.ts';
+import type { EnvRule, Manifest, NetworkRule } from '../manifest/manifest.ts';
 import type { EnforcedField, EnforcementTable } from './enforcement.ts';
 import type { GrantedLimits } from './grant.ts';
 import type { OperatorPolicy } from './operator.ts';
+import { hostCovers } from './patterns.ts';
 
 export interface EnforceableInput {
   manifest: Manifest;
@@ -35,6 +36,12 @@ function isAboutRequestsInTls({ scheme = 'https', methods, paths }: NetworkRule)
   return scheme === 'wss' || (scheme === 'https' && (methods !== undefined || paths !== undefined));
 }
 
+/** Where nobody reads what TLS hides, nobody can put a secret into it. */
+function isForTls({ secret, hosts }: EnvRule, rules: NetworkRule[]): boolean {
+  const inTls = rules.filter(({ scheme = 'https' }) => scheme === 'https' || scheme === 'wss');
+  return secret && hosts.some((host) => inTls.some((rule) => hostCovers(rule.host, host) || hostCovers(host, rule.host)));
+}
+
 /** Who enforces what once the operator has spoken: only the operator may have TLS opened. */
 export function underPolicy(table: EnforcementTable, policy: OperatorPolicy): EnforcementTable {
   const isOpened = policy.network.inspectTls === true && table.network.by === 'broker';
@@ -44,10 +51,6 @@ export function underPolicy(table: EnforcementTable, policy: OperatorPolicy): En
     'network.inside_tls': {
       by: 'broker',
       how: 'the gateway ends TLS with certificates that the cell alone trusts, and reads each request',
-    },
-    'env.secret': {
-      by: 'broker',
-      how: 'placeholders in the cell; values come in where a request leaves, towards declared hosts',
     },
   };
 }
@@ -60,7 +63,8 @@ export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): En
     'filesystem.max_bytes': capabilities.filesystem.some((rule) => rule.maxBytes !== undefined),
     network: capabilities.network.length > 0,
     'network.websocket': capabilities.network.some(({ scheme }) => scheme === 'ws' || scheme === 'wss'),
-    'network.inside_tls': capabilities.network.some(isAboutRequestsInTls),
+    'network.inside_tls':
+      capabilities.network.some(isAboutRequestsInTls) || rules.some((rule) => isForTls(rule, capabilities.network)),
     env: rules.some((rule) => !rule.secret),
     'env.secret': rules.some((rule) => rule.secret),
     syscalls: capabilities.syscalls !== 'default',

@@ -9,6 +9,7 @@ import type { EnforcementTable } from '../../policy/enforcement.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec, Zygote } from '../contract.ts';
 import { BASE_ENV } from '../jail/arguments.ts';
+import { GATEWAY_ENV, mayReachHosts } from '../native-cell.ts';
 import { noExecFilter, seccompArch } from '../jail/seccomp/policy.ts';
 import type { JailWall } from '../jail/wall.ts';
 import { mayReachHosts, PROXY_PORT } from '../native-cell.ts';
@@ -42,8 +43,8 @@ export class PythonEngine implements Engine {
     return bundle.entry.endsWith('.py') ? undefined : `the engine python cannot run "${bundle.entry}"`;
   }
 
-  fixedEnv(): Readonly<Record<string, string>> {
-    return { ...BASE_ENV, PWD: '/skill' };
+  fixedEnv(grant: Grant): Readonly<Record<string, string>> {
+    return { ...BASE_ENV, PWD: '/skill', ...(mayReachHosts(grant) ? GATEWAY_ENV : {}) };
   }
 
   describe(): string {
