@@ -155,7 +155,8 @@ function mountsOf(folders: CellFolders & { engine: string }): (Mount & { name: s
 
 /** Values of variables may be secrets, which belong on no disk; a strict call has no use for what was made before. */
 function mayKeep(grant: Grant, { strict }: PythonFreshness): boolean {
-  return Object.keys(grant.env).length === 0 && !strict;
+  const isBare = Object.keys(grant.env).length === 0 && (grant.secrets ?? []).length === 0;
+  return isBare && !strict;
 }
 
 function callInit(bundle: Bundle, grant: Grant, fresh: PythonFreshness): Record<string, unknown> {
