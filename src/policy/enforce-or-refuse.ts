@@ -39,7 +39,10 @@ function isAboutRequestsInTls({ scheme = 'https', methods, paths }: NetworkRule)
 /** Where nobody reads what TLS hides, nobody can put a secret into it. */
 function isForTls({ secret, hosts }: EnvRule, rules: NetworkRule[]): boolean {
   const inTls = rules.filter(({ scheme = 'https' }) => scheme === 'https' || scheme === 'wss');
-  return secret && hosts.some((host) => inTls.some((rule) => hostCovers(rule.host, host) || hostCovers(host, rule.host)));
+  return (
+    secret &&
+    hosts.some((host) => inTls.some((rule) => hostCovers(rule.host, host) || hostCovers(host, rule.host)))
+  );
 }
 
 /** Who enforces what once the operator has spoken: only the operator may have TLS opened. */
@@ -64,7 +67,8 @@ export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): En
     network: capabilities.network.length > 0,
     'network.websocket': capabilities.network.some(({ scheme }) => scheme === 'ws' || scheme === 'wss'),
     'network.inside_tls':
-      capabilities.network.some(isAboutRequestsInTls) || rules.some((rule) => isForTls(rule, capabilities.network)),
+      capabilities.network.some(isAboutRequestsInTls) ||
+      rules.some((rule) => isForTls(rule, capabilities.network)),
     env: rules.some((rule) => !rule.secret),
     'env.secret': rules.some((rule) => rule.secret),
     syscalls: capabilities.syscalls !== 'default',

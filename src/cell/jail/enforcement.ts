@@ -25,7 +25,9 @@ export function jailEnforcement(cgroups: CgroupDriver | undefined): EnforcementT
       'methods, paths and secrets for https, and wss, are inside TLS, which passes unread; have the operator set network.inspect_tls: true, or run the skill as wasm',
     ),
     env: kernel('empty environment: only declared and granted names'),
-    'env.secret': broker('placeholders in the cell; values come in where a request leaves, towards declared hosts'),
+    'env.secret': broker(
+      'placeholders in the cell; values come in where a request leaves, towards declared hosts',
+    ),
     syscalls: kernel('seccomp filter'),
     timeout: watchdog('SIGKILL of the pid namespace at the deadline'),
     cpu: kernel('RLIMIT_CPU per process, watchdog for the whole cell'),
