@@ -29,11 +29,12 @@ export function openBroker(grant: Grant, bundle: Bundle, options: BrokerOptions 
 }
 
 class Broker implements CallBroker {
-  readonly #records = new Records();
+  readonly #records: Records;
   readonly #files: FileBroker;
   readonly #http: HttpBroker;
 
   constructor(grant: Grant, bundle: Bundle, options: BrokerOptions) {
+    this.#records = new Records(grant);
     this.#files = new FileBroker(grant, bundle, this.#records);
     const secrets = armedSecrets(grant, this.#records, options.secrets);
     this.#http = new HttpBroker(grant, this.#records, { ...options, secrets });

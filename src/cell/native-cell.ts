@@ -38,7 +38,7 @@ export interface NativePlace extends Place {
 }
 
 export function mayReachHosts(grant: Grant): boolean {
-  return grant.network.length > 0;
+  return grant.network.length > 0 || grant.observe !== undefined;
 }
 
 /** The program with the way to its gateway. */

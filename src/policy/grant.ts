@@ -45,6 +45,8 @@ export interface GrantedSecret {
   /** Where the value may go. */
   hosts: string[];
   required: boolean;
+  /** Only while needs are recorded: the value goes to any host that the call reaches, and where it went is told. */
+  anyHost?: true;
   /** What the placeholder has to look like; known once there is a value. */
   shape?: SecretShape;
 }
@@ -57,6 +59,12 @@ export interface SecretShape {
   length: number;
 }
 
+/** A call whose needs are recorded: uses are told in full, and hosts may be tried that no rule names. */
+export interface Observation {
+  /** Patterns of hosts that may be reached without a rule; `*` stands for all. */
+  hosts: string[];
+}
+
 export interface Grant {
   filesystem: GrantedPath[];
   network: NetworkRule[];
@@ -67,6 +75,7 @@ export interface Grant {
   /** Values for the declared names only. */
   env: Record<string, string>;
   secrets?: GrantedSecret[];
+  observe?: Observation;
   syscalls: SyscallRule;
   limits: GrantedLimits;
   withheld: Withheld[];

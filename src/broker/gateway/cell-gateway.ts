@@ -38,13 +38,14 @@ export function gatewayOpener(options: GatewayOptions): OpenGateway {
 
 class Gateway implements CellGateway {
   readonly folder: string;
-  readonly #records = new Records();
+  readonly #records: Records;
   readonly #secrets: CellSecrets;
   readonly #egress: Egress;
   readonly #proxy: Proxy;
 
   constructor({ grant, placeholders, uid, folder }: GatewayRequest, { home, ...options }: GatewayOptions) {
-    const records = this.#records;
+    const records = new Records(grant);
+    this.#records = records;
     this.#secrets = openSecrets({ granted: grant.secrets ?? [], placeholders, records });
     this.#egress = new Egress({ grant, records, secrets: this.#secrets }, options);
     const authority = grant.inspectTls === true ? createAuthority() : undefined;

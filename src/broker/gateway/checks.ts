@@ -9,6 +9,7 @@ import { isIP } from 'node:net';
 import { BrokerRefusal } from '../../cell/contract.ts';
 import type { CapabilityEvent } from '../../outcome.ts';
 import type { Grant } from '../../policy/grant.ts';
+import { hostCovers } from '../../policy/patterns.ts';
 import type { Records } from '../records.ts';
 import { isPublicAddress } from './addresses.ts';
 import { authorityOf, hostOf, schemeOf, shown, type HttpRequest, type Server } from './request.ts';
@@ -23,6 +24,8 @@ export class Denial extends BrokerRefusal {
     this.event = event;
   }
 }
+
+const SCHEMES: readonly Scheme[] = ['http', 'https', 'ws', 'wss'];
 
 export type Lookup = (hostname: string) => Promise<string[]>;
 
@@ -46,17 +49,26 @@ export class Checks {
   async request(request: HttpRequest): Promise<string[]> {
     const asked = shown(request);
     const { grant } = this.#options;
-    if (!ruleFor(request.method, request.url, grant.network))
+    const host = hostOf(request.url);
+    if (!ruleFor(request.method, request.url, grant.network) && !this.#isObserved(host))
       throw this.deny(asked, 'no network rule covers it');
-    return this.#judged(hostOf(request.url), asked);
+    return this.#judged(host, asked);
   }
 
   /** What may be spoken through a tunnel to the server, and where it leads. */
   async tunnel(server: Server): Promise<{ schemes: Set<Scheme>; addresses: string[] }> {
     const asked = shownTunnel(server);
-    const schemes = schemesFor(server.host, server.port, this.#options.grant.network);
+    const schemes = this.#isObserved(server.host)
+      ? new Set(SCHEMES)
+      : schemesFor(server.host, server.port, this.#options.grant.network);
     if (schemes.size === 0) throw this.deny(asked, 'no network rule covers it');
     return { schemes, addresses: await this.#judged(server.host, asked) };
+  }
+
+  /** While needs are recorded, the operator lets hosts be tried that no rule names. */
+  #isObserved(host: string): boolean {
+    const { hosts = [] } = this.#options.grant.observe ?? {};
+    return hosts.some((pattern) => pattern === '*' || hostCovers(pattern, host));
   }
 
   deny(asked: string, declared: string): Denial {

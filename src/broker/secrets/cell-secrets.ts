@@ -22,6 +22,13 @@ export interface CellSecretsOptions {
   records: Records;
 }
 
+interface Filling {
+  host: string;
+  place: Place;
+  value: string;
+  found: string;
+}
+
 const BASIC = /^(basic +)([A-Za-z0-9+/_-]+=*) *$/i;
 /** A body in one of these cannot be read without undoing it, and a placeholder inside of it is worth nothing. */
 const UNCOMPRESSED: ReadonlySet<string> = new Set(['', 'identity']);
@@ -93,13 +100,22 @@ class OpenSecrets implements CellSecrets {
         const value = this.#values.get(secret.name);
         const plain = textPattern(placeholder);
         if (value !== undefined && isFor(secret, host))
-          return [{ pattern: plain, replace: (found) => spelledFor(place, { value, found }) }];
+          return [{ pattern: plain, replace: (found) => this.#fill(secret, { host, place, value, found }) }];
         return [plain, ...base64Patterns(placeholder)].map((pattern) => ({
           pattern,
           replace: () => this.#refuse(secret, host),
         }));
       }),
     );
+  }
+
+  #fill({ name }: GrantedSecret, { host, ...spelling }: Filling): string {
+    this.#options.records.note('used', {
+      capability: 'secret',
+      asked: `send ${name} to ${host}`,
+      declared: 'granted',
+    });
+    return spelledFor(spelling.place, spelling);
   }
 
   #covering(): Finder {
@@ -122,8 +138,8 @@ class OpenSecrets implements CellSecrets {
   }
 }
 
-function isFor({ hosts }: GrantedSecret, host: string): boolean {
-  return hosts.some((pattern) => hostCovers(pattern, host));
+function isFor({ hosts, anyHost }: GrantedSecret, host: string): boolean {
+  return anyHost === true || hosts.some((pattern) => hostCovers(pattern, host));
 }
 
 function placeOf(contentType: string): Place {

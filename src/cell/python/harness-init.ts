@@ -15,6 +15,7 @@ export function harnessInit({ manifest, entry }: Bundle, grant: Grant): Record<s
       write: grant.filesystem.filter((path) => path.access === 'read-write').map((path) => path.guest),
       processes: grant.limits.processes > 0,
       env: Object.keys(manifest.env),
+      observe: grant.observe !== undefined,
     },
     manifest: {
       ...manifest.extra,
