@@ -11,6 +11,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createCallIds } from './audit/call-id.ts';
 import { openAuditLog, type AuditLog } from './audit/log.ts';
+import { digestCall, digestMeanwhile, type CallDigests } from './audit/digests.ts';
 import { writeReceipt } from './audit/write-receipt.ts';
 import { openBroker } from './broker/broker.ts';
 import { gatewayOpener } from './broker/gateway/cell-gateway.ts';
@@ -122,7 +123,7 @@ export class Runtime implements AsyncDisposable {
   execute(ref: string | Skill, params: unknown, options?: ExecuteOptions): Promise<Success>;
   async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     const startedAt = new Date();
-    const { outcome, skill, plan, scrub } = await this.#attempt(ref, params, options);
+    const { outcome, skill, plan, scrub, digests } = await this.#attempt(ref, params, options);
     writeReceipt(outcome, {
       log: this.#auditLog(),
       keepContent: this.#options.audit !== false && this.#options.audit?.keepContent === true,
@@ -130,7 +131,7 @@ export class Runtime implements AsyncDisposable {
       startedAt,
       params: scrub(params),
       bundle: skill?.bundle,
-      grant: plan?.grant,
+      digests: digests ?? (() => digestCall(scrub(params), plan?.grant)),
     });
     if (outcome.ok || options.reject === false) return outcome;
     throw SkillError.fromOutcome(outcome);
@@ -241,6 +242,7 @@ export class Runtime implements AsyncDisposable {
       ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
     };
     let scrub: Scrub = (value) => value;
+    let digests: Attempt['digests'];
     try {
       const skill = typeof ref === 'string' ? await this.load(ref) : ref;
       facts.skill = skill;
@@ -252,13 +254,14 @@ export class Runtime implements AsyncDisposable {
       const { grant, values } = await this.#resolveSecrets(skill, plan);
       facts.plan = { ...plan, grant };
       scrub = scrubberFor(values);
+      digests = digestMeanwhile(scrub(params), grant);
       const report = await this.#pool.run(facts.plan, { params, signal: options.signal, secrets: values });
       facts.report = report;
       const outcome = describeOutcome(facts, () => judge(report, grant));
-      return { ...facts, scrub, outcome: scrubOutcome(outcome, scrub) };
+      return { ...facts, scrub, digests, outcome: scrubOutcome(outcome, scrub) };
     } catch (thrown) {
       const outcome = describeOutcome(facts, () => raise(thrown));
-      return { ...facts, scrub, outcome: scrubOutcome(outcome, scrub) };
+      return { ...facts, scrub, digests, outcome: scrubOutcome(outcome, scrub) };
     }
   }
 
@@ -308,6 +311,8 @@ interface Attempt extends CallFacts {
   outcome: Outcome;
   /** Takes the secrets of this call out of anything. */
   scrub: Scrub;
+  /** Undefined when it did not come to a cell. */
+  digests: (() => CallDigests) | undefined;
 }
 
 function raise(thrown: unknown): never {

@@ -85,6 +85,8 @@ type Statements = ReturnType<typeof prepareStatements>;
 
 function prepareStatements(database: DatabaseSync) {
   return {
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
     last: database.prepare('SELECT seq, hash FROM receipt ORDER BY seq DESC LIMIT 1'),
     insert: database.prepare('INSERT INTO receipt (seq, prev, hash, body) VALUES (?, ?, ?, ?)'),
     all: database.prepare('SELECT seq, prev, hash, body FROM receipt ORDER BY seq'),
@@ -101,12 +103,12 @@ function append(database: DatabaseSync, statements: Statements, receipt: Receipt
   const body = canonicalJson(receipt);
   try {
     // The write lock is taken before the last hash is read: no other process can slip in between.
-    database.exec('BEGIN IMMEDIATE');
+    statements.begin.run();
     const last = statements.last.get();
     const prev = last === undefined ? GENESIS : String(last['hash']);
     const hash = chainHash(prev, body);
     statements.insert.run(Number(last?.['seq'] ?? 0) + 1, prev, hash, body);
-    database.exec('COMMIT');
+    statements.commit.run();
     return hash;
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');

@@ -11,6 +11,8 @@ import { SkillError } from '../errors.ts';
 
 const SCHEMA_VERSION = 1;
 const SQLITE_BUSY = 5;
+/** 16 MiB of write-ahead log before it is brought into the file, which waits for the disk: a call in thousands has to. */
+const CHECKPOINT_PAGES = 4096;
 
 /**
  * Columns besides `body` are computed from it by SQLite, so they can be queried and cannot disagree with
@@ -76,7 +78,7 @@ function useWriteAheadLog(database: DatabaseSync, busyTimeoutMs: number): void {
   );
   if (mode !== 'wal')
     throw new Error(`SQLite cannot keep a write-ahead log there (journal mode "${String(mode)}")`);
-  database.exec('PRAGMA synchronous = NORMAL');
+  database.exec(`PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
 }
 
 /** SQLite's own busy timeout does not cover the switch to the write-ahead log by two processes at once. */

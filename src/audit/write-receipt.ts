@@ -5,8 +5,7 @@
  */
 import type { Bundle } from '../load/bundle.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Grant } from '../policy/grant.ts';
-import { digestJson } from './canonical-json.ts';
+import { digest, type CallDigests } from './digests.ts';
 import type { AuditLog } from './log.ts';
 import { makeReceipt } from './receipt.ts';
 
@@ -18,18 +17,20 @@ export interface ReceiptSource {
   /** Store parameters and result, not only their digests. */
   keepContent: boolean;
   bundle: Bundle | undefined;
-  grant: Grant | undefined;
+  /** Of the parameters and the grant. */
+  digests: () => CallDigests;
 }
 
 export function writeReceipt(outcome: Outcome, source: ReceiptSource): void {
-  const { log, bundle, grant, params } = source;
+  const { log, bundle, params } = source;
   if (!log) return;
+  const digests = source.digests();
   const result = outcome.ok ? { resultDigest: digest(outcome.result) } : {};
   const content = source.keepContent ? { params, ...(outcome.ok ? { result: outcome.result } : {}) } : {};
   log.append(
     makeReceipt(outcome, {
-      paramsDigest: digest(params),
-      grantDigest: digest(grant ? withoutValues(grant) : null),
+      paramsDigest: digests.params,
+      grantDigest: digests.grant,
       ...result,
       ...content,
       origin: bundle?.origin ?? 'external',
@@ -38,19 +39,4 @@ export function writeReceipt(outcome: Outcome, source: ReceiptSource): void {
       startedAt: source.startedAt,
     }),
   );
-}
-
-/** What was granted, the same for every value of a variable and every kind of key. */
-function withoutValues(grant: Grant): Record<string, unknown> {
-  const secrets = grant.secrets?.map(({ name, hosts }) => ({ name, hosts }));
-  return { ...grant, env: Object.keys(grant.env), ...(secrets ? { secrets } : {}) };
-}
-
-/** Parameters that are no JSON were refused, but the refusal is written down like any other. */
-function digest(value: unknown): string {
-  try {
-    return digestJson(value);
-  } catch {
-    return digestJson(`no JSON: ${typeof value}`);
-  }
 }

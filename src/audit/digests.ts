@@ -1,0 +1,44 @@
+/**
+ * Digests of what a call begins with. They are the same whatever comes back, so they are made while the host has nothing
+ * to do but wait for the cell.
+ *
+ * @module
+ */
+import type { Grant } from '../policy/grant.ts';
+import { digestJson } from './canonical-json.ts';
+
+export interface CallDigests {
+  params: string;
+  grant: string;
+}
+
+export function digestCall(params: unknown, grant: Grant | undefined): CallDigests {
+  return { params: digest(params), grant: digest(grant ? withoutValues(grant) : null) };
+}
+
+/** The returned function gives the digests, and makes them if there was no time yet. */
+export function digestMeanwhile(params: unknown, grant: Grant): () => CallDigests {
+  let made: CallDigests | undefined;
+  const make = (): CallDigests => (made ??= digestCall(params, grant));
+  // Runs when the request is on its way and before anybody looks for the answer.
+  const soon = setImmediate(make);
+  return () => {
+    clearImmediate(soon);
+    return make();
+  };
+}
+
+/** Parameters that are no JSON were refused, but the refusal is written down like any other. */
+export function digest(value: unknown): string {
+  try {
+    return digestJson(value);
+  } catch {
+    return digestJson(`no JSON: ${typeof value}`);
+  }
+}
+
+/** What was granted, the same for every value of a variable and every kind of key. */
+function withoutValues(grant: Grant): Record<string, unknown> {
+  const secrets = grant.secrets?.map(({ name, hosts }) => ({ name, hosts }));
+  return { ...grant, env: Object.keys(grant.env), ...(secrets ? { secrets } : {}) };
+}
