@@ -20,6 +20,11 @@ export function asDenial(body: Record<string, unknown>): CapabilityEvent {
   };
 }
 
+/** What a skill used, as its own harness says; worth no more than a denial from there. */
+export function asUse(body: Record<string, unknown>): CapabilityEvent {
+  return body['capability'] === 'module' ? { ...asDenial(body), capability: 'module' } : asDenial(body);
+}
+
 export function asError(body: Record<string, unknown>): GuestReply {
   const denied = body['denied'];
   const limit = GUEST_LIMITS.find((name) => name === body['limit']);

@@ -5,7 +5,7 @@
  * @module
  */
 import type { StartKind } from '../outcome.ts';
-import type { Grant } from '../policy/grant.ts';
+import { mayReachHosts } from '../policy/grant.ts';
 import type { CellGateway, LaunchSpec, OpenGateway, Zygote } from './contract.ts';
 import { makePlaceholders } from './placeholders.ts';
 import type { Place } from './pool.ts';
@@ -35,10 +35,6 @@ export const GATEWAY_ENV: Readonly<Record<string, string>> = {
 
 export interface NativePlace extends Place {
   openGateway: OpenGateway;
-}
-
-export function mayReachHosts(grant: Grant): boolean {
-  return grant.network.length > 0 || grant.observe !== undefined;
 }
 
 /** The program with the way to its gateway. */

@@ -16,13 +16,15 @@ import type {
   GuestReply,
 } from './contract.ts';
 import { encodeFrame, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
-import { asDenial, asError } from './guest-frames.ts';
+import { asDenial, asError, asUse } from './guest-frames.ts';
 import { LogCapture } from './log-capture.ts';
 
 /** Room in a frame beside the result itself. */
 const FRAME_SLACK_BYTES = 64 * 1024;
 const MAX_FRAMES = 256;
 const MAX_DENIALS = 64;
+/** Told by the harness while the needs of a skill are recorded. */
+const MAX_USED = 4096;
 /** Bounds the wait for the end of a channel; it is there at once unless the host is overloaded. */
 const DRAIN_MS = 500;
 
@@ -47,6 +49,7 @@ export class Session implements Cell {
   readonly #options: SessionOptions;
   readonly #logs: LogCapture;
   readonly #denied: CapabilityEvent[] = [];
+  readonly #used: CapabilityEvent[] = [];
   readonly #reply: Promise<GuestReply | undefined>;
   #exit: ExitInfo | undefined;
   #resultBytes = 0;
@@ -65,7 +68,8 @@ export class Session implements Cell {
     this.#logs = new LogCapture(process.logs, (total) => {
       if (total > grant.limits.output) process.kill('output');
     });
-    const limits = { maxBytes: grant.limits.output + FRAME_SLACK_BYTES, maxFrames: MAX_FRAMES };
+    const maxFrames = MAX_FRAMES + (grant.observe ? MAX_USED : 0);
+    const limits = { maxBytes: grant.limits.output + FRAME_SLACK_BYTES, maxFrames };
     readFrames(process.channel, limits, {
       onFrame: (frame) => this.#onFrame(frame),
       onFault: (fault) => this.#onFault(fault),
@@ -129,7 +133,7 @@ export class Session implements Cell {
       reply: withDenial(reply, gateway?.denied ?? []),
       exit: this.#exit,
       killReason,
-      used: gateway?.used ?? [],
+      used: [...(gateway?.used ?? []), ...this.#used],
       denied: [...(gateway?.denied ?? []), ...this.#denied],
       logs: this.#logs.text(),
       logBytes: this.#logs.totalBytes,
@@ -149,6 +153,9 @@ export class Session implements Cell {
         return this.#becomeReady();
       case 'denied':
         if (this.#denied.length < MAX_DENIALS) this.#denied.push(asDenial(frame.body));
+        return undefined;
+      case 'used':
+        if (this.#options.grant.observe && this.#used.length < MAX_USED) this.#used.push(asUse(frame.body));
         return undefined;
       case 'result':
         this.#resultBytes = frame.bytes;

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Grant } from '../policy/grant.ts';
+import { mayReachHosts, type Grant } from '../policy/grant.ts';
 import type { CellReport, Zygote } from './contract.ts';
-import { forkNative, mayReachHosts, startNative, type NativePlace } from './native-cell.ts';
+import { forkNative, startNative, type NativePlace } from './native-cell.ts';
 import type { CellSource, Job } from './pool.ts';
 import type { Session } from './session.ts';
 

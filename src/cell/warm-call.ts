@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { CapabilityEvent } from '../outcome.ts';
 import type { CallBroker, GuestReply, KillReason, ProcessUsage } from './contract.ts';
 import type { GuestFrame } from './frames.ts';
-import { asDenial, asError } from './guest-frames.ts';
+import { asDenial, asError, asUse } from './guest-frames.ts';
 import { parseGuestJson } from './guest-json.ts';
 import { HostCalls } from './host-calls.ts';
 import { LogCapture } from './log-capture.ts';
@@ -17,12 +17,15 @@ const MAX_HOST_CALLS = 400_000;
 /** What a frame costs us even if it says nothing. */
 const LOG_FRAME_BYTES = 16;
 const MAX_DENIALS = 64;
+const MAX_USED = 4096;
 const NO_BYTES = Buffer.alloc(0);
 
 export interface WarmCallOptions {
   broker: CallBroker;
   channel: Duplex;
   outputLimit: number;
+  /** The needs of the skill are recorded. */
+  observes: boolean;
   /** Ends the whole process: nothing less stops a guest for certain. */
   end: (reason: KillReason) => void;
 }
@@ -37,6 +40,7 @@ export class WarmCall {
   readonly #options: WarmCallOptions;
   readonly #hostCalls: HostCalls;
   readonly #deniedInside: CapabilityEvent[] = [];
+  readonly #usedInside: CapabilityEvent[] = [];
   fuel = 0;
   cpuMs = 0;
   /** Of the instance as the cell tells it; as long as it has not, of the whole process. */
@@ -56,7 +60,7 @@ export class WarmCall {
   }
 
   get used(): CapabilityEvent[] {
-    return this.#options.broker.used;
+    return [...this.#options.broker.used, ...this.#usedInside];
   }
 
   get denied(): CapabilityEvent[] {
@@ -88,6 +92,9 @@ export class WarmCall {
         return this.#onAsk(frame);
       case 'denied':
         if (this.#deniedInside.length < MAX_DENIALS) this.#deniedInside.push(asDenial(body));
+        return undefined;
+      case 'used':
+        if (this.#options.observes && this.#usedInside.length < MAX_USED) this.#usedInside.push(asUse(body));
         return undefined;
       case 'result':
       case 'error':

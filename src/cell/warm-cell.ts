@@ -102,6 +102,7 @@ export class WarmCell {
       broker: this.#openBroker(secrets),
       channel: process.channel,
       outputLimit: grant.limits.output,
+      observes: grant.observe !== undefined,
       end: (reason) => this.#end(reason),
     });
     this.#call = call;

@@ -9,6 +9,11 @@ import type { NetworkRule, SyscallRule } from '../manifest/manifest.ts';
 /** The largest file that a call makes in a granted folder, in every mode; `max_bytes` of the path can be less. */
 export const LARGEST_FILE_BYTES: number = 1024 ** 3;
 
+/** A call that is observed may try, so that it is seen what it asks for. */
+export function mayReachHosts(grant: Grant): boolean {
+  return grant.network.length > 0 || grant.observe !== undefined;
+}
+
 export interface GrantedPath {
   /** Real directory or file on the host. */
   host: string;

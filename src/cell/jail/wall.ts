@@ -7,7 +7,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { SyscallRule } from '../../manifest/manifest.ts';
-import type { Grant } from '../../policy/grant.ts';
+import { mayReachHosts, type Grant } from '../../policy/grant.ts';
 import type { LaunchSpec, Wall, WallProbe } from '../contract.ts';
 import { inheritableDescriptors, withoutLeaks } from '../descriptors.ts';
 import { jailArguments, limitedProgram, readLayout, THREAD_ALLOWANCE } from './arguments.ts';
@@ -113,8 +113,8 @@ export class JailWall implements Wall {
   filter(grant: Grant): Buffer {
     const allowProcesses = grant.limits.processes > 0;
     // The proxy of a cell listens on its loopback, which is all that its network namespace has.
-    const families = grant.network.length > 0 ? { families: Object.values(SOCKET_FAMILIES) } : {};
-    const key = `${allowProcesses} ${grant.network.length > 0} ${JSON.stringify(grant.syscalls)}`;
+    const families = mayReachHosts(grant) ? { families: Object.values(SOCKET_FAMILIES) } : {};
+    const key = `${allowProcesses} ${mayReachHosts(grant)} ${JSON.stringify(grant.syscalls)}`;
     const known = this.#filters.get(key);
     if (known) return known;
     const filter = seccompFilter({

@@ -5,7 +5,7 @@
  */
 import type { Bundle } from '../../load/bundle.ts';
 import type { Enforcement, EnforcementTable } from '../../policy/enforcement.ts';
-import type { Grant } from '../../policy/grant.ts';
+import { mayReachHosts, type Grant } from '../../policy/grant.ts';
 import { MEMORY_ALONE, type PythonFreshness } from '../../policy/python-freshness.ts';
 import type { Artifact, Engine, LaunchSpec, Mount, Wall } from '../contract.ts';
 import { BASE_ENV } from '../jail/arguments.ts';
@@ -172,7 +172,7 @@ function callInit(bundle: Bundle, grant: Grant, fresh: PythonFreshness): Record<
     harness: {
       ...harnessInit(bundle, grant),
       env: grant.env,
-      network: grant.network.length > 0,
+      network: mayReachHosts(grant),
       siblings: [...new Set(siblings)],
     },
   };

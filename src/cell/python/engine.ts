@@ -6,13 +6,12 @@
 import { SkillError } from '../../errors.ts';
 import type { Bundle } from '../../load/bundle.ts';
 import type { EnforcementTable } from '../../policy/enforcement.ts';
-import type { Grant } from '../../policy/grant.ts';
+import { mayReachHosts, type Grant } from '../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec, Zygote } from '../contract.ts';
 import { BASE_ENV } from '../jail/arguments.ts';
-import { GATEWAY_ENV, mayReachHosts } from '../native-cell.ts';
 import { noExecFilter, seccompArch } from '../jail/seccomp/policy.ts';
 import type { JailWall } from '../jail/wall.ts';
-import { mayReachHosts, PROXY_PORT } from '../native-cell.ts';
+import { GATEWAY_ENV, PROXY_PORT } from '../native-cell.ts';
 import { bytecodeFolder, inspectionKey } from './bytecode.ts';
 import { stageHarness } from './harness.ts';
 import { harnessInit } from './harness-init.ts';
