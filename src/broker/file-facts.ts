@@ -82,12 +82,30 @@ export async function syncToDisk(fd: number, dataOnly: boolean): Promise<void> {
   }
 }
 
-/** Seconds, from `keep`, `now`, or nanoseconds since 1970. */
-export function timeOf(change: unknown, keptMs: number): number {
-  if (change === 'keep' || change === undefined) return keptMs / 1000;
+/** Node hands this through to the kernel as "leave it": reading a time and setting it again would lose its last digits. */
+const KEEP = new Date(Number.NaN);
+
+/** From `keep`, `now`, or nanoseconds since 1970, as Node takes it: seconds with a fraction. */
+export function timeOf(change: unknown): number | Date {
+  if (change === 'keep' || change === undefined) return KEEP;
   if (change === 'now') return Date.now() / 1000;
   if (typeof change !== 'string' || !/^\d{1,20}$/.test(change)) throw new BrokerRefusal('inval', 'bad time');
-  return Number(BigInt(change) / 1000n) / 1_000_000;
+  return secondsOf(BigInt(change));
+}
+
+/**
+ * The first fraction that is not before the time. Doubles of today lie 240 ns apart, and the kernel gets what is below
+ * cut off: the next one before 0.123 s would be read as 0.122999 s.
+ */
+function secondsOf(nanoseconds: bigint): number {
+  const seconds = Number(nanoseconds) / 1e9;
+  const step = 2 ** (Math.floor(Math.log2(Math.max(seconds, 1))) - 52);
+  return [seconds - step, seconds, seconds + step].find((one) => isNotBefore(one, nanoseconds)) ?? seconds;
+}
+
+function isNotBefore(seconds: number, nanoseconds: bigint): boolean {
+  const whole = Math.floor(seconds);
+  return BigInt(whole) * 1_000_000_000n + BigInt(Math.trunc((seconds - whole) * 1e9)) >= nanoseconds;
 }
 
 interface Typed {

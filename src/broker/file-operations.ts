@@ -130,11 +130,7 @@ function setSize(table: FileTable, args: Args): BrokerReply {
 
 function setTimes(table: FileTable, file: OpenFile, args: Args): BrokerReply {
   table.demandWritable(file);
-  const stat = fstatSync(file.fd);
-  const [accessed, modified] = [
-    timeOf(args['accessed'], stat.atimeMs),
-    timeOf(args['modified'], stat.mtimeMs),
-  ];
+  const [accessed, modified] = [timeOf(args['accessed']), timeOf(args['modified'])];
   // Through /proc: a handle on a name only has no other way to be changed.
   utimesSync(`/proc/self/fd/${file.fd}`, accessed, modified);
   return NOTHING;

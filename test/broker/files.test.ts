@@ -154,6 +154,38 @@ describe('failures in the words of POSIX', () => {
   });
 });
 
+describe('times', () => {
+  it('keeps to the nanosecond what is to be kept', async () => {
+    const path = join(folders.work, 'sub', 'deep', 'file.txt');
+    execFileSync('touch', ['-d', '@1700000000.123456789', path]);
+    const file = await asked.open(FIRST, ['sub', 'deep', 'file.txt'], { write: true });
+    await asked.value('setTimes', { file, accessed: '5000000000', modified: 'keep' });
+    const { atimeNs, mtimeNs } = statSync(path, { bigint: true });
+    expect([atimeNs, mtimeNs]).toEqual([5_000_000_000n, 1_700_000_000_123_456_789n]);
+  });
+
+  it('sets times that read the same in microseconds and milliseconds, and are never before', async () => {
+    const file = await asked.open(FIRST, ['sub', 'deep', 'file.txt'], { write: true });
+    const times = fc
+      .bigInt({ min: 0n, max: 4_000_000_000_000_000n })
+      .map((microseconds) => microseconds * 1000n);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          times,
+          times.map((time) => time - (time % 1_000_000n)),
+        ),
+        async (time) => {
+          await asked.value('setTimes', { file, accessed: 'keep', modified: String(time) });
+          const { modified } = await asked.value('stat', { file });
+          expect(BigInt(String(modified)) - time).toBeGreaterThanOrEqual(0n);
+          expect(BigInt(String(modified)) - time).toBeLessThan(1000n);
+        },
+      ),
+    );
+  });
+});
+
 describe('quotas', () => {
   it('makes no file larger than a jail would let one be, even without a quota', async () => {
     const largest = 1024 ** 3;
