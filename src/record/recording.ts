@@ -1,0 +1,68 @@
+/**
+ * What came out of an observed call: the manifest that it needs, as a difference to the one that it has.
+ *
+ * @module
+ */
+import { constants, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SkillError } from '../errors.ts';
+import type { Bundle } from '../load/bundle.ts';
+import { parseManifest } from '../manifest/parse.ts';
+import type { Outcome } from '../outcome.ts';
+import { leastFor } from './least.ts';
+import { readEvents, type Observed } from './observed.ts';
+import { unifiedDiff } from './unified-diff.ts';
+import { withPermissions } from './write-manifest.ts';
+
+const FILE = 'manifest.yaml';
+
+export interface Recording {
+  /** How the observed call ended. */
+  outcome: Outcome;
+  observed: Observed;
+  /** The text of the manifest with the least permissions that cover what was observed. */
+  manifest: string;
+  /** From the present manifest to that one; empty when they are the same. */
+  diff: string;
+  /** Permissions that the manifest declares and this call did not use. */
+  unused: string[];
+  /** What a person should know before taking the manifest over. */
+  remarks: string[];
+  /** Where the manifest is. */
+  file: string;
+}
+
+/** Throws the error of a call that never ran: there is nothing to learn from it. */
+export function makeRecording({ manifest, sourceDir, stagedDir }: Bundle, outcome: Outcome): Recording {
+  if (!outcome.ok && outcome.usage.wall_ms === 0) throw SkillError.fromOutcome(outcome);
+  const observed = readEvents(outcome.capabilities.used, outcome.capabilities.denied);
+  const least = leastFor(manifest, observed, { succeeded: outcome.ok });
+  const before = textOf(join(stagedDir, FILE), manifest.name);
+  const after = withPermissions(before.text, least);
+  // What is proposed has to be a manifest.
+  parseManifest(after, { file: FILE, inherited: manifest });
+  return {
+    outcome,
+    observed,
+    manifest: after,
+    diff: unifiedDiff(before.isNew ? '' : before.text, after, FILE),
+    unused: least.unused,
+    remarks: least.remarks,
+    file: join(sourceDir, FILE),
+  };
+}
+
+export function saveRecording({ file, manifest }: Recording): void {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+  writeFileSync(file, manifest, { flag: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW });
+}
+
+/** As it was when the bundle was loaded. A bundle that has only a SKILL.md gets a manifest beside it. */
+function textOf(file: string, name: string): { text: string; isNew: boolean } {
+  try {
+    return { text: readFileSync(file, 'utf8'), isNew: false };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return { text: `name: ${name}\ncapabilities: {}\n`, isNew: true };
+  }
+}
