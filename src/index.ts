@@ -4,7 +4,12 @@
  * @module
  */
 export { createRuntime, Runtime } from './runtime.ts';
-export type { ExecuteOptions, RuntimeOptions } from './runtime.ts';
+export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime.ts';
+export type { Allowed } from './record/observation.ts';
+export { saveRecording } from './record/recording.ts';
+export type { Recording } from './record/recording.ts';
+export type { SecretCallback, SecretContext, SecretProvider } from './broker/secrets/providers.ts';
+export { commandSecrets, environmentSecrets, fileSecrets } from './broker/secrets/providers.ts';
 export { buildSkill } from './build/build-skill.ts';
 export type { BuildOptions, Built } from './build/build-skill.ts';
 export { initSkill, LANGUAGES } from './build/init-skill.ts';

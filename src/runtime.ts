@@ -29,7 +29,13 @@ import { Pool, type Authority, type PoolOptions } from './cell/pool.ts';
 import { SkillError } from './errors.ts';
 import { defaultHome } from './load/home.ts';
 import { installBundle } from './load/install.ts';
-import { loadBundle, lockBundle, type BundleLocation, type LoadDeps } from './load/load-bundle.ts';
+import {
+  loadBundle,
+  lockBundle,
+  type BundleLocation,
+  type LoadDeps,
+  type LoadOptions,
+} from './load/load-bundle.ts';
 import type { SkillPlaces } from './load/locate.ts';
 import { assertFits } from './load/params.ts';
 import { compileSkill, type Skill } from './load/skill.ts';
@@ -46,6 +52,8 @@ import { Approvals } from './trust/approvals.ts';
 import type { Guard } from './trust/guard.ts';
 import { standingOf, type Standing } from './trust/standing.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
+import { observationManifest, observationPolicy, observedGrant, type Allowed } from './record/observation.ts';
+import { makeRecording, type Recording } from './record/recording.ts';
 
 export interface RuntimeOptions {
   /** Folder for the store, installed packages and the audit log. */
@@ -79,6 +87,11 @@ export interface ExecuteOptions extends PlanOptions {
   reject?: boolean;
 }
 
+export interface RecordOptions extends Omit<ExecuteOptions, 'reject'> {
+  /** What may happen in the observed call; absent: nothing. */
+  allow?: Allowed;
+}
+
 export class Runtime implements AsyncDisposable {
   readonly home: string;
   /** What people approved. */
@@ -90,6 +103,8 @@ export class Runtime implements AsyncDisposable {
   readonly #pool: Pool;
   readonly #loadDeps: LoadDeps;
   readonly #nextCallId = createCallIds();
+  /** Skills as they are called while their needs are recorded, with what may happen meanwhile. */
+  readonly #observed = new WeakMap<Skill, Allowed>();
   #audit: AuditLog | undefined;
 
   constructor(options: RuntimeOptions = {}) {
@@ -142,12 +157,30 @@ export class Runtime implements AsyncDisposable {
     return this.execute(ref, params, { ...options, isolated: true });
   }
 
+  /**
+   * Runs one call with nothing granted but what the caller allows, notes everything that the skill uses and asks for,
+   * and says which manifest it needs.
+   */
+  async record(ref: string, params: unknown, options: RecordOptions = {}): Promise<Recording> {
+    const { allow = {}, ...rest } = options;
+    const skill = await this.#load(ref, { toleratesDrift: true });
+    const { bundle } = skill;
+    const manifest = observationManifest(bundle.manifest, allow, options.workspace);
+    const observed: Skill = { ...skill, bundle: { ...bundle, manifest } };
+    this.#observed.set(observed, allow);
+    return makeRecording(bundle, await this.execute(observed, params, { ...rest, reject: false }));
+  }
+
   /** Reads, verifies and inspects a skill; nothing of it runs. */
-  async load(ref: string): Promise<Skill> {
+  load(ref: string): Promise<Skill> {
+    return this.#load(ref, {});
+  }
+
+  async #load(ref: string, options: LoadOptions): Promise<Skill> {
     const location = locateSkill(ref, this.#places);
     // Needed for every call; trying the wall takes as long as reading the skill.
     void this.#machine.pairs();
-    return compileSkill(await loadBundle(location, this.#loadDeps));
+    return compileSkill(await loadBundle(location, this.#loadDeps, options));
   }
 
   /** What a call would be allowed to do, in which mode, and why; nothing runs. */
@@ -232,7 +265,14 @@ export class Runtime implements AsyncDisposable {
 
   #planInput(skill: Skill, options: ExecuteOptions): PlanInput {
     const { env = process.env } = this.#options;
-    return { skill, options, policy: this.#policy, machine: this.#machine, env };
+    const shared = { skill, options, machine: this.#machine, env };
+    const allowed = this.#observed.get(skill);
+    if (!allowed) return { ...shared, policy: this.#policy };
+    return {
+      ...shared,
+      policy: observationPolicy(this.#policy, skill.bundle.manifest),
+      adjust: (grant) => observedGrant(grant, allowed, this.#policy),
+    };
   }
 
   /** The stages of a call. Whatever is thrown on the way becomes its outcome. */

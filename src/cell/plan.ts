@@ -46,6 +46,8 @@ export interface PlanInput {
   policy: OperatorPolicy;
   machine: Machine;
   env: Record<string, string | undefined>;
+  /** For a call that is observed: what it may do beside what its manifest says. */
+  adjust?: (grant: Grant) => Grant;
 }
 
 export async function planCall(input: PlanInput): Promise<Plan> {
@@ -60,7 +62,8 @@ export async function planCall(input: PlanInput): Promise<Plan> {
     table: enforces,
     pair: `${wall.name} + ${engine.name}`,
   });
-  const grant = await grantFor(input);
+  const granted = await grantFor(input);
+  const grant = input.adjust?.(granted) ?? granted;
   wall.accepts(grant);
   const artifact = await machine.prepare(engine, bundle);
   return { choice, grant, enforces, wall, engine, artifact };

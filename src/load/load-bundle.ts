@@ -34,12 +34,21 @@ export interface LoadDeps {
   inspect: Inspect;
 }
 
+export interface LoadOptions {
+  /** Code that its manifest does not cover is a warning: somebody is about to find out what it needs. */
+  toleratesDrift?: boolean;
+}
+
 /** Loads a bundle, or throws `manifest_invalid` or `manifest_drift`. */
-export async function loadBundle(location: BundleLocation, deps: LoadDeps): Promise<Bundle> {
+export async function loadBundle(
+  location: BundleLocation,
+  deps: LoadDeps,
+  options: LoadOptions = {},
+): Promise<Bundle> {
   const source = readBundle(location.dir);
   const description = readDescription(source.contents, location.dir);
   const lock = checkLock(source, description.manifest);
-  return examine({ location, source, description, lock }, deps);
+  return examine({ location, source, description, lock, ...options }, deps);
 }
 
 /** The text of a new `skill.lock` for the bundle as it is now, whatever an older lock says. */
@@ -50,7 +59,7 @@ export async function lockBundle(location: BundleLocation, deps: LoadDeps): Prom
   return formatLock(makeLock({ ...bundle, capabilities: capabilitySet(bundle.manifest) }));
 }
 
-interface ReadSkill {
+interface ReadSkill extends LoadOptions {
   location: BundleLocation;
   source: BundleFiles;
   description: Description;
@@ -100,7 +109,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
   const stagedDir = deps.store.stage(source);
   const inspection = await deps.inspect(stagedDir, files, digest);
   const found = findDrift({ manifest, inspection, paths: Object.keys(files) });
-  if (found.drift.length > 0) throw driftError(manifest.name, found.drift);
+  if (found.drift.length > 0 && !skill.toleratesDrift) throw driftError(manifest.name, found.drift);
   return {
     manifest,
     origin: location.origin,
@@ -115,7 +124,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
     entry,
     inspection,
     ...(instructions === undefined ? {} : { instructions }),
-    warnings: [...warnings, ...lockWarnings(lock), ...found.warnings],
+    warnings: [...warnings, ...lockWarnings(lock), ...found.drift, ...found.warnings],
   };
 }
 
