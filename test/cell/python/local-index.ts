@@ -20,22 +20,42 @@ export function useIndex(folder: string): void {
 
 /** Puts a wheel with one module into the folder. */
 export function addWheel(folder: string, name: string, source: string): string {
+  return writeWheel(folder, { name, tag: 'py3-none-any', files: { [`${name}.py`]: Buffer.from(source) } });
+}
+
+/** What is in a wheel besides its description. */
+export interface WheelContent {
+  name: string;
+  /** Language, ABI and platform, as in the name of the file. */
+  tag: string;
+  files: Record<string, Uint8Array>;
+}
+
+export function writeWheel(folder: string, { name, tag, files }: WheelContent): string {
   const info = `${name}-1.0.dist-info`;
-  const files = {
-    [`${name}.py`]: source,
-    [`${info}/METADATA`]: `Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`,
-    [`${info}/WHEEL`]: 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
-    [`${info}/RECORD`]: '',
+  const described = {
+    ...files,
+    [`${info}/METADATA`]: Buffer.from(`Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`),
+    [`${info}/WHEEL`]: Buffer.from(
+      `Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: ${tag}\n`,
+    ),
+    [`${info}/RECORD`]: Buffer.from(''),
   };
-  const target = join(folder, `${name}-1.0-py3-none-any.whl`);
+  const target = join(folder, `${name}-1.0-${tag}.whl`);
   const script = `
-import json, sys, zipfile
+import base64, json, sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as wheel:
     for name, text in json.load(sys.stdin).items():
-        wheel.writestr(name, text)
+        wheel.writestr(name, base64.b64decode(text))
 `;
+  const encoded = Object.entries(described).map(([path, bytes]) => [
+    path,
+    Buffer.from(bytes).toString('base64'),
+  ]);
   mkdirSync(folder, { recursive: true });
-  execFileSync('/usr/bin/python3', ['-I', '-c', script, target], { input: JSON.stringify(files) });
+  execFileSync('/usr/bin/python3', ['-I', '-c', script, target], {
+    input: JSON.stringify(Object.fromEntries(encoded)),
+  });
   return target;
 }
 

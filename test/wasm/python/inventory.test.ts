@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { KEPT_EXPORTS } from '../../../guest/wasm/python/engine/exports.ts';
+import { KEPT_EXPORTS, REFERENCE_TABLES } from '../../../guest/wasm/python/engine/exports.ts';
 import { rewriteModule } from '../../../guest/wasm/python/engine/rewrite.ts';
 import { tableArities, trampolineModule } from '../../../guest/wasm/python/engine/trampoline.ts';
 import { checkImports } from '../../../guest/wasm/python/install/known-imports.ts';
@@ -41,6 +41,11 @@ test('the function table never changes', () => {
   expect(inventory.tableWriters.get(functionTable)).toBeUndefined();
 });
 
+test('the other tables hold references of JavaScript, start empty, and are all watched', () => {
+  expect(new Set(inventory.tableWriters.keys())).toEqual(new Set(Object.values(REFERENCE_TABLES)));
+  expect(inventory.tables).toBe(1 + Object.keys(REFERENCE_TABLES).length);
+});
+
 test('of its mutable globals only the stack pointer can be changed by running code', () => {
   const own = inventory.globals.flatMap((isMutable, index) =>
     isMutable && index >= inventory.importedGlobals ? [index] : [],
@@ -68,7 +73,7 @@ test('imported globals are never set', () => {
 });
 
 test('the rewritten module has the same code, our memory and few exports', () => {
-  const options = { minPages: 128, maxPages: 65_536, keep: KEPT_EXPORTS };
+  const options = { minPages: 128, maxPages: 65_536, keep: KEPT_EXPORTS, tables: REFERENCE_TABLES };
   const { module, data } = rewriteModule(engine, options);
   const rewritten = new WebAssembly.Module(module);
   checkImports(rewritten);
@@ -76,7 +81,7 @@ test('the rewritten module has the same code, our memory and few exports', () =>
     WebAssembly.Module.exports(rewritten)
       .map(({ name }) => name)
       .toSorted(),
-  ).toEqual(KEPT_EXPORTS.toSorted());
+  ).toEqual([...KEPT_EXPORTS, ...Object.keys(REFERENCE_TABLES)].toSorted());
   expect(WebAssembly.Module.imports(rewritten).filter(({ kind }) => kind === 'memory')).toHaveLength(1);
   expect(data.length).toBeGreaterThan(10_000);
 });
