@@ -31,6 +31,7 @@ export {
   isGoodEd25519,
   makeKeyPair,
   parseSignatures,
+  signedBytes,
   signLock,
 } from './trust/signature.ts';
 export type { Signature } from './trust/signature.ts';

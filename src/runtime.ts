@@ -199,7 +199,7 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** How a skill stands with the operator: rule, approval, signature, profile. */
-  standing({ bundle }: Skill): Standing {
+  standing({ bundle }: Skill): Promise<Standing> {
     return standingOf(bundle, this.#trustRules(), this.approvals);
   }
 
@@ -207,7 +207,7 @@ export class Runtime implements AsyncDisposable {
   async explain(skill: Skill, options: ExecuteOptions = {}): Promise<ExplainedCapability[]> {
     const { grant } = await this.plan(skill, options);
     const { manifest } = skill.bundle;
-    return explainGrant({ manifest, grant, policy: this.#policy, standing: this.standing(skill) });
+    return explainGrant({ manifest, grant, policy: this.#policy, standing: await this.standing(skill) });
   }
 
   /** Starts cells ahead of the first call. */

@@ -21,9 +21,11 @@ export function addTrust(program: Command, done: Done): void {
   program
     .command('sign')
     .argument('<skill>')
-    .description('sign the lock of a skill with an Ed25519 key')
+    .description('sign the lock of a skill with an Ed25519 key, or attach a Sigstore bundle')
     .option('--key <file>', 'private key in PEM')
     .option('--new-key <file>', 'make a new key, keep it in this file and sign with it')
+    .option('--payload <file>', 'only write what is to be signed, for the tools of Sigstore')
+    .option('--attach <file>', 'add the Sigstore bundle that was made for --payload')
     .addHelpText('after', example('sign ./my_skill --new-key publisher.pem'))
     .action(async (skill: string, options: object) => {
       const { sign } = await import('./commands/sign.ts');

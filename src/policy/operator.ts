@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { SkillError } from '../errors.ts';
@@ -126,7 +127,7 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
     ...(parsed.data.python_wasm ? { pythonWasm: parsed.data.python_wasm } : {}),
     ...(parsed.data.secrets ? { secrets: parsed.data.secrets } : {}),
     ...(skills ? { skills } : {}),
-    ...(known ? { publishers: known } : {}),
+    ...(known ? { publishers: known.map((one) => withRootBeside(one, options.file)) } : {}),
     ...(guard ? { guard } : {}),
   };
 }
@@ -193,4 +194,10 @@ function networkPolicy(given: NetworkKeys = {}): OperatorPolicy['network'] {
     ...(allowPrivate ? { allowPrivate } : {}),
     ...(inspectTls ? { inspectTls } : {}),
   };
+}
+
+/** A trusted root is named as seen from the policy file. */
+function withRootBeside(publisher: Publisher, file: string): Publisher {
+  if ('key' in publisher) return publisher;
+  return { ...publisher, trustedRoot: resolve(dirname(file), publisher.trustedRoot) };
 }

@@ -25,11 +25,30 @@ export const skillRules: z.ZodType<SkillRule[]> = z.array(
     })),
 );
 
+const publisherName = z.string().regex(/^[\w .@-]{1,64}$/, { error: 'must be a short plain name' });
+
 export const publishers: z.ZodType<Publisher[]> = z.array(
-  z.strictObject({
-    name: z.string().regex(/^[\w .@-]{1,64}$/, { error: 'must be a short plain name' }),
-    key: z.string().refine(isPublicKey, { error: 'must be "ed25519:" and a key in base64' }),
-  }),
+  z.union([
+    z.strictObject({
+      name: publisherName,
+      key: z.string().refine(isPublicKey, { error: 'must be "ed25519:" and a key in base64' }),
+    }),
+    z
+      .strictObject({
+        name: publisherName,
+        sigstore: z.strictObject({
+          identity: z.string().min(1),
+          issuer: z.string().min(1),
+          trusted_root: z.string().min(1),
+        }),
+      })
+      .transform(({ name, sigstore }) => ({
+        name,
+        identity: sigstore.identity,
+        issuer: sigstore.issuer,
+        trustedRoot: sigstore.trusted_root,
+      })),
+  ]),
 );
 
 const condition = z

@@ -37,7 +37,7 @@ export interface Admission {
 export async function admit({ bundle, rules, approvals, askPerson }: Admission): Promise<void> {
   const { decision, requireSignature, rule } = ruleFor(rules.skills, bundle);
   if (decision === 'deny') throw denied(bundle, rule?.match ?? '');
-  if (requireSignature) publisherOf(bundle, rules.publishers);
+  if (requireSignature) await publisherOf(bundle, rules.publishers);
   if (decision === 'allow') return;
   const state = approvals.stateOf(bundle);
   if (state.kind === 'approved') return;

@@ -6,6 +6,7 @@
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import { isGoodEd25519, parseSignatures, type Signature } from './signature.ts';
+import type { SigstorePublisher } from './sigstore.ts';
 
 export interface KeyPublisher {
   name: string;
@@ -13,25 +14,28 @@ export interface KeyPublisher {
   key: string;
 }
 
-export type Publisher = KeyPublisher;
+export type Publisher = KeyPublisher | SigstorePublisher;
 
 /** The publisher who signed this very bundle; throws `signature_invalid` when none of them did. */
-export function publisherOf(bundle: Bundle, publishers: readonly Publisher[]): Publisher {
+export async function publisherOf(bundle: Bundle, publishers: readonly Publisher[]): Promise<Publisher> {
   const { name } = bundle.manifest;
   const { vouched } = bundle;
   if (!vouched)
     throw unsigned(name, bundle.lock === 'locked' ? 'it has no skill.sig' : 'it has no skill.lock');
   const { signatures } = parseSignatures(vouched.signature);
-  const found = publishers.find((publisher) =>
-    signatures.some((signature) => isBy(publisher, signature, vouched.lock)),
-  );
-  if (found) return found;
+  for (const publisher of publishers)
+    for (const signature of signatures) if (await isBy(publisher, signature, vouched.lock)) return publisher;
   const known = publishers.map((publisher) => publisher.name).join(', ');
   throw unsigned(name, `no signature of it is good and by a trusted publisher (${known || 'none is named'})`);
 }
 
-function isBy(publisher: Publisher, signature: Signature, lock: Buffer): boolean {
-  return signature.type === 'ed25519' && signature.key === publisher.key && isGoodEd25519(signature, lock);
+async function isBy(publisher: Publisher, signature: Signature, lock: Buffer): Promise<boolean> {
+  if (signature.type === 'ed25519')
+    return 'key' in publisher && signature.key === publisher.key && isGoodEd25519(signature, lock);
+  if (!('identity' in publisher)) return false;
+  // Takes a while to load, and few need it.
+  const { isGoodSigstore } = await import('./sigstore.ts');
+  return isGoodSigstore(signature, lock, publisher);
 }
 
 function unsigned(name: string, reason: string): SkillError {

@@ -21,10 +21,10 @@ export interface Standing {
   summary: string;
 }
 
-export function standingOf(bundle: Bundle, rules: TrustRules, approvals: Approvals): Standing {
+export async function standingOf(bundle: Bundle, rules: TrustRules, approvals: Approvals): Promise<Standing> {
   const rule = ruleFor(rules.skills, bundle);
   const approval = approvals.stateOf(bundle);
-  const publisher = signerOf(bundle, rules);
+  const publisher = await signerOf(bundle, rules);
   const summary = [
     wordFor(rule, approval),
     ...(publisher === undefined ? [] : [`signed by ${publisher}`]),
@@ -45,11 +45,11 @@ function wordFor({ decision }: RuleAnswer, { kind }: ApprovalState): string {
   return decision === 'ask' ? 'needs approval' : 'sandboxed';
 }
 
-function signerOf(bundle: Bundle, { publishers }: TrustRules): string | undefined {
+async function signerOf(bundle: Bundle, { publishers }: TrustRules): Promise<string | undefined> {
   try {
-    return publisherOf(bundle, publishers).name;
+    return (await publisherOf(bundle, publishers)).name;
   } catch (error) {
-    if (error instanceof SkillError) return undefined;
+    if (error instanceof SkillError && error.code === 'signature_invalid') return undefined;
     throw error;
   }
 }

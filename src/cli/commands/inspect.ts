@@ -21,10 +21,10 @@ export async function inspect(ref: string, flags: PlanFlags & { json?: boolean }
   const skill = await runtime.load(ref);
   const plan = await planOrReason(runtime, skill, flags);
   if (flags.json) {
-    printResult({ ...asJson(skill, plan), trust: runtime.standing(skill) });
+    printResult({ ...asJson(skill, plan), trust: await runtime.standing(skill) });
     return 0;
   }
-  printLine(describeSkill(skill, runtime.standing(skill)));
+  printLine(describeSkill(skill, await runtime.standing(skill)));
   printLine(
     plan instanceof SkillError
       ? `runs      not here: ${plan.message}\n          ${plan.fix}`

@@ -46,7 +46,7 @@ async function rowFor(runtime: Runtime, { ref, dir, origin }: Location): Promise
   try {
     const skill = await runtime.load(dir);
     const { manifest, lock, digest } = skill.bundle;
-    const { summary: trust, profile } = runtime.standing(skill);
+    const { summary: trust, profile } = await runtime.standing(skill);
     const mode = await modeOf(runtime, skill);
     const about = manifest.shortDescription ?? manifest.description.split('\n')[0] ?? '';
     return { skill: ref, version: manifest.version, origin, trust, mode, profile, lock, digest, about };

@@ -11,7 +11,7 @@ export async function policyExplain(ref: string, flags: PlanFlags & { json?: boo
   await using runtime = openRuntime(flags);
   const skill = await runtime.load(ref);
   const rows = await runtime.explain(skill, executeOptions(flags));
-  const { summary, rule } = runtime.standing(skill);
+  const { summary, rule } = await runtime.standing(skill);
   if (flags.json) {
     printResult({ policy: runtime.policyFile, summary, rule, capabilities: rows });
     return 0;

@@ -11,7 +11,9 @@ import {
   makeKeyPair,
   parseSignatures,
   SkillError,
+  signedBytes,
   signLock,
+  type Signature,
   type Skill,
 } from '../../index.ts';
 import { openRuntime, readText } from '../open-runtime.ts';
@@ -20,22 +22,47 @@ import { printLine } from '../output.ts';
 export interface SignFlags {
   key?: string;
   newKey?: string;
+  payload?: string;
+  attach?: string;
 }
 
 export async function sign(ref: string, flags: SignFlags): Promise<number> {
-  const pem = flags.newKey === undefined ? readKey(flags.key) : writeNewKey(flags.newKey);
   await using runtime = openRuntime();
   const { dir, lock } = lockOf(await runtime.load(ref));
-  const made = signLock(lock, pem);
-  const file = join(dir, 'skill.sig');
-  const others = existsSync(file)
-    ? parseSignatures(readFileSync(file)).signatures.filter(
-        (one) => one.type !== 'ed25519' || one.key !== made.key,
-      )
-    : [];
-  writeFileSync(file, formatSignatures({ version: 1, signatures: [...others, made] }));
-  printLine(`Signed ${ref} with ${made.key}`);
+  if (flags.payload !== undefined) {
+    writeFileSync(flags.payload, signedBytes(lock));
+    printLine(`Wrote what is to be signed to ${flags.payload}`);
+    return 0;
+  }
+  const made = flags.attach === undefined ? withKey(lock, flags) : readBundle(flags.attach);
+  addSignature(join(dir, 'skill.sig'), made);
+  printLine(`Signed ${ref} with ${made.type === 'ed25519' ? made.key : 'a Sigstore bundle'}`);
   return 0;
+}
+
+function withKey(lock: Buffer, { key, newKey }: SignFlags): Signature {
+  return signLock(lock, newKey === undefined ? readKey(key) : writeNewKey(newKey));
+}
+
+function readBundle(file: string): Signature {
+  try {
+    const bundle = JSON.parse(readText(file, 'Sigstore bundle')) as Record<string, unknown>;
+    return { type: 'sigstore', bundle };
+  } catch (cause) {
+    throw new SkillError('usage', `The file "${file}" holds no Sigstore bundle in JSON`, {
+      fix: 'Give the bundle that your Sigstore tool wrote for the file of --payload.',
+      cause,
+    });
+  }
+}
+
+/** A new signature takes the place of an older one by the same key; others stay. */
+function addSignature(file: string, made: Signature): void {
+  const present = existsSync(file) ? parseSignatures(readFileSync(file)).signatures : [];
+  const isReplaced = (one: Signature): boolean =>
+    one.type === 'ed25519' && made.type === 'ed25519' && one.key === made.key;
+  const others = present.filter((one) => !isReplaced(one));
+  writeFileSync(file, formatSignatures({ version: 1, signatures: [...others, made] }));
 }
 
 /** Which signatures are good, and whether one is by a publisher of the policy. */
@@ -47,9 +74,9 @@ export async function verify(ref: string, flags: { policy?: string }): Promise<n
   for (const signature of parseSignatures(vouched.signature).signatures) {
     if (signature.type === 'ed25519')
       printLine(`${isGoodEd25519(signature, vouched.lock) ? 'good' : 'BAD '}  ${signature.key}`);
-    else printLine('sigstore bundle (checked only against a publisher of the policy)');
+    else printLine('Sigstore bundle, which counts for a publisher of the policy alone');
   }
-  const { publisher } = runtime.standing(skill);
+  const { publisher } = await runtime.standing(skill);
   if (publisher === undefined)
     throw invalid(manifest.name, 'no good signature is by a publisher of the policy');
   printLine(`${manifest.name} ${manifest.version} is signed by ${publisher}.`);

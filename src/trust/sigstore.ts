@@ -1,0 +1,52 @@
+/**
+ * Sigstore bundles, checked without a network against a trusted root that the operator supplies: the certificate, its
+ * entry in the transparency log, and the signature. Who signed is compared as a whole, never as a pattern.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { bundleFromJSON } from '@sigstore/bundle';
+import { TrustedRoot } from '@sigstore/protobuf-specs';
+import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
+import { SkillError } from '../errors.ts';
+import { signedBytes, type SigstoreSignature } from './signature.ts';
+
+export interface SigstorePublisher {
+  name: string;
+  /** Who the certificate was made out to, e.g. an e-mail address or the URL of a workflow. */
+  identity: string;
+  /** Who vouched for that identity. */
+  issuer: string;
+  /** File with the trusted root, in the JSON that Sigstore's tools write. */
+  trustedRoot: string;
+}
+
+export function isGoodSigstore(
+  { bundle }: SigstoreSignature,
+  lock: Buffer,
+  publisher: SigstorePublisher,
+): boolean {
+  const verifier = new Verifier(toTrustMaterial(readRoot(publisher)));
+  try {
+    const { identity } = verifier.verify(toSignedEntity(bundleFromJSON(bundle), signedBytes(lock)));
+    return (
+      identity?.subjectAlternativeName === publisher.identity &&
+      identity.extensions?.issuer === publisher.issuer
+    );
+  } catch {
+    // Whatever a stranger's bundle has wrong with it, it is no good signature.
+    return false;
+  }
+}
+
+/** A root that cannot be read is the operator's to mend; silence would look like a bad signature. */
+function readRoot({ name, trustedRoot }: SigstorePublisher): TrustedRoot {
+  try {
+    return TrustedRoot.fromJSON(JSON.parse(readFileSync(trustedRoot, 'utf8')));
+  } catch (cause) {
+    throw new SkillError('usage', `Cannot read the trusted root "${trustedRoot}" of publisher "${name}"`, {
+      fix: 'Correct publishers.sigstore.trusted_root in the policy: a file in the JSON of Sigstore.',
+      cause,
+    });
+  }
+}
