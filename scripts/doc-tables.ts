@@ -20,6 +20,7 @@ import {
   formatImagesTable,
   formatKernelsTable,
   formatPythonStart,
+  formatPythonSummary,
   formatTargetsTable,
 } from './python-wasm-tables.ts';
 import { formatClasses, formatCosts, formatEquality, formatMatrix, table } from './skillware-table.ts';
@@ -27,7 +28,6 @@ import { ROOT, runTool } from './steps.ts';
 
 export const DOCUMENTS: readonly string[] = [
   'README.md',
-  'docs/python.md',
   'docs/skillware.md',
   'docs/security/wasm-feasibility.md',
 ];
@@ -37,6 +37,7 @@ const skillware = (): SkillwareReport => newestResult('skillware');
 const pyodide = (): PyodideReport => newestResult('pyodide');
 
 const FIGURES: Readonly<Record<string, () => string>> = {
+  'python-wasm-summary': () => `${formatPythonSummary(bench())} ${machineOf(bench().machine)}`,
   'python-wasm-machine': () => machineOf(bench().machine),
   'python-wasm-calls': () => formatCallsTable(bench()),
   'python-wasm-start': () => formatPythonStart(bench()),

@@ -4,8 +4,10 @@
  * @module
  */
 import { POOL } from '../bench/runner/ours.ts';
+import { PLAIN } from '../bench/runner/plain.ts';
+import type { BurstRow } from '../bench/runner/wasm/bursts.ts';
 import { IN_JAIL } from '../bench/runner/python-wasm/ours.ts';
-import { PYTHON_PEER_NOTES } from '../bench/runner/python-wasm/peers.ts';
+import { PYTHON_PEER_NAMES, PYTHON_PEER_NOTES } from '../bench/runner/python-wasm/peers.ts';
 import type { PythonWasmReport } from '../bench/runner/python-wasm/run-python-wasm-bench.ts';
 import { geometricMean } from '../bench/runner/python-wasm/table.ts';
 import { table } from './skillware-table.ts';
@@ -36,6 +38,26 @@ export function formatCallsTable({ jobs }: PythonWasmReport): string {
       NOTES[name] ?? '',
     ]),
   ]);
+}
+
+/** The one paragraph for who reads no tables. */
+export function formatPythonSummary({
+  jobs: [first, second],
+  crowd: { cpu },
+  targets,
+}: PythonWasmReport): string {
+  const find = (name: string, rows = first?.rows): BurstRow | undefined =>
+    rows?.find((row) => row.name === name);
+  const median = (name: string): string => duration(find(name)?.median);
+  const met = targets.filter((target) => target.met).length;
+  return [
+    `A fresh Python for a small skill takes ${median(IN_JAIL)} in the jail (95 of 100 calls at most`,
+    `${duration(find(IN_JAIL)?.p95)}) and ${duration(cpu.cellMs + cpu.hostMs)} of CPU,`,
+    `\`prompt_rewriter\` ${duration(find(IN_JAIL, second?.rows)?.median)}. In the same rounds: the pool of native`,
+    `Python ${median(POOL)}, starting \`python3\` ${median(PLAIN)}, Pyodide from a snapshot`,
+    `${median(PYTHON_PEER_NAMES.pyodideSnapshot)}, a cold Pyodide ${median(PYTHON_PEER_NAMES.pyodideCold)}.`,
+    `${met} of ${targets.length} aims are met.`,
+  ].join(' ');
 }
 
 export function formatPythonStart({ start }: PythonWasmReport): string {
@@ -98,6 +120,11 @@ export function formatTargetsTable({ targets }: PythonWasmReport): string {
       met === undefined ? 'not measured' : met ? 'met' : 'missed',
     ]),
   ]);
+}
+
+function duration(ms: number | undefined): string {
+  if (ms === undefined) return 'not measured';
+  return ms < 1000 ? `${precise(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 /** Two digits that count, or all digits before the point. */

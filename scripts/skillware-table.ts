@@ -41,7 +41,7 @@ export function formatMatrix({ skills }: SkillwareReport): string {
       classOf(one),
       equalOf(one.modes.wasm),
       [...new Set([...one.networkModules, ...(one.modes.wasm?.denied ?? [])])].join(', '),
-      one.modes.wasm?.refusal ?? '',
+      reasonOf(one.modes.wasm?.refusal ?? ''),
     ]),
   ]);
 }
@@ -88,6 +88,14 @@ export function formatClasses({ skills }: SkillwareReport): string {
       ];
     }),
   ]);
+}
+
+/** Pip says much; what it did not find is the point. */
+function reasonOf(refusal: string): string {
+  const missing = /No matching distribution found for (\S+)/.exec(refusal)?.[1];
+  return missing === undefined
+    ? refusal
+    : `the index has no wheel of \`${missing}\` that this engine can load`;
 }
 
 function equalOf(mode: ModeResult | undefined): string {

@@ -41,3 +41,16 @@ test('refuses a variant that does not do the job', async () => {
     '"b" gave "less" instead of "same"',
   );
 });
+
+test('leaves out of a round what takes part in every second one, and lets a variant rest after each call', async () => {
+  let [calls, rests] = [0, 0];
+  const counted: Variant = {
+    ...variant('a'),
+    every: 2,
+    run: async () => ({ ms: (calls += 1), result: 1 }),
+    rest: async () => void (rests += 1),
+  };
+  const [often, seldom] = await measureBursts([{ ...variant('b', 1) }, counted], 2);
+  expect(often?.n).toBe(2 * (seldom?.n ?? NaN));
+  expect(rests).toBe(calls);
+});

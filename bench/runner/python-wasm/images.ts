@@ -5,7 +5,7 @@
  */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Runtime } from '../../../src/index.ts';
+import type { Runtime, Skill } from '../../../src/index.ts';
 import { measureCpu, type CpuCost } from '../cpu.ts';
 import { ECHO_WORDS } from '../jobs.ts';
 import { meanCellBytes } from '../memory.ts';
@@ -23,7 +23,13 @@ export interface ImageCost {
   cellBytes: number | undefined;
 }
 
-const CALLS = 100;
+export interface Image {
+  name: string;
+  /** What is put below the skill's own code. */
+  code: string;
+}
+
+const CALLS_PER_ROUND = 3;
 
 const MODULES = [
   'argparse asyncio csv dataclasses datetime decimal difflib email.message fractions html.parser',
@@ -32,27 +38,34 @@ const MODULES = [
   .join(' ')
   .split(' ');
 
-/** What is put below the skill's own code. Data are bytes that no page of zeros can stand for. */
-const IMAGES: readonly (readonly [image: string, code: string])[] = [
-  ['nothing but the skill', ''],
-  [`imports ${MODULES.length} standard modules`, `import ${MODULES.join(', ')}`],
-  ['2,000 functions', functions(2000)],
-  ['8 MiB of data', data(8)],
-  ['32 MiB of data', data(32)],
+/** Data are bytes that no page of zeros can stand for. */
+export const IMAGES: readonly Image[] = [
+  { name: 'nothing but the skill', code: '' },
+  { name: `imports ${MODULES.length} standard modules`, code: `import ${MODULES.join(', ')}` },
+  { name: '2,000 functions', code: functions(2000) },
+  { name: '8 MiB of data', code: data(8) },
+  { name: '32 MiB of data', code: data(32) },
 ];
 
-export async function measureImages(folder: string): Promise<ImageCost[]> {
+export async function measureImages(
+  folder: string,
+  { images, rounds }: { images: readonly Image[]; rounds: number },
+): Promise<ImageCost[]> {
   const costs: ImageCost[] = [];
-  for (const [at, [image, code]] of IMAGES.entries()) {
+  for (const [at, { name, code }] of images.entries()) {
     const dir = writeSkill(folder, at, code);
     await using runtime = pythonRuntime(folder, { name: `image ${at}`, wall: 'jail', options: {} });
-    costs.push({ image, ...(await measureImage(runtime, dir)) });
+    const skill = await runtime.load(dir);
+    costs.push({ image: name, ...(await measureImage(runtime, skill, rounds * CALLS_PER_ROUND)) });
   }
   return costs;
 }
 
-async function measureImage(runtime: Runtime, dir: string): Promise<Omit<ImageCost, 'image'>> {
-  const skill = await runtime.load(dir);
+async function measureImage(
+  runtime: Runtime,
+  skill: Skill,
+  calls: number,
+): Promise<Omit<ImageCost, 'image'>> {
   const call = async (): Promise<number> => {
     const began = performance.now();
     await runtime.execute(skill, ECHO_WORDS.params, { execution: 'wasm' });
@@ -60,9 +73,9 @@ async function measureImage(runtime: Runtime, dir: string): Promise<Omit<ImageCo
   };
   const firstCallMs = await call();
   const samples: number[] = [];
-  for (let at = 0; at < CALLS; at++) samples.push(await call());
-  const { median, p95 } = summarize(dir, samples);
-  const cpu = await measureCpu(CALLS, call);
+  for (let at = 0; at < calls; at++) samples.push(await call());
+  const { median, p95 } = summarize('', samples);
+  const cpu = await measureCpu(calls, call);
   return { firstCallMs, medianMs: median, p95Ms: p95, cpu, cellBytes: meanCellBytes() };
 }
 

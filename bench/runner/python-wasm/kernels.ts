@@ -19,8 +19,13 @@ export interface KernelCost {
   ratio: number;
 }
 
+export interface Kernel {
+  kernel: string;
+  size: number;
+}
+
 /** Sizes that take native Python some 50 ms. */
-const SIZES = {
+const SIZES: Readonly<Record<string, number>> = {
   calls: 26,
   floats: 110,
   words: 10_000,
@@ -29,29 +34,26 @@ const SIZES = {
   regex: 16_000,
   sha256: 30_000,
   bigint: 400_000,
-} as const;
+};
+export const KERNELS: readonly Kernel[] = Object.entries(SIZES).map(([kernel, size]) => ({ kernel, size }));
 
 const DIR = join(packageRoot(), 'bench', 'skills', 'kernels');
 const WARM_UP = 4;
 
-export async function measureKernels(folder: string, rounds: number): Promise<KernelCost[]> {
+export async function measureKernels(
+  folder: string,
+  { kernels, rounds }: { kernels: readonly Kernel[]; rounds: number },
+): Promise<KernelCost[]> {
   await using runtime = pythonRuntime(folder, { name: 'kernels', wall: 'jail', options: {} });
   const skill = await runtime.load(DIR);
   const costs: KernelCost[] = [];
-  for (const [kernel, size] of Object.entries(SIZES)) {
-    costs.push(await measureKernel({ runtime, skill, rounds }, { kernel, size }));
-  }
+  for (const kernel of kernels) costs.push(await measureKernel({ runtime, skill, rounds }, kernel));
   return costs;
-}
-
-interface Params extends Record<string, unknown> {
-  kernel: string;
-  size: number;
 }
 
 async function measureKernel(
   { runtime, skill, rounds }: { runtime: Runtime; skill: Skill; rounds: number },
-  params: Params,
+  params: Kernel,
 ): Promise<KernelCost> {
   const timed = async (execution: 'subprocess' | 'wasm'): Promise<{ ms: number; result: string }> => {
     await runtime.warm(skill, { execution });

@@ -13,8 +13,8 @@ import { plainCommand, plainVariants } from '../plain.ts';
 import type { Target } from '../targets.ts';
 import { measureBursts, type BurstRow } from '../wasm/bursts.ts';
 import { measurePythonCrowd, type PythonCrowd } from './crowd.ts';
-import { measureImages, type ImageCost } from './images.ts';
-import { measureKernels, type KernelCost } from './kernels.ts';
+import { IMAGES, measureImages, type Image, type ImageCost } from './images.ts';
+import { KERNELS, measureKernels, type Kernel, type KernelCost } from './kernels.ts';
 import { PythonWasmVariants } from './ours.ts';
 import type { PeerVariants } from './peers.ts';
 import { measureStart, type StartCost } from './start.ts';
@@ -26,6 +26,8 @@ export interface PythonWasmBenchOptions {
   seconds: number;
   /** Other ways to do the jobs, to measure in the same rounds. */
   peers?: PeerVariants;
+  images?: readonly Image[];
+  kernels?: readonly Kernel[];
 }
 
 export interface PythonWasmReport {
@@ -48,12 +50,19 @@ export function runPythonWasmBench(options: PythonWasmBenchOptions): Promise<Pyt
 
 async function benchIn(folder: string, options: PythonWasmBenchOptions): Promise<PythonWasmReport> {
   const machine = await readMachine(join(folder, 'doctor'), 'python-wasm');
-  const start = await measureStart(folder);
+  const start = await measureStart(folder, options.rounds);
   const jobs: PythonWasmReport['jobs'] = [];
   for (const job of JOBS) jobs.push({ job: job.name, rows: await measureJob(job, folder, options) });
-  const crowd = await measurePythonCrowd(folder, options.seconds);
-  const images = await measureImages(folder);
-  const kernels = await measureKernels(folder, Math.min(options.rounds, MOST_KERNEL_ROUNDS));
+  const crowd = await measurePythonCrowd(folder, options);
+  const images = await measureImages(folder, {
+    images: options.images ?? IMAGES,
+    rounds: options.rounds,
+  });
+  const kernelRounds = Math.min(options.rounds, MOST_KERNEL_ROUNDS);
+  const kernels = await measureKernels(folder, {
+    kernels: options.kernels ?? KERNELS,
+    rounds: kernelRounds,
+  });
   return {
     machine: { ...machine, loadAtEnd: currentLoad() },
     start,

@@ -26,12 +26,12 @@ interface FirstCalls {
   secondMs: number;
 }
 
-const RUNTIMES = 5;
+const MOST_RUNTIMES = 7;
 
-export async function measureStart(folder: string): Promise<StartCost> {
+export async function measureStart(folder: string, rounds: number): Promise<StartCost> {
   const { loadMs, firstMs } = await firstCalls(folder);
   const later: FirstCalls[] = [];
-  for (let at = 0; at < RUNTIMES; at++) later.push(await firstCalls(folder));
+  for (let at = 0; at < Math.min(rounds, MOST_RUNTIMES); at++) later.push(await firstCalls(folder));
   const median = (part: keyof FirstCalls): number =>
     quantile(
       later.map((calls) => calls[part]),
