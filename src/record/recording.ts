@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { constants, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
@@ -54,7 +54,12 @@ export function makeRecording({ manifest, sourceDir, stagedDir }: Bundle, outcom
 
 export function saveRecording({ file, manifest }: Recording): void {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
-  writeFileSync(file, manifest, { flag: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW });
+  const fd = openSync(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644);
+  try {
+    writeFileSync(fd, manifest);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** As it was when the bundle was loaded. A bundle that has only a SKILL.md gets a manifest beside it. */

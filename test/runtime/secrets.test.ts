@@ -66,7 +66,7 @@ async function call(skill: Skill, params: object): Promise<Outcome> {
   return runtime.execute(skill, { port: friend.port, ...params }, { reject: false });
 }
 
-describe.each(['wasm'])('in mode %s', (mode) => {
+describe.each(['wasm', 'subprocess'])('in mode %s', (mode) => {
   let skill: Skill;
   beforeAll(async () => {
     skill = await skillFor(mode);
@@ -75,7 +75,7 @@ describe.each(['wasm'])('in mode %s', (mode) => {
 
   test('a declared host gets the key, and the skill a placeholder', async () => {
     const outcome = await call(skill, { header: true, path: '/?k=KEY', body: true });
-    const [seen] = friend.seen.splice(0);
+    const seen = friend.seen.at(-1);
     const headers = seen?.headers.map(([name, value]) => [name.toLowerCase(), value]);
     expect(headers).toContainEqual(['authorization', `Bearer ${VALUE}`]);
     expect(new URL(seen?.url ?? '', 'http://x').searchParams.get('k')).toBe(VALUE);
