@@ -54,6 +54,9 @@ export interface AuditLogOptions {
   busyTimeoutMs?: number;
 }
 
+/** SQLITE_CONSTRAINT_PRIMARYKEY */
+const NUMBER_IS_TAKEN = 1555;
+
 /** What the first receipt is chained to. */
 export const GENESIS: string = '0'.repeat(64);
 
@@ -61,8 +64,9 @@ export const GENESIS: string = '0'.repeat(64);
 export function openAuditLog(options: AuditLogOptions): AuditLog {
   const database = openDatabase(options.file, options.busyTimeoutMs ?? 5000);
   const statements = prepareStatements(database);
+  const appender = new Appender(database, statements);
   return {
-    append: (receipt) => append(database, statements, receipt),
+    append: (receipt) => appender.append(receipt),
     list: (filter = {}) => list(statements, filter),
     show: (callId) => {
       const row = statements.show.get(callId);
@@ -85,8 +89,6 @@ type Statements = ReturnType<typeof prepareStatements>;
 
 function prepareStatements(database: DatabaseSync) {
   return {
-    begin: database.prepare('BEGIN IMMEDIATE'),
-    commit: database.prepare('COMMIT'),
     last: database.prepare('SELECT seq, hash FROM receipt ORDER BY seq DESC LIMIT 1'),
     insert: database.prepare('INSERT INTO receipt (seq, prev, hash, body) VALUES (?, ?, ?, ?)'),
     all: database.prepare('SELECT seq, prev, hash, body FROM receipt ORDER BY seq'),
@@ -99,21 +101,57 @@ function prepareStatements(database: DatabaseSync) {
   };
 }
 
-function append(database: DatabaseSync, statements: Statements, receipt: Receipt): string {
-  const body = canonicalJson(receipt);
-  try {
-    // The write lock is taken before the last hash is read: no other process can slip in between.
-    statements.begin.run();
-    const last = statements.last.get();
-    const prev = last === undefined ? GENESIS : String(last['hash']);
-    const hash = chainHash(prev, body);
-    statements.insert.run(Number(last?.['seq'] ?? 0) + 1, prev, hash, body);
-    statements.commit.run();
-    return hash;
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw toSkillError(error);
+/** Appends to one chain that other processes append to as well. */
+class Appender {
+  readonly #database: DatabaseSync;
+  readonly #statements: Statements;
+  /** What this process knows to be the last receipt; another process may have added more since. */
+  #last: Link | undefined;
+
+  constructor(database: DatabaseSync, statements: Statements) {
+    this.#database = database;
+    this.#statements = statements;
   }
+
+  append(receipt: Receipt): string {
+    const body = canonicalJson(receipt);
+    try {
+      this.#last = (this.#last && this.#add(this.#last, body)) ?? this.#addToLast(body);
+      return this.#last.hash;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw toSkillError(error);
+    }
+  }
+
+  /** Undefined if `last` is not the last one: its successor has its number already. */
+  #add(last: Link, body: string): Link | undefined {
+    const next = { seq: last.seq + 1, hash: chainHash(last.hash, body) };
+    try {
+      this.#statements.insert.run(next.seq, last.hash, next.hash, body);
+      return next;
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode === NUMBER_IS_TAKEN) return undefined;
+      throw error;
+    }
+  }
+
+  #addToLast(body: string): Link {
+    // The write lock is taken before the last hash is read: no other process can slip in between.
+    this.#database.exec('BEGIN IMMEDIATE');
+    const row = this.#statements.last.get();
+    const last = row ? { seq: Number(row['seq']), hash: String(row['hash']) } : { seq: 0, hash: GENESIS };
+    const added = this.#add(last, body);
+    this.#database.exec('COMMIT');
+    if (!added) throw new Error(`Receipt ${last.seq + 1} came out of nowhere`);
+    return added;
+  }
+}
+
+/** The end of the chain. */
+interface Link {
+  seq: number;
+  hash: string;
 }
 
 function list(statements: Statements, filter: ListOptions): StoredReceipt[] {

@@ -105,6 +105,15 @@ describe('openAuditLog', () => {
     log.close();
   });
 
+  it('does not go on behind receipts that were cut off while it was open', () => {
+    const log = openAuditLog({ file });
+    for (let count = 0; count < 3; count++) log.append(exampleReceipt());
+    tamper('DELETE FROM receipt WHERE seq = 3');
+    log.append(exampleReceipt());
+    expect(log.verify()).toMatchObject({ ok: false, brokenAt: 4, reason: 'receipt 3 is missing' });
+    log.close();
+  });
+
   it('keeps the chain when one process has the log open twice', () => {
     const one = openAuditLog({ file });
     const two = openAuditLog({ file });
