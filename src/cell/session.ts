@@ -130,7 +130,7 @@ export class Session implements Cell {
     return {
       start,
       started: this.#started,
-      reply: withDenial(reply, gateway?.denied ?? []),
+      reply: withDenial(reply, gateway?.denied ?? [], this.#denied),
       exit: this.#exit,
       killReason,
       used: [...(gateway?.used ?? []), ...this.#used],
@@ -235,9 +235,16 @@ export async function confined(process: CellProcess, ready: Record<string, unkno
 }
 
 /** A skill that failed after it was denied something failed because of it, as far as anybody can tell. */
-export function withDenial(reply: GuestReply | undefined, denied: CapabilityEvent[]): GuestReply | undefined {
+export function withDenial(
+  reply: GuestReply | undefined,
+  denied: CapabilityEvent[],
+  reported: CapabilityEvent[] = denied,
+): GuestReply | undefined {
   const last = denied.at(-1);
-  return reply?.kind === 'error' && last && !reply.limit ? { denied: last, ...reply } : reply;
+  if (reply?.kind !== 'error' || !last || reply.limit) return reply;
+  // What the guest says of its denial counts if somebody has heard of it; who denied it knows better.
+  const isKnown = [...denied, ...reported].some(({ asked }) => asked === reply.denied?.asked);
+  return isKnown ? reply : { ...reply, denied: last };
 }
 
 function actsOutside({ filesystem, limits }: Grant): boolean {
