@@ -49,7 +49,7 @@ import { guardCall } from './policy/guard-call.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import { admit, type AskPerson, type TrustRules } from './trust/admission.ts';
 import { Approvals } from './trust/approvals.ts';
-import type { Guard } from './trust/guard.ts';
+import type { Guard, GuardAnswer } from './trust/guard.ts';
 import { standingOf, type Standing } from './trust/standing.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
 import { observationManifest, observationPolicy, observedGrant, type Allowed } from './record/observation.ts';
@@ -138,7 +138,7 @@ export class Runtime implements AsyncDisposable {
   execute(ref: string | Skill, params: unknown, options?: ExecuteOptions): Promise<Success>;
   async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     const startedAt = new Date();
-    const { outcome, skill, plan, scrub, digests } = await this.#attempt(ref, params, options);
+    const { outcome, skill, plan, scrub, digests, decision } = await this.#attempt(ref, params, options);
     writeReceipt(outcome, {
       log: this.#auditLog(),
       keepContent: this.#options.audit !== false && this.#options.audit?.keepContent === true,
@@ -146,6 +146,7 @@ export class Runtime implements AsyncDisposable {
       startedAt,
       params: scrub(params),
       bundle: skill?.bundle,
+      decision,
       digests: digests ?? (() => digestCall(scrub(params), plan?.grant)),
     });
     if (outcome.ok || options.reject === false) return outcome;
@@ -283,6 +284,7 @@ export class Runtime implements AsyncDisposable {
     };
     let scrub: Scrub = (value) => value;
     let digests: Attempt['digests'];
+    let decision: GuardAnswer | undefined;
     try {
       const skill = typeof ref === 'string' ? await this.load(ref) : ref;
       facts.skill = skill;
@@ -290,7 +292,7 @@ export class Runtime implements AsyncDisposable {
       assertFits(skill, params);
       const plan = await this.plan(skill, options);
       facts.plan = plan;
-      await this.#guard(skill, params, plan);
+      decision = await this.#guard(skill, params, plan);
       const { grant, values } = await this.#resolveSecrets(skill, plan);
       facts.plan = { ...plan, grant };
       scrub = scrubberFor(values);
@@ -298,10 +300,10 @@ export class Runtime implements AsyncDisposable {
       const report = await this.#pool.run(facts.plan, { params, signal: options.signal, secrets: values });
       facts.report = report;
       const outcome = describeOutcome(facts, () => judge(report, grant));
-      return { ...facts, scrub, digests, outcome: scrubOutcome(outcome, scrub) };
+      return { ...facts, scrub, digests, decision, outcome: scrubOutcome(outcome, scrub) };
     } catch (thrown) {
       const outcome = describeOutcome(facts, () => raise(thrown));
-      return { ...facts, scrub, digests, outcome: scrubOutcome(outcome, scrub) };
+      return { ...facts, scrub, digests, decision, outcome: scrubOutcome(outcome, scrub) };
     }
   }
 
@@ -324,11 +326,11 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** Whether it may be called with these parameters, by this caller. */
-  async #guard({ bundle }: Skill, params: unknown, { grant }: Plan): Promise<void> {
+  async #guard({ bundle }: Skill, params: unknown, { grant }: Plan): Promise<GuardAnswer | undefined> {
     const { guard: own, askPerson, caller = 'library' } = this.#options;
     const { guard: rules = [] } = this.#policy;
-    if (rules.length > 0 || own)
-      await guardCall({ bundle, params, caller, grant }, { rules, own, askPerson });
+    if (rules.length === 0 && !own) return undefined;
+    return guardCall({ bundle, params, caller, grant }, { rules, own, askPerson });
   }
 
   #authority(home: string): Authority {
@@ -353,6 +355,8 @@ interface Attempt extends CallFacts {
   scrub: Scrub;
   /** Undefined when it did not come to a cell. */
   digests: (() => CallDigests) | undefined;
+  /** What the guard said, when there is one. */
+  decision: GuardAnswer | undefined;
 }
 
 function raise(thrown: unknown): never {

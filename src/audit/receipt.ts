@@ -7,6 +7,7 @@
 import type { ErrorCode, LimitName } from '../errors.ts';
 import type { LockState, Origin } from '../load/bundle.ts';
 import type { CapabilityEvent, Execution, Outcome, SkillIdentity, Usage } from '../outcome.ts';
+import type { GuardAnswer } from '../trust/guard.ts';
 
 export interface Receipt {
   call_id: string;
@@ -18,6 +19,8 @@ export interface Receipt {
   lock: LockState;
   execution?: Execution;
   grant_digest: string;
+  /** What the guard decided, and why; a call that it stopped has it in its message. */
+  decision?: GuardAnswer;
   code: ErrorCode | 'ok';
   /** The limit that was hit, with `resource_exceeded`. */
   limit?: LimitName;
@@ -43,6 +46,7 @@ export interface ReceiptContext {
   lock: LockState;
   caller: string;
   startedAt: Date;
+  decision?: GuardAnswer;
   /** Only when the operator asked to keep content. */
   params?: unknown;
   result?: unknown;
@@ -66,6 +70,7 @@ export function makeReceipt(outcome: Outcome, context: ReceiptContext): Receipt 
     lock: context.lock,
     execution: outcome.execution,
     grant_digest: context.grantDigest,
+    decision: context.decision,
     ...endOf(outcome, context),
     usage: outcome.usage,
     used: cappedEvents(outcome.capabilities.used),

@@ -5,6 +5,7 @@
  */
 import type { Bundle } from '../load/bundle.ts';
 import type { Outcome } from '../outcome.ts';
+import type { GuardAnswer } from '../trust/guard.ts';
 import { digest, type CallDigests } from './digests.ts';
 import type { AuditLog } from './log.ts';
 import { makeReceipt } from './receipt.ts';
@@ -17,6 +18,8 @@ export interface ReceiptSource {
   /** Store parameters and result, not only their digests. */
   keepContent: boolean;
   bundle: Bundle | undefined;
+  /** What the guard said, when there was one. */
+  decision?: GuardAnswer | undefined;
   /** Of the parameters and the grant. */
   digests: () => CallDigests;
 }
@@ -37,6 +40,7 @@ export function writeReceipt(outcome: Outcome, source: ReceiptSource): void {
       lock: bundle?.lock ?? 'unlocked',
       caller: source.caller,
       startedAt: source.startedAt,
+      ...(source.decision ? { decision: source.decision } : {}),
     }),
   );
 }

@@ -182,4 +182,19 @@ describe('a guard', () => {
     );
     expect(seen[0]).toMatchObject({ caller: 'agent', arguments: {}, capabilities: [] });
   });
+
+  test('leaves its decision and its reasons in the receipt', async () => {
+    const guard: RuntimeOptions['guard'] = () => ({ decision: 'allow', reasons: ['within the budget'] });
+    const runtime = open(policy, { guard });
+    const dir = writeSkill(folder, ECHO);
+    const { call_id: allowed } = await call(runtime, dir);
+    expect(runtime.audit.show(allowed)?.receipt).toMatchObject({
+      decision: { decision: 'allow', reasons: ['within the budget'] },
+    });
+    const { call_id: denied } = await call(runtime, dir, { amount: 101 });
+    expect(runtime.audit.show(denied)?.receipt).toMatchObject({
+      code: 'untrusted',
+      message: expect.stringContaining('more than 100') as string,
+    });
+  });
 });
