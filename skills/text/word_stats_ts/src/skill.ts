@@ -114,12 +114,13 @@ function fold(word: number[]): string {
   return word.map((point) => factsOf(point).lower).join('');
 }
 
+/** Behind equal code points both are at the same place, so half of a pair is only ever compared with itself. */
 function compareCodePoints(a: string, b: string): number {
-  const [left, right] = [toCodePoints(a), toCodePoints(b)];
-  for (let at = 0; at < left.length && at < right.length; at += 1) {
-    if (left[at] !== right[at]) return (left[at] as number) - (right[at] as number);
+  for (let at = 0; at < a.length && at < b.length; at += 1) {
+    const difference = (a.codePointAt(at) as number) - (b.codePointAt(at) as number);
+    if (difference !== 0) return difference;
   }
-  return left.length - right.length;
+  return a.length - b.length;
 }
 
 function isApostrophe(point: number): boolean {
