@@ -169,7 +169,9 @@ export class Runtime implements AsyncDisposable {
     const manifest = observationManifest(bundle.manifest, allow, options.workspace);
     const observed: Skill = { ...skill, bundle: { ...bundle, manifest } };
     this.#observed.set(observed, allow);
-    return makeRecording(bundle, await this.execute(observed, params, { ...rest, reject: false }));
+    // Where nothing is denied, nothing can be recorded.
+    const outcome = await this.execute(observed, params, { ...rest, isolated: true, reject: false });
+    return makeRecording(bundle, outcome);
   }
 
   /** Reads, verifies and inspects a skill; nothing of it runs. */

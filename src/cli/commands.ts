@@ -12,6 +12,7 @@ const LANGUAGES = ['rust', 'go', 'c', 'typescript', 'python'];
 
 export function addCommands(program: Command, done: Done): void {
   addRun(program, done);
+  addRecord(program, done);
   addReading(program, done);
   addAuthoring(program, done);
   addChanging(program, done);
@@ -36,6 +37,31 @@ function addRun(program: Command, done: Done): void {
       const { run } = await import('./commands/run.ts');
       done(await run(skill, options));
     });
+}
+
+function addRecord(program: Command, done: Done): void {
+  withPlanOptions(program.command('record').argument('<skill>', 'folder of a skill, or its id'))
+    .description('run a skill once with everything denied but what you allow, and print the manifest that it needs')
+    .option('--params <json>', 'parameters as JSON (default: read from stdin)')
+    .option('--params-file <file>', 'file with the parameters as JSON')
+    .option('--allow-network', 'let requests through to all public hosts')
+    .option('--allow-read <path>', 'a folder or file that may be read; may be repeated', collected)
+    .option('--allow-write <path>', 'a folder that may be changed; may be repeated', collected)
+    .option('--allow-env <name>', 'a variable that the skill gets to see; may be repeated', collected)
+    .option('--allow-secret <name>', 'a secret that it may send, but not see; may be repeated', collected)
+    .option('--allow-processes <n>', 'how many processes it may start', Number)
+    .option('--write', 'write the manifest, not only print the difference')
+    .option('--json', 'print JSON: what was observed, the manifest, the difference, what is unused')
+    .addHelpText('after', example('record ./my_skill --params \'{}\' --allow-network --allow-secret API_KEY'))
+    .action(async (skill: string, options: object) => {
+      const { record } = await import('./commands/record.ts');
+      done(await record(skill, options));
+    });
+}
+
+/** For an option that may be given several times. */
+function collected(value: string, before: string[] = []): string[] {
+  return [...before, value];
 }
 
 function addReading(program: Command, done: Done): void {
