@@ -41,7 +41,9 @@ function addRun(program: Command, done: Done): void {
 
 function addRecord(program: Command, done: Done): void {
   withPlanOptions(program.command('record').argument('<skill>', 'folder of a skill, or its id'))
-    .description('run a skill once with everything denied but what you allow, and print the manifest that it needs')
+    .description(
+      'run a skill once with everything denied but what you allow, and print the manifest that it needs',
+    )
     .option('--params <json>', 'parameters as JSON (default: read from stdin)')
     .option('--params-file <file>', 'file with the parameters as JSON')
     .option('--allow-network', 'let requests through to all public hosts')
@@ -52,7 +54,7 @@ function addRecord(program: Command, done: Done): void {
     .option('--allow-processes <n>', 'how many processes it may start', Number)
     .option('--write', 'write the manifest, not only print the difference')
     .option('--json', 'print JSON: what was observed, the manifest, the difference, what is unused')
-    .addHelpText('after', example('record ./my_skill --params \'{}\' --allow-network --allow-secret API_KEY'))
+    .addHelpText('after', example("record ./my_skill --params '{}' --allow-network --allow-secret API_KEY"))
     .action(async (skill: string, options: object) => {
       const { record } = await import('./commands/record.ts');
       done(await record(skill, options));

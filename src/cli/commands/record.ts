@@ -1,0 +1,62 @@
+/**
+ * `skillcell record`
+ *
+ * @module
+ */
+import { saveRecording, type Allowed, type Recording } from '../../index.ts';
+import { interruption } from '../interruption.ts';
+import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
+import { paint, printError, printLogs, printNote, printResult, printWarning } from '../output.ts';
+import { readParams, type ParamFlags } from '../params.ts';
+
+export interface RecordFlags extends PlanFlags, ParamFlags {
+  allowNetwork?: boolean;
+  allowRead?: string[];
+  allowWrite?: string[];
+  allowEnv?: string[];
+  allowSecret?: string[];
+  allowProcesses?: number;
+  write?: boolean;
+  json?: boolean;
+}
+
+/** The difference of the manifests goes to stdout, all the rest to stderr. */
+export async function record(ref: string, flags: RecordFlags): Promise<number> {
+  const params = await readParams(flags);
+  await using runtime = openRuntime(flags);
+  const options = { ...executeOptions(flags), allow: allowedBy(flags), signal: interruption() };
+  const recording = await runtime.record(ref, params, options);
+  if (flags.write) saveRecording(recording);
+  if (flags.json) printResult(recording);
+  else printRecording(recording, flags);
+  return 0;
+}
+
+function allowedBy(flags: RecordFlags): Allowed {
+  return {
+    network: flags.allowNetwork,
+    read: flags.allowRead,
+    write: flags.allowWrite,
+    env: flags.allowEnv,
+    secrets: flags.allowSecret,
+    processes: flags.allowProcesses,
+  };
+}
+
+function printRecording(recording: Recording, { write }: RecordFlags): void {
+  const { outcome, diff, unused, remarks, file } = recording;
+  printLogs(outcome.logs);
+  for (const { asked, declared } of outcome.capabilities.denied)
+    printNote(`denied    ${asked} (${declared})`);
+  for (const { asked } of outcome.capabilities.used) printNote(`used      ${asked}`);
+  if (!outcome.ok) printError(outcome.error);
+  for (const permission of unused) printNote(`unused    ${permission}`);
+  for (const remark of remarks) printWarning(remark);
+  if (diff !== '') process.stdout.write(diff);
+  printNote(paint('dim', summary({ diff, file, isWritten: write === true })));
+}
+
+function summary({ diff, file, isWritten }: { diff: string; file: string; isWritten: boolean }): string {
+  if (diff === '') return 'The manifest declares just what this call needs.';
+  return isWritten ? `Written to ${file}.` : `Nothing was written; --write puts this into ${file}.`;
+}
