@@ -28,7 +28,7 @@ const NO_REPLY: Control = { judge: 'no-reply' };
 const HANGS: Rest = { control: { judge: 'hangs' }, timeout: 1000 };
 const SPEAKS_TO_CELL: Control = { none: 'Only a cell of this engine speaks this protocol.' };
 const OF_THE_ENGINE: Control = {
-  none: "It is made for the memory of this engine; outside, it's another program.",
+  none: 'It is made for the memory of this engine.',
 };
 
 export const PYTHON_ATTACKS: readonly PythonAttack[] = [
@@ -189,9 +189,12 @@ function writer(
   act: string,
   description: string,
   codes: PythonAttack['codes'],
-  rest: Rest = {},
+  { calls = [{}] }: Pick<Rest, 'calls'> = {},
 ): PythonAttack[] {
-  const calls = (rest.calls ?? [{}]).map((call) => ({ ...call, act }));
-  const own = { ...rest, calls, description, control: OF_THE_ENGINE };
-  return group(`py_memory_${act}`, codes, own).map((attack) => ({ ...attack, bundle: 'py_write_anywhere' }));
+  return group(`py_memory_${act}`, codes, {
+    bundle: 'py_write_anywhere',
+    description,
+    calls: calls.map((call) => Object.assign({ act }, call)),
+    control: OF_THE_ENGINE,
+  });
 }

@@ -27,6 +27,7 @@ async function runCorpus(options: RuntimeOptions, controls: boolean): Promise<Ro
     await using runtime = createRuntime({ ...options, home, policy: ATTACK_POLICY, audit: false });
     const rows = await runAttacks({
       mode: 'wasm',
+      names: NAMES,
       controls,
       execute: (bundle, params, call) => runtime.execute(bundle, params, { ...call, reject: false }),
     });

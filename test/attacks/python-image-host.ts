@@ -1,0 +1,159 @@
+/**
+ * A process that runs every attack on Python in a cell of its own, resets the cell, and tells whether its memory is what
+ * it was: `python-image-host.ts <home>`, one line of JSON for each call. It sees the memory by watching which ones are
+ * made, so that nothing of a cell has to be opened for it. Deadlines and ends of the process, for which a real cell is
+ * killed, are survived here: what comes after them must be clean all the same.
+ *
+ * @module
+ */
+/* oxlint-disable no-underscore-dangle -- names of the C library */
+import { join } from 'node:path';
+import { Script } from 'node:vm';
+import { PYTHON_ATTACKS, type PythonAttack } from '../../attacks/runner/python-expectations.ts';
+import { PYTHON_DIR } from '../../attacks/runner/run-python.ts';
+import { readFolder } from '../../guest/wasm/python/cell/engine-files.ts';
+import { ports } from '../../guest/wasm/python/cell/ports.ts';
+import { PythonCell, type HostLine } from '../../guest/wasm/python/cell/python-cell.ts';
+import { BrokerError } from '../../guest/wasm/wasi/broker-client.ts';
+import { readInstalled } from '../cell/python-wasm/installed.ts';
+
+const [, , home = ''] = process.argv;
+const LOAD_MS = 3000;
+const CALL_MS = 500;
+const PARAMS = {
+  secret_file: '/var/tmp/secret.txt',
+  unix_socket: '/var/tmp/socket',
+  marker: 'invented-secret-',
+  tcp_port: 1,
+  web_port: 1,
+  victim_pid: 1,
+};
+
+/** Nothing is granted, and nobody listens. */
+const LINE: HostLine = {
+  ask: () => {
+    throw new BrokerError('denied');
+  },
+  log: () => undefined,
+  denied: () => undefined,
+};
+
+/** The engine that was made last. */
+interface Seen {
+  memory: WebAssembly.Memory | undefined;
+  stackPointer: WebAssembly.Global | undefined;
+}
+
+const seen: Seen = { memory: undefined, stackPointer: undefined };
+watchEngines();
+const engine = readInstalled(home);
+for (const attack of PYTHON_ATTACKS) {
+  process.stdout.write(`${JSON.stringify({ name: attack.name, ...judge(attack) })}\n`);
+}
+
+function watchEngines(): void {
+  const { Memory, Instance } = WebAssembly;
+  WebAssembly.Memory = class extends Memory {
+    constructor(...limits: ConstructorParameters<typeof Memory>) {
+      super(...limits);
+      seen.memory = this;
+    }
+  };
+  WebAssembly.Instance = class extends Instance {
+    constructor(...parts: ConstructorParameters<typeof Instance>) {
+      super(...parts);
+      const pointer = this.exports['__stack_pointer'];
+      if (pointer instanceof WebAssembly.Global) seen.stackPointer = pointer;
+    }
+  };
+}
+
+interface Verdict {
+  /** How the calls ended. */
+  ends: string[];
+  /** Whether the calls left the memory changed, so that there was something to take back. */
+  changed: boolean;
+  /** What is not as it was after a reset; empty when all is. */
+  differences: string[];
+}
+
+function judge(attack: PythonAttack): Verdict {
+  const made = within(LOAD_MS, () => newCell(attack));
+  // A module body that never ends: there is no cell, and so no call.
+  if (!(made instanceof PythonCell)) return { ends: [made], changed: false, differences: [] };
+  const before = stateOf();
+  const ends: string[] = [];
+  const differences: string[] = [];
+  let changed = true;
+  for (const call of attack.calls) {
+    const params = new TextEncoder().encode(JSON.stringify({ ...PARAMS, ...call }));
+    const answer = within(CALL_MS, () => made.call(params, LINE));
+    ends.push(typeof answer === 'string' ? answer : String(answer.body['type'] ?? answer.body['t']));
+    changed &&= differencesTo(before).length > 0;
+    made.reset();
+    differences.push(...differencesTo(before));
+  }
+  return { ends, changed, differences };
+}
+
+function newCell({ bundle, web }: PythonAttack): PythonCell {
+  return new PythonCell({
+    engine,
+    folders: { '/skill': readFolder(join(PYTHON_DIR, bundle)) },
+    ports: ports((code) => {
+      throw new Error(`exit ${code}`);
+    }),
+    collect: () => (globalThis as { gc?: () => void }).gc?.(),
+    init: {
+      fresh: { newInstance: false, strict: false },
+      keepBytes: 0,
+      limits: { pages: 4096, output: 1 << 20, scratch: 16 << 20 },
+      preopens: [{ id: 1, guestPath: '/workspace', writable: true }],
+      harness: {
+        task: 'call',
+        entry: 'skill.py',
+        view: { read: [], write: ['/workspace'], processes: false, env: [] },
+        manifest: {},
+        env: {},
+        network: web,
+        siblings: ['skill', 'manifest.yaml'],
+      },
+    },
+  });
+}
+
+/** What the act gives, or how it ended. */
+function within<T>(timeout: number, act: () => T): T | string {
+  const held = globalThis as { act?: () => T };
+  held.act = act;
+  try {
+    return new Script('act()').runInThisContext({ timeout }) as T;
+  } catch (error) {
+    return String(error).slice(0, 100);
+  }
+}
+
+interface State {
+  bytes: Buffer;
+  stackPointer: unknown;
+}
+
+function stateOf(): State {
+  return { bytes: Buffer.from(memoryNow()), stackPointer: seen.stackPointer?.value };
+}
+
+function memoryNow(): Buffer {
+  return Buffer.from(seen.memory?.buffer ?? new ArrayBuffer(0));
+}
+
+function differencesTo(before: State): string[] {
+  const now = memoryNow();
+  const differences: string[] = [];
+  const common = Math.min(now.length, before.bytes.length);
+  if (now.compare(before.bytes, 0, common, 0, common) !== 0) differences.push('the memory is not the image');
+  // A memory that has grown has nothing in what it grew by, and nothing is lost of what was there.
+  const rest = now.length > common ? now.subarray(common) : before.bytes.subarray(common);
+  if (!rest.equals(Buffer.alloc(rest.length))) differences.push('there is something beyond the image');
+  if (seen.stackPointer?.value !== before.stackPointer) differences.push('the stack pointer is elsewhere');
+  return differences;
+}
