@@ -80,6 +80,7 @@ function warnings({ skill, plan }: CallFacts): string[] {
   const withheld = plan?.grant.withheld ?? [];
   return [
     ...(skill?.bundle.warnings ?? []),
+    ...(plan?.choice.fallback === undefined ? [] : [plan.choice.fallback]),
     ...withheld.map((one) => `Declared but not granted: ${one.declared} (${one.reason})`),
   ];
 }

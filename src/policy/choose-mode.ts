@@ -39,6 +39,8 @@ export interface ModeChoice {
   candidate: Candidate;
   /** Why this one, for `inspect` and `--explain`. */
   reason: string;
+  /** Set when the manifest would rather have had another mode. */
+  fallback?: string;
 }
 
 const STRENGTH: Record<Mode, number> = { in_process: 0, subprocess: 1, container: 1, wasm: 2 };
@@ -51,7 +53,7 @@ export function chooseMode(given: ModeInput): ModeChoice {
   const strongEnough = wanted.filter((mode) => tooWeak(mode, input) === undefined);
   for (const mode of strongEnough) {
     const candidate = input.candidates.find((one) => one.mode === mode && one.refusal === undefined);
-    if (candidate) return { candidate, reason: reasonFor(mode, input, wanted) };
+    if (candidate) return choice(candidate, input, passedOver(mode, input, wanted));
   }
   throw strongEnough.length > 0 || wanted.length === 0
     ? unavailable(strongEnough, input)
@@ -104,14 +106,21 @@ function isVouchedFor({ trustRemoteCode, minimumIsSet, minimum, isolated }: Mode
   return trustRemoteCode === true && !isolated && (minimumIsSet !== true || minimum === 'in_process');
 }
 
-function reasonFor(mode: Mode, input: ModeInput, wanted: Mode[]): string {
-  const passedOver = wanted
+/** Modes that come first in the list, and why each of them cannot be used. */
+function passedOver(mode: Mode, input: ModeInput, wanted: Mode[]): string[] {
+  return wanted
     .slice(0, wanted.indexOf(mode))
     .map((earlier) => `${earlier}: ${tooWeak(earlier, input) ?? refusalText(earlier, input)}`);
-  const rest = passedOver.length > 0 ? ` (not ${passedOver.join('; ')})` : '';
-  if (input.requested !== undefined) return 'asked for with --execution';
-  if (input.declared.length > 0) return `first of the manifest's list that works here${rest}`;
-  return `strongest mode that runs this skill here${rest}`;
+}
+
+function choice(candidate: Candidate, input: ModeInput, notUsed: string[]): ModeChoice {
+  if (input.requested !== undefined) return { candidate, reason: 'asked for with --execution' };
+  const rest = notUsed.length > 0 ? ` (not ${notUsed.join('; ')})` : '';
+  if (input.declared.length === 0)
+    return { candidate, reason: `strongest mode that runs this skill here${rest}` };
+  const reason = `first of the manifest's list that works here${rest}`;
+  if (notUsed.length === 0) return { candidate, reason };
+  return { candidate, reason, fallback: `Runs as "${candidate.mode}"; not as ${notUsed.join('; not as ')}` };
 }
 
 function refusalText(mode: Mode, { candidates }: ModeInput): string {
@@ -124,16 +133,28 @@ function unavailable(modes: Mode[], input: ModeInput): SkillError {
   const fixes = input.candidates
     .filter((candidate) => modes.includes(candidate.mode))
     .map((candidate) => candidate.refusal?.fix ?? '');
+  const other = otherMode(input);
   return new SkillError(
     'skill_unavailable',
     reasons.length > 0 ? `Cannot run the skill here: ${reasons.join('; ')}` : 'No mode runs this skill here',
     {
-      fix:
-        [...new Set(fixes)].filter(Boolean).join(' ') ||
-        'Run `skillcell doctor` to see what this machine has.',
+      fix: other
+        ? `Use --execution ${other}, which can run it here, or leave the option out.`
+        : [...new Set(fixes)].filter(Boolean).join(' ') ||
+          'Run `skillcell doctor` to see what this machine has.',
       detail: { modes },
     },
   );
+}
+
+/** The mode that would have been chosen if the caller had not asked for one. */
+function otherMode({ requested, ...input }: ModeInput): Mode | undefined {
+  if (requested === undefined) return undefined;
+  try {
+    return chooseMode(input).candidate.mode;
+  } catch {
+    return undefined;
+  }
 }
 
 function untrusted(modes: Mode[], input: ModeInput): SkillError {

@@ -56,6 +56,24 @@ describe('chooseMode', () => {
     expect(choice.reason).toContain('weaker');
   });
 
+  it('tells when the manifest would rather have had another mode', () => {
+    const declared: Mode[] = ['wasm', 'subprocess'];
+    expect(chooseMode(input({ declared })).fallback).toBeUndefined();
+    expect(chooseMode(input({ declared, candidates: [missing(WASM), JAIL] })).fallback).toBe(
+      'Runs as "subprocess"; not as wasm: no jail here',
+    );
+    expect(chooseMode(input({ candidates: [missing(WASM), JAIL] })).fallback).toBeUndefined();
+  });
+
+  it('names the mode that would have worked when the one that was asked for does not', () => {
+    const candidates = [missing(WASM), JAIL];
+    const error = thrownBy(() => chooseMode(input({ requested: 'wasm', candidates })));
+    expect(error).toMatchObject({ code: 'skill_unavailable' });
+    expect(error.fix).toContain('--execution subprocess');
+    const alone = thrownBy(() => chooseMode(input({ requested: 'wasm', candidates: [missing(WASM)] })));
+    expect(alone.fix).toContain('Install jail.');
+  });
+
   it('treats a container as strong as a subprocess', () => {
     expect(chooseMode(input({ requested: 'container', minimum: 'subprocess' })).candidate).toBe(CONTAINER);
     expect(chooseMode(input({ requested: 'subprocess', minimum: 'container' })).candidate).toBe(JAIL);

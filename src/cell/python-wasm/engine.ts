@@ -16,6 +16,7 @@ import { harnessInit } from '../python/harness-init.ts';
 import { BaseImages } from './base-images.ts';
 import { nativeCodeIn } from './native-code.ts';
 import { isPyodideInstalled, PYODIDE } from './pyodide.ts';
+import { openPackages, type Packages } from './packages.ts';
 import { wasmEnvironment } from './requirements.ts';
 import { findSavedImage, MAX_SAVED_BYTES, saveImage, savedImageKey } from './saved-images.ts';
 
@@ -27,6 +28,7 @@ const GUEST_PLACES = {
   image: '/image',
   bundle: '/skill',
   packages: '/deps',
+  bytecode: '/bytecode',
   saved: '/saved',
 } as const;
 const CELL_FOLDERS = Object.keys(GUEST_PLACES) as (keyof typeof GUEST_PLACES)[];
@@ -46,6 +48,8 @@ export interface CellFolders {
   image: string;
   bundle: string;
   packages?: string | undefined;
+  /** Of the packages. */
+  bytecode?: string | undefined;
   /** The image that an earlier cell of this skill handed over. */
   saved?: string | undefined;
 }
@@ -93,24 +97,36 @@ export class PythonWasmEngine implements Engine {
 
   async prepare(bundle: Bundle): Promise<Artifact> {
     const { home, fresh = MEMORY_ALONE } = this.#options;
-    const { folder: packages } = wasmEnvironment({ home, bundle });
-    const images = await this.images(packages);
+    const { folder } = wasmEnvironment({ home, bundle });
+    const images = await this.images(folder);
+    const packages = folder === undefined ? undefined : await this.#openPackages(images, folder);
     const start = this.cellSpec(images);
     const init = (grant: Grant): Record<string, unknown> => callInit(bundle, grant, fresh);
-    const key = (grant: Grant): string => savedImageKey([bundle.digest, packages, init(grant)]);
+    const key = (grant: Grant): string => savedImageKey([bundle.digest, packages?.digest, init(grant)]);
     return {
       engine: 'python-wasm',
       bundle,
       spec: (grant) => {
         const image = images.take();
         const saved = mayKeep(grant, fresh) ? findSavedImage(image.skills, key(grant)) : undefined;
-        return start({ image: image.base, bundle: bundle.stagedDir, packages, saved });
+        return start({
+          image: image.base,
+          bundle: bundle.stagedDir,
+          packages: packages?.folder,
+          bytecode: packages?.bytecode,
+          saved,
+        });
       },
       init: (grant) => ({ ...init(grant), keepBytes: mayKeep(grant, fresh) ? MAX_SAVED_BYTES : 0 }),
       keep: (grant, bytes) => {
         if (mayKeep(grant, fresh)) saveImage(images.newest.skills, key(grant), bytes);
       },
     };
+  }
+
+  async #openPackages(images: BaseImages, folder: string): Promise<Packages> {
+    const { home, wall } = this.#options;
+    return openPackages({ home, wall: await wall(), images, folder });
   }
 
   /** How a cell is started that sees these folders. */

@@ -9,32 +9,18 @@
  * @module
  */
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  chownSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  closeSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../package-root.ts';
 import type { Wall } from '../contract.ts';
-import { cellIdentity, DEFAULT_CELL_ID } from '../jail/identity.ts';
 import { makeReadable } from '../readable.ts';
-import { INSTALL_GRANT, runInstaller } from './installer.ts';
+import { runInstaller } from './installer.ts';
 import { nativeCodeDigest } from './native-code.ts';
 import { PYODIDE, readPyodide } from './pyodide.ts';
 import { readEngineSources, type EngineSources } from './sources.ts';
+import { copyPlain, openWorkplace } from './workplace.ts';
 
 const SLOW_MS = 1000;
-const CODE_FILES = ['engine.wasm', 'trampoline.wasm', 'library.zip'];
-const IMAGE_FILES = ['image.bin', 'engine.json'];
 
 export interface EngineInstallOptions {
   home: string;
@@ -67,7 +53,7 @@ export async function addImage(options: EngineInstallOptions, folder: string): P
   const input = { engine: readPyodide().engine, library, isCompiled: true, sources: readEngineSources() };
   await build(options, input, (made) => {
     const draft = `${folder}.${randomBytes(6).toString('hex')}`;
-    publish(join(made, 'image'), join(draft, 'base'), IMAGE_FILES);
+    copyPlain(join(made, 'image'), join(draft, 'base'));
     makeReadable(draft);
     renameSync(draft, join(folder, 'images', newImageId()));
   });
@@ -93,8 +79,8 @@ function engineKey(sources: EngineSources, packages: string | undefined): string
 async function install(options: EngineInstallOptions, folder: string, sources: EngineSources): Promise<void> {
   await build(options, { ...readPyodide(), isCompiled: false, sources }, (made) => {
     const draft = `${folder}.${randomBytes(6).toString('hex')}`;
-    publish(join(made, 'code'), join(draft, 'code'), CODE_FILES);
-    publish(join(made, 'image'), join(draft, 'images', newImageId(), 'base'), IMAGE_FILES);
+    copyPlain(join(made, 'code'), join(draft, 'code'));
+    copyPlain(join(made, 'image'), join(draft, 'images', newImageId(), 'base'));
     makeReadable(draft);
     try {
       renameSync(draft, folder);
@@ -122,7 +108,6 @@ async function build(
   const place = join(options.home, 'python-wasm');
   const workplace = join(place, `making.${randomBytes(6).toString('hex')}`);
   try {
-    mkdirSync(place, { recursive: true });
     writeInput(workplace, input);
     const { packages } = options;
     const reads = packages === undefined ? [] : [{ host: packages, guest: '/deps' }];
@@ -135,27 +120,15 @@ async function build(
 
 function writeInput(workplace: string, { engine, library, ...rest }: InstallerInput): void {
   const input = join(workplace, 'input');
-  mkdirSync(workplace, { mode: 0o700 });
+  openWorkplace(workplace);
   mkdirSync(input);
   writeFileSync(join(input, 'engine.wasm'), engine);
   writeFileSync(join(input, 'library.zip'), library);
   const digests = { engine: digestOf(engine), library: digestOf(library) };
   writeFileSync(join(input, 'input.json'), JSON.stringify({ sha256: digests, ...rest }));
   makeReadable(input);
-  const identity = cellIdentity(INSTALL_GRANT, DEFAULT_CELL_ID);
-  if (identity) chownSync(workplace, identity.uid, identity.gid);
 }
 
 function digestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
-}
-
-/** Copies, so that nothing that cells use belongs to the user that cells run as. */
-function publish(from: string, to: string, names: string[]): void {
-  mkdirSync(to, { recursive: true });
-  for (const name of names) {
-    const file = openSync(join(from, name), constants.O_RDONLY | constants.O_NOFOLLOW);
-    writeFileSync(join(to, name), readFileSync(file));
-    closeSync(file);
-  }
 }

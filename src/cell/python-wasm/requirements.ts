@@ -11,6 +11,7 @@ import type { Bundle } from '../../load/bundle.ts';
 import type { Interpreter } from '../python/interpreter.ts';
 import { installWheels, requirementsOfBundle } from '../python/requirements.ts';
 import { nativeCodeIn } from './native-code.ts';
+import { installWithPureWheels } from './pure-wheels.ts';
 import { PYODIDE } from './pyodide.ts';
 
 const LANGUAGE = PYODIDE.python.split('.').slice(0, 2).join('.');
@@ -64,7 +65,7 @@ export async function installWasmEnvironment(options: WasmInstallOptions): Promi
   const draft = `${folder}.${randomBytes(6).toString('hex')}`;
   try {
     const { interpreter } = options;
-    await installWheels({ interpreter, requirements, folder: draft, pipOptions: THIS_ENGINE });
+    await installWithPureWheels({ interpreter, requirements, folder: draft, pipOptions: THIS_ENGINE });
     if (nativeCodeIn(draft).length > 0 && (await isPureToo({ interpreter, draft, folder }))) return undefined;
     if (nativeCodeIn(draft).length > 0) await options.link(draft);
     renameSync(draft, folder);

@@ -106,7 +106,8 @@ function pipArguments(target: string): string[] {
   ];
 }
 
-async function runPip(interpreter: Interpreter, target: string, args: string[]): Promise<void> {
+/** Runs pip with these arguments; the last ones are requirements, behind `--`. */
+export async function runPip(interpreter: Interpreter, target: string, args: string[]): Promise<void> {
   try {
     // The operator's own environment says where the index is. The folder is empty: pip takes the name of an
     // archive in its working directory for that archive.

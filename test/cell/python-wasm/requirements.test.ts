@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { findInterpreter } from '../../../src/cell/python/interpreter.ts';
 import { writeSkill } from '../../write-skill.ts';
-import { addWheel, useIndex } from '../python/local-index.ts';
+import { addWheel, useIndex, writeWheel } from '../python/local-index.ts';
 import { openTestRuntime } from '../test-runtime.ts';
 
 const { runtime, folder, close } = openTestRuntime();
@@ -44,7 +44,7 @@ test('pure Python is installed once and works in both modes', async () => {
   expect(wasm).toMatchObject({ result: 'hello', execution: { engine: 'python-wasm' } });
   const native = await runtime.execute(dir, {}, { execution: 'subprocess' });
   expect(native).toMatchObject({ result: 'hello', execution: { engine: 'python' } });
-});
+}, 120_000);
 
 test('native code falls back to the mode that has it, and Wasm says why it cannot', async () => {
   addNativeWheel();
@@ -52,14 +52,14 @@ test('native code falls back to the mode that has it, and Wasm says why it canno
   const manifest = { ...BOTH, requirements: ['compiled'] };
   const dir = writeSkill(folder, { source: SOURCE.replaceAll('greeting', 'compiled'), manifest });
   const skill = await runtime.install(dir);
-  expect(await runtime.execute(dir, {})).toMatchObject({
-    result: 'compiled',
-    execution: { engine: 'python' },
-  });
+  const ran = await runtime.execute(dir, {});
+  expect(ran).toMatchObject({ result: 'compiled', execution: { engine: 'python' } });
+  expect(ran.warnings.join()).toMatch(/Runs as "subprocess"; not as wasm: .*pure Python/);
   expect((await runtime.plan(skill)).choice.reason).toMatch(/not wasm: .*pure Python/);
   const outcome = await runtime.execute(dir, {}, { execution: 'wasm', reject: false });
   expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_unavailable' } });
   expect(outcome.ok || outcome.error.message).toMatch(/subprocess and container can run them/);
+  expect(outcome.ok || outcome.error.fix).toContain('--execution subprocess');
 });
 
 test('a skill that only runs in Wasm cannot be installed with native code', async () => {
@@ -69,3 +69,61 @@ test('a skill that only runs in Wasm cannot be installed with native code', asyn
   const dir = writeSkill(folder, { source: SOURCE.replaceAll('greeting', 'compiled'), manifest });
   await expect(runtime.install(dir)).rejects.toMatchObject({ code: 'skill_unavailable' });
 });
+
+/** As PyYAML is made: native code that is imported in a `try`, with the same functions in Python beside it. */
+function addHalfNativeWheel(name: string): void {
+  const [major, minor] = (findInterpreter()?.version ?? '').split('.');
+  const source = `try:\n    from _${name} import WORD\nexcept ImportError:\n    WORD = "without native code"\n`;
+  const native = Buffer.from('\x7fELF');
+  writeWheel(index, {
+    name,
+    tag: `cp${major}${minor}-none-any`,
+    files: { [`${name}.py`]: Buffer.from(source), [`_${name}.cpython-314-x86_64-linux-gnu.so`]: native },
+  });
+}
+
+test('a package that can do without its native code is used without it', async () => {
+  addHalfNativeWheel('msgpack');
+  useIndex(index);
+  const manifest = { requirements: ['msgpack==1.0'], execution: ['wasm'] };
+  const dir = writeSkill(folder, { source: SOURCE.replaceAll('greeting', 'msgpack'), manifest });
+  await runtime.install(dir);
+  const { result, execution } = await runtime.execute(dir, {});
+  expect(result).toBe('without native code');
+  expect(execution?.engine).toBe('python-wasm');
+}, 120_000);
+
+test('also when another package asks for it', async () => {
+  addHalfNativeWheel('markupsafe');
+  const files = { 'needs_it.py': Buffer.from('from markupsafe import WORD\n') };
+  writeWheel(index, { name: 'needs_it', tag: 'py3-none-any', files, requires: ['markupsafe>=0.5'] });
+  useIndex(index);
+  const manifest = { requirements: ['needs_it'], execution: ['wasm'] };
+  const dir = writeSkill(folder, { source: SOURCE.replaceAll('greeting', 'needs_it'), manifest });
+  await runtime.install(dir);
+  expect((await runtime.execute(dir, {})).result).toBe('without native code');
+}, 120_000);
+
+test('a package that nobody has tried without its native code is not', async () => {
+  addHalfNativeWheel('unknown_to_us');
+  useIndex(index);
+  const manifest = { requirements: ['unknown_to_us'], execution: ['wasm'] };
+  const dir = writeSkill(folder, { source: SOURCE.replaceAll('greeting', 'unknown_to_us'), manifest });
+  await expect(runtime.install(dir)).rejects.toMatchObject({ code: 'skill_unavailable' });
+});
+
+test('PyYAML and time zones work as they come from the index', async () => {
+  const source = `
+    import datetime, yaml, zoneinfo
+    def execute(params):
+        moment = datetime.datetime(2026, 7, 1, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin"))
+        return [yaml.safe_load("a: [1, {b: x}]"), yaml.safe_dump({"k": [1]}), str(moment)]
+  `;
+  const manifest = { requirements: ['pyyaml', 'tzdata'], execution: ['wasm'] };
+  const skill = await runtime.install(writeSkill(folder, { source, manifest }));
+  expect((await runtime.execute(skill, {})).result).toEqual([
+    { a: [1, { b: 'x' }] },
+    'k:\n- 1\n',
+    '2026-07-01 00:00:00+02:00',
+  ]);
+}, 240_000);

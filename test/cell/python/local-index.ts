@@ -29,13 +29,17 @@ export interface WheelContent {
   /** Language, ABI and platform, as in the name of the file. */
   tag: string;
   files: Record<string, Uint8Array>;
+  /** What it depends on. */
+  requires?: string[];
 }
 
-export function writeWheel(folder: string, { name, tag, files }: WheelContent): string {
+export function writeWheel(folder: string, { name, tag, files, requires = [] }: WheelContent): string {
   const info = `${name}-1.0.dist-info`;
   const described = {
     ...files,
-    [`${info}/METADATA`]: Buffer.from(`Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`),
+    [`${info}/METADATA`]: Buffer.from(
+      `Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n${requires.map((one) => `Requires-Dist: ${one}\n`).join('')}`,
+    ),
     [`${info}/WHEEL`]: Buffer.from(
       `Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: ${tag}\n`,
     ),

@@ -36,9 +36,8 @@ export function readEngine(folder: string, imageFolder: string, packages: string
   };
 }
 
-/** A folder that never changes while the cell lives, such as the bundle. */
-export function readFolder(folder: string): FixedTree {
-  const tree = new FixedTree();
+/** A folder that never changes while the cell lives, such as the bundle; in addition to what the tree has already. */
+export function readFolder(folder: string, tree: FixedTree = new FixedTree()): FixedTree {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const full = `${entry.parentPath}/${entry.name}`;
     const path = full.slice(folder.length + 1).split('/');

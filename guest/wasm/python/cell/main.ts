@@ -1,5 +1,5 @@
 /**
- * Entry of a Python cell: `main.js engine=… image=… bundle=… [packages=…] [saved=…]`, all of them folders. Says that it is
+ * Entry of a Python cell: `main.js engine=… image=… bundle=… [packages=… bytecode=…] [saved=…]`, all of them folders. Says that it is
  * there, is told what it serves, and answers one call after the other. There is no event loop in it: it waits by reading.
  *
  * @module
@@ -39,7 +39,8 @@ process.exit(0);
 
 function load(init: PythonInit): void {
   const trees: Record<string, FixedTree> = { '/skill': readFolder(folder('bundle')) };
-  if (folders.has('packages')) trees['/deps'] = readFolder(folder('packages'));
+  if (folders.has('packages'))
+    trees['/deps'] = readFolder(folder('bytecode'), readFolder(folder('packages')));
   const saved = folders.has('saved') ? readFileSync(`${folder('saved')}/image.bin`) : undefined;
   try {
     cell = new PythonCell({ engine, init, folders: trees, ports: ports(exit), saved, collect });

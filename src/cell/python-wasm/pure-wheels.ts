@@ -1,0 +1,107 @@
+/**
+ * Packages that ship native code in every wheel and work without it: PyYAML is one. Their wheel for this machine is packed
+ * anew without the native code, and pip takes it like any wheel of pure Python. Nothing of the package is run.
+ *
+ * @module
+ */
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { requirementProblem } from '../../manifest/names.ts';
+import type { Interpreter } from '../python/interpreter.ts';
+import { installWheels, runPip, type WheelsOptions } from '../python/requirements.ts';
+
+const run = promisify(execFile);
+const REPACK_TIMEOUT_MS = 60_000;
+/** Tried out: each of them imports its native code in a `try`, and has the same functions in Python. */
+const WORKS_WITHOUT: ReadonlySet<string> = new Set(['markupsafe', 'msgpack', 'pyyaml']);
+const NOT_FOUND = /No matching distribution found for ([A-Za-z0-9._-]+)([<>=!~][\w.,<>=!~*+]*)?/;
+/** Pip does not say which package of a package is the reason. */
+const IMPOSSIBLE = 'ResolutionImpossible';
+
+interface Missing {
+  name: string;
+  requirement: string;
+}
+
+/** `installWheels`, with wheels made on the way for what is only missing because of native code that it can do without. */
+export async function installWithPureWheels(options: WheelsOptions): Promise<void> {
+  const wheels = `${options.folder}.wheels`;
+  const pipOptions = [...options.pipOptions, '--find-links', wheels];
+  const made = new Set<string>();
+  mkdirSync(wheels, { recursive: true });
+  try {
+    for (;;) {
+      const failure = await installWheels({ ...options, pipOptions }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (failure === undefined) return;
+      const missing = missingPackages(failure, made);
+      if (missing.length === 0) throw failure;
+      for (const { name, requirement } of missing) {
+        made.add(name);
+        await addPureWheel(options.interpreter, requirement, wheels);
+      }
+    }
+  } finally {
+    rmSync(wheels, { recursive: true, force: true });
+  }
+}
+
+/** What to make a wheel of: the package that pip names, or all of them when only packages of packages can be missing. */
+function missingPackages(failure: unknown, made: ReadonlySet<string>): Missing[] {
+  const said = whatPipSaid(failure);
+  const [, found = '', version = ''] = NOT_FOUND.exec(said) ?? [];
+  const named = { name: found.toLowerCase().replaceAll(/[._-]+/g, '-'), version };
+  const known = [...WORKS_WITHOUT].map((name) => (name === named.name ? named : { name, version: '' }));
+  return known
+    .filter(({ name }) => !made.has(name) && (name === named.name || said.includes(IMPOSSIBLE)))
+    .map((one) => ({ name: one.name, requirement: `${one.name}${one.version}` }))
+    .filter(({ requirement }) => requirementProblem(requirement) === undefined);
+}
+
+/** The message has only its end. */
+function whatPipSaid(failure: unknown): string {
+  const cause = failure instanceof Error ? failure.cause : undefined;
+  return cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : '';
+}
+
+async function addPureWheel(interpreter: Interpreter, requirement: string, wheels: string): Promise<void> {
+  const native = join(wheels, 'native');
+  mkdirSync(native, { recursive: true });
+  const download = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-input'];
+  const only = ['--no-cache-dir', '--no-deps', '--only-binary', ':all:', '--dest', native];
+  await runPip(interpreter, native, [...download, ...only, '--', requirement]);
+  for (const name of readdirSync(native)) {
+    await run(interpreter.path, ['-I', '-c', REPACK, join(native, name), wheels], {
+      timeout: REPACK_TIMEOUT_MS,
+    });
+  }
+  rmSync(native, { recursive: true });
+}
+
+const REPACK = `
+import base64, hashlib, os, re, sys, zipfile
+
+def described(name, data):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    return '"%s",sha256=%s,%d' % (name.replace('"', '""'), digest, len(data))
+
+source, folder = sys.argv[1:]
+package, version = os.path.basename(source).split("-")[:2]
+tag = "py3-none-any"
+with zipfile.ZipFile(source) as old:
+    files = {name: old.read(name) for name in old.namelist() if not name.endswith("/")}
+files = {name: data for name, data in files.items() if not re.search(r"\\.(so|pyd|dylib)(\\.|$)", name)}
+info = "%s-%s.dist-info/" % (package, version)
+lines = [line for line in files[info + "WHEEL"].decode().splitlines() if not line.startswith(("Tag:", "Root-Is-"))]
+files[info + "WHEEL"] = "\\n".join([*filter(None, lines), "Root-Is-Purelib: true", "Tag: " + tag, ""]).encode()
+files.pop(info + "RECORD", None)
+record = [described(name, data) for name, data in files.items()] + [info + "RECORD,,"]
+files[info + "RECORD"] = "\\n".join(record + [""]).encode()
+with zipfile.ZipFile(os.path.join(folder, "-".join((package, version, tag)) + ".whl"), "w", zipfile.ZIP_DEFLATED) as new:
+    for name, data in files.items():
+        new.writestr(name, data)
+`;
