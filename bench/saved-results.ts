@@ -21,10 +21,10 @@ export function saveResult(report: { machine: MachineFacts }, kind?: string): st
 }
 
 /** The report of that kind with the latest date. */
-export function newestResult<T extends { machine: MachineFacts }>(kind: string): T {
+export function newestResult(kind: string): { machine: MachineFacts } {
   const reports = readdirSync(FOLDER)
     .filter((name) => name.endsWith(`-cores-${kind}.json`))
-    .map((name) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as T)
+    .map((name) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as { machine: MachineFacts })
     .toSorted((a, b) => a.machine.date.localeCompare(b.machine.date));
   const newest = reports.at(-1);
   if (!newest) throw new Error(`There is no report "${kind}" in ${FOLDER}`);

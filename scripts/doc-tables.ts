@@ -32,9 +32,9 @@ export const DOCUMENTS: readonly string[] = [
   'docs/security/wasm-feasibility.md',
 ];
 
-const bench = (): PythonWasmReport => newestResult('python-wasm');
-const skillware = (): SkillwareReport => newestResult('skillware');
-const pyodide = (): PyodideReport => newestResult('pyodide');
+const bench = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmReport;
+const skillware = (): SkillwareReport => newestResult('skillware') as SkillwareReport;
+const pyodide = (): PyodideReport => newestResult('pyodide') as PyodideReport;
 
 const FIGURES: Readonly<Record<string, () => string>> = {
   'python-wasm-summary': () => `${formatPythonSummary(bench())} ${machineOf(bench().machine)}`,
