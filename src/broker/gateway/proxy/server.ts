@@ -21,6 +21,7 @@ import { openTunnel } from './tunnel.ts';
 const MAX_CONNECTIONS = 128;
 const MAX_HEADER_BYTES = 64 * 1024;
 const HEADERS_MS = 10_000;
+const CHECKING_MS = 1000;
 
 export interface ProxyOptions {
   egress: Egress;
@@ -41,6 +42,7 @@ export class Proxy {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: Math.min(HEADERS_MS, options.egress.timeoutMs),
       requestTimeout: options.egress.timeoutMs,
+      connectionsCheckingInterval: CHECKING_MS,
       keepAliveTimeout: options.egress.timeoutMs,
       // Any other protocol is not spoken here, and asking for it is no reason to refuse the request.
       shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',

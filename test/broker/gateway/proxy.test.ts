@@ -1,0 +1,352 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { NetworkRule } from '../../../src/manifest/manifest.ts';
+import { TestServer } from './http-server.ts';
+import { NativeClient, speak } from './native-client.ts';
+
+const fine = (): Promise<TestServer> => TestServer.start((_, response) => response.end('fine'));
+const rulesFor = (server: { port: number }, more: Partial<NetworkRule> = {}): NetworkRule[] => [
+  { host: '127.0.0.1', port: server.port, scheme: 'http', ...more },
+];
+
+describe('a request with a whole address', () => {
+  it('arrives as the client sent it, without what speaks to the proxy', async () => {
+    await using server = await TestServer.start((_, response) => {
+      response.writeHead(
+        201,
+        'Made',
+        [
+          ['X-Two', 'a'],
+          ['X-Two', 'b'],
+          ['Keep-Alive', 'timeout=9'],
+        ].flat(),
+      );
+      response.end('made');
+    });
+    using client = new NativeClient(rulesFor(server));
+    const reply = await client.ask(`http://${server.authority}/a?b=c`, {
+      method: 'POST',
+      headers: {
+        'x-mine': 'one',
+        'proxy-connection': 'keep-alive',
+        'proxy-authorization': 'Basic x',
+        connection: 'close, x-hop',
+        'x-hop': 'not passed on',
+        te: 'trailers',
+      },
+      body: Buffer.from('sent'),
+    });
+    expect([reply.status, reply.body, reply.headers['x-two']]).toEqual([201, 'made', 'a, b']);
+    expect(reply.headers['keep-alive']).toBeUndefined();
+    const [seen] = server.seen;
+    expect(seen).toMatchObject({ method: 'POST', url: '/a?b=c', body: 'sent' });
+    const names = seen?.headers.map(([name]) => name.toLowerCase());
+    expect(names?.toSorted()).toEqual(['connection', 'content-length', 'host', 'x-mine']);
+    expect(client.gateway.used).toEqual([
+      { capability: 'network', asked: `POST http://${server.authority}/a`, declared: 'granted' },
+    ]);
+  });
+
+  it.each([
+    ['another port', 'http://127.0.0.1:1/', 'GET', 'GET http://127.0.0.1:1/'],
+    ['another host', 'http://other.test/x?key=hidden', 'GET', 'GET http://other.test/x'],
+    ['another method', 'SERVER/api/', 'DELETE', 'DELETE SERVER/api/'],
+    ['another path', 'SERVER/private', 'GET', 'GET SERVER/private'],
+    ['a path that leads out', 'SERVER/api/%2e%2e/private', 'GET', 'GET SERVER/private'],
+  ])('is denied in words: %s', async (_, url, method, asked) => {
+    await using server = await fine();
+    const origin = `http://${server.authority}`;
+    using client = new NativeClient(rulesFor(server, { methods: ['GET'], paths: ['/api/*'] }));
+    const reply = await client.ask(url.replace('SERVER', origin), { method });
+    const event = { capability: 'network', asked: asked.replace('SERVER', origin) };
+    expect(reply.status).toBe(403);
+    expect(reply.headers).toMatchObject({ 'skillcell-code': 'denied', 'skillcell-asked': event.asked });
+    expect(reply.body).toContain(`Skillcell denied: ${event.asked}`);
+    expect(client.gateway.denied).toMatchObject([event]);
+    expect(client.gateway.used).toEqual([]);
+    expect(server.seen).toEqual([]);
+  });
+
+  it.each([
+    ['decimal', 'http://2130706433/'],
+    ['octal', 'http://0177.0.0.1/'],
+    ['hexadecimal', 'http://0x7f.1/'],
+    ['a final dot', 'http://127.0.0.1./'],
+    ['user-info', 'http://user:pw@127.0.0.1/'],
+    ['percent-encoded', 'http://%31%32%37.0.0.1/'],
+    ['mapped IPv6', 'http://[::ffff:127.0.0.1]/'],
+    ['empty labels', 'http://a..b.test/'],
+    ['no scheme', '/x'],
+    ['another scheme', 'ftp://127.0.0.1/'],
+    ['a fragment', 'http://127.0.0.1/x#y'],
+  ])('is refused when the address is spelled in another way: %s', async (_, target) => {
+    const hosts = ['127.0.0.1', '*.b.test', '*.0.0.1'];
+    using client = new NativeClient(hosts.map((host) => ({ host, scheme: 'http' })));
+    expect(await client.raw(`GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)).toMatch(/^HTTP\/1.1 400 /);
+  });
+
+  it('is denied when Host says something else, or says it twice', async () => {
+    await using server = await fine();
+    using client = new NativeClient(rulesFor(server));
+    const target = `GET http://${server.authority}/ HTTP/1.1\r\n`;
+    const other = await client.raw(`${target}Host: evil.test\r\n\r\n`);
+    expect(other).toMatch(/^HTTP\/1.1 403 /);
+    expect(client.gateway.denied[0]?.declared).toContain('evil.test');
+    const twice = await client.raw(`${target}Host: ${server.authority}\r\nHost: evil.test\r\n\r\n`);
+    expect(twice).toMatch(/^HTTP\/1.1 40[03] /);
+    expect(await client.raw(`${target}\r\n`)).toMatch(/^HTTP\/1.1 400 /);
+    expect(server.seen).toEqual([]);
+  });
+
+  it.each([
+    ['two lengths', 'Content-Length: 4\r\nContent-Length: 40\r\n\r\nGET /'],
+    ['a length and chunks', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /private'],
+    ['an odd encoding', 'Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n'],
+    ['a folded header', 'X: a\r\n Host: evil.test\r\n\r\n'],
+    ['a header without a colon', 'Host evil.test\r\n\r\n'],
+    ['a line feed in a value', 'X: a\nHost: evil.test\r\n\r\n'],
+    ['a NUL in a value', 'X: a\0b\r\n\r\n'],
+  ])('is refused when servers could read it in two ways: %s', async (_, rest) => {
+    await using server = await fine();
+    using client = new NativeClient(rulesFor(server));
+    const head = `POST http://${server.authority}/ HTTP/1.1\r\nHost: ${server.authority}\r\n`;
+    expect(await client.raw(head + rest)).toMatch(/^HTTP\/1.1 40[03] /);
+    expect(server.seen).toEqual([]);
+  });
+
+  it('is not followed elsewhere: a redirect is the client’s to follow, with a request that is checked', async () => {
+    await using server = await TestServer.start((_, response) => {
+      response.writeHead(302, { location: 'http://other.test/' }).end();
+    });
+    using client = new NativeClient(rulesFor(server));
+    const reply = await client.ask(`http://${server.authority}/`);
+    expect([reply.status, reply.headers.location]).toEqual([302, 'http://other.test/']);
+    expect((await client.ask('http://other.test/')).status).toBe(403);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('tells what is wrong with a server', async () => {
+    const gone = await fine();
+    const { authority, port } = gone;
+    await gone[Symbol.asyncDispose]();
+    await using silent = await TestServer.startRaw(() => undefined);
+    const rules = [
+      ...rulesFor({ port }),
+      ...rulesFor(silent),
+      { host: 'no.test', scheme: 'http' } as NetworkRule,
+    ];
+    const lookup = async (): Promise<string[]> => Promise.reject(new Error('no such name'));
+    using client = new NativeClient(rules, { timeoutMs: 100, lookup });
+    const status = async (url: string): Promise<[number, unknown]> => {
+      const reply = await client.ask(url);
+      return [reply.status, reply.headers['skillcell-code']];
+    };
+    expect(await status(`http://${authority}/`)).toEqual([502, 'connrefused']);
+    expect(await status(`http://${silent.authority}/`)).toEqual([504, 'timedout']);
+    expect(await status('http://no.test/')).toEqual([502, 'dns']);
+  });
+});
+
+describe('a name', () => {
+  it('is resolved once in a call, and every address of it is judged', async () => {
+    await using server = await fine();
+    const answers = [['10.0.0.1'], ['127.0.0.1']];
+    let lookups = 0;
+    const lookup = async (): Promise<string[]> => answers[lookups++] ?? [];
+    using client = new NativeClient(rulesFor(server, { host: 'name.test' }), { lookup });
+    for (let round = 0; round < 3; round++)
+      expect((await client.ask(`http://name.test:${server.port}/`)).status).toBe(403);
+    expect(await client.tunnel(`name.test:${server.port}`)).toBe(403);
+    expect(lookups).toBe(1);
+    expect(client.gateway.denied[0]).toMatchObject({ declared: '10.0.0.1 is no public address' });
+    expect(server.sockets.size).toBe(0);
+  });
+
+  it('is one of so many', async () => {
+    const lookup = async (): Promise<string[]> => ['10.0.0.1'];
+    using client = new NativeClient([{ host: '*.test', scheme: 'http' }], { lookup, limits: { names: 2 } });
+    const statuses: number[] = [];
+    for (const name of ['a', 'b', 'c', 'a']) statuses.push((await client.ask(`http://${name}.test/`)).status);
+    expect(statuses).toEqual([403, 403, 429, 403]);
+  });
+});
+
+describe('limits', () => {
+  it('of a request, a response, a call, and how many', async () => {
+    await using server = await TestServer.start((_, response) => response.end(Buffer.alloc(3000)));
+    const url = `http://${server.authority}/`;
+    using client = new NativeClient(rulesFor(server), {
+      limits: { requestBytes: 1000, responseBytes: 5000, totalBytes: 8000, requests: 4 },
+    });
+    expect((await client.ask(url, { method: 'POST', body: Buffer.alloc(1001) })).status).toBe(413);
+    expect((await client.ask(url)).body).toHaveLength(3000);
+    expect((await client.ask(url)).body).toHaveLength(3000);
+    // The third is beyond what the call may move, and breaks off.
+    await expect(client.ask(url)).rejects.toThrow(/aborted|hang up/);
+    expect((await client.ask(url)).status).toBe(413);
+    expect((await client.ask(url)).status).toBe(429);
+    using small = new NativeClient(rulesFor(server), { limits: { responseBytes: 2999 } });
+    await expect(small.ask(url)).rejects.toThrow(/aborted|hang up/);
+  });
+
+  it('of requests that are open at once', async () => {
+    await using silent = await TestServer.startRaw(() => undefined);
+    using client = new NativeClient(rulesFor(silent), { limits: { open: 2 } });
+    const url = `http://${silent.authority}/`;
+    const waiting = [client.ask(url), client.ask(url)].map((reply) => reply.catch(() => undefined));
+    while (silent.sockets.size < 2) await sleep(5);
+    expect((await client.ask(url)).status).toBe(429);
+    client.gateway.close();
+    await Promise.all(waiting);
+  });
+
+  it('of a client that takes its time with its headers', async () => {
+    using client = new NativeClient([{ host: 'a.test' }], { timeoutMs: 200 });
+    const socket = connect(client.socketPath);
+    socket.write('GET http://a.test/ HTTP/1.1\r\n');
+    const [chunk] = (await once(socket, 'data')) as [Buffer];
+    expect(chunk.toString()).toMatch(/^HTTP\/1.1 408 /);
+    socket.destroy();
+  });
+});
+
+describe('connections', () => {
+  it('to a server are kept for the next request of the call', async () => {
+    await using server = await fine();
+    using client = new NativeClient(rulesFor(server));
+    for (let round = 0; round < 5; round++)
+      expect((await client.ask(`http://${server.authority}/`)).body).toBe('fine');
+    expect(server.seen).toHaveLength(5);
+    expect(server.sockets.size).toBe(1);
+  });
+
+  it('that a server closed in the meantime do no harm', async () => {
+    await using server = await TestServer.start((request, response) => {
+      response.end('fine');
+      // Promises to keep the connection, and closes it.
+      setImmediate(() => request.socket.destroy());
+    });
+    using client = new NativeClient(rulesFor(server));
+    for (let round = 0; round < 20; round++)
+      expect((await client.ask(`http://${server.authority}/`, { method: 'POST' })).status).toBe(200);
+  });
+
+  it('end with the gateway, and nothing of it is left', async () => {
+    await using open = await TestServer.start((_, response) => void response.write('x'));
+    using client = new NativeClient(rulesFor(open));
+    const reading = client.ask(`http://${open.authority}/`).catch((error: Error) => error.message);
+    const tunnel = await client.openTunnel(open.authority);
+    while (open.sockets.size === 0) await sleep(5);
+    client.gateway.close();
+    expect(await reading).toMatch(/aborted|hang up/);
+    if (!tunnel.closed) await once(tunnel, 'close');
+    for (const socket of open.sockets) if (!socket.closed) await once(socket, 'close');
+    expect(existsSync(client.gateway.folder)).toBe(false);
+  });
+});
+
+describe('plain HTTP in a tunnel', () => {
+  it('is read and checked like any other request', async () => {
+    await using server = await fine();
+    using client = new NativeClient(rulesFor(server, { methods: ['GET'] }));
+    const host = `host: ${server.authority}`;
+    const get = await speak(await client.openTunnel(server.authority), ['GET /a HTTP/1.1', host]);
+    expect(get).toMatch(/^HTTP\/1.1 200 [^]*fine$/);
+    const post = await speak(await client.openTunnel(server.authority), ['POST /a HTTP/1.1', host]);
+    expect(post).toMatch(/^HTTP\/1.1 403 /);
+    const other = await speak(await client.openTunnel(server.authority), [
+      'GET / HTTP/1.1',
+      'host: evil.test',
+    ]);
+    expect(other).toMatch(/^HTTP\/1.1 403 /);
+    const nested = await speak(await client.openTunnel(server.authority), [
+      `CONNECT ${server.authority} HTTP/1.1`,
+      host,
+    ]);
+    expect(nested).toMatch(/^HTTP\/1.1 400 /);
+    expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /a']);
+  });
+
+  it.each([
+    ['another host', 'other.test:80', 403],
+    ['another port', '127.0.0.1:1', 403],
+    ['no port', '127.0.0.1', 400],
+    ['a whole address', 'http://127.0.0.1:80/', 400],
+    ['another spelling', '2130706433:80', 400],
+    ['user-info', 'a@127.0.0.1:80', 400],
+    ['a port that is none', '127.0.0.1:99999', 400],
+  ])('is not had by a tunnel to %s', async (_, authority, status) => {
+    using client = new NativeClient([{ host: '127.0.0.1', scheme: 'http' }]);
+    expect(await client.tunnel(authority)).toBe(status);
+  });
+});
+
+describe('WebSockets', () => {
+  const handshake = [
+    'upgrade: websocket',
+    'sec-websocket-version: 13',
+    'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==',
+  ];
+
+  async function echoServer(): Promise<{ server: Server; port: number }> {
+    const server = createServer((_, response) => response.end('plain'));
+    server.on('upgrade', (_request, socket) => {
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nx-mine: y\r\n\r\n',
+      );
+      socket.pipe(socket);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return { server, port: (server.address() as AddressInfo).port };
+  }
+
+  it('open only where a rule says ws, and a rule for ws opens nothing else', async () => {
+    const { server, port } = await echoServer();
+    const authority = `127.0.0.1:${port}`;
+    const lines = [
+      `GET http://${authority}/chat HTTP/1.1`,
+      `host: ${authority}`,
+      'connection: Upgrade',
+      ...handshake,
+    ];
+    const upgrade = `${lines.join('\r\n')}\r\n\r\n`;
+    using plain = new NativeClient(rulesFor({ port }));
+    expect(await plain.raw(upgrade)).toMatch(/^HTTP\/1.1 403 /);
+    expect(plain.gateway.denied).toMatchObject([{ asked: `GET ws://${authority}/chat` }]);
+    using socketOnly = new NativeClient(rulesFor({ port }, { scheme: 'ws', paths: ['/chat'] }));
+    expect((await socketOnly.ask(`http://${authority}/chat`)).status).toBe(403);
+    const socket = connect(socketOnly.socketPath);
+    socket.write(`${upgrade}first `);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    expect(head.toString()).toMatch(/^HTTP\/1.1 101 [^]*x-mine: y\r\n/);
+    let text = head.toString().split('\r\n\r\n')[1] ?? '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    socket.write('second');
+    while (text !== 'first second') await sleep(5);
+    expect(socketOnly.gateway.used).toMatchObject([{ asked: `GET ws://${authority}/chat` }]);
+    socketOnly.gateway.close();
+    if (!socket.closed) await once(socket, 'close');
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('are not opened by asking for another protocol, and a server may decline', async () => {
+    const { server, port } = await echoServer();
+    const authority = `127.0.0.1:${port}`;
+    server.removeAllListeners('upgrade');
+    using client = new NativeClient([...rulesFor({ port }), ...rulesFor({ port }, { scheme: 'ws' })]);
+    const ask = (upgrade: string[]): Promise<string> =>
+      client.raw(
+        [`GET http://${authority}/ HTTP/1.1`, `host: ${authority}`, ...upgrade, '', ''].join('\r\n'),
+      );
+    expect(await ask(['connection: Upgrade, close', 'upgrade: h2c'])).toMatch(/^HTTP\/1.1 200 [^]*plain/);
+    expect(await ask(['connection: Upgrade, close', ...handshake])).toMatch(/^HTTP\/1.1 200 [^]*plain/);
+    server.closeAllConnections();
+    server.close();
+  });
+});
