@@ -6,6 +6,7 @@
 import { constants } from 'node:os';
 import { SkillError, type LimitName } from '../errors.ts';
 import type { CapabilityEvent } from '../outcome.ts';
+import { WORKSPACE } from '../manifest/places.ts';
 import { formatDuration, formatSize } from '../manifest/units.ts';
 import type { Grant, GrantedLimits, Withheld } from '../policy/grant.ts';
 import { GUEST_WORKSPACE, readDeclaredPath } from '../policy/guest-paths.ts';
@@ -73,9 +74,12 @@ function hostIn(what: string): string {
     .replace(/:\d+$/, '');
 }
 
+/** Where a skill sees the workspace, which a manifest names by its variable. */
+const INSIDE_WORKSPACE = new RegExp(`^${GUEST_WORKSPACE}(?=/|$)`);
+
 function isDeclarable(path: string): boolean {
   try {
-    return readDeclaredPath({ path, access: 'read' }).kind === 'absolute';
+    return readDeclaredPath({ path, access: 'read' }).kind !== 'bundle';
   } catch {
     return false;
   }
@@ -83,7 +87,7 @@ function isDeclarable(path: string): boolean {
 
 /** How an author declares what was missing. */
 function fixFor({ capability, asked }: CapabilityEvent): string {
-  const what = asked.replace(/^\S+ /, '');
+  const what = asked.replace(/^\S+ /, '').replace(INSIDE_WORKSPACE, WORKSPACE);
   const access = asked.startsWith('read') ? 'read' : 'read-write';
   const fixes: Record<CapabilityEvent['capability'], string> = {
     filesystem: isDeclarable(what)
