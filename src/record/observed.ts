@@ -5,6 +5,7 @@
  * @module
  */
 import { usualPort, type Scheme } from '../broker/gateway/rules.ts';
+import { PYTHON_STDLIB } from '../load/python-stdlib.ts';
 import { normalizeHost } from '../policy/patterns.ts';
 import type { CapabilityEvent } from '../outcome.ts';
 
@@ -37,6 +38,7 @@ export interface Observed {
   /** Which secret went to which host. */
   secrets: { name: string; host: string }[];
   processes: ObservedName[];
+  /** Python modules beside the standard library. */
   modules: string[];
   /** What cannot be declared, in its own words. */
   other: string[];
@@ -58,7 +60,7 @@ export function readEvents(used: CapabilityEvent[], denied: CapabilityEvent[]): 
 }
 
 function addEvent(observed: Observed, { capability, asked }: CapabilityEvent, denied: boolean): void {
-  const [verb = '', what = ''] = splitOnce(asked, ' ');
+  const [verb, what] = splitOnce(asked, ' ');
   const request = capability === 'network' ? readRequest(verb, what, denied) : undefined;
   if (request) observed.requests.push(request);
   else if (capability === 'filesystem' && (verb === 'read' || verb === 'write'))
@@ -66,8 +68,14 @@ function addEvent(observed: Observed, { capability, asked }: CapabilityEvent, de
   else if (capability === 'env') observed.env.push({ name: what, denied });
   else if (capability === 'secret') observed.secrets.push(readSecret(what));
   else if (capability === 'process') observed.processes.push({ name: what, denied });
-  else if (capability === 'module') observed.modules.push(what);
+  else if (capability === 'module') addModule(observed.modules, what);
   else observed.other.push(asked);
+}
+
+/** The standard library is there for everybody. */
+function addModule(modules: string[], name: string): void {
+  const isOwn = name.startsWith('_') || PYTHON_STDLIB.has(name);
+  if (!isOwn && !modules.includes(name)) modules.push(name);
 }
 
 function readSecret(what: string): { name: string; host: string } {

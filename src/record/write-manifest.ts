@@ -1,25 +1,70 @@
 /**
- * The text of a manifest with other permissions: everything else stays as its author wrote it, comments too.
+ * The text of a manifest with other permissions: everything else stays as its author wrote it, to the letter.
  *
  * @module
  */
-import { type Document, isMap, isNode, isSeq, parseDocument, YAMLMap, YAMLSeq } from 'yaml';
+import {
+  Document,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Pair,
+  parseDocument,
+  visit,
+  YAMLMap,
+  YAMLSeq,
+} from 'yaml';
 import type { EnvRule, FilesystemRule, NetworkRule } from '../manifest/manifest.ts';
 import { formatSize } from '../manifest/units.ts';
 import type { Least, Noted } from './least.ts';
 
 const DENIED = ' asked for, and denied in this run';
 const LINE_WIDTH = 110;
+/** The keys of a manifest that hold permissions. */
+const KEYS = ['env_vars', 'capabilities', 'limits'] as const;
 
 export function withPermissions(text: string, least: Least): string {
-  const document = parseDocument(text, { version: '1.2', schema: 'core' });
-  for (const key of ['capabilities', 'env_vars'])
-    if (!isMap(document.get(key, true))) document.set(key, new YAMLMap());
-  setRules(document, 'filesystem', least.filesystem.map(asFields));
-  setRules(document, 'network', least.network);
-  setEnv(document, least);
-  setProcesses(document, least.processes);
-  return document.toString({ lineWidth: LINE_WIDTH });
+  const options = { version: '1.2', schema: 'core' } as const;
+  const changed = parseDocument(text, options);
+  setRules(changed, 'filesystem', least.filesystem.map(asFields));
+  setRules(changed, 'network', least.network);
+  setEnv(changed, least);
+  setProcesses(changed, least.processes);
+  return KEYS.reduce((result, key) => withKey(result, key, changed), text);
+}
+
+/** Puts one key of the document into the text, unless it says the same there. */
+function withKey(text: string, key: string, changed: Document): string {
+  const present = parseDocument(text, { version: '1.2', schema: 'core' });
+  const before = pairOf(present, key);
+  const after = pairOf(changed, key);
+  if (isSame(valueOf(before, present), valueOf(after, changed)) && Boolean(before) === Boolean(after))
+    return text;
+  const written = after ? textOf(after, changed) : '';
+  if (!before) return `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${written}`;
+  const start = isNode(before.key) ? (before.key.range?.[0] ?? 0) : 0;
+  const end = isNode(before.value) ? (before.value.range?.[2] ?? text.length) : text.length;
+  const rest = text.slice(end).replace(/^\n/, text.slice(0, end).endsWith('\n') ? '\n' : '');
+  return text.slice(0, start) + written + rest;
+}
+
+function pairOf(document: Document, key: string): Pair | undefined {
+  if (!isMap(document.contents)) return undefined;
+  return document.contents.items.find((pair) => isScalar(pair.key) && pair.key.value === key);
+}
+
+function valueOf(pair: Pair | undefined, document: Document): unknown {
+  return isNode(pair?.value) ? pair.value.toJS(document) : undefined;
+}
+
+/** As it stands in a document of its own, where an alias would stand for nothing. */
+function textOf(pair: Pair, document: Document): string {
+  const alone = new Document(new YAMLMap());
+  let hasAlias = false;
+  visit(pair, { Alias: () => void (hasAlias = true) });
+  alone.set(nameOf(pair.key), hasAlias ? alone.createNode(valueOf(pair, document)) : pair.value);
+  return alone.toString({ lineWidth: LINE_WIDTH });
 }
 
 type Plain = Record<string, unknown>;
@@ -36,45 +81,51 @@ function setRules(
   key: 'filesystem' | 'network',
   rules: Noted<Plain | NetworkRule>[],
 ): void {
-  const path = ['capabilities', key];
-  const before = document.getIn(path, true);
+  const capabilities = mapAt(document, 'capabilities');
+  const before = capabilities.get(key, true);
   const known = isSeq(before) ? before.items : [];
   if (rules.length === 0) {
-    document.deleteIn(path);
+    capabilities.delete(key);
     return;
   }
   const list = new YAMLSeq();
   list.items = rules.map(({ rule, denied }) => {
-    const same = known.find((item) => isNode(item) && isSame(item.toJS(document), rule));
+    const same = known.find((item) => isNode(item) && isSameRule(item.toJS(document), rule));
     return same ?? inOneLine(document, rule, denied);
   });
-  if (isSeq(before)) list.commentBefore = before.commentBefore ?? null;
-  document.setIn(path, list);
+  capabilities.set(key, list);
 }
 
 function setEnv(document: Document, { env }: Least): void {
-  const before = document.get('env_vars', true);
-  const names = Object.keys(env);
-  if (isMap(before))
-    for (const { key } of [...before.items])
-      if (!names.includes(String(key))) document.deleteIn(['env_vars', String(key)]);
-  if (names.length === 0) {
-    document.delete('env_vars');
-    return;
-  }
+  const variables = mapAt(document, 'env_vars');
+  for (const { key } of [...variables.items]) if (!Object.hasOwn(env, nameOf(key))) variables.delete(key);
   for (const [name, { rule, denied }] of Object.entries(env)) {
-    const known: unknown = document.getIn(['env_vars', name], true);
+    const known: unknown = variables.get(name, true);
     if (isNode(known) && isSame(envFieldsOf(known.toJS(document)), envFields(rule))) continue;
     const description = rule.description === undefined ? {} : { description: rule.description };
-    document.setIn(['env_vars', name], inOneLine(document, { ...description, ...envFields(rule) }, denied));
+    variables.set(name, inOneLine(document, { ...description, ...envFields(rule) }, denied));
   }
+  if (variables.items.length === 0) document.delete('env_vars');
 }
 
 function setProcesses(document: Document, processes: number | undefined): void {
-  if (processes !== undefined) document.setIn(['limits', 'processes'], processes);
-  else if (document.hasIn(['limits', 'processes'])) document.deleteIn(['limits', 'processes']);
-  const limits: unknown = document.get('limits', true);
-  if (isMap(limits) && limits.items.length === 0) document.delete('limits');
+  const limits = mapAt(document, 'limits');
+  if (processes === undefined) limits.delete('processes');
+  else limits.set('processes', processes);
+  if (limits.items.length === 0) document.delete('limits');
+}
+
+/** The map under this key; a key that is missing or empty gets one. */
+function mapAt(document: Document, key: string): YAMLMap {
+  const present: unknown = document.get(key, true);
+  if (isMap(present)) return present;
+  const made = new YAMLMap();
+  document.set(key, made);
+  return made;
+}
+
+function nameOf(key: unknown): string {
+  return String(isScalar(key) ? key.value : key);
 }
 
 function envFields({ required, secret, hosts }: EnvRule): Plain {
@@ -94,10 +145,19 @@ function inOneLine(document: Document, value: unknown, denied: boolean): unknown
 }
 
 /** A rule that leaves out its default is the same rule. */
-function isSame(written: unknown, rule: Plain | NetworkRule): boolean {
-  const sorted = (value: unknown): string =>
-    JSON.stringify(Object.entries((value ?? {}) as Plain).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return (
-    sorted(written) === sorted(rule) || sorted({ access: 'read', ...(written as Plain) }) === sorted(rule)
+function isSameRule(written: unknown, rule: Plain | NetworkRule): boolean {
+  return isSame(written, rule) || isSame({ access: 'read', ...(written as Plain) }, rule);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return canonical(one) === canonical(other);
+}
+
+/** The same for the same data, in whatever order its keys are. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
   );
 }

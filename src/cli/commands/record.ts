@@ -44,11 +44,13 @@ function allowedBy(flags: RecordFlags): Allowed {
 }
 
 function printRecording(recording: Recording, { write }: RecordFlags): void {
-  const { outcome, diff, unused, remarks, file } = recording;
+  const { outcome, observed, diff, unused, remarks, file } = recording;
   printLogs(outcome.logs);
   for (const { asked, declared } of outcome.capabilities.denied)
     printNote(`denied    ${asked} (${declared})`);
-  for (const { asked } of outcome.capabilities.used) printNote(`used      ${asked}`);
+  for (const { asked } of outcome.capabilities.used.filter(({ capability }) => capability !== 'module'))
+    printNote(`used      ${asked}`);
+  if (observed.modules.length > 0) printNote(`imported  ${observed.modules.join(', ')}`);
   if (!outcome.ok) printError(outcome.error);
   for (const permission of unused) printNote(`unused    ${permission}`);
   for (const remark of remarks) printWarning(remark);
