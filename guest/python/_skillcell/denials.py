@@ -187,7 +187,8 @@ class WatchedEnviron(type(os.environ)):
     def __getitem__(self, key):
         try:
             value = super().__getitem__(key)
-            self._reporter.use("env", "read %s" % _short(str(key)))
+            if key in self._declared:
+                self._reporter.use("env", "read %s" % _short(key))
             return value
         except KeyError:
             if key in self._declared or not _asked_by_skill():
