@@ -221,6 +221,12 @@ export interface CellReport {
 /** Limits that a guest notices first. */
 export type GuestLimit = 'memory' | 'scratch' | 'processes' | 'output' | 'fuel' | 'handles' | 'host_calls';
 
+/**
+ * How far a harness followed a failure back: to none of the denials that it saw itself (`inside`), or to nothing that any
+ * denial could be behind (`wholly`).
+ */
+export type Explained = 'inside' | 'wholly';
+
 export type GuestReply =
   | { kind: 'result'; value: unknown; warnings: string[] }
   | {
@@ -229,6 +235,7 @@ export type GuestReply =
       message: string;
       trace: string;
       denied?: CapabilityEvent;
+      explained?: Explained;
       limit?: GuestLimit;
     }
   | { kind: 'broken'; message: string };

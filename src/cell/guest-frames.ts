@@ -9,6 +9,7 @@ import { printable } from './printable.ts';
 
 const CAPABILITIES = ['filesystem', 'network', 'env', 'process', 'syscalls'] as const;
 const GUEST_LIMITS = ['memory', 'scratch', 'processes', 'output', 'fuel', 'handles', 'host_calls'] as const;
+const EXPLAINED = ['inside', 'wholly'] as const;
 const MAX_TEXT = 500;
 const MAX_TRACE = 10_000;
 
@@ -28,6 +29,7 @@ export function asUse(body: Record<string, unknown>): CapabilityEvent {
 export function asError(body: Record<string, unknown>): GuestReply {
   const denied = body['denied'];
   const limit = GUEST_LIMITS.find((name) => name === body['limit']);
+  const explained = EXPLAINED.find((how) => how === body['explained']);
   return {
     kind: 'error',
     type: shortText(body['type'], MAX_TEXT),
@@ -36,6 +38,7 @@ export function asError(body: Record<string, unknown>): GuestReply {
     ...(typeof denied === 'object' && denied !== null
       ? { denied: asDenial(denied as Record<string, unknown>) }
       : {}),
+    ...(explained ? { explained } : {}),
     ...(limit ? { limit } : {}),
   };
 }

@@ -12,6 +12,7 @@ import type {
   CellGateway,
   CellProcess,
   CellReport,
+  Explained,
   ExitInfo,
   GuestReply,
 } from './contract.ts';
@@ -130,7 +131,7 @@ export class Session implements Cell {
     return {
       start,
       started: this.#started,
-      reply: withDenial(reply, gateway?.denied ?? [], this.#denied),
+      reply: withDenial(reply, { byHost: gateway?.denied ?? [], inside: this.#denied }),
       exit: this.#exit,
       killReason,
       used: [...(gateway?.used ?? []), ...this.#used],
@@ -237,14 +238,24 @@ export async function confined(process: CellProcess, ready: Record<string, unkno
 /** A skill that failed after it was denied something failed because of it, as far as anybody can tell. */
 export function withDenial(
   reply: GuestReply | undefined,
-  denied: CapabilityEvent[],
-  reported: CapabilityEvent[] = denied,
+  { byHost, inside }: Denials,
 ): GuestReply | undefined {
-  const last = denied.at(-1);
-  if (reply?.kind !== 'error' || !last || reply.limit) return reply;
+  if (reply?.kind !== 'error' || reply.limit) return reply;
   // What the guest says of its denial counts if somebody has heard of it; who denied it knows better.
-  const isKnown = [...denied, ...reported].some(({ asked }) => asked === reply.denied?.asked);
-  return isKnown ? reply : { ...reply, denied: last };
+  const isKnown = [...byHost, ...inside].some(({ asked }) => asked === reply.denied?.asked);
+  const last = suspects(reply.explained, { byHost, inside }).at(-1);
+  return isKnown || !last ? reply : { ...reply, denied: last };
+}
+
+/** Denials of a call, by who saw them. */
+export interface Denials {
+  byHost: CapabilityEvent[];
+  inside: CapabilityEvent[];
+}
+
+function suspects(explained: Explained | undefined, { byHost, inside }: Denials): CapabilityEvent[] {
+  if (explained === 'wholly') return [];
+  return explained === 'inside' ? byHost : [...byHost, ...inside];
 }
 
 function actsOutside({ filesystem, limits }: Grant): boolean {

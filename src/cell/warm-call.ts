@@ -11,6 +11,7 @@ import { asDenial, asError, asUse } from './guest-frames.ts';
 import { parseGuestJson } from './guest-json.ts';
 import { HostCalls } from './host-calls.ts';
 import { LogCapture } from './log-capture.ts';
+import type { Denials } from './session.ts';
 
 /** More requests than this in one call is no use, but an attack on the host. */
 const MAX_HOST_CALLS = 400_000;
@@ -65,6 +66,10 @@ export class WarmCall {
 
   get denied(): CapabilityEvent[] {
     return [...this.#options.broker.denied, ...this.#deniedInside];
+  }
+
+  get denials(): Denials {
+    return { byHost: this.#options.broker.denied, inside: this.#deniedInside };
   }
 
   get hostCalls(): number {

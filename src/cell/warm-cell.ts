@@ -132,7 +132,7 @@ export class WarmCell {
     return {
       start,
       started: isReady || this.#stage === 'loading',
-      reply: withDenial(reply ?? this.#failure, call.denied),
+      reply: withDenial(reply ?? this.#failure, call.denials),
       exit: this.#exit,
       killReason,
       used: call.used,

@@ -90,9 +90,11 @@ def answer(work):
     try:
         value = results.to_json(work())
     except results.NotJson as error:
-        reply({"t": "error", "type": "NotJson", "message": str(error), "trace": ""})
+        reply({"t": "error", "type": "NotJson", "message": str(error), "trace": "", "explained": "wholly"})
     except SystemExit as error:
-        reply({"t": "error", "type": "SystemExit", "message": "the skill called exit(%r)" % (error.code,), "trace": ""})
+        message = "the skill called exit(%r)" % (error.code,)
+        explained = denials.explained(error)
+        reply({"t": "error", "type": "SystemExit", "message": message, "trace": "", "explained": explained})
     except BaseException as error:
         reply(describe(error))
     else:
@@ -122,6 +124,8 @@ def describe(error):
     denied = denials.denial_behind(error)
     if denied is not None:
         frame["denied"] = denied
+    else:
+        frame["explained"] = denials.explained(error)
     limit = _limit_behind(error)
     if limit is not None:
         frame["limit"] = limit

@@ -198,14 +198,27 @@ class WatchedEnviron(type(os.environ)):
 
 def denial_behind(error):
     """The report of the denial that led to this error, or None."""
+    for cause in _causes(error):
+        report = getattr(cause, "report", None)
+        if isinstance(cause, (CapabilityDenied, NetworkDenied, EnvDenied)) and isinstance(report, dict):
+            return report
+    return None
+
+
+def explained(error):
+    """How far a failure that none of our denials is behind has been followed back.
+
+    Where an error of the system led to it, somebody else may have denied something, such as the gateway.
+    """
+    return "inside" if any(isinstance(cause, OSError) for cause in _causes(error)) else "wholly"
+
+
+def _causes(error):
     seen = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        report = getattr(error, "report", None)
-        if isinstance(error, (CapabilityDenied, NetworkDenied, EnvDenied)) and isinstance(report, dict):
-            return report
+        yield error
         error = error.__cause__ or error.__context__
-    return None
 
 
 def install(view, reporter, proxy_port=0):

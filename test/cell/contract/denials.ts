@@ -83,6 +83,24 @@ export function denialContract(bench: Bench): void {
     expect(capabilities.denied.map(({ asked }) => asked)).toEqual(['read /etc/passwd', 'read NOT_DECLARED']);
   });
 
+  test.each([
+    ['nothing of the system', 'raise LookupError("unrelated")', 'LookupError'],
+    ['the system', 'open("/skill/missing.txt")', 'FileNotFoundError'],
+  ])('a denial that the skill swallows is not the reason of a later failure by %s', async (_, act, type) => {
+    const skill = bench.skillThat(`
+      import os
+      os.environ.get("NOT_" + "DECLARED")
+      try:
+          open("/etc/passwd")
+      except OSError:
+          pass
+      ${act}
+    `);
+    const { error, capabilities } = await bench.fail(skill);
+    expect(error).toMatchObject({ code: 'skill_error', detail: { type } });
+    expect(capabilities.denied.map(({ asked }) => asked)).toEqual(['read NOT_DECLARED', 'read /etc/passwd']);
+  });
+
   test('a denial is still the reason when the skill raises something else because of it', async () => {
     const skill = bench.skillThat(`
       try:

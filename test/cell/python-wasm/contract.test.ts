@@ -3,12 +3,19 @@
  *
  * @module
  */
-import { afterAll } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
+import { writeSkill } from '../../write-skill.ts';
 import { cellContract } from '../contract.ts';
 import { openTestRuntime } from '../test-runtime.ts';
 
-const { runtime, close } = openTestRuntime();
+const { runtime, folder, close } = openTestRuntime();
 afterAll(close);
+
+// The engine is prepared once, which takes longer than any test should.
+beforeAll(async () => {
+  const skill = await runtime.load(writeSkill(folder, { source: 'def execute(params):\n    return 1\n' }));
+  await runtime.plan(skill, { execution: 'wasm' });
+}, 120_000);
 
 cellContract('a Python cell in Wasm', {
   isProcess: false,

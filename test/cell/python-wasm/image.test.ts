@@ -221,6 +221,13 @@ describe('the interpreter', () => {
     }
   });
 
+  test('is not intact once a table of references grew, which no image would undo', () => {
+    const interpreter = bareInterpreter(readInstalled(runtime.home));
+    expect(interpreter.isIntact).toBe(true);
+    interpreter.exports.references_2.grow(1);
+    expect(interpreter.isIntact).toBe(false);
+  });
+
   test('remembers that a bridge to JavaScript was touched', () => {
     const interpreter = bareInterpreter(readInstalled(runtime.home));
     expect(() => interpreter.alarm.stub('js2python_js')()).toThrow(/no js2python_js/);

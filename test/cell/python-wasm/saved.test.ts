@@ -67,7 +67,7 @@ describe('the image of a skill', () => {
     const before = new Set(savedImages(home));
     const dir = skill(`${PLAIN}# damaged\n`);
     await runOnce(dir);
-    const [file = ''] = savedImages(home).filter((one) => !before.has(one));
+    const file = savedImages(home).find((one) => !before.has(one)) ?? '';
     const bytes = readFileSync(file);
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
     writeFileSync(file, bytes);
