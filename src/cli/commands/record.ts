@@ -46,10 +46,11 @@ function allowedBy(flags: RecordFlags): Allowed {
 function printRecording(recording: Recording, { write }: RecordFlags): void {
   const { outcome, observed, diff, unused, remarks, file } = recording;
   printLogs(outcome.logs);
-  for (const { asked, declared } of outcome.capabilities.denied)
-    printNote(`denied    ${asked} (${declared})`);
-  for (const { asked } of outcome.capabilities.used.filter(({ capability }) => capability !== 'module'))
-    printNote(`used      ${asked}`);
+  const { denied, used } = outcome.capabilities;
+  for (const line of new Set(denied.map(({ asked, declared }) => `denied    ${asked} (${declared})`)))
+    printNote(line);
+  const uses = used.filter(({ capability }) => capability !== 'module');
+  for (const line of new Set(uses.map(({ asked }) => `used      ${asked}`))) printNote(line);
   if (observed.modules.length > 0) printNote(`imported  ${observed.modules.join(', ')}`);
   if (!outcome.ok) printError(outcome.error);
   for (const permission of unused) printNote(`unused    ${permission}`);
