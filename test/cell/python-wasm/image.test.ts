@@ -146,11 +146,53 @@ test('calls that use much memory do not add up', async () => {
     expect(await run('x = bytearray(60 << 20)\nr = len(x)')).toBe(60 << 20);
 });
 
-test('sleeping takes time and no CPU', async () => {
-  const code = 'import time\nstart = time.monotonic()\ntime.sleep(0.3)\nr = time.monotonic() - start';
+test.each([
+  ['time.sleep', 'import time\nstart = time.monotonic()\ntime.sleep(1)\nr = time.monotonic() - start'],
+  [
+    'asyncio.sleep',
+    'import asyncio, time\nstart = time.monotonic()\nasyncio.run(asyncio.sleep(1))\nr = time.monotonic() - start',
+  ],
+  [
+    'select',
+    'import select, time\nstart = time.monotonic()\nselect.select([], [], [], 1)\nr = time.monotonic() - start',
+  ],
+])('%s takes time and next to no CPU', async (_, code) => {
   const { result, usage } = await runtime.execute(skill, { code }, { execution: 'wasm' });
-  expect(result).toBeGreaterThanOrEqual(0.3);
-  expect(usage.cpu_ms).toBeLessThan(200);
+  expect(result).toBeGreaterThanOrEqual(1);
+  expect(usage.cpu_ms).toBeLessThan(500);
+});
+
+describe('the end of memory', () => {
+  test('is a MemoryError that a skill can handle', async () => {
+    const code =
+      'try: x = bytearray(10**9)\nexcept MemoryError: r = "handled"\nx = [0] * 10\nr = [r, len(x)]';
+    expect(await run(code)).toEqual(['handled', 10]);
+  });
+
+  test('is told as the limit when the skill does not', async () => {
+    const code = 'x = []\nwhile True: x.append(bytearray(1 << 20))';
+    const outcome = await runtime.execute(skill, { code }, { execution: 'wasm', reject: false });
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: 'resource_exceeded', detail: { limit: 'memory', allowed: 96 << 20 } },
+    });
+  });
+});
+
+test.each([
+  ['a trap', 'import os\nos.abort()', {}],
+  ['a timeout', 'while True: pass', { timeout: 500 }],
+])('after %s the process is replaced', async (_, code, limits) => {
+  await run('r = 1');
+  const bad = await runtime.execute(skill, { code }, { execution: 'wasm', reject: false, ...limits });
+  expect(bad.ok).toBe(false);
+  const { execution, result } = await runtime.execute(
+    skill,
+    { code: 'r = "fine"' },
+    { execution: 'wasm', ...limits, timeout: 20_000 },
+  );
+  expect(result).toBe('fine');
+  expect(execution?.start).not.toBe('warm');
 });
 
 describe('the library', () => {

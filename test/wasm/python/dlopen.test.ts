@@ -3,15 +3,18 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { findLibraries, loadLibraries } from '../../../guest/wasm/python/dlopen/files.ts';
 import { readLibrary } from '../../../guest/wasm/python/dlopen/library.ts';
 import { linkLibraries, linkTo, type Linked } from '../../../guest/wasm/python/dlopen/link.ts';
 import { readShape } from '../../../guest/wasm/python/dlopen/shape.ts';
 import { engineSymbols } from '../../../guest/wasm/python/dlopen/symbols.ts';
 import { stackEnd } from '../../../guest/wasm/python/engine/boot.ts';
+import { openFolder, removeFolder } from '../../write-skill.ts';
 import { wat } from '../binary/support.ts';
 import { nativeLibrary, type LibraryOptions } from './native-library.ts';
 
@@ -124,6 +127,17 @@ test('libraries come in the order in which they need each other, and never in a 
     ['/deps/z.so', nativeLibrary({ needed: ['a.so'] })],
   ]);
   expect(() => linkTo(symbols, circle)).toThrow(/needs a library that needs it/);
+});
+
+test('a cell takes the libraries that the plan was made for, and no others', () => {
+  const folder = openFolder();
+  onTestFinished(() => removeFolder(folder));
+  const file = join(folder, 'native_counter.so');
+  writeFileSync(file, nativeLibrary());
+  const { plan } = linkTo(symbols, findLibraries(folder)).code;
+  expect(loadLibraries(plan, folder).modules).toHaveLength(1);
+  writeFileSync(file, nativeLibrary({ fields: '(func)' }));
+  expect(() => loadLibraries(plan, folder)).toThrow(/not the library that was checked/);
 });
 
 test('what is no library is refused', () => {
