@@ -12,6 +12,7 @@ import { BASE_ENV } from '../jail/arguments.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
 import { findNode } from '../node/node-binary.ts';
 import { nodeSpec } from '../node/spec.ts';
+import { markInUse } from '../node/staged-folders.ts';
 import { harnessInit } from '../python/harness-init.ts';
 import { BaseImages } from './base-images.ts';
 import { nativeCodeIn } from './native-code.ts';
@@ -134,6 +135,7 @@ export class PythonWasmEngine implements Engine {
     const { home } = this.#options;
     const [node, harness] = [findNode(home), stageGuestCode(home, 'wasm')];
     return (folders) => {
+      markInUse(harness);
       const mounts = mountsOf({ engine: code, ...folders });
       return nodeSpec({
         node,
