@@ -35,7 +35,7 @@ export const PYTHON_ATTACKS: readonly PythonAttack[] = [
   // Acts outside the grant that the harness or the broker sees and reports.
   ...group(
     `py_run_shell py_start_program py_fork py_spawn py_walk_subclasses py_unpickle_program py_connect
-     py_send_datagram py_listen py_resolve py_read_secret py_write_bundle`,
+     py_send_datagram py_listen py_resolve py_read_secret py_write_bundle py_climb_out`,
     ['capability_denied'],
   ),
   ...group('py_exec', ['capability_denied'], { control: NO_REPLY }),
@@ -51,7 +51,7 @@ export const PYTHON_ATTACKS: readonly PythonAttack[] = [
 
   // Acts that the engine has no means for: the skill gets an error and fails with it.
   ...group(
-    `py_import_ctypes py_load_native_library py_connect_past_harness py_silence_harness py_climb_out py_make_link
+    `py_import_ctypes py_load_native_library py_connect_past_harness py_silence_harness py_make_link
      py_start_thread py_open_many_files py_connect_unix`,
     ['skill_error'],
   ),

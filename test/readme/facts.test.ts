@@ -4,6 +4,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { PYTHON_ATTACKS } from '../../attacks/runner/python-expectations.ts';
 import { WASM_ATTACKS } from '../../attacks/wasm/corpus.ts';
 import { EXIT_CODES } from '../../src/errors.ts';
 import { formatDuration, formatSize } from '../../src/manifest/units.ts';
@@ -51,6 +52,11 @@ describe('SECURITY.md', () => {
     expect(WASM_ATTACKS.length).toBeGreaterThan(Number(claimed));
   });
 
+  test('does not claim more attacks on Python in Wasm than there are', () => {
+    const claimed = /more than (\d+) attacks on Python in Wasm/.exec(readDocument('SECURITY.md'))?.[1];
+    expect(PYTHON_ATTACKS.length).toBeGreaterThan(Number(claimed));
+  });
+
   test('names attacks that exist', () => {
     const rows = tableUnder(readDocument('SECURITY.md'), 'What stops what');
     const named = rows.flatMap((row) => (row.at(-1) ?? '').split(/, */)).filter(Boolean);
@@ -58,10 +64,13 @@ describe('SECURITY.md', () => {
     expect(named.filter((name) => !existsSync(join(ROOT, 'attacks/subprocess', name)))).toEqual([]);
   });
 
-  test('names Wasm attacks that exist', () => {
-    const rows = tableUnder(readDocument('SECURITY.md'), 'What stops what in Wasm');
+  test.each([
+    ['What stops what in Wasm', WASM_ATTACKS],
+    ['What stops what for Python in Wasm', PYTHON_ATTACKS],
+  ])('names attacks that exist: %s', (title, attacks) => {
+    const rows = tableUnder(readDocument('SECURITY.md'), title);
     const named = rows.flatMap((row) => (row.at(-1) ?? '').split(/, */)).filter(Boolean);
-    const known = new Set(WASM_ATTACKS.map(({ name }) => name));
+    const known = new Set(attacks.map(({ name }) => name));
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
