@@ -33,6 +33,14 @@ export function limitContract(bench: Bench): void {
     await expectLimit('timeout', skill);
   });
 
+  test.each([
+    ['a huge power', 'return (7 ** 10 ** 8) % 10'],
+    ['a regular expression that backtracks', 'import re\nreturn re.match("(a+)+$", "a" * 64 + "b")'],
+    ['a sum', 'return sum(range(10 ** 18))'],
+  ])('timeout, in C code that never comes back: %s', async (_, body) => {
+    await expectLimit('timeout', bench.skillThat(body, { limits: { timeout: '700ms', cpu: '60s' } }));
+  });
+
   test('timeout, lowered by the caller', async () => {
     const skill = bench.skillThat('import time\ntime.sleep(60)');
     await expectLimit('timeout', skill, { timeout: 600 });
