@@ -243,7 +243,8 @@ export class Runtime implements AsyncDisposable {
   /** What this machine can run, and who enforces what. */
   async doctor(): Promise<PairReport[]> {
     const pairs = await this.#machine.report();
-    return pairs.map((pair) => ({ ...pair, enforces: underPolicy(pair.enforces, this.#policy) }));
+    for (const pair of pairs) pair.enforces = underPolicy(pair.enforces, this.#policy);
+    return pairs;
   }
 
   /** The log of receipts. */

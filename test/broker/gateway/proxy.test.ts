@@ -57,7 +57,8 @@ describe('a request with a whole address', () => {
     ['another method', 'SERVER/api/', 'DELETE', 'DELETE SERVER/api/'],
     ['another path', 'SERVER/private', 'GET', 'GET SERVER/private'],
     ['a path that leads out', 'SERVER/api/%2e%2e/private', 'GET', 'GET SERVER/private'],
-  ])('is denied in words: %s', async (_, url, method, asked) => {
+  ])('is denied in words: %s', async (...row) => {
+    const [, url, method, asked] = row;
     await using server = await fine();
     const origin = `http://${server.authority}`;
     using client = new NativeClient(rulesFor(server, { methods: ['GET'], paths: ['/api/*'] }));
@@ -324,10 +325,10 @@ describe('WebSockets', () => {
     socket.write(`${upgrade}first `);
     const [head] = (await once(socket, 'data')) as [Buffer];
     expect(head.toString()).toMatch(/^HTTP\/1.1 101 [^]*x-mine: y\r\n/);
-    let text = head.toString().split('\r\n\r\n')[1] ?? '';
-    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    const heard = [head.toString().split('\r\n\r\n')[1] ?? ''];
+    socket.on('data', (chunk: Buffer) => heard.push(chunk.toString()));
     socket.write('second');
-    while (text !== 'first second') await sleep(5);
+    while (heard.join('') !== 'first second') await sleep(5);
     expect(socketOnly.gateway.used).toMatchObject([{ asked: `GET ws://${authority}/chat` }]);
     socketOnly.gateway.close();
     if (!socket.closed) await once(socket, 'close');

@@ -7,11 +7,13 @@
 import { createServer, ServerResponse, type IncomingMessage, type Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, Transform } from 'node:stream';
+import type { SecureContext } from 'node:tls';
 import { BrokerRefusal } from '../../../cell/contract.ts';
 import { isSocketRequest } from '../exchange.ts';
 import type { Egress, HttpResponse } from '../egress.ts';
 import { readServer, shown, type HttpRequest } from '../request.ts';
-import type { CellAuthority } from '../tls/authority.ts';
+import { createAuthority, type CellAuthority } from '../tls/authority.ts';
+import { HelloReader } from '../tls/server-name.ts';
 import { readNative, withoutOwn, type Origin } from './native-request.ts';
 import { refuse, refuseSocket } from './refuse.ts';
 import { splice } from './splice.ts';
@@ -22,6 +24,7 @@ const MAX_CONNECTIONS = 128;
 const MAX_HEADER_BYTES = 64 * 1024;
 const HEADERS_MS = 10_000;
 const CHECKING_MS = 1000;
+const MAX_LISTENERS = 30;
 
 export interface ProxyOptions {
   egress: Egress;
@@ -35,6 +38,9 @@ export class Proxy {
   readonly #connections = new Set<Socket>();
   /** Connections inside a tunnel: whom they lead to is settled. */
   readonly #origins = new WeakMap<Socket, Origin>();
+
+  /** A server that never gets to answer; made when the first hello is to be read. */
+  #nobody: SecureContext | undefined;
 
   constructor(options: ProxyOptions) {
     this.#options = options;
@@ -73,6 +79,8 @@ export class Proxy {
 
   #keep(socket: Socket): void {
     this.#connections.add(socket);
+    // A tunnel has more who wait for its end than Node expects.
+    socket.setMaxListeners(MAX_LISTENERS);
     socket.once('close', () => this.#connections.delete(socket));
     socket.on('error', () => socket.destroy());
   }
@@ -108,10 +116,16 @@ export class Proxy {
     try {
       if (this.#origins.has(client)) throw new BrokerRefusal('inval', 'a tunnel in a tunnel');
       const serve = (socket: Socket, origin: Origin): void => this.#serve(socket, origin);
-      await openTunnel(readServer(message.url), { client, head }, { egress, authority, serve });
+      const reader = (): HelloReader => this.#helloReader();
+      await openTunnel(readServer(message.url), { client, head }, { egress, authority, reader, serve });
     } catch (error) {
       refuseSocket(message, client, error);
     }
+  }
+
+  #helloReader(): HelloReader {
+    this.#nobody ??= createAuthority().contextFor('nobody');
+    return new HelloReader(this.#nobody);
   }
 
   /** Requests to one server follow on this connection. */

@@ -11,7 +11,7 @@ import type { Egress } from '../egress.ts';
 import { authorityOf, type Server } from '../request.ts';
 import type { Scheme } from '../rules.ts';
 import type { CellAuthority } from '../tls/authority.ts';
-import { ServerNameReader, TLS_HANDSHAKE } from '../tls/server-name.ts';
+import { TLS_HANDSHAKE, type Hello, type HelloReader } from '../tls/server-name.ts';
 import type { Origin } from './native-request.ts';
 import { splice } from './splice.ts';
 
@@ -21,6 +21,8 @@ export interface TunnelOptions {
   egress: Egress;
   /** Ends TLS here, with certificates that the cell trusts; absent: TLS is passed on unread. */
   authority: CellAuthority | undefined;
+  /** Finds out whom TLS is meant for. */
+  reader: () => HelloReader;
   /** Takes a connection on which requests to one server follow. */
   serve: (socket: Socket, origin: Origin) => void;
 }
@@ -76,11 +78,8 @@ async function serveInside(tunnel: Tunnel, options: TunnelOptions): Promise<void
   if (first === undefined) return;
   client.unshift(first);
   const isTls = first[0] === TLS_HANDSHAKE;
-  if (isTls ? !maybeSecure(tunnel) : !mayBePlain(tunnel)) {
-    const what = isTls ? 'TLS' : 'a connection without TLS';
-    egress.checks.deny(shownTunnel(server), `no network rule covers ${what} to this port`);
-    return void client.destroy();
-  }
+  if (!isTls && !mayBePlain(tunnel)) return denyPlain(tunnel, egress);
+  if (isTls && !maybeSecure(tunnel)) return deny(tunnel, 'no network rule covers TLS to it', egress);
   if (isTls && !authority) return passOn(tunnel, await dial(tunnel, egress), options);
   // Each request inside takes its own place.
   leave();
@@ -96,12 +95,12 @@ async function serveInside(tunnel: Tunnel, options: TunnelOptions): Promise<void
 }
 
 /** TLS goes through unread, once the name in its first bytes is the one that was checked. */
-async function passOn(tunnel: Tunnel, upstream: Socket, { egress }: TunnelOptions): Promise<void> {
+async function passOn(tunnel: Tunnel, upstream: Socket, { egress, reader }: TunnelOptions): Promise<void> {
   const { client, server, leave } = tunnel;
-  const { name, bytes } = await readServerName(client);
-  if (!isServerName(name, server)) {
+  const { hello, bytes } = await readHello(client, reader());
+  if (!hello.isTls || !isServerName(hello.name, server)) {
     upstream.destroy();
-    return denyName(tunnel, name, egress);
+    return hello.isTls ? denyName(tunnel, hello.name, egress) : denyPlain(tunnel, egress);
   }
   egress.checks.noteUse(`CONNECT https://${authorityOf(server, 'https')}`);
   client.unshift(bytes);
@@ -113,6 +112,15 @@ function isServerName(name: string | undefined, { host }: Server): boolean {
   return isIP(host) ? name === undefined : name?.toLowerCase() === host;
 }
 
+function denyPlain(tunnel: Tunnel, egress: Egress): void {
+  deny(tunnel, 'no network rule covers it without TLS', egress);
+}
+
+function deny({ client, server }: Tunnel, declared: string, egress: Egress): void {
+  egress.checks.deny(shownTunnel(server), declared);
+  client.destroy();
+}
+
 function denyName({ client, server }: Tunnel, name: string | undefined, egress: Egress): void {
   const other = name === undefined ? shownTunnel(server) : shownTunnel({ ...server, host: name });
   const said = name === undefined ? 'its TLS names no server' : `the tunnel is for ${server.host}`;
@@ -121,8 +129,7 @@ function denyName({ client, server }: Tunnel, name: string | undefined, egress: 
 }
 
 /** Everything that was read on the way comes along: it is the server's to read. */
-async function readServerName(client: Socket): Promise<{ name: string | undefined; bytes: Buffer }> {
-  const reader = new ServerNameReader();
+async function readHello(client: Socket, reader: HelloReader): Promise<{ hello: Hello; bytes: Buffer }> {
   const seen: Buffer[] = [];
   const onReadable = (): void => {
     for (let chunk = client.read() as Buffer | null; chunk !== null; chunk = client.read() as Buffer | null) {
@@ -133,9 +140,9 @@ async function readServerName(client: Socket): Promise<{ name: string | undefine
   const onEnd = (): void => reader.end();
   client.on('readable', onReadable).on('end', onEnd).on('close', onEnd);
   onReadable();
-  const name = await reader.name;
+  const hello = await reader.hello;
   client.off('readable', onReadable).off('end', onEnd).off('close', onEnd);
-  return { name, bytes: Buffer.concat(seen) };
+  return { hello, bytes: Buffer.concat(seen) };
 }
 
 /** Undefined at the end. */

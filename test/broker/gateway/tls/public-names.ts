@@ -1,0 +1,69 @@
+/**
+ * A program for a network namespace of its own: gives its loopback an address that counts as public, and tries names.
+ *
+ * @module
+ */
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TLSSocket, type ConnectionOptions } from 'node:tls';
+import { createAuthority } from '../../../../src/broker/gateway/tls/authority.ts';
+import { NativeClient, speak } from '../native-client.ts';
+import { secureServer } from './secure-server.ts';
+
+const PUBLIC = '93.184.215.14';
+/** SIOCSIFADDR and SIOCSIFFLAGS on `lo`: the tools that do this are not on every machine, Python is. */
+const BRING_UP = `
+import fcntl, socket, struct
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+fcntl.ioctl(s, 0x8914, struct.pack("16sh14x", b"lo", 1))
+address = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton("${PUBLIC}"))
+fcntl.ioctl(s, 0x8916, struct.pack("16s16s", b"lo:1", address))
+`;
+execFileSync('/usr/bin/python3', ['-c', BRING_UP]);
+
+const authority = createAuthority();
+const ca = [authority.certificate];
+const { server, inner } = secureServer(authority, 'api.test', (_, response) => response.end('fine'));
+server.listen(443, PUBLIC);
+await once(server, 'listening');
+
+const lookups: string[] = [];
+const lookup = async (name: string): Promise<string[]> => (lookups.push(name), [PUBLIC]);
+const network = [{ host: 'api.test' }];
+using client = new NativeClient(network, { ca, lookup });
+using inspecting = new NativeClient(network, { ca, lookup: async () => [PUBLIC] }, { inspectTls: true });
+using fooled = new NativeClient(
+  [{ host: 'other.test' }],
+  { ca, lookup: async () => [PUBLIC] },
+  { inspectTls: true },
+);
+
+async function firstLine(from: NativeClient, host: string, options: ConnectionOptions): Promise<string> {
+  const socket = await from.secure(`${host}:443`, { checkServerIdentity: () => undefined, ...options });
+  if (!(socket instanceof TLSSocket)) return 'ended';
+  return (await speak(socket, ['GET / HTTP/1.1', `host: ${host}`])).split('\r\n')[0] ?? '';
+}
+
+const rootsOf = ({ gateway }: NativeClient): string[] => [
+  readFileSync(join(gateway.folder, 'roots.pem'), 'utf8'),
+];
+const found = {
+  sameName: await firstLine(client, 'api.test', { ca, servername: 'api.test' }),
+  upperCase: await firstLine(client, 'API.test', { ca, servername: 'API.test' }),
+  otherName: await firstLine(client, 'api.test', { ca, servername: 'evil.test' }),
+  noName: await firstLine(client, 'api.test', { ca }),
+  inspected: await firstLine(inspecting, 'api.test', { ca: rootsOf(inspecting), servername: 'api.test' }),
+  certificateOfAnother: await firstLine(fooled, 'other.test', {
+    ca: rootsOf(fooled),
+    servername: 'other.test',
+  }),
+  plainAsk: (await client.ask('https://api.test/')).status,
+  subdomain: (await client.ask('https://deep.api.test/')).status,
+  denied: client.gateway.denied.map(({ asked, declared }) => `${asked}: ${declared}`),
+  lookups,
+};
+console.log(JSON.stringify(found));
+inner.closeAllConnections();
+server.close();

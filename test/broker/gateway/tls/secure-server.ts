@@ -1,0 +1,24 @@
+/**
+ * An https server whose certificate is vouched for by an authority of the test.
+ *
+ * @module
+ */
+import { createServer, type RequestListener, type Server as HttpServer } from 'node:http';
+import { createServer as createRawServer, type Server } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { CellAuthority } from '../../../../src/broker/gateway/tls/authority.ts';
+
+/** Whatever name a client gives, the certificate is the one for `host`. */
+export function secureServer(
+  authority: CellAuthority,
+  host: string,
+  answer: RequestListener,
+): { server: Server; inner: HttpServer } {
+  const inner = createServer(answer);
+  const server = createRawServer((socket) => {
+    const secured = new TLSSocket(socket, { isServer: true, secureContext: authority.contextFor(host) });
+    secured.on('error', () => socket.destroy());
+    inner.emit('connection', secured);
+  });
+  return { server, inner };
+}
