@@ -26,7 +26,7 @@ import {
   type ModeResult,
 } from './skillware-modes.ts';
 import { openReference } from './skillware-reference.ts';
-import { SAMPLES } from './skillware-samples.ts';
+import { REQUIRED_ENV, SAMPLES } from './skillware-samples.ts';
 import { formatEquality } from './skillware-table.ts';
 
 export interface SkillComparison {
@@ -79,7 +79,7 @@ interface Places {
 async function compareAll({ checkout, temp, home }: Places): Promise<SkillwareReport> {
   const machine = await readMachine(home, 'python-wasm');
   const env: Record<string, string> = Object.assign(
-    {},
+    { ...REQUIRED_ENV },
     ...Object.values(SAMPLES).map((one) => one.env ?? {}),
   );
   await using runtime = createRuntime({ home, cwd: temp, env, audit: false });

