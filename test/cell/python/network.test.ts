@@ -1,0 +1,238 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAuthority } from '../../../src/broker/gateway/tls/authority.ts';
+import type { Outcome } from '../../../src/outcome.ts';
+import { parsePolicy } from '../../../src/policy/operator.ts';
+import { secureServer } from '../../broker/gateway/tls/secure-server.ts';
+import { writeSkill } from '../../write-skill.ts';
+import { openTestRuntime, type TestRuntime } from '../test-runtime.ts';
+
+const authority = createAuthority();
+const seen: string[] = [];
+const answer = (request: IncomingMessage, response: ServerResponse): void => {
+  seen.push(`${request.method} ${request.url}`);
+  if (request.url === '/out') response.writeHead(302, { location: 'http://other.test/stolen' });
+  response.end(`hello ${request.url}`);
+};
+let plain: Server;
+let secure: ReturnType<typeof secureServer>;
+let ports = { http: 0, https: 0 };
+
+beforeAll(async () => {
+  plain = createServer(answer).listen(0, '127.0.0.1');
+  secure = secureServer(authority, '127.0.0.1', answer);
+  secure.server.listen(0, '127.0.0.1');
+  await Promise.all([once(plain, 'listening'), once(secure.server, 'listening')]);
+  const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
+  ports = { http: portOf(plain), https: portOf(secure.server) };
+});
+
+afterAll(() => {
+  for (const server of [plain, secure.inner]) server.closeAllConnections();
+  plain.close();
+  secure.server.close();
+});
+
+const policyOf = (more = ''): ReturnType<typeof parsePolicy> =>
+  parsePolicy(`network: { allow_private: ["127.0.0.1"]${more} }`, { file: 'policy.yaml' });
+
+/** What a skill does with the two servers; `HTTP` and `HTTPS` are their addresses. */
+function skillThat(open: TestRuntime, body: string, manifest: Record<string, unknown> = {}): string {
+  const lines = body
+    .trim()
+    .split('\n')
+    .map((line) => `    ${line.trim()}`);
+  const source = [
+    'import http.client, os, socket, ssl, urllib.request',
+    `HTTP, HTTPS = "127.0.0.1:${ports.http}", "127.0.0.1:${ports.https}"`,
+    'def get(url, **more):',
+    '    return urllib.request.urlopen(urllib.request.Request(url, **more), timeout=10).read().decode()',
+    'def execute(params):',
+    ...lines,
+  ];
+  const network = [
+    { host: '127.0.0.1', port: ports.http, scheme: 'http', methods: ['GET'] },
+    { host: '127.0.0.1', port: ports.https },
+  ];
+  return writeSkill(open.folder, {
+    source: source.join('\n'),
+    manifest: { execution: ['subprocess'], capabilities: { network }, ...manifest },
+  });
+}
+
+async function run(
+  open: TestRuntime,
+  body: string,
+  manifest: Record<string, unknown> = {},
+): Promise<Outcome> {
+  return open.runtime.execute(skillThat(open, body, manifest), {}, { reject: false });
+}
+
+const KINDS = [
+  ['cold', { size: 0 }],
+  ['pool', { size: 1 }],
+  ['zygote', { size: 1, ready: 'zygote' }],
+] as const;
+
+describe.each(KINDS)('a cell that was started %s', (start, pool) => {
+  let open: TestRuntime;
+  beforeAll(() => {
+    open = openTestRuntime({ policy: policyOf(), pool, network: { ca: [authority.certificate] } });
+  });
+  afterAll(() => open.close());
+
+  test('reaches declared hosts with the clients that Python has, and leaves nothing behind', async () => {
+    const dir = skillThat(
+      open,
+      `
+      plain = http.client.HTTPConnection(HTTP)
+      plain.request("GET", "/client")
+      secure = http.client.HTTPSConnection(HTTPS)
+      secure.request("GET", "/secure")
+      return [get("http://" + HTTP + "/urllib"), get("https://" + HTTPS + "/tls"), plain.getresponse().read().decode(), secure.getresponse().read().decode()]
+      `,
+    );
+    const skill = await open.runtime.load(dir);
+    await open.runtime.warm(skill);
+    const outcome = await open.runtime.execute(skill, {}, { reject: false });
+    expect(outcome).toMatchObject({ ok: true, execution: { mode: 'subprocess', start } });
+    if (!outcome.ok) return;
+    expect(outcome.result).toEqual(['hello /urllib', 'hello /tls', 'hello /client', 'hello /secure']);
+    expect(outcome.capabilities.used.map(({ asked }) => asked)).toEqual([
+      `GET http://127.0.0.1:${ports.http}/client`,
+      `CONNECT https://127.0.0.1:${ports.https}`,
+      `GET http://127.0.0.1:${ports.http}/urllib`,
+    ]);
+  });
+
+  test.each([
+    ['another host', 'get("http://other.test/x?key=1")', 'GET http://other.test/x'],
+    ['another host, secure', 'get("https://other.test/x")', 'CONNECT https://other.test'],
+    ['another method', 'get("http://" + HTTP + "/x", method="DELETE")', 'DELETE http://HTTP/x'],
+    ['another port', 'get("http://127.0.0.1:9/x")', 'GET http://127.0.0.1:9/x'],
+    ['a redirect out', 'get("http://" + HTTP + "/out")', 'GET http://other.test/stolen'],
+    [
+      'a connection of its own',
+      'socket.create_connection(("other.test", 443))',
+      'CONNECT https://other.test',
+    ],
+  ])('is denied %s', async (_, expression, asked) => {
+    const outcome = await run(open, `return ${expression}`);
+    const expected = asked.replace('HTTP/', `127.0.0.1:${ports.http}/`);
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: 'capability_denied', detail: { capability: 'network', asked: expected } },
+      capabilities: { denied: [{ asked: expected }] },
+    });
+    expect(seen).not.toContain('DELETE /x');
+  });
+});
+
+describe('a native cell', () => {
+  let open: TestRuntime;
+  beforeAll(() => {
+    open = openTestRuntime({
+      policy: policyOf(),
+      pool: { size: 0 },
+      network: { ca: [authority.certificate] },
+    });
+  });
+  afterAll(() => open.close());
+
+  test('has its denial raised as one, and may go on after it', async () => {
+    const outcome = await run(
+      open,
+      `
+      try: socket.create_connection(("other.test", 80))
+      except PermissionError as error: return str(error)
+      `,
+    );
+    expect(outcome).toMatchObject({
+      ok: true,
+      capabilities: { denied: [{ asked: 'CONNECT http://other.test' }] },
+    });
+    expect(outcome.ok && outcome.result).toContain('Skillcell denied: CONNECT http://other.test');
+  });
+
+  test('has no other way out: what goes around the harness meets an empty network', async () => {
+    const outcome = await run(
+      open,
+      `
+      import _socket, ctypes
+      libc = ctypes.CDLL(None, use_errno=True)
+      there = libc.socket(2, 1, 0)
+      address = (ctypes.c_ubyte * 16)(2, 0, 0, 80, 93, 184, 215, 14)
+      return [libc.connect(there, address, 16), ctypes.get_errno()]
+      `,
+    );
+    expect(outcome).toMatchObject({ ok: true, result: [-1, 101] });
+  });
+
+  test('may start programs that use the proxy, if it may start programs', async () => {
+    const outcome = await run(
+      open,
+      `
+      import subprocess, sys
+      code = "import urllib.request as u; print(u.urlopen('http://" + HTTP + "/child').read().decode())"
+      return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
+      `,
+      { limits: { processes: 8 } },
+    );
+    expect(outcome).toMatchObject({ ok: true, result: 'hello /child' });
+  });
+
+  test('keeps its proxy under the strictest filter', async () => {
+    const network = [{ host: '127.0.0.1', port: ports.http, scheme: 'http' }];
+    const outcome = await run(open, 'return get("http://" + HTTP + "/strict")', {
+      capabilities: { network, syscalls: 'strict' },
+    });
+    expect(outcome).toMatchObject({ ok: true, result: 'hello /strict' });
+  });
+
+  test('has the sockets of its calls removed', async () => {
+    await run(open, 'return get("http://" + HTTP + "/last")');
+    const folder = join(open.runtime.home, 'run');
+    expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
+  });
+
+  test('that names methods of https does not load: nobody would see them', async () => {
+    for (const rule of [{ methods: ['GET'] }, { paths: ['/a'] }, { scheme: 'wss' }]) {
+      const network = [{ host: '127.0.0.1', port: ports.https, ...rule }];
+      expect(await run(open, 'return 1', { capabilities: { network } })).toMatchObject({
+        ok: false,
+        error: { code: 'unenforceable', detail: { fields: ['network.inside_tls'] } },
+      });
+    }
+  });
+});
+
+describe('with TLS inspected', () => {
+  let open: TestRuntime;
+  beforeAll(() => {
+    const network = { ca: [authority.certificate] };
+    open = openTestRuntime({ policy: policyOf(', inspect_tls: true'), pool: { size: 0 }, network });
+  });
+  afterAll(() => open.close());
+
+  test('methods and paths of https hold, and the skill trusts the gateway alone', async () => {
+    const network = [{ host: '127.0.0.1', port: ports.https, methods: ['GET'], paths: ['/a*'] }];
+    const manifest = { capabilities: { network } };
+    const fine = await run(open, 'return get("https://" + HTTPS + "/a?b")', manifest);
+    expect(fine).toMatchObject({
+      ok: true,
+      result: 'hello /a?b',
+      capabilities: { used: [{ asked: `GET https://127.0.0.1:${ports.https}/a` }] },
+    });
+    for (const call of ['/b")', '/a", method="POST")']) {
+      const outcome = await run(open, `return get("https://" + HTTPS + "${call}`, manifest);
+      expect(outcome).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
+    }
+    const roots = await run(open, 'return open(os.environ["SSL_CERT_FILE"]).read()', manifest);
+    expect(roots.ok && String(roots.result).match(/BEGIN/g)).toHaveLength(1);
+    expect(seen).not.toContain('POST /a');
+  });
+});
