@@ -41,7 +41,7 @@ export function formatMatrix({ skills }: SkillwareReport): string {
       classOf(one),
       equalOf(one.modes.wasm),
       [...new Set([...one.networkModules, ...(one.modes.wasm?.denied ?? [])])].join(', '),
-      reasonOf(one.modes.wasm?.refusal ?? ''),
+      reasonOf(one),
     ]),
   ]);
 }
@@ -91,11 +91,11 @@ export function formatClasses({ skills }: SkillwareReport): string {
 }
 
 /** Pip says much; what it did not find is the point. */
-function reasonOf(refusal: string): string {
-  const missing = /No matching distribution found for (\S+)/.exec(refusal)?.[1];
-  return missing === undefined
-    ? refusal
-    : `the index has no wheel of \`${missing}\` that this engine can load`;
+function reasonOf({ modes, requirements }: SkillComparison): string {
+  const refusal = modes.wasm?.refusal ?? '';
+  if (!refusal.includes('pip could not install')) return refusal;
+  const missing = /No matching distribution found for (\S+)/.exec(refusal)?.[1] ?? requirements.join(', ');
+  return `the index has no wheels of ${missing} that this engine can load`;
 }
 
 function equalOf(mode: ModeResult | undefined): string {

@@ -19,6 +19,9 @@ export const COLD = 'cold jail';
 export const POOL = 'pool';
 export const ZYGOTE = 'zygote';
 
+/** A round with slow peers may take longer than cells are kept by default. */
+export const KEPT_MS: number = 30 * 60_000;
+
 const WAYS: readonly Way[] = [
   { name: COLD, start: 'cold', pool: { size: 0 } },
   { name: POOL, start: 'pool', pool: { size: 2 } },
@@ -31,7 +34,11 @@ export class OurVariants implements AsyncDisposable {
   constructor(folder: string) {
     this.#runtimes = WAYS.map((way) => ({
       way,
-      runtime: createRuntime({ home: join(folder, way.start), pool: way.pool, caller: 'bench' }),
+      runtime: createRuntime({
+        home: join(folder, way.start),
+        pool: { idleMs: KEPT_MS, ...way.pool },
+        caller: 'bench',
+      }),
     }));
   }
 

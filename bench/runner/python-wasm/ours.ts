@@ -7,6 +7,7 @@
 import { join } from 'node:path';
 import type { Runtime, RuntimeOptions, Skill } from '../../../src/index.ts';
 import type { Job } from '../jobs.ts';
+import { KEPT_MS } from '../ours.ts';
 import type { Timing, Variant } from '../rounds.ts';
 import { runtimeBehind, type WallOfCell } from '../wasm/ours.ts';
 
@@ -31,7 +32,8 @@ const WAYS: readonly Way[] = [
 export function pythonRuntime(folder: string, way: Omit<Way, 'start'>): Runtime {
   const file = join(folder, `${way.name.replaceAll(/\W+/g, '-')}.sqlite`);
   const home = join(folder, 'python-wasm');
-  return runtimeBehind(way.wall, folder, { ...way.options, home, audit: { file } });
+  const pool = { idleMs: KEPT_MS, ...way.options.pool };
+  return runtimeBehind(way.wall, folder, { ...way.options, home, pool, audit: { file } });
 }
 
 export class PythonWasmVariants implements AsyncDisposable {
