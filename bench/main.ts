@@ -14,6 +14,8 @@ import { runBench } from './runner/run-bench.ts';
 import { formatReport } from './runner/table.ts';
 import { runWasmBench } from './runner/wasm/run-wasm-bench.ts';
 import { formatWasmReport } from './runner/wasm/table.ts';
+import { builtLanguages } from './runner/wasm/languages.ts';
+import { StarlingMonkey } from './starlingmonkey.ts';
 import { WasmPeers } from './wasm-peers.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
@@ -51,8 +53,11 @@ async function subprocess(): Promise<void> {
 }
 
 async function wasm(): Promise<void> {
+  using starlingMonkey = new StarlingMonkey();
   await using peers = await WasmPeers.start();
-  const report = await runWasmBench({ ...settings, peers: peers.variants });
+  if (!starlingMonkey.language) peers.leftOut.push('StarlingMonkey: its component could not be made');
+  const languages = [...builtLanguages(), ...(starlingMonkey.language ? [starlingMonkey.language] : [])];
+  const report = await runWasmBench({ ...settings, languages, peers: peers.variants });
   console.log(formatWasmReport(report));
   for (const reason of peers.leftOut) console.log(`Left out: ${reason}.`);
   save({ ...report, leftOut: peers.leftOut }, 'wasm');

@@ -12,16 +12,18 @@ import { runProgram } from '../scripts/steps.ts';
 export const PEERS: string = join(import.meta.dirname, 'peers');
 
 /** Installs the packages of all peers; false when npm could not. A list that has changed is installed anew. */
-export function installPeerPackages(): boolean {
-  const { dependencies } = JSON.parse(readFileSync(join(PEERS, 'package.json'), 'utf8')) as PackageFile;
-  const installed = Object.entries(dependencies).every(([name, version]) => versionOf(name) === version);
+export function installPeerPackages(folder: string = PEERS): boolean {
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageFile;
+  const installed = Object.entries(dependencies).every(
+    ([name, version]) => versionOf(name, folder) === version,
+  );
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
-  return installed || runProgram('npm', args, { cwd: PEERS });
+  return installed || runProgram('npm', args, { cwd: folder });
 }
 
 /** Undefined when it is not installed. */
-export function versionOf(name: string): string | undefined {
-  const file = join(PEERS, 'node_modules', name, 'package.json');
+export function versionOf(name: string, folder: string = PEERS): string | undefined {
+  const file = join(folder, 'node_modules', name, 'package.json');
   if (!existsSync(file)) return undefined;
   return (JSON.parse(readFileSync(file, 'utf8')) as PackageFile).version;
 }

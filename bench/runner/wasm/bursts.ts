@@ -10,6 +10,7 @@ import { quantile, summarize, type Row } from '../statistics.ts';
 
 /** Figures of calls in a row, and the median of the first call after a rest. */
 export interface BurstRow extends Row {
+  p99: number;
   rested: number;
 }
 
@@ -39,7 +40,7 @@ export async function measureBursts(variants: readonly Variant[], rounds: number
   }
   return [...samples].map(([name, { rested, inARow }]) => {
     const { n, median, p95, min } = summarize(name, inARow);
-    return { name, n, median, p95, min, rested: quantile(rested, 0.5) };
+    return { name, n, median, p95, p99: quantile(inARow, 0.99), min, rested: quantile(rested, 0.5) };
   });
 }
 

@@ -26,6 +26,9 @@ const REPEATS = 200;
 /** So many that V8 has optimised both modules before it counts. */
 const WARM_UP = 150;
 const ROUNDS = 200;
+/** A long job is measured less often, but not less than this. */
+const MAX_MS = 30_000;
+const FEWEST = 30;
 /** The same work takes the same time; what took longer is what else the machine did. */
 const QUIET = 0.1;
 const MAX_PAGES = 1024;
@@ -63,7 +66,9 @@ function metered(module: CoreModule): Program {
 
 function compare(language: string, [plain, metered]: [Program, Program], params: Uint8Array): FuelCost {
   const samples: [plain: number[], metered: number[]] = [[], []];
-  for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+  const ends = performance.now() + MAX_MS;
+  const isDone = (): boolean => samples[0].length >= FEWEST && performance.now() > ends;
+  for (let round = 0; round < WARM_UP + ROUNDS && !isDone(); round++) {
     const plainMs = runOnce(plain, params);
     const meteredMs = runOnce(metered, params);
     if (round < WARM_UP) continue;

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { packageRoot } from '../../../src/index.ts';
 import { TEXT } from '../jobs.ts';
 
@@ -22,6 +22,7 @@ export const ASSEMBLYSCRIPT = 'AssemblyScript';
 export const RUST = 'Rust';
 export const GO = 'Go';
 export const QUICKJS = 'TypeScript (QuickJS)';
+export const STARLINGMONKEY = 'JavaScript (StarlingMonkey)';
 
 const SUFFIXES: readonly (readonly [name: string, suffix: string])[] = [
   [C, 'c'],
@@ -37,4 +38,12 @@ export function builtLanguages(skills: string = join(packageRoot(), 'skills')): 
     name,
     dir: join(skills, 'text', `word_stats_${suffix}`),
   })).filter(({ dir }) => existsSync(join(dir, 'skill.wasm')));
+}
+
+/** A skill like this one with another binary; its name is that of its folder. */
+export function writeBundle(like: Language, dir: string, binary: Uint8Array): void {
+  mkdirSync(dir, { recursive: true });
+  const manifest = readFileSync(join(like.dir, 'manifest.yaml'), 'utf8');
+  writeFileSync(join(dir, 'manifest.yaml'), manifest.replace(/^name: .*/m, `name: text/${basename(dir)}`));
+  writeFileSync(join(dir, 'skill.wasm'), binary);
 }

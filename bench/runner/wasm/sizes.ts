@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseComponent } from '../../../guest/wasm/binary/component.ts';
 import type { CoreModule } from '../../../guest/wasm/binary/core-module.ts';
@@ -11,7 +11,7 @@ import { Reader } from '../../../guest/wasm/binary/reader.ts';
 import { Writer } from '../../../guest/wasm/install/writer.ts';
 import type { Runtime } from '../../../src/index.ts';
 import { quantile } from '../statistics.ts';
-import { PARAMS, type Language } from './languages.ts';
+import { PARAMS, writeBundle, type Language } from './languages.ts';
 import { runtimeBehind } from './ours.ts';
 
 export interface SizeCost {
@@ -45,13 +45,6 @@ export async function measureSizes(language: Language, folder: string): Promise<
     costs.push({ bytes: bytes.length, ...(await measureSize(runtime, dir)) });
   }
   return costs;
-}
-
-function writeBundle(language: Language, dir: string, bytes: Uint8Array): void {
-  mkdirSync(dir, { recursive: true });
-  const manifest = readFileSync(join(language.dir, 'manifest.yaml'), 'utf8');
-  writeFileSync(join(dir, 'manifest.yaml'), manifest.replace(/^name: .*/m, 'name: text/word_stats_padded'));
-  writeFileSync(join(dir, 'skill.wasm'), bytes);
 }
 
 async function measureSize(runtime: Runtime, dir: string): Promise<Omit<SizeCost, 'bytes'>> {
