@@ -53,6 +53,14 @@ test('without libraries nothing is planned', () => {
   expect(linkLibraries(engine, new Map())).toBeUndefined();
 });
 
+const OWN_GLOBAL = '(global $own (mut i32) (i32.const 0))';
+const ADDRESS = '(global.set $own (i32.add (global.get $memory) (i32.const 8)))';
+
+test('a start function may set globals to addresses, as linkers make it do', () => {
+  const start = `(func $start ${ADDRESS} (memory.fill (global.get $memory) (i32.const 0) (i32.const 0)))`;
+  expect(link({ fields: `${OWN_GLOBAL} ${start} (start $start)` }).code.plan.libraries).toHaveLength(1);
+});
+
 const REFUSED: [string, LibraryOptions, RegExp][] = [
   ['grows the memory', { fields: '(func (drop (memory.grow (i32.const 1))))' }, /grows the memory/],
   [
@@ -68,6 +76,28 @@ const REFUSED: [string, LibraryOptions, RegExp][] = [
     /global/,
   ],
   ['sets an address of the loader', { fields: '(func (global.set $generic (i32.const 1)))' }, /global/],
+  [
+    'sets a global by a function that is no start function',
+    { fields: `${OWN_GLOBAL} (func ${ADDRESS})` },
+    /global/,
+  ],
+  [
+    'sets a global sometimes',
+    {
+      fields: `${OWN_GLOBAL} (func $start (if (i32.load (global.get $memory)) (then ${ADDRESS}))) (start $start)`,
+    },
+    /global/,
+  ],
+  [
+    'sets a global to where the stack is',
+    { fields: `${OWN_GLOBAL} (func $start (global.set $own (global.get $stack))) (start $start)` },
+    /global/,
+  ],
+  [
+    'sets an address of the loader at its start',
+    { fields: '(func $start (global.set $error (i32.const 1))) (start $start)' },
+    /global/,
+  ],
   ['has another table', { fields: '(table 1 externref)' }, /a table of its own/],
   ['keeps a segment for later', { fields: '(data "later")' }, /plain data segments/],
   [

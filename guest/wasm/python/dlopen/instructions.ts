@@ -6,15 +6,20 @@
 import { BULK, featureOf, IMMEDIATE, PLAIN, SIMD } from '../../binary/opcodes.ts';
 import type { Reader } from '../../binary/reader.ts';
 
-/** Instructions that change something besides the memory and the locals, or that call. */
+/** The instructions that matter here: they change something besides the memory, they call, or they are constant. */
 export const OPCODE = {
+  end: 0x0b,
   call: 0x10,
   tailCall: 0x12,
+  globalGet: 0x23,
   globalSet: 0x24,
   tableSet: 0x26,
   memoryGrow: 0x40,
+  i32Constant: 0x41,
+  i32Add: 0x6a,
   memoryInit: 0xfc08,
   dataDrop: 0xfc09,
+  memoryFill: 0xfc0b,
   tableInit: 0xfc0c,
   elementDrop: 0xfc0d,
   tableCopy: 0xfc0e,

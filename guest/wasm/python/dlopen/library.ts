@@ -7,7 +7,7 @@
 import type { CoreImport } from '../../binary/core-module.ts';
 import { Reader } from '../../binary/reader.ts';
 import { readDylink, type Dylink } from './dylink.ts';
-import { OPCODE, readBody, type Instruction } from './instructions.ts';
+import { OPCODE, readBody } from './instructions.ts';
 import { readShape, type Place, type Shape } from './shape.ts';
 
 /** All libraries of an environment together; more would not fit into what a cell may have by default. */
@@ -105,13 +105,38 @@ const REFUSED: ReadonlyMap<number, string> = new Map([
 
 function checkCode(library: Library): void {
   const { path, shape } = library;
-  const { bytes, bodies } = shape.module;
-  const stack = importedGlobals(library).findIndex(({ name }) => name === BASES.stack);
-  const check = ({ opcode, first }: Instruction): void => {
-    const reason = REFUSED.get(opcode);
-    if (reason !== undefined) throw new LinkError(path, `${reason}, which an image would not undo`);
-    if (opcode === OPCODE.globalSet && first !== stack)
-      throw new LinkError(path, 'changes a global, which an image would not undo');
-  };
-  for (const { start, end } of bodies) readBody(new Reader(bytes, start, end), check);
+  const { bytes, bodies, imports, startFunction } = shape.module;
+  const names = importedGlobals(library).map(({ name }) => name);
+  const first = imports.filter(({ kind }) => kind === 'func').length;
+  for (const [at, { start, end }] of bodies.entries()) {
+    const setsConstants = first + at === startFunction && isStraight(new Reader(bytes, start, end), names);
+    readBody(new Reader(bytes, start, end), (instruction) => {
+      const reason = REFUSED.get(instruction.opcode);
+      if (reason !== undefined) throw new LinkError(path, `${reason}, which an image would not undo`);
+      if (instruction.opcode !== OPCODE.globalSet || names[instruction.first] === BASES.stack) return;
+      if (!setsConstants || instruction.first < names.length)
+        throw new LinkError(path, 'changes a global, which an image would not undo');
+    });
+  }
 }
+
+/**
+ * True for a start function that computes with nothing but its bases, and in one way only. Linkers make such a function
+ * to set globals that hold addresses: it runs whenever an instance is made, and always sets the same.
+ */
+function isStraight(body: Reader, names: readonly string[]): boolean {
+  let straight = true;
+  readBody(body, ({ opcode, first }) => {
+    const isBase = names[first] === BASES.memory || names[first] === BASES.table;
+    straight &&= opcode === OPCODE.globalGet ? isBase : CONSTANT_WORK.has(opcode);
+  });
+  return straight;
+}
+
+const CONSTANT_WORK: ReadonlySet<number> = new Set([
+  OPCODE.end,
+  OPCODE.globalSet,
+  OPCODE.i32Constant,
+  OPCODE.i32Add,
+  OPCODE.memoryFill,
+]);
