@@ -5,7 +5,7 @@
  */
 import { fork, spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -142,7 +142,8 @@ function installIndexPackages(): boolean {
   const draft = `${PACKAGES}.draft`;
   rmSync(draft, { recursive: true, force: true });
   const pip = ['-m', 'pip', 'install', '--quiet', '--only-binary', ':all:', '--target', draft, '-r', list];
-  if (!runProgram(PYTHON, pip) || !runProgram('cp', [list, draft])) return false;
+  if (!runProgram(PYTHON, pip)) return false;
+  copyFileSync(list, join(draft, 'requirements.txt'));
   renameSync(draft, PACKAGES);
   return true;
 }
