@@ -31,6 +31,9 @@ export function withPermissions(text: string, least: Least): string {
   setRules(changed, 'network', least.network);
   setEnv(changed, least);
   setProcesses(changed, least.processes);
+  // Inside of braces a key cannot be put in by itself.
+  const isBlock = !isMap(changed.contents) || changed.contents.flow !== true;
+  if (!isBlock) return changed.toString({ lineWidth: LINE_WIDTH });
   return KEYS.reduce((result, key) => withKey(result, key, changed), text);
 }
 
@@ -51,7 +54,7 @@ function withKey(text: string, key: string, changed: Document): string {
 
 function pairOf(document: Document, key: string): Pair | undefined {
   if (!isMap(document.contents)) return undefined;
-  return document.contents.items.find((pair) => isScalar(pair.key) && pair.key.value === key);
+  return document.contents.items.find((pair) => nameOf(pair.key) === key);
 }
 
 function valueOf(pair: Pair | undefined, document: Document): unknown {

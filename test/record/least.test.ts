@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import type { Manifest } from '../../src/manifest/manifest.ts';
+import type { CapabilityEvent } from '../../src/outcome.ts';
+import { leastFor, type Least } from '../../src/record/least.ts';
+import { readEvents } from '../../src/record/observed.ts';
+import { manifestWith } from '../load/helpers.ts';
+
+type Declared = Partial<Manifest> & Partial<Manifest['capabilities']>;
+
+/** `+` before an event that was denied is a minus: `-network GET …`. */
+function least(events: string[], declared: Declared = {}, succeeded = true): Least {
+  const event = (text: string): CapabilityEvent => {
+    const [, capability = '', asked = ''] = /^-?(\w+) (.*)$/.exec(text) ?? [];
+    return { capability: capability as CapabilityEvent['capability'], asked, declared: '' };
+  };
+  const used = events.filter((text) => !text.startsWith('-')).map(event);
+  const denied = events.filter((text) => text.startsWith('-')).map(event);
+  const { filesystem = [], network = [], ...rest } = declared;
+  const capabilities = { filesystem, network, syscalls: 'default' as const };
+  return leastFor(manifestWith({ ...rest, capabilities }), readEvents(used, denied), { succeeded });
+}
+
+describe('network', () => {
+  const rules = (events: string[], declared: Declared = {}): unknown[] =>
+    least(events, declared).network.map(({ rule }) => rule);
+
+  test('one rule per host, port and scheme, with its methods and paths', () => {
+    expect(
+      rules([
+        'network GET https://api.test/v1/a',
+        'network POST https://api.test/v1/b',
+        'network GET http://api.test:8080/',
+        'network GET https://[2001:db8::1]/',
+      ]),
+    ).toEqual([
+      { host: 'api.test', scheme: 'https', methods: ['GET', 'POST'], paths: ['/v1/a', '/v1/b'] },
+      { host: 'api.test', port: 8080, scheme: 'http', methods: ['GET'], paths: ['/'] },
+      { host: '2001:db8::1', scheme: 'https', methods: ['GET'], paths: ['/'] },
+    ]);
+  });
+
+  test('parts of a path that are data become a pattern', () => {
+    const paths = [
+      '/users/42/posts',
+      '/o/3f0c1a4e-0000-4000-8000-123456789abc',
+      '/sha/0123456789abcdef0123',
+      '/botA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6/send',
+    ];
+    expect(rules(paths.map((path) => `network GET https://a.test${path}`))).toMatchObject([
+      { paths: ['/*/send', '/o/*', '/sha/*', '/users/*/posts'] },
+    ]);
+  });
+
+  test('very many paths become their folder', () => {
+    const events = Array.from(
+      { length: 20 },
+      (_, at) => `network GET https://a.test/v1/things/name-${'x'.repeat(at)}`,
+    );
+    expect(rules(events)).toMatchObject([{ paths: ['/v1/things/*'] }]);
+  });
+
+  test('a tunnel says nothing about methods and paths, and neither does its rule', () => {
+    expect(rules(['network CONNECT https://a.test', 'network GET https://a.test/x'])).toEqual([
+      { host: 'a.test', scheme: 'https' },
+    ]);
+  });
+
+  test('a socket tells host and port', () => {
+    expect(
+      rules(['-network resolve a.test:443', '-network connect 192.0.2.7:80', '-network resolve b.test']),
+    ).toEqual([
+      { host: 'a.test', scheme: 'https' },
+      { host: '192.0.2.7', scheme: 'http' },
+      { host: 'b.test', scheme: 'https' },
+    ]);
+  });
+
+  test('a declared rule is kept as far as it was needed', () => {
+    const network = [
+      { host: '*.a.test', methods: ['GET', 'PUT'], paths: ['/api/*', '/old/*'] },
+      { host: 'b.test' },
+    ];
+    expect(rules(['network GET https://x.a.test/api/1/2'], { network })).toEqual([
+      { host: '*.a.test', methods: ['GET'], paths: ['/api/*'] },
+    ]);
+    expect(least(['network GET https://x.a.test/api/1'], { network }).unused).toEqual([
+      'network https://b.test',
+    ]);
+  });
+
+  test('what no manifest can ask for is a remark', () => {
+    const { network, remarks } = least(['-network listen on 0.0.0.0:80', '-network GET https://a_b.test/']);
+    expect(network).toEqual([]);
+    expect(remarks[0]).toContain('listen on 0.0.0.0:80');
+  });
+
+  test('methods in TLS need the operator in a native mode, and somebody says so', () => {
+    const events = ['network GET https://a.test/'];
+    expect(least(events).remarks.join()).toContain('inspect_tls');
+    expect(least(events, { execution: ['wasm'] }).remarks).toEqual([]);
+  });
+});
+
+describe('filesystem', () => {
+  const rules = (events: string[], declared: Declared = {}): string[] =>
+    least(events, declared).filesystem.map(({ rule }) => `${rule.access} ${rule.path}`);
+
+  test('a file that was read is named, several are their folder', () => {
+    expect(rules(['filesystem read /workspace/a.txt'])).toEqual(['read ${workspace}/a.txt']);
+    expect(rules(['filesystem read /workspace/in/a', 'filesystem read /workspace/in/b'])).toEqual([
+      'read ${workspace}/in',
+    ]);
+  });
+
+  test('a file that was written needs its folder', () => {
+    expect(rules(['filesystem write /workspace/out/a', 'filesystem read /workspace/out/b'])).toEqual([
+      'read-write ${workspace}/out',
+    ]);
+    expect(rules(['filesystem write /data/a'])).toEqual(['read-write /data']);
+  });
+
+  test('what a cell has for itself is left out', () => {
+    expect(
+      rules(['filesystem read /etc/hosts', 'filesystem read /skill/x', 'filesystem write /tmp/x']),
+    ).toEqual([]);
+  });
+
+  test('a declared rule is kept, with no more access than was needed', () => {
+    const filesystem = [
+      { path: 'data', access: 'read' as const },
+      { path: '${workspace}/in', access: 'read-write' as const, maxBytes: 100 },
+      { path: '${workspace}/unused', access: 'read' as const },
+      { path: '${workspace}/one.txt', access: 'read-write' as const },
+    ];
+    const events = ['filesystem read /workspace/in/deep/a', 'filesystem write /workspace/one.txt'];
+    expect(rules(events, { filesystem })).toEqual([
+      'read data',
+      'read ${workspace}/in',
+      'read-write ${workspace}/one.txt',
+    ]);
+    expect(least(events, { filesystem }).unused).toEqual(['filesystem read ${workspace}/unused']);
+  });
+
+  test('what was denied is marked as such', () => {
+    expect(least(['-filesystem read /data/x', 'filesystem read /data2/y']).filesystem).toEqual([
+      { rule: { path: '/data/x', access: 'read' }, denied: true },
+      { rule: { path: '/data2/y', access: 'read' }, denied: false },
+    ]);
+  });
+});
+
+describe('variables', () => {
+  const rule = (required: boolean, hosts: string[] = []): object => ({
+    required,
+    secret: hosts.length > 0,
+    hosts,
+  });
+
+  test('a variable that was read is required', () => {
+    expect(least(['env read REGION']).env).toEqual({ REGION: { rule: rule(true), denied: false } });
+  });
+
+  test('one that was denied is required if the call failed', () => {
+    expect(least(['-env read REGION'], {}, true).env).toMatchObject({
+      REGION: { rule: { required: false } },
+    });
+    expect(least(['-env read REGION'], {}, false).env).toMatchObject({
+      REGION: { rule: { required: true } },
+    });
+  });
+
+  test('names that every program looks at are left out', () => {
+    expect(least(['-env read TZ', '-env read PATH', '-env read PYTHONPATH']).env).toEqual({});
+  });
+
+  test('a secret is for the hosts that it was sent to', () => {
+    const events = ['env read API_KEY', 'secret send API_KEY to b.test', 'secret send API_KEY to a.test'];
+    expect(least(events).env).toEqual({ API_KEY: { rule: rule(true, ['a.test', 'b.test']), denied: false } });
+  });
+
+  test('a declared secret keeps the hosts that it was sent to', () => {
+    const env = {
+      API_KEY: { required: false, secret: true, hosts: ['*.a.test', 'b.test'], description: 'mine' },
+    };
+    expect(
+      least(['secret send API_KEY to x.a.test', 'secret send API_KEY to c.test'], { env }).env,
+    ).toMatchObject({
+      API_KEY: { rule: { required: false, hosts: ['*.a.test', 'c.test'], description: 'mine' } },
+    });
+    expect(least(['env read API_KEY'], { env }).env).toMatchObject({ API_KEY: { rule: env.API_KEY } });
+    expect(least([], { env }).unused).toEqual(['env API_KEY']);
+  });
+
+  test('what is called like a secret is taken for one, and somebody says so', () => {
+    const { env, remarks } = least(['-env read SERVICE_TOKEN', 'network GET http://a.test/'], {}, false);
+    expect(env).toEqual({ SERVICE_TOKEN: { rule: rule(true, ['a.test']), denied: true } });
+    expect(remarks.join()).toContain('--allow-secret SERVICE_TOKEN');
+    const alone = least(['-env read SERVICE_TOKEN'], {}, false);
+    expect(alone.env).toEqual({ SERVICE_TOKEN: { rule: rule(true), denied: true } });
+    expect(alone.remarks.join()).toContain('SERVICE_TOKEN looks like a secret');
+  });
+});
+
+test('processes are counted as declared, or as usual', () => {
+  expect(least(['process start ls']).processes).toBe(8);
+  expect(least(['-process start ls'], { limits: { processes: 3 } }).processes).toBe(3);
+  expect(least([], { limits: { processes: 3 } })).toMatchObject({ unused: ['limits.processes'] });
+  expect(least([], { limits: { processes: 3 } }).processes).toBeUndefined();
+});
+
+test('a call that failed is not the whole story', () => {
+  expect(least([], {}, false).remarks.join()).toContain('did not come to a good end');
+});
+
+test('modules of the standard library are no news', () => {
+  const used = ['numpy', 'json', '_ssl', 'numpy', 'requests'].map((name) => ({
+    capability: 'module' as const,
+    asked: `import ${name}`,
+    declared: '',
+  }));
+  expect(readEvents(used, []).modules).toEqual(['numpy', 'requests']);
+});

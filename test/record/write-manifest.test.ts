@@ -1,0 +1,156 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { EnvRule, FilesystemRule, NetworkRule } from '../../src/manifest/manifest.ts';
+import { parseManifest } from '../../src/manifest/parse.ts';
+import type { Least } from '../../src/record/least.ts';
+import { withPermissions } from '../../src/record/write-manifest.ts';
+
+const NOTHING: Least = { filesystem: [], network: [], env: {}, unused: [], remarks: [] };
+
+const TEXT = `# The skill of a test.
+name:   test/one       # odd spaces
+env_vars:
+  OLD: { required: false }   # gone soon
+  KEPT:
+    description: Stays as it is.
+    required: true
+execution: [ wasm,subprocess ]
+capabilities:
+  # Where it goes.
+  network:
+    - { host: kept.test }  # still needed
+    - host: gone.test
+  syscalls: strict
+limits: { timeout: 20s, processes: 4 }
+constitution: |
+  Be kind.
+`;
+
+const granted = <T>(rule: T, denied = false): { rule: T; denied: boolean } => ({ rule, denied });
+
+test('all that is no permission stays to the letter', () => {
+  const kept = { required: true, secret: false, hosts: [], description: 'Stays as it is.' };
+  const after = withPermissions(TEXT, {
+    ...NOTHING,
+    network: [
+      granted({ host: 'kept.test' }),
+      granted<NetworkRule>({ host: 'new.test', methods: ['GET'] }, true),
+    ],
+    env: { KEPT: granted<EnvRule>(kept) },
+    processes: 4,
+  });
+  expect(after).toBe(`# The skill of a test.
+name:   test/one       # odd spaces
+env_vars:
+  KEPT:
+    description: Stays as it is.
+    required: true
+execution: [ wasm,subprocess ]
+capabilities:
+  # Where it goes.
+  network:
+    - { host: kept.test } # still needed
+    - { host: new.test, methods: [ GET ] } # asked for, and denied in this run
+  syscalls: strict
+limits: { timeout: 20s, processes: 4 }
+constitution: |
+  Be kind.
+`);
+});
+
+test('a manifest that asks for just that is not touched', () => {
+  const text = `name: a/b\ncapabilities:\n    network: [{host: a.test}]   # why\n`;
+  expect(withPermissions(text, { ...NOTHING, network: [granted({ host: 'a.test' })] })).toBe(text);
+});
+
+test.each([
+  'name: a/b',
+  'name: a/b\ncapabilities:\n',
+  'name: a/b\nenv_vars:\ncapabilities: {}\nlimits: {}\n',
+])('keys that are missing or empty are filled: %j', (text) => {
+  const filesystem: FilesystemRule[] = [{ path: '${workspace}', access: 'read' }];
+  const least = { ...NOTHING, filesystem: filesystem.map((rule) => granted(rule)), processes: 8 };
+  const { manifest } = parseManifest(withPermissions(text, least), { file: 'm' });
+  expect(manifest.capabilities.filesystem).toEqual(filesystem);
+  expect(manifest.limits.processes).toBe(8);
+  expect(manifest.declaresCapabilities).toBe(true);
+});
+
+test('a manifest in JSON stays one', () => {
+  const text = JSON.stringify({ name: 'a/b', capabilities: { network: [{ host: 'b.test' }] } }, null, 2);
+  const after = withPermissions(text, { ...NOTHING, network: [granted({ host: 'a.test' })], processes: 2 });
+  expect(after).toMatch(/^\{/);
+  expect(parseManifest(after, { file: 'm' }).manifest).toMatchObject({
+    capabilities: { network: [{ host: 'a.test' }] },
+    limits: { processes: 2 },
+  });
+});
+
+test('aliases are written out', () => {
+  const text = `name: a/b\nx: &h [a.test]\nenv_vars:\n  K: { secret: true, hosts: *h }\n  L: {}\n`;
+  const rule: EnvRule = { required: false, secret: true, hosts: ['a.test'] };
+  const after = withPermissions(text, { ...NOTHING, env: { K: granted(rule) } });
+  expect(parseManifest(after, { file: 'm' }).manifest.env).toEqual({ K: rule });
+});
+
+const host = fc.constantFrom('a.test', '*.b.test', '192.0.2.1', '2001:db8::1');
+const network = fc.array(
+  fc.record(
+    {
+      host,
+      port: fc.integer({ min: 1, max: 65_535 }),
+      scheme: fc.constantFrom('http' as const, 'https' as const),
+      methods: fc.uniqueArray(fc.constantFrom('GET', 'POST'), { minLength: 1 }),
+      paths: fc.uniqueArray(
+        fc.constantFrom('/', '/a*', '/b: #c', '/{d}').filter((path) => !/[ #]/.test(path)),
+        {
+          minLength: 1,
+        },
+      ),
+    },
+    { requiredKeys: ['host'] },
+  ),
+  { maxLength: 4 },
+);
+const filesystem = fc.array(
+  fc.record({
+    path: fc.constantFrom('${workspace}', '${workspace}/a b', '/data/#x', '/data/ü: y'),
+    access: fc.constantFrom('read' as const, 'read-write' as const),
+  }),
+  { maxLength: 3 },
+);
+const env = fc.dictionary(
+  fc.constantFrom('KEPT', 'OLD', 'A', 'B_2'),
+  fc.boolean().chain((secret) =>
+    fc.record({
+      required: fc.boolean(),
+      secret: fc.constant(secret),
+      hosts: secret ? fc.uniqueArray(host, { minLength: 1 }) : fc.constant([]),
+    }),
+  ),
+);
+
+test('what is written is read back, whatever was there', () => {
+  fc.assert(
+    fc.property(
+      network,
+      filesystem,
+      env,
+      fc.constantFrom(TEXT, 'name: test/one\n', '{"name": "test/one", "env_vars": {"OLD": {}}}'),
+      (rules, paths, variables, text) => {
+        const least: Least = {
+          ...NOTHING,
+          network: rules.map((rule) => granted(rule as NetworkRule)),
+          filesystem: paths.map((rule) => granted(rule, true)),
+          env: Object.fromEntries(Object.entries(variables).map(([name, rule]) => [name, granted(rule)])),
+        };
+        const { manifest } = parseManifest(withPermissions(text, least), { file: 'm' });
+        expect(manifest.capabilities.network).toEqual(rules);
+        expect(manifest.capabilities.filesystem).toEqual(paths);
+        const read = Object.entries(manifest.env).map(([name, { description: _, ...rule }]) => [name, rule]);
+        expect(Object.fromEntries(read)).toEqual(variables);
+        expect(manifest.limits.processes).toBeUndefined();
+      },
+    ),
+  );
+});
