@@ -30,6 +30,15 @@ network: { allow: ["*.example.com"], allow_private: ["127.0.0.1", "::1"] }
     });
   });
 
+  it('reads how fresh Python in Wasm has to be', () => {
+    expect(parse('python_wasm: { strict: true }').pythonWasm).toEqual({ newInstance: false, strict: true });
+    expect(parse('python_wasm: { new_instance: true }').pythonWasm).toEqual({
+      newInstance: true,
+      strict: false,
+    });
+    expect(thrownBy(() => parse('python_wasm: { fresh: true }')).message).toContain('"python_wasm.fresh"');
+  });
+
   it('can forbid everything with empty lists', () => {
     const policy = parse('filesystem: { allow: [] }\nenv: { allow: [] }\nnetwork: { allow: [] }');
     expect([policy.filesystem.allow, policy.env.allow, policy.network.allow]).toEqual([[], [], []]);

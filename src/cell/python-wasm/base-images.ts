@@ -59,6 +59,7 @@ export class BaseImages {
   /** For one process. When the image is worn out, the next ones get another, which is made meanwhile. */
   take(): BaseImage {
     const { maxStarts = MAX_STARTS } = this.#options;
+    this.#look();
     if (++this.#starts > maxStarts || this.#isTooOld) void this.#renew();
     return this.newest;
   }
@@ -73,12 +74,18 @@ export class BaseImages {
     return Date.now() - Number.parseInt(this.#newest, 10) > maxAgeMs;
   }
 
+  /** Another runtime may have made a newer one, and removed what we knew. */
+  #look(): void {
+    const newest = newestIn(this.#folder);
+    if (newest !== this.#newest) this.#starts = 0;
+    this.#newest = newest;
+  }
+
   /** A failure leaves things as they are: the old image works, and the next start tries again. */
   #renew(): Promise<void> {
     this.#renewal ??= addImage(this.#options, this.#folder)
       .then(() => {
-        this.#newest = newestIn(this.#folder);
-        this.#starts = 0;
+        this.#look();
         removeOld(this.#folder);
       })
       .catch(() => undefined)

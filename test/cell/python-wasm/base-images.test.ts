@@ -43,6 +43,14 @@ test('an image that is too old is replaced before anything starts from it', asyn
   expect(hashWith(renewed)).not.toBe(hashWith(young));
 }, 60_000);
 
+test('a runtime takes what another has made meanwhile', async () => {
+  const long = await BaseImages.open({ home, wall });
+  const before = long.take();
+  for (let round = 0; round < 2; round++) await BaseImages.open({ home, wall, maxAgeMs: 0 });
+  expect(existsSync(before.base)).toBe(false);
+  expect(existsSync(long.take().base)).toBe(true);
+}, 60_000);
+
 test('after so many processes the next ones start from another, and the oldest goes away', async () => {
   const images = await BaseImages.open({ home, wall, maxStarts: 2 });
   const first = images.take();
