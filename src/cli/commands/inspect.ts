@@ -80,7 +80,8 @@ function asJson({ bundle }: Skill, plan: Plan | SkillError): Record<string, unkn
     warnings,
   };
   if (plan instanceof SkillError) return { ...shared, runs: false, error: plan.toBody() };
-  const { choice, grant, enforces } = plan;
+  const { choice, grant, enforces, engine } = plan;
   // Values of variables are for the cell, not for a terminal.
-  return { ...shared, runs: true, mode: choice, grant: { ...grant, env: Object.keys(grant.env) }, enforces };
+  const shown = { ...grant, env: Object.keys(grant.env) };
+  return { ...shared, runs: true, mode: choice, grant: shown, fixed_env: engine.fixedEnv(grant), enforces };
 }
