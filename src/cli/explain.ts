@@ -27,7 +27,9 @@ function grantLines(plan: Plan): string[] {
     ...grant.filesystem.map((path) => `${path.access} ${path.host} (as ${path.guest})`),
     ...grant.network.map((rule) => `connect to ${rule.host}`),
     ...Object.keys(grant.env).map((name) => `read the variable ${name}`),
-    ...(grant.secrets ?? []).map(({ name, hosts }) => `send the secret ${name} to ${hosts.join(', ')}, without seeing it`),
+    ...(grant.secrets ?? []).map(
+      ({ name, hosts }) => `send the secret ${name} to ${hosts.join(', ')}, without seeing it`,
+    ),
     `see the variables of every cell: ${Object.keys(plan.engine.fixedEnv(grant)).join(', ') || 'none'}`,
     grant.limits.processes > 0 ? `start ${grant.limits.processes} processes` : 'start no process',
   ];

@@ -118,10 +118,10 @@ function setProcesses(document: Document, processes: number | undefined): void {
   if (limits.items.length === 0) document.delete('limits');
 }
 
-/** The map under this key; a key that is missing or empty gets one. */
+/** The map under this key; a key that is missing or empty gets one that can be written in lines. */
 function mapAt(document: Document, key: string): YAMLMap {
   const present: unknown = document.get(key, true);
-  if (isMap(present)) return present;
+  if (isMap(present) && present.items.length > 0) return present;
   const made = new YAMLMap();
   document.set(key, made);
   return made;
