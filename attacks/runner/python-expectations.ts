@@ -35,7 +35,7 @@ export const PYTHON_ATTACKS: readonly PythonAttack[] = [
   // Acts outside the grant that the harness or the broker sees and reports.
   ...group(
     `py_run_shell py_start_program py_fork py_spawn py_walk_subclasses py_unpickle_program py_connect
-     py_send_datagram py_listen py_resolve py_read_secret py_write_bundle py_climb_out`,
+     py_send_datagram py_resolve py_read_secret py_write_bundle py_climb_out`,
     ['capability_denied'],
   ),
   ...group('py_exec', ['capability_denied'], { control: NO_REPLY }),
@@ -43,7 +43,7 @@ export const PYTHON_ATTACKS: readonly PythonAttack[] = [
     control: { none: 'Only this engine has its library in one file.' },
   }),
   ...group(
-    `py_fetch_other_path py_fetch_other_port py_fetch_redirect py_fetch_dots py_fetch_other_method
+    `py_fetch_other_path py_fetch_redirect py_fetch_dots py_fetch_other_method
      py_connect_beside_rule`,
     ['capability_denied'],
     { web: true },
@@ -57,7 +57,7 @@ export const PYTHON_ATTACKS: readonly PythonAttack[] = [
   ),
   ...group('py_follow_link', ['skill_error', 'capability_denied'], { link: true }),
   ...group('py_kill_neighbour', ['skill_error'], { control: { judge: 'kills-neighbour' } }),
-  ...group('py_fetch_huge py_hold_responses', ['skill_error'], { web: true }),
+  ...group('py_fetch_huge py_hold_responses', ['skill_error'], { web: true, timeout: 30_000 }),
   ...group('py_smuggle_target', ['skill_error', 'capability_denied'], { web: true }),
 
   // The skill looks and finds nothing.
@@ -85,7 +85,7 @@ export const PYTHON_ATTACKS: readonly PythonAttack[] = [
 
   // The channel, and replies.
   ...group('py_forge_denials', ['ok'], { control: { judge: 'chokes-reader' } }),
-  ...group('py_forge_frames py_send_garbage py_announce_huge_frame py_reply_deep', ['skill_error'], {
+  ...group('py_forge_frames py_announce_huge_frame py_reply_deep', ['skill_error'], {
     control: { judge: 'chokes-reader' },
   }),
   ...limited('py_announce_huge_payload', ['output'], { control: { judge: 'chokes-reader' } }),
@@ -111,8 +111,6 @@ export const PYTHON_ATTACKS: readonly PythonAttack[] = [
     control: NO_REPLY,
   }),
   ...writer('wipe_data', 'Overwrites all data of the interpreter.', ['skill_error']),
-  ...writer('wipe_heap', 'Overwrites all objects of the interpreter.', ['skill_error']),
-  ...writer('read_beyond', 'Reads beyond the end of the memory.', ['skill_error']),
   ...writer('write_beyond', 'Writes beyond the end of the memory.', ['skill_error']),
   ...writer('print_beyond', 'Has the host read from beyond the end of the memory.', ['skill_error']),
   ...writer('fill_beyond', 'Has the host write beyond the end of the memory.', ['skill_error']),
@@ -146,16 +144,13 @@ export const PYTHON_ATTACKS: readonly PythonAttack[] = [
     ['timeout', 'cpu'],
     HANGS,
   ),
-  ...limited('py_sleep py_wait', ['timeout'], HANGS),
+  ...limited('py_sleep', ['timeout'], HANGS),
   ...limited('py_fetch_slow', ['timeout'], { ...HANGS, web: true }),
-  ...limited(
-    'py_fill_memory py_take_memory_at_once py_unzip_bomb py_unpickle_bomb py_fill_memory_at_import',
-    ['memory'],
-  ),
+  ...limited('py_fill_memory py_take_memory_at_once py_unzip_bomb py_fill_memory_at_import', ['memory']),
   ...limited('py_fill_scratch py_make_sparse_file py_make_many_files', ['scratch']),
   ...group('py_truncate_files', ['ok'], { control: { none: 'A kernel counts the memory of files.' } }),
   ...limited('py_start_thread_raw', ['processes']),
-  ...limited('py_flood_stdout py_flood_stderr', ['output'], { control: { judge: 'floods' } }),
+  ...limited('py_flood_stdout', ['output'], { control: { judge: 'floods' } }),
   ...limited('py_flood_small_writes', ['output', 'timeout', 'cpu'], HANGS),
   ...group('py_recurse py_recurse_in_c py_recurse_in_parser py_recurse_in_expressions', ['skill_error'], {
     control: NO_REPLY,

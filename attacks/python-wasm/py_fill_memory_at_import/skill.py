@@ -1,6 +1,6 @@
 """Fills the memory when it is loaded."""
 
-HELD = [bytearray(1 << 20) for _ in range(320)]
+HELD = [bytearray(1 << 20) for _ in range(120)]
 
 
 def execute(params):

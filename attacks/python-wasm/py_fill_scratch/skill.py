@@ -3,6 +3,6 @@
 def execute(params):
     for place in ("/tmp", "/dev/shm"):
         with open(place + "/big", "wb") as file:
-            for _ in range(50):
+            for _ in range(4):
                 file.write(bytes(1 << 20))
-    return {"succeeded": True, "evidence": "100 MiB"}
+    return {"succeeded": True, "evidence": "8 MiB"}

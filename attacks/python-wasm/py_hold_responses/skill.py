@@ -5,7 +5,7 @@ import http.client
 
 def execute(params):
     held = []
-    for _ in range(60):
+    for _ in range(40):
         connection = http.client.HTTPConnection("127.0.0.1", params["web_port"])
         connection.request("GET", "/open/harmless")
         held.append(connection.getresponse())

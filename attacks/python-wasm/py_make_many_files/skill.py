@@ -1,6 +1,6 @@
 """Makes empty files until there is no room for their names."""
 
 def execute(params):
-    for number in range(140_000):
+    for number in range(5000):
         open("/tmp/%d" % number, "wb", buffering=0).close()
-    return {"succeeded": True, "evidence": "140000 files"}
+    return {"succeeded": True, "evidence": "5000 files"}

@@ -1,4 +1,4 @@
-"""Unpacks an archive of some hundred kilobytes to hundreds of megabytes."""
+"""Unpacks an archive of some kilobytes to a hundred megabytes."""
 
 import zlib
 
@@ -7,5 +7,5 @@ def execute(params):
     packer = zlib.compressobj(9, wbits=-15)
     block = bytes(1 << 20)
     first, again = (packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
-    bomb = first + again * 319 + packer.flush()
-    return {"succeeded": len(zlib.decompress(bomb, wbits=-15)) > 0, "evidence": "320 MiB from %d bytes" % len(bomb)}
+    bomb = first + again * 119 + packer.flush()
+    return {"succeeded": len(zlib.decompress(bomb, wbits=-15)) > 0, "evidence": "120 MiB from %d bytes" % len(bomb)}

@@ -46,16 +46,6 @@ def wipe_data(params):
         memory[at : at + 4096] = b"\xff" * 4096
 
 
-def wipe_heap(params):
-    memory = everything()
-    for at in range(id(kept), id(kept) + (8 << 20), 4096):
-        memory[at : at + 4096] = b"\xff" * 4096
-
-
-def read_beyond(params):
-    return everything()[0x7FFF0000]
-
-
 def write_beyond(params):
     everything()[0x7FFF0000] = 1
 

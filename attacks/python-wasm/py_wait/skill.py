@@ -1,7 +1,0 @@
-"""Waits for what never comes."""
-
-import select
-
-
-def execute(params):
-    select.select([], [], [], 3600)
