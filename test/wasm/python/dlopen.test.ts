@@ -53,6 +53,39 @@ test('without libraries nothing is planned', () => {
   expect(linkLibraries(engine, new Map())).toBeUndefined();
 });
 
+test('a function that a library imports from itself is one that calls it through the table', () => {
+  const imports = '(import "env" "twice" (func $twice (param i32 f64) (result f64)))';
+  const fields = `(func (export "twice") (param i32 f64) (result f64) (f64.mul (local.get 1) (f64.const 2)))
+    (func (export "four_times") (param f64) (result f64)
+      (call $twice (i32.const 0) (call $twice (i32.const 0) (local.get 0))))`;
+  const { code } = link({ imports, fields });
+  const [own] = code.plan.libraries[0]?.own ?? [];
+  expect(own).toMatchObject({ name: 'twice', params: [0x7f, 0x7c], results: [0x7c] });
+  const table = new WebAssembly.Table({ element: 'anyfunc', initial: code.plan.tableSlots });
+  const thunk = new WebAssembly.Instance(code.thunks[0] as WebAssembly.Module, { env: { table } }).exports[
+    'twice'
+  ];
+  const real = wat(
+    '(module (func (export "f") (param i32 f64) (result f64) (f64.mul (local.get 1) (f64.const 2))))',
+  );
+  table.set(
+    own?.slot ?? 0,
+    new WebAssembly.Instance(new WebAssembly.Module(real)).exports['f'] as CallableFunction,
+  );
+  expect((thunk as (first: number, second: number) => number)(1, 21)).toBe(42);
+});
+
+test('a library that ends the guest gets the function of the engine that does so', () => {
+  const { engineExports } = link({ imports: '(import "env" "exit" (func (param i32)))' });
+  expect(engineExports).toContain('_Exit');
+});
+
+test('the constructors of the engine are never those of a library', () => {
+  const { code, engineExports } = link({ imports: '(import "env" "__wasm_call_ctors" (func))' });
+  expect(code.plan.libraries[0]?.own).toHaveLength(1);
+  expect(engineExports).not.toContain('__wasm_call_ctors');
+});
+
 const OWN_GLOBAL = '(global $own (mut i32) (i32.const 0))';
 const ADDRESS = '(global.set $own (i32.add (global.get $memory) (i32.const 8)))';
 
@@ -125,7 +158,6 @@ const REFUSED: [string, LibraryOptions, RegExp][] = [
     { imports: '(import "env" "emscripten_stack_set_limits" (func))' },
     /stack_set/,
   ],
-  ['wants the constructors', { imports: '(import "env" "__wasm_call_ctors" (func))' }, /__wasm_call_ctors/],
   ['wants a reference', { imports: '(import "env" "_hiwire_set" (func))' }, /_hiwire_set/],
   [
     'wants a variable that is not there',

@@ -7,11 +7,22 @@
 /* oxlint-disable no-underscore-dangle -- names of the C library */
 import { BASES } from './library.ts';
 import type { LibraryPlan, LinkPlan } from './plan.ts';
+import { engineName } from './symbols.ts';
+import { thunkModule } from './thunks.ts';
 
 /** Compiled once per process. */
 export interface LibraryCode {
   plan: LinkPlan;
   modules: WebAssembly.Module[];
+  /** Stand-ins for what each imports from itself. */
+  thunks: (WebAssembly.Module | undefined)[];
+}
+
+export function libraryCode(plan: LinkPlan, modules: WebAssembly.Module[]): LibraryCode {
+  const thunks = plan.libraries.map(({ own }) =>
+    own.length === 0 ? undefined : new WebAssembly.Module(thunkModule(own)),
+  );
+  return { plan, modules, thunks };
 }
 
 export interface AttachOptions extends LibraryCode {
@@ -19,16 +30,24 @@ export interface AttachOptions extends LibraryCode {
   engine: WebAssembly.Exports;
 }
 
+interface ImportSources extends AttachOptions {
+  library: LibraryPlan;
+  /** What it imports from itself. */
+  own: WebAssembly.Exports;
+}
+
 export class Libraries {
   readonly #instances: WebAssembly.Exports[] = [];
 
   constructor(options: AttachOptions) {
-    const { plan, modules, engine } = options;
+    const { plan, modules, thunks, engine } = options;
     const table = engine['__indirect_function_table'] as WebAssembly.Table;
     table.grow(plan.tableSlots - table.length);
     for (const [index, library] of plan.libraries.entries()) {
-      const imports = this.#imports(modules[index] as WebAssembly.Module, library, options);
-      this.#instances.push(new WebAssembly.Instance(modules[index] as WebAssembly.Module, imports).exports);
+      const module = modules[index] as WebAssembly.Module;
+      const stand = thunks[index] && new WebAssembly.Instance(thunks[index], { env: { table } }).exports;
+      const imports = this.#imports(module, { ...options, library, own: stand ?? {} });
+      this.#instances.push(new WebAssembly.Instance(module, imports).exports);
     }
     for (const { slot, library, name } of plan.added) {
       const owner = library === undefined ? engine : this.#instances[library];
@@ -42,29 +61,25 @@ export class Libraries {
       for (const exports of this.#instances) (exports[step] as (() => void) | undefined)?.();
   }
 
-  #imports(module: WebAssembly.Module, plan: LibraryPlan, options: AttachOptions): WebAssembly.Imports {
+  #imports(module: WebAssembly.Module, sources: ImportSources): WebAssembly.Imports {
     const imports: WebAssembly.Imports = {};
     for (const { module: from, name } of WebAssembly.Module.imports(module)) {
       const group = (imports[from] ??= {});
-      group[name] = this.#importOf(from, name, { ...options, library: plan });
+      group[name] = this.#importOf(from, name, sources);
     }
     return imports;
   }
 
-  #importOf(
-    from: string,
-    name: string,
-    { engine, library, memory }: AttachOptions & { library: LibraryPlan },
-  ): unknown {
+  #importOf(from: string, name: string, { engine, library, memory, own }: ImportSources): unknown {
     // Nothing sets them; they are mutable because the type of the import says so.
     if (from === 'GOT.mem') return i32(library.addresses[name], true);
     if (from === 'GOT.func') return i32(library.slots[name], true);
     if (name === BASES.memory) return i32(library.memoryBase, false);
     if (name === BASES.table) return i32(library.tableBase, false);
     if (name === 'memory') return memory;
-    const giver = library.needed.find((index) => Object.hasOwn(this.#instances[index] ?? {}, name));
-    const exports = giver === undefined ? engine : this.#instances[giver];
-    return exports?.[name];
+    if (Object.hasOwn(own, name)) return own[name];
+    const giver = Object.hasOwn(library.given, name) ? library.given[name] : undefined;
+    return giver === undefined ? engine[engineName(name)] : this.#instances[giver]?.[name];
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { LibraryCode } from './attach.ts';
+import { libraryCode, type LibraryCode } from './attach.ts';
 import type { LinkPlan } from './plan.ts';
 
 /** Where the guest sees the packages. */
@@ -26,7 +26,7 @@ export function loadLibraries(plan: LinkPlan, folder: string): LibraryCode {
     if (digestOf(bytes) !== sha256) throw new Error(`${path} is not the library that was checked`);
     return new WebAssembly.Module(bytes);
   });
-  return { plan, modules };
+  return libraryCode(plan, modules);
 }
 
 export function digestOf(bytes: Uint8Array): string {

@@ -5,7 +5,7 @@
  */
 import { stackEnd } from '../engine/boot.ts';
 import { trampolineModule } from '../engine/trampoline.ts';
-import type { LibraryCode } from './attach.ts';
+import { libraryCode, type LibraryCode } from './attach.ts';
 import { readLibrary } from './library.ts';
 import { inOrder } from './order.ts';
 import { planLinks } from './plan.ts';
@@ -37,5 +37,5 @@ export function linkTo(symbols: EngineSymbols, libraries: ReadonlyMap<string, Ui
     firstSlot: symbols.tableSlots + 1,
   });
   const modules = ordered.map(({ shape }) => new WebAssembly.Module(shape.module.bytes));
-  return { code: { plan, modules }, trampoline: trampolineModule(arities), engineExports };
+  return { code: libraryCode(plan, modules), trampoline: trampolineModule(arities), engineExports };
 }

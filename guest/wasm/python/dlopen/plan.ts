@@ -4,9 +4,11 @@
  *
  * @module
  */
+import type { FuncType } from '../../binary/core-types.ts';
 import { digestOf } from './files.ts';
 import { importedGlobals, LinkError, type Library } from './library.ts';
-import { arityOf, type EngineSymbols } from './symbols.ts';
+import { arityOf, engineName, type EngineSymbols } from './symbols.ts';
+import type { OwnFunction } from './thunks.ts';
 
 /** Entry points of extension modules; Python asks for no others. */
 const ENTRY_POINT = /^PyInit_/;
@@ -32,8 +34,11 @@ export interface LibraryPlan {
   /** Values of its imports from `GOT.mem` and `GOT.func`. */
   addresses: Record<string, number>;
   slots: Record<string, number>;
-  /** Indices of the libraries that give it functions. */
+  /** Indices of the libraries whose symbols it uses. */
   needed: number[];
+  /** Functions that it imports from one of them, and from itself; all others come from the engine. */
+  given: Record<string, number>;
+  own: OwnFunction[];
 }
 
 export interface PlanOptions {
@@ -81,7 +86,10 @@ class Planner {
   add(library: Library): void {
     const plan = this.#place(library);
     const index = this.#plan.libraries.push(plan) - 1;
-    this.#bindFunctions(library, plan);
+    for (const { kind, module, name, type = 0 } of library.shape.module.imports) {
+      if (module === 'env' && kind === 'tag') this.#useTag(library.path, name);
+      if (module === 'env' && kind === 'func') this.#bindFunction(index, name, type);
+    }
     for (const { module, name } of importedGlobals(library)) {
       if (module === 'GOT.mem') plan.addresses[name] = this.#address(library, index, name);
       else if (module === 'GOT.func') plan.slots[name] = this.#slot(library, index, name);
@@ -106,6 +114,8 @@ class Planner {
       addresses: {},
       slots: {},
       needed: needed.map((name) => this.#find(path, name)),
+      given: {},
+      own: [],
     };
   }
 
@@ -116,15 +126,16 @@ class Planner {
     return index;
   }
 
-  #bindFunctions({ path, shape }: Library, { needed }: LibraryPlan): void {
-    for (const { kind, module, name } of shape.module.imports) {
-      if (module !== 'env') continue;
-      if (kind === 'tag') this.#useTag(path, name);
-      if (kind !== 'func' || needed.some((index) => this.#exportOf(index, name, 'func') !== undefined))
-        continue;
-      if (!this.#engine.functions.has(name)) throw missing(path, `function ${name}`);
-      this.#used.add(name);
-    }
+  /** The engine's symbols come first, then those of the library itself, then those of the libraries that it needs. */
+  #bindFunction(index: number, name: string, type: number): void {
+    const [library, plan] = [this.#libraries[index] as Library, this.#plan.libraries[index] as LibraryPlan];
+    if (this.#engine.functions.has(engineName(name))) return void this.#used.add(engineName(name));
+    const owner = this.#ownerOf(index, name, 'func');
+    if (owner === undefined) throw missing(library.path, `function ${name}`);
+    if (owner !== index) return void (plan.given[name] = owner);
+    const { params, results } = library.shape.module.types[type] as FuncType;
+    const slot = this.#librarySlot(index, name);
+    plan.own.push({ name, slot, params: [...params], results: [...results] });
   }
 
   #useTag(path: string, name: string): void {
@@ -138,36 +149,34 @@ class Planner {
     )?.index;
   }
 
-  /** The engine's symbols come first, then those of the library itself, then those of the libraries that it needs. */
-  #owners(index: number): number[] {
-    return [index, ...(this.#plan.libraries[index]?.needed ?? [])];
+  #ownerOf(index: number, name: string, kind: 'func' | 'global'): number | undefined {
+    const owners = [index, ...(this.#plan.libraries[index]?.needed ?? [])];
+    return owners.find((one) => this.#exportOf(one, name, kind) !== undefined);
   }
 
   #address({ path, dylink }: Library, index: number, name: string): number {
     const own = this.#engine.variables.get(name);
     if (own !== undefined) return own;
-    for (const owner of this.#owners(index)) {
-      const global = this.#exportOf(owner, name, 'global');
-      if (global !== undefined) return this.#addressOf(owner, global);
-    }
+    const owner = this.#ownerOf(index, name, 'global');
+    if (owner !== undefined) return this.#addressOf(owner, name);
     if (dylink.weak.has(name)) return 0;
     throw missing(path, `variable ${name}`);
   }
 
   /** What a library exports is an offset from its own base. */
-  #addressOf(owner: number, global: number): number {
-    const library = this.#libraries[owner];
-    const imported = library ? importedGlobals(library).length : 0;
-    const start = library?.shape.globals[global - imported]?.start;
-    if (!library || !start || start.global !== undefined)
-      throw new LinkError(library?.path ?? '', 'exports a variable at no known place');
+  #addressOf(owner: number, name: string): number {
+    const library = this.#libraries[owner] as Library;
+    const global = (this.#exportOf(owner, name, 'global') ?? 0) - importedGlobals(library).length;
+    const start = library.shape.globals[global]?.start;
+    if (!start || start.global !== undefined)
+      throw new LinkError(library.path, `exports ${name} at no known place`);
     return (this.#plan.libraries[owner]?.memoryBase ?? 0) + start.offset;
   }
 
   #slot({ path, dylink }: Library, index: number, name: string): number {
-    const own = this.#engine.functions.get(name);
-    if (own !== undefined) return this.#engineSlot(name, own);
-    const owner = this.#owners(index).find((one) => this.#exportOf(one, name, 'func') !== undefined);
+    const own = this.#engine.functions.get(engineName(name));
+    if (own !== undefined) return this.#engineSlot(engineName(name), own);
+    const owner = this.#ownerOf(index, name, 'func');
     if (owner !== undefined) return this.#librarySlot(owner, name);
     if (dylink.weak.has(name)) return 0;
     throw missing(path, `function ${name}`);

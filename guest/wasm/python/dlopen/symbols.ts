@@ -12,6 +12,14 @@ import type { Shape } from './shape.ts';
 
 const EXTERNREF = 0x6f;
 
+/** `exit` is JavaScript in this engine. What it would run besides ending the guest makes no difference to a cell. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([['exit', '_Exit']]);
+
+/** The name under which the engine exports what libraries know by this one. */
+export function engineName(name: string): string {
+  return OTHER_NAMES.get(name) ?? name;
+}
+
 export interface EngineSymbols {
   /** Index of the function. */
   functions: Map<string, number>;
