@@ -54,6 +54,20 @@ describe('assertEnforceable', () => {
     expect(() => check(SETTERS[field], tableWithout())).not.toThrow();
   });
 
+  it.each([
+    ['https', true],
+    ['wss', true],
+    ['http', false],
+  ] as const)('a secret for a host with %s is inside TLS: %s', (scheme, isInside) => {
+    const manifest = {
+      ...capableManifest({ network: [{ host: '*.example.com', scheme }] }),
+      env: { KEY: { required: false, secret: true, hosts: ['api.example.com'] } },
+    };
+    const act = (): void => check(manifest, tableWithout('network.inside_tls'));
+    if (isInside) expect(thrownBy(act).detail).toMatchObject({ fields: ['network.inside_tls'] });
+    else expect(act).not.toThrow();
+  });
+
   it('accepts a manifest that sets nothing even where nobody enforces anything', () => {
     expect(() => check(exampleManifest(), tableWithout(...ENFORCED_FIELDS))).not.toThrow();
   });
