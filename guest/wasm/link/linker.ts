@@ -10,7 +10,7 @@ import type { AbiType, FuncType } from '../abi/types.ts';
 import { callLifted, makeTrampoline } from './calls.ts';
 import { LinkError } from './errors.ts';
 import { indexHost, unversioned } from './host-imports.ts';
-import type { Image } from './image.ts';
+import type { Image } from '../imaged/image.ts';
 import { outcomeOf, type Outcome } from './outcome.ts';
 import type { CoreModuleInput, LiftSpec, LinkPlan } from './plan.ts';
 import { prepareRoot } from './preparation.ts';

@@ -11,7 +11,7 @@
 import { GuestEnd } from '../contract.ts';
 import { AbiContext, type Border, type TransferBudget } from '../abi/context.ts';
 import { HandleTable, type HandleQuota } from '../abi/resources.ts';
-import { Image } from './image.ts';
+import { Image } from '../imaged/image.ts';
 import type { CoreExport, CoreItem, LinkPlan, Step } from './plan.ts';
 
 export interface CallLimits {

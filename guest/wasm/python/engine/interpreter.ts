@@ -5,6 +5,7 @@
  * @module
  */
 /* oxlint-disable no-underscore-dangle -- names of the C library */
+import { layImage } from '../../imaged/memory.ts';
 import type { Context } from '../host/context.ts';
 import { BridgeAlarm, engineImports } from '../host/imports.ts';
 import { Libraries, type LibraryCode } from '../dlopen/attach.ts';
@@ -106,9 +107,7 @@ export class Interpreter {
 
   /** Makes the instance what it was when the image was taken. Nothing in the guest's memory is asked or trusted. */
   restore(image: Image, layout: Layout): void {
-    const { bytes } = this.memory;
-    bytes.set(image.memory);
-    bytes.fill(0, image.memory.length);
+    layImage(this.memory.bytes, image.memory);
     this.exports.emscripten_stack_set_limits(layout.stackHigh, layout.stackLow);
     this.exports.__stack_pointer.value = image.stackPointer;
     this.alarm.reset();

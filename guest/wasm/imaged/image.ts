@@ -1,10 +1,16 @@
 /**
- * What the core instances of a component are right after their start: bytes of memories and values of globals. Only for
- * modules of which the installer knows that there is no more to them.
+ * What core instances are at one moment, such as right after their start: bytes of memories and values of globals. Only
+ * for modules of which the installer knows that there is no more to them.
  *
  * @module
  */
-import type { Step } from './plan.ts';
+import type { ModuleState } from '../contract.ts';
+import { layImage } from './memory.ts';
+
+/** Where the state of one instance is; undefined: some of it cannot be reached. */
+interface Stateful {
+  state: ModuleState | undefined;
+}
 
 /** What an instance can change, in the order of the plan. */
 interface State {
@@ -22,29 +28,27 @@ export class Image {
   }
 
   /** Undefined where some instance may have state that cannot be reached. */
-  static of(steps: readonly Step[], exports: readonly WebAssembly.Exports[]): Image | undefined {
+  static of(steps: readonly Stateful[], exports: readonly WebAssembly.Exports[]): Image | undefined {
     const state = stateOf(steps, exports);
     return state && new Image(state);
   }
 
   /** Makes other instances of the same plan, or the same ones, what this is a picture of. False: they are too large. */
-  restore(steps: readonly Step[], exports: readonly WebAssembly.Exports[]): boolean {
+  restore(steps: readonly Stateful[], exports: readonly WebAssembly.Exports[]): boolean {
     const state = stateOf(steps, exports);
     // A memory never shrinks, and a guest can ask how large it is.
     if (!state || state.memories.some(({ buffer }, at) => buffer.byteLength !== this.#memories[at]?.size))
       return false;
     for (const [at, { buffer }] of state.memories.entries()) {
       const { bytes } = this.#memories[at] as { bytes: Uint8Array };
-      const target = new Uint8Array(buffer);
-      target.set(bytes);
-      target.fill(0, bytes.length);
+      layImage(new Uint8Array(buffer), bytes);
     }
     for (const [at, global] of state.globals.entries()) global.value = this.#globals[at] as number | bigint;
     return true;
   }
 }
 
-function stateOf(steps: readonly Step[], exports: readonly WebAssembly.Exports[]): State | undefined {
+function stateOf(steps: readonly Stateful[], exports: readonly WebAssembly.Exports[]): State | undefined {
   const found: State = { memories: [], globals: [] };
   for (const [at, { state }] of steps.entries()) {
     const own = exports[at];
