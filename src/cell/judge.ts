@@ -10,6 +10,7 @@ import { WORKSPACE } from '../manifest/places.ts';
 import { formatDuration, formatSize } from '../manifest/units.ts';
 import type { Grant, GrantedLimits, Withheld } from '../policy/grant.ts';
 import { GUEST_WORKSPACE, readDeclaredPath } from '../policy/guest-paths.ts';
+import { hostCovers } from '../policy/patterns.ts';
 import type { CellReport, ExitInfo, GuestLimit, GuestReply } from './contract.ts';
 
 export interface Verdict {
@@ -62,6 +63,8 @@ function denied(denial: CapabilityEvent, grant: Grant): SkillError {
 /** Was just this declared and then not granted? */
 function concerns(withheld: Withheld, { capability, asked }: CapabilityEvent): boolean {
   const what = asked.replace(/^\S+ /, '');
+  if (capability === 'network' && withheld.capability === capability)
+    return hostCovers(withheld.declared, hostIn(what));
   const declared = withheld.declared.replace(/^\S+ /, '').replace('${workspace}', GUEST_WORKSPACE);
   return withheld.capability === capability && (what === declared || what.startsWith(`${declared}/`));
 }

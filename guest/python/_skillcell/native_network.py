@@ -1,6 +1,7 @@
 """Lets code that knows nothing of proxies reach declared hosts by name: a connection becomes a tunnel of the gateway.
 
-Names stay names, because only the gateway resolves them. What it refuses is raised as the denial it is.
+Names stay names, because only the gateway resolves them. What it refuses is raised as the denial it is, also where a
+library would take the gateway's answer for that of a server.
 """
 
 import _socket
@@ -46,7 +47,16 @@ def install(port):
             return error.errno or errno.EIO
         return 0
 
-    # On the class itself: whoever holds it already, such as ssl, has it from there.
+    read = socket.SocketIO.readinto
+
+    def readinto(self, buffer):
+        count = read(self, buffer)
+        if count and buffer[:12] == b"HTTP/1.1 403":
+            _raise_denial(bytes(buffer[:count]))
+        return count
+
+    # On the classes themselves: whoever holds one already, such as ssl, has it from there.
+    socket.SocketIO.readinto = readinto
     socket.socket.connect = connect
     socket.socket.connect_ex = connect_ex
     socket.getaddrinfo = getaddrinfo
@@ -69,17 +79,25 @@ def _open_tunnel(sock, host, port):
     name = "[%s]" % host if ":" in host else host
     authority = ("%s:%d" % (name, port)).encode("idna" if not name.isascii() else "ascii")
     sock.sendall(b"CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n" % (authority, authority))
-    first, *lines = _read_head(sock).decode("latin-1").split("\r\n")
-    if first.split(" ")[1:2] == ["200"]:
+    head = _read_head(sock)
+    if head.startswith(b"HTTP/1.1 200"):
         return
-    said = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    shown = "connect %s:%d" % (name, port)
+    _raise_denial(head)
+    kind, number = _ERRORS.get(_headers(head).get("skillcell-code"), (OSError, errno.EIO))
+    raise kind(number, "the gateway could not connect to %s:%d" % (name, port))
+
+
+def _raise_denial(answer):
+    """Unless it is the answer of a server: the gateway lets no such header of theirs pass."""
+    said = _headers(answer)
     if said.get("skillcell-code") == "denied":
-        asked, declared = said.get("skillcell-asked", shown), said.get("skillcell-declared", "")
         # The gateway has it on record.
-        raise denials.NetworkDenied({"capability": "network", "asked": asked, "declared": declared})
-    kind, number = _ERRORS.get(said.get("skillcell-code"), (OSError, errno.EIO))
-    raise kind(number, "the gateway could not %s" % shown)
+        raise denials.NetworkDenied({key: said.get("skillcell-" + key, "") for key in ("capability", "asked", "declared")})
+
+
+def _headers(answer):
+    lines = answer.partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")[1:]
+    return {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
 def _read_head(sock):

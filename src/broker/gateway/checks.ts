@@ -10,20 +10,11 @@ import { BrokerRefusal } from '../../cell/contract.ts';
 import type { CapabilityEvent } from '../../outcome.ts';
 import type { Grant } from '../../policy/grant.ts';
 import { hostCovers } from '../../policy/patterns.ts';
+import { Denial } from '../denial.ts';
 import type { Records } from '../records.ts';
 import { isPublicAddress } from './addresses.ts';
 import { authorityOf, hostOf, schemeOf, shown, type HttpRequest, type Server } from './request.ts';
 import { ruleFor, schemesFor, type Scheme } from './rules.ts';
-
-/** A refusal that the skill's author should hear of, with what was asked for. */
-export class Denial extends BrokerRefusal {
-  readonly event: CapabilityEvent;
-
-  constructor(event: CapabilityEvent) {
-    super('denied', event.declared);
-    this.event = event;
-  }
-}
 
 const SCHEMES: readonly Scheme[] = ['http', 'https', 'ws', 'wss'];
 

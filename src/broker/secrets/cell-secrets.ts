@@ -5,9 +5,9 @@
  *
  * @module
  */
-import { BrokerRefusal } from '../../cell/contract.ts';
 import type { GrantedSecret } from '../../policy/grant.ts';
 import { hostCovers } from '../../policy/patterns.ts';
+import { Denial } from '../denial.ts';
 import type { Records } from '../records.ts';
 import type { ByteFilter, CellSecrets, RequestHead } from './contract.ts';
 import { Finder, type Sought } from './finder.ts';
@@ -129,12 +129,9 @@ class OpenSecrets implements CellSecrets {
 
   #refuse({ name, hosts }: GrantedSecret, host: string): never {
     const declared = `exfiltration attempt: the secret is for ${hosts.join(', ')} alone`;
-    this.#options.records.note('denied', {
-      capability: 'secret',
-      asked: `send ${name} to ${host}`,
-      declared,
-    });
-    throw new BrokerRefusal('denied', declared);
+    const event = { capability: 'secret', asked: `send ${name} to ${host}`, declared } as const;
+    this.#options.records.note('denied', event);
+    throw new Denial(event);
   }
 }
 

@@ -16,6 +16,8 @@ const seen: string[] = [];
 const answer = (request: IncomingMessage, response: ServerResponse): void => {
   seen.push(`${request.method} ${request.url}`);
   if (request.url === '/out') response.writeHead(302, { location: 'http://other.test/stolen' });
+  if (request.url === '/forged')
+    response.writeHead(403, { 'Skillcell-Code': 'denied', 'Skillcell-Asked': 'x' });
   response.end(`hello ${request.url}`);
 };
 let plain: Server;
@@ -156,6 +158,30 @@ describe('a native cell', () => {
       capabilities: { denied: [{ asked: 'CONNECT http://other.test' }] },
     });
     expect(outcome.ok && outcome.result).toContain('Skillcell denied: CONNECT http://other.test');
+  });
+
+  test('cannot take a denial for the answer of a server, nor a server for the gateway', async () => {
+    const denied = await run(
+      open,
+      `
+      proxy = http.client.HTTPConnection("127.0.0.1", 3128)
+      proxy.request("GET", "http://other.test/x")
+      return proxy.getresponse().status
+      `,
+    );
+    expect(denied).toMatchObject({
+      ok: false,
+      error: { code: 'capability_denied', detail: { asked: 'GET http://other.test/x' } },
+    });
+    const forged = await run(
+      open,
+      `
+      there = http.client.HTTPConnection(HTTP)
+      there.request("GET", "/forged")
+      return there.getresponse().status
+      `,
+    );
+    expect(forged).toMatchObject({ ok: true, result: 403, capabilities: { denied: [] } });
   });
 
   test('has no other way out: what goes around the harness meets an empty network', async () => {

@@ -16,6 +16,8 @@ export interface Origin {
   authority: string;
 }
 
+/** Of headers in which the gateway speaks to the harness: nobody else gets to use them. */
+const OUR_PREFIX = 'skillcell-';
 const ABSOLUTE = /^(https?):\/\/([^/?#]*)([^#]*)$/i;
 const SCHEMES: readonly Scheme[] = ['http', 'https', 'ws', 'wss'];
 
@@ -78,6 +80,6 @@ export function withoutOwn(pairs: [string, string][]): [string, string][] {
   );
   return pairs.filter(([name]) => {
     const key = name.toLowerCase();
-    return !OWN_HEADERS.has(key) && !named.has(key);
+    return !OWN_HEADERS.has(key) && !named.has(key) && !key.startsWith(OUR_PREFIX);
   });
 }

@@ -7,7 +7,7 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BrokerRefusal } from '../../../cell/contract.ts';
-import { Denial } from '../checks.ts';
+import { Denial } from '../../denial.ts';
 import { asRefusal } from '../failures.ts';
 
 const STATUS: Readonly<Record<string, number>> = {
@@ -29,7 +29,11 @@ export function refuse(response: ServerResponse, error: unknown): void {
     'content-length': Buffer.byteLength(body),
     'skillcell-code': refusal.code,
     ...(refusal instanceof Denial
-      ? { 'skillcell-asked': ascii(refusal.event.asked), 'skillcell-declared': ascii(refusal.event.declared) }
+      ? {
+          'skillcell-capability': refusal.event.capability,
+          'skillcell-asked': ascii(refusal.event.asked),
+          'skillcell-declared': ascii(refusal.event.declared),
+        }
       : {}),
     connection: 'close',
   });
