@@ -6,7 +6,7 @@
  */
 import type { BrokerAnswer } from '../../wasi/broker-client.ts';
 import { Interpreter, OutOfMemory, PAGE_BYTES, type Image } from '../engine/interpreter.ts';
-import type { GuestMemory } from '../engine/memory.ts';
+import type { GuestMemory } from '../../imaged/guest-memory.ts';
 import { BrokerTree, type Ask } from '../files/broker-tree.ts';
 import { DeviceTree } from '../files/devices.ts';
 import type { FixedTree } from '../files/fixed-tree.ts';

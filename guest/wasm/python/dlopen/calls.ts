@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { GuestMemory } from '../engine/memory.ts';
+import type { GuestMemory } from '../../imaged/guest-memory.ts';
 import type { LinkPlan } from './plan.ts';
 
 /** Of the path in the C library's record of a library. */

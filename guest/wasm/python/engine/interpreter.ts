@@ -10,7 +10,7 @@ import type { Context } from '../host/context.ts';
 import { BridgeAlarm, engineImports } from '../host/imports.ts';
 import { Libraries, type LibraryCode } from '../dlopen/attach.ts';
 import type { EngineExports } from './exports.ts';
-import { GuestMemory } from './memory.ts';
+import { GuestMemory } from '../../imaged/guest-memory.ts';
 
 export const PAGE_BYTES = 65_536;
 

@@ -4,7 +4,7 @@
  * @module
  */
 /* oxlint-disable max-params -- the C library decides how many there are */
-import type { GuestMemory } from '../engine/memory.ts';
+import type { GuestMemory } from '../../imaged/guest-memory.ts';
 import type { Context, ImportFunctions } from './context.ts';
 
 const MS_PER_DAY = 86_400_000;

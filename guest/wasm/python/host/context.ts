@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { GuestMemory } from '../engine/memory.ts';
+import type { GuestMemory } from '../../imaged/guest-memory.ts';
 import type { LinkPlan } from '../dlopen/plan.ts';
 import type { GuestProcess } from './process.ts';
 

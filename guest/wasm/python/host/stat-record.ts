@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { GuestMemory } from '../engine/memory.ts';
+import type { GuestMemory } from '../../imaged/guest-memory.ts';
 import type { DirectoryItem, NodeStat, NodeType } from '../files/contract.ts';
 
 const STAT_BYTES = 96;
