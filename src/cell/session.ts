@@ -241,10 +241,10 @@ export function withDenial(
   { byHost, inside }: Denials,
 ): GuestReply | undefined {
   if (reply?.kind !== 'error' || reply.limit) return reply;
-  // What the guest says of its denial counts if somebody has heard of it; who denied it knows better.
-  const isKnown = [...byHost, ...inside].some(({ asked }) => asked === reply.denied?.asked);
-  const last = suspects(reply.explained, { byHost, inside }).at(-1);
-  return isKnown || !last ? reply : { ...reply, denied: last };
+  // Which denial it was, the guest may say; what it was about, those know better who denied it.
+  const known = [...byHost, ...inside].find(({ asked }) => asked === reply.denied?.asked);
+  const denied = known ?? suspects(reply.explained, { byHost, inside }).at(-1);
+  return denied ? { ...reply, denied } : reply;
 }
 
 /** Denials of a call, by who saw them. */
