@@ -108,6 +108,20 @@ describe('judge', () => {
     });
   });
 
+  test('a denial of a host that was declared and withheld tells why it was', () => {
+    const grant = {
+      ...GRANT,
+      withheld: [
+        { capability: 'network', declared: '*.a.test', reason: 'not allowed', fix: 'Allow it.' } as const,
+      ],
+    };
+    const fixOf = (asked: string): unknown =>
+      verdict(raised({ denied: { capability: 'network', asked, declared: 'none' } }), grant);
+    for (const asked of ['GET https://b.a.test/x', 'CONNECT https://b.a.test:8443'])
+      expect(fixOf(asked)).toMatchObject({ fix: 'Allow it.' });
+    expect(fixOf('GET https://a.test/b.a.test')).toMatchObject({ fix: expect.not.stringContaining('Allow') });
+  });
+
   test.each([
     ['filesystem', 'write /data', '{ path: "/data", access: read-write }'],
     ['filesystem', 'read /data', '{ path: "/data", access: read }'],

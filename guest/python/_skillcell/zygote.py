@@ -23,7 +23,7 @@ from . import cell, lockdown, protocol
 _NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x20000000 | 0x40000000  # mount, ipc, pid, net
 _CLONE_NUMBER = {"x86_64": 56, "aarch64": 220}
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_RDONLY = 2, 4, 8, 1
-_MS_BIND = 4096
+_MS_BIND, _MS_REMOUNT = 4096, 32
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 _PR_CAPBSET_DROP = 24
 _RUN = "/run/zygote"
@@ -177,6 +177,8 @@ def _open_way_out(name):
     if not os.path.isdir(own):
         return
     _mount(own, "/run/gateway", _MS_BIND, "")
+    # Where the host is no root, the folder belongs to the cell's own user.
+    _mount(own, "/run/gateway", _MS_BIND | _MS_REMOUNT | _MS_NOSUID | _MS_NODEV | _MS_RDONLY, "")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 

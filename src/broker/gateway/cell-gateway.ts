@@ -33,7 +33,14 @@ export interface GatewayOptions extends EgressOptions {
 
 /** How gateways of this runtime are opened. */
 export function gatewayOpener(options: GatewayOptions): OpenGateway {
-  return (request) => new Gateway(request, options);
+  let roots: string | undefined;
+  const trusted = (): string => (roots ??= (options.ca ?? getCACertificates('default')).join('\n'));
+  return (request) => new Gateway(request, { ...options, trusted });
+}
+
+interface OpenOptions extends GatewayOptions {
+  /** The certificates of those who vouch for servers, when TLS passes unread. */
+  trusted: () => string;
 }
 
 class Gateway implements CellGateway {
@@ -43,7 +50,10 @@ class Gateway implements CellGateway {
   readonly #egress: Egress;
   readonly #proxy: Proxy;
 
-  constructor({ grant, placeholders, uid, folder }: GatewayRequest, { home, ...options }: GatewayOptions) {
+  constructor(
+    { grant, placeholders, uid, folder }: GatewayRequest,
+    { home, trusted, ...options }: OpenOptions,
+  ) {
     const records = new Records(grant);
     this.#records = records;
     this.#secrets = openSecrets({ granted: grant.secrets ?? [], placeholders, records });
@@ -53,8 +63,7 @@ class Gateway implements CellGateway {
     this.folder = folder ?? makeRunFolder(home);
     mkdirSync(this.folder, { recursive: true, mode: 0o711 });
     // A cell whose TLS ends here meets no other certificate, so it has to trust no other.
-    const roots = authority ? [authority.certificate] : (options.ca ?? getCACertificates('default'));
-    writeFileSync(join(this.folder, 'roots.pem'), roots.join('\n'), { mode: 0o644 });
+    writeFileSync(join(this.folder, 'roots.pem'), authority?.certificate ?? trusted(), { mode: 0o644 });
     listenFor(uid, { proxy: this.#proxy, folder: this.folder });
   }
 

@@ -62,11 +62,15 @@ export class Egress {
     this.checks = new Checks({ grant, records, lookup: options.lookup, maxNames });
   }
 
-  /** Checks the request, sends it, and waits for the head of the response. */
-  async send(request: HttpRequest, body: Uint8Array): Promise<HttpResponse> {
+  /**
+   * Checks the request, sends it, and waits for the head of the response. The body is asked for when the request has
+   * passed: nobody waits for the bytes of one that is denied.
+   */
+  async send(request: HttpRequest, readBody: () => Promise<Uint8Array>): Promise<HttpResponse> {
     const addresses = await this.checks.request(request);
     const leave = this.budget.enter();
     try {
+      const body = await readBody();
       this.#assertOpen();
       if (body.length > this.budget.limits.requestBytes)
         throw new BrokerRefusal('toobig', 'the request is too large');

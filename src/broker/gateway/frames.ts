@@ -51,7 +51,7 @@ export class HttpBroker {
   }
 
   async #fetch(request: HttpRequest, payload: Uint8Array): Promise<BrokerReply> {
-    const response = await this.#egress.send(request, payload);
+    const response = await this.#egress.send(request, async () => payload);
     const id = this.#next++;
     this.#bodies.set(id, { response, betweenBytesMs: request.timeouts.betweenBytes, isRead: false });
     return { value: { status: response.status, headers: response.headers, body: id } };

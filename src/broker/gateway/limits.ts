@@ -15,6 +15,8 @@ export interface GatewayLimits {
   names: number;
   requestBytes: number;
   responseBytes: number;
+  /** Of requests that wait for their end in the host's memory, together. */
+  heldBytes: number;
   /** Over all requests, responses and tunnels, in both directions. */
   totalBytes: number;
 }
@@ -25,6 +27,7 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   names: 64,
   requestBytes: 8 * MIB,
   responseBytes: 64 * MIB,
+  heldBytes: 32 * MIB,
   totalBytes: 512 * MIB,
 };
 
@@ -34,6 +37,7 @@ export class Budget {
   #open = 0;
   #requests = 0;
   #bytes = 0;
+  #held = 0;
 
   constructor(limits: Partial<GatewayLimits> = {}) {
     this.limits = { ...GATEWAY_LIMITS, ...limits };
@@ -50,6 +54,17 @@ export class Budget {
       if (isOpen) this.#open--;
       isOpen = false;
     };
+  }
+
+  /** Reserves memory of the host for a part of a request; the caller gives it back. */
+  hold(bytes: number): void {
+    if (this.#held + bytes > this.limits.heldBytes)
+      throw new BrokerRefusal('mfile', 'too many bytes of requests at once');
+    this.#held += bytes;
+  }
+
+  release(bytes: number): void {
+    this.#held -= bytes;
   }
 
   spend(bytes: number): void {

@@ -181,7 +181,7 @@ describe('limits', () => {
     await using server = await TestServer.start((_, response) => response.end(Buffer.alloc(3000)));
     const url = `http://${server.authority}/`;
     using client = new NativeClient(rulesFor(server), {
-      limits: { requestBytes: 1000, responseBytes: 5000, totalBytes: 8000, requests: 4 },
+      limits: { requestBytes: 1000, responseBytes: 5000, totalBytes: 8000, requests: 5 },
     });
     expect((await client.ask(url, { method: 'POST', body: Buffer.alloc(1001) })).status).toBe(413);
     expect((await client.ask(url)).body).toHaveLength(3000);
@@ -192,6 +192,28 @@ describe('limits', () => {
     expect((await client.ask(url)).status).toBe(429);
     using small = new NativeClient(rulesFor(server), { limits: { responseBytes: 2999 } });
     await expect(small.ask(url)).rejects.toThrow(/aborted|hang up/);
+  });
+
+  it('of what waits in the memory of the host', async () => {
+    await using server = await fine();
+    using client = new NativeClient(rulesFor(server), { limits: { heldBytes: 1500 } });
+    const url = `http://${server.authority}/`;
+    const half = connect(client.socketPath);
+    half.write(`POST ${url} HTTP/1.1\r\nHost: ${server.authority}\r\nContent-Length: 1001\r\n\r\n`);
+    half.write(Buffer.alloc(1000));
+    await sleep(50);
+    expect((await client.ask(url, { method: 'POST', body: Buffer.alloc(1000) })).status).toBe(429);
+    expect((await client.ask(url, { method: 'POST', body: Buffer.alloc(400) })).status).toBe(200);
+    half.write('x');
+    await once(half, 'data');
+    expect((await client.ask(url, { method: 'POST', body: Buffer.alloc(1000) })).status).toBe(200);
+    half.destroy();
+  });
+
+  it('of a request that is denied: nobody waits for its body', async () => {
+    using client = new NativeClient([{ host: 'a.test', scheme: 'http' }]);
+    const head = 'POST http://b.test/ HTTP/1.1\r\nHost: b.test\r\nContent-Length: 1000000\r\n\r\n';
+    expect(await client.raw(head)).toMatch(/^HTTP\/1.1 403 /);
   });
 
   it('of requests that are open at once', async () => {

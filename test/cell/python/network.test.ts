@@ -74,6 +74,7 @@ async function run(
   return open.runtime.execute(skillThat(open, body, manifest), {}, { reject: false });
 }
 
+const EROFS = 30;
 const KINDS = [
   ['cold', { size: 0 }],
   ['pool', { size: 1 }],
@@ -109,6 +110,18 @@ describe.each(KINDS)('a cell that was started %s', (start, pool) => {
       `CONNECT https://127.0.0.1:${ports.https}`,
       `GET http://127.0.0.1:${ports.http}/urllib`,
     ]);
+  });
+
+  test('cannot write beside its socket', async () => {
+    const outcome = await run(
+      open,
+      `
+      import ctypes
+      libc = ctypes.CDLL(None, use_errno=True)
+      return [libc.open(b"/run/gateway/x", os.O_CREAT | os.O_WRONLY, 0o600), ctypes.get_errno()]
+      `,
+    );
+    expect(outcome).toMatchObject({ ok: true, result: [-1, EROFS] });
   });
 
   test.each([

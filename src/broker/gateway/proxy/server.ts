@@ -88,8 +88,7 @@ export class Proxy {
   async #onRequest(message: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const request = this.#checked(message);
-      const body = await this.#bodyOf(message);
-      const answer = await this.#options.egress.send(request, body);
+      const answer = await this.#send(request, message);
       if (response.destroyed) return answer.close();
       pass(answer, response);
     } catch (error) {
@@ -101,7 +100,7 @@ export class Proxy {
     try {
       const request = this.#checked(message);
       if (!isSocketRequest(request.url)) throw new BrokerRefusal('inval', 'bad upgrade');
-      const answer = await this.#options.egress.send(request, new Uint8Array());
+      const answer = await this.#options.egress.send(request, async () => new Uint8Array());
       if (socket.destroyed) return answer.close();
       if (!answer.upgraded) return this.#passPlain(message, socket, answer);
       if (head.length > 0) socket.unshift(head);
@@ -143,17 +142,26 @@ export class Proxy {
     );
   }
 
-  /** Whole: a placeholder may be anywhere in it, and what is refused has not been sent in part. */
-  async #bodyOf(message: IncomingMessage): Promise<Uint8Array> {
-    const { requestBytes } = this.#options.egress.budget.limits;
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of message) {
-      size += (chunk as Buffer).length;
-      if (size > requestBytes) throw new BrokerRefusal('toobig', 'the request is too large');
-      chunks.push(chunk as Buffer);
+  /** The body goes out whole: a placeholder may be anywhere in it, and what is refused has not been sent in part. */
+  async #send(request: HttpRequest, message: IncomingMessage): Promise<HttpResponse> {
+    const { egress } = this.#options;
+    const { budget } = egress;
+    let held = 0;
+    const readBody = async (): Promise<Uint8Array> => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of message as AsyncIterable<Buffer>) {
+        budget.hold(chunk.length);
+        held += chunk.length;
+        if (held > budget.limits.requestBytes) throw new BrokerRefusal('toobig', 'the request is too large');
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks);
+    };
+    try {
+      return await egress.send(request, readBody);
+    } finally {
+      budget.release(held);
     }
-    return Buffer.concat(chunks);
   }
 
   #passPlain(message: IncomingMessage, socket: Socket, answer: HttpResponse): void {
