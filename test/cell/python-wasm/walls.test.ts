@@ -5,7 +5,7 @@
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRuntime, type Runtime } from '../../../src/index.ts';
 import { packageRoot } from '../../../src/package-root.ts';
 import { writeSkill } from '../../write-skill.ts';
@@ -22,6 +22,11 @@ afterAll(async () => {
   await plain.close();
   await close();
 });
+
+// The engine is prepared once, which takes longer than any test should.
+beforeAll(async () => {
+  await jailed.plan(await jailed.load(REWRITER), { execution: 'wasm' });
+}, 120_000);
 
 const REWRITER = join(packageRoot(), 'skills/optimization/prompt_rewriter');
 const TEXTS = [
