@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { Server as HttpServer } from 'node:http';
+import { createServer as createPlainServer, type Server as HttpServer } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo, Server } from 'node:net';
+import { connect, createServer as createRawServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
@@ -158,5 +158,44 @@ describe('names', () => {
       ],
       lookups: ['api.test'],
     });
+  });
+});
+
+describe("Node's own fetch", () => {
+  it('gets out by the variables of a cell', async () => {
+    const plain = createPlainServer((_, response) => response.end('plain')).listen(0, '127.0.0.1');
+    await once(plain, 'listening');
+    const { port: plainPort } = plain.address() as AddressInfo;
+    const network: NetworkRule[] = [{ host: '127.0.0.1', port: plainPort, scheme: 'http' }, ...rules()];
+    using client = new NativeClient(network, { ca });
+    // What the harness does in a cell.
+    const forwarder = createRawServer((socket) => {
+      const there = connect(client.socketPath);
+      socket.pipe(there).pipe(socket);
+      socket.on('error', () => there.destroy());
+      there.on('error', () => socket.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(forwarder, 'listening');
+    const proxy = `http://127.0.0.1:${(forwarder.address() as AddressInfo).port}`;
+    const program = `
+      const text = async (url) => (await fetch(url)).text().catch(String);
+      console.log(JSON.stringify(await Promise.all([
+        text('http://127.0.0.1:${plainPort}/'), text('https://${address()}/'), text('http://other.test/').catch(String),
+      ])));
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+      env: {
+        HTTP_PROXY: proxy,
+        HTTPS_PROXY: proxy,
+        NODE_USE_ENV_PROXY: '1',
+        NODE_EXTRA_CA_CERTS: join(client.gateway.folder, 'roots.pem'),
+      },
+    });
+    const [first, second, third] = JSON.parse(stdout) as string[];
+    expect([first, second]).toEqual(['plain', 'secret']);
+    expect(third).toMatch(/denied|fetch failed/);
+    expect(client.gateway.denied).toMatchObject([{ asked: expect.stringContaining('http://other.test') }]);
+    for (const server of [plain, forwarder]) server.close();
+    plain.closeAllConnections();
   });
 });
