@@ -49,6 +49,8 @@ class Gateway implements CellGateway {
   readonly #secrets: CellSecrets;
   readonly #egress: Egress;
   readonly #proxy: Proxy;
+  /** The open folder; undefined when all is closed. */
+  #handle: number | undefined;
 
   constructor(
     { grant, placeholders, uid, folder }: GatewayRequest,
@@ -64,7 +66,10 @@ class Gateway implements CellGateway {
     mkdirSync(this.folder, { recursive: true, mode: 0o711 });
     // A cell whose TLS ends here meets no other certificate, so it has to trust no other.
     writeFileSync(join(this.folder, 'roots.pem'), authority?.certificate ?? trusted(), { mode: 0o644 });
-    listenFor(uid, { proxy: this.#proxy, folder: this.folder });
+    this.#handle = openSync(this.folder, constants.O_DIRECTORY | constants.O_RDONLY);
+    // By way of the open folder: a socket's path may have no more than 107 bytes.
+    this.#proxy.listen(`/proc/self/fd/${this.#handle}/socket`);
+    giveTo(uid, join(this.folder, 'socket'));
   }
 
   get used(): CapabilityEvent[] {
@@ -80,22 +85,18 @@ class Gateway implements CellGateway {
   }
 
   close(): void {
+    if (this.#handle === undefined) return;
     this.#egress.close();
     this.#proxy.close();
+    // Not earlier: a server removes the path it listens on, and by then the number could be another folder's.
+    closeSync(this.#handle);
+    this.#handle = undefined;
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
 /** The socket is the cell's alone: other users of the host can find its path in /proc/net/unix. */
-function listenFor(uid: number | undefined, { proxy, folder }: { proxy: Proxy; folder: string }): void {
-  const handle = openSync(folder, constants.O_DIRECTORY | constants.O_RDONLY);
-  try {
-    // By way of the open folder: a socket's path may have no more than 107 bytes.
-    proxy.listen(`/proc/self/fd/${handle}/socket`);
-    const socket = join(folder, 'socket');
-    chmodSync(socket, 0o600);
-    if (uid !== undefined) chownSync(socket, uid, -1);
-  } finally {
-    closeSync(handle);
-  }
+function giveTo(uid: number | undefined, socket: string): void {
+  chmodSync(socket, 0o600);
+  if (uid !== undefined) chownSync(socket, uid, -1);
 }

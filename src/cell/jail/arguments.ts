@@ -22,8 +22,10 @@ export const BASE_ENV: Readonly<Record<string, string>> = {
   LANG: 'C.UTF-8',
 };
 
-/** To make namespaces, to bring up the loopback of a new one, and to give all of it up again. */
-const NAMESPACE_RIGHTS = ['CAP_SYS_ADMIN', 'CAP_NET_ADMIN', 'CAP_SETPCAP'];
+/** To make namespaces, and to give all of it up again. */
+const NAMESPACE_RIGHTS = ['CAP_SYS_ADMIN', 'CAP_SETPCAP'];
+/** To bring up the loopback of a new one, where a gateway waits behind it. */
+const LOOPBACK_RIGHT = 'CAP_NET_ADMIN';
 
 export interface JailLayout {
   /** How /bin, /lib and so on look on this host: links into /usr, or folders. */
@@ -55,7 +57,7 @@ export interface JailArguments {
 /** Everything after `bwrap`, in order: later mounts lie on top of earlier ones. */
 export function jailArguments({ spec, grant, layout, infoFd, seccompFd }: JailArguments): string[] {
   return [
-    ...namespaces(spec),
+    ...namespaces(spec, grant),
     ...environment(spec, grant),
     ...['--ro-bind', '/usr', '/usr', '--tmpfs', '/usr/local', ...layout.system],
     ...['--proc', '/proc', '--dev', '/dev', '--size', String(SHM_BYTES), '--tmpfs', '/dev/shm'],
@@ -72,7 +74,8 @@ export function jailArguments({ spec, grant, layout, infoFd, seccompFd }: JailAr
   ];
 }
 
-function namespaces(spec: LaunchSpec): string[] {
+function namespaces(spec: LaunchSpec, grant: Grant): string[] {
+  const rights = grant.network.length > 0 ? [...NAMESPACE_RIGHTS, LOOPBACK_RIGHT] : NAMESPACE_RIGHTS;
   return [
     ...[
       '--unshare-user',
@@ -83,7 +86,7 @@ function namespaces(spec: LaunchSpec): string[] {
       '--new-session',
     ],
     ...['--uid', GUEST_ID, '--gid', GUEST_ID, '--hostname', 'cell', '--cap-drop', 'ALL'],
-    ...(spec.keepNamespaceRights ? NAMESPACE_RIGHTS.flatMap((right) => ['--cap-add', right]) : []),
+    ...(spec.keepNamespaceRights ? rights.flatMap((right) => ['--cap-add', right]) : []),
   ];
 }
 

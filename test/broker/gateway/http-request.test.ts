@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRequest } from '../../../src/broker/gateway/request.ts';
+import { readRequest, readServer } from '../../../src/broker/gateway/request.ts';
+import { BrokerRefusal } from '../../../src/cell/contract.ts';
 import { globCovers, ruleFor } from '../../../src/broker/gateway/rules.ts';
 import type { NetworkRule } from '../../../src/manifest/manifest.ts';
 
@@ -38,6 +39,61 @@ describe('hosts', () => {
         expect(covers(rule, `${labels[0]}${domain}`)).toBe(false);
         expect(covers(rule, `${domain}.${labels[0]}`)).toBe(false);
       }),
+    );
+  });
+});
+
+describe('a server of a tunnel', () => {
+  const strange = fc.constantFrom(
+    '.',
+    '..',
+    '@',
+    '%',
+    '%2e',
+    '/',
+    '\\',
+    '#',
+    '?',
+    ' ',
+    '\0',
+    '\t',
+    '[',
+    ']',
+    'ä',
+    '．',
+    '①',
+    '0x7f',
+    '017',
+    '1',
+    'ⓔ',
+  );
+  const authority = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc
+      .array(fc.oneof(strange, label), { minLength: 1, maxLength: 6 })
+      .map((parts) => `${parts.join('')}:443`),
+    fc
+      .tuple(fc.oneof(fc.ipV4(), fc.ipV4Extended(), fc.ipV6()), fc.nat(70_000))
+      .map(([host, port]) => `${host}:${port}`),
+    fc.tuple(fc.ipV6(), fc.nat(70_000)).map(([host, port]) => `[${host}]:${port}`),
+  );
+
+  it('is what was written, or refused: nothing is read as something else', () => {
+    fc.assert(
+      fc.property(authority, (text) => {
+        let server;
+        try {
+          server = readServer(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(BrokerRefusal);
+          return;
+        }
+        const written = server.host.includes(':') ? `[${server.host}]` : server.host;
+        expect(`${written}:${server.port}`).toBe(text.toLowerCase());
+        expect(server.host).toMatch(/^[a-z0-9_.:-]+$/);
+        expect(server.host).not.toMatch(/^\.|\.$|\.\./);
+      }),
+      { numRuns: 3000 },
     );
   });
 });

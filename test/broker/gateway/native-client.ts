@@ -28,10 +28,15 @@ export class NativeClient implements Disposable {
   readonly socketPath: string;
   readonly #home: string = mkdtempSync(join(tmpdir(), 'skillcell-gateway-'));
 
-  constructor(network: NetworkRule[], options: EgressOptions = {}, grant: Partial<Grant> = {}) {
+  constructor(
+    network: NetworkRule[],
+    { folder, ...options }: EgressOptions & { folder?: string } = {},
+    grant: Partial<Grant> = {},
+  ) {
     const open = gatewayOpener({ home: this.#home, ...options });
     const whole = grantOf({ network, privateAddresses: ['127.0.0.1'], ...grant });
-    this.gateway = open({ grant: whole, placeholders: {}, uid: undefined });
+    const place = folder === undefined ? {} : { folder: join(this.#home, folder) };
+    this.gateway = open({ grant: whole, placeholders: {}, uid: undefined, ...place });
     this.socketPath = join(this.gateway.folder, 'socket');
   }
 

@@ -85,7 +85,13 @@ describe('arguments of bubblewrap', () => {
     for (const flag of ['--die-with-parent', '--new-session', '--clearenv']) expect(args).toContain(flag);
     positionOf(args, '--cap-drop', 'ALL');
     expect(args).not.toContain('--cap-add');
-    expect(argumentsOf({ spec: { keepNamespaceRights: true } })).toContain('--cap-add');
+    const zygote = argumentsOf({ spec: { keepNamespaceRights: true } });
+    expect(zygote).toContain('--cap-add');
+    expect(zygote).not.toContain('CAP_NET_ADMIN');
+    const network = [{ host: 'a.test' }];
+    expect(argumentsOf({ spec: { keepNamespaceRights: true }, grant: { network } })).toContain(
+      'CAP_NET_ADMIN',
+    );
   });
 
   test('the environment is cleared before the few names are set', () => {
