@@ -29,6 +29,7 @@ interface Filling {
   found: string;
 }
 
+const MOST_FINDERS = 64;
 const BASIC = /^(basic +)([A-Za-z0-9+/_-]+=*) *$/i;
 /** A body in one of these cannot be read without undoing it, and a placeholder inside of it is worth nothing. */
 const UNCOMPRESSED: ReadonlySet<string> = new Set(['', 'identity']);
@@ -42,6 +43,7 @@ class OpenSecrets implements CellSecrets {
   readonly #options: CellSecretsOptions;
   #values: ReadonlyMap<string, string> = new Map();
   #cover: Finder | undefined;
+  readonly #finders = new Map<string, Finder>();
 
   constructor(options: CellSecretsOptions) {
     this.#options = options;
@@ -51,6 +53,7 @@ class OpenSecrets implements CellSecrets {
   arm(values: ReadonlyMap<string, string>): void {
     this.#values = values;
     this.#cover = undefined;
+    this.#finders.clear();
   }
 
   fillHead({ host, path, headers }: RequestHead): RequestHead {
@@ -91,8 +94,19 @@ class OpenSecrets implements CellSecrets {
     return filled === credentials ? value : scheme + Buffer.from(filled, 'latin1').toString('base64');
   }
 
-  /** Puts values into what goes to this host, and throws at the placeholder of a secret that is not for it. */
+  /** Kept for the next request: a call mostly speaks to one host. */
   #finder(host: string, place: Place): Finder {
+    const key = `${place} ${host}`;
+    const known = this.#finders.get(key);
+    if (known) return known;
+    if (this.#finders.size >= MOST_FINDERS) this.#finders.clear();
+    const made = this.#newFinder(host, place);
+    this.#finders.set(key, made);
+    return made;
+  }
+
+  /** Puts values into what goes to this host, and throws at the placeholder of a secret that is not for it. */
+  #newFinder(host: string, place: Place): Finder {
     return new Finder(
       this.#options.granted.flatMap((secret): Sought[] => {
         const placeholder = this.placeholders[secret.name];

@@ -14,23 +14,16 @@ export interface Sought {
 
 export class Finder {
   readonly #sought: readonly Sought[];
-  readonly #expression: RegExp;
-  readonly #longest: number;
+  #expression: RegExp | undefined;
+  #longest: number | undefined;
 
   constructor(sought: readonly Sought[]) {
-    const patterns = sought.map(({ pattern }) => pattern);
     this.#sought = sought;
-    this.#expression = expressionFor(patterns);
-    this.#longest = longest(patterns);
-  }
-
-  get isEmpty(): boolean {
-    return this.#sought.length === 0;
   }
 
   /** Text of bytes in and out. */
   replaceIn(bytes: string): string {
-    return this.isEmpty ? bytes : bytes.replace(this.#expression, (...found) => this.#replacement(found));
+    return this.#replaceUpTo(bytes, bytes.length).replaced;
   }
 
   /** The same for any text; what holds nothing sought comes back as it was. */
@@ -58,22 +51,38 @@ export class Finder {
 
   /** Where the end of the text begins that may be a part of something sought. */
   #openEnd(text: string): number {
-    for (let at = Math.max(0, text.length - this.#longest + 1); at < text.length; at++)
-      if (this.#sought.some(({ pattern }) => mayBegin(pattern, text, at))) return at;
+    for (let at = Math.max(0, text.length - this.#mostHeld()); at < text.length; at++) {
+      const first = text.charAt(at);
+      const isOpen = this.#sought.some(
+        ({ pattern }) => pattern.beginnings.includes(first) && mayBegin(pattern, text, at),
+      );
+      if (isOpen) return at;
+    }
     return text.length;
+  }
+
+  #mostHeld(): number {
+    this.#longest ??= Math.max(1, ...this.#sought.map(({ pattern }) => longest(pattern)));
+    return this.#longest - 1;
   }
 
   /** A finding that begins before the end of what is released is whole, and released as such. */
   #replaceUpTo(text: string, upTo: number): { replaced: string; consumed: number } {
     let replaced = '';
     let consumed = 0;
-    for (const found of this.isEmpty ? [] : text.matchAll(this.#expression)) {
+    for (const found of this.#findings(text)) {
       if (found.index >= upTo) break;
       replaced += text.slice(consumed, found.index) + this.#replacement(found);
       consumed = found.index + found[0].length;
     }
     if (consumed >= upTo) return { replaced, consumed };
     return { replaced: replaced + text.slice(consumed, upTo), consumed: upTo };
+  }
+
+  #findings(text: string): Iterable<RegExpExecArray> {
+    if (!this.#sought.some(({ pattern }) => pattern.mayBeIn(text))) return [];
+    this.#expression ??= expressionFor(this.#sought.map(({ pattern }) => pattern));
+    return text.matchAll(this.#expression);
   }
 
   #replacement(found: readonly unknown[]): string {

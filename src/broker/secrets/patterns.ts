@@ -6,7 +6,33 @@
  */
 
 /** Each step is a choice of spellings of one character, and the steps follow each other. */
-export type Pattern = readonly (readonly string[])[];
+export type Steps = readonly (readonly string[])[];
+
+/** One way to look for a text. */
+export class Pattern {
+  /** False for nearly every text, and quickly known: then nobody has to look closer. */
+  readonly mayBeIn: (text: string) => boolean;
+  /** Characters that a finding can begin with. */
+  readonly beginnings: string;
+  readonly #make: () => Steps;
+  #steps: Steps | undefined;
+
+  constructor({
+    make,
+    mayBeIn,
+    beginnings,
+  }: Pick<Pattern, 'mayBeIn' | 'beginnings'> & { make: () => Steps }) {
+    this.#make = make;
+    this.mayBeIn = mayBeIn;
+    this.beginnings = beginnings;
+  }
+
+  /** Most texts are never looked at closely, so most patterns are never written out. */
+  get steps(): Steps {
+    this.#steps ??= this.#make();
+    return this.#steps;
+  }
+}
 
 /** Everything that a text can look like; for what must not be seen anywhere. */
 export function everySpelling(text: string): Pattern[] {
@@ -15,16 +41,25 @@ export function everySpelling(text: string): Pattern[] {
 
 /** As it is, URL-encoded (also a part of its characters, in either case of the digits), or escaped in JSON. */
 export function textPattern(text: string): Pattern {
-  return Array.from(text, (character) => {
-    const bytes = Buffer.from(character);
-    const percent = [...bytes].map((byte) => `%${hex(byte)}`).join('');
-    return unique([
-      bytes.toString('latin1'),
-      ...eitherCase(percent),
-      ...(character === ' ' ? ['+'] : []),
-      ...jsonEscapes(character),
-    ]);
+  const bytes = Buffer.from(text).toString('latin1');
+  // A form writes a space as a plus.
+  const isRare = text.includes(' ') ? /[%\\+]/ : /[%\\]/;
+  return new Pattern({
+    make: () => Array.from(text, characterSpellings),
+    mayBeIn: (given) => given.includes(bytes) || isRare.test(given),
+    beginnings: `${bytes.charAt(0)}%\\${text.startsWith(' ') ? '+' : ''}`,
   });
+}
+
+function characterSpellings(character: string): string[] {
+  const bytes = Buffer.from(character);
+  const percent = [...bytes].map((byte) => `%${hex(byte)}`).join('');
+  return unique([
+    bytes.toString('latin1'),
+    ...eitherCase(percent),
+    ...(character === ' ' ? ['+'] : []),
+    ...jsonEscapes(character),
+  ]);
 }
 
 /**
@@ -37,7 +72,20 @@ export function base64Patterns(text: string): Pattern[] {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
     const first = Math.ceil((before * 8) / 6);
     const last = Math.floor(((before + bytes.length) * 8) / 6);
-    return Array.from(encoded.slice(first, last), (character) => BASE64_SPELLINGS[character] ?? [character]);
+    return base64Pattern(encoded.slice(first, last));
+  });
+}
+
+function base64Pattern(encoded: string): Pattern {
+  const spellings = (character: string): string[] => BASE64_SPELLINGS[character] ?? [character];
+  // Whatever the alphabet, these characters stand together as they are.
+  const [sure = ''] = encoded.split(/[+/]/).toSorted((a, b) => b.length - a.length);
+  return new Pattern({
+    make: () => Array.from(encoded, spellings),
+    mayBeIn: (given) => given.includes(sure),
+    beginnings: spellings(encoded.charAt(0))
+      .map((spelling) => spelling.charAt(0))
+      .join(''),
   });
 }
 
@@ -48,7 +96,13 @@ const BASE64_SPELLINGS: Readonly<Record<string, string[]>> = {
 };
 
 function hexPattern(text: string): Pattern {
-  return [...Buffer.from(text)].map((byte) => eitherCase(hex(byte)));
+  const bytes = Buffer.from(text);
+  const digits = bytes.toString('hex');
+  return new Pattern({
+    make: () => [...bytes].map((byte) => eitherCase(hex(byte))),
+    mayBeIn: (given) => given.toLowerCase().includes(digits),
+    beginnings: digits.charAt(0) + digits.charAt(0).toUpperCase(),
+  });
 }
 
 function jsonEscapes(character: string): string[] {
@@ -84,7 +138,7 @@ function unique(texts: string[]): string[] {
 
 /** One expression that finds any of the patterns, each with a group of its number. */
 export function expressionFor(patterns: readonly Pattern[]): RegExp {
-  const sources = patterns.map((steps) => steps.map(choiceOf).join(''));
+  const sources = patterns.map(({ steps }) => steps.map(choiceOf).join(''));
   // No flag `u`: every character is a byte.
   return new RegExp(sources.map((source) => `(${source})`).join('|'), 'g');
 }
@@ -97,17 +151,14 @@ function choiceOf(spellings: readonly string[]): string {
 }
 
 /** How many characters one finding can have at most. */
-export function longest(patterns: readonly Pattern[]): number {
-  const lengths = patterns.map((steps) =>
-    steps.reduce((sum, spellings) => sum + Math.max(...spellings.map((text) => text.length)), 0),
-  );
-  return Math.max(0, ...lengths);
+export function longest({ steps }: Pattern): number {
+  return steps.reduce((sum, spellings) => sum + Math.max(...spellings.map((text) => text.length)), 0);
 }
 
 /** Could the text from here to its end be the beginning of a finding that has not come whole yet? */
-export function mayBegin(pattern: Pattern, text: string, from: number): boolean {
+export function mayBegin({ steps }: Pattern, text: string, from: number): boolean {
   let reached = new Set([from]);
-  for (const spellings of pattern) {
+  for (const spellings of steps) {
     const next = new Set<number>();
     for (const at of reached) {
       for (const spelling of spellings) {
