@@ -242,6 +242,21 @@ describe('the library', () => {
   });
 });
 
+test('a module body that looks up versions of packages is still run once for all calls', async () => {
+  const source = `
+    import importlib.metadata, time
+    NAMES = [one.name for one in importlib.metadata.distributions()]
+    STAMP = str(time.time_ns())
+    def execute(params):
+        return STAMP
+  `;
+  const loaded = await runtime.load(writeSkill(folder, { source }));
+  const first = await runtime.execute(loaded, {}, { execution: 'wasm' });
+  const second = await runtime.execute(loaded, {}, { execution: 'wasm' });
+  expect(second.execution?.start).toBe('warm');
+  expect(second.result).toBe(first.result);
+});
+
 describe('the interpreter', () => {
   test('is byte for byte what it was after any call', () => {
     const engine = readInstalled(runtime.home);

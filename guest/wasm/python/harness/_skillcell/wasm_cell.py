@@ -55,6 +55,7 @@ def load(_):
     if _random_state() != before:
         # The layer sees who draws from the outside; this was drawn from what had been seeded before.
         _urandom(1)
+    _close_archives()
     flush()
     # What the body left is looked at by no later collection: calls stay cheap.
     gc.collect()
@@ -65,6 +66,13 @@ def serve(data):
     # The image has the state of the generator in it, and every call starts from the image.
     random.seed()
     cell.answer(lambda: _Cell.work(minijson.loads(data)))
+
+
+def _close_archives():
+    """What looks up versions of packages keeps the library's archive open; a body with an open file is not imaged."""
+    metadata = sys.modules.get("importlib.metadata")
+    if metadata is not None:
+        metadata.MetadataPathFinder.invalidate_caches()
 
 
 def flush():
