@@ -7,6 +7,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { BrokerRefusal } from '../../cell/contract.ts';
+import { printable } from '../../cell/printable.ts';
 import type { CapabilityEvent } from '../../outcome.ts';
 import type { Grant } from '../../policy/grant.ts';
 import { hostCovers } from '../../policy/patterns.ts';
@@ -63,7 +64,12 @@ export class Checks {
   }
 
   deny(asked: string, declared: string): Denial {
-    const event: CapabilityEvent = { capability: 'network', asked, declared };
+    // A name in TLS and a Host header are any bytes that the guest likes, and people will read them.
+    const event: CapabilityEvent = {
+      capability: 'network',
+      asked: printable(asked),
+      declared: printable(declared),
+    };
     this.#options.records.note('denied', event);
     return new Denial(event);
   }

@@ -101,6 +101,10 @@ describe('a request with a whole address', () => {
     const twice = await client.raw(`${target}Host: ${server.authority}\r\nHost: evil.test\r\n\r\n`);
     expect(twice).toMatch(/^HTTP\/1.1 40[03] /);
     expect(await client.raw(`${target}\r\n`)).toMatch(/^HTTP\/1.1 400 /);
+    expect(await client.raw(`GET http://${server.authority}/x HTTP/1.1\r\nHost: \x9b2Jy\r\n\r\n`)).toMatch(
+      / 403 /,
+    );
+    expect(client.gateway.denied.at(-1)?.declared).toBe('its Host header says "\ufffd2Jy"');
     expect(server.seen).toEqual([]);
   });
 

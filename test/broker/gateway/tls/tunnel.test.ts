@@ -75,6 +75,15 @@ describe('TLS that passes unread', () => {
     expect(plain.gateway.denied[0]?.declared).toContain('TLS');
   });
 
+  it('is not missed in a connection that says nothing', async () => {
+    using client = new NativeClient(rules(), { ca });
+    const socket = await client.openTunnel(address());
+    socket.end();
+    socket.resume();
+    if (!socket.closed) await once(socket, 'close');
+    expect([client.gateway.denied, client.gateway.used]).toEqual([[], []]);
+  });
+
   it('trusts whom the host trusts', () => {
     using client = new NativeClient(rules());
     const roots = readFileSync(join(client.gateway.folder, 'roots.pem'), 'utf8');
