@@ -40,6 +40,9 @@ using fooled = new NativeClient(
   { inspectTls: true },
 );
 
+/** Nobody has the first address; the second was judged as well. */
+using halfGone = new NativeClient(network, { ca, lookup: async () => ['93.184.215.15', PUBLIC] });
+
 async function firstLine(from: NativeClient, host: string, options: ConnectionOptions): Promise<string> {
   const socket = await from.secure(`${host}:443`, { checkServerIdentity: () => undefined, ...options });
   if (!(socket instanceof TLSSocket)) return 'ended';
@@ -59,6 +62,8 @@ const found = {
     ca: rootsOf(fooled),
     servername: 'other.test',
   }),
+  nextAddress: await firstLine(halfGone, 'api.test', { ca, servername: 'api.test' }),
+  plainNextAddress: (await halfGone.ask('https://api.test/')).status,
   plainAsk: (await client.ask('https://api.test/')).status,
   subdomain: (await client.ask('https://deep.api.test/')).status,
   denied: client.gateway.denied.map(({ asked, declared }) => `${asked}: ${declared}`),
