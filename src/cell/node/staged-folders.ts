@@ -4,6 +4,7 @@
  *
  *     <home>/guest/<version>            code of cells
  *           /wasm/<binary>-<version>    binaries as that version installed them
+ *           /js-wasm/<source>-<version> scripts as that version prepared them
  *
  * @module
  */
@@ -28,6 +29,7 @@ export function sweepOtherVersions(home: string, version: string): void {
   const isOther = {
     guest: (name: string): boolean => name !== version,
     wasm: (name: string): boolean => !name.endsWith(`-${version}`),
+    'js-wasm': (name: string): boolean => !name.endsWith(`-${version}`),
   };
   for (const [place, isSwept] of Object.entries(isOther)) {
     const folder = join(home, place);

@@ -14,11 +14,11 @@ import { join } from 'node:path';
 import { packageRoot } from '../../package-root.ts';
 import type { Wall } from '../contract.ts';
 import { makeReadable } from '../readable.ts';
-import { runInstaller } from './installer.ts';
+import { runInstaller } from '../node/installer.ts';
 import { nativeCodeDigest } from './native-code.ts';
 import { PYODIDE, readPyodide } from './pyodide.ts';
 import { readEngineSources, type EngineSources } from './sources.ts';
-import { copyPlain, openWorkplace } from './workplace.ts';
+import { copyPlain, openWorkplace } from '../node/workplace.ts';
 
 const SLOW_MS = 1000;
 

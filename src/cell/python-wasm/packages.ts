@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import type { Wall } from '../contract.ts';
 import { makeReadable } from '../readable.ts';
 import type { BaseImages } from './base-images.ts';
-import { runInstaller } from './installer.ts';
-import { copyPlain, openWorkplace } from './workplace.ts';
+import { runInstaller } from '../node/installer.ts';
+import { copyPlain, openWorkplace } from '../node/workplace.ts';
 
 export interface Packages {
   folder: string;

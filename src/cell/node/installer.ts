@@ -7,9 +7,9 @@ import { SkillError } from '../../errors.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { Mount, Wall } from '../contract.ts';
 import { LogCapture } from '../log-capture.ts';
-import { stageGuestCode } from '../node/guest-code.ts';
-import { findNode } from '../node/node-binary.ts';
-import { nodeSpec } from '../node/spec.ts';
+import { stageGuestCode } from './guest-code.ts';
+import { findNode } from './node-binary.ts';
+import { nodeSpec } from './spec.ts';
 
 const MIB = 1024 * 1024;
 
@@ -32,6 +32,8 @@ export const INSTALL_GRANT: Grant = {
 export interface InstallerOptions {
   home: string;
   wall: Wall;
+  /** What is made, for people. */
+  what?: string;
   /** Below `guest/wasm`, e.g. `python/install/main.js`. */
   entry?: string;
   /** What it reads, besides its own code. */
@@ -40,7 +42,7 @@ export interface InstallerOptions {
 
 /** Its arguments are the folders: the one for its output first. */
 export async function runInstaller(options: InstallerOptions, output: string): Promise<void> {
-  const { home, wall, entry = 'python/install/main.js', reads = [] } = options;
+  const { home, wall, what = 'Python for Wasm', entry = 'python/install/main.js', reads = [] } = options;
   const mounts = [{ host: output, guest: '/out', writable: true }, ...reads];
   const spec = nodeSpec({
     node: findNode(home),
@@ -58,12 +60,8 @@ export async function runInstaller(options: InstallerOptions, output: string): P
   if (exit.code === 0) return;
   const said = logs.text().trim().split('\n');
   const reason = said.findLast((line) => /^\w*Error: /.test(line)) ?? said.at(-1) ?? '';
-  throw new SkillError(
-    'internal',
-    `Python for Wasm could not be prepared: ${installer.killReason ?? reason}`,
-    {
-      fix: 'Run `skillcell doctor`; if it finds nothing, please report this with its output.',
-      detail: { exit_code: exit.code, logs: logs.text() },
-    },
-  );
+  throw new SkillError('internal', `${what} could not be prepared: ${installer.killReason ?? reason}`, {
+    fix: 'Run `skillcell doctor`; if it finds nothing, please report this with its output.',
+    detail: { exit_code: exit.code, logs: logs.text() },
+  });
 }
