@@ -1,0 +1,78 @@
+/**
+ * Entry of a JavaScript cell: `main.js <engine> <artifact>`, both of them folders. Says that it is there, is told what it
+ * serves, and answers one call after the other.
+ *
+ * @module
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { ChannelBroker } from '../../cell/broker.ts';
+import { Channel, type Frame } from '../../cell/channel.ts';
+import type { ModuleFacts } from '../../contract.ts';
+import type { EngineCode } from '../engine/quickjs.ts';
+import type { JsInit } from './contract.ts';
+import { describeStart } from './end.ts';
+import { JsCell } from './js-cell.ts';
+import type { Listeners } from './running.ts';
+
+const [, , engineFolder = '', artifact = ''] = process.argv;
+const channel = new Channel(onFrame);
+const broker = new ChannelBroker(channel);
+const listeners: Listeners = {
+  broker,
+  onLog: (bytes) => channel.send({ t: 'log' }, bytes),
+  onEvent: (event) => channel.send({ ...event }),
+};
+channel.send({ t: 'ready' });
+// Prepared while the host confines this process.
+const code = readCode();
+let cell: JsCell | undefined;
+
+function onFrame(frame: Frame): void {
+  switch (frame.body['t']) {
+    case 'init':
+      return load(frame.body as unknown as JsInit);
+    case 'reply':
+      return broker.onReply(frame);
+    case 'call':
+      return void serve(Number(frame.body['call']), frame.payload);
+    default:
+      return undefined;
+  }
+}
+
+function load(init: JsInit): void {
+  try {
+    cell = new JsCell({ code, init, texts: { bundle: readBundle(), prelude: readPrelude() } });
+    channel.send({ t: 'loaded' });
+  } catch (error) {
+    channel.send({ ...describeStart(error), t: 'failed' });
+  }
+}
+
+async function serve(call: number, params: Uint8Array): Promise<void> {
+  if (!cell) return;
+  const before = process.cpuUsage();
+  const { body, payload, fuel, memoryBytes } = await cell.call(params, listeners);
+  broker.forget();
+  const { user, system } = process.cpuUsage(before);
+  channel.send({ ...body, call, fuel, memory_bytes: memoryBytes, cpu_us: user + system }, payload);
+  // After the reply: the caller does not wait for it.
+  setImmediate(() => cell?.reset());
+}
+
+function readCode(): EngineCode {
+  return {
+    module: new WebAssembly.Module(readFileSync(`${engineFolder}/engine.wasm`)),
+    facts: JSON.parse(readFileSync(`${engineFolder}/facts.json`, 'utf8')) as ModuleFacts,
+  };
+}
+
+function readBundle(): Map<string, string> {
+  const texts = JSON.parse(readFileSync(`${artifact}/modules.json`, 'utf8')) as [string, string][];
+  return new Map(texts);
+}
+
+function readPrelude(): Map<string, string> {
+  const folder = new URL('../prelude/', import.meta.url);
+  return new Map(readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]));
+}

@@ -1,0 +1,46 @@
+/**
+ * The functions of the host, as the cell hands them over. The prelude is JavaScript that runs inside of the sandbox, in
+ * front of the skill: it makes of them what programs expect to find. It has no more rights than the skill itself.
+ *
+ * @module
+ */
+
+export interface HostFunctions {
+  log: (text: string) => void;
+  random: (length: number) => Uint8Array;
+  encode: (text: string) => Uint8Array;
+  decode: (bytes: Uint8Array, flags: number) => string | undefined;
+  note: (text: string) => void;
+  start: (id: number, name: string, args: string, bytes?: Uint8Array) => void;
+  cancel: (id: number) => void;
+  reply: (kind: string, text: string) => void;
+}
+
+/** What the host calls. */
+export interface EntryPoints {
+  load: () => void;
+  serve: (params: string) => void;
+  settle: (id: number, text: string, bytes?: Uint8Array) => void;
+  rejected: (reason: unknown) => void;
+}
+
+export interface Init {
+  /** Full name of the skill's module. */
+  entry: string;
+  env: Record<string, string>;
+  declaredEnv: string[];
+  observe: boolean;
+}
+
+type Exchange = HostFunctions & Partial<EntryPoints> & { init: string };
+
+const place = globalThis as unknown as { __skillcell?: Exchange };
+const exchange = place.__skillcell as Exchange;
+delete place.__skillcell;
+
+export const host: HostFunctions = { ...exchange };
+export const init: Init = JSON.parse(exchange.init) as Init;
+
+export function enterAt(entries: EntryPoints): void {
+  Object.assign(exchange, entries);
+}

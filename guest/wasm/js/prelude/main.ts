@@ -1,0 +1,48 @@
+/**
+ * Sets up what programs expect to find, and tells the host where to call.
+ *
+ * @module
+ */
+import { AbortController, AbortSignal } from './abort.ts';
+import { structuredClone } from './clone.ts';
+import { console } from './console.ts';
+import { TextDecoder, TextEncoder } from './encoding.ts';
+import { env } from './env.ts';
+import { fetch } from './fetch.ts';
+import { Headers } from './headers.ts';
+import { enterAt } from './host.ts';
+import { Request, Response } from './messages.ts';
+import { settle } from './pending.ts';
+import { crypto, random } from './random.ts';
+import { load, rejected, serve } from './skill.ts';
+import { clearTimeout, setInterval, setTimeout } from './timers.ts';
+import { URL, URLSearchParams } from './url.ts';
+
+const GLOBALS = {
+  AbortController,
+  AbortSignal,
+  Headers,
+  Request,
+  Response,
+  TextDecoder,
+  TextEncoder,
+  URL,
+  URLSearchParams,
+  clearInterval: clearTimeout,
+  clearTimeout,
+  console,
+  crypto,
+  fetch,
+  process: { env },
+  setInterval,
+  setTimeout,
+  structuredClone,
+};
+
+for (const [name, value] of Object.entries(GLOBALS)) define(globalThis, name, value);
+define(Math, 'random', random);
+enterAt({ load, serve, settle, rejected });
+
+function define(target: object, name: string, value: unknown): void {
+  Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: false });
+}
