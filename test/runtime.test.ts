@@ -110,8 +110,14 @@ describe('before anything runs', () => {
   });
 
   test.each([
-    ['network', { capabilities: { network: [{ host: 'example.invalid' }] } }],
-    ['env.secret', { env_vars: { TEST_DECLARED: { secret: true, hosts: ['example.invalid'] } } }],
+    ['network.inside_tls', { capabilities: { network: [{ host: 'example.invalid', methods: ['GET'] }] } }],
+    [
+      'network.inside_tls',
+      {
+        capabilities: { network: [{ host: 'example.invalid' }] },
+        env_vars: { TEST_DECLARED: { secret: true, hosts: ['example.invalid'] } },
+      },
+    ],
     [
       'filesystem.max_bytes',
       { capabilities: { filesystem: [{ path: '${workspace}', access: 'read-write', max_bytes: '1MiB' }] } },

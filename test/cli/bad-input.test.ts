@@ -64,7 +64,7 @@ describe('a manifest', () => {
 
   test('that asks for what nobody enforces', async () => {
     const dir = writeSkill(folder, {
-      manifest: { capabilities: { network: [{ host: 'example.invalid' }] } },
+      manifest: { capabilities: { network: [{ host: 'example.invalid', methods: ['GET'] }] } },
       source: FINE,
     });
     expectRefusal(await run(['run', dir]), 'unenforceable', 2);

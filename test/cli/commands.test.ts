@@ -104,12 +104,12 @@ describe('looking at a skill', () => {
 
   test('inspect of a skill that cannot run here says why', async () => {
     const skill = writeSkill(folder, {
-      manifest: { capabilities: { network: [{ host: 'example.invalid' }] } },
+      manifest: { capabilities: { network: [{ host: 'example.invalid', methods: ['GET'] }] } },
       source: 'def execute(params):\n    return 1\n',
     });
     const { code, stdout } = await run(['inspect', skill]);
     expect(code).toBe(0);
-    expect(stdout).toContain('not here: Nobody enforces "network"');
+    expect(stdout).toContain('not here: Nobody enforces "network.inside_tls"');
   });
 
   test('validate and lock', async () => {
