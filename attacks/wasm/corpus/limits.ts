@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { group, type WasmAttack } from '../attack.ts';
+import { group, type Draft, type WasmAttack } from '../attack.ts';
 import { CLOCK, EXIT, LOG, POLL, RANDOM, STDOUT, STREAMS } from '../interfaces.ts';
 
 const SHORT = { limits: { timeout: '2s', cpu: '300ms', memory: '64MiB', output: '1MiB' } };
@@ -132,6 +132,13 @@ const ends = group(
   },
 );
 
+/** Two calls of a component with so much memory that its instances are set back. */
+const SET_BACK: Draft = { calls: 2, component: { allocator: 'allocator_large' } };
+const SET_BACK_UNSEEN: Draft = {
+  ...SET_BACK,
+  control: { none: 'Memory that an engine adds is always empty.' },
+};
+
 const looking = group(
   { codes: ['ok'] },
   {
@@ -148,6 +155,16 @@ const looking = group(
     remember_in_memory: ['Leaves something in memory for the next call.', { calls: 2 }],
     remember_in_global: ['Leaves something in a global for the next call.', { calls: 2 }],
     remember_in_table: ['Leaves something in a table for the next call.', { calls: 2 }],
+    remember_in_large_memory: ['Leaves something in a memory that is not made anew.', SET_BACK],
+    remember_by_growing: ['Leaves its memory larger for the next call.', SET_BACK],
+    remember_behind_growth: ['Looks for its mark in memory that it gets anew.', SET_BACK_UNSEEN],
+    remember_in_large_global: [
+      'Leaves something in a global of an instance that is not made anew.',
+      SET_BACK,
+    ],
+    remember_in_float: ['Leaves something in a global that is no integer.', SET_BACK],
+    remember_in_reference: ['Leaves something in a global that is a reference.', SET_BACK],
+    remember_in_large_table: ['Leaves something in a table of an instance that is not made anew.', SET_BACK],
     log_in_start: [
       'Logs while its instance is made ahead of any call.',
       { calls: 2, component: { imports: [LOG] }, control: { none: 'It only matters for calls after it.' } },

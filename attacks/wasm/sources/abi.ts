@@ -20,6 +20,7 @@ const SECOND = '(i64.const 1000000)';
 
 export const ALLOCATORS: Readonly<Record<string, string>> = {
   allocator: allocator(),
+  allocator_large: allocator(undefined, 16),
   allocator_traps: allocator('unreachable'),
   allocator_loops: allocator(`${forever('')} unreachable`),
   allocator_points_outside: allocator('(i32.const 0xfffffff0)'),
@@ -29,6 +30,10 @@ export const ALLOCATORS: Readonly<Record<string, string>> = {
     '(call_indirect (type $hook) (i32.const 1)) (call $make (local.get $align) (local.get $size))',
   ),
 };
+
+/** Of a component so large that its instances are set back instead of made anew: says whether it finds its mark. */
+const remember = (look: string, leave: string, extra = ''): string =>
+  main(`(if (result i32) ${look} (then (call $succeed)) (else ${leave} (call $fail)))`, { extra });
 
 const LOG_LINE = '(call $log (i32.const 1) (i32.const 512) (i32.const 18))';
 
@@ -85,6 +90,38 @@ export const ABI_PROGRAMS: Readonly<Record<string, string>> = {
   log_flood: main(
     `${times(20_000, '(call $log (i32.const 1) (i32.const 0) (i32.const 4096))')} (call $succeed)`,
     { uses: ['log'] },
+  ),
+  remember_in_large_memory: remember(
+    '(i32.load (i32.const 1048000))',
+    '(i32.store (i32.const 1048000) (i32.const 1))',
+  ),
+  remember_by_growing: remember(
+    '(i32.gt_u (memory.size) (i32.const 16))',
+    '(drop (memory.grow (i32.const 1)))',
+  ),
+  remember_behind_growth: remember(
+    `(i32.load (i32.mul (memory.grow (i32.const 1)) (i32.const 65536)))`,
+    '(memory.fill (i32.const 65536) (i32.const 1) (i32.sub (i32.mul (memory.size) (i32.const 65536)) (i32.const 65536)))',
+  ),
+  remember_in_large_global: remember(
+    '(global.get $seen)',
+    '(global.set $seen (i32.const 1))',
+    '(global $seen (mut i32) (i32.const 0))',
+  ),
+  remember_in_float: remember(
+    '(i32.trunc_sat_f64_s (global.get $seen))',
+    '(global.set $seen (f64.const 1))',
+    '(global $seen (mut f64) (f64.const 0))',
+  ),
+  remember_in_reference: remember(
+    '(i32.eqz (ref.is_null (global.get $seen)))',
+    '(global.set $seen (ref.func $mark))',
+    '(global $seen (mut funcref) (ref.null func)) (func $mark) (elem declare func $mark)',
+  ),
+  remember_in_large_table: remember(
+    '(i32.eqz (ref.is_null (table.get 0 (i32.const 0))))',
+    '(table.set 0 (i32.const 0) (ref.func $mark))',
+    '(func $mark) (elem declare func $mark)',
   ),
   log_in_start: main('(call $fail)', { uses: ['log'], extra: `(func $start ${LOG_LINE}) (start $start)` }),
   raise_terminal_codes: main('(call $answer (i32.const 1) (i32.const 1024) (i32.const 21))', {

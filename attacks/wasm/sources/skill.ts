@@ -58,8 +58,8 @@ export const times = (count: number, body: string): string =>
   `(loop $more ${body} (br_if $more (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const ${count}))))`;
 
 /** Memory and allocator; `$made` gives the address of what was asked for. */
-export function allocator(realloc?: string): string {
-  return `(module (memory (export "memory") 4) (table (export "table") 2 funcref) (type $hook (func))
+export function allocator(realloc?: string, pages = 4): string {
+  return `(module (memory (export "memory") ${pages}) (table (export "table") 2 funcref) (type $hook (func))
   (global $next (mut i32) (i32.const 65536))
   (func $make (param $align i32) (param $size i32) (result i32) (local $at i32)
     (local.set $at (i32.and (i32.add (global.get $next) (i32.sub (local.get $align) (i32.const 1))) (i32.sub (i32.const 0) (local.get $align))))
