@@ -72,9 +72,14 @@ function hostsOf(name: string, { secrets }: Observed): string[] {
   return [...new Set(secrets.filter((one) => one.name === name).map(({ host }) => host))].sort();
 }
 
-function remarkOn(name: string, { secret }: EnvRule): string {
+function remarkOn(name: string, { secret }: EnvRule, { requests }: Observed): string {
   const guess = secret
     ? 'its "hosts" are a guess, all that the skill reached'
     : 'it is declared as a plain variable, which the skill gets to see';
-  return `${name} looks like a secret: ${guess}. Record with --allow-secret ${name} to see where it is sent.`;
+  // A tunnel that was let through: what went through it, a secret too, nobody saw.
+  const isBlind = requests.some(({ method, denied }) => method === undefined && !denied);
+  const advice = isBlind
+    ? 'Set network.inspect_tls in the policy, or record with --execution wasm, to see where it is sent.'
+    : `Record with --allow-secret ${name} to see where it is sent.`;
+  return `${name} looks like a secret: ${guess}. ${advice}`;
 }

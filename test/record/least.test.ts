@@ -195,6 +195,8 @@ describe('variables', () => {
     const { env, remarks } = least(['-env read SERVICE_TOKEN', 'network GET http://a.test/'], {}, false);
     expect(env).toEqual({ SERVICE_TOKEN: { rule: rule(true, ['a.test']), denied: true } });
     expect(remarks.join()).toContain('--allow-secret SERVICE_TOKEN');
+    const blind = least(['env read SERVICE_TOKEN', 'network CONNECT https://a.test']);
+    expect(blind.remarks.join()).toContain('inspect_tls');
     const alone = least(['-env read SERVICE_TOKEN'], {}, false);
     expect(alone.env).toEqual({ SERVICE_TOKEN: { rule: rule(true), denied: true } });
     expect(alone.remarks.join()).toContain('SERVICE_TOKEN looks like a secret');
