@@ -34,7 +34,7 @@ export function leastEnv(
       : newRule(name, observed, { required: !denied || !succeeded });
     rules.push([name, { rule, denied }]);
     if (SECRET_NAME.test(name) && !known?.secret && !isSent(name, observed))
-      remarks.push(remarkOn(name, rule));
+      remarks.push(remarkOn(name, rule, observed));
   }
   return { rules: Object.fromEntries(rules), remarks };
 }
