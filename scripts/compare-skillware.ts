@@ -98,8 +98,17 @@ async function compareAll({ checkout, temp, home }: Places): Promise<SkillwareRe
     );
   }
   const python = { subprocess: findInterpreter()?.version ?? 'none', wasm: PYODIDE.python };
-  const version = /^Version: (.*)$/m.exec(readFileSync(join(checkout, 'PKG-INFO'), 'utf8'))?.[1] ?? 'unknown';
-  return { machine: { ...machine, loadAtEnd: currentLoad() }, skillware: version, python, skills };
+  return {
+    machine: { ...machine, loadAtEnd: currentLoad() },
+    skillware: versionOf(checkout),
+    python,
+    skills,
+  };
+}
+
+function versionOf(checkout: string): string {
+  const text = readFileSync(join(checkout, 'pyproject.toml'), 'utf8');
+  return /^version = "(.*)"$/m.exec(text)?.[1] ?? 'unknown';
 }
 
 function skillsIn(registry: string): string[] {

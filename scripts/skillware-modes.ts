@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PAUSE_MS } from '../bench/runner/rounds.ts';
 import { quantile } from '../bench/runner/statistics.ts';
 import { SkillError, type Runtime, type Skill } from '../src/index.ts';
 import { answerOf, isSame, type Answer, type Reference } from './skillware-reference.ts';
@@ -82,6 +84,8 @@ async function timeCalls(
   const samples: number[] = [];
   for (let call = 0; call < TIMED_CALLS; call++) {
     await runtime.warm(skill, { execution });
+    // What a cell does after a reply is not part of the next call.
+    await sleep(PAUSE_MS);
     samples.push(await timed());
   }
   return { firstCallMs, callMs: quantile(samples, 0.5) };

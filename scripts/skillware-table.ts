@@ -94,8 +94,10 @@ export function formatClasses({ skills }: SkillwareReport): string {
 function reasonOf({ modes, requirements }: SkillComparison): string {
   const refusal = modes.wasm?.refusal ?? '';
   if (!refusal.includes('pip could not install')) return refusal;
-  const missing = /No matching distribution found for (\S+)/.exec(refusal)?.[1] ?? requirements.join(', ');
-  return `the index has no wheels of ${missing} that this engine can load`;
+  const missing = /No matching distribution found for ([^\s;]+)/.exec(refusal)?.[1];
+  return missing === undefined
+    ? `pip found no set of wheels for ${requirements.join(', ')} that this engine can load`
+    : `the index has no wheel of ${missing} that this engine can load`;
 }
 
 function equalOf(mode: ModeResult | undefined): string {
