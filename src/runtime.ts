@@ -126,7 +126,7 @@ export class Runtime implements AsyncDisposable {
       python: this.#policy.pythonWasm,
     });
     this.#pool = new Pool(this.#authority(home), options.pool);
-    this.#loadDeps = { store, inspect: (dir, files) => this.#machine.inspect(dir, files) };
+    this.#loadDeps = { store, inspect: (...bundle) => this.#machine.inspect(...bundle) };
   }
 
   /** Runs one call of a skill in a fresh cell. Throws a SkillError when it fails, unless `reject` is false. */

@@ -13,6 +13,7 @@ import type { PythonFreshness } from '../policy/python-freshness.ts';
 import type { Artifact, Engine, Wall, WallProbe } from './contract.ts';
 import { DEFAULT_CELL_ID } from './jail/identity.ts';
 import { JailWall, type JailOptions } from './jail/wall.ts';
+import { JsWasmEngine } from './js-wasm/engine.ts';
 import { ProcessWall } from './process/wall.ts';
 import { PythonWasmEngine } from './python-wasm/engine.ts';
 import { wasmInspector } from './python-wasm/inspect.ts';
@@ -57,6 +58,7 @@ export class Machine {
   readonly #python: PythonEngine;
   readonly #component: ComponentEngine;
   readonly #pythonWasm: PythonWasmEngine;
+  readonly #jsWasm: JsWasmEngine;
   readonly #interpreter: Interpreter | undefined;
   readonly #artifacts = new Map<string, Promise<Artifact>>();
   #pairs: Promise<Pair[]> | undefined;
@@ -73,6 +75,7 @@ export class Machine {
       onProgress,
       fresh: python,
     });
+    this.#jsWasm = new JsWasmEngine({ home, wall: () => this.#outerWall() });
   }
 
   /** The group that may pass through the runtime's folders when the host is root. */
@@ -85,6 +88,7 @@ export class Machine {
     this.#pairs ??= this.#outerWall().then((outer) => [
       { mode: 'wasm', wall: outer, engine: this.#component },
       { mode: 'wasm', wall: outer, engine: this.#pythonWasm },
+      { mode: 'wasm', wall: outer, engine: this.#jsWasm },
       { mode: 'subprocess', wall: this.#jail, engine: this.#python },
     ]);
     return this.#pairs;
@@ -108,11 +112,20 @@ export class Machine {
   }
 
   /** What the sources and binaries of a staged bundle say about themselves. */
-  async inspect(stagedDir: string, files: FileDigests): Promise<Inspection> {
+  async inspect(stagedDir: string, files: FileDigests, entry: string): Promise<Inspection> {
     const options = { home: this.#home, inspector: () => this.#inspector() };
     const python = await inspectPython(options, stagedDir, files);
-    const imports = await this.#component.inspect(stagedDir, files);
-    return { ...python, interfaces: imports };
+    const interfaces = await this.#component.inspect(stagedDir, files);
+    const scripts = await this.#jsWasm.inspect(stagedDir, files, entry);
+    if (!scripts) return { ...python, interfaces };
+    return {
+      ...scripts,
+      modules: python.modules,
+      interfaces,
+      env: [...python.env, ...scripts.env],
+      hosts: [...python.hosts, ...scripts.hosts],
+      unparsed: [...python.unparsed, ...scripts.unparsed],
+    };
   }
 
   /** Installs third-party packages of a bundle for the engines that it may run in. */

@@ -26,7 +26,7 @@ export interface DriftSource {
 
 /** Names that tools and libraries look at by the way; a cell without them works as well. */
 const HARMLESS_ENV: ReadonlySet<string> = new Set(
-  'TZ TERM COLUMNS LINES NO_COLOR FORCE_COLOR HOSTNAME CI DEBUG PYTEST_CURRENT_TEST'.split(' '),
+  'TZ TERM COLUMNS LINES NO_COLOR FORCE_COLOR HOSTNAME CI DEBUG NODE_ENV PYTEST_CURRENT_TEST'.split(' '),
 );
 
 export function findDrift(source: DriftSource): Drift {
@@ -41,6 +41,8 @@ export function findDrift(source: DriftSource): Drift {
     ...unreachableSecrets(source),
     ...uncoveredProcesses(source),
     ...unknownModules(source),
+    ...uncoveredFetches(source),
+    ...missingPackages(source),
   ];
   // A legacy manifest declares nothing and is granted nothing: it cannot contradict itself.
   if (!source.manifest.declaresCapabilities) return { drift: [], warnings: [...drift, ...warnings] };
@@ -138,6 +140,25 @@ function unknownModules(source: DriftSource): string[] {
   return perValue(
     unknown.map(({ value, at }) => ({ value: value.split('.')[0] ?? value, at })),
     (value, at) => `The code imports ${value} (${at}), which "requirements" does not seem to provide.`,
+  );
+}
+
+/** A word in a script may mean something of its own, so this can be wrong. */
+function uncoveredFetches({ manifest, inspection }: DriftSource): string[] {
+  if (manifest.capabilities.network.length > 0) return [];
+  return perValue(
+    inspection.fetches ?? [],
+    (value, at) => `The code calls ${value} (${at}), but the manifest declares no network.`,
+  );
+}
+
+/** Neither a file of the bundle nor a module of ours. */
+function missingPackages({ inspection }: DriftSource): string[] {
+  const packages = inspection.imports?.filter(({ value }) => !/^(?:\.{0,2}\/|skillcell:)/.test(value));
+  return perValue(
+    packages ?? [],
+    (value, at) =>
+      `The code imports ${value} (${at}), which no cell has; \`skillcell build\` puts packages into the bundle.`,
   );
 }
 

@@ -21,6 +21,10 @@ export interface Inspection {
   hosts: Finding[];
   /** Files that could not be parsed. */
   unparsed: Finding[];
+  /** What scripts import, as it is written there. */
+  imports?: Finding[];
+  /** Where scripts call `fetch`. */
+  fetches?: Finding[];
 }
 
 export const NOTHING_INSPECTED: Inspection = {

@@ -27,7 +27,7 @@ export interface BundleLocation {
 }
 
 /** Static inspection of a staged copy. Hostile source is parsed in a jail, so the means are handed in. */
-export type Inspect = (stagedDir: string, files: FileDigests, digest: string) => Promise<Inspection>;
+export type Inspect = (stagedDir: string, files: FileDigests, entry: string) => Promise<Inspection>;
 
 export interface LoadDeps {
   store: Store;
@@ -107,7 +107,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
   const { files, digest } = source;
   const entry = findEntry(manifest, files);
   const stagedDir = deps.store.stage(source);
-  const inspection = await deps.inspect(stagedDir, files, digest);
+  const inspection = await deps.inspect(stagedDir, files, entry);
   const found = findDrift({ manifest, inspection, paths: Object.keys(files) });
   if (found.drift.length > 0 && !skill.toleratesDrift) throw driftError(manifest.name, found.drift);
   return {

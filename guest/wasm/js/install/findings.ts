@@ -1,0 +1,109 @@
+/**
+ * What the words of a source say about what it needs: modules, variables, hosts, requests. Facts as far as words can
+ * tell; what follows from them is decided elsewhere.
+ *
+ * @module
+ */
+import { tokens, type Token } from './lexer.ts';
+
+export interface Finding {
+  value: string;
+  /** `skill.ts:12` */
+  at: string;
+}
+
+export interface Findings {
+  /** What is imported, as it is written there. */
+  imports: Finding[];
+  env: Finding[];
+  hosts: Finding[];
+  /** Calls of `fetch`. */
+  fetches: Finding[];
+}
+
+const HOST = /^(?:https?|wss?):\/\/(?:[^/?#@\s]*@)?([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?=[:/?#]|$)/i;
+const ENV_NAME = /^[A-Za-z_]\w*$/;
+const MAX_VALUE = 1000;
+
+export function findIn(source: string, file: string): Findings {
+  const words = [...tokens(source)];
+  const found: Findings = { imports: [], env: [], hosts: [], fetches: [] };
+  const add = (kind: keyof Findings, value: string, { line }: Token): void =>
+    void found[kind].push({ value: value.slice(0, MAX_VALUE), at: `${file}:${line}` });
+  for (const [at, word] of words.entries()) {
+    const imported = importAt(words, at);
+    if (imported) add('imports', imported.value, imported);
+    for (const name of envAt(words, at)) add('env', name, word);
+    const host = hostIn(word);
+    if (host !== undefined) add('hosts', host, word);
+    if (isFetch(words, at)) add('fetches', 'fetch', word);
+  }
+  return found;
+}
+
+function importAt(words: Token[], at: number): Token | undefined {
+  const word = words[at];
+  const [next, second] = [words[at + 1], words[at + 2]];
+  if (word?.kind !== 'name' || isProperty(words, at)) return undefined;
+  if ((word.value === 'from' || word.value === 'import') && next?.kind === 'text') return next;
+  const isCall = word.value === 'import' && next?.value === '(' && next.kind === 'mark';
+  return isCall && second?.kind === 'text' ? second : undefined;
+}
+
+/** `process.env.NAME`, `process.env['NAME']`, `const { NAME } = process.env`, `requireEnv('NAME')`; `env` of ours alike. */
+function envAt(words: Token[], at: number): string[] {
+  const word = words[at];
+  if (word?.kind !== 'name') return [];
+  if (word.value === 'requireEnv') return textAfter(words, at + 1, '(');
+  if (word.value !== 'env') return [];
+  const isOwn = words[at - 1]?.value === '.' && words[at - 2]?.value === 'process';
+  if (!isOwn && (isProperty(words, at) || !importsEnv(words))) return [];
+  const next = words[at + 1];
+  const name = words[words[at + 1]?.value === '?' ? at + 3 : at + 2];
+  if (next?.value === '[') return textAfter(words, at + 1, '[');
+  if ((next?.value === '.' || next?.value === '?') && name?.kind === 'name') return named([name.value]);
+  return named(takenApart(words, isOwn ? at - 3 : at - 1));
+}
+
+function importsEnv(words: Token[]): boolean {
+  return words.some(({ kind, value }) => kind === 'text' && value === 'skillcell:env');
+}
+
+function textAfter(words: Token[], at: number, mark: string): string[] {
+  const text = words[at + 1];
+  const isThere = words[at]?.kind === 'mark' && words[at]?.value === mark && text?.kind === 'text';
+  return isThere ? named([text.value]) : [];
+}
+
+/** Names in `{ A, B: other, C = 1 } =`, whose equals sign is here. */
+function takenApart(words: Token[], equals: number): string[] {
+  if (words[equals]?.value !== '=' || words[equals - 1]?.value !== '}') return [];
+  const names: string[] = [];
+  for (let at = equals - 2; at >= 0 && words[at]?.value !== '{'; at--) {
+    const [before, word] = [words[at - 1]?.value, words[at]];
+    if (word?.kind === 'name' && (before === ',' || before === '{')) names.push(word.value);
+  }
+  return names.toReversed();
+}
+
+function named(names: string[]): string[] {
+  return names.filter((name) => ENV_NAME.test(name));
+}
+
+function hostIn({ kind, value, isCut }: Token): string | undefined {
+  if (kind !== 'text' && kind !== 'template') return undefined;
+  const [whole, host] = HOST.exec(value) ?? [];
+  // More of the name may come out of a variable.
+  return isCut && whole?.length === value.length ? undefined : host?.toLowerCase();
+}
+
+function isFetch(words: Token[], at: number): boolean {
+  const [word, next] = [words[at], words[at + 1]];
+  if (word?.kind !== 'name' || word.value !== 'fetch' || next?.value !== '(') return false;
+  if (words[at - 1]?.value === 'function') return false;
+  return !isProperty(words, at) || words[at - 2]?.value === 'globalThis';
+}
+
+function isProperty(words: Token[], at: number): boolean {
+  return words[at - 1]?.kind === 'mark' && words[at - 1]?.value === '.';
+}
