@@ -83,6 +83,7 @@ export async function syncToDisk(fd: number, dataOnly: boolean): Promise<void> {
 }
 
 /** Node hands this through to the kernel as "leave it": reading a time and setting it again would lose its last digits. */
+const BILLION = 1_000_000_000n;
 const KEEP = new Date(Number.NaN);
 
 /** From `keep`, `now`, or nanoseconds since 1970, as Node takes it: seconds with a fraction. */
@@ -98,14 +99,16 @@ export function timeOf(change: unknown): number | Date {
  * cut off: the next one before 0.123 s would be read as 0.122999 s.
  */
 function secondsOf(nanoseconds: bigint): number {
-  const seconds = Number(nanoseconds) / 1e9;
-  const step = 2 ** (Math.floor(Math.log2(Math.max(seconds, 1))) - 52);
-  return [seconds - step, seconds, seconds + step].find((one) => isNotBefore(one, nanoseconds)) ?? seconds;
+  // In two parts: as one number the nanoseconds would be rounded first.
+  const near = Number(nanoseconds / BILLION) + Number(nanoseconds % BILLION) / 1e9;
+  const step = 2 ** (Math.floor(Math.log2(Math.max(near, 1))) - 52);
+  const around = [near - step, near, near + step, near + 2 * step];
+  return around.find((seconds) => isNotBefore(seconds, nanoseconds)) ?? near;
 }
 
 function isNotBefore(seconds: number, nanoseconds: bigint): boolean {
   const whole = Math.floor(seconds);
-  return BigInt(whole) * 1_000_000_000n + BigInt(Math.trunc((seconds - whole) * 1e9)) >= nanoseconds;
+  return BigInt(whole) * BILLION + BigInt(Math.trunc((seconds - whole) * 1e9)) >= nanoseconds;
 }
 
 interface Typed {

@@ -182,6 +182,7 @@ describe('times', () => {
           expect(BigInt(String(modified)) - time).toBeLessThan(1000n);
         },
       ),
+      { examples: [[862_069_612_829_000_000n], [120_168_659_128_757_000n]] },
     );
   });
 });
