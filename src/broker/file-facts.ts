@@ -82,8 +82,8 @@ export async function syncToDisk(fd: number, dataOnly: boolean): Promise<void> {
   }
 }
 
-/** Node hands this through to the kernel as "leave it": reading a time and setting it again would lose its last digits. */
 const BILLION = 1_000_000_000n;
+/** Node hands this through to the kernel as "leave it": reading a time and setting it again would lose its last digits. */
 const KEEP = new Date(Number.NaN);
 
 /** From `keep`, `now`, or nanoseconds since 1970, as Node takes it: seconds with a fraction. */
