@@ -19,6 +19,8 @@ import { asRefusal } from './failures.ts';
 import { hostOf, type HttpRequest } from './request.ts';
 import { watchPhases } from './timeouts.ts';
 
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+
 /** A response whose body has not been read. */
 export interface Answer {
   message: IncomingMessage;
@@ -63,7 +65,7 @@ export function fillRequest(
 
 export async function sendRequest(filled: FilledRequest, options: SendOptions): Promise<Answer> {
   const first = await sendOnce({ ...filled, fresh: false }, options);
-  // The server closed a connection that was kept open just when we used it again; it has not seen the request.
+  // The server closed a connection that was kept open just when we used it again.
   const isStale = 'refusal' in first && first.isStale;
   const settled = isStale ? await sendOnce({ ...filled, fresh: true }, options) : first;
   if ('refusal' in settled) throw settled.refusal;
@@ -114,7 +116,8 @@ function open({ request, head, content, fresh }: Outgoing, options: SendOptions)
   const { method, url } = request;
   const hasBody = content.length > 0 || ['POST', 'PUT', 'PATCH'].includes(method);
   const secure = isSecure(url);
-  const isAlone = fresh || isSocketRequest(url);
+  // On a connection that was kept open nobody knows whether a request that failed was read; these may not be repeated.
+  const isAlone = fresh || isSocketRequest(url) || !REPEATABLE.has(method);
   const agent = secure ? options.agents.https : options.agents.http;
   const settings: RequestOptions & { rejectUnauthorized: boolean; ca?: string[] } = {
     method,

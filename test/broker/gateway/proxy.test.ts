@@ -277,7 +277,23 @@ describe('connections', () => {
     expect(server.sockets.size).toBe(1);
   });
 
-  it('that a server closed in the meantime do no harm', async () => {
+  it('that break while a request is read do not make it twice, unless it may be repeated', async () => {
+    await using server = await TestServer.start((request, response) => {
+      if (request.url === '/warm') response.end('fine');
+      else request.socket.resetAndDestroy();
+    });
+    using client = new NativeClient(rulesFor(server));
+    const made = async (method: string): Promise<number> => {
+      await client.ask(`http://${server.authority}/warm`);
+      expect((await client.ask(`http://${server.authority}/break`, { method })).status).toBe(502);
+      return server.seen.filter((one) => one.method === method && one.url === '/break').length;
+    };
+    expect(await made('POST')).toBe(1);
+    expect(await made('PATCH')).toBe(1);
+    expect(await made('GET')).toBe(2);
+  });
+
+  it.each(['POST', 'GET'])('that a server closed in the meantime do no harm to a %s', async (method) => {
     await using server = await TestServer.start((request, response) => {
       response.end('fine');
       // Promises to keep the connection, and closes it.
@@ -285,7 +301,7 @@ describe('connections', () => {
     });
     using client = new NativeClient(rulesFor(server));
     for (let round = 0; round < 20; round++)
-      expect((await client.ask(`http://${server.authority}/`, { method: 'POST' })).status).toBe(200);
+      expect((await client.ask(`http://${server.authority}/`, { method })).status).toBe(200);
   });
 
   it('end with the gateway, and nothing of it is left', async () => {
