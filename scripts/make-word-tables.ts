@@ -58,6 +58,10 @@ const LANGUAGES: readonly {
     file: 'word_stats_ts/src/unicode.ts',
     constant: (name, lines) => `export const ${name}: string =\n${join4(lines, ' +')};\n`,
   },
+  {
+    file: 'word_stats/unicode.ts',
+    constant: (name, lines) => `export const ${name}: string =\n${join4(lines, ' +')};\n`,
+  },
 ];
 
 for (const { file, constant, head = '' } of LANGUAGES) {

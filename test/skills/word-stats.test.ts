@@ -1,5 +1,6 @@
 /**
- * One skill in five languages: every binary gives the same bytes, the committed ones and those built here.
+ * One skill in five languages: every binary gives the same bytes, the committed ones and those built here; and so does
+ * plain source.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,6 +35,7 @@ function expandRepeats(_key: string, value: unknown): unknown {
 }
 
 const ALL = [
+  'the plain source',
   ...COMMITTED.map((language) => `the committed ${language}`),
   ...LANGUAGES.map((language) => `the built ${language}`),
 ];
@@ -51,6 +53,7 @@ async function run(skill: string, params: object): Promise<string> {
 beforeAll(async () => {
   // One cell of each stays: starting one takes longer than all it counts.
   opened = openTestRuntime({ audit: false, pool: { size: 1, maxStandby: ALL.length } });
+  skills.set('the plain source', await opened.runtime.load(bundled('text/word_stats')));
   for (const language of COMMITTED) {
     const dir = bundled(`text/word_stats_${language}`);
     skills.set(`the committed ${language}`, await opened.runtime.load(dir));
