@@ -44,8 +44,7 @@ function load(init: CellInit): void {
       folder,
       broker,
       onLog: (bytes) => channel.send({ t: 'log' }, bytes),
-      onDenied: (capability, asked) =>
-        channel.send({ t: 'denied', capability, asked, declared: 'readable only' }),
+      onDenied: (event) => channel.send({ t: 'denied', ...event }),
     });
     channel.send({ t: 'loaded' });
   } catch (error) {

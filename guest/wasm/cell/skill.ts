@@ -162,7 +162,7 @@ export class Skill {
       onOutput: (stream, bytes) =>
         this.#isCommand && stream === 'stdout' ? stdout.push(bytes) : stage.log(bytes),
       onLog: (level, message) => stage.log(Buffer.from(`${level}: ${message}\n`)),
-      onDenied: (capability, asked) => stage.denied(capability, asked),
+      onDenied: (capability, asked, declared) => stage.denied({ capability, asked, declared }),
     });
     return { stage, host, instance: this.#instantiate(host), stdout, startCpuUs: 0 };
   }

@@ -6,12 +6,18 @@
  */
 import type { BrokerAnswer, BrokerClient } from '../wasi/broker-client.ts';
 
+export interface Denied {
+  capability: string;
+  asked: string;
+  declared: string;
+}
+
 export interface Listeners {
   broker: BrokerClient;
   /** Gets what the skill prints for people. */
   onLog: (bytes: Uint8Array) => void;
   /** Gets what was refused inside of the cell. */
-  onDenied: (capability: string, asked: string) => void;
+  onDenied: (event: Denied) => void;
 }
 
 export class Stage implements BrokerClient {
@@ -40,8 +46,8 @@ export class Stage implements BrokerClient {
     else this.#kept.push(() => this.#listeners.onLog(bytes));
   }
 
-  denied(capability: string, asked: string): void {
-    if (this.#kept === undefined) this.#listeners.onDenied(capability, asked);
-    else this.#kept.push(() => this.#listeners.onDenied(capability, asked));
+  denied(event: Denied): void {
+    if (this.#kept === undefined) this.#listeners.onDenied(event);
+    else this.#kept.push(() => this.#listeners.onDenied(event));
   }
 }

@@ -51,7 +51,7 @@ export interface HostOptions {
   /** Gets every write to stdout and stderr. The bytes are the receiver's to keep. */
   onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void;
   /** A refusal that was decided in the cell and that the broker therefore never saw. */
-  onDenied?: (capability: 'filesystem', asked: string) => void;
+  onDenied?: (capability: 'filesystem', asked: string, declared: string) => void;
   /** Monotonic milliseconds. */
   clock?: () => number;
   /** Milliseconds since 1970. */

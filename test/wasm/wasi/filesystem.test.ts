@@ -201,6 +201,19 @@ describe('what is refused', () => {
     expect(broker.text('a.txt')).toBe('hello');
   });
 
+  test('hears of every way out of it, and of none that leads to another part of it', async () => {
+    const broker = new MemoryBroker();
+    const f = files({ broker, preopens: [broker.preopen(true)] });
+    for (const path of ['../secret', '/etc/passwd', 'below/../../x'])
+      expect(await f.open(path)).toEqual({ err: 'not-permitted' });
+    expect(f.denied).toEqual(['/secret', '/etc/passwd', '/x'].map((path) => `filesystem: read ${path}`));
+    await f.on(f.root, 'create-directory-at', 'below');
+    const below = ok(await f.open('below', ['directory']));
+    const access = [NO_FOLLOW, '../other', openFlags([]), accessFlags(['read'])];
+    expect(await f.on(below, 'open-at', ...access)).toEqual({ err: 'not-permitted' });
+    expect(f.denied).toHaveLength(3);
+  });
+
   test('symbolic links: none is made, none is followed', async () => {
     const { on, open, root, broker } = files();
     broker.addLink('l', '../../etc/passwd');

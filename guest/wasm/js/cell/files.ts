@@ -105,7 +105,7 @@ export class Files {
   }
 
   #denied(asked: string): Denied {
-    this.#call.options.onDenied?.('filesystem', asked);
+    this.#call.options.onDenied?.('filesystem', asked, 'not granted');
     return new Denied('filesystem', asked, 'not granted');
   }
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { posix } from 'node:path';
 import {
   BrokerError,
   type FileStat,
@@ -89,7 +90,7 @@ export class FileNode {
   /** Throws unless the grant allows changes; tells the host of the attempt. */
   mustBeWritable(act: string): void {
     if (this.preopen.writable) return;
-    this.call.options.onDenied?.('filesystem', `${act} in ${this.preopen.guestPath}`);
+    this.call.options.onDenied?.('filesystem', `${act} in ${this.preopen.guestPath}`, 'readable only');
     throw new BrokerError('rofs', `The directory "${this.preopen.guestPath}" is read-only`);
   }
 
@@ -239,7 +240,19 @@ export class FileNode {
 
   #below(path: string): ReturnType<typeof parsePath> {
     if (!this.isDirectory) throw new BrokerError('notdir');
-    return parsePath(path);
+    try {
+      return parsePath(path);
+    } catch (error) {
+      if (error instanceof BrokerError && error.code === 'perm') this.#tellOfEscape(path);
+      throw error;
+    }
+  }
+
+  /** What lies above a directory that the guest opened itself may be granted all the same. */
+  #tellOfEscape(path: string): void {
+    if (!this.#isPreopen && !path.startsWith('/')) return;
+    const outside = posix.resolve(this.preopen.guestPath, path);
+    this.call.options.onDenied?.('filesystem', `read ${outside}`, 'not granted');
   }
 
   #needs(access: 'read' | 'write'): void {
