@@ -1,0 +1,35 @@
+/**
+ * `npm run denials`: does what no grant covers in every mode and prints the answers; `-- --write` puts the table into
+ * docs/denials.md. Fails when an answer differs between modes.
+ *
+ * @module
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runDenials } from './denials/run.ts';
+import { formatDenials } from './denials/table.ts';
+import { ROOT, runTool } from './steps.ts';
+
+const DOCUMENT = join(ROOT, 'docs', 'denials.md');
+const MARKED = /(?<=<!-- denials -->\n)[^]*(?=\n<!-- \/denials -->)/;
+
+const { rows, harm } = await runDenials();
+const table = formatDenials(rows);
+console.log(table);
+for (const { act, cells } of rows) {
+  for (const [title, { answer, why }] of Object.entries(cells)) {
+    if (answer === 'n/a' || answer === act.answer) continue;
+    console.log(`differs: ${act.name} in ${title}: ${answer} (${why})`);
+    process.exitCode = 1;
+  }
+}
+for (const request of harm) console.log(`reached a server: ${request}`);
+if (harm.length > 0) process.exitCode = 1;
+if (process.argv.includes('--write')) {
+  const text = readFileSync(DOCUMENT, 'utf8');
+  writeFileSync(
+    DOCUMENT,
+    text.replace(MARKED, () => `\n${table}\n`),
+  );
+  runTool('oxfmt', [DOCUMENT]);
+}

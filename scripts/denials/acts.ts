@@ -1,0 +1,110 @@
+/**
+ * Acts that no grant covers, and the one answer that each must get in every mode. A language has a program for each
+ * `op`; what is asked of it is written down here, once for all of them.
+ *
+ * @module
+ */
+
+/** What a language has to be able to do. */
+export type Op =
+  | { op: 'read'; path: string }
+  | { op: 'fetch'; method: string; url: string }
+  | { op: 'environment'; name: string }
+  | {
+      op: 'write' | 'spawn' | 'sleep' | 'spin' | 'memory' | 'output' | 'threads' | 'scratch';
+    };
+
+/** What is around the cell. */
+export interface Place {
+  /** Of the server that is granted in part. */
+  port: number;
+  /** Of another one. */
+  otherPort: number;
+  /** A file beside the workspace. */
+  outsideFile: string;
+}
+
+export interface Act {
+  name: string;
+  /** Code, then capability or limit. */
+  answer: string;
+  op: (place: Place) => Op;
+  /** In milliseconds; absent: what the manifest says. */
+  timeout?: number;
+}
+
+const request =
+  (url: (place: Place) => string, method = 'GET') =>
+  (place: Place): Op => ({ op: 'fetch', method, url: url(place) });
+
+const NETWORK = 'capability_denied network';
+
+export const ACTS: readonly Act[] = [
+  {
+    name: 'read a file outside',
+    answer: 'capability_denied filesystem',
+    op: ({ outsideFile }) => ({ op: 'read', path: outsideFile }),
+  },
+  { name: 'write into the bundle', answer: 'capability_denied filesystem', op: () => ({ op: 'write' }) },
+  {
+    name: 'connect to an undeclared host',
+    answer: NETWORK,
+    op: request(() => 'http://other.test/open/page'),
+  },
+  {
+    name: 'wrong port',
+    answer: NETWORK,
+    op: request(({ otherPort }) => `http://127.0.0.1:${otherPort}/open/page`),
+  },
+  { name: 'wrong method', answer: NETWORK, op: request(({ port }) => url(port, '/open/page'), 'POST') },
+  { name: 'wrong path', answer: NETWORK, op: request(({ port }) => url(port, '/closed/page')) },
+  {
+    name: 'encoded way out of a path',
+    answer: NETWORK,
+    op: request(({ port }) => url(port, '/open/%2e%2e/closed/page')),
+  },
+  {
+    name: 'declared name of a private address',
+    answer: NETWORK,
+    op: request(({ port }) => `http://private.test:${port}/open/page`),
+  },
+  { name: 'redirect out', answer: NETWORK, op: request(({ port }) => url(port, '/open/redirect')) },
+  {
+    name: 'read an undeclared variable',
+    answer: 'capability_denied env',
+    op: () => ({ op: 'environment', name: 'HOST_SECRET' }),
+  },
+  { name: 'start a program', answer: 'capability_denied process', op: () => ({ op: 'spawn' }) },
+  {
+    name: 'sleep past the deadline',
+    answer: 'resource_exceeded timeout',
+    op: () => ({ op: 'sleep' }),
+    timeout: 500,
+  },
+  { name: 'compute for ever', answer: 'resource_exceeded cpu', op: () => ({ op: 'spin' }) },
+  { name: 'take 1 GiB of memory', answer: 'resource_exceeded memory', op: () => ({ op: 'memory' }) },
+  { name: 'return 8 MiB', answer: 'resource_exceeded output', op: () => ({ op: 'output' }) },
+  { name: 'start 100 threads', answer: 'resource_exceeded processes', op: () => ({ op: 'threads' }) },
+  { name: 'write 64 MiB to /tmp', answer: 'resource_exceeded scratch', op: () => ({ op: 'scratch' }) },
+];
+
+/** One manifest for all acts: whatever it grants, none of them is granted. */
+export function manifestFor({ port }: Place): Record<string, unknown> {
+  const rule = { port, scheme: 'http', methods: ['GET'], paths: ['/open/*'] };
+  return {
+    version: '1.0.0',
+    description: 'Does what no manifest grants.',
+    capabilities: {
+      filesystem: [{ path: '${workspace}', access: 'read' }],
+      network: [
+        { host: '127.0.0.1', ...rule },
+        { host: 'private.test', ...rule },
+      ],
+    },
+    limits: { timeout: '60s', cpu: '1s', memory: '256MiB', output: '1MiB', scratch: '4MiB' },
+  };
+}
+
+function url(port: number, path: string): string {
+  return `http://127.0.0.1:${port}${path}`;
+}

@@ -1,0 +1,76 @@
+/**
+ * The acts as WebAssembly: commands of WASI for files, time and output, components for requests.
+ *
+ * @module
+ */
+import { skillComponent } from '../../attacks/wasm/component.ts';
+import { FETCH } from '../../attacks/wasm/interfaces.ts';
+import { command, forever } from '../../attacks/wasm/sources/command.ts';
+import { allocator, main } from '../../attacks/wasm/sources/skill.ts';
+import { HTTP_PROGRAMS } from '../../attacks/wasm/sources/http.ts';
+import { FILE_PROGRAMS } from '../../attacks/wasm/sources/files.ts';
+import { LIMIT_PROGRAMS } from '../../attacks/wasm/sources/limits.ts';
+import { wat } from '../../test/wasm/binary/support.ts';
+import type { Op } from './acts.ts';
+import type { Program } from './engines.ts';
+
+/** Follows one redirect by itself, as a library would: the host follows none. */
+const FETCH_AND_FOLLOW = main(
+  `(call $get (i32.add (local.get $params) (i32.const 8)) (i32.sub (local.get $length) (i32.const 10)))
+   (if (i32.load8_u (i32.const 1536)) (then (return (call $complain))))
+   (local.set $i (i32.load (i32.const 1544)))
+   (local.set $n (i32.add (local.get $i) (i32.mul (i32.load (i32.const 1548)) (i32.const 16))))
+   (block $found (loop $next
+     (br_if $found (i32.ge_u (local.get $i) (local.get $n)))
+     (br_if $found (i32.eq (i32.load offset=4 (local.get $i)) (i32.const 8)))
+     (local.set $i (i32.add (local.get $i) (i32.const 16))) (br $next)))
+   (if (i32.ge_u (local.get $i) (local.get $n)) (then (return (call $fail))))
+   (call $get (i32.load offset=8 (local.get $i)) (i32.load offset=12 (local.get $i)))
+   (if (i32.load8_u (i32.const 1536)) (then (return (call $complain))))
+   (call $succeed)`,
+  {
+    uses: ['fetch'],
+    extra: `(data (i32.const 1024) "GET")
+      (func $get (param $url i32) (param $size i32)
+        (call $fetch (i32.const 1024) (i32.const 3) (local.get $url) (local.get $size)
+          (i32.const 2048) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 1536)))
+      (func $complain (result i32)
+        (call $answer (i32.const 1) (i32.load (i32.const 1540)) (i32.load (i32.const 1544))))`,
+  },
+);
+
+/** Divides for ever. A quicker loop may use up its fuel, which counts instructions, before its CPU time is over. */
+const DIVIDE = command(
+  forever(
+    '(local.set $t (i64.div_u (i64.const -1) (i64.or (i64.rem_u (local.get $t) (i64.const 1000003)) (i64.const 3))))',
+  ),
+);
+
+const COMMANDS = {
+  read: FILE_PROGRAMS['climb_out'],
+  write: FILE_PROGRAMS['write_bundle'],
+  sleep: LIMIT_PROGRAMS['sleep_for_ever'],
+  spin: DIVIDE,
+  memory: LIMIT_PROGRAMS['grow_memory'],
+  output: LIMIT_PROGRAMS['flood_stdout'],
+} as const;
+
+const NO_MEANS = {
+  environment: 'a component is handed all its variables at once; it cannot ask for one',
+  spawn: 'WASI has no processes',
+  threads: 'WASI has no threads',
+  scratch: 'a component has no scratch space',
+} as const;
+
+export function componentFor(op: Op): Program {
+  if (op.op === 'fetch') return fetching(op);
+  if (op.op in NO_MEANS) return { none: NO_MEANS[op.op as keyof typeof NO_MEANS] };
+  const text = COMMANDS[op.op as keyof typeof COMMANDS] ?? '';
+  return { entry: 'skill.wasm', content: wat(text), params: {} };
+}
+
+function fetching({ method, url }: Op & { op: 'fetch' }): Program {
+  const text = method === 'GET' ? FETCH_AND_FOLLOW : (HTTP_PROGRAMS['post_url'] ?? '');
+  const parts = { main: wat(text), allocator: wat(allocator()), imports: [FETCH] };
+  return { entry: 'skill.wasm', content: skillComponent(parts), params: { url } };
+}

@@ -1,0 +1,144 @@
+/**
+ * Runs every act in every column, against real servers on loopback.
+ *
+ * @module
+ */
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Outcome } from '../../src/outcome.ts';
+import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
+import { createRuntime, type Runtime } from '../../src/runtime.ts';
+import { ACTS, manifestFor, type Act, type Place } from './acts.ts';
+import { COLUMNS, type Column } from './engines.ts';
+
+export interface Cell {
+  /** `code capability`, `code limit`, or `n/a`. */
+  answer: string;
+  /** Why there is no such act, or what happened, for people. */
+  why: string;
+}
+
+export interface Row {
+  act: Act;
+  /** By title of the column. */
+  cells: Record<string, Cell>;
+}
+
+export interface Denials {
+  rows: Row[];
+  /** What reached the servers although nothing granted it. */
+  harm: string[];
+}
+
+interface Stage {
+  folder: string;
+  workspace: string;
+  place: Place;
+}
+
+/** `home` keeps engines that are prepared once; it goes away with the folder when absent. */
+export async function runDenials(home?: string): Promise<Denials> {
+  const folder = await mkdtemp('/var/tmp/skillcell-denials-');
+  const harm: string[] = [];
+  const servers = [await listen(answering(harm)), await listen(noting(harm))];
+  try {
+    const stage = await furnish(folder, servers.map(portOf));
+    const rows: Row[] = ACTS.map((act) => ({ act, cells: {} }));
+    for (const column of COLUMNS)
+      await fillColumn(rows, column, { ...stage, home: home ?? join(folder, 'home') });
+    return { rows, harm };
+  } finally {
+    for (const server of servers) server.close().closeAllConnections();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function furnish(folder: string, [port = 0, otherPort = 0]: number[]): Promise<Stage> {
+  await chmod(folder, 0o755);
+  const [workspace, outsideFile] = [join(folder, 'workspace'), join(folder, 'secret.txt')];
+  await mkdir(join(workspace, 'data'), { recursive: true });
+  await writeFile(outsideFile, 'outside');
+  return { folder, workspace, place: { port, otherPort, outsideFile } };
+}
+
+async function fillColumn(rows: Row[], column: Column, stage: Stage & { home: string }): Promise<void> {
+  const lookup = async (): Promise<string[]> => ['127.0.0.1'];
+  await using runtime = createRuntime({
+    home: stage.home,
+    cwd: stage.folder,
+    audit: false,
+    policy: { ...DEFAULT_POLICY, network: { allowPrivate: ['127.0.0.1'] } },
+    network: { lookup },
+    env: { HOST_SECRET: 'invented-0123456789' },
+    ...column.options,
+  });
+  for (const { act, cells } of rows) cells[column.title] = await perform(act, column, { ...stage, runtime });
+}
+
+async function perform(act: Act, column: Column, stage: Stage & { runtime: Runtime }): Promise<Cell> {
+  const op = act.op(stage.place);
+  const program = column.program(op);
+  if ('none' in program) return { answer: 'n/a', why: program.none };
+  const slug = `${column.engine}_${op.op}_${'method' in op ? op.method.toLowerCase() : 'act'}`.replaceAll(
+    '-',
+    '_',
+  );
+  const bundle = join(stage.folder, program.entry === 'skill.py' ? 'acts' : slug);
+  const manifest = {
+    name: 'denials/acts',
+    execution: ['subprocess', 'wasm'],
+    entry: program.entry,
+    ...manifestFor(stage.place),
+  };
+  await mkdir(bundle, { recursive: true });
+  await writeFile(join(bundle, 'manifest.yaml'), JSON.stringify(manifest));
+  await writeFile(join(bundle, program.entry), program.content);
+  const outcome = await stage.runtime.execute(bundle, program.params, {
+    execution: column.mode,
+    workspace: stage.workspace,
+    reject: false,
+    ...(act.timeout === undefined ? {} : { timeout: act.timeout }),
+  });
+  return judge(outcome, column);
+}
+
+function judge(outcome: Outcome, { engine, wall }: Column): Cell {
+  const ran = outcome.execution;
+  if (ran && (ran.engine !== engine || ran.wall !== wall))
+    return { answer: 'elsewhere', why: `It ran in ${ran.engine} behind ${ran.wall}.` };
+  if (outcome.ok) return { answer: 'ok', why: JSON.stringify(outcome.result)?.slice(0, 200) ?? '' };
+  const { code, detail, message } = outcome.error;
+  const what = [detail['capability'], detail['limit']].filter((one) => typeof one === 'string');
+  return { answer: [code, ...what].join(' '), why: message };
+}
+
+/** The part below /open/ is granted; whatever else is asked for should not have come. */
+function answering(harm: string[]): Server {
+  return createServer((request, response) => {
+    const target = `${request.method} ${request.url}`;
+    if (!target.startsWith('GET /open/')) harm.push(target);
+    if (request.url === '/open/redirect')
+      response.writeHead(302, { location: 'http://other.test/open/page' });
+    response.end('page');
+  });
+}
+
+function noting(harm: string[]): Server {
+  return createServer((request, response) => {
+    harm.push(`${request.method} ${request.url} at another port`);
+    response.end('page');
+  });
+}
+
+async function listen(server: Server): Promise<Server> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}

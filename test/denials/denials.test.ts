@@ -1,0 +1,53 @@
+/**
+ * The same act gets the same denial in every mode, and docs/denials.md says so.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ACTS } from '../../scripts/denials/acts.ts';
+import { COLUMNS } from '../../scripts/denials/engines.ts';
+import { runDenials, type Denials } from '../../scripts/denials/run.ts';
+import { formatDenials } from '../../scripts/denials/table.ts';
+
+const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'denials.md');
+const RUN_MS = 300_000;
+let denials: Denials;
+beforeAll(async () => void (denials = await runDenials()), RUN_MS);
+
+describe.each(COLUMNS)('$title', ({ title }) => {
+  it.each(ACTS)('$name', (act) => {
+    const cell = denials.rows.find((row) => row.act === act)?.cells[title];
+    expect([act.answer, 'n/a'], cell?.why).toContain(cell?.answer);
+    expect(cell?.why).not.toBe('');
+  });
+});
+
+it('comes to nothing', () => {
+  expect(denials.harm).toEqual([]);
+});
+
+it('is told of every act by two engines at least', () => {
+  for (const { act, cells } of denials.rows) {
+    const answers = Object.values(cells).filter(({ answer }) => answer === act.answer);
+    expect(answers.length, act.name).toBeGreaterThanOrEqual(act.name === 'start 100 threads' ? 1 : 2);
+  }
+});
+
+/** As the formatter leaves it: columns are padded. */
+function plain(text: string): string {
+  return text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
+}
+
+it('is in the documents as it is; run npm run denials -- --write', () => {
+  expect(plain(readFileSync(DOCUMENT, 'utf8'))).toContain(plain(formatDenials(denials.rows)));
+});
+
+it('would show where an answer differs', () => {
+  const [act] = ACTS;
+  const cells = { here: { answer: 'ok', why: 'it did' }, there: { answer: 'n/a', why: 'no such thing' } };
+  const table = formatDenials([{ act: act!, cells }]);
+  expect(table).toContain('| **ok** | n/a [1] |');
+  expect(table).toContain('1. no such thing');
+});
