@@ -48,7 +48,9 @@ export class Egress {
   readonly #secrets: CellSecrets | undefined;
   /** Made with the first request: most calls have none. */
   #means: Pick<SendOptions, 'agents' | 'signal'> | undefined;
-  readonly #ended = new AbortController();
+  /** Made when there is something to end: most calls ask for nothing. */
+  #ended: AbortController | undefined;
+  #isClosed = false;
 
   constructor(
     { grant, records, secrets }: { grant: Grant; records: Records; secrets?: CellSecrets | undefined },
@@ -97,7 +99,7 @@ export class Egress {
       lookup: pinnedTo(addresses),
       noDelay: true,
     });
-    const { signal } = this.#ended;
+    const signal = this.#signal();
     const abort = (): void => void socket.destroy(new BrokerRefusal('badf', 'the call is over'));
     signal.addEventListener('abort', abort, { once: true });
     socket.setTimeout(this.timeoutMs, () =>
@@ -111,22 +113,27 @@ export class Egress {
 
   /** Ends what is under way: nothing of it reaches anybody any more. */
   close(): void {
-    // With a reason of our own: the default one is an exception with a stack, made for every call.
-    this.#ended.abort('the call is over');
+    this.#isClosed = true;
+    this.#ended?.abort();
     this.#means?.agents.http.destroy();
     this.#means?.agents.https.destroy();
   }
 
   #open(): Pick<SendOptions, 'agents' | 'signal'> {
     this.#means ??= {
-      signal: this.#ended.signal,
+      signal: this.#signal(),
       agents: { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) },
     };
     return this.#means;
   }
 
+  #signal(): AbortSignal {
+    this.#ended ??= new AbortController();
+    return this.#ended.signal;
+  }
+
   #assertOpen(): void {
-    if (this.#ended.signal.aborted) throw new BrokerRefusal('badf', 'the call is over');
+    if (this.#isClosed) throw new BrokerRefusal('badf', 'the call is over');
   }
 
   #describe({ message, outgoing, upgraded }: Answer, leave: () => void): HttpResponse {
