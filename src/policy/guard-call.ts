@@ -50,7 +50,8 @@ function proposalFor({ bundle, params, caller, grant }: GuardedCall): Proposal {
     skill: manifest.name,
     digest,
     caller,
-    arguments: params,
+    // As the cell will get them: a value that says something else when it is written as JSON is judged by that.
+    arguments: JSON.parse(JSON.stringify(params)) as unknown,
     capabilities: capabilitiesOf(grant),
   };
 }

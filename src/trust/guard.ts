@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isDeepStrictEqual } from 'node:util';
 import { starMatches } from '../manifest/star-pattern.ts';
 import { valuesAt } from './argument-path.ts';
 import { nameMatches, type Decision } from './skill-rules.ts';
@@ -82,11 +83,38 @@ function holds(condition: Condition, given: unknown): boolean {
   return values.some((value) => passes(condition, value));
 }
 
-function passes({ equals, like, above, below }: Condition, value: unknown): boolean {
+/**
+ * A caller chooses how to write a value, and a rule that speaks only makes the answer stricter: so whatever a skill could
+ * take for what the rule names counts as that.
+ */
+function passes(condition: Condition, value: unknown): boolean {
+  const { equals, like, above, below } = condition;
+  const number = numberIn(value);
   return (
-    (equals === undefined || JSON.stringify(value) === JSON.stringify(equals)) &&
-    (like === undefined || (typeof value === 'string' && starMatches(like, value))) &&
-    (above === undefined || (typeof value === 'number' && value > above)) &&
-    (below === undefined || (typeof value === 'number' && value < below))
+    (equals === undefined || isDeepStrictEqual(plain(value), plain(equals))) &&
+    (like === undefined || (typeof value === 'string' && starMatches(plainText(like), plainText(value)))) &&
+    (above === undefined || number > above) &&
+    (below === undefined || number < below)
   );
+}
+
+/** Also of a text that holds nothing else; no number for the rest. */
+function numberIn(value: unknown): number {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && value.trim() !== '' ? Number(plainText(value)) : Number.NaN;
+}
+
+/** In one spelling; the order of keys means nothing in maps. */
+function plain(value: unknown): unknown {
+  if (value === null) return value;
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value === 'object')
+    return new Map(Object.entries(value).map(([key, item]) => [plainText(key), plain(item)]));
+  const number = numberIn(value);
+  return Number.isNaN(number) ? plainText(String(value)) : String(number);
+}
+
+/** Without what cannot be seen, and letters that only look different as one. */
+function plainText(text: string): string {
+  return text.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
 }

@@ -57,6 +57,29 @@ describe('a guard rule', () => {
     expect(decides({ arguments: [condition] })).toBe(expected);
   });
 
+  it.each<[string, unknown, Condition]>([
+    ['another order of keys', { to: { a: 1, b: 2 } }, { path: '$.to', equals: { b: 2, a: 1 } }],
+    ['a number as text', { amount: ' 5000' }, { path: '$.amount', above: 1000 }],
+    ['a number as text', { amount: '5e3' }, { path: '$.amount', equals: 5000 }],
+    ['wide letters', { text: 'my \uff50\uff41\uff53\uff53word' }, { path: '$.text', like: '*password*' }],
+    ['letters with nothing between', { text: 'pass\u200bword' }, { path: '$.text', like: '*password*' }],
+    ['a letter in two parts', { name: 'Zu\u0308rich' }, { path: '$.name', equals: 'Z\u00fcrich' }],
+  ])('is not fooled by %s', (_, given, condition) => {
+    const rules = [deny({ arguments: [condition] })];
+    expect(applyRules(rules, { ...PROPOSAL, arguments: given }).decision).toBe('deny');
+  });
+
+  it.each<[unknown, Condition]>([
+    [{ amount: '' }, { path: '$.amount', below: 1 }],
+    [{ amount: 'many' }, { path: '$.amount', above: 0 }],
+    [{ amount: null }, { path: '$.amount', equals: 'null' }],
+    [{ to: { a: 1 } }, { path: '$.to', equals: { a: 1, b: 2 } }],
+    [{ to: [1, 2] }, { path: '$.to', equals: [2, 1] }],
+  ])('says nothing on %j', (given, condition) => {
+    const rules = [deny({ arguments: [condition] })];
+    expect(applyRules(rules, { ...PROPOSAL, arguments: given }).decision).toBe('allow');
+  });
+
   it('demands that every condition holds', () => {
     const [high, far]: Condition[] = [
       { path: '$.amount', above: 1 },
