@@ -23,18 +23,31 @@ export function findPolicy(folder: string): string | undefined {
 
 function checked(file: string, folder: string, stat: Stats): string {
   if (!stat.isFile()) throw refused(file, 'it is no regular file');
-  if (BUNDLE_MARKS.some((mark) => existsSync(join(folder, mark))))
+  if (isInBundle(folder))
     throw refused(file, 'it lies in the folder of a skill, and no skill brings its own policy');
   const own = process.getuid?.();
   if (own !== undefined && stat.uid !== own && stat.uid !== 0)
     throw refused(file, `it belongs to user ${stat.uid}`);
   if ((stat.mode & 0o022) !== 0) throw refused(file, 'others may write to it');
+  if (isOpenToOthers(folder)) throw refused(file, 'others may replace it: they may write to its folder');
   return file;
+}
+
+/** A bundle is everything below its manifest. */
+function isInBundle(folder: string): boolean {
+  if (BUNDLE_MARKS.some((mark) => existsSync(join(folder, mark)))) return true;
+  return folder !== dirname(folder) && isInBundle(dirname(folder));
+}
+
+/** In a folder with the sticky bit, such as /tmp, a file can be replaced by its owner alone. */
+function isOpenToOthers(folder: string): boolean {
+  const { mode } = lstatSync(folder);
+  return (mode & 0o022) !== 0 && (mode & 0o1000) === 0;
 }
 
 function refused(file: string, reason: string): SkillError {
   return new SkillError('usage', `Refused the policy ${JSON.stringify(file)}: ${reason}`, {
-    fix: 'Remove it, correct its owner and mode (chmod go-w), or name the policy you trust with --policy.',
+    fix: 'Remove it, correct its owner and mode and those of its folder (chmod go-w), or name the policy you trust with --policy.',
     detail: { file, reason },
   });
 }

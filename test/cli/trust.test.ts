@@ -145,6 +145,22 @@ describe('the policy file', () => {
     expect(ended.stderr).toContain(reason);
   });
 
+  test('below the manifest of a skill, or in a folder that others may write to, is refused aloud', async () => {
+    const skill = writeSkill(folder, { source: SOURCE });
+    const open = join(folder, 'open');
+    for (const dir of [join(skill, 'examples', 'deep'), open]) {
+      mkdirSync(dir, { recursive: true });
+      writeFileSync(join(dir, 'skillcell.policy.yaml'), 'minimum: { external: in_process }\n');
+    }
+    chmodSync(open, 0o777);
+    const inSkill = await run(['list'], { cwd: join(skill, 'examples', 'deep') });
+    expect(inSkill).toMatchObject({ code: 2 });
+    expect(inSkill.stderr).toContain('no skill brings its own policy');
+    const replaceable = await run(['list'], { cwd: open });
+    expect(replaceable).toMatchObject({ code: 2 });
+    expect(replaceable.stderr).toContain('others may replace it');
+  });
+
   test('explain prints for every capability what was declared, allowed, approved and granted', async () => {
     const dir = writeSkill(folder, {
       source: SOURCE,
