@@ -44,7 +44,7 @@ function aboutVariable(name: string, { secret, hosts, required }: EnvRule): Sent
   const need = required ? 'needs' : 'can use';
   if (!secret)
     return { risk: 'medium', text: `It ${need} the value of your environment variable ${quote(name)}.` };
-  const places = hosts.map(quote).join(' and ');
+  const places = hosts.map(quoteHost).join(' and ');
   const text = `It ${need} your secret ${quote(name)}: it never sees the value, but can have it sent to ${places || 'no host at all'}.`;
   return { risk: 'high', text };
 }
@@ -57,8 +57,13 @@ function aboutHost({ host, port, scheme, methods, paths }: NetworkRule): Sentenc
     paths === undefined ? '' : `, paths ${paths.map(quote).join(', ')} only`,
   ].join('');
   const what = isWide ? ', which is every host below that name,' : '';
-  const text = `It can send what it is given to ${quote(where)}${what} ${how}.`;
+  const text = `It can send what it is given to ${quoteHost(where)}${what} ${how}.`;
   return { risk: isWide || methods === undefined || methods.some(changes) ? 'high' : 'medium', text };
+}
+
+/** In full: a host belongs to whoever has its last labels. Manifests have hosts in plain ASCII only. */
+function quoteHost(host: string): string {
+  return JSON.stringify(host);
 }
 
 function changes(method: string): boolean {

@@ -12,6 +12,13 @@ describe('what a skill asks for, in words', () => {
     expect(texts(exampleManifest())).toContain('It sees no files of yours, no network, no variables.');
   });
 
+  it('shows a host to its end, which says whose it is', () => {
+    const host = `api.bank.example.${'a'.repeat(60)}.${'b'.repeat(60)}.evil.example`;
+    const env = { API_KEY: { ...secret, hosts: [host] } };
+    const manifest = { ...capableManifest({ network: [{ host }] }), env };
+    expect(texts(manifest).filter((text) => text.includes('.evil.example"'))).toHaveLength(2);
+  });
+
   it('puts what is most dangerous first', () => {
     const manifest = exampleManifest({
       execution: ['in_process'],
