@@ -13,6 +13,8 @@ import type { PythonFreshness } from '../policy/python-freshness.ts';
 import type { Artifact, Engine, Wall, WallProbe } from './contract.ts';
 import { DEFAULT_CELL_ID } from './jail/identity.ts';
 import { JailWall, type JailOptions } from './jail/wall.ts';
+import { NodeSkillEngine } from './node-skill/engine.ts';
+import { NoWall } from './node-skill/no-wall.ts';
 import { JsWasmEngine } from './js-wasm/engine.ts';
 import { ProcessWall } from './process/wall.ts';
 import { PythonWasmEngine } from './python-wasm/engine.ts';
@@ -52,10 +54,13 @@ export interface PairReport {
 }
 
 export class Machine {
-  readonly #home: string;
+  /** Skillcell's own folder. */
+  readonly home: string;
   readonly #jail: JailWall;
   readonly #process = new ProcessWall();
+  readonly #none = new NoWall();
   readonly #python: PythonEngine;
+  readonly #node: NodeSkillEngine;
   readonly #component: ComponentEngine;
   readonly #pythonWasm: PythonWasmEngine;
   readonly #jsWasm: JsWasmEngine;
@@ -64,10 +69,11 @@ export class Machine {
   #pairs: Promise<Pair[]> | undefined;
 
   constructor({ home, jail, onProgress, python }: MachineOptions) {
-    this.#home = home;
+    this.home = home;
     this.#jail = new JailWall(jail);
     this.#interpreter = findInterpreter();
     this.#python = new PythonEngine({ home, wall: this.#jail, interpreter: this.#interpreter });
+    this.#node = new NodeSkillEngine({ home });
     this.#component = new ComponentEngine({ home, wall: () => this.#outerWall() });
     this.#pythonWasm = new PythonWasmEngine({
       home,
@@ -90,6 +96,8 @@ export class Machine {
       { mode: 'wasm', wall: outer, engine: this.#pythonWasm },
       { mode: 'wasm', wall: outer, engine: this.#jsWasm },
       { mode: 'subprocess', wall: this.#jail, engine: this.#python },
+      { mode: 'subprocess', wall: this.#jail, engine: this.#node },
+      { mode: 'in_process', wall: this.#none, engine: this.#node },
     ]);
     return this.#pairs;
   }
@@ -113,7 +121,7 @@ export class Machine {
 
   /** What the sources and binaries of a staged bundle say about themselves. */
   async inspect(stagedDir: string, files: FileDigests, entry: string): Promise<Inspection> {
-    const options = { home: this.#home, inspector: () => this.#inspector() };
+    const options = { home: this.home, inspector: () => this.#inspector() };
     const python = await inspectPython(options, stagedDir, files);
     const interfaces = await this.#component.inspect(stagedDir, files);
     const scripts = await this.#jsWasm.inspect(stagedDir, files, entry);
@@ -130,7 +138,7 @@ export class Machine {
 
   /** Installs third-party packages of a bundle for the engines that it may run in. */
   async installRequirements(bundle: Bundle): Promise<void> {
-    const [home, interpreter] = [this.#home, this.#interpreter];
+    const [home, interpreter] = [this.home, this.#interpreter];
     if (!interpreter || !bundle.entry.endsWith('.py')) return;
     const { execution } = bundle.manifest;
     const mayRunIn = (mode: Mode): boolean => execution.length === 0 || execution.includes(mode);
@@ -153,6 +161,7 @@ export class Machine {
   }
 
   async close(): Promise<void> {
+    this.#node.close();
     await Promise.all([this.#jail.close(), this.#process.close()]);
   }
 
@@ -166,7 +175,7 @@ export class Machine {
     const outer = await this.#outerWall();
     const interpreter = this.#interpreter;
     if (outer !== this.#jail || !interpreter) return wasmInspector(this.#pythonWasm, outer);
-    return jailInspector({ home: this.#home, wall: outer, interpreter });
+    return jailInspector({ home: this.home, wall: outer, interpreter });
   }
 
   async #reportPair({ mode, wall, engine }: Pair): Promise<PairReport> {

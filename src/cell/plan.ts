@@ -101,7 +101,7 @@ function assertOneOf({ isolated, trustRemoteCode }: PlanOptions): void {
   });
 }
 
-function grantFor({ skill, options, policy, env }: PlanInput): Promise<Grant> {
+function grantFor({ skill, options, policy, env, machine }: PlanInput): Promise<Grant> {
   const { timeout, memory, workspace } = options;
   const workspaceOption = workspace === undefined ? {} : { workspace };
   const lowered = {
@@ -113,5 +113,5 @@ function grantFor({ skill, options, policy, env }: PlanInput): Promise<Grant> {
     policy,
     call: { ...lowered, ...workspaceOption, env },
   });
-  return resolveGrantPaths(grant, { policy, ...workspaceOption });
+  return resolveGrantPaths(grant, { policy, home: machine.home, ...workspaceOption });
 }

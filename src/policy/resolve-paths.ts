@@ -15,18 +15,21 @@ import { pathCovers } from './patterns.ts';
 export interface ResolveOptions {
   policy: OperatorPolicy;
   workspace?: string;
+  /** Skillcell's own folder, with approvals, the store and the receipts: no cell sees it. */
+  home?: string;
 }
 
 /** Returns the grant with real host paths; a path that leads elsewhere moves to `withheld`. */
 export async function resolveGrantPaths(grant: Grant, options: ResolveOptions): Promise<Grant> {
   if (grant.filesystem.length === 0) return grant;
   const workspace = options.workspace === undefined ? undefined : await realPathOf(options.workspace);
+  const home = options.home === undefined ? undefined : await realPathOf(options.home);
   const filesystem: GrantedPath[] = [];
   const withheld = [...grant.withheld];
   for (const path of grant.filesystem) {
     const host = await realPathOf(path.host);
     const found = await stat(host);
-    const refusal = refusalOf({ path, host, found, workspace, policy: options.policy });
+    const refusal = refusalOf({ path, host, found, workspace, home, policy: options.policy });
     if (refusal === undefined)
       filesystem.push({ ...path, host, ...(found.isFile() ? { isFile: true } : {}) });
     else withheld.push(withheldBecause(path, refusal));
@@ -39,12 +42,15 @@ interface Judged {
   host: string;
   found: Stats;
   workspace: string | undefined;
+  home: string | undefined;
   policy: OperatorPolicy;
 }
 
-function refusalOf({ path, host, found, workspace, policy }: Judged): string | undefined {
+function refusalOf({ path, host, found, workspace, home, policy }: Judged): string | undefined {
   // A socket, pipe or device is authority of its own kind, not a file to read.
   if (!found.isFile() && !found.isDirectory()) return 'it is neither a file nor a folder';
+  if (home !== undefined && (isInside(host, home) || isInside(home, host)))
+    return `the folder of Skillcell itself, ${JSON.stringify(home)}, would be open to the skill`;
   const inWorkspace = path.guest === GUEST_WORKSPACE || path.guest.startsWith(`${GUEST_WORKSPACE}/`);
   if (inWorkspace) {
     const inside = workspace !== undefined && isInside(host, workspace);
@@ -63,7 +69,7 @@ function withheldBecause(path: GrantedPath, reason: string): Withheld {
     capability: 'filesystem',
     declared: `${path.access} ${path.guest}`,
     reason,
-    fix: `Make "${path.host}" a real file or folder, or declare the path that it stands for.`,
+    fix: `Make "${path.host}" a real file or folder apart from Skillcell's own, or declare the path that it stands for.`,
   };
 }
 

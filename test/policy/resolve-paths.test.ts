@@ -26,7 +26,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 /** A grant of one path, as computeGrant makes it. */
 async function resolved(
   path: string,
-  over: { policy?: OperatorPolicy; workspace?: string } = {},
+  over: { policy?: OperatorPolicy; workspace?: string; home?: string } = {},
 ): Promise<Grant> {
   const options = { policy: DEFAULT_POLICY, workspace, ...over };
   const manifest = capableManifest({ filesystem: [{ path, access: 'read' }] });
@@ -46,6 +46,23 @@ async function resolvedAbsolute(host: string, allow: string[]): Promise<Grant> {
 }
 
 describe('resolveGrantPaths', () => {
+  it.each([
+    ['holds', '', 'job/home'],
+    ['is', '/in', 'job/in'],
+    ['lies in', '/in', 'job'],
+  ])('withholds a folder that %s the home of Skillcell', async (_, below, home) => {
+    mkdirSync(join(root, home), { recursive: true });
+    const grant = await resolved(`\${workspace}${below}`, { home: join(root, home) });
+    expect(grant.filesystem).toEqual([]);
+    expect(grant.withheld[0]?.reason).toContain('Skillcell itself');
+  });
+
+  it('grants a folder beside the home of Skillcell', async () => {
+    mkdirSync(join(workspace, 'in2'));
+    const grant = await resolved('${workspace}/in', { home: join(workspace, 'in2') });
+    expect(grant.filesystem).toHaveLength(1);
+  });
+
   it('gives the real path of a folder in the workspace', async () => {
     const grant = await resolved('${workspace}/in');
     expect(grant.filesystem).toEqual([
