@@ -37,7 +37,8 @@ export interface Execution {
   mode: Mode;
   wall: WallName;
   engine: EngineName;
-  fresh: true;
+  /** False only where the skill is a part of the host, which keeps what earlier calls left. */
+  fresh: boolean;
   start: StartKind;
 }
 

@@ -29,6 +29,8 @@ export interface LaunchSpec {
   cwd: string;
   /** Memory that the program reserves without using it: what it may map beyond the memory limit. */
   reservedBytes?: number;
+  /** Threads of the program itself: what the kernel counts beyond the processes of the skill. */
+  reservedThreads?: number;
   /** What the jailed process may keep for itself; only the zygote, which runs no skill code, keeps any. */
   keepNamespaceRights?: boolean;
 }
@@ -101,6 +103,8 @@ export interface Artifact {
   init(grant: Grant): Record<string, unknown>;
   /** Takes what a cell handed over when it had loaded the skill, before any call: untrusted, and for its like alone. */
   keep?(grant: Grant, bytes: Uint8Array): void;
+  /** The limit that ended a process from within, where the engine can tell by how it ended. */
+  limitBehind?(exit: ExitInfo, logs: string): GuestLimit | undefined;
 }
 
 export interface Engine {
@@ -120,6 +124,16 @@ export interface Engine {
   prepare(bundle: Bundle): Promise<Artifact>;
   /** Engines that can fork a fresh cell from a warm process that never ran skill code. */
   openZygote?(artifact: Artifact, grant: Grant): Zygote | undefined;
+  /** Runs a call as a part of the host. Only where there is no wall, for code that is trusted like the host itself. */
+  callInHost?(artifact: Artifact, grant: Grant, job: Job): Promise<CellReport>;
+}
+
+/** What a call brings along. */
+export interface Job {
+  params: unknown;
+  signal?: AbortSignal | undefined;
+  /** Values by name, for the broker alone: nothing of them goes into a cell. */
+  secrets?: ReadonlyMap<string, string> | undefined;
 }
 
 /** A warm process that forks cells, each in namespaces of its own. */

@@ -60,7 +60,7 @@ function identity({ skill, ref }: CallFacts): SkillIdentity {
 function execution({ plan, report }: CallFacts): { execution?: Execution } {
   if (!plan) return {};
   const { mode, wall, engine } = plan.choice.candidate;
-  return { execution: { mode, wall, engine, fresh: true, start: report?.start ?? 'cold' } };
+  return { execution: { mode, wall, engine, fresh: wall !== 'none', start: report?.start ?? 'cold' } };
 }
 
 function usage(report: CellReport | undefined): Usage {
@@ -80,7 +80,13 @@ function warnings({ skill, plan }: CallFacts): string[] {
   const withheld = plan?.grant.withheld ?? [];
   return [
     ...(skill?.bundle.warnings ?? []),
+    ...(skill && plan?.wall.name === 'none' ? [noIsolation(skill)] : []),
     ...(plan?.choice.fallback === undefined ? [] : [plan.choice.fallback]),
     ...withheld.map((one) => `Declared but not granted: ${one.declared} (${one.reason})`),
   ];
+}
+
+function noIsolation({ bundle }: Skill): string {
+  const { sourceDir, digest } = bundle;
+  return `Runs without isolation, as a part of this program and with all its rights: ${sourceDir} (${digest})`;
 }

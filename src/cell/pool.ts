@@ -7,7 +7,7 @@
 import { availableParallelism } from 'node:os';
 import { SkillError } from '../errors.ts';
 import type { Grant } from '../policy/grant.ts';
-import type { Artifact, CellReport, Engine, OpenBroker, OpenGateway, Wall } from './contract.ts';
+import type { Artifact, CellReport, Engine, Job, OpenBroker, OpenGateway, Wall } from './contract.ts';
 import { Gate } from './gate.ts';
 import { callOnce, Standby } from './standby.ts';
 import { callWarmOnce, WarmSet } from './warm-set.ts';
@@ -37,14 +37,6 @@ export interface Place {
 export interface Authority {
   openBroker: OpenBroker;
   openGateway: OpenGateway;
-}
-
-/** What a call brings along. */
-export interface Job {
-  params: unknown;
-  signal?: AbortSignal | undefined;
-  /** Values by name, for the broker alone: nothing of them goes into a cell. */
-  secrets?: ReadonlyMap<string, string> | undefined;
 }
 
 /** The cells of one place, however they are kept. */
@@ -81,6 +73,8 @@ export class Pool {
   run(place: Place, job: Job): Promise<CellReport> {
     return this.#gate.through(async () => {
       this.#assertOpen();
+      const { wall, engine, artifact, grant } = place;
+      if (wall.name === 'none' && engine.callInHost) return engine.callInHost(artifact, grant, job);
       if (this.#options.size > 0) return this.#source(place).call(job);
       return place.engine.reusable
         ? callWarmOnce({ ...place, ...this.#authority }, job)
@@ -90,7 +84,7 @@ export class Pool {
 
   /** Starts cells for a skill ahead of its first call, and waits until they are ready. */
   async warm(place: Place): Promise<void> {
-    if (this.#options.size > 0) await this.#source(place).warm();
+    if (this.#options.size > 0 && place.wall.name !== 'none') await this.#source(place).warm();
   }
 
   close(): void {

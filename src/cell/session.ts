@@ -31,7 +31,7 @@ const DRAIN_MS = 500;
 
 export interface SessionOptions {
   process: CellProcess;
-  artifact: Pick<Artifact, 'init'>;
+  artifact: Pick<Artifact, 'init' | 'limitBehind'>;
   grant: Grant;
   start: StartKind;
   /** Run the module body before the call. Only where that has no effect outside the cell. */
@@ -131,7 +131,10 @@ export class Session implements Cell {
     return {
       start,
       started: this.#started,
-      reply: withDenial(reply, { byHost: gateway?.denied ?? [], inside: this.#denied }),
+      reply: withDenial(reply ?? this.#lastWords(), {
+        byHost: gateway?.denied ?? [],
+        inside: this.#denied,
+      }),
       exit: this.#exit,
       killReason,
       used: [...(gateway?.used ?? []), ...this.#used],
@@ -144,6 +147,13 @@ export class Session implements Cell {
       fuel: 0,
       hostCalls: 0,
     };
+  }
+
+  /** What the end of a process says that could not say it itself. */
+  #lastWords(): GuestReply | undefined {
+    const { artifact } = this.#options;
+    const limit = this.#exit && artifact.limitBehind?.(this.#exit, this.#logs.text());
+    return limit && { kind: 'error', type: 'Limit', message: limit, trace: '', limit };
   }
 
   #onFrame(frame: GuestFrame): void {

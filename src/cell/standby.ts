@@ -4,9 +4,9 @@
  * @module
  */
 import { mayReachHosts, type Grant } from '../policy/grant.ts';
-import type { CellReport, Zygote } from './contract.ts';
+import type { CellReport, Job, Zygote } from './contract.ts';
 import { forkNative, startNative, type NativePlace } from './native-cell.ts';
-import type { CellSource, Job } from './pool.ts';
+import type { CellSource } from './pool.ts';
 import type { Session } from './session.ts';
 
 /** After so many forks a zygote is replaced: its memory layout is shared by all that came from it. */

@@ -5,8 +5,8 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Grant } from '../policy/grant.ts';
-import type { CellReport, OpenBroker } from './contract.ts';
-import type { CellSource, Job, Place } from './pool.ts';
+import type { CellReport, Job, OpenBroker } from './contract.ts';
+import type { CellSource, Place } from './pool.ts';
 import { makePlaceholders } from './placeholders.ts';
 import { WarmCell } from './warm-cell.ts';
 

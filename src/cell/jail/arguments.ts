@@ -101,7 +101,7 @@ export function limitedProgram(spec: LaunchSpec, grant: Grant): string[] {
   const cpuSeconds = Math.max(1, Math.ceil(limits.cpu / 1000));
   const writesOutside = grant.filesystem.some((path) => path.access === 'read-write');
   const data = limits.memory + (spec.reservedBytes ?? 0);
-  const processes = limits.processes > 0 ? limits.processes : THREAD_ALLOWANCE;
+  const processes = limits.processes > 0 ? limits.processes + (spec.reservedThreads ?? 0) : THREAD_ALLOWANCE;
   return [
     '/usr/bin/prlimit',
     `--nproc=${processes}:${processes}`,

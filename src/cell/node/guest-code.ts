@@ -12,13 +12,12 @@ import { packageRoot } from '../../package-root.ts';
 import { makeReadable } from '../readable.ts';
 import { markInUse, sweepOtherVersions } from './staged-folders.ts';
 
+/** Files of other guests that one uses: it is staged together with them, each below the name of its own. */
+const SHARED: Readonly<Record<string, readonly string[]>> = { node: ['wasm/js/prelude/json.ts'] };
+
 /** Folder of the staged code of `guest/<name>`; made on first use of this version. */
 export function stageGuestCode(home: string, name: string): string {
-  const source = join(packageRoot(), 'guest', name);
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .toSorted();
-  const texts = Object.fromEntries(files.map((file) => [file, readFileSync(join(source, file), 'utf8')]));
+  const texts = readTexts(name);
   const key = createHash('sha256')
     .update(process.version)
     .update(JSON.stringify(texts))
@@ -34,6 +33,17 @@ export function stageGuestCode(home: string, name: string): string {
     sweepOtherVersions(home, version);
   }
   return staged;
+}
+
+function readTexts(name: string): Record<string, string> {
+  const guest = join(packageRoot(), 'guest');
+  const own = readdirSync(join(guest, name), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .toSorted();
+  const shared = SHARED[name];
+  const root = shared ? guest : join(guest, name);
+  const files = shared ? [...own.map((file) => `${name}/${file}`), ...shared] : own;
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 }
 
 function stage(staged: string, scripts: Record<string, string>): void {

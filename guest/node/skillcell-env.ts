@@ -1,0 +1,8 @@
+/**
+ * `skillcell:env`: the same as in a Wasm cell.
+ *
+ * @module
+ */
+export { requireEnv } from './env-watch.ts';
+
+export const env: Record<string, string | undefined> = process.env;

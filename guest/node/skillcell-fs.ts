@@ -1,0 +1,51 @@
+/**
+ * `skillcell:fs`: the same as in a Wasm cell, on Node's own files. Relative paths begin at the bundle.
+ *
+ * @module
+ */
+import { lstat, readFile as readWhole, readdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+
+/** Each bundle has an instance of this module: see `resolve.ts`. */
+const bundle = new URL(import.meta.url).searchParams.get('bundle') ?? '/skill';
+
+export interface DirectoryEntry {
+  name: string;
+  type: 'file' | 'directory' | 'other';
+}
+
+export interface FileFacts {
+  type: DirectoryEntry['type'];
+  size: number;
+  /** Milliseconds since 1970. */
+  modified: number;
+}
+
+export function readFile(path: string): Promise<Uint8Array>;
+export function readFile(path: string, encoding: 'utf8'): Promise<string>;
+export async function readFile(path: string, encoding?: 'utf8'): Promise<Uint8Array | string> {
+  const bytes = await readWhole(placeOf(path));
+  return encoding === undefined ? new Uint8Array(bytes) : bytes.toString(encoding);
+}
+
+/** By name. */
+export async function readDir(path: string): Promise<DirectoryEntry[]> {
+  const entries = await readdir(placeOf(path), { withFileTypes: true });
+  return entries
+    .map((entry) => ({ name: entry.name, type: typeOf(entry) }))
+    .toSorted((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+export async function stat(path: string): Promise<FileFacts> {
+  const facts = await lstat(placeOf(path));
+  return { type: typeOf(facts), size: facts.size, modified: Math.floor(facts.mtimeMs) };
+}
+
+function placeOf(path: string): string {
+  return resolve(bundle, String(path));
+}
+
+function typeOf(entry: { isFile(): boolean; isDirectory(): boolean }): DirectoryEntry['type'] {
+  if (entry.isFile()) return 'file';
+  return entry.isDirectory() ? 'directory' : 'other';
+}

@@ -1,0 +1,109 @@
+/**
+ * The engine `node`: JavaScript and TypeScript as they are, for code that needs what Node has. In a jail each call gets a
+ * process of its own; without a wall the skill is a part of the host.
+ *
+ * @module
+ */
+import { constants } from 'node:os';
+import type { Bundle } from '../../load/bundle.ts';
+import type { EnforcementTable } from '../../policy/enforcement.ts';
+import { mayReachHosts, type Grant } from '../../policy/grant.ts';
+import type { Artifact, CellReport, Engine, ExitInfo, GuestLimit, Job } from '../contract.ts';
+import { BASE_ENV } from '../jail/arguments.ts';
+import { GATEWAY_ENV, PROXY_PORT } from '../native-cell.ts';
+import { stageGuestCode } from '../node/guest-code.ts';
+import { findNode } from '../node/node-binary.ts';
+
+import { HostCalls } from './host-calls.ts';
+import { skillSpec } from './spec.ts';
+
+const SCRIPT = /\.m?[jt]s$/;
+/** How V8 ends when its heap is full. */
+const HEAP_IS_FULL = /out of memory/i;
+const ENDS_OF_V8: readonly number[] = [
+  constants.signals.SIGABRT,
+  constants.signals.SIGTRAP,
+  constants.signals.SIGILL,
+];
+
+export interface NodeSkillEngineOptions {
+  home: string;
+}
+
+export class NodeSkillEngine implements Engine {
+  readonly name = 'node';
+  readonly reusable = false;
+  readonly #home: string;
+  readonly #hostCalls: HostCalls;
+
+  constructor({ home }: NodeSkillEngineOptions) {
+    this.#home = home;
+    this.#hostCalls = new HostCalls({ home });
+  }
+
+  enforces(wall: EnforcementTable): EnforcementTable {
+    return wall;
+  }
+
+  refuses({ entry }: Bundle): string | undefined {
+    return SCRIPT.test(entry) ? undefined : `the engine node cannot run "${entry}"`;
+  }
+
+  fixedEnv(grant: Grant): Readonly<Record<string, string>> {
+    return { ...BASE_ENV, PWD: '/skill', ...(mayReachHosts(grant) ? GATEWAY_ENV : {}) };
+  }
+
+  describe(): string {
+    return `Node ${process.version}`;
+  }
+
+  missing(): undefined {
+    // It comes with the package.
+    return undefined;
+  }
+
+  async prepare(bundle: Bundle): Promise<Artifact> {
+    const parts = {
+      node: findNode(this.#home),
+      code: stageGuestCode(this.#home, 'node'),
+      bundle: bundle.stagedDir,
+    };
+    return {
+      engine: 'node',
+      bundle,
+      spec: (grant) => skillSpec(parts, grant),
+      init: (grant) => callInit(bundle, grant),
+      limitBehind,
+    };
+  }
+
+  callInHost(artifact: Artifact, grant: Grant, job: Job): Promise<CellReport> {
+    return this.#hostCalls.call(artifact.bundle, grant, job);
+  }
+
+  close(): void {
+    this.#hostCalls.close();
+  }
+}
+
+function callInit({ entry, manifest }: Bundle, grant: Grant): Record<string, unknown> {
+  const paths = (access: string): string[] =>
+    grant.filesystem.filter((path) => path.access === access).map((path) => path.guest);
+  return {
+    entry,
+    view: {
+      read: paths('read'),
+      write: paths('read-write'),
+      processes: grant.limits.processes > 0,
+      env: Object.keys(manifest.env),
+      observe: grant.observe !== undefined,
+    },
+    proxy_port: mayReachHosts(grant) ? PROXY_PORT : 0,
+  };
+}
+
+/** A full heap ends the process, so that nothing inside can tell. Who forges these words only fails by another name. */
+function limitBehind({ code, signal }: ExitInfo, logs: string): GuestLimit | undefined {
+  const number = signal ? constants.signals[signal] : (code ?? 0) - 128;
+  return ENDS_OF_V8.includes(number) && HEAP_IS_FULL.test(logs) ? 'memory' : undefined;
+}
