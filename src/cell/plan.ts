@@ -50,6 +50,9 @@ export interface PlanInput {
   adjust?: (grant: Grant) => Grant;
 }
 
+/** Limits that a caller can lower. */
+const LOWERABLE = ['timeout', 'memory'] as const;
+
 export async function planCall(input: PlanInput): Promise<Plan> {
   const { skill, policy, machine } = input;
   const { bundle } = skill;
@@ -59,6 +62,7 @@ export async function planCall(input: PlanInput): Promise<Plan> {
   assertEnforceable({
     manifest: bundle.manifest,
     policy,
+    lowered: LOWERABLE.filter((limit) => input.options[limit] !== undefined),
     table: enforces,
     pair: `${wall.name} + ${engine.name}`,
   });

@@ -1,6 +1,5 @@
 /**
- * Enforce or refuse: what the manifest or the operator sets and nobody enforces here stops the load.
- * The policy's allow lists are not in this: they only cut the grant, which needs no enforcer.
+ * Enforce or refuse: what the manifest, the operator or the caller sets and nobody enforces here stops the load.
  *
  * @module
  */
@@ -8,20 +7,23 @@ import { SkillError } from '../errors.ts';
 import type { EnvRule, Manifest, NetworkRule } from '../manifest/manifest.ts';
 import type { EnforcedField, EnforcementTable } from './enforcement.ts';
 import type { GrantedLimits } from './grant.ts';
-import type { OperatorPolicy } from './operator.ts';
+import { DEFAULT_POLICY, type OperatorPolicy } from './operator.ts';
 import { hostCovers } from './patterns.ts';
 
 export interface EnforceableInput {
   manifest: Manifest;
   policy?: OperatorPolicy;
+  /** Limits that the caller lowers. */
+  lowered?: readonly (keyof GrantedLimits)[];
   table: EnforcementTable;
   /** Wall and engine as shown to people, e.g. `jail + python`. */
   pair: string;
 }
 
 /** Throws `unenforceable` when a field is set that nobody enforces for this pair. */
-export function assertEnforceable({ manifest, policy, table, pair }: EnforceableInput): void {
-  const set = new Set([...fieldsSetByManifest(manifest), ...(policy?.ceilingsSet ?? [])]);
+export function assertEnforceable({ manifest, policy, lowered = [], table, pair }: EnforceableInput): void {
+  const byOperator = policy ? fieldsSetByPolicy(policy) : [];
+  const set = new Set([...fieldsSetByManifest(manifest), ...byOperator, ...lowered]);
   const open = [...set].filter((field) => table[field].by === 'nobody');
   if (open.length === 0) return;
   const names = open.map((field) => `"${field}"`).join(', ');
@@ -56,6 +58,16 @@ export function underPolicy(table: EnforcementTable, policy: OperatorPolicy): En
       how: 'the gateway ends TLS with certificates that the cell alone trusts, and reads each request',
     },
   };
+}
+
+/** Whoever cuts a grant by a list relies on somebody who keeps a skill to its grant. */
+function fieldsSetByPolicy({ ceilingsSet, filesystem, network, env }: OperatorPolicy): EnforcedField[] {
+  return [
+    ...ceilingsSet,
+    ...(filesystem === DEFAULT_POLICY.filesystem ? [] : (['filesystem'] as const)),
+    ...(network.allow ? (['network'] as const) : []),
+    ...(env.allow ? (['env'] as const) : []),
+  ];
 }
 
 /** The fields that this manifest sets. Defaults are not in it: they are ours, not a promise of the manifest. */
