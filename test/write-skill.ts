@@ -10,8 +10,8 @@ import { dirname, join } from 'node:path';
 export interface SkillText {
   /** Added to a manifest that asks for nothing; `undefined` takes a key away. */
   manifest?: Record<string, unknown>;
-  /** Body of `skill.py`, indented as the test has it. */
-  source: string;
+  /** Body of `skill.py`, indented as the test has it; absent: the skill is in `files`. */
+  source?: string | undefined;
   /** Other files by their path. */
   files?: Record<string, string>;
 }
@@ -45,7 +45,7 @@ export function writeSkill(folder: string, { manifest = {}, source, files = {} }
   const texts = {
     // JSON is YAML, and JSON.stringify leaves out what is undefined.
     'manifest.yaml': JSON.stringify(whole, null, 2),
-    'skill.py': dedent(source),
+    ...(source === undefined ? {} : { 'skill.py': dedent(source) }),
     ...files,
   };
   for (const [path, text] of Object.entries(texts)) {

@@ -54,13 +54,13 @@ function importAt(words: Token[], at: number): Token | undefined {
 function envAt(words: Token[], at: number): string[] {
   const word = words[at];
   if (word?.kind !== 'name') return [];
-  if (word.value === 'requireEnv') return textAfter(words, at + 1, '(');
+  if (word.value === 'requireEnv') return textBetween(words, at + 1, '()');
   if (word.value !== 'env') return [];
   const isOwn = words[at - 1]?.value === '.' && words[at - 2]?.value === 'process';
   if (!isOwn && (isProperty(words, at) || !importsEnv(words))) return [];
   const next = words[at + 1];
   const name = words[words[at + 1]?.value === '?' ? at + 3 : at + 2];
-  if (next?.value === '[') return textAfter(words, at + 1, '[');
+  if (next?.value === '[') return textBetween(words, at + 1, '[]');
   if ((next?.value === '.' || next?.value === '?') && name?.kind === 'name') return named([name.value]);
   return named(takenApart(words, isOwn ? at - 3 : at - 1));
 }
@@ -69,9 +69,10 @@ function importsEnv(words: Token[]): boolean {
   return words.some(({ kind, value }) => kind === 'text' && value === 'skillcell:env');
 }
 
-function textAfter(words: Token[], at: number, mark: string): string[] {
-  const text = words[at + 1];
-  const isThere = words[at]?.kind === 'mark' && words[at]?.value === mark && text?.kind === 'text';
+/** A text that stands alone between these marks. */
+function textBetween(words: Token[], at: number, marks: string): string[] {
+  const [open, text, close] = words.slice(at, at + 3);
+  const isThere = open?.value === marks[0] && text?.kind === 'text' && close?.value === marks[1];
   return isThere ? named([text.value]) : [];
 }
 

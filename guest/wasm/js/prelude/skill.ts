@@ -6,6 +6,7 @@
 import { denialBehind } from './denials.ts';
 import { HostFailure } from './pending.ts';
 import { host, init } from './host.ts';
+import { NotJson, toJson } from './json.ts';
 import { forgetRandom } from './random.ts';
 
 type Execute = (params: unknown) => unknown;
@@ -45,7 +46,7 @@ async function loadModule(): Promise<SkillModule> {
 async function run(params: string): Promise<string> {
   const execute = executeOf(loaded ?? (await loadModule()));
   const result: unknown = await execute(parse(params));
-  return asJson(result);
+  return toJson(result);
 }
 
 /** `execute` itself, or that of an object or class that is the default export. */
@@ -65,22 +66,6 @@ function isClass(value: unknown): value is new () => unknown {
   return (
     typeof value === 'function' && typeof (value.prototype as { execute?: unknown })?.execute === 'function'
   );
-}
-
-class NotJson extends Error {}
-
-function asJson(result: unknown): string {
-  let text: string | undefined;
-  try {
-    // What a function without a return statement means.
-    text = result === undefined ? 'null' : stringify(result);
-  } catch (error) {
-    throw new NotJson(error instanceof Error ? error.message : 'it cannot be turned into JSON', {
-      cause: error,
-    });
-  }
-  if (text === undefined) throw new NotJson(`the result is a ${typeof result}, which JSON does not have`);
-  return text;
 }
 
 function fail(error: unknown): void {

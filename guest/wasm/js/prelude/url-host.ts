@@ -140,16 +140,14 @@ function variableLength(value: number, bias: number): string {
   let left = value;
   for (let k = BASE; ; k += BASE) {
     const threshold = Math.min(Math.max(k - bias, 1), T_MAX);
-    if (left < threshold) return text + left.toString(BASE).replace(/./, digit);
-    const rest = (left - threshold) % (BASE - threshold);
-    text += digit(rest.toString(BASE));
+    if (left < threshold) return text + digit(left);
+    text += digit(threshold + ((left - threshold) % (BASE - threshold)));
     left = Math.floor((left - threshold) / (BASE - threshold));
   }
 }
 
 /** a-z come before 0-9 here. */
-function digit(base36: string): string {
-  const value = Number.parseInt(base36, BASE);
+function digit(value: number): string {
   return value < 26 ? String.fromCodePoint(97 + value) : String(value - 26);
 }
 
