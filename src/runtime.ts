@@ -36,7 +36,7 @@ import {
   type LoadDeps,
   type LoadOptions,
 } from './load/load-bundle.ts';
-import type { SkillPlaces } from './load/locate.ts';
+import { namesakesOf, type SkillPlaces } from './load/locate.ts';
 import { assertFits } from './load/params.ts';
 import { compileSkill, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
@@ -320,7 +320,9 @@ export class Runtime implements AsyncDisposable {
   /** Whether this skill may be called at all. */
   #admit({ bundle }: Skill): Promise<void> {
     const { askPerson } = this.#options;
-    return admit({ bundle, rules: this.#trustRules(), approvals: this.approvals, askPerson });
+    const namesakes = (): string[] => namesakesOf(bundle.manifest.name, bundle.sourceDir, this.#places);
+    const { approvals } = this;
+    return admit({ bundle, rules: this.#trustRules(), approvals, namesakes, askPerson });
   }
 
   #trustRules(): TrustRules {

@@ -49,6 +49,12 @@ export function findSkills(places: SkillPlaces): FoundSkill[] {
   return [...byDir.values()].sort((a, b) => (a.ref < b.ref ? -1 : 1));
 }
 
+/** Folders of the registries that hold a skill of this id, other than this one. */
+export function namesakesOf(id: string, dir: string, places: SkillPlaces): string[] {
+  const found = registriesOf(places).flatMap((registry) => bundleAt(join(registry, id)));
+  return [...new Set(found)].filter((other) => other !== dir);
+}
+
 /** Folder of the installed skills; where `install` puts them. */
 export function installedDir(home: string): string {
   return join(home, 'installed');

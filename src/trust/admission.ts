@@ -30,15 +30,24 @@ export interface Admission {
   bundle: Bundle;
   rules: TrustRules;
   approvals: Approvals;
+  /** Other folders that are called by the name that this skill gives itself. Looked for when it matters. */
+  namesakes?: () => readonly string[];
   askPerson?: AskPerson | undefined;
 }
 
 /** Returns when the skill may be called; throws `untrusted`, `signature_invalid` or `approval_required`. */
-export async function admit({ bundle, rules, approvals, askPerson }: Admission): Promise<void> {
+export async function admit(admission: Admission): Promise<void> {
+  const { bundle, rules, approvals, namesakes, askPerson } = admission;
   const { decision, requireSignature, rule } = ruleFor(rules.skills, bundle);
   if (decision === 'deny') throw denied(bundle, rule?.match ?? '');
   if (requireSignature) await publisherOf(bundle, rules.publishers);
-  if (decision === 'allow') return;
+  if (decision === 'allow') {
+    // A name is only a claim. Who is allowed by it must not have taken it from another.
+    const isByName = rule !== undefined && rule.match !== '*' && !requireSignature;
+    const [other] = isByName ? (namesakes?.() ?? []) : [];
+    if (other !== undefined) throw impostor(bundle, other);
+    return;
+  }
   const state = approvals.stateOf(bundle);
   if (state.kind === 'approved') return;
   if (!(await askPerson?.(questionFor(bundle, state)))) throw unapproved(bundle, state);
@@ -64,6 +73,18 @@ function denied({ manifest }: Bundle, match: string): SkillError {
     fix: `Use another skill, or have the operator change the rule for "${match}" under skills in the policy.`,
     detail: { skill: manifest.name, rule: match },
   });
+}
+
+function impostor({ manifest, sourceDir }: Bundle, other: string): SkillError {
+  const claim = `The skill in ${JSON.stringify(sourceDir)} calls itself "${manifest.name}"`;
+  return new SkillError(
+    'untrusted',
+    `${claim}, which the policy allows, but that is ${JSON.stringify(other)}`,
+    {
+      fix: 'Give it a name of its own, remove the other, or have the operator demand a signature for this name.',
+      detail: { skill: manifest.name, dirs: [sourceDir, other] },
+    },
+  );
 }
 
 function unapproved(bundle: Bundle, state: ApprovalState): SkillError {

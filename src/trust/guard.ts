@@ -111,7 +111,7 @@ function plain(value: unknown): unknown {
   if (typeof value === 'object')
     return new Map(Object.entries(value).map(([key, item]) => [plainText(key), plain(item)]));
   const number = numberIn(value);
-  return Number.isNaN(number) ? plainText(String(value)) : String(number);
+  return Number.isNaN(number) ? plainText(String(value as string | number | boolean)) : String(number);
 }
 
 /** Without what cannot be seen, and letters that only look different as one. */
