@@ -1,5 +1,5 @@
 /**
- * `skillcell build`: from the sources of a skill to its skill.wasm, with the author's own compilers. They are trusted
+ * `skillcell build`: from the sources of a skill to its skill.wasm or skill.js, with the author's own compilers. They are trusted
  * and run as they are; nothing of this ever happens when a skill is run.
  *
  * @module
@@ -15,7 +15,11 @@ import { packageRoot } from '../package-root.ts';
 import { encodeComponent } from './component-encoder.ts';
 import { RECIPES, recipesFor, type Recipe } from './recipes.ts';
 
-const RESULT = 'skill.wasm';
+const RESULTS: Readonly<Record<Recipe['makes'], string>> = {
+  core: 'skill.wasm',
+  done: 'skill.wasm',
+  script: 'skill.js',
+};
 
 export interface BuildOptions {
   /** Where the project's own skills are looked for, and npm packages. */
@@ -38,7 +42,7 @@ export function buildSkill(ref: string, options: BuildOptions = {}): Built {
   const { dir } = findSkill(ref, { bundledDir: join(packageRoot(), 'skills'), home, cwd });
   const recipe = onlyRecipe(dir, ref);
   const binary = build(recipe, dir, cwd);
-  const file = join(dir, RESULT);
+  const file = join(dir, RESULTS[recipe.makes]);
   // In one step: a skill that is loaded meanwhile has the old binary or the new one.
   const draft = `${file}.${process.pid}.draft`;
   writeFileSync(draft, binary);
@@ -49,7 +53,7 @@ export function buildSkill(ref: string, options: BuildOptions = {}): Built {
 function build(recipe: Recipe, bundle: string, cwd: string): Buffer {
   const scratch = mkdtempSync(join(tmpdir(), 'skillcell-build-'));
   try {
-    const output = join(scratch, RESULT);
+    const output = join(scratch, RESULTS[recipe.makes]);
     recipe.build({ bundle, scratch, output, packagesFrom: [bundle, cwd] });
     const made = readFileSync(output);
     return recipe.makes === 'core' ? wrapped(made) : made;

@@ -12,6 +12,8 @@ import { packageRoot } from '../package-root.ts';
 
 export const LANGUAGES = ['rust', 'go', 'c', 'typescript', 'python'] as const;
 export type Language = (typeof LANGUAGES)[number];
+/** Without a build. */
+const RUNS_AS_SOURCE: ReadonlySet<Language> = new Set(['python', 'typescript']);
 
 export interface InitOptions {
   language: string;
@@ -61,7 +63,7 @@ function fill(text: string, name: string): string {
 }
 
 function nextSteps(language: Language, dir: string): string[] {
-  const build = language === 'python' ? [] : [`skillcell build ${dir}`];
+  const build = RUNS_AS_SOURCE.has(language) ? [] : [`skillcell build ${dir}`];
   return [...build, `skillcell run ${dir} --params '{"text": "Hello"}'`, `skillcell inspect ${dir}`];
 }
 

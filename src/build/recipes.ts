@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../package-root.ts';
 import { buildRust } from './rust.ts';
+import { buildScript } from './script.ts';
 import { compile, demand, packageFile, type Tool, type Workshop } from './tools.ts';
 import { buildTypeScript } from './typescript.ts';
 
@@ -15,8 +16,8 @@ export interface Recipe {
   language: string;
   /** The source file that gives it away. */
   source: string;
-  /** `core`: a module that becomes a component by wrapping; `done`: a component or a WASI command as it is. */
-  makes: 'core' | 'done';
+  /** `core`: a module that becomes a component by wrapping; `done`: a component or a WASI command as it is; or a script. */
+  makes: 'core' | 'done' | 'script';
   build: (workshop: Workshop) => void;
 }
 
@@ -70,6 +71,12 @@ export const RECIPES: readonly Recipe[] = [
   { language: 'Go', source: 'src/main.go', makes: 'done', build: buildGo },
   { language: 'AssemblyScript', source: 'assembly/index.ts', makes: 'core', build: buildAssemblyScript },
   { language: 'TypeScript', source: 'src/skill.ts', makes: 'done', build: buildTypeScript },
+  ...['src/index.ts', 'src/index.js'].map((source): Recipe => ({
+    language: source.endsWith('.ts') ? 'TypeScript with packages' : 'JavaScript with packages',
+    source,
+    makes: 'script',
+    build: (workshop) => buildScript(workshop, source),
+  })),
 ];
 
 /** The recipes whose source file is in the bundle. */
