@@ -39,9 +39,8 @@ export function guardNetwork(way: Way): void {
     return this;
   };
   Socket.prototype.connect = guarded as unknown as Socket['connect'];
-  if (way.proxyPort === 0) return;
-  globalThis.fetch = tellingFetch(globalThis.fetch);
-  if (way.forChildren) forward(way.proxyPort, connect);
+  globalThis.fetch = way.proxyPort > 0 ? tellingFetch(globalThis.fetch) : deniedFetch(way.reporter);
+  if (way.proxyPort > 0 && way.forChildren) forward(way.proxyPort, connect);
 }
 
 function denialOf(target: string, { proxyPort }: Way): Denial {
@@ -60,6 +59,16 @@ function targetOf(args: unknown[]): { target: Target; done: unknown } {
   if (typeof first === 'string' && !/^\d+$/.test(first)) return { target: { path: first }, done };
   const host = typeof second === 'string' ? { host: second } : {};
   return { target: { port: first as number, ...host }, done };
+}
+
+/** Where there is nobody to ask, in the words of those whom other cells ask. */
+function deniedFetch(reporter: Reporter): typeof globalThis.fetch {
+  return async (...args) => {
+    const { method, url } = new Request(...args);
+    const { origin, pathname } = new URL(url);
+    const asked = `${method} ${short(`${origin}${pathname}`)}`;
+    throw reporter.denied({ capability: 'network', asked, declared: 'no network rule covers it' });
+  };
 }
 
 /** What the gateway refuses is raised as the denial it is, and not taken for the answer of a server. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isBuiltin } from 'node:module';
 import type { Manifest } from '../manifest/manifest.ts';
 import { envNameProblem } from '../manifest/names.ts';
 import { quote } from '../manifest/quote.ts';
@@ -42,6 +43,7 @@ export function findDrift(source: DriftSource): Drift {
     ...uncoveredProcesses(source),
     ...unknownModules(source),
     ...uncoveredFetches(source),
+    ...modulesOfNode(source),
     ...missingPackages(source),
   ];
   // A legacy manifest declares nothing and is granted nothing: it cannot contradict itself.
@@ -152,9 +154,20 @@ function uncoveredFetches({ manifest, inspection }: DriftSource): string[] {
   );
 }
 
-/** Neither a file of the bundle nor a module of ours. */
+/** Modules of Node, in a skill that may run where there are none. */
+function modulesOfNode({ manifest, inspection }: DriftSource): string[] {
+  const mayRunInWasm = manifest.execution.length === 0 || manifest.execution.includes('wasm');
+  return perValue(
+    inspection.imports?.filter(({ value }) => mayRunInWasm && isBuiltin(value)) ?? [],
+    (value, at) => `The code imports ${value} (${at}), which Wasm cells do not have; \`subprocess\` has it.`,
+  );
+}
+
+/** Neither a file of the bundle, nor a module of ours or of Node. */
 function missingPackages({ inspection }: DriftSource): string[] {
-  const packages = inspection.imports?.filter(({ value }) => !/^(?:\.{0,2}\/|skillcell:)/.test(value));
+  const packages = inspection.imports?.filter(
+    ({ value }) => !/^(?:\.{0,2}\/|skillcell:)/.test(value) && !isBuiltin(value),
+  );
   return perValue(
     packages ?? [],
     (value, at) =>

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isBuiltin } from 'node:module';
 import type { Bundle, FileDigests } from '../../load/bundle.ts';
 import type { Enforcement, EnforcementTable } from '../../policy/enforcement.ts';
 import type { Grant } from '../../policy/grant.ts';
@@ -59,11 +60,15 @@ export class JsWasmEngine implements Engine {
     };
   }
 
-  refuses({ entry, manifest }: Bundle): string | undefined {
+  refuses({ entry, manifest, inspection }: Bundle): string | undefined {
     if (!isScript(entry)) return `the engine js-wasm cannot run "${entry}"`;
     if ((manifest.limits.processes ?? 0) > 0) return 'the skill declares processes, and Wasm has none';
     const writes = manifest.capabilities.filesystem.some(({ access }) => access === 'read-write');
-    return writes ? 'the skill declares files to write, and the engine js-wasm only reads' : undefined;
+    if (writes) return 'the skill declares files to write, and the engine js-wasm only reads';
+    const needed = inspection.imports?.find(({ value }) => isBuiltin(value));
+    // It may get by without: where nothing else was asked for, it is run and told.
+    const isOnlyWay = manifest.execution.every((mode) => mode === 'wasm') && manifest.execution.length > 0;
+    return needed && !isOnlyWay ? `the skill imports "${needed.value}", which only Node has` : undefined;
   }
 
   /** What the scripts of a bundle need, as far as their words tell. */

@@ -5,7 +5,7 @@
  */
 import { expect } from 'vitest';
 import type { ExecuteOptions, RuntimeOptions } from '../../../src/index.ts';
-import type { Failure, Outcome, Success } from '../../../src/outcome.ts';
+import type { EngineName, Failure, Mode, Outcome, Success } from '../../../src/outcome.ts';
 import { dedent, writeSkill } from '../../write-skill.ts';
 import { openTestRuntime, type TestRuntime } from '../test-runtime.ts';
 
@@ -27,7 +27,15 @@ export interface JsBench extends TestRuntime {
   fail: (dir: string, options?: ExecuteOptions) => Promise<Failure>;
 }
 
-export function openJsBench(options: RuntimeOptions = {}): JsBench {
+/** Which of the engines for JavaScript. */
+export interface JsPlace {
+  mode: Mode;
+  engine: EngineName;
+}
+
+const IN_WASM: JsPlace = { mode: 'wasm', engine: 'js-wasm' };
+
+export function openJsBench(options: RuntimeOptions = {}, place: JsPlace = IN_WASM): JsBench {
   const opened = openTestRuntime(options);
   const { runtime, folder } = opened;
   const skill = (text: JsSkill | string): string => {
@@ -38,7 +46,7 @@ export function openJsBench(options: RuntimeOptions = {}): JsBench {
       files = {},
     } = typeof text === 'string' ? { source: text } : text;
     return writeSkill(folder, {
-      manifest: { execution: ['wasm'], ...manifest },
+      manifest: { execution: [place.mode], ...manifest },
       files: { [entry]: dedent(source), ...files },
     });
   };
@@ -47,7 +55,7 @@ export function openJsBench(options: RuntimeOptions = {}): JsBench {
     // A start takes long on a busy machine, and some tests give a call little time.
     await runtime.warm(loaded, rest);
     const outcome = await runtime.execute(loaded, params, { ...rest, reject: false });
-    expect(outcome.execution).toMatchObject({ mode: 'wasm', engine: 'js-wasm', fresh: true });
+    expect(outcome.execution).toMatchObject({ ...place, fresh: true });
     return outcome;
   };
   const succeed: JsBench['succeed'] = async (...call) => {
