@@ -256,7 +256,8 @@ describe('limits', () => {
     ['output', 'a result just beyond the limit', 'return "x".repeat(1000)', { output: '1000B' }],
     ['output', 'a flood of lines', 'for (;;) console.log("x".repeat(65535))', {}],
     ['handles', 'a flood of timers', 'for (;;) setTimeout(() => {}, 1e6)', {}],
-  ])('%s: %s', async (limit, _, body, limits) => {
+  ])('%s: %s', async (...row) => {
+    const [limit, , body, limits] = row;
     const { error } = await bench.fail(bench.skillThat(body, { limits }));
     expect(error, error.message).toMatchObject({ code: 'resource_exceeded', detail: { limit } });
   });

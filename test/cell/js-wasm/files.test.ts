@@ -119,7 +119,8 @@ describe('inspection', () => {
   test.each([
     ['an enumeration', 'export const execute = () => 1;\nenum Kind { A }', 'skill.ts:2', 'enum'],
     ['broken source', '\n\nconst x: = 1;\nexport const execute = () => x;', 'skill.ts:2', 'Unexpected token'],
-  ])('%s is refused with its place', async (_, source, place, reason) => {
+  ])('%s is refused with its place', async (...row) => {
+    const [, source, place, reason] = row;
     await expect(load(source)).rejects.toMatchObject({
       code: 'manifest_drift',
       message: expect.stringContaining(place) as string,

@@ -66,9 +66,9 @@ test('random numbers, ids and the clock go on, whatever the module body drew', a
       return { early, now: Date.now(), since: performance.now(), drawn: [Math.random(), crypto.randomUUID(), bytes] };
     }
   `);
-  const results = [];
+  const results: { now: number; since: number; drawn: unknown[] }[] = [];
   for (let call = 0; call < 3; call++)
-    results.push((await bench.succeed(skill)).result as { now: number; since: number; drawn: unknown[] });
+    results.push((await bench.succeed(skill)).result as (typeof results)[number]);
   expect(new Set(results.flatMap(({ drawn }) => drawn)).size).toBe(9);
   expect(Math.abs((results[2]?.now ?? 0) - Date.now())).toBeLessThan(60_000);
   // It begins with the call: it does not tell for how long the process has lived.

@@ -31,6 +31,7 @@ function copy(value: unknown, done: Map<object, unknown>): unknown {
 function copySimple(value: object): unknown {
   if (value instanceof Date) return new Date(value.getTime());
   if (value instanceof RegExp) return new RegExp(value.source, value.flags);
+  // oxlint-disable-next-line unicorn/no-instanceof-builtins -- boxes are what is meant
   if (value instanceof Boolean || value instanceof Number || value instanceof String)
     return Object(value.valueOf());
   if (value instanceof ArrayBuffer) return value.slice(0);

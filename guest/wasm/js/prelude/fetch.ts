@@ -75,7 +75,7 @@ function raced(
     question.answer.then(resolve, reject);
     signal.addEventListener('abort', () => {
       withdraw(question.id);
-      reject(signal.reason as Error);
+      reject(signal.reason);
     });
   });
 }

@@ -5,6 +5,7 @@
  */
 import { TextDecoder } from './encoding.ts';
 import { ask, HostFailure, type HostAnswer } from './pending.ts';
+import { asText } from './text.ts';
 
 /** What Node calls the same. */
 const CODES: Readonly<Record<string, [code: string, text: string]>> = {
@@ -56,10 +57,11 @@ export async function stat(path: string): Promise<FileFacts> {
   return (await about('stat', path)).value as FileFacts;
 }
 
-async function about(name: string, path: string): Promise<HostAnswer> {
+async function about(name: string, where: unknown): Promise<HostAnswer> {
+  const path = asText(where);
   try {
-    return await ask(name, { path: String(path) }).answer;
+    return await ask(name, { path }).answer;
   } catch (error) {
-    throw error instanceof HostFailure ? new FileError(error, String(path)) : error;
+    throw error instanceof HostFailure ? new FileError(error, path) : error;
   }
 }

@@ -11,6 +11,7 @@ export interface HostFunctions {
   encode: (text: string) => Uint8Array;
   decode: (bytes: Uint8Array, flags: number) => string | undefined;
   note: (text: string) => void;
+  // oxlint-disable-next-line max-params -- as the host has it
   start: (id: number, name: string, args: string, bytes?: Uint8Array) => void;
   cancel: (id: number) => void;
   reply: (kind: string, text: string) => void;
@@ -34,9 +35,11 @@ export interface Init {
 
 type Exchange = HostFunctions & Partial<EntryPoints> & { init: string };
 
-const place = globalThis as unknown as { __skillcell?: Exchange };
-const exchange = place.__skillcell as Exchange;
-delete place.__skillcell;
+/** Where the cell leaves it. */
+const NAME = '__skillcell';
+const place = globalThis as unknown as Record<string, Exchange>;
+const exchange = place[NAME] as Exchange;
+delete place[NAME];
 
 export const host: HostFunctions = { ...exchange };
 export const init: Init = JSON.parse(exchange.init) as Init;

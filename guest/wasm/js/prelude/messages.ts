@@ -6,6 +6,7 @@
 import type { AbortSignal } from './abort.ts';
 import { bytesOf, TextDecoder, TextEncoder } from './encoding.ts';
 import { Headers, type HeadersInit } from './headers.ts';
+import { asText } from './text.ts';
 import { URL, URLSearchParams } from './url.ts';
 
 const NO_BYTES = new Uint8Array(0);
@@ -42,7 +43,7 @@ class Message {
   }
 
   async arrayBuffer(): Promise<ArrayBuffer> {
-    return this.take().slice().buffer as ArrayBuffer;
+    return this.take().slice().buffer;
   }
 
   async text(): Promise<string> {
@@ -139,9 +140,9 @@ export class Response extends Message {
   }
 }
 
-function methodOf(text: string): string {
-  const upper = String(text).toUpperCase();
-  return USUAL_METHODS.has(upper) ? upper : String(text);
+function methodOf(value: unknown): string {
+  const text = asText(value);
+  return USUAL_METHODS.has(text.toUpperCase()) ? text.toUpperCase() : text;
 }
 
 function readBody(body: BodyInit): { bytes: Uint8Array; type?: string } {

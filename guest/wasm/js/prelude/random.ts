@@ -49,7 +49,7 @@ export const crypto: { getRandomValues: <T extends IntegerArray>(array: T) => T;
         throw new TypeError('getRandomValues wants an array of integers');
       if (array.byteLength > MOST_AT_ONCE)
         throw new DOMException(`At most ${MOST_AT_ONCE} bytes at once`, 'QuotaExceededError');
-      bytesOf(array as ArrayBufferView).set(host.random(array.byteLength));
+      bytesOf(array).set(host.random(array.byteLength));
       return array;
     },
     randomUUID() {

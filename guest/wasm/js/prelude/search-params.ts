@@ -4,6 +4,7 @@
  * @module
  */
 import { percentDecode } from './percent.ts';
+import { asText } from './text.ts';
 
 type Pair = [name: string, value: string];
 export type SearchInit = string | Iterable<readonly unknown[]> | Record<string, unknown> | undefined;
@@ -23,7 +24,7 @@ export class URLSearchParams {
   }
 
   append(name: unknown, value: unknown): void {
-    this.#pairs.push([String(name).toWellFormed(), String(value).toWellFormed()]);
+    this.#pairs.push([asText(name), asText(value)]);
     this.#onChange?.();
   }
 
@@ -48,7 +49,7 @@ export class URLSearchParams {
   set(name: unknown, value: unknown): void {
     const first = this.#pairs.findIndex((pair) => matches(pair, name));
     if (first < 0) return this.append(name, value);
-    const made: Pair = [String(name).toWellFormed(), String(value).toWellFormed()];
+    const made: Pair = [asText(name), asText(value)];
     this.#pairs = this.#pairs.flatMap((pair, at) => {
       if (at === first) return [made];
       return matches(pair, name) ? [] : [pair];
@@ -92,7 +93,7 @@ export class URLSearchParams {
 }
 
 function matches([name, value]: Pair, wanted: unknown, wantedValue?: unknown): boolean {
-  return name === String(wanted) && (wantedValue === undefined || value === String(wantedValue));
+  return name === asText(wanted) && (wantedValue === undefined || value === asText(wantedValue));
 }
 
 function pairsOf(from: SearchInit): Pair[] {
@@ -104,7 +105,7 @@ function pairsOf(from: SearchInit): Pair[] {
   return items.map((item) => {
     const [name, value, ...more] = [...item];
     if (item.length < 2 || more.length > 0) throw new TypeError('A pair has to have a name and a value');
-    return [String(name).toWellFormed(), String(value).toWellFormed()];
+    return [asText(name), asText(value)];
   });
 }
 

@@ -5,6 +5,7 @@
  */
 import { ENCODE_SETS, percentEncode } from './percent.ts';
 import { URLSearchParams } from './search-params.ts';
+import { asText } from './text.ts';
 import {
   encodeQuery,
   formatUrl,
@@ -55,8 +56,8 @@ export class URL {
     return `${this.#record.scheme}:`;
   }
 
-  set protocol(text: string) {
-    const [, scheme] = /^([a-z][a-z0-9+.-]*)(?::|$)/i.exec(String(text)) ?? [];
+  set protocol(value: unknown) {
+    const [, scheme] = /^([a-z][a-z0-9+.-]*)(?::|$)/i.exec(asText(value)) ?? [];
     const record = this.#record;
     const wanted = scheme?.toLowerCase();
     if (wanted === undefined || isSpecial(wanted) !== isSpecial(record.scheme) || wanted === 'file') return;
@@ -67,16 +68,16 @@ export class URL {
     return this.#record.username;
   }
 
-  set username(text: string) {
-    if (this.#record.host) this.#record.username = percentEncode(String(text), ENCODE_SETS.userinfo);
+  set username(value: unknown) {
+    if (this.#record.host) this.#record.username = percentEncode(asText(value), ENCODE_SETS.userinfo);
   }
 
   get password(): string {
     return this.#record.password;
   }
 
-  set password(text: string) {
-    if (this.#record.host) this.#record.password = percentEncode(String(text), ENCODE_SETS.userinfo);
+  set password(value: unknown) {
+    if (this.#record.host) this.#record.password = percentEncode(asText(value), ENCODE_SETS.userinfo);
   }
 
   get host(): string {
@@ -84,9 +85,9 @@ export class URL {
     return port ? `${host}:${port}` : host;
   }
 
-  set host(text: string) {
+  set host(value: unknown) {
     if (this.#record.isOpaque) return;
-    const [place = ''] = /^[^/?#\\]*/.exec(String(text)) ?? [];
+    const [place = ''] = /^[^/?#\\]*/.exec(asText(value)) ?? [];
     const parsed = parsePlace(place, this.#record.scheme);
     if (parsed) this.#record = { ...this.#record, ...parsed, port: parsed.port || this.#record.port };
   }
@@ -95,9 +96,9 @@ export class URL {
     return this.#record.host ?? '';
   }
 
-  set hostname(text: string) {
+  set hostname(value: unknown) {
     if (this.#record.isOpaque) return;
-    const [name = ''] = /^(?:\[[^\]]*\]|[^/?#\\:]*)/.exec(String(text)) ?? [];
+    const [name = ''] = /^(?:\[[^\]]*\]|[^/?#\\:]*)/.exec(asText(value)) ?? [];
     const parsed = parsePlace(name, this.#record.scheme);
     if (parsed) this.#record.host = parsed.host;
   }
@@ -106,8 +107,8 @@ export class URL {
     return this.#record.port;
   }
 
-  set port(text: string | number) {
-    const [digits] = /^\d+|^$/.exec(String(text)) ?? [];
+  set port(value: unknown) {
+    const [digits] = /^\d+|^$/.exec(asText(value)) ?? [];
     const port = digits === undefined ? undefined : parsePort(digits, this.#record.scheme);
     if (port !== undefined && this.#record.host) this.#record.port = port;
   }
@@ -116,10 +117,10 @@ export class URL {
     return this.#record.path;
   }
 
-  set pathname(text: string) {
+  set pathname(value: unknown) {
     const record = this.#record;
     if (record.isOpaque) return;
-    const path = String(text).replaceAll(/[?#]/g, (letter) => encodeURIComponent(letter));
+    const path = asText(value).replaceAll(/[?#]/g, (letter) => encodeURIComponent(letter));
     record.path = normalize(path, isSpecial(record.scheme));
   }
 
@@ -127,10 +128,10 @@ export class URL {
     return this.#record.query ? `?${this.#record.query}` : '';
   }
 
-  set search(text: string) {
-    const query = String(text).replace(/^\?/, '');
+  set search(value: unknown) {
+    const query = asText(value).replace(/^\?/, '');
     const special = isSpecial(this.#record.scheme);
-    this.#record.query = text === '' ? undefined : encodeQuery(query, special).replaceAll('#', '%23');
+    this.#record.query = value === '' ? undefined : encodeQuery(query, special).replaceAll('#', '%23');
     this.searchParams.replaceAll(query);
   }
 
@@ -138,9 +139,9 @@ export class URL {
     return this.#record.fragment ? `#${this.#record.fragment}` : '';
   }
 
-  set hash(text: string) {
-    const fragment = String(text).replace(/^#/, '');
-    this.#record.fragment = text === '' ? undefined : percentEncode(fragment, ENCODE_SETS.fragment);
+  set hash(value: unknown) {
+    const fragment = asText(value).replace(/^#/, '');
+    this.#record.fragment = value === '' ? undefined : percentEncode(fragment, ENCODE_SETS.fragment);
   }
 
   toString(): string {
@@ -153,11 +154,11 @@ export class URL {
 }
 
 function read(url: unknown, base?: unknown): UrlRecord | undefined {
-  if (base === undefined) return parseUrl(String(url).toWellFormed());
-  const parsed = parseUrl(String(base).toWellFormed());
-  return parsed && parseUrl(String(url).toWellFormed(), parsed);
+  if (base === undefined) return parseUrl(asText(url));
+  const parsed = parseUrl(asText(base));
+  return parsed && parseUrl(asText(url), parsed);
 }
 
 function refuse(url: unknown): never {
-  throw new TypeError(`${JSON.stringify(String(url))} is no URL`);
+  throw new TypeError(`${JSON.stringify(asText(url))} is no URL`);
 }
