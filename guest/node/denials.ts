@@ -6,6 +6,7 @@
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { isIP } from 'node:net';
+import { resolve } from 'node:path';
 import { send } from './channel.ts';
 
 export interface Denial {
@@ -78,7 +79,7 @@ export class Reporter {
   asDenial(permission: unknown, resource: unknown): Denial {
     const what = short(String(resource));
     if (permission === 'FileSystemRead' || permission === 'FileSystemWrite')
-      return this.#fileDenial(permission === 'FileSystemRead' ? 'read' : 'write', what);
+      return this.#fileDenial(permission === 'FileSystemRead' ? 'read' : 'write', short(resolve(what)));
     if (permission === 'Net') {
       const isName = what !== '' && isIP(what) === 0;
       const asked = isName ? `resolve ${what}` : `listen on ${what || 'a port'}`;
@@ -107,24 +108,30 @@ export class Reporter {
 
 /** Reports what Node's permission checks deny. */
 export function watchPermissions(reporter: Reporter): void {
-  for (const name of ['fs', 'child', 'net', 'addon', 'wasi', 'inspector', 'ffi'])
+  for (const name of ['fs', 'child', 'net', 'addon', 'wasi', 'ffi'])
     subscribe(`node:permission-model:${name}`, (told) => {
       const { permission, resource } = told as { permission?: unknown; resource?: unknown };
       reporter.denied(reporter.asDenial(permission, resource));
     });
 }
 
+/** How Node says that one of its checks failed. */
+interface AccessDenied {
+  code?: unknown;
+  permission?: unknown;
+  resource?: unknown;
+  hostname?: unknown;
+}
+
 /** The denial that led to this error, as far as its causes tell. */
 export function denialBehind(error: unknown, reporter?: Reporter): Denial | undefined {
   for (const cause of causesOf(error)) {
     if (cause instanceof CapabilityDenied) return cause.denial;
-    const { code, permission, resource } = cause as {
-      code?: unknown;
-      permission?: unknown;
-      resource?: unknown;
-    };
-    if (code === 'ERR_ACCESS_DENIED' && reporter && permission !== undefined)
-      return reporter.asDenial(permission, resource);
+    const { code, permission, resource, hostname } = cause as AccessDenied;
+    if (code !== 'ERR_ACCESS_DENIED' || !reporter) continue;
+    // Failures to look up a name have no more than the name.
+    if (permission !== undefined) return reporter.asDenial(permission, resource);
+    if (hostname !== undefined) return reporter.asDenial('Net', hostname);
   }
   return undefined;
 }

@@ -13,6 +13,7 @@ import { watchEnv } from './env-watch.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { guardNetwork } from './network.ts';
 import { hookBundle } from './resolve.ts';
+import { printAtOnce } from './streams.ts';
 
 interface Init {
   entry: string;
@@ -71,6 +72,7 @@ function main(): void {
 /** Everything that has to be in place before skill code runs. */
 function prepare({ view, env, proxy_port: proxyPort }: Init): Reporter {
   const reporter = new Reporter(view);
+  printAtOnce();
   Object.assign(process.env, env);
   watchPermissions(reporter);
   guardNetwork({ proxyPort, forChildren: view.processes, reporter });

@@ -21,7 +21,7 @@ export interface Way {
 interface Target {
   host?: string;
   port?: number | string;
-  path?: string;
+  path?: string | null;
 }
 
 type Connect = (this: Socket, ...args: unknown[]) => Socket;
@@ -30,7 +30,7 @@ export function guardNetwork(way: Way): void {
   const connect = Socket.prototype.connect as unknown as Connect;
   const guarded: Connect = function (...args) {
     const { target, done } = targetOf(args);
-    if (target.path !== undefined) return connect.apply(this, args);
+    if (typeof target.path === 'string') return connect.apply(this, args);
     const host = target.host ?? 'localhost';
     if (way.proxyPort > 0 && host === PROXY_HOST && Number(target.port) === way.proxyPort)
       return connect.call(this, { path: GATEWAY }, done);

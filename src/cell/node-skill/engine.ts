@@ -24,6 +24,8 @@ const ENDS_OF_V8: readonly number[] = [
   constants.signals.SIGABRT,
   constants.signals.SIGTRAP,
   constants.signals.SIGILL,
+  // What is left of an abort in a process that is the first of its namespace.
+  constants.signals.SIGSEGV,
 ];
 
 export interface NodeSkillEngineOptions {

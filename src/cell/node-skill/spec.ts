@@ -6,7 +6,6 @@
  */
 import { mayReachHosts, type Grant } from '../../policy/grant.ts';
 import type { LaunchSpec } from '../contract.ts';
-import { V8_RESERVES_BYTES } from '../node/spec.ts';
 import type { NodeBinary } from '../node/node-binary.ts';
 
 const MIB = 1024 * 1024;
@@ -27,6 +26,8 @@ const ALWAYS_WRITABLE = ['/tmp', '/dev'];
 /** Of the memory limit, this is not for the heap: the program itself, code, stacks and buffers. */
 const OUTSIDE_HEAP_BYTES = 48 * MIB;
 const LEAST_HEAP_BYTES = 16 * MIB;
+/** V8 reserves half a GiB for the code of each thread that runs scripts: the main one and four workers. */
+const RESERVED_BYTES = 3 * 1024 * MIB;
 /** Threads of Node itself, which the kernel counts like processes. */
 const NODE_THREADS = 11;
 
@@ -48,7 +49,7 @@ export function skillSpec({ node, code, bundle }: SkillSpecOptions, grant: Grant
     ],
     env: {},
     cwd: '/skill',
-    reservedBytes: V8_RESERVES_BYTES,
+    reservedBytes: RESERVED_BYTES,
     reservedThreads: NODE_THREADS,
   };
 }

@@ -7,7 +7,7 @@ import type { LaunchSpec, Mount } from '../contract.ts';
 import type { NodeBinary } from './node-binary.ts';
 
 /** Code range and pointer cages; the memory cgroup or the watchdog counts what is really used. */
-export const V8_RESERVES_BYTES: number = 1024 ** 3;
+const V8_RESERVES_BYTES = 1024 ** 3;
 
 export interface NodeSpecOptions {
   node: NodeBinary;
