@@ -74,6 +74,8 @@ function prepare({ view, env, proxy_port: proxyPort }: Init): Reporter {
   const reporter = new Reporter(view);
   printAtOnce();
   Object.assign(process.env, env);
+  // Node's own threads, while there is room for them: who starts processes may use it up.
+  if (view.processes) fs.stat('/skill', () => undefined);
   watchPermissions(reporter);
   guardNetwork({ proxyPort, forChildren: view.processes, reporter });
   watchEnv(view.env, reporter);

@@ -28,8 +28,8 @@ const OUTSIDE_HEAP_BYTES = 48 * MIB;
 const LEAST_HEAP_BYTES = 16 * MIB;
 /** V8 reserves half a GiB for the code of each thread that runs scripts: the main one and four workers. */
 const RESERVED_BYTES = 3 * 1024 * MIB;
-/** Threads of Node itself, which the kernel counts like processes. */
-const NODE_THREADS = 11;
+/** Threads of Node beside the main one, which the kernel counts like processes; all of them run before the skill does. */
+const NODE_THREADS = 7;
 
 export interface SkillSpecOptions {
   node: NodeBinary;

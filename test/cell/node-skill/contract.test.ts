@@ -413,6 +413,23 @@ describe('limits', () => {
     expect(error, error.message).toMatchObject({ code: 'resource_exceeded', detail: { limit } });
   });
 
+  test('processes are counted without the threads of Node', async () => {
+    const skill = bench.skill({
+      manifest: { limits: { processes: 4 } },
+      source: `
+        import { spawn } from 'node:child_process';
+        const start = () => new Promise((f) => spawn('/usr/bin/sleep', ['60']).on('spawn', () => f(1)).on('error', () => f(0)));
+        export async function execute() {
+          let started = 0;
+          for (let n = 0; n < 16; n++) started += await start();
+          return started;
+        }
+      `,
+    });
+    // The skill itself is the fourth.
+    expect((await bench.succeed(skill)).result).toBe(3);
+  });
+
   test('garbage alone reaches no limit', async () => {
     const skill = bench.skillThat(
       'let s = 0;\nfor (let n = 0; n < 400; n++) s += new Array(1 << 16).fill({ n }).length;\nreturn s',
