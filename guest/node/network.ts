@@ -32,7 +32,8 @@ export function guardNetwork(way: Way): void {
     const { target, done } = targetOf(args);
     if (typeof target.path === 'string') return connect.apply(this, args);
     const host = target.host ?? 'localhost';
-    if (way.proxyPort > 0 && host === PROXY_HOST && Number(target.port) === way.proxyPort)
+    // By the port alone: for plain http Node's fetch names the server's host beside the proxy's port.
+    if (way.proxyPort > 0 && Number(target.port) === way.proxyPort)
       return connect.call(this, { path: GATEWAY }, done);
     const denied = way.reporter.denied(denialOf(`${host}:${target.port ?? ''}`, way));
     process.nextTick(() => this.destroy(denied));
