@@ -12,7 +12,7 @@ import { Reader } from '../../../guest/wasm/binary/reader.ts';
 import { rewriteModule } from '../../../guest/wasm/install/rewrite.ts';
 import { INLINING_FLAG } from '../../../src/cell/wasm/engine.ts';
 import { quantile } from '../statistics.ts';
-import { PARAMS, type Language } from './languages.ts';
+import { isBinary, PARAMS, type Language } from './languages.ts';
 
 export interface FuelCost {
   language: string;
@@ -36,6 +36,7 @@ const FUEL = 2n ** 60n;
 
 /** Undefined for a binary that is not one module without imports, which cannot run without a cell. */
 export function measureFuel(language: Language): FuelCost | undefined {
+  if (!isBinary(language)) return undefined;
   const bytes = readFileSync(join(language.dir, 'skill.wasm'));
   const modules = bytes[6] === 1 ? parseComponent(new Reader(bytes)).modules : [];
   const [module] = modules;

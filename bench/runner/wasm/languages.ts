@@ -22,22 +22,28 @@ export const ASSEMBLYSCRIPT = 'AssemblyScript';
 export const RUST = 'Rust';
 export const GO = 'Go';
 export const QUICKJS = 'TypeScript (QuickJS)';
+export const SOURCE = 'TypeScript (source)';
 export const STARLINGMONKEY = 'JavaScript (StarlingMonkey)';
 
-const SUFFIXES: readonly (readonly [name: string, suffix: string])[] = [
-  [C, 'c'],
-  [ASSEMBLYSCRIPT, 'as'],
-  [RUST, 'rust'],
-  [GO, 'go'],
-  [QUICKJS, 'ts'],
+const FOLDERS: readonly (readonly [name: string, folder: string])[] = [
+  [C, 'word_stats_c'],
+  [ASSEMBLYSCRIPT, 'word_stats_as'],
+  [RUST, 'word_stats_rust'],
+  [GO, 'word_stats_go'],
+  [QUICKJS, 'word_stats_ts'],
+  [SOURCE, 'word_stats'],
 ];
 
-/** Those whose binary is there; one that has not been built is no reason to measure nothing. */
+/** Those that can run; one that has not been built is no reason to measure nothing. */
 export function builtLanguages(skills: string = join(packageRoot(), 'skills')): Language[] {
-  return SUFFIXES.map(([name, suffix]) => ({
-    name,
-    dir: join(skills, 'text', `word_stats_${suffix}`),
-  })).filter(({ dir }) => existsSync(join(dir, 'skill.wasm')));
+  return FOLDERS.map(([name, folder]) => ({ name, dir: join(skills, 'text', folder) })).filter(
+    (language) => isBinary(language) || existsSync(join(language.dir, 'skill.ts')),
+  );
+}
+
+/** What is measured is a binary of the author, not his source. */
+export function isBinary({ dir }: Language): boolean {
+  return existsSync(join(dir, 'skill.wasm'));
 }
 
 /** A skill like this one with another binary; its name is that of its folder. */

@@ -7,13 +7,14 @@ import { quantile } from '../statistics.ts';
 import { atMost, factor, type Target } from '../targets.ts';
 import type { BurstRow } from './bursts.ts';
 import type { FuelCost } from './fuel.ts';
-import { ASSEMBLYSCRIPT, C, QUICKJS, RUST, STARLINGMONKEY } from './languages.ts';
+import { ASSEMBLYSCRIPT, C, QUICKJS, RUST, SOURCE, STARLINGMONKEY } from './languages.ts';
 import { rowName } from './ours.ts';
 import { PEER_NAMES } from './peers.ts';
 
 const SMALL: readonly string[] = [C, RUST, ASSEMBLYSCRIPT];
 const SMALL_MS = 0.5;
 const QUICKJS_MS = 1;
+const SOURCE_MS = 0.8;
 const STARLINGMONKEY_MS = 3;
 const FUEL_SHARE = 0.2;
 
@@ -30,6 +31,7 @@ export function checkWasmTargets(rows: readonly BurstRow[], fuel: readonly FuelC
     factor('at least 100 times as fast as starting Node', times(PEER_NAMES.node), 100),
     factor('at least 100 times as fast as starting Deno', times(PEER_NAMES.deno), 100),
     atMost(`QuickJS component at most ${QUICKJS_MS} ms`, inJail(QUICKJS), QUICKJS_MS),
+    atMost(`TypeScript source at most ${SOURCE_MS} ms`, inJail(SOURCE), SOURCE_MS),
     atMost(
       `StarlingMonkey component at most ${STARLINGMONKEY_MS} ms`,
       inJail(STARLINGMONKEY),

@@ -17,7 +17,7 @@ const PROGRAMS = [
   'try { new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array([255])) } catch (e) { return e.name }',
   'const into = new Uint8Array(4); return [new TextEncoder().encodeInto("aä😀", into), [...into]]',
   'return [atob(btoa("\\x00\\xff")) === "\\x00\\xff", typeof queueMicrotask, typeof performance.now()]',
-  'const order = []; setTimeout(() => order.push(3), 5); setTimeout((a) => order.push(a), 1, 2); queueMicrotask(() => order.push(1)); await new Promise((r) => setTimeout(r, 60)); return order',
+  'const order = []; setTimeout(() => order.push(2), 1); setTimeout((a) => order.push(a), 1, 3); queueMicrotask(() => order.push(1)); await new Promise((r) => setTimeout(r, 1)); return order',
   'let n = 0; await new Promise((r) => { const t = setInterval(() => { if (++n === 3) { clearInterval(t); r() } }, 1) }); await new Promise((r) => setTimeout(r, 20)); return n',
   'let n = 0; clearTimeout(setTimeout(() => n++, 1)); await new Promise((r) => setTimeout(r, 20)); return n',
   'const a = { d: new Date(5), r: /x/gi, m: new Map([[{ k: 1 }, new Set([1])]]), b: new Uint8Array([1, 2]), e: new RangeError("m"), n: [undefined, null, 1n] }; a.self = a; const c = structuredClone(a); return [c !== a, c.self === c, c.d.getTime(), String(c.r), [...c.m.keys()], [...[...c.m.values()][0]], [...c.b], c.e.message, c.e instanceof RangeError, String(c.n[2]), c.n.length]',
