@@ -11,7 +11,7 @@ import { Denial } from '../denial.ts';
 import type { Records } from '../records.ts';
 import type { ByteFilter, CellSecrets, RequestHead } from './contract.ts';
 import { Finder, type Sought } from './finder.ts';
-import { base64Patterns, everySpelling, textPattern } from './patterns.ts';
+import { everySpelling, textPattern } from './patterns.ts';
 import { spelledFor, type Place } from './spelling.ts';
 
 export interface CellSecretsOptions {
@@ -112,10 +112,11 @@ class OpenSecrets implements CellSecrets {
         const placeholder = this.placeholders[secret.name];
         if (placeholder === undefined) return [];
         const value = this.#values.get(secret.name);
-        const plain = textPattern(placeholder);
-        if (value !== undefined && isFor(secret, host))
-          return [{ pattern: plain, replace: (found) => this.#fill(secret, { host, place, value, found }) }];
-        return [plain, ...base64Patterns(placeholder)].map((pattern) => ({
+        if (value !== undefined && isFor(secret, host)) {
+          const fill = (found: string): string => this.#fill(secret, { host, place, value, found });
+          return [{ pattern: textPattern(placeholder), replace: fill }];
+        }
+        return everySpelling(placeholder).map((pattern) => ({
           pattern,
           replace: () => this.#refuse(secret, host),
         }));

@@ -146,6 +146,7 @@ describe('towards any other host', () => {
     ['in the query', { path: `/?k=${PLACEHOLDER}` }],
     ['in the path', { path: `/${PLACEHOLDER}` }],
     ['URL-encoded', { path: `/?k=${encoded}` }],
+    ['in hexadecimal', { path: `/?k=${Buffer.from(PLACEHOLDER).toString('hex').toUpperCase()}` }],
     ['in base64', { headers: { cookie: [base64] } }],
     ['in base64 within a URL', { path: `/?k=${encodeURIComponent(base64)}` }],
     ['as a password', { headers: { authorization: [`Basic ${btoa(`u:${PLACEHOLDER}`)}`] } }],
