@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Outcome } from '../../src/outcome.ts';
+import { TRUST_ATTACKS } from '../trust/corpus.ts';
 import { WASM_ATTACKS } from '../wasm/corpus.ts';
 import { finishRow, type AttackRow, type BenignCall, type Execute } from './attack-row.ts';
 import { runControl } from './control.ts';
@@ -17,6 +18,7 @@ import { PATH_TRICKS, type PathTrick } from './path-tricks.ts';
 import { ATTACKS_DIR } from './places.ts';
 import { PYTHON_ATTACKS } from './python-expectations.ts';
 import { runPythonAttack } from './run-python.ts';
+import { openTrustHome, runTrustAttack } from './run-trust.ts';
 import { openBenignWasm, runWasmAttack } from './run-wasm.ts';
 import { plantSecret } from './secret.ts';
 import { openSetting, type Setting } from './setting.ts';
@@ -30,8 +32,11 @@ const BENIGN: BenignCall = {
   answer: '{"sum":42}',
 };
 
+/** What is attacked: cells of a mode, or the decisions in front of them. */
+export type AttackMode = 'subprocess' | 'wasm' | 'trust';
+
 export interface RunOptions {
-  mode: 'subprocess' | 'wasm';
+  mode: AttackMode;
   execute: Execute;
   /** Called as rows come in, in no particular order. */
   onRow?: (row: AttackRow) => void;
@@ -52,8 +57,12 @@ interface Job {
 export async function runAttacks(options: RunOptions): Promise<AttackRow[]> {
   using secret = plantSecret();
   await using benign = await openBenignWasm();
-  const all =
-    options.mode === 'wasm' ? wasmJobs(options, secret.value, benign) : jailJobs(options, secret.value);
+  using home = openTrustHome();
+  const all = {
+    subprocess: () => jailJobs(options, secret.value),
+    wasm: () => wasmJobs(options, secret.value, benign),
+    trust: () => trustJobs(options, secret.value, home.path),
+  }[options.mode]();
   const jobs = all.filter(({ name }) => options.names?.includes(name) ?? true);
   const rows: AttackRow[] = [];
   const lane = async (): Promise<void> => {
@@ -85,6 +94,13 @@ function wasmJobs({ execute, controls = true }: RunOptions, secret: string, beni
       run: () => runPythonAttack(attack, { secret, execute, controls }),
     })),
   ];
+}
+
+function trustJobs({ execute }: RunOptions, secret: string, home: string): Job[] {
+  return TRUST_ATTACKS.map((attack) => ({
+    name: attack.name,
+    run: () => runTrustAttack(attack, { home, secret, execute, benign: BENIGN }),
+  }));
 }
 
 async function runAttack(attack: Attack, secret: string, { execute }: RunOptions): Promise<AttackRow> {

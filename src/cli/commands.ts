@@ -189,8 +189,8 @@ function addChecks(program: Command, done: Done): void {
     .command('attack')
     .description('run the attack corpus against this machine and print what was stopped')
     .addOption(
-      new Option('--mode <mode>', 'execution mode to attack')
-        .choices(['subprocess', 'wasm'])
+      new Option('--mode <mode>', 'what to attack: cells of a mode, or the decisions in front of them')
+        .choices(['subprocess', 'wasm', 'trust'])
         .default('subprocess'),
     )
     .option('--only <names>', 'only these attacks, separated by commas')

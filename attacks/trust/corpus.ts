@@ -1,0 +1,21 @@
+/**
+ * All attacks on trust: on who is taken for whom, on what was agreed to, and on who says so.
+ *
+ * @module
+ */
+import { APPROVAL_ATTACKS } from './approvals.ts';
+import type { TrustAttack } from './attack.ts';
+import { GUARD_ATTACKS } from './guards.ts';
+import { MODE_ATTACKS } from './modes.ts';
+import { NAME_ATTACKS } from './names.ts';
+import { SWAP_ATTACKS } from './swaps.ts';
+import { WORD_ATTACKS } from './words.ts';
+
+export const TRUST_ATTACKS: readonly TrustAttack[] = [
+  ...NAME_ATTACKS,
+  ...MODE_ATTACKS,
+  ...SWAP_ATTACKS,
+  ...APPROVAL_ATTACKS,
+  ...GUARD_ATTACKS,
+  ...WORD_ATTACKS,
+];
