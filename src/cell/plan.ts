@@ -86,7 +86,7 @@ async function chosenPair(machine: Machine, { candidate }: ModeChoice): Promise<
 export async function choose({ skill, options, policy, machine }: PlanInput): Promise<ModeChoice> {
   const { manifest, origin } = skill.bundle;
   assertOneOf(options);
-  return chooseMode({
+  const choice = chooseMode({
     declared: manifest.execution,
     ...(options.execution ? { requested: options.execution } : {}),
     isolated: options.isolated ?? false,
@@ -95,6 +95,20 @@ export async function choose({ skill, options, policy, machine }: PlanInput): Pr
     minimumIsSet: policy.minimumSet?.includes(origin) ?? false,
     trustRemoteCode: options.trustRemoteCode ?? false,
     candidates: await machine.candidates(skill.bundle),
+  });
+  assertVouched(choice, { skill, options });
+  return choice;
+}
+
+/** Without a lock nobody knows what the code was when it was trusted. */
+function assertVouched(
+  { candidate }: ModeChoice,
+  { skill, options }: Pick<PlanInput, 'skill' | 'options'>,
+): void {
+  const { manifest, lock } = skill.bundle;
+  if (candidate.mode !== 'in_process' || lock === 'locked' || options.trustRemoteCode) return;
+  throw new SkillError('untrusted', `Refused to run "${manifest.name}" in_process: it has no skill.lock`, {
+    fix: 'Run it sandboxed as wasm or subprocess, or have its author lock it with `skillcell lock`.',
   });
 }
 

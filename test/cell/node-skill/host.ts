@@ -1,0 +1,50 @@
+/**
+ * A program that uses the library and runs skills as a part of itself. It reads what to do from stdin and tells what came of
+ * it on stdout, where a skill must not be able to say anything.
+ *
+ * @module
+ */
+import { text } from 'node:stream/consumers';
+import { createRuntime, type ExecuteOptions, type Outcome } from '../../../src/index.ts';
+import { DEFAULT_POLICY, parsePolicy } from '../../../src/policy/operator.ts';
+
+export interface HostJob {
+  home: string;
+  cwd: string;
+  policy?: string;
+  calls: { dir: string; params: unknown; options?: ExecuteOptions; abortAfter?: number }[];
+  /** All calls at once. */
+  together?: boolean;
+}
+
+export interface HostReport {
+  pid: number;
+  outcomes: Outcome[];
+  /** The parameters, after the calls. */
+  params: unknown[];
+  receipts: number;
+  /** Whether the streams are what they were before. */
+  isRestored: boolean;
+}
+
+const job = JSON.parse(await text(process.stdin)) as HostJob;
+const policy = job.policy === undefined ? DEFAULT_POLICY : parsePolicy(job.policy, { file: 'policy.yaml' });
+const before = [process.stdout.write, process.stderr.write];
+const runtime = createRuntime({ home: job.home, cwd: job.cwd, policy });
+const work = job.calls.map(({ dir, params, options, abortAfter }) => (): Promise<Outcome> => {
+  const signal = abortAfter === undefined ? {} : { signal: AbortSignal.timeout(abortAfter) };
+  return runtime.execute(dir, params, { trustRemoteCode: true, ...options, ...signal, reject: false });
+});
+const outcomes: Outcome[] = [];
+if (job.together) outcomes.push(...(await Promise.all(work.map((one) => one()))));
+else for (const one of work) outcomes.push(await one());
+const receipts = runtime.audit.list().length;
+await runtime.close();
+const report: HostReport = {
+  pid: process.pid,
+  outcomes,
+  params: job.calls.map(({ params }) => params),
+  receipts,
+  isRestored: before[0] === process.stdout.write && before[1] === process.stderr.write,
+};
+process.stdout.write(JSON.stringify(report), () => process.exit(0));
