@@ -1,0 +1,129 @@
+/**
+ * in_process as a person meets it: refused, then on their own word, then not even on that.
+ *
+ * @module
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
+import { openCommandLine } from './command.ts';
+
+const { folder, run, close } = openCommandLine();
+const elsewhere = openFolder();
+afterAll(() => {
+  close();
+  removeFolder(elsewhere);
+});
+
+const FLAG = '--trust-remote-code';
+const SOURCE = `
+export function execute() {
+  console.log('printed by the skill');
+  return { ran: true };
+}
+`;
+
+function strangersSkill(execution: string[]): string {
+  return writeSkill(elsewhere, { manifest: { execution }, files: { 'skill.ts': SOURCE } });
+}
+
+describe('a folder outside of the project with execution: in_process', () => {
+  const dir = strangersSkill(['in_process']);
+  const call = ['run', dir, '--params', '{}'];
+
+  test('does not run, and the message has the sandboxed way', async () => {
+    const ended = await run(call);
+    expect(ended).toMatchObject({ code: 5, stdout: '' });
+    expect(ended.stderr).toContain('error[untrusted]');
+    expect(ended.stderr).toContain('sandboxed');
+    const both = await run([
+      'run',
+      strangersSkill(['in_process', 'subprocess']),
+      '--params',
+      '{}',
+      '--execution',
+      'in_process',
+    ]);
+    expect(both).toMatchObject({ code: 5, stdout: '' });
+    expect(both.stderr).toContain('Run it sandboxed with --execution subprocess');
+  });
+
+  test.each([
+    ['the flag', [FLAG], {}],
+    ['the variable', [], { SKILLCELL_TRUST_REMOTE_CODE: '1' }],
+  ])('runs with %s, and warns', async (_, flags, env) => {
+    const ended = await run([...call, ...flags], { env });
+    expect(ended).toMatchObject({ code: 0, stdout: '{"ran":true}\n' });
+    expect(ended.stderr).toContain('warning: Runs without isolation');
+    expect(ended.stderr).toMatch(new RegExp(`${dir} \\(sha256:[0-9a-f]{64}\\)`));
+    expect(ended.stderr).toContain('printed by the skill');
+  });
+
+  test.each(['subprocess', 'wasm'])('does not run when the operator demands %s', async (minimum) => {
+    const policy = join(folder, `${minimum}.yaml`);
+    writeFileSync(policy, `minimum: { external: ${minimum} }\n`, { mode: 0o644 });
+    const ended = await run([...call, FLAG, '--policy', policy]);
+    expect(ended).toMatchObject({ code: 5, stdout: '' });
+    expect(ended.stderr).toContain(`weaker than "${minimum}"`);
+  });
+
+  test('does not run with a limit that nobody keeps', async () => {
+    const ended = await run([...call, FLAG, '--timeout', '1s']);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('error[unenforceable]');
+  });
+
+  test('is never chosen where another mode is there', async () => {
+    const listed = strangersSkill(['subprocess', 'in_process']);
+    const { code, stdout } = await run(['run', listed, '--params', '{}', '--json', FLAG]);
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      0,
+      { execution: { mode: 'subprocess', wall: 'jail' } },
+    ]);
+  });
+
+  test('is in the receipt as what it was', async () => {
+    const { stdout } = await run([...call, FLAG, '--json']);
+    const { call_id: id } = JSON.parse(stdout) as { call_id: string };
+    const shown = await run(['audit', 'show', id]);
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toContain('in_process');
+  });
+});
+
+test('the same source gives the same JSON in wasm, subprocess and in_process', async () => {
+  const params = JSON.stringify({
+    text: 'Ein Satz. Noch ein Satz! 日本語のテキスト？\nA third line, a line',
+    top: 3,
+  });
+  const results = new Map<string, string>();
+  for (const mode of ['wasm', 'subprocess', 'in_process']) {
+    const { code, stdout, stderr } = await run([
+      'run',
+      'text/word_stats',
+      '--params',
+      params,
+      '--execution',
+      mode,
+    ]);
+    expect(code, stderr).toBe(0);
+    results.set(mode, stdout);
+  }
+  expect(results.get('subprocess')).toBe(results.get('wasm'));
+  expect(results.get('in_process')).toBe(results.get('wasm'));
+  expect(JSON.parse(results.get('wasm') ?? '')).toMatchObject({ lines: 2 });
+});
+
+test('doctor has both, and says that nobody enforces anything in_process', async () => {
+  const { stdout } = await run(['doctor', '--json']);
+  const pairs = (JSON.parse(stdout) as { pairs: { mode: string; engine: string; enforces: object }[] }).pairs;
+  expect(pairs).toContainEqual(
+    expect.objectContaining({ mode: 'subprocess', wall: 'jail', engine: 'node', available: true }),
+  );
+  const inHost = pairs.find(({ mode }) => mode === 'in_process');
+  expect(inHost).toMatchObject({ wall: 'none', engine: 'node', available: true });
+  expect(new Set(Object.values(inHost?.enforces ?? {}).map(({ by }: { by: string }) => by))).toEqual(
+    new Set(['nobody']),
+  );
+});
