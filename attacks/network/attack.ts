@@ -1,0 +1,67 @@
+/**
+ * What an attack through the gateway is: what the skill is told, and what must come of it.
+ *
+ * @module
+ */
+import type { ErrorCode, LimitName } from '../../src/errors.ts';
+
+export type NetworkMode = 'subprocess' | 'wasm';
+
+/** Of the servers around the cell, all on loopback. */
+export interface Ports {
+  /** Granted in part; the same port of 127.0.0.2 is granted whole, but the key is not for it. */
+  web: number;
+  forbidden: number;
+  /** Speaks TLS. */
+  tls: number;
+}
+
+/**
+ * Which grant the skill has: for plain http; for TLS whose requests are seen; for TLS that passes unread, which only
+ * native cells have.
+ */
+export type GrantName = 'plain' | 'seen' | 'unread';
+
+export interface NetworkAttack {
+  name: string;
+  description: string;
+  modes: readonly NetworkMode[];
+  grant: GrantName;
+  params: (ports: Ports) => Record<string, unknown>;
+  codes: readonly (ErrorCode | 'ok')[];
+  limits: readonly LimitName[];
+  /** What a denial has to be about. */
+  capability: 'network' | 'secret';
+  timeout: number;
+  /** Where it is shown to work: in a client that nobody checks, behind a careless proxy; or why there is nothing to show. */
+  control: 'client' | 'proxy' | { none: string };
+}
+
+type Shared = Partial<Omit<NetworkAttack, 'name' | 'description' | 'params'>> & Pick<NetworkAttack, 'codes'>;
+type Entry = readonly [description: string, params: NetworkAttack['params'], own?: Partial<Shared>];
+
+const DEFAULTS = {
+  modes: ['subprocess', 'wasm'],
+  grant: 'plain',
+  limits: [],
+  capability: 'network',
+  timeout: 20_000,
+  control: 'client',
+} as const;
+
+/** Attacks that have most in common, by name. */
+export function group(shared: Shared, entries: Readonly<Record<string, Entry>>): NetworkAttack[] {
+  return Object.entries(entries).map(([name, [description, params, own]]) =>
+    Object.assign({}, DEFAULTS, shared, own, { name: `net_${name}`, description, params }),
+  );
+}
+
+/** A request as a library makes it. */
+export function fetches(url: (ports: Ports) => string, more: object = {}): NetworkAttack['params'] {
+  return (ports) => ({ op: 'fetch', url: url(ports), ...more });
+}
+
+/** A page of the server that is granted in part. */
+export function page(path: string, more: object = {}): NetworkAttack['params'] {
+  return fetches(({ web }) => `http://127.0.0.1:${web}${path}`, more);
+}

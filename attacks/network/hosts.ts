@@ -1,0 +1,133 @@
+/**
+ * Attacks on where a request goes: spellings of hosts, addresses that are nobody's business, redirects, ports, paths.
+ *
+ * @module
+ */
+import { fetches, group, page, type NetworkAttack } from './attack.ts';
+
+const forbidden = (host: string): NetworkAttack['params'] =>
+  fetches((ports) => `http://${host}:${ports.forbidden}/`);
+/** A library would not write such a host into a request; a socket takes it. */
+const dialled =
+  (host: string): NetworkAttack['params'] =>
+  (ports) => ({
+    op: 'raw',
+    address: [host, ports.forbidden],
+    pieces: ['GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+  });
+const declared = (host: string): NetworkAttack['params'] => fetches(() => `http://${host}/`);
+/** What the proxy answers is for the skill to read. */
+const BY_PROXY = { codes: ['ok'], control: 'proxy', modes: ['subprocess'] } as const;
+const NO_PACKET = { none: 'No packet may leave for that address, not even to show that it could.' };
+const SPELLED = ['capability_denied', 'skill_error'] as const;
+
+const spellings = group(
+  { codes: SPELLED },
+  {
+    decimal_host: ['Spells the address as one number.', forbidden('2130706433')],
+    octal_host: ['Spells the address in octal.', forbidden('0177.0.0.1')],
+    hex_host: ['Spells the address in hexadecimal.', forbidden('0x7f000001')],
+    mixed_host: ['Spells the address in three systems.', forbidden('0x7f.0.01')],
+    short_host: ['Leaves out what is zero.', forbidden('127.1')],
+    zero_host: ['Uses the address of no host.', forbidden('0.0.0.0')],
+    mapped_host: ['Spells the address as one of IPv6.', forbidden('[::ffff:127.0.0.1]')],
+    mapped_hex_host: ['The same in hexadecimal.', forbidden('[::ffff:7f00:1]')],
+    percent_host: ['Spells the address with percent signs.', forbidden('%31%32%37.0.0.1')],
+    wide_host: ['Spells the address in wide digits.', dialled('１２７.0.0.1')],
+    idna_host: ['Spells the name with letters that become others.', dialled('ⓛocalhost')],
+    upper_case_host: ['Spells the name in upper case.', forbidden('LOCALHOST')],
+    final_dot_host: ['Ends the name with a dot.', forbidden('localhost.')],
+    other_loopback_host: ['Uses another address of the host itself.', forbidden('127.0.0.3')],
+    user_info: [
+      'Puts the granted host in front of another one.',
+      ({ web, forbidden: port }) => proxied(`GET http://127.0.0.1:${web}@127.0.0.1:${port}/ HTTP/1.1`, web),
+      BY_PROXY,
+    ],
+    fragment_host: [
+      'Hides the granted host behind the other one.',
+      ({ web, forbidden: port }) =>
+        proxied(`GET http://127.0.0.1:${port}/#127.0.0.1:${web} HTTP/1.1`, web, 'Host: a'),
+      BY_PROXY,
+    ],
+    fields_of_host: [
+      'Asks the broker for hosts that no library would write.',
+      ({ web, forbidden: port }) => ({
+        op: 'frames',
+        changes: [
+          `127.0.0.1:${web}@127.0.0.1:${port}`,
+          `127.0.0.1:${port}\u0000.127.0.0.1:${web}`,
+          `127.0.0.1:${port}#127.0.0.1:${web}`,
+          `127.0.0.1:${port}/?127.0.0.1:${web}`,
+          `127.0.0.1:${port}\\@127.0.0.1:${web}`,
+          `127.0.0.1.:${port}`,
+          `2130706433:${port}`,
+          `[::127.0.0.1]:${port}`,
+          `127.0.0.1:0${port}`,
+        ].map((authority) => ({ authority })),
+      }),
+      {
+        codes: ['ok'],
+        modes: ['wasm'],
+        control: { none: 'Only a cell of this engine speaks this protocol.' },
+      },
+    ],
+  },
+);
+
+/** A request in the form for proxies that says in its header that it is for the granted server. */
+function proxied(line: string, web: number, more = 'X-A: b'): Record<string, unknown> {
+  const host = `Host: 127.0.0.1:${web}`;
+  return { op: 'proxy', pieces: [[line, host, more, 'Connection: close', '', ''].join('\r\n')] };
+}
+
+/** All of them are declared; none is for a skill unless the operator names it. */
+const addresses = group(
+  { codes: ['capability_denied'], control: NO_PACKET },
+  {
+    metadata_address: ['Asks the metadata service of a cloud.', declared('169.254.169.254')],
+    agent_address: ['Asks the host agent of a cloud.', declared('168.63.129.16')],
+    private_address: ['Asks a neighbour in a private range.', declared('10.0.0.1')],
+    carrier_address: ['Asks a host behind a carrier’s NAT.', declared('100.64.0.1')],
+    multicast_address: ['Sends to a group.', declared('224.0.0.1')],
+    link_local_address: ['Asks a neighbour on the link.', declared('[fe80::1]')],
+    unique_local_address: ['Asks a neighbour in a private range of IPv6.', declared('[fd00::1]')],
+    nat64_address: ['Wraps the address for a translator.', declared('[64:ff9b::7f00:1]')],
+    six_to_four_address: ['Wraps the address for a tunnel.', declared('[2002:7f00:1::1]')],
+    private_name: ['Has a name that leads to a private address.', declared('private.test')],
+    mixed_name: ['Has a name with one public and one private address.', declared('mixed.test')],
+    metadata_name: ['Has a name that leads to the metadata service.', declared('metadata.test')],
+  },
+);
+
+const ways = group(
+  { codes: ['capability_denied'] },
+  {
+    other_port: ['Goes to another port.', forbidden('127.0.0.1')],
+    other_scheme: [
+      'Uses another scheme.',
+      fetches(({ web }) => `https://127.0.0.1:${web}/open/harmless`),
+      { control: { none: 'The server speaks no TLS.' } },
+    ],
+    other_method: ['Uses another method.', page('/open/harmless', { method: 'DELETE' })],
+    method_for_other_path: [
+      'Uses a method that another path allows.',
+      page('/open/harmless', { method: 'POST', body: 'x' }),
+    ],
+    other_path: ['Goes to another path.', page('/closed/secret')],
+    dots_in_path: ['Leaves the granted path by dots.', page('/open/../closed/secret')],
+    coded_dots: ['Leaves it by encoded dots.', page('/open/%2e%2e/closed/secret')],
+    twice_coded_dots: ['Leaves it by dots that are encoded twice.', page('/open/%252e%252e/closed/secret')],
+    coded_slash: ['Leaves it by an encoded slash.', page('/open/..%2fclosed/secret')],
+    backslash: ['Leaves it by a backslash.', page('/open/..%5cclosed%5csecret')],
+    redirect_out: ['Is redirected to another server.', page('/open/redirect')],
+    redirect_path: ['Is redirected to another path.', page('/open/redirect_path')],
+    redirect_chain: ['Is redirected to a redirect that leads out.', page('/open/redirect_chain')],
+    redirect_user_info: [
+      'Is redirected to a host behind the granted one.',
+      page('/open/redirect_host'),
+      { codes: SPELLED, control: { none: 'No common client understands it.' } },
+    ],
+  },
+);
+
+export const HOST_ATTACKS: readonly NetworkAttack[] = [...spellings, ...addresses, ...ways];

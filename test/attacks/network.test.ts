@@ -1,0 +1,50 @@
+/**
+ * Every attack through the gateway works where no gateway is, and comes to nothing in a cell, with the answer it must get.
+ *
+ * @module
+ */
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NetworkMode } from '../../attacks/network/attack.ts';
+import { NAME_ATTACKS } from '../../attacks/network/name-attacks.ts';
+import { NETWORK_ATTACKS, networkAttacksOf, runNetworkAttacks } from '../../attacks/network/run.ts';
+import type { AttackRow } from '../../attacks/runner/run-attacks.ts';
+
+const RUN_MS = 300_000;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'skillcell-home-'));
+  await chmod(home, 0o755);
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+it('is one of many, each with a name of its own', () => {
+  const names = [...NETWORK_ATTACKS, ...NAME_ATTACKS].map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+describe.each<[NetworkMode, boolean]>([
+  ['subprocess', true],
+  // The skill is the same, so its controls are too; those that only Wasm has have none.
+  ['wasm', false],
+])('in mode %s', (mode, controls) => {
+  let rows: Map<string, AttackRow>;
+  beforeAll(async () => {
+    const all = await runNetworkAttacks({ mode, controls, runtime: { home } });
+    rows = new Map(all.map((row) => [row.name, row]));
+  }, RUN_MS);
+
+  it.each(networkAttacksOf({ mode }))('stops $name', ({ name, control }) => {
+    const row = rows.get(name);
+    expect(row, row?.evidence).toMatchObject({ stopped: true });
+    expect(row?.unexpected, row?.evidence).toBeUndefined();
+    const shown = controls && typeof control === 'string' ? 'works' : 'n/a';
+    expect(row?.control, row?.controlEvidence).toBe(shown);
+  });
+
+  it.each(NAME_ATTACKS)('stops $name', ({ name }) => {
+    expect(rows.get(name), rows.get(name)?.evidence).toMatchObject({ control: 'works', stopped: true });
+  });
+});
