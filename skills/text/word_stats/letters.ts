@@ -13,19 +13,26 @@ export interface Facts {
   lower: string;
 }
 
-/** A text has few different characters: what the tables say about one is kept. */
+/** Most characters of most texts. Made when the module is loaded, which is once for all calls. */
+const COMMON_POINTS = 0x250;
+/** The others of this text: what the tables say about one is kept. */
 const known = new Map<number, Facts>();
 
 export function factsOf(point: number): Facts {
+  if (point < COMMON_POINTS) return COMMON[point] as Facts;
   const kept = known.get(point);
   if (kept) return kept;
-  const facts = {
+  const facts = lookUp(point);
+  known.set(point, facts);
+  return facts;
+}
+
+function lookUp(point: number): Facts {
+  return {
     isLetter: contains(LETTER_RANGES, point),
     isMark: contains(MARK_RANGES, point),
     lower: String.fromCodePoint(isApostrophe(point) ? 0x27 : toLower(point)),
   };
-  known.set(point, facts);
-  return facts;
 }
 
 export function isLetter(point: number): boolean {
@@ -53,6 +60,7 @@ interface LowerRun extends Range {
 const LETTER_RANGES = readRanges(LETTERS);
 const MARK_RANGES = readRanges(MARKS);
 const LOWER_RUNS = readLowerRuns(LOWER);
+const COMMON: Facts[] = Array.from({ length: COMMON_POINTS }, (_, point) => lookUp(point));
 
 function contains(ranges: Range[], point: number): boolean {
   const range = ranges[lastStartingAtOrBefore(ranges, point)];

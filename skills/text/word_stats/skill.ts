@@ -46,7 +46,7 @@ function count(text: number[]): Counts {
     const point = text[at] as number;
     if (isLetter(point)) {
       const end = endOfWord(text, at);
-      const word = fold(text.slice(at, end));
+      const word = fold(text, at, end);
       counts.words += 1;
       counts.byWord.set(word, (counts.byWord.get(word) ?? 0) + 1);
       openSentence = true;
@@ -121,8 +121,10 @@ function toCodePoints(text: string): number[] {
   return points;
 }
 
-function fold(word: number[]): string {
-  return word.map((point) => factsOf(point).lower).join('');
+function fold(text: number[], start: number, end: number): string {
+  let word = '';
+  for (let at = start; at < end; at += 1) word += factsOf(text[at] as number).lower;
+  return word;
 }
 
 /** Behind equal code points both are at the same place, so half of a pair is only ever compared with itself. */

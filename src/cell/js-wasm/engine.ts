@@ -13,12 +13,17 @@ import { stageGuestCode } from '../node/guest-code.ts';
 import { findNode } from '../node/node-binary.ts';
 import { nodeSpec } from '../node/spec.ts';
 import { markInUse } from '../node/staged-folders.ts';
-import { FUEL_PER_CPU_MS, INLINING_FLAG } from '../wasm/engine.ts';
+import { INLINING_FLAG } from '../wasm/engine.ts';
 import { makeFolder } from './make-folder.ts';
 import { findQuickJs, QUICKJS, readQuickJs } from './quickjs.ts';
 import { isScript, prepareSources, type ScriptFindings } from './sources.ts';
 
 const PAGE_BYTES = 64 * 1024;
+/**
+ * Fuel of a millisecond of CPU time: more than any script was seen to use up in one, so that it rather lasts longer and
+ * the watch over the CPU time ends the call. An interpreter is charged for arms of its switch that it does not take.
+ */
+const FUEL_PER_CPU_MS = 64_000_000;
 /** Of the main thread's stack, in KiB; Linux gives it 8 MiB. */
 const STACK_KIB = 7000;
 

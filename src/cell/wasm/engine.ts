@@ -19,7 +19,7 @@ import { installBinary, type Installed } from './install.ts';
 
 const PAGE_BYTES = 64 * 1024;
 /** Fuel of a millisecond of CPU time: more than any instruction mix uses up in one, so that it rather lasts longer. */
-export const FUEL_PER_CPU_MS = 4_000_000;
+const FUEL_PER_CPU_MS = 4_000_000;
 /** Memory that the binary may declare at most; the grant of a call clamps it further. */
 const MAX_PAGES = 65_536;
 /** Of one bundle. A skill runs one; every one is looked at. */

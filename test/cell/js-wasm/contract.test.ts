@@ -242,14 +242,14 @@ describe('limits', () => {
     ['timeout', 'asleep', 'await new Promise((done) => setTimeout(done, 60000))', { timeout: '700ms' }],
     ['timeout', 'busy', 'for (;;);', { timeout: '700ms', cpu: '60s' }],
     ['timeout', 'in C', 'return /(a+)+$/.test("a".repeat(64) + "b")', { timeout: '700ms', cpu: '60s' }],
-    ['fuel', 'a loop', 'for (;;);', { cpu: '100ms', timeout: '20s' }],
+    ['cpu', 'a loop', 'for (;;);', { cpu: '100ms', timeout: '20s' }],
     [
-      'fuel',
+      'cpu',
       'promises without end',
       'const f = () => Promise.resolve().then(f);\nawait f()',
       { cpu: '100ms' },
     ],
-    ['fuel', 'a result that never ends', 'return { toJSON() { for (;;); } }', { cpu: '100ms' }],
+    ['cpu', 'a result that never ends', 'return { toJSON() { for (;;); } }', { cpu: '100ms' }],
     ['memory', 'bytes', 'const a = [];\nfor (;;) a.push(new Uint8Array(1 << 20))', { memory: '32MiB' }],
     ['memory', 'texts', 'const a = [];\nfor (;;) a.push(`${a.length}`.repeat(1 << 16))', { memory: '32MiB' }],
     ['output', 'a large result', 'return "x".repeat(2 << 20)', {}],
@@ -259,7 +259,9 @@ describe('limits', () => {
   ])('%s: %s', async (...row) => {
     const [limit, , body, limits] = row;
     const { error } = await bench.fail(bench.skillThat(body, { limits }));
-    expect(error, error.message).toMatchObject({ code: 'resource_exceeded', detail: { limit } });
+    // Fuel is how CPU time is counted inside; which of the two ends first depends on the machine.
+    const found = error.detail['limit'] === 'fuel' ? 'cpu' : error.detail['limit'];
+    expect([error.code, found], error.message).toEqual(['resource_exceeded', limit]);
   });
 
   test('fuel is the same for the same call', async () => {
