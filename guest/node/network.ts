@@ -27,7 +27,8 @@ interface Target {
 type Connect = (this: Socket, ...args: unknown[]) => Socket;
 
 export function guardNetwork(way: Way): void {
-  const connect = Socket.prototype.connect as unknown as Connect;
+  const sockets = Socket.prototype as unknown as { connect: Connect };
+  const { connect } = sockets;
   const guarded: Connect = function (...args) {
     const { target, done } = targetOf(args);
     if (typeof target.path === 'string') return connect.apply(this, args);
@@ -39,7 +40,7 @@ export function guardNetwork(way: Way): void {
     process.nextTick(() => this.destroy(denied));
     return this;
   };
-  Socket.prototype.connect = guarded as unknown as Socket['connect'];
+  sockets.connect = guarded;
   globalThis.fetch = way.proxyPort > 0 ? tellingFetch(globalThis.fetch) : deniedFetch(way.reporter);
   if (way.proxyPort > 0 && way.forChildren) forward(way.proxyPort, connect);
 }

@@ -42,7 +42,7 @@ export async function stat(path: string): Promise<FileFacts> {
 }
 
 function placeOf(path: string): string {
-  return resolve(bundle, String(path));
+  return resolve(bundle, path);
 }
 
 function typeOf(entry: { isFile(): boolean; isDirectory(): boolean }): DirectoryEntry['type'] {

@@ -20,13 +20,13 @@ import { skillSpec } from './spec.ts';
 const SCRIPT = /\.m?[jt]s$/;
 /** How V8 ends when its heap is full. */
 const HEAP_IS_FULL = /out of memory/i;
-const ENDS_OF_V8: readonly number[] = [
+const ENDS_OF_V8: ReadonlySet<number> = new Set([
   constants.signals.SIGABRT,
   constants.signals.SIGTRAP,
   constants.signals.SIGILL,
   // What is left of an abort in a process that is the first of its namespace.
   constants.signals.SIGSEGV,
-];
+]);
 
 export interface NodeSkillEngineOptions {
   home: string;
@@ -107,5 +107,5 @@ function callInit({ entry, manifest }: Bundle, grant: Grant): Record<string, unk
 /** A full heap ends the process, so that nothing inside can tell. Who forges these words only fails by another name. */
 function limitBehind({ code, signal }: ExitInfo, logs: string): GuestLimit | undefined {
   const number = signal ? constants.signals[signal] : (code ?? 0) - 128;
-  return ENDS_OF_V8.includes(number) && HEAP_IS_FULL.test(logs) ? 'memory' : undefined;
+  return ENDS_OF_V8.has(number) && HEAP_IS_FULL.test(logs) ? 'memory' : undefined;
 }

@@ -7,7 +7,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { StringDecoder } from 'node:string_decoder';
 
-type Write = typeof process.stdout.write;
+/** Any of the ways to call it. */
+type Write = (chunk: string | Uint8Array, ...rest: unknown[]) => boolean;
+type Printer = { write: Write };
 
 /** The log of one call, as far as its limit goes. */
 export class HostLog {
@@ -48,32 +50,34 @@ export class HostLogs {
   }
 
   #divert(): () => void {
-    const undo = [process.stdout, process.stderr].map((stream) => {
-      const original = stream.write.bind(stream) as Write;
-      const own = this.#writeInstead(original);
-      const had = Object.hasOwn(stream, 'write') ? stream.write : undefined;
-      stream.write = own;
-      return () => {
-        // Somebody else's since then: not ours to take away.
-        if (stream.write !== own) return;
-        if (had) stream.write = had;
-        else delete (stream as { write?: Write }).write;
-      };
-    });
+    const streams: unknown[] = [process.stdout, process.stderr];
+    const undo = streams.map((stream) => this.#divertOne(stream as Printer));
     return () => undo.forEach((one) => one());
+  }
+
+  #divertOne(stream: Printer): () => void {
+    const { write: original } = stream;
+    const isOwn = Object.hasOwn(stream, 'write');
+    const ours = this.#writeInstead((...args) => original.apply(stream, args));
+    stream.write = ours;
+    return () => {
+      // Somebody else's since then: not ours to take away.
+      if (stream.write !== ours) return;
+      if (isOwn) stream.write = original;
+      else delete (stream as Partial<Printer>).write;
+    };
   }
 
   #writeInstead(original: Write): Write {
     const calls = this.#calls;
-    const write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+    return (chunk, ...rest) => {
       const log = calls.getStore();
-      if (!log) return (original as (...args: unknown[]) => boolean)(chunk, ...rest);
+      if (!log) return original(chunk, ...rest);
       const [encoding] = rest;
       log.add(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : undefined);
       const done = rest.find((arg) => typeof arg === 'function') as (() => void) | undefined;
       if (done) process.nextTick(done);
       return true;
     };
-    return write as Write;
   }
 }

@@ -29,7 +29,9 @@ export interface HostReport {
 
 const job = JSON.parse(await text(process.stdin)) as HostJob;
 const policy = job.policy === undefined ? DEFAULT_POLICY : parsePolicy(job.policy, { file: 'policy.yaml' });
-const before = [process.stdout.write, process.stderr.write];
+const writers = (): unknown[] =>
+  [process.stdout, process.stderr].map((stream: { write: unknown }) => stream.write);
+const before = writers();
 const runtime = createRuntime({ home: job.home, cwd: job.cwd, policy });
 const work = job.calls.map(({ dir, params, options, abortAfter }) => (): Promise<Outcome> => {
   const signal = abortAfter === undefined ? {} : { signal: AbortSignal.timeout(abortAfter) };
@@ -45,6 +47,6 @@ const report: HostReport = {
   outcomes,
   params: job.calls.map(({ params }) => params),
   receipts,
-  isRestored: before[0] === process.stdout.write && before[1] === process.stderr.write,
+  isRestored: writers().every((write, at) => write === before[at]),
 };
 process.stdout.write(JSON.stringify(report), () => process.exit(0));
