@@ -4,6 +4,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { NAME_ATTACKS } from '../../attacks/network/name-attacks.ts';
+import { NETWORK_ATTACKS } from '../../attacks/network/run.ts';
 import { PYTHON_ATTACKS } from '../../attacks/runner/python-expectations.ts';
 import { WASM_ATTACKS } from '../../attacks/wasm/corpus.ts';
 import { EXIT_CODES } from '../../src/errors.ts';
@@ -57,6 +59,11 @@ describe('SECURITY.md', () => {
     expect(PYTHON_ATTACKS.length).toBeGreaterThan(Number(claimed));
   });
 
+  test('does not claim more attacks through the gateway than there are', () => {
+    const claimed = /more than (\d+) attacks through the gateway/.exec(readDocument('SECURITY.md'))?.[1];
+    expect(NETWORK_ATTACKS.length + NAME_ATTACKS.length).toBeGreaterThan(Number(claimed));
+  });
+
   test('names attacks that exist', () => {
     const rows = tableUnder(readDocument('SECURITY.md'), 'What stops what');
     const named = rows.flatMap((row) => (row.at(-1) ?? '').split(/, */)).filter(Boolean);
@@ -67,6 +74,7 @@ describe('SECURITY.md', () => {
   test.each([
     ['What stops what in Wasm', WASM_ATTACKS],
     ['What stops what for Python in Wasm', PYTHON_ATTACKS],
+    ['What stops what at the gateway', [...NETWORK_ATTACKS, ...NAME_ATTACKS]],
   ])('names attacks that exist: %s', (title, attacks) => {
     const rows = tableUnder(readDocument('SECURITY.md'), title);
     const named = rows.flatMap((row) => (row.at(-1) ?? '').split(/, */)).filter(Boolean);
