@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NetworkMode } from '../../attacks/network/attack.ts';
 import { NAME_ATTACKS } from '../../attacks/network/name-attacks.ts';
-import { NETWORK_ATTACKS, networkAttacksOf, runNetworkAttacks } from '../../attacks/network/run.ts';
+import { NETWORK_ATTACKS, networkAttacksOf, runNetworkAttacks } from '../../attacks/runner/run-network.ts';
 import type { AttackRow } from '../../attacks/runner/run-attacks.ts';
 
 const RUN_MS = 300_000;

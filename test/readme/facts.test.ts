@@ -5,7 +5,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { NAME_ATTACKS } from '../../attacks/network/name-attacks.ts';
-import { NETWORK_ATTACKS } from '../../attacks/network/run.ts';
+import { NETWORK_ATTACKS } from '../../attacks/runner/run-network.ts';
 import { PYTHON_ATTACKS } from '../../attacks/runner/python-expectations.ts';
 import { WASM_ATTACKS } from '../../attacks/wasm/corpus.ts';
 import { EXIT_CODES } from '../../src/errors.ts';

@@ -4,7 +4,7 @@
  * @module
  */
 import { ATTACK_POLICY } from '../../../attacks/runner/policy.ts';
-import { runNetworkAttacks } from '../../../attacks/network/run.ts';
+import { runNetworkAttacks } from '../../../attacks/runner/run-network.ts';
 import {
   runAttacks,
   type AttackMode,

@@ -6,16 +6,16 @@
  */
 import type { Outcome } from '../../src/outcome.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime.ts';
-import { finishRow, type AttackRow, type BenignCall, type Execute } from '../runner/attack-row.ts';
-import { successIn } from '../runner/outcome-view.ts';
-import { SECRET_MARKER } from '../runner/secret.ts';
-import type { NetworkAttack, NetworkMode } from './attack.ts';
-import { BYTE_ATTACKS } from './bytes.ts';
-import { runNetworkControl } from './control.ts';
-import { HOST_ATTACKS } from './hosts.ts';
-import { NAME_ATTACKS, runNameAttacks } from './name-attacks.ts';
-import { SECRET_ATTACKS } from './secrets.ts';
-import { openNetworkStage, type NetworkStage } from './stage.ts';
+import { finishRow, type AttackRow, type BenignCall, type Execute } from './attack-row.ts';
+import { successIn } from './outcome-view.ts';
+import { SECRET_MARKER } from './secret.ts';
+import type { NetworkAttack, NetworkMode } from '../network/attack.ts';
+import { BYTE_ATTACKS } from '../network/bytes.ts';
+import { runNetworkControl } from '../network/control.ts';
+import { HOST_ATTACKS } from '../network/hosts.ts';
+import { NAME_ATTACKS, runNameAttacks } from '../network/name-attacks.ts';
+import { SECRET_ATTACKS } from '../network/secrets.ts';
+import { openNetworkStage, type NetworkStage } from '../network/stage.ts';
 
 export const NETWORK_ATTACKS: readonly NetworkAttack[] = [
   ...HOST_ATTACKS,
