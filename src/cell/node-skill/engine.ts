@@ -13,6 +13,7 @@ import { BASE_ENV } from '../jail/arguments.ts';
 import { GATEWAY_ENV, PROXY_PORT } from '../native-cell.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
 import { findNode } from '../node/node-binary.ts';
+import { markInUse } from '../node/staged-folders.ts';
 
 import { HostCalls } from './host-calls.ts';
 import { skillSpec } from './spec.ts';
@@ -73,7 +74,10 @@ export class NodeSkillEngine implements Engine {
     return {
       engine: 'node',
       bundle,
-      spec: (grant) => skillSpec(parts, grant),
+      spec: (grant) => {
+        markInUse(parts.code);
+        return skillSpec(parts, grant);
+      },
       init: (grant) => callInit(bundle, grant),
       limitBehind,
     };

@@ -13,7 +13,9 @@ import { makeReadable } from '../readable.ts';
 import { markInUse, sweepOtherVersions } from './staged-folders.ts';
 
 /** Files of other guests that one uses: it is staged together with them, each below the name of its own. */
-const SHARED: Readonly<Record<string, readonly string[]>> = { node: ['wasm/js/prelude/json.ts'] };
+const SHARED: Readonly<Record<string, readonly string[]>> = {
+  node: ['wasm/js/prelude/entry-point.ts', 'wasm/js/prelude/json.ts'],
+};
 
 /** Folder of the staged code of `guest/<name>`; made on first use of this version. */
 export function stageGuestCode(home: string, name: string): string {

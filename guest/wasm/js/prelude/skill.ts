@@ -4,13 +4,11 @@
  * @module
  */
 import { denialBehind } from './denials.ts';
+import { executeOf, type SkillModule } from './entry-point.ts';
 import { HostFailure } from './pending.ts';
 import { host, init } from './host.ts';
 import { NotJson, toJson } from './json.ts';
 import { forgetRandom } from './random.ts';
-
-type Execute = (params: unknown) => unknown;
-type SkillModule = Record<string, unknown>;
 
 /** Taken before the skill could change them. */
 const { parse, stringify } = JSON;
@@ -44,28 +42,9 @@ async function loadModule(): Promise<SkillModule> {
 }
 
 async function run(params: string): Promise<string> {
-  const execute = executeOf(loaded ?? (await loadModule()));
+  const execute = executeOf(loaded ?? (await loadModule()), init.entry);
   const result: unknown = await execute(parse(params));
   return toJson(result);
-}
-
-/** `execute` itself, or that of an object or class that is the default export. */
-function executeOf(skill: SkillModule): Execute {
-  if (typeof skill['execute'] === 'function') return skill['execute'] as Execute;
-  const standard = skill['default'];
-  const holder = isClass(standard) ? new standard() : standard;
-  const execute = (holder as { execute?: unknown } | null | undefined)?.execute;
-  if (typeof execute === 'function') return (params) => (execute as Execute).call(holder, params);
-  if (typeof standard === 'function') return standard as Execute;
-  throw new TypeError(
-    `${init.entry} exports no function "execute", and no class or object with a method "execute" as default`,
-  );
-}
-
-function isClass(value: unknown): value is new () => unknown {
-  return (
-    typeof value === 'function' && typeof (value.prototype as { execute?: unknown })?.execute === 'function'
-  );
 }
 
 function fail(error: unknown): void {
