@@ -5,7 +5,7 @@ import os
 
 def execute(params):
     held = []
-    for number in range(60):
+    for number in range(30):
         file = open("/tmp/file%d" % number, "wb")
         held.append(file)
         file.write(bytes(12 << 20))

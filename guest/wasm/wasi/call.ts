@@ -19,7 +19,7 @@ export interface Limits {
   randomBytes: number;
   /** Bytes of one http request body: `http_body`. */
   requestBody: number;
-  /** Bytes of one response body that is collected for `skillcell:skill/host.fetch`: `http_body`. */
+  /** Bytes of one response body that is collected for `skillcell:skill/host.fetch`; a larger one is an error of it. */
   responseBody: number;
   /** Bytes of names and values in one set of header fields: `http_headers`. */
   headerBytes: number;

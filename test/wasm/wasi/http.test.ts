@@ -243,6 +243,6 @@ describe('skillcell:skill/host', () => {
   test('a response has a cap', async () => {
     const h = harness({ limits: { responseBody: 5 } });
     serving(h);
-    expect(await ending(() => fetch(h, 'https://a'))).toEqual({ kind: 'limit', detail: 'http_body' });
+    expect(await fetch(h, 'https://a')).toEqual({ err: 'the response is too large' });
   });
 });

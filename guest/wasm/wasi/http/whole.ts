@@ -4,7 +4,7 @@
  * @module
  */
 import { GuestEnd } from '../../contract.ts';
-import type { HttpRequest } from '../broker-client.ts';
+import { BrokerError, type HttpRequest } from '../broker-client.ts';
 import type { Call } from '../call.ts';
 import { CHUNK } from '../streams.ts';
 import { exchange, type HttpAnswer } from './exchange.ts';
@@ -56,7 +56,7 @@ function toHeaders(call: Call, list: [string, string][]): [string, string][] | s
   return headers;
 }
 
-/** Makes a request and collects its response. Rejects with BrokerError, or with GuestEnd when it is too large. */
+/** Makes a request and collects its response. Rejects with BrokerError, also when it is too large: a server did that. */
 export async function fetchWhole(call: Call, request: HttpRequest, body: Uint8Array): Promise<WholeResponse> {
   const answer = await exchange(call, request, body);
   return { status: answer.status, headers: answer.headers, body: await collect(call, answer) };
@@ -70,7 +70,7 @@ async function collect(call: Call, answer: HttpAnswer): Promise<Uint8Array> {
       const bytes = await answer.body.read(CHUNK);
       if (bytes.length === 0) return Buffer.concat(chunks, length);
       length += bytes.length;
-      if (length > call.limits.responseBody) throw new GuestEnd('limit', 'http_body');
+      if (length > call.limits.responseBody) throw new BrokerError('toobig', 'the response is too large');
       chunks.push(bytes);
     }
   } finally {
