@@ -61,8 +61,8 @@ function stateOf(steps: readonly Stateful[], exports: readonly WebAssembly.Expor
 
 /** A copy without the zeros at its end. */
 function upToLastByte(buffer: ArrayBufferLike): Uint8Array {
-  const words = new BigUint64Array(buffer);
+  const words = new Uint32Array(buffer);
   let used = words.length;
-  while (used > 0 && words[used - 1] === 0n) used--;
+  while (used > 0 && words[used - 1] === 0) used--;
   return new Uint8Array(buffer.slice(0, used * words.BYTES_PER_ELEMENT));
 }
