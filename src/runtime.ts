@@ -15,17 +15,14 @@ import { digestCall, digestMeanwhile, type CallDigests } from './audit/digests.t
 import { writeReceipt } from './audit/write-receipt.ts';
 import { openBroker } from './broker/broker.ts';
 import { gatewayOpener } from './broker/gateway/cell-gateway.ts';
-import type { EgressOptions } from './broker/gateway/egress.ts';
-import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
 import { resolveSecrets, type ResolvedSecrets } from './broker/secrets/resolve.ts';
 import { scrubberFor, scrubOutcome, type Scrub } from './broker/secrets/scrub.ts';
 import { secretProviders } from './broker/secrets/sources.ts';
-import type { JailOptions } from './cell/jail/wall.ts';
 import { describeOutcome, type CallFacts } from './cell/describe.ts';
 import { judge } from './cell/judge.ts';
 import { Machine, type PairReport } from './cell/machine.ts';
-import { choose, planCall, type Plan, type PlanInput, type PlanOptions } from './cell/plan.ts';
-import { Pool, type Authority, type PoolOptions } from './cell/pool.ts';
+import { choose, planCall, type Plan, type PlanInput } from './cell/plan.ts';
+import { Pool, type Authority } from './cell/pool.ts';
 import { SkillError } from './errors.ts';
 import { defaultHome } from './load/home.ts';
 import { installBundle } from './load/install.ts';
@@ -36,7 +33,7 @@ import {
   type LoadDeps,
   type LoadOptions,
 } from './load/load-bundle.ts';
-import { namesakesOf, type SkillPlaces } from './load/locate.ts';
+import type { SkillPlaces } from './load/locate.ts';
 import { assertFits } from './load/params.ts';
 import { compileSkill, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
@@ -45,60 +42,24 @@ import { packageRoot } from './package-root.ts';
 import type { ModeChoice } from './policy/choose-mode.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
 import { underPolicy } from './policy/enforce-or-refuse.ts';
-import { guardCall } from './policy/guard-call.ts';
+import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
-import { admit, type AskPerson, type TrustRules } from './trust/admission.ts';
-import { Approvals } from './trust/approvals.ts';
-import type { Guard, GuardAnswer } from './trust/guard.ts';
-import { standingOf, type Standing } from './trust/standing.ts';
+import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
+import type { Approvals } from './trust/approvals.ts';
+import type { GuardAnswer } from './trust/guard.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
+import type { Standing } from './trust/standing.ts';
 import { observationManifest, observationPolicy, observedGrant, type Allowed } from './record/observation.ts';
 import { makeRecording, type Recording } from './record/recording.ts';
 
-export interface RuntimeOptions {
-  /** Folder for the store, installed packages and the audit log. */
-  home?: string;
-  /** Where the project's own skills are looked for. */
-  cwd?: string;
-  policy?: OperatorPolicy;
-  pool?: PoolOptions;
-  jail?: JailOptions;
-  /** `false` writes no receipts; `keepContent` stores params and results beside their digests. */
-  audit?: false | { file?: string; keepContent?: boolean };
-  /** Who calls, for the receipt. */
-  caller?: string;
-  /** Where values of declared variables come from. */
-  env?: Record<string, string | undefined>;
-  /** Where values of secrets come from, in order; absent: what the policy says, else `env`. */
-  secrets?: SecretProvider | SecretCallback | (SecretProvider | SecretCallback)[];
-  /** How hosts are reached: names, certificates, caps. */
-  network?: EgressOptions;
-  /** Gets a sentence for people when something takes more than a moment, such as preparing an engine. */
-  onProgress?: (text: string) => void;
-  /** Decides on every call before it is made; can only be stricter than the policy. */
-  guard?: Guard;
-  /** Asks the person in front of it. Only for a front end that has one: an agent must never answer here. */
-  askPerson?: AskPerson;
-}
-
-export interface ExecuteOptions extends PlanOptions {
-  signal?: AbortSignal;
-  /** `false` returns a failed outcome instead of throwing. */
-  reject?: boolean;
-}
-
-export interface RecordOptions extends Omit<ExecuteOptions, 'reject'> {
-  /** What may happen in the observed call; absent: nothing. */
-  allow?: Allowed;
-}
+export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 
 export class Runtime implements AsyncDisposable {
   readonly home: string;
-  /** What people approved. */
-  readonly approvals: Approvals;
   readonly #options: RuntimeOptions;
   readonly #policy: OperatorPolicy;
   readonly #places: SkillPlaces;
+  readonly #gatekeeper: Gatekeeper;
   readonly #machine: Machine;
   readonly #pool: Pool;
   readonly #loadDeps: LoadDeps;
@@ -110,7 +71,6 @@ export class Runtime implements AsyncDisposable {
   constructor(options: RuntimeOptions = {}) {
     const home = resolve(options.home ?? defaultHome());
     this.home = home;
-    this.approvals = new Approvals(home);
     this.#options = options;
     this.#policy = options.policy ?? DEFAULT_POLICY;
     this.#places = {
@@ -118,6 +78,14 @@ export class Runtime implements AsyncDisposable {
       home,
       cwd: resolve(options.cwd ?? process.cwd()),
     };
+    const { caller = 'library', guard, askPerson } = options;
+    this.#gatekeeper = new Gatekeeper({
+      policy: this.#policy,
+      places: this.#places,
+      caller,
+      guard,
+      askPerson,
+    });
     const store = createStore({ home, groupId: Machine.cellGroup(options.jail) });
     this.#machine = new Machine({
       home,
@@ -196,6 +164,11 @@ export class Runtime implements AsyncDisposable {
     return choose(this.#planInput(skill, options));
   }
 
+  /** What people approved. */
+  get approvals(): Approvals {
+    return this.#gatekeeper.approvals;
+  }
+
   /** The policy file in force; undefined for the built-in defaults. */
   get policyFile(): string | undefined {
     return this.#policy.file;
@@ -203,7 +176,7 @@ export class Runtime implements AsyncDisposable {
 
   /** How a skill stands with the operator: rule, approval, signature, profile. */
   standing({ bundle }: Skill): Promise<Standing> {
-    return standingOf(bundle, this.#trustRules(), this.approvals);
+    return this.#gatekeeper.standing(bundle);
   }
 
   /** For every capability: declared, policy, approval, granted. */
@@ -291,11 +264,11 @@ export class Runtime implements AsyncDisposable {
     try {
       const skill = typeof ref === 'string' ? await this.load(ref) : ref;
       facts.skill = skill;
-      await this.#admit(skill);
+      await this.#gatekeeper.admit(skill.bundle);
       assertFits(skill, params);
       const plan = await this.plan(skill, options);
       facts.plan = plan;
-      decision = await this.#guard(skill, params, plan);
+      decision = await this.#gatekeeper.guard(skill.bundle, params, plan.grant);
       const { grant, values } = await this.#resolveSecrets(skill, plan);
       facts.plan = { ...plan, grant };
       scrub = scrubberFor(values);
@@ -315,27 +288,6 @@ export class Runtime implements AsyncDisposable {
     const { secrets: own, env = process.env } = this.#options;
     const providers = secretProviders({ own, sources: this.#policy.secrets, env });
     return resolveSecrets(grant, providers, { skill: bundle.manifest.name });
-  }
-
-  /** Whether this skill may be called at all. */
-  #admit({ bundle }: Skill): Promise<void> {
-    const { askPerson } = this.#options;
-    const namesakes = (): string[] => namesakesOf(bundle.manifest.name, bundle.sourceDir, this.#places);
-    const { approvals } = this;
-    return admit({ bundle, rules: this.#trustRules(), approvals, namesakes, askPerson });
-  }
-
-  #trustRules(): TrustRules {
-    const { skills = [], publishers = [] } = this.#policy;
-    return { skills, publishers };
-  }
-
-  /** Whether it may be called with these parameters, by this caller. */
-  async #guard({ bundle }: Skill, params: unknown, { grant }: Plan): Promise<GuardAnswer | undefined> {
-    const { guard: own, askPerson, caller = 'library' } = this.#options;
-    const { guard: rules = [] } = this.#policy;
-    if (rules.length === 0 && !own) return undefined;
-    return guardCall({ bundle, params, caller, grant }, { rules, own, askPerson });
   }
 
   #authority(home: string): Authority {

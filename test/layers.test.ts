@@ -17,6 +17,7 @@ const PIPELINE = [
   'broker',
   'audit',
   'record',
+  'runtime-options',
   'runtime',
   'build',
   'index',

@@ -1,0 +1,59 @@
+/**
+ * Who may be called, and with what: the operator's rules, signatures, approvals and guards, asked in front of every
+ * call. Nothing behind it can widen what it let through.
+ *
+ * @module
+ */
+import type { Bundle } from '../load/bundle.ts';
+import { namesakesOf, type SkillPlaces } from '../load/locate.ts';
+import { admit, type AskPerson, type TrustRules } from '../trust/admission.ts';
+import { Approvals } from '../trust/approvals.ts';
+import type { Guard, GuardAnswer } from '../trust/guard.ts';
+import { standingOf, type Standing } from '../trust/standing.ts';
+import type { Grant } from './grant.ts';
+import { guardCall } from './guard-call.ts';
+import type { OperatorPolicy } from './operator.ts';
+
+export interface GatekeeperOptions {
+  policy: OperatorPolicy;
+  places: SkillPlaces;
+  /** Who calls. */
+  caller: string;
+  guard?: Guard | undefined;
+  askPerson?: AskPerson | undefined;
+}
+
+export class Gatekeeper {
+  readonly approvals: Approvals;
+  readonly #options: GatekeeperOptions;
+
+  constructor(options: GatekeeperOptions) {
+    this.#options = options;
+    this.approvals = new Approvals(options.places.home);
+  }
+
+  /** Returns when this skill may be called at all. */
+  admit(bundle: Bundle): Promise<void> {
+    const { places, askPerson } = this.#options;
+    const namesakes = (): string[] => namesakesOf(bundle.manifest.name, bundle.sourceDir, places);
+    return admit({ bundle, rules: this.#rules(), approvals: this.approvals, namesakes, askPerson });
+  }
+
+  /** Returns when it may be called with these parameters; undefined when nobody has a say in that. */
+  async guard(bundle: Bundle, params: unknown, grant: Grant): Promise<GuardAnswer | undefined> {
+    const { policy, guard: own, askPerson, caller } = this.#options;
+    const { guard: rules = [] } = policy;
+    if (rules.length === 0 && !own) return undefined;
+    return guardCall({ bundle, params, caller, grant }, { rules, own, askPerson });
+  }
+
+  /** How a skill stands, for people. */
+  standing(bundle: Bundle): Promise<Standing> {
+    return standingOf(bundle, this.#rules(), this.approvals);
+  }
+
+  #rules(): TrustRules {
+    const { skills = [], publishers = [] } = this.#options.policy;
+    return { skills, publishers };
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * What a runtime and its calls can be told.
+ *
+ * @module
+ */
+import type { EgressOptions } from './broker/gateway/egress.ts';
+import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
+import type { JailOptions } from './cell/jail/wall.ts';
+import type { PlanOptions } from './cell/plan.ts';
+import type { PoolOptions } from './cell/pool.ts';
+import type { OperatorPolicy } from './policy/operator.ts';
+import type { Allowed } from './record/observation.ts';
+import type { AskPerson } from './trust/admission.ts';
+import type { Guard } from './trust/guard.ts';
+
+export interface RuntimeOptions {
+  /** Folder for the store, installed packages and the audit log. */
+  home?: string;
+  /** Where the project's own skills are looked for. */
+  cwd?: string;
+  policy?: OperatorPolicy;
+  pool?: PoolOptions;
+  jail?: JailOptions;
+  /** `false` writes no receipts; `keepContent` stores params and results beside their digests. */
+  audit?: false | { file?: string; keepContent?: boolean };
+  /** Who calls, for the receipt. */
+  caller?: string;
+  /** Where values of declared variables come from. */
+  env?: Record<string, string | undefined>;
+  /** Where values of secrets come from, in order; absent: what the policy says, else `env`. */
+  secrets?: SecretProvider | SecretCallback | (SecretProvider | SecretCallback)[];
+  /** How hosts are reached: names, certificates, caps. */
+  network?: EgressOptions;
+  /** Gets a sentence for people when something takes more than a moment, such as preparing an engine. */
+  onProgress?: (text: string) => void;
+  /** Decides on every call before it is made; can only be stricter than the policy. */
+  guard?: Guard;
+  /** Asks the person in front of it. Only for a front end that has one: an agent must never answer here. */
+  askPerson?: AskPerson;
+}
+
+export interface ExecuteOptions extends PlanOptions {
+  signal?: AbortSignal;
+  /** `false` returns a failed outcome instead of throwing. */
+  reject?: boolean;
+}
+
+export interface RecordOptions extends Omit<ExecuteOptions, 'reject'> {
+  /** What may happen in the observed call; absent: nothing. */
+  allow?: Allowed;
+}
