@@ -101,7 +101,7 @@ export class JsWasmEngine implements Engine {
         flags: [
           '--max-old-space-size=96',
           `--stack-size=${STACK_KIB}`,
-          `--wasm-max-mem-pages=${Math.floor(grant.limits.memory / PAGE_BYTES)}`,
+          `--wasm-max-mem-pages=${pagesOf(grant)}`,
           INLINING_FLAG,
         ],
       });
@@ -124,11 +124,15 @@ export class JsWasmEngine implements Engine {
   }
 }
 
+function pagesOf({ limits }: Grant): number {
+  return Math.floor(limits.memory / PAGE_BYTES);
+}
+
 function callInit({ entry, manifest }: Bundle, grant: Grant): Record<string, unknown> {
   const { limits, env, filesystem, observe } = grant;
   return {
     entry,
-    limits: { output: limits.output, fuel: limits.cpu * FUEL_PER_CPU_MS },
+    limits: { pages: pagesOf(grant), output: limits.output, fuel: limits.cpu * FUEL_PER_CPU_MS },
     preopens: [
       { id: 0, guestPath: '/skill', writable: false },
       ...filesystem.map(({ guest }, at) => ({ id: at + 1, guestPath: guest, writable: false })),

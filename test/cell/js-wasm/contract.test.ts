@@ -255,6 +255,8 @@ describe('limits', () => {
     ['output', 'a large result', 'return "x".repeat(2 << 20)', {}],
     ['output', 'a result just beyond the limit', 'return "x".repeat(1000)', { output: '1000B' }],
     ['output', 'a flood of lines', 'for (;;) console.log("x".repeat(65535))', {}],
+    ['output', 'a flood of short lines', 'for (;;) console.log()', {}],
+    ['cpu', 'a flood of rejections', 'for (;;) Promise.reject(1)', { cpu: '200ms', memory: '128MiB' }],
     ['handles', 'a flood of timers', 'for (;;) setTimeout(() => {}, 1e6)', {}],
   ])('%s: %s', async (...row) => {
     const [limit, , body, limits] = row;
@@ -262,6 +264,17 @@ describe('limits', () => {
     // Fuel is how CPU time is counted inside; which of the two ends first depends on the machine.
     const found = error.detail['limit'] === 'fuel' ? 'cpu' : error.detail['limit'];
     expect([error.code, found], error.message).toEqual(['resource_exceeded', limit]);
+  });
+
+  test.each(['1MiB', '2MiB'])('memory: an engine that does not fit into %s', async (memory) => {
+    const skill = bench.skill({
+      source: 'export const execute = () => 1;',
+      manifest: { limits: { memory } },
+    });
+    expect(await bench.run(skill)).toMatchObject({
+      ok: false,
+      error: { code: 'resource_exceeded', detail: { limit: 'memory' } },
+    });
   });
 
   test('fuel is the same for the same call', async () => {

@@ -44,7 +44,7 @@ function openCell(source: string): { cell: JsCell; state: () => string } {
     }
   };
   try {
-    const limits = { output: 1 << 20, fuel: 4e9 };
+    const limits = { pages: 1024, output: 1 << 20, fuel: 4e9 };
     const init = {
       entry: 'skill.js',
       limits,

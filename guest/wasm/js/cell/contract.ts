@@ -8,7 +8,7 @@ import type { Preopen } from '../../wasi/broker-client.ts';
 export interface JsInit {
   /** Path of the skill's module inside the bundle. */
   entry: string;
-  limits: { output: number; fuel: number };
+  limits: { pages: number; output: number; fuel: number };
   /** Folders and files that the skill may read. */
   preopens: Preopen[];
   /** For the prelude, unread here. */

@@ -28,7 +28,7 @@ export const HOST_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map(
 );
 
 function log({ engine, running }: HostContext, [text]: Value[]): Value {
-  running.call.write('stdout', charged(engine, engine.utf8(text) ?? NO_BYTES));
+  running.log(charged(engine, engine.utf8(text) ?? NO_BYTES));
   return engine.undefined;
 }
 

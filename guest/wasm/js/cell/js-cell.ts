@@ -20,6 +20,8 @@ import { Running, type CellEvent, type Listeners } from './running.ts';
 const BOOT_FUEL = 1n << 50n;
 /** Where the prelude finds the host functions, and leaves its own. It takes the name away again. */
 const EXCHANGE = '__skillcell';
+/** One is enough to end the call; a flood of them must not fill the process. */
+const MAX_REJECTIONS = 1024;
 const MAIN = `${PRELUDE}main.js`;
 const ENTRY_POINTS = ['load', 'serve', 'settle', 'rejected'] as const;
 
@@ -230,8 +232,9 @@ export class JsCell {
   #onRejection(promise: Value, reason: Value, isHandled: boolean): void {
     const engine = this.#ready();
     const identity = engine.identity(promise);
-    if (isHandled) this.#running.rejections.delete(identity);
-    else this.#running.rejections.set(identity, reason);
+    const { rejections } = this.#running;
+    if (isHandled) rejections.delete(identity);
+    else if (rejections.size < MAX_REJECTIONS) rejections.set(identity, reason);
   }
 }
 

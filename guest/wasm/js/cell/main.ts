@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { ChannelBroker } from '../../cell/broker.ts';
 import { Channel, type Frame } from '../../cell/channel.ts';
-import type { ModuleFacts } from '../../contract.ts';
+import { GuestEnd, type ModuleFacts } from '../../contract.ts';
 import type { EngineCode } from '../engine/quickjs.ts';
 import type { JsInit } from './contract.ts';
 import { describeStart } from './end.ts';
@@ -23,8 +23,9 @@ const listeners: Listeners = {
   onEvent: (event) => channel.send({ ...event }),
 };
 channel.send({ t: 'ready' });
+const facts = JSON.parse(readFileSync(`${engineFolder}/facts.json`, 'utf8')) as ModuleFacts;
 // Prepared while the host confines this process.
-const code = readCode();
+let code = tryCompile();
 let cell: JsCell | undefined;
 
 function onFrame(frame: Frame): void {
@@ -42,6 +43,8 @@ function onFrame(frame: Frame): void {
 
 function load(init: JsInit): void {
   try {
+    if (facts.memories.some(({ min }) => min > init.limits.pages)) throw new GuestEnd('limit', 'memory');
+    code ??= compile();
     cell = new JsCell({ code, init, texts: { bundle: readBundle(), prelude: readPrelude() } });
     channel.send({ t: 'loaded' });
   } catch (error) {
@@ -50,21 +53,41 @@ function load(init: JsInit): void {
 }
 
 async function serve(call: number, params: Uint8Array): Promise<void> {
-  if (!cell) return;
   const before = process.cpuUsage();
-  const { body, payload, fuel, memoryBytes } = await cell.call(params, listeners);
-  broker.forget();
-  const { user, system } = process.cpuUsage(before);
-  channel.send({ ...body, call, fuel, memory_bytes: memoryBytes, cpu_us: user + system }, payload);
+  try {
+    if (!cell) throw new Error('There is no skill yet');
+    const { body, payload, fuel, memoryBytes } = await cell.call(params, listeners);
+    broker.forget();
+    const { user, system } = process.cpuUsage(before);
+    channel.send({ ...body, call, fuel, memory_bytes: memoryBytes, cpu_us: user + system }, payload);
+  } catch (error) {
+    // An instance could not even be made, e.g. because there is no memory for it.
+    channel.send({ ...describeStart(error), call });
+  }
   // After the reply: the caller does not wait for it.
-  setImmediate(() => cell?.reset());
+  setImmediate(reset);
 }
 
-function readCode(): EngineCode {
-  return {
-    module: new WebAssembly.Module(readFileSync(`${engineFolder}/engine.wasm`)),
-    facts: JSON.parse(readFileSync(`${engineFolder}/facts.json`, 'utf8')) as ModuleFacts,
-  };
+/** What cannot be done ahead is tried again with the call, which is then told why. */
+function reset(): void {
+  try {
+    cell?.reset();
+  } catch {
+    return;
+  }
+}
+
+function compile(): EngineCode {
+  return { module: new WebAssembly.Module(readFileSync(`${engineFolder}/engine.wasm`)), facts };
+}
+
+/** Fails where the skill may have less memory than the engine begins with; the call is told. */
+function tryCompile(): EngineCode | undefined {
+  try {
+    return compile();
+  } catch {
+    return undefined;
+  }
 }
 
 function readBundle(): Map<string, string> {

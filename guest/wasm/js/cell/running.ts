@@ -16,6 +16,8 @@ const MAX_HOST_CALLS = 200_000;
 const MAX_PENDING = 1024;
 const MAX_EVENTS = 64;
 const MAX_USES = 4096;
+/** What a line costs at least, however short: each is a frame of its own. */
+const LINE_BYTES = 16;
 
 /** Who hears of what a call does. */
 export interface Listeners {
@@ -45,6 +47,7 @@ export class Running {
   /** Something was asked of the host that it takes time to answer. */
   hasAsked = false;
   readonly #listeners: Listeners;
+  #linesLeft: number;
   readonly #pending = new Map<number, Operation>();
   readonly #settled: { id: number; result: Settled }[] = [];
   #events = { denied: 0, used: 0 };
@@ -53,6 +56,7 @@ export class Running {
 
   constructor(init: JsInit, listeners: Listeners, clock?: HostOptions['clock']) {
     this.#listeners = listeners;
+    this.#linesLeft = Math.ceil(init.limits.output / LINE_BYTES);
     this.call = new Call({
       broker: listeners.broker,
       preopens: init.preopens,
@@ -61,6 +65,11 @@ export class Running {
       onDenied: (capability, asked) => this.note({ t: 'denied', capability, asked, declared: 'not granted' }),
       ...(clock ? { clock } : {}),
     });
+  }
+
+  log(utf8: Uint8Array): void {
+    if (--this.#linesLeft < 0) throw new GuestEnd('limit', 'output');
+    this.call.write('stdout', utf8);
   }
 
   note(event: CellEvent): void {

@@ -14,6 +14,8 @@ const ADDRESS_BYTES = 4;
 const CHUNK_RECORD_BYTES = 8;
 /** The engine itself asks for a handful of numbers; skills go through a host function. */
 const MAX_RANDOM_BYTES = 65_536;
+/** No function of ours takes more, and no text of the engine comes in more pieces. */
+const MAX_ITEMS = 64;
 
 /** What the engine is surrounded by. Looked up with each use: it is another one with every call. */
 export interface Surroundings {
@@ -86,7 +88,9 @@ function hostCalls(guest: () => Guest, around: Surroundings): Functions {
     // oxlint-disable-next-line max-params -- as the engine calls it
     host_call: (name: number, bytes: number, _self: number, count: number, list: number) => {
       const { memory } = guest();
-      const args = Array.from({ length: count >>> 0 }, (_, at) => memory.u32(list + at * ADDRESS_BYTES));
+      const args = Array.from({ length: Math.min(count >>> 0, MAX_ITEMS) }, (_, at) =>
+        memory.u32(list + at * ADDRESS_BYTES),
+      );
       return around.call(Buffer.from(memory.slice(name, bytes)).toString('latin1'), args);
     },
     host_promise_rejection: (promise: number, reason: number, isHandled: number) =>
@@ -114,7 +118,7 @@ function systemCalls(guest: () => Guest, around: Surroundings): Functions {
       if (descriptor !== 1 && descriptor !== 2) return BAD_DESCRIPTOR;
       const { memory } = guest();
       let total = 0;
-      for (let at = 0; at < count >>> 0; at++) {
+      for (let at = 0; at < Math.min(count >>> 0, MAX_ITEMS); at++) {
         const record = list + at * CHUNK_RECORD_BYTES;
         const chunk = memory.slice(memory.u32(record), memory.u32(record + ADDRESS_BYTES)).slice();
         around.print(chunk);

@@ -41,8 +41,21 @@ const GLOBALS = {
 
 for (const [name, value] of Object.entries(GLOBALS)) define(globalThis, name, value);
 define(Math, 'random', random);
+hideFunctionsOfFrames();
 enterAt({ load, serve, settle, rejected });
 
 function define(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: false });
+}
+
+/** Who makes a trace of his own gets the frames of the stack, and with them functions of the host that wait on it. */
+function hideFunctionsOfFrames(): void {
+  const errors = Error as unknown as { prepareStackTrace?: unknown };
+  const { prepareStackTrace } = errors;
+  errors.prepareStackTrace = (_: Error, frames: object[]): object[] => frames;
+  const [frame] = new Error('frames').stack as unknown as object[];
+  errors.prepareStackTrace = prepareStackTrace;
+  const kind = Object.getPrototypeOf(frame) as Record<string, unknown>;
+  delete kind['getFunction'];
+  delete kind['getThis'];
 }
