@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm]`: ours and other sandboxes in the same rounds of one run.
+ * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway]`: ours and other sandboxes in the same rounds of one run.
  *
  * @module
  */
@@ -8,6 +8,8 @@ import { installPeer, Peer } from './peer.ts';
 import type { MachineFacts } from './runner/machine.ts';
 import { saveResult } from './saved-results.ts';
 import { PythonPeers } from './python-peers.ts';
+import { runGatewayBench } from './runner/gateway/run-gateway-bench.ts';
+import { formatGatewayReport } from './runner/gateway/table.ts';
 import { runPythonWasmBench } from './runner/python-wasm/run-python-wasm-bench.ts';
 import { formatPythonWasmReport } from './runner/python-wasm/table.ts';
 import { runBench } from './runner/run-bench.ts';
@@ -22,6 +24,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   subprocess,
   wasm,
   'python-wasm': pythonWasm,
+  gateway,
 };
 
 const { values } = parseArgs({
@@ -69,6 +72,12 @@ async function pythonWasm(): Promise<void> {
   console.log(formatPythonWasmReport(report));
   for (const reason of peers.leftOut) console.log(`Left out: ${reason}.`);
   save({ ...report, leftOut: peers.leftOut }, 'python-wasm');
+}
+
+async function gateway(): Promise<void> {
+  const report = await runGatewayBench(settings);
+  console.log(formatGatewayReport(report));
+  save(report, 'gateway');
 }
 
 interface Saved {

@@ -203,10 +203,15 @@ function addChecks(program: Command, done: Done): void {
   program
     .command('bench')
     .description(
-      'measure on this machine what a call costs: in a jail beside plain python3, in a Wasm cell, and Python in Wasm',
+      'measure on this machine what a call costs: in a jail beside plain python3, in a Wasm cell, Python in Wasm, and requests',
     )
     .addOption(
-      new Option('--only <bench>', 'measure this alone').choices(['subprocess', 'wasm', 'python-wasm']),
+      new Option('--only <bench>', 'measure this alone').choices([
+        'subprocess',
+        'wasm',
+        'python-wasm',
+        'gateway',
+      ]),
     )
     .option('--rounds <n>', 'how often everything is measured', '40')
     .option('--seconds <n>', 'how long calls are made at full load', '5')

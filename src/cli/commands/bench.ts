@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { runGatewayBench } from '../../../bench/runner/gateway/run-gateway-bench.ts';
+import { formatGatewayReport } from '../../../bench/runner/gateway/table.ts';
 import { runBench, type BenchOptions } from '../../../bench/runner/run-bench.ts';
 import { formatReport } from '../../../bench/runner/table.ts';
 import { runPythonWasmBench } from '../../../bench/runner/python-wasm/run-python-wasm-bench.ts';
@@ -13,7 +15,7 @@ import { SkillError } from '../../index.ts';
 import { printLine, printResult } from '../output.ts';
 
 /** What `--only` can name. */
-const BENCH_NAMES = ['subprocess', 'wasm', 'python-wasm'] as const;
+const BENCH_NAMES = ['subprocess', 'wasm', 'python-wasm', 'gateway'] as const;
 export type BenchName = (typeof BENCH_NAMES)[number];
 
 export interface BenchFlags {
@@ -38,6 +40,10 @@ const BENCHES: Readonly<Record<BenchName, Bench>> = {
   'python-wasm': async (settings) => {
     const report = await runPythonWasmBench(settings);
     return { report, text: formatPythonWasmReport(report) };
+  },
+  gateway: async (settings) => {
+    const report = await runGatewayBench(settings);
+    return { report, text: formatGatewayReport(report) };
   },
 };
 
