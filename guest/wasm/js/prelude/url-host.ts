@@ -8,7 +8,7 @@ import { ENCODE_SETS, percentDecode, percentEncode } from './percent.ts';
 // oxlint-disable-next-line no-control-regex -- just these are what no host may have
 const FORBIDDEN_HOST = /[\0\t\n\r #/:<>?@[\\\]^|]/;
 // oxlint-disable-next-line no-control-regex -- just these are what no host may have
-const FORBIDDEN_DOMAIN = /[\0-\x20"#%/:<>?@[\\\]^`{|}\x7f]/;
+const FORBIDDEN_DOMAIN = /[\0-\x20#%/:<>?@[\\\]^|\x7f]/;
 const NUMBER = /^(?:0x[0-9a-f]*|\d+)$/i;
 const BASE = 36;
 const T_MAX = 26;

@@ -69,7 +69,10 @@ function absolute(rest: string, parts: Parts): UrlRecord | undefined {
   if (rest.startsWith('//')) return withAuthority(rest.slice(2), parts);
   if (special || rest.startsWith('/'))
     return { ...EMPTY, ...parts, host: special ? '' : undefined, path: normalize(rest, special) };
-  return { ...EMPTY, ...parts, isOpaque: true, path: percentEncode(rest, ENCODE_SETS.c0) };
+  const path = percentEncode(rest, ENCODE_SETS.c0);
+  // Or it would be lost when what follows is taken away.
+  const isFollowed = parts.query !== undefined || parts.fragment !== undefined;
+  return { ...EMPTY, ...parts, isOpaque: true, path: isFollowed ? path.replace(/ $/, '%20') : path };
 }
 
 function relative(rest: string, parts: Parts, base: UrlRecord): UrlRecord | undefined {
