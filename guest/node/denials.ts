@@ -75,6 +75,20 @@ export class Reporter {
     if (this.#view.observe) this.#tell('used', { capability, asked, declared: 'granted' }, MAX_USES);
   }
 
+  /** A check of Node said no; or tells of what is granted, where needs are recorded. */
+  checked(permission: unknown, resource: unknown): void {
+    const denial = this.asDenial(permission, resource);
+    if (this.#isGranted(permission, String(resource))) this.used(denial.capability, denial.asked);
+    else this.denied(denial);
+  }
+
+  #isGranted(permission: unknown, resource: string): boolean {
+    const { read, write, processes } = this.#view;
+    if (permission === 'ChildProcess') return processes;
+    if (permission === 'FileSystemRead') return isWithin(resolve(resource), [...read, ...write]);
+    return permission === 'FileSystemWrite' && isWithin(resolve(resource), write);
+  }
+
   /** A check of Node, in the words of a manifest. */
   asDenial(permission: unknown, resource: unknown): Denial {
     const what = short(String(resource));
@@ -91,8 +105,7 @@ export class Reporter {
   }
 
   #fileDenial(access: string, path: string): Denial {
-    const readable = [...ALWAYS_READABLE, ...this.#view.read];
-    const isReadable = readable.some((root) => path === root || path.startsWith(`${root}/`));
+    const isReadable = isWithin(path, [...ALWAYS_READABLE, ...this.#view.read]);
     const declared = access === 'write' && isReadable ? 'readable only' : 'not granted';
     return { capability: 'filesystem', asked: `${access} ${path}`, declared };
   }
@@ -106,12 +119,16 @@ export class Reporter {
   }
 }
 
+function isWithin(path: string, roots: string[]): boolean {
+  return roots.some((root) => path === root || path.startsWith(`${root}/`));
+}
+
 /** Reports what Node's permission checks deny. */
 export function watchPermissions(reporter: Reporter): void {
   for (const name of ['fs', 'child', 'net', 'addon', 'wasi', 'ffi'])
     subscribe(`node:permission-model:${name}`, (told) => {
       const { permission, resource } = told as { permission?: unknown; resource?: unknown };
-      reporter.denied(reporter.asDenial(permission, resource));
+      reporter.checked(permission, resource);
     });
 }
 

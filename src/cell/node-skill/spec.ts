@@ -62,23 +62,23 @@ const FLAGS = [
   '--disable-warning=SecurityWarning',
 ];
 
-function permissions({ filesystem, limits, ...grant }: Grant): string[] {
-  const paths = filesystem.map(({ guest, access, isFile }) => ({
+/** While needs are recorded the checks only tell, and also of what is granted; the jail denies all the rest as ever. */
+function permissions(grant: Grant): string[] {
+  const { filesystem, limits, observe } = grant;
+  const paths = (observe ? [] : filesystem).map(({ guest, access, isFile }) => ({
     access,
     names: isFile ? [guest] : below(guest),
   }));
   const readable = [...ALWAYS_READABLE.flatMap(below), ...paths.flatMap(({ names }) => names)];
   const writable = paths.filter(({ access }) => access === 'read-write').flatMap(({ names }) => names);
   return [
-    '--permission',
+    observe ? '--permission-audit' : '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
     ...[...ALWAYS_WRITABLE.flatMap(below), ...writable].map((path) => `--allow-fs-write=${path}`),
     // Threads need no declaration, in any language.
     '--allow-worker',
-    ...(limits.processes > 0 ? ['--allow-child-process'] : []),
-    ...(mayReachHosts({ filesystem, limits, ...grant })
-      ? ['--allow-fs-read=/run/gateway/*', '--allow-net']
-      : []),
+    ...(limits.processes > 0 && !observe ? ['--allow-child-process'] : []),
+    ...(mayReachHosts(grant) ? ['--allow-fs-read=/run/gateway/*', '--allow-net'] : []),
   ];
 }
 
