@@ -105,6 +105,17 @@ describe('what a call did is taken back', () => {
   });
 });
 
+test('a reset that comes when the next call has begun does it no harm', async () => {
+  const { cell } = openCell(
+    'let n = 0;\nexport const execute = () => new Promise((done) => setTimeout(() => done(++n), 5));',
+  );
+  for (let count = 0; count < 3; count++) {
+    const running = call(cell);
+    cell.reset();
+    expect(Buffer.from((await running).payload ?? []).toString()).toBe('1');
+  }
+});
+
 test('after a trap, a deadline of fuel or a grown memory there is a new instance', async () => {
   const { cell } = openCell(`
     export function execute({ act }) {

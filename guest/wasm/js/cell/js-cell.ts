@@ -55,7 +55,7 @@ export class JsCell {
   readonly #entries: Record<(typeof ENTRY_POINTS)[number], Value>;
   #snapshot: Snapshot;
   #overheard: Overheard = { logs: [], events: [] };
-  #isUsed = false;
+  #state: 'fresh' | 'running' | 'used' = 'fresh';
 
   /** @throws GuestEnd with the limit `memory` when not even the engine fits. */
   constructor(options: JsCellOptions) {
@@ -71,8 +71,8 @@ export class JsCell {
 
   /** Runs one call. Resetting the cell afterwards saves the next call the time for it. */
   async call(params: Uint8Array, listeners: Listeners): Promise<Finished> {
-    if (this.#isUsed) this.reset();
-    this.#isUsed = true;
+    this.reset();
+    this.#state = 'running';
     const { fuel } = this.#options.init.limits;
     for (const bytes of this.#overheard.logs) listeners.onLog(bytes);
     for (const event of this.#overheard.events) listeners.onEvent(event);
@@ -81,16 +81,22 @@ export class JsCell {
     engine.fuel = BigInt(fuel);
     const answer = await this.#answer(engine, params);
     this.#running.finish();
+    this.#state = 'used';
     const left = engine.fuel > 0n ? Number(engine.fuel) : 0;
     return { ...answer, fuel: fuel - left, memoryBytes: engine.memoryBytes };
   }
 
-  /** Takes back everything that the call did. */
+  /** Takes back everything that the last call did. The next one may have come first: then there is nothing to do. */
   reset(): void {
+    if (this.#state !== 'used') return;
+    this.#restore();
+    this.#state = 'fresh';
+  }
+
+  #restore(): void {
     this.#running = this.#newRunning(NOBODY);
     if (!this.#engine?.restore(this.#snapshot.image)) this.#engine = undefined;
     this.#ready();
-    this.#isUsed = false;
   }
 
   async #answer(engine: QuickJs, params: Uint8Array): Promise<Answer> {
@@ -173,7 +179,7 @@ export class JsCell {
       this.#engine = undefined;
     }
     this.#running.finish();
-    this.reset();
+    this.#restore();
   }
 
   #runsBody(engine: QuickJs): boolean {
