@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { GrantedLimits } from '../../policy/grant.ts';
 import type { Mount, Wall } from '../contract.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
 import { runInstaller } from '../node/installer.ts';
@@ -29,6 +30,8 @@ export interface FolderMaker {
   /** Name of the folder that it leaves. */
   output: string;
   reads?: Mount[];
+  /** Lowers what the program may use. */
+  limits?: Partial<GrantedLimits>;
 }
 
 export async function makeFolder(options: FolderMaker): Promise<string> {

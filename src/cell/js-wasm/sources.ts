@@ -17,9 +17,10 @@ import { makeFolder } from './make-folder.ts';
 const SCRIPT = /\.(?:[cm]?js|[cm]?ts|json)$/;
 const DECLARATION = /\.d\.[cm]?ts$/;
 const ENTRY = /\.m?[jt]s$/;
+const MIB = 1024 * 1024;
 const MAX_FILES = 2000;
-const MAX_SOURCE_BYTES = 16 * 1024 * 1024;
-const MAX_FINDINGS_BYTES = 8 * 1024 * 1024;
+const MAX_SOURCE_BYTES = 16 * MIB;
+const MAX_FINDINGS_BYTES = 8 * MIB;
 
 const findings = z.array(z.object({ value: z.string().max(4000), at: z.string().max(2000) }));
 const findingsSchema: z.ZodType<ScriptFindings> = z.object({
@@ -76,8 +77,19 @@ export async function prepareSources(options: SourcesOptions): Promise<PreparedS
     input: { 'input.json': JSON.stringify({ entry, files: sources }) },
     output: 'made',
     reads: [{ host: stagedDir, guest: '/skill' }],
-  });
+    limits: { timeout: 20_000, cpu: 15_000, memory: 768 * MIB },
+  }).catch(unreadable);
   return { folder, findings: readFindings(join(folder, 'findings.json')) };
+}
+
+/** It is the source that a stranger wrote which the program stumbled over, not the program. */
+function unreadable(error: unknown): never {
+  if (!(error instanceof SkillError) || error.code !== 'internal') throw error;
+  throw new SkillError('manifest_invalid', error.message, {
+    fix: 'Split the source into smaller and simpler files; if it is small already, please report this.',
+    detail: error.detail,
+    cause: error,
+  });
 }
 
 function assertSize(stagedDir: string, names: string[]): void {

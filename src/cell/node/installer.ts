@@ -4,7 +4,7 @@
  * @module
  */
 import { SkillError } from '../../errors.ts';
-import type { Grant } from '../../policy/grant.ts';
+import type { Grant, GrantedLimits } from '../../policy/grant.ts';
 import type { Mount, Wall } from '../contract.ts';
 import { LogCapture } from '../log-capture.ts';
 import { stageGuestCode } from './guest-code.ts';
@@ -38,6 +38,8 @@ export interface InstallerOptions {
   entry?: string;
   /** What it reads, besides its own code. */
   reads?: Mount[];
+  /** Lowers what it may use. */
+  limits?: Partial<GrantedLimits>;
 }
 
 /** Its arguments are the folders: the one for its output first. */
@@ -52,9 +54,10 @@ export async function runInstaller(options: InstallerOptions, output: string): P
     args: mounts.map(({ guest }) => guest),
     flags: ['--max-old-space-size=512'],
   });
-  const installer = wall.launch(spec, INSTALL_GRANT);
+  const limits = { ...INSTALL_GRANT.limits, ...options.limits };
+  const installer = wall.launch(spec, { ...INSTALL_GRANT, limits });
   const logs = new LogCapture(installer.logs, (total) => total > MIB && installer.kill('output'));
-  const deadline = setTimeout(() => installer.kill('timeout'), INSTALL_GRANT.limits.timeout);
+  const deadline = setTimeout(() => installer.kill('timeout'), limits.timeout);
   const exit = await installer.exited;
   clearTimeout(deadline);
   if (exit.code === 0) return;

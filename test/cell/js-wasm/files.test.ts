@@ -128,6 +128,21 @@ describe('inspection', () => {
     });
   });
 
+  test.each([
+    ['deep', `export const execute = () => ${'['.repeat(200_000)}${']'.repeat(200_000)};`],
+    ['wide', `export const execute = () => 1;\n${'process.env.x;'.repeat(100_000)}`],
+    [
+      'full of slashes',
+      `export const execute = () => 1;\n//${'/[/'.repeat(100_000)}\nlet x = ${'/[/ '.repeat(20_000)}`,
+    ],
+  ])('source that is %s is read or refused, and nothing hangs', async (_, source) => {
+    const outcome = await load(source).then(
+      () => 'loaded',
+      ({ code }: { code: string }) => code,
+    );
+    expect(['loaded', 'manifest_drift', 'manifest_invalid']).toContain(outcome);
+  });
+
   test('a variable that is not declared is drift', async () => {
     const source = 'import { key } from "./key.ts";\nexport const execute = () => key;';
     const files = { 'key.ts': '// process.env.COMMENT\nexport const key = process.env.API_KEY;' };

@@ -24,16 +24,19 @@ export interface Findings {
 const HOST = /^(?:https?|wss?):\/\/(?:[^/?#@\s]*@)?([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?=[:/?#]|$)/i;
 const ENV_NAME = /^[A-Za-z_]\w*$/;
 const MAX_VALUE = 1000;
+/** Words of one pattern that are looked at. */
+const MAX_TAKEN_APART = 400;
 
 export function findIn(source: string, file: string): Findings {
   const words = [...tokens(source)];
+  const hasOwnEnv = words.some(({ kind, value }) => kind === 'text' && value === 'skillcell:env');
   const found: Findings = { imports: [], env: [], hosts: [], fetches: [] };
   const add = (kind: keyof Findings, value: string, { line }: Token): void =>
     void found[kind].push({ value: value.slice(0, MAX_VALUE), at: `${file}:${line}` });
   for (const [at, word] of words.entries()) {
     const imported = importAt(words, at);
     if (imported) add('imports', imported.value, imported);
-    for (const name of envAt(words, at)) add('env', name, word);
+    for (const name of envAt(words, at, hasOwnEnv)) add('env', name, word);
     const host = hostIn(word);
     if (host !== undefined) add('hosts', host, word);
     if (isFetch(words, at)) add('fetches', 'fetch', word);
@@ -51,22 +54,18 @@ function importAt(words: Token[], at: number): Token | undefined {
 }
 
 /** `process.env.NAME`, `process.env['NAME']`, `const { NAME } = process.env`, `requireEnv('NAME')`; `env` of ours alike. */
-function envAt(words: Token[], at: number): string[] {
+function envAt(words: Token[], at: number, hasOwnEnv: boolean): string[] {
   const word = words[at];
   if (word?.kind !== 'name') return [];
   if (word.value === 'requireEnv') return textBetween(words, at + 1, '()');
   if (word.value !== 'env') return [];
   const isOwn = words[at - 1]?.value === '.' && words[at - 2]?.value === 'process';
-  if (!isOwn && (isProperty(words, at) || !importsEnv(words))) return [];
+  if (!isOwn && (isProperty(words, at) || !hasOwnEnv)) return [];
   const next = words[at + 1];
   const name = words[words[at + 1]?.value === '?' ? at + 3 : at + 2];
   if (next?.value === '[') return textBetween(words, at + 1, '[]');
   if ((next?.value === '.' || next?.value === '?') && name?.kind === 'name') return named([name.value]);
   return named(takenApart(words, isOwn ? at - 3 : at - 1));
-}
-
-function importsEnv(words: Token[]): boolean {
-  return words.some(({ kind, value }) => kind === 'text' && value === 'skillcell:env');
 }
 
 /** A text that stands alone between these marks. */
@@ -80,7 +79,7 @@ function textBetween(words: Token[], at: number, marks: string): string[] {
 function takenApart(words: Token[], equals: number): string[] {
   if (words[equals]?.value !== '=' || words[equals - 1]?.value !== '}') return [];
   const names: string[] = [];
-  for (let at = equals - 2; at >= 0 && words[at]?.value !== '{'; at--) {
+  for (let at = equals - 2; at > equals - MAX_TAKEN_APART && words[at]?.value !== '{'; at--) {
     const [before, word] = [words[at - 1]?.value, words[at]];
     if (word?.kind === 'name' && (before === ',' || before === '{')) names.push(word.value);
   }
