@@ -12,9 +12,9 @@ import type { WasmAttack } from '../wasm/attack.ts';
 import type { Attack, Judge } from './expectations.ts';
 import { asUser, CONTROL } from './identities.ts';
 import { ATTACKS_DIR } from './places.ts';
-import type { PythonAttack } from './python-expectations.ts';
-import type { PythonStage } from './run-python.ts';
+import type { ScriptStage } from './run-script.ts';
 import type { OpenScene } from './scene.ts';
+import type { ScriptAttack } from './script-attack.ts';
 import type { Setting } from './setting.ts';
 
 const ROOM = join(ATTACKS_DIR, 'runner', 'room', 'room.py');
@@ -44,8 +44,10 @@ interface Order {
   calls: readonly Record<string, unknown>[];
   params: Record<string, unknown>;
   prelude?: string | undefined;
-  /** The Node that runs a Wasm attack. */
+  /** The Node that runs an attack that is not Python. */
   node?: string;
+  /** What it runs; absent: the host of Wasm attacks. */
+  harness?: string;
   links?: Record<string, string>;
   fifos?: readonly string[];
   swap?: boolean;
@@ -77,9 +79,9 @@ export function runWasmControl(attack: WasmAttack, scene: OpenScene, judge: Judg
   });
 }
 
-export function runPythonControl(
-  attack: PythonAttack,
-  { setting, bundleDir, webPort, links }: PythonStage,
+export function runScriptControl(
+  attack: ScriptAttack,
+  { setting, corpus, bundleDir, webPort, links }: ScriptStage,
   judge: Judge,
 ): Promise<ControlResult> {
   return runRoom(setting, {
@@ -87,6 +89,7 @@ export function runPythonControl(
     judge,
     calls: attack.calls,
     params: { ...setting.params, web_port: webPort },
+    ...(corpus.harness === undefined ? {} : { node: findNode(setting.dir).path, harness: corpus.harness }),
     links,
     web_port: webPort,
   });

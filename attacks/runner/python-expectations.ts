@@ -3,35 +3,15 @@
  *
  * @module
  */
-import type { LimitName } from '../../src/errors.ts';
 import type { Control } from '../wasm/attack.ts';
-import type { Attack } from './expectations.ts';
+import { group, HANGS, limited, NO_REPLY, TWICE, type Rest, type ScriptAttack } from './script-attack.ts';
 
-export interface PythonAttack extends Pick<Attack, 'name' | 'codes' | 'limits' | 'timeout'> {
-  /** Folder of the skill; some skills are several attacks. */
-  bundle: string;
-  /** What the skill tells about itself, if that is not enough. */
-  description?: string;
-  /** What each call adds to the params; the last call is judged. */
-  calls: readonly Record<string, unknown>[];
-  /** The manifest gets a rule for a part of a web server. */
-  web: boolean;
-  /** The workspace has a link to the secret. */
-  link: boolean;
-  control: Control;
-}
-
-type Rest = Partial<Omit<PythonAttack, 'name' | 'codes'>>;
-
-const TWICE: Rest = { calls: [{ call_secret: 'of the first call' }, { call_secret: 'of the second call' }] };
-const NO_REPLY: Control = { judge: 'no-reply' };
-const HANGS: Rest = { control: { judge: 'hangs' }, timeout: 1000 };
 const SPEAKS_TO_CELL: Control = { none: 'Only a cell of this engine speaks this protocol.' };
 const OF_THE_ENGINE: Control = {
   none: 'It is made for the memory of this engine.',
 };
 
-export const PYTHON_ATTACKS: readonly PythonAttack[] = [
+export const PYTHON_ATTACKS: readonly ScriptAttack[] = [
   // Acts outside the grant that the harness or the broker sees and reports.
   ...group(
     `py_run_shell py_start_program py_fork py_spawn py_walk_subclasses py_unpickle_program py_connect
@@ -160,32 +140,14 @@ export const PYTHON_ATTACKS: readonly PythonAttack[] = [
   }),
 ];
 
-function group(names: string, codes: PythonAttack['codes'], rest: Rest = {}): PythonAttack[] {
-  const shared = {
-    limits: [],
-    calls: [{}],
-    timeout: 8000,
-    web: false,
-    link: false,
-    control: { judge: 'reports' },
-    ...rest,
-    codes,
-  } as const;
-  return names.split(/\s+/).map((name) => Object.assign({ name, bundle: name }, shared));
-}
-
-function limited(names: string, limits: readonly LimitName[], rest: Rest = {}): PythonAttack[] {
-  return group(names, ['resource_exceeded'], { limits, ...rest });
-}
-
 /** An act of the one skill that can write to the whole memory. */
 // oxlint-disable-next-line max-params -- a row of a table
 function writer(
   act: string,
   description: string,
-  codes: PythonAttack['codes'],
+  codes: ScriptAttack['codes'],
   { calls = [{}] }: Pick<Rest, 'calls'> = {},
-): PythonAttack[] {
+): ScriptAttack[] {
   return group(`py_memory_${act}`, codes, {
     bundle: 'py_write_anywhere',
     description,

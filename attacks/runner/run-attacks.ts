@@ -14,10 +14,12 @@ import { finishRow, type AttackRow, type BenignCall, type Execute } from './atta
 import { runControl } from './control.ts';
 import { ATTACKS, type Attack } from './expectations.ts';
 import { successIn } from './outcome-view.ts';
+import { JS_ATTACKS } from './js-expectations.ts';
 import { PATH_TRICKS, type PathTrick } from './path-tricks.ts';
 import { ATTACKS_DIR } from './places.ts';
 import { PYTHON_ATTACKS } from './python-expectations.ts';
-import { runPythonAttack } from './run-python.ts';
+import { JAVASCRIPT, PYTHON, runScriptAttack, type Corpus } from './run-script.ts';
+import type { ScriptAttack } from './script-attack.ts';
 import { openTrustHome, runTrustAttack } from './run-trust.ts';
 import { openBenignWasm, runWasmAttack } from './run-wasm.ts';
 import { plantSecret } from './secret.ts';
@@ -84,15 +86,18 @@ function jailJobs(options: RunOptions, secret: string): Job[] {
 }
 
 function wasmJobs({ execute, controls = true }: RunOptions, secret: string, benign: BenignCall): Job[] {
+  const scripts = (corpus: Corpus, attacks: readonly ScriptAttack[]): Job[] =>
+    attacks.map((attack) => ({
+      name: attack.name,
+      run: () => runScriptAttack(attack, { corpus, secret, execute, controls }),
+    }));
   return [
     ...WASM_ATTACKS.map((attack) => ({
       name: attack.name,
       run: () => runWasmAttack(attack, { secret, execute, controls, benign }),
     })),
-    ...PYTHON_ATTACKS.map((attack) => ({
-      name: attack.name,
-      run: () => runPythonAttack(attack, { secret, execute, controls }),
-    })),
+    ...scripts(PYTHON, PYTHON_ATTACKS),
+    ...scripts(JAVASCRIPT, JS_ATTACKS),
   ];
 }
 

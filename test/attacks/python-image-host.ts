@@ -9,8 +9,9 @@
 /* oxlint-disable no-underscore-dangle -- names of the C library */
 import { join } from 'node:path';
 import { Script } from 'node:vm';
-import { PYTHON_ATTACKS, type PythonAttack } from '../../attacks/runner/python-expectations.ts';
-import { PYTHON_DIR } from '../../attacks/runner/run-python.ts';
+import { PYTHON_ATTACKS } from '../../attacks/runner/python-expectations.ts';
+import { PYTHON } from '../../attacks/runner/run-script.ts';
+import type { ScriptAttack } from '../../attacks/runner/script-attack.ts';
 import { readFolder } from '../../guest/wasm/python/cell/engine-files.ts';
 import { ports } from '../../guest/wasm/python/cell/ports.ts';
 import { PythonCell, type HostLine } from '../../guest/wasm/python/cell/python-cell.ts';
@@ -79,7 +80,7 @@ interface Verdict {
   differences: string[];
 }
 
-function judge(attack: PythonAttack): Verdict {
+function judge(attack: ScriptAttack): Verdict {
   const made = within(attack.name === NEVER_LOADED ? CALL_MS : LOAD_MS, () => newCell(attack));
   // There is no cell, and so no call.
   if (!(made instanceof PythonCell)) return { ends: [made], changed: false, differences: [] };
@@ -98,10 +99,10 @@ function judge(attack: PythonAttack): Verdict {
   return { ends, changed, differences };
 }
 
-function newCell({ bundle, web }: PythonAttack): PythonCell {
+function newCell({ bundle, web }: ScriptAttack): PythonCell {
   return new PythonCell({
     engine,
-    folders: { '/skill': readFolder(join(PYTHON_DIR, bundle)) },
+    folders: { '/skill': readFolder(join(PYTHON.dir, bundle)) },
     ports: ports((code) => {
       throw new Error(`exit ${code}`);
     }),

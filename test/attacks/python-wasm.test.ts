@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ATTACK_POLICY } from '../../attacks/runner/policy.ts';
 import { PYTHON_ATTACKS } from '../../attacks/runner/python-expectations.ts';
 import { runAttacks, type AttackRow } from '../../attacks/runner/run-attacks.ts';
-import { PYTHON_DIR } from '../../attacks/runner/run-python.ts';
+import { PYTHON } from '../../attacks/runner/run-script.ts';
 import { WASM_ATTACKS } from '../../attacks/wasm/corpus.ts';
 import { findNode } from '../../src/cell/node/node-binary.ts';
 import { createRuntime, type RuntimeOptions } from '../../src/runtime.ts';
@@ -47,7 +47,7 @@ async function runCorpus(options: RuntimeOptions, controls: boolean): Promise<Ro
 
 it('has a bundle for every attack and an attack for every bundle', async () => {
   const bundles = new Set(PYTHON_ATTACKS.map(({ bundle }) => bundle));
-  expect([...bundles].sort()).toEqual((await readdir(PYTHON_DIR)).sort());
+  expect([...bundles].sort()).toEqual((await readdir(PYTHON.dir)).sort());
   const all = [...NAMES, ...WASM_ATTACKS.map(({ name }) => name)];
   expect(new Set(all).size).toBe(all.length);
 });

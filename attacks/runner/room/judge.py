@@ -14,7 +14,7 @@ class Run:
         leak = os.open(order["params"]["secret_file"], os.O_RDONLY)
 
         os.set_inheritable(leak, True)
-        command = ["/opt/node", "/room/naive_wasm.mjs"] if order.get("node") else ["/usr/bin/python3", "-I", "-S", "/room/naive_harness.py"]
+        command = ["/opt/node", "--no-warnings", "/room/" + order.get("harness", "naive_wasm.mjs")] if order.get("node") else ["/usr/bin/python3", "-I", "-S", "/room/naive_harness.py"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         env = {"HOST_SECRET": order["secret"]}
         self.child = subprocess.Popen(command, preexec_fn=lambda: os.dup2(guest.fileno(), 3), close_fds=False, cwd="/skill", env=env, **pipes)

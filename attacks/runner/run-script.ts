@@ -1,5 +1,5 @@
 /**
- * Runs the attacks on Python in Wasm.
+ * Runs the attacks by scripts in Wasm: Python and JavaScript.
  *
  * @module
  */
@@ -8,22 +8,40 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Outcome } from '../../src/outcome.ts';
 import { finishRow, type AttackRow, type BenignCall, type Execute, type Finding } from './attack-row.ts';
-import { runPythonControl } from './control.ts';
+import { runScriptControl } from './control.ts';
 import { successIn } from './outcome-view.ts';
 import { ATTACKS_DIR } from './places.ts';
-import type { PythonAttack } from './python-expectations.ts';
+import type { ScriptAttack } from './script-attack.ts';
 import { startWeb, type Web } from './scene.ts';
 import { openSetting, type Setting } from './setting.ts';
 
-export const PYTHON_DIR: string = join(ATTACKS_DIR, 'python-wasm');
-const BENIGN: BenignCall = {
-  dir: join(ATTACKS_DIR, 'runner', 'benign'),
-  params: { a: 2, b: 40 },
-  answer: '{"sum":42}',
-  execution: 'wasm',
+/** The attacks of one language. */
+export interface Corpus {
+  /** Where their bundles are. */
+  dir: string;
+  benign: BenignCall;
+  /** The program of the control room that calls them. */
+  harness?: string;
+}
+
+export const PYTHON: Corpus = {
+  dir: join(ATTACKS_DIR, 'python-wasm'),
+  benign: benignIn('benign'),
 };
 
-export interface PythonRun {
+export const JAVASCRIPT: Corpus = {
+  dir: join(ATTACKS_DIR, 'js-wasm'),
+  benign: benignIn('benign_js'),
+  harness: 'naive_js.mjs',
+};
+
+function benignIn(folder: string): BenignCall {
+  const dir = join(ATTACKS_DIR, 'runner', folder);
+  return { dir, params: { a: 2, b: 40 }, answer: '{"sum":42}', execution: 'wasm' };
+}
+
+export interface ScriptRun {
+  corpus: Corpus;
   secret: string;
   execute: Execute;
   /** Whether each attack is also shown to work without the wall. */
@@ -31,19 +49,20 @@ export interface PythonRun {
 }
 
 /** An attack with the host around it. */
-export interface PythonStage {
+export interface ScriptStage {
   setting: Setting;
+  corpus: Corpus;
   bundleDir: string;
   /** Of the web server; 0: there is none. */
   webPort: number;
   links: Record<string, string>;
 }
 
-export async function runPythonAttack(attack: PythonAttack, run: PythonRun): Promise<AttackRow> {
+export async function runScriptAttack(attack: ScriptAttack, run: ScriptRun): Promise<AttackRow> {
   await using setting = await openSetting(run.secret, attack.name);
   const web = attack.web ? await startWeb(setting) : undefined;
   try {
-    const stage = await prepare(attack, setting, web);
+    const stage = await prepare(attack, { setting, web, corpus: run.corpus });
     const control = run.controls ? await controlOf(attack, stage) : { none: 'Not run.' };
     const outcomes = await callJailed(attack, stage, run.execute);
     const harm = [
@@ -53,18 +72,24 @@ export async function runPythonAttack(attack: PythonAttack, run: PythonRun): Pro
     const description = attack.description ?? (await describe(stage.bundleDir));
     const outcome = outcomes.at(-1)!;
     const finding = { name: attack.name, description, control, outcome, harm, expected: attack };
-    return await finishRow(finding, run.execute, BENIGN);
+    return await finishRow(finding, run.execute, run.corpus.benign);
   } finally {
     await web?.stop();
   }
 }
 
-async function prepare(attack: PythonAttack, setting: Setting, web: Web | undefined): Promise<PythonStage> {
+interface Place {
+  setting: Setting;
+  web: Web | undefined;
+  corpus: Corpus;
+}
+
+async function prepare(attack: ScriptAttack, { setting, web, corpus }: Place): Promise<ScriptStage> {
   const links: Record<string, string> = attack.link ? { link: setting.params.secret_file } : {};
   for (const [name, target] of Object.entries(links)) await symlink(target, join(setting.workspace, name));
-  const written = join(PYTHON_DIR, attack.bundle);
+  const written = join(corpus.dir, attack.bundle);
   const bundleDir = web ? await withRule(written, join(setting.dir, 'attack'), web.port) : written;
-  return { setting, bundleDir, webPort: web?.port ?? 0, links };
+  return { setting, corpus, bundleDir, webPort: web?.port ?? 0, links };
 }
 
 /** The bundle with a rule for the open part of the server, whose port nobody knew before. */
@@ -78,13 +103,13 @@ async function withRule(from: string, to: string, port: number): Promise<string>
 }
 
 function controlOf(
-  attack: PythonAttack,
-  stage: PythonStage,
+  attack: ScriptAttack,
+  stage: ScriptStage,
 ): Promise<Finding['control']> | Finding['control'] {
-  return 'none' in attack.control ? attack.control : runPythonControl(attack, stage, attack.control.judge);
+  return 'none' in attack.control ? attack.control : runScriptControl(attack, stage, attack.control.judge);
 }
 
-async function callJailed(attack: PythonAttack, stage: PythonStage, execute: Execute): Promise<Outcome[]> {
+async function callJailed(attack: ScriptAttack, stage: ScriptStage, execute: Execute): Promise<Outcome[]> {
   const { setting, webPort, bundleDir } = stage;
   const options = { timeout: attack.timeout, workspace: setting.workspace };
   const outcomes: Outcome[] = [];

@@ -1,0 +1,4 @@
+/** Ends the process. */
+export async function execute(params) {
+  process.exit(0);
+}

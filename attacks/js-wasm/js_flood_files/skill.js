@@ -1,0 +1,6 @@
+/** Asks for files without end. */
+import { stat } from 'skillcell:fs';
+
+export async function execute(params) {
+  for (;;) await stat('/skill/skill.js');
+}

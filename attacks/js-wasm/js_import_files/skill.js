@@ -1,0 +1,33 @@
+/** Imports files of the host by every kind of name. */
+async function tryAll(names, isGood) {
+  const found = [];
+  for (const name of names) {
+    try {
+      const made = await import(name);
+      if (isGood(made)) found.push(name);
+    } catch {}
+  }
+  return { succeeded: found.length > 0, evidence: found.join() };
+}
+
+export async function execute(params) {
+  const { secret_file: file } = params;
+  const names = [
+    file,
+    `file://${file}`,
+    `..${file}`,
+    `../..${file}`,
+    `./../../..${file}`,
+    `/skill/../..${file}`,
+    `/proc/self/root${file}`,
+  ];
+  const others = [
+    '/etc/passwd',
+    '/engine/engine.wasm',
+    '/code/js/cell/main.js',
+    '/artifact/sources.json',
+    '/opt/node',
+  ];
+  const own = await import('./skill.js');
+  return tryAll([...names, ...others, '/mnt/bundle/skill.js'], (made) => made !== own);
+}

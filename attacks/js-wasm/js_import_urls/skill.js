@@ -1,0 +1,29 @@
+/** Imports code from URLs. */
+async function tryAll(names, isGood) {
+  const found = [];
+  for (const name of names) {
+    try {
+      const made = await import(name);
+      if (isGood(made)) found.push(name);
+    } catch {}
+  }
+  return { succeeded: found.length > 0, evidence: found.join() };
+}
+
+export async function execute(params) {
+  const code = 'export default 1';
+  return tryAll(
+    [
+      `data:text/javascript,${code}`,
+      `data:text/javascript;base64,${btoaOf(code)}`,
+      'http://127.0.0.1/x.js',
+      'blob:x',
+      'node:test',
+    ],
+    () => true,
+  );
+}
+
+function btoaOf(text) {
+  return text === 'export default 1' ? 'ZXhwb3J0IGRlZmF1bHQgMQ==' : '';
+}

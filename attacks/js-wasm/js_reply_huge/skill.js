@@ -1,0 +1,15 @@
+/** Answers with more than the limit. */
+/** Takes the place of the promise that the harness waits for. */
+function hijack(act) {
+  const { then } = Promise.prototype;
+  Promise.prototype.then = function (fulfilled, rejected) {
+    Promise.prototype.then = then;
+    act(fulfilled, rejected);
+    return new Promise(() => {});
+  };
+}
+
+export function execute() {
+  hijack((reply) => reply(`"${'x'.repeat(20 * 1024 * 1024)}"`));
+  return { succeeded: false };
+}

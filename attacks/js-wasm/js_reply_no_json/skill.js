@@ -1,0 +1,15 @@
+/** Answers with what is no JSON. */
+/** Takes the place of the promise that the harness waits for. */
+function hijack(act) {
+  const { then } = Promise.prototype;
+  Promise.prototype.then = function (fulfilled, rejected) {
+    Promise.prototype.then = then;
+    act(fulfilled, rejected);
+    return new Promise(() => {});
+  };
+}
+
+export function execute() {
+  hijack((reply) => reply('{"a":'));
+  return { succeeded: false };
+}

@@ -1,0 +1,15 @@
+/** Answers with a key that changes the prototype. */
+/** Takes the place of the promise that the harness waits for. */
+function hijack(act) {
+  const { then } = Promise.prototype;
+  Promise.prototype.then = function (fulfilled, rejected) {
+    Promise.prototype.then = then;
+    act(fulfilled, rejected);
+    return new Promise(() => {});
+  };
+}
+
+export function execute() {
+  hijack((reply) => reply('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'));
+  return { succeeded: false };
+}

@@ -1,0 +1,4 @@
+/** Never ends. */
+export async function execute(params) {
+  for (;;);
+}

@@ -1,0 +1,4 @@
+/** Never ends while it is loaded. */
+for (;;);
+
+export function execute() {}

@@ -1,0 +1,4 @@
+/** Fails while it is loaded. */
+throw new Error('hostile');
+
+export function execute() {}

@@ -1,0 +1,4 @@
+/** Throws nothing. */
+export async function execute(params) {
+  throw null;
+}

@@ -1,0 +1,4 @@
+/** Waits for ever while it is loaded. */
+await new Promise(() => {});
+
+export function execute() {}

@@ -1,0 +1,4 @@
+/** Adds two numbers. */
+export function execute({ a, b }) {
+  return { sum: a + b };
+}
