@@ -11,7 +11,7 @@ import { formatDenials } from './denials/table.ts';
 import { ROOT, runTool } from './steps.ts';
 
 const DOCUMENT = join(ROOT, 'docs', 'denials.md');
-const MARKED = /(?<=<!-- denials -->\n)[^]*(?=\n<!-- \/denials -->)/;
+const MARKED = /<!-- denials -->[^]*<!-- \/denials -->/;
 
 const { rows, harm } = await runDenials();
 const table = formatDenials(rows);
@@ -29,7 +29,7 @@ if (process.argv.includes('--write')) {
   const text = readFileSync(DOCUMENT, 'utf8');
   writeFileSync(
     DOCUMENT,
-    text.replace(MARKED, () => `\n${table}\n`),
+    text.replace(MARKED, () => `<!-- denials -->\n\n${table}\n\n<!-- /denials -->`),
   );
   runTool('oxfmt', [DOCUMENT]);
 }

@@ -11,7 +11,7 @@ export type Op =
   | { op: 'fetch'; method: string; url: string }
   | { op: 'environment'; name: string }
   | {
-      op: 'write' | 'spawn' | 'sleep' | 'spin' | 'memory' | 'output' | 'threads' | 'scratch';
+      op: 'write' | 'spawn' | 'sleep' | 'spin' | 'memory' | 'output' | 'crowd' | 'scratch';
     };
 
 /** What is around the cell. */
@@ -31,6 +31,8 @@ export interface Act {
   op: (place: Place) => Op;
   /** In milliseconds; absent: what the manifest says. */
   timeout?: number;
+  /** Added to those of the manifest. */
+  limits?: Record<string, unknown>;
 }
 
 const request =
@@ -84,12 +86,17 @@ export const ACTS: readonly Act[] = [
   { name: 'compute for ever', answer: 'resource_exceeded cpu', op: () => ({ op: 'spin' }) },
   { name: 'take 1 GiB of memory', answer: 'resource_exceeded memory', op: () => ({ op: 'memory' }) },
   { name: 'return 8 MiB', answer: 'resource_exceeded output', op: () => ({ op: 'output' }) },
-  { name: 'start 100 threads', answer: 'resource_exceeded processes', op: () => ({ op: 'threads' }) },
+  {
+    name: 'start more programs than declared',
+    answer: 'resource_exceeded processes',
+    op: () => ({ op: 'crowd' }),
+    limits: { processes: 4 },
+  },
   { name: 'write 64 MiB to /tmp', answer: 'resource_exceeded scratch', op: () => ({ op: 'scratch' }) },
 ];
 
-/** One manifest for all acts: whatever it grants, none of them is granted. */
-export function manifestFor({ port }: Place): Record<string, unknown> {
+/** One manifest for nearly all acts: whatever it grants, none of them is granted. */
+export function manifestFor({ port }: Place, { limits = {} }: Act): Record<string, unknown> {
   const rule = { port, scheme: 'http', methods: ['GET'], paths: ['/open/*'] };
   return {
     version: '1.0.0',
@@ -101,7 +108,7 @@ export function manifestFor({ port }: Place): Record<string, unknown> {
         { host: 'private.test', ...rule },
       ],
     },
-    limits: { timeout: '60s', cpu: '1s', memory: '256MiB', output: '1MiB', scratch: '4MiB' },
+    limits: { timeout: '60s', cpu: '1s', memory: '256MiB', output: '1MiB', scratch: '4MiB', ...limits },
   };
 }
 

@@ -58,7 +58,7 @@ const COMMANDS = {
 const NO_MEANS = {
   environment: 'a component is handed all its variables at once; it cannot ask for one',
   spawn: 'WASI has no processes',
-  threads: 'WASI has no threads',
+  crowd: 'WASI has no processes',
   scratch: 'a component has no scratch space',
 } as const;
 

@@ -26,26 +26,48 @@ export interface Column {
   program: (op: Op) => Program;
 }
 
-const SOURCE = readFileSync(join(import.meta.dirname, 'skill.py'), 'utf8');
+const sourceOf = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
+const [PYTHON, JAVASCRIPT] = [sourceOf('skill.py'), sourceOf('skill.js')];
+const NO_PROCESSES = 'a Wasm cell has no processes, and a manifest that declares some does not run there';
 const WITHOUT_JAIL: RuntimeOptions = { jail: { bwrap: '/nonexistent' } };
 
 function pythonFor(op: Op): Program {
-  return { entry: 'skill.py', content: SOURCE, params: { ...op } };
+  return { entry: 'skill.py', content: PYTHON, params: { ...op } };
 }
 
-/** Its interpreter has no threads: the first one fails, and no limit is there to be exceeded. */
 function pythonWasmFor(op: Op): Program {
-  return op.op === 'threads' ? { none: 'Python in Wasm has neither threads nor processes' } : pythonFor(op);
+  return op.op === 'crowd' ? { none: NO_PROCESSES } : pythonFor(op);
+}
+
+function javaScriptFor(op: Op): Program {
+  return { entry: 'skill.js', content: JAVASCRIPT, params: { ...op } };
+}
+
+const NOT_IN_QUICKJS: Readonly<Record<string, string>> = {
+  write: 'this engine has no means to write files',
+  spawn: NO_PROCESSES,
+  crowd: NO_PROCESSES,
+  scratch: 'this engine has no scratch space',
+};
+
+function quickJsFor(op: Op): Program {
+  const none = NOT_IN_QUICKJS[op.op];
+  return none === undefined ? javaScriptFor(op) : { none };
 }
 
 const python = { engine: 'python', mode: 'subprocess', program: pythonFor } as const;
 const pythonWasm = { engine: 'python-wasm', mode: 'wasm', program: pythonWasmFor } as const;
+const node = { engine: 'node', mode: 'subprocess', program: javaScriptFor } as const;
+const jsWasm = { engine: 'js-wasm', mode: 'wasm', program: quickJsFor } as const;
 const component = { engine: 'component', mode: 'wasm', program: componentFor } as const;
 
 export const COLUMNS: readonly Column[] = [
   { title: 'python, jail', wall: 'jail', options: {}, ...python },
+  { title: 'node, jail', wall: 'jail', options: {}, ...node },
   { title: 'python-wasm, jail', wall: 'jail', options: {}, ...pythonWasm },
   { title: 'python-wasm, process', wall: 'process', options: WITHOUT_JAIL, ...pythonWasm },
+  { title: 'js-wasm, jail', wall: 'jail', options: {}, ...jsWasm },
+  { title: 'js-wasm, process', wall: 'process', options: WITHOUT_JAIL, ...jsWasm },
   { title: 'component, jail', wall: 'jail', options: {}, ...component },
   { title: 'component, process', wall: 'process', options: WITHOUT_JAIL, ...component },
 ];

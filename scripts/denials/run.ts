@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { Outcome } from '../../src/outcome.ts';
 import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
 import { createRuntime, type Runtime } from '../../src/runtime.ts';
-import { ACTS, manifestFor, type Act, type Place } from './acts.ts';
+import { ACTS, manifestFor, type Act, type Op, type Place } from './acts.ts';
 import { COLUMNS, type Column } from './engines.ts';
 
 export interface Cell {
@@ -82,16 +82,15 @@ async function perform(act: Act, column: Column, stage: Stage & { runtime: Runti
   const op = act.op(stage.place);
   const program = column.program(op);
   if ('none' in program) return { answer: 'n/a', why: program.none };
-  const slug = `${column.engine}_${op.op}_${'method' in op ? op.method.toLowerCase() : 'act'}`.replaceAll(
-    '-',
-    '_',
-  );
-  const bundle = join(stage.folder, program.entry === 'skill.py' ? 'acts' : slug);
+  // One folder for a source that holds all acts, and one for each component.
+  const isShared = typeof program.content === 'string' && act.limits === undefined;
+  const folder = isShared ? program.entry.replace('.', '_') : `${column.engine}_${slugOf(op)}`;
+  const bundle = join(stage.folder, folder);
   const manifest = {
     name: 'denials/acts',
     execution: ['subprocess', 'wasm'],
     entry: program.entry,
-    ...manifestFor(stage.place),
+    ...manifestFor(stage.place, act),
   };
   await mkdir(bundle, { recursive: true });
   await writeFile(join(bundle, 'manifest.yaml'), JSON.stringify(manifest));
@@ -103,6 +102,10 @@ async function perform(act: Act, column: Column, stage: Stage & { runtime: Runti
     ...(act.timeout === undefined ? {} : { timeout: act.timeout }),
   });
   return judge(outcome, column);
+}
+
+function slugOf(op: Op): string {
+  return op.op === 'fetch' ? `act_fetch_${op.method.toLowerCase()}` : `act_${op.op}`;
 }
 
 function judge(outcome: Outcome, { engine, wall }: Column): Cell {
