@@ -27,6 +27,7 @@ const NATIVE_SUITES = [
   'test/cli/**',
   'test/attacks/**',
   'test/bench/**',
+  'test/denials/**',
   'test/readme/**',
 ];
 
