@@ -17,7 +17,7 @@ const NAMES = JS_ATTACKS.map(({ name }) => name);
 /** What asks the host for something, looks for it, or goes beyond a limit; the rest never leaves the engine. */
 const AT_THE_WALL = JS_ATTACKS.filter(
   ({ name, codes }) =>
-    /^js_(?:import|walk|eval|read|reply)/.test(name) ||
+    /^js_(?:import|walk|read)/.test(name) ||
     codes.some((code) => code === 'capability_denied' || code === 'resource_exceeded'),
 ).map(({ name }) => name);
 const RUN_MS = 300_000;

@@ -21,13 +21,7 @@ export async function execute(params) {
     `/skill/../..${file}`,
     `/proc/self/root${file}`,
   ];
-  const others = [
-    '/etc/passwd',
-    '/engine/engine.wasm',
-    '/code/js/cell/main.js',
-    '/artifact/sources.json',
-    '/opt/node',
-  ];
+  const others = ['/etc/passwd', '/engine/engine.wasm', '/code/js/cell/main.js', '/artifact/sources.json'];
   const own = await import('./skill.js');
   return tryAll([...names, ...others, '/mnt/bundle/skill.js'], (made) => made !== own);
 }
