@@ -49,6 +49,12 @@ const spellings = group(
         proxied(`GET http://127.0.0.1:${port}/#127.0.0.1:${web} HTTP/1.1`, web, 'Host: a'),
       BY_PROXY,
     ],
+    nul_host: [
+      'Ends the other host with a zero byte, in front of the granted one.',
+      ({ web, forbidden: port }) =>
+        proxied(`GET http://127.0.0.1:${port}\u0000.127.0.0.1:${web}/ HTTP/1.1`, web),
+      { ...BY_PROXY, control: { none: 'It takes a proxy that hands its text to C.' } },
+    ],
     fields_of_host: [
       'Asks the broker for hosts that no library would write.',
       ({ web, forbidden: port }) => ({
