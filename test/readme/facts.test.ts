@@ -6,7 +6,9 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { NAME_ATTACKS } from '../../attacks/network/name-attacks.ts';
 import { NETWORK_ATTACKS } from '../../attacks/runner/run-network.ts';
+import { JS_ATTACKS } from '../../attacks/runner/js-expectations.ts';
 import { PYTHON_ATTACKS } from '../../attacks/runner/python-expectations.ts';
+import { TRUST_ATTACKS } from '../../attacks/trust/corpus.ts';
 import { WASM_ATTACKS } from '../../attacks/wasm/corpus.ts';
 import { EXIT_CODES } from '../../src/errors.ts';
 import { formatDuration, formatSize } from '../../src/manifest/units.ts';
@@ -64,6 +66,14 @@ describe('SECURITY.md', () => {
     expect(NETWORK_ATTACKS.length + NAME_ATTACKS.length).toBeGreaterThan(Number(claimed));
   });
 
+  test.each([
+    ['attacks on JavaScript in Wasm', JS_ATTACKS],
+    ['attacks on what comes before a call', TRUST_ATTACKS],
+  ])('does not claim more %s than there are', (what, attacks) => {
+    const claimed = new RegExp(`more than (\\d+) ${what}`).exec(readDocument('SECURITY.md'))?.[1];
+    expect(attacks.length).toBeGreaterThan(Number(claimed));
+  });
+
   test('names attacks that exist', () => {
     const rows = tableUnder(readDocument('SECURITY.md'), 'What stops what');
     const named = rows.flatMap((row) => (row.at(-1) ?? '').split(/, */)).filter(Boolean);
@@ -74,6 +84,8 @@ describe('SECURITY.md', () => {
   test.each([
     ['What stops what in Wasm', WASM_ATTACKS],
     ['What stops what for Python in Wasm', PYTHON_ATTACKS],
+    ['What stops what for JavaScript in Wasm', JS_ATTACKS],
+    ['What stops what before a call', TRUST_ATTACKS],
     ['What stops what at the gateway', [...NETWORK_ATTACKS, ...NAME_ATTACKS]],
   ])('names attacks that exist: %s', (title, attacks) => {
     const rows = tableUnder(readDocument('SECURITY.md'), title);
