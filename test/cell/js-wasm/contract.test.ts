@@ -152,6 +152,12 @@ describe('failures', () => {
     else expect(error.detail).toMatchObject({ type });
   });
 
+  test('an error with a long text is cut, not lost', async () => {
+    const { error } = await bench.fail(bench.skillThat('throw new RangeError("€".repeat(1e5))'));
+    expect(error).toMatchObject({ code: 'skill_error', detail: { type: 'RangeError' } });
+    expect(error.message).toContain('€€€');
+  });
+
   test('a rejection that is handled later in the same turn is none', async () => {
     const skill = bench.skill(`
       export async function execute() {

@@ -16,7 +16,7 @@ const LIMIT_NAMES: Readonly<Record<string, string>> = {
   memory: 'memory',
   host_calls: 'host_calls',
 };
-const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_ERROR_BYTES = 256 * 1024;
 const OUT_OF_MEMORY = /^(?:InternalError|RangeError)$/;
 
 interface ReplyContext {
