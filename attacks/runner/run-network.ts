@@ -29,13 +29,19 @@ export interface NetworkRun {
   runtime?: RuntimeOptions;
   /** Only these attacks. */
   names?: readonly string[] | undefined;
+  /** Instead of those of the corpus. */
+  attacks?: readonly NetworkAttack[];
   onRow?: (row: AttackRow) => void;
   /** False leaves out the runs without a gateway. */
   controls?: boolean;
 }
 
-export function networkAttacksOf({ mode, names }: Pick<NetworkRun, 'mode' | 'names'>): NetworkAttack[] {
-  return NETWORK_ATTACKS.filter(({ modes, name }) => modes.includes(mode) && (names?.includes(name) ?? true));
+export function networkAttacksOf({
+  mode,
+  names,
+  attacks = NETWORK_ATTACKS,
+}: Pick<NetworkRun, 'mode' | 'names' | 'attacks'>): NetworkAttack[] {
+  return attacks.filter(({ modes, name }) => modes.includes(mode) && (names?.includes(name) ?? true));
 }
 
 export async function runNetworkAttacks(run: NetworkRun): Promise<AttackRow[]> {

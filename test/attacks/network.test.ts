@@ -7,7 +7,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NetworkMode } from '../../attacks/network/attack.ts';
+import { group, page, type NetworkMode } from '../../attacks/network/attack.ts';
 import { NAME_ATTACKS } from '../../attacks/network/name-attacks.ts';
 import { NETWORK_ATTACKS, networkAttacksOf, runNetworkAttacks } from '../../attacks/runner/run-network.ts';
 import type { AttackRow } from '../../attacks/runner/run-attacks.ts';
@@ -23,6 +23,22 @@ afterAll(() => rm(home, { recursive: true, force: true }));
 it('is one of many, each with a name of its own', () => {
   const names = [...NETWORK_ATTACKS, ...NAME_ATTACKS].map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
+});
+
+describe('the runner', () => {
+  it('sees what reached a server, and an answer that is not the one it must be', async () => {
+    const headers = { 'X-Injected': 'a header that the gateway has no reason to stop' };
+    const attacks = group(
+      { codes: ['capability_denied'], modes: ['subprocess'] },
+      { fine: ['Sends a header.', page('/open/harmless', { headers })] },
+    );
+    const names = ['net_fine'];
+    const rows = await runNetworkAttacks({ mode: 'subprocess', attacks, names, runtime: { home } });
+    expect(rows).toMatchObject([{ name: 'net_fine', control: 'works', stopped: false, code: 'ok' }]);
+    expect(rows[0]?.evidence).toContain('the secret is in the outcome');
+    expect(rows[0]?.evidence).toContain('got an injected header');
+    expect(rows[0]?.unexpected).toBe('answered ok instead of capability_denied');
+  });
 });
 
 describe.each<[NetworkMode, boolean]>([
