@@ -21,26 +21,21 @@ export function describePlan(plan: Plan): string {
 }
 
 function grantLines(plan: Plan): string[] {
-  const { grant } = plan;
+  const { grant, wall, engine } = plan;
+  if (wall.name === 'none') return ['everything that you can do: nothing stands between'];
+  const hasScratch = !['component', 'js-wasm'].includes(engine.name);
   const lines = [
-    ...ownPlace(plan),
+    hasScratch ? 'read the bundle, write scratch space in /tmp' : 'read the bundle',
     ...grant.filesystem.map((path) => `${path.access} ${path.host} (as ${path.guest})`),
     ...grant.network.map((rule) => `connect to ${rule.host}`),
     ...Object.keys(grant.env).map((name) => `read the variable ${name}`),
     ...(grant.secrets ?? []).map(
       ({ name, hosts }) => `send the secret ${name} to ${hosts.join(', ')}, without seeing it`,
     ),
-    `see the variables of every cell: ${Object.keys(plan.engine.fixedEnv(grant)).join(', ') || 'none'}`,
+    `see the variables of every cell: ${Object.keys(engine.fixedEnv(grant)).join(', ') || 'none'}`,
     grant.limits.processes > 0 ? `start ${grant.limits.processes} processes` : 'start no process',
   ];
   return [...lines, ...grant.withheld.map((one) => `withheld: ${one.declared} (${one.reason})`)];
-}
-
-/** Where it may do as it likes. */
-function ownPlace({ wall, engine }: Plan): string[] {
-  if (wall.name === 'none') return ['everything that you can do: nothing stands between'];
-  const hasScratch = !['component', 'js-wasm'].includes(engine.name);
-  return [hasScratch ? 'read the bundle, write scratch space in /tmp' : 'read the bundle'];
 }
 
 function enforcementRows({ enforces, grant }: Plan): string[][] {
