@@ -41,6 +41,7 @@ export type { ExplainedCapability } from './policy/explain-grant.ts';
 export { findPolicy } from './policy/find-policy.ts';
 export { capabilitySet } from './load/capability-set.ts';
 export { printable } from './cell/printable.ts';
+export { shellWord } from './manifest/quote.ts';
 export { packageRoot, packageVersion } from './package-root.ts';
 export { formatDuration, formatSize, parseDuration, parseSize } from './manifest/units.ts';
 export { DEFAULT_POLICY, parsePolicy } from './policy/operator.ts';

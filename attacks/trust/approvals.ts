@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { spawn } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -16,14 +15,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Outcome } from '../../src/outcome.ts';
 import { capabilitySet } from '../../src/load/capability-set.ts';
-import { packageRoot } from '../../src/package-root.ts';
 import { findPolicy, POLICY_FILE } from '../../src/policy/find-policy.ts';
-import { SkillError } from '../../src/errors.ts';
+import { asUser, CONTROL } from '../runner/identities.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
 import { callsPython, importsCode } from './careless.ts';
+import { runCommand } from './command.ts';
 import { asOutcome, HARMLESS, type TrustStage } from './stage.ts';
 
 const ASK = 'skills: [{ match: trust/*, decision: ask }]';
@@ -56,6 +54,28 @@ async function renameApproved(stage: TrustStage): Promise<Outcome> {
   });
   stage.write(stage.stranger, { code: HARMLESS, manifest: { version: '1.0.1' } });
   return stage.call(stage.stranger, { policy: ASK });
+}
+
+/** The folder of the attacker ends up in a command that people are told to give. */
+async function pasteFix(stage: TrustStage): Promise<Outcome> {
+  const folder = join(stage.dir, "x; echo planted; '; echo planted; '");
+  stage.write(folder);
+  const outcome = await stage.call(folder, { policy: ASK });
+  const command = outcome.ok ? '' : outcome.error.fix.slice(outcome.error.fix.indexOf('skillcell approve'));
+  stage.seen.push(runsPlanted(`skillcell approve ${folder}`));
+  const evidence = runsPlanted(command);
+  return evidence === undefined ? outcome : asOutcome(() => ({ succeeded: true, evidence }));
+}
+
+/** What a shell makes of a command; the word "planted" on a line of its own is the output of a program. */
+function runsPlanted(command: string): string | undefined {
+  const { stdout } = spawnSync('/bin/sh', ['-c', command.replace(/^skillcell approve/, 'true')], {
+    ...asUser(CONTROL),
+    env: {},
+    encoding: 'utf8',
+    timeout: 5000,
+  });
+  return stdout.includes('planted') ? 'a shell runs what the name of the folder says' : undefined;
 }
 
 const FORGER = `import os
@@ -96,24 +116,9 @@ const mountsWorkspace: Careless = async ({ stranger, dir }) => {
 };
 
 /** A yes that no person said. */
-async function pipe(stage: TrustStage, args: string[], typed: string): Promise<Outcome> {
-  const policy = join(stage.dir, 'policy.yaml');
-  writeFileSync(policy, ASK);
+function pipe(stage: TrustStage, args: string[]): Promise<Outcome> {
   stage.write(stage.stranger);
-  const command = [join(packageRoot(), 'bin', 'skillcell.js'), ...args, stage.stranger];
-  if (args[0] === 'run') command.push('--policy', policy, '--params', '{}');
-  const child = spawn(process.execPath, command, {
-    cwd: stage.project,
-    env: { PATH: process.env['PATH'], SKILLCELL_HOME: stage.home, NO_COLOR: '1' },
-    stdio: ['pipe', 'ignore', 'pipe'],
-  });
-  child.stdin.on('error', () => undefined).end(typed);
-  const [said] = await Promise.all([text(child.stderr), once(child, 'close')]);
-  const code = /error\[(usage|approval_required)\]/.exec(said)?.[1] as 'usage' | undefined;
-  return asOutcome(() => {
-    if (code === undefined) return { succeeded: true, evidence: said.slice(-200) };
-    throw new SkillError(code, said.slice(0, 300).replaceAll('\n', ' '), { fix: '' });
-  });
+  return runCommand(stage, { args, policy: ASK, typed: 'y\ny\n' });
 }
 
 const believesInput = { none: 'Whoever reads the answer from stdin takes it for a yes.' };
@@ -170,16 +175,21 @@ export const APPROVAL_ATTACKS: readonly TrustAttack[] = [
         stage.call(stage.write(stage.stranger), { policy: ASK, runtime: { askPerson: async () => false } }),
       control: (stage) => importsCode(stage),
     },
+    approval_by_copied_command: {
+      description: 'Lies in a folder whose name is a program for whoever copies the command from a message.',
+      attempt: pasteFix,
+      control: ({ seen }) => seen[0],
+    },
     approval_piped_to_run: {
       description: 'Has a yes piped into a call.',
-      attempt: (stage) => pipe(stage, ['run'], 'y\ny\n'),
+      attempt: (stage) => pipe(stage, ['run']),
       control: believesInput,
     },
   }),
   ...group(['usage'], {
     approval_piped: {
       description: 'Has a yes piped into the question.',
-      attempt: (stage) => pipe(stage, ['approve'], 'y\ny\n'),
+      attempt: (stage) => pipe(stage, ['approve']),
       control: believesInput,
     },
     policy_in_bundle: planted({

@@ -6,6 +6,7 @@
 import type { Outcome } from '../../src/outcome.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
 import { importsCode } from './careless.ts';
+import { runCommand } from './command.ts';
 import { asOutcome, HARMLESS, type TrustCall, type TrustStage } from './stage.ts';
 
 /** A loader that does what the manifest or the caller says. */
@@ -70,6 +71,16 @@ export const MODE_ATTACKS: readonly TrustAttack[] = [
     in_process_against_policy: {
       description: 'Has its caller vouch for it where the operator demands a cell.',
       attempt: unasked('in_process', { trustRemoteCode: true, policy: MINIMUM }),
+      control: IMPORTS,
+    },
+    in_process_by_variable: {
+      description:
+        'Finds a variable of the environment that vouches for it, where the operator demands a cell.',
+      attempt: (stage) => {
+        stage.write(stage.stranger, { manifest: IN_PROCESS });
+        const env = { SKILLCELL_TRUST_REMOTE_CODE: '1' };
+        return runCommand(stage, { args: ['run'], policy: MINIMUM, env });
+      },
       control: IMPORTS,
     },
     in_process_isolated: {

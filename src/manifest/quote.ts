@@ -37,3 +37,8 @@ function formatPart(part: PropertyKey, first: boolean): string {
   if (!/^[\w$-]{1,80}$/.test(key)) return `[${quote(key)}]`;
   return first ? key : `.${key}`;
 }
+
+/** A path for a command line that people copy: plain as it is, else quoted so that a shell takes it for one word. */
+export function shellWord(path: string): string {
+  return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -6,6 +6,7 @@
  */
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
+import { shellWord } from '../manifest/quote.ts';
 import type { Approvals, ApprovalState } from './approvals.ts';
 import { describeCapabilities } from './plain-words.ts';
 import { publisherOf, type Publisher } from './publishers.ts';
@@ -95,7 +96,7 @@ function unapproved(bundle: Bundle, state: ApprovalState): SkillError {
       ? `it changed since it was approved${diff.length > 0 ? `: ${diff.join('; ')}` : ' (its files, not what it asks for)'}`
       : 'nobody has approved it yet';
   return new SkillError('approval_required', `The skill "${name}" has to be approved by a person: ${why}`, {
-    fix: `Look at what it asks for and approve it on a terminal: skillcell approve ${bundle.sourceDir}`,
+    fix: `Look at what it asks for and approve it on a terminal: skillcell approve ${shellWord(bundle.sourceDir)}`,
     detail: { skill: name, digest: bundle.digest, diff },
   });
 }

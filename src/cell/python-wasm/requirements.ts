@@ -8,6 +8,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Bundle } from '../../load/bundle.ts';
+import { shellWord } from '../../manifest/quote.ts';
 import type { Interpreter } from '../python/interpreter.ts';
 import { installWheels, requirementsOfBundle } from '../python/requirements.ts';
 import { nativeCodeIn } from './native-code.ts';
@@ -46,7 +47,7 @@ export function wasmEnvironment(options: WasmEnvironmentOptions): WasmEnvironmen
   if (reason !== undefined) return { refusal: `${reason}; the modes subprocess and container can run them` };
   const list = requirements.join(', ');
   return {
-    refusal: `its requirements (${list}) are not installed for Wasm, which "skillcell install ${options.bundle.sourceDir}" does`,
+    refusal: `its requirements (${list}) are not installed for Wasm, which \`skillcell install ${shellWord(options.bundle.sourceDir)}\` does`,
   };
 }
 

@@ -12,6 +12,7 @@ import { SkillError } from '../../errors.ts';
 import type { Bundle } from '../../load/bundle.ts';
 import { requirementsOf } from '../../load/requirements.ts';
 import { requirementProblem } from '../../manifest/names.ts';
+import { shellWord } from '../../manifest/quote.ts';
 import type { Interpreter } from './interpreter.ts';
 import { makeReadable } from '../readable.ts';
 
@@ -35,7 +36,7 @@ export function environmentFor(options: EnvironmentOptions): string | undefined 
     'skill_unavailable',
     `The requirements are not installed: ${requirements.join(', ')}`,
     {
-      fix: `Install them once: skillcell install "${options.bundle.sourceDir}"`,
+      fix: `Install them once: skillcell install ${shellWord(options.bundle.sourceDir)}`,
       detail: { requirements },
     },
   );

@@ -10,6 +10,7 @@ import {
   isGoodEd25519,
   makeKeyPair,
   parseSignatures,
+  shellWord,
   SkillError,
   signedBytes,
   signLock,
@@ -90,7 +91,7 @@ function lockOf({ bundle }: Skill): { dir: string; lock: Buffer } {
     'usage',
     `The skill "${bundle.manifest.name}" has no skill.lock, which is what is signed`,
     {
-      fix: `Make one first: skillcell lock ${bundle.sourceDir}`,
+      fix: `Make one first: skillcell lock ${shellWord(bundle.sourceDir)}`,
     },
   );
 }

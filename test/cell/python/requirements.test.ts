@@ -50,7 +50,7 @@ describe('an environment', () => {
   it('that is not installed says how to install it', () => {
     const error = errorOf(() => environmentFor(optionsFor('pyyaml')));
     expect(error).toMatchObject({ code: 'skill_unavailable', detail: { requirements: ['pyyaml'] } });
-    expect(error.fix).toBe('Install them once: skillcell install "/skills/test/skill"');
+    expect(error.fix).toBe('Install them once: skillcell install /skills/test/skill');
   });
 
   it('is found after it was installed, and made once', async () => {

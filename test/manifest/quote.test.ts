@@ -1,0 +1,23 @@
+import { execFileSync } from 'node:child_process';
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { shellWord } from '../../src/manifest/quote.ts';
+
+it('leaves plain paths as they are', () => {
+  expect(shellWord('/home/me/skills/text_tools/word-stats.v2')).toBe(
+    '/home/me/skills/text_tools/word-stats.v2',
+  );
+});
+
+it('is one word for a shell, whatever the path has in it', () => {
+  const odd = fc.string({ unit: fc.constantFrom(...'\'"$`\\;&|<>()*?~# \n!{}ab/') });
+  fc.assert(
+    fc.property(odd, (path) => {
+      const printed = execFileSync('/bin/sh', ['-c', `printf '%s\\0' ${shellWord(path)}`], {
+        encoding: 'utf8',
+      });
+      expect(printed).toBe(`${path}\0`);
+    }),
+    { numRuns: 60 },
+  );
+});
