@@ -11,6 +11,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -95,6 +96,7 @@ async function forgeInCell(stage: TrustStage, workspace: (home: string) => strin
   // As where cells have the id of the user, who may write there.
   chmodSync(home, 0o755);
   chmodSync(join(home, 'approvals'), 0o777);
+  chmodSync(join(home, '..'), 0o777);
   const manifest = {
     execution: 'subprocess',
     entry: 'skill.py',
@@ -111,6 +113,7 @@ async function forgeInCell(stage: TrustStage, workspace: (home: string) => strin
 /** A loader that opens the workspace opens the approvals in it. */
 const mountsWorkspace: Careless = async ({ stranger, dir }) => {
   const home = join(dir, 'work', 'home');
+  rmSync(join(home, 'approvals', 'forged.json'), { force: true });
   await callsPython(stranger, { workspace: home });
   return readdirSync(join(home, 'approvals'))[0];
 };

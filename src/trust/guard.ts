@@ -111,7 +111,9 @@ function plain(value: unknown): unknown {
   if (typeof value === 'object')
     return new Map(Object.entries(value).map(([key, item]) => [plainText(key), plain(item)]));
   const number = numberIn(value);
-  return Number.isNaN(number) ? plainText(String(value as string | number | boolean)) : String(number);
+  return Number.isNaN(number)
+    ? plainText(typeof value === 'string' ? value : JSON.stringify(value))
+    : String(number);
 }
 
 /** Without what cannot be seen, and letters that only look different as one. */
