@@ -178,9 +178,9 @@ export class PythonZygote implements Zygote {
 function introduce(stream: Duplex | Readable | undefined, role: 'c' | 'l', id: Buffer): Promise<void> {
   const socket = stream as Socket;
   return new Promise((resolve, reject) => {
-    socket.once('error', reject);
+    // For good: a zygote that ends now breaks the write below, and an error that nobody hears ends the host.
+    socket.on('error', reject);
     socket.once('connect', () => {
-      socket.off('error', reject);
       socket.write(Buffer.concat([Buffer.from(role), id]));
       resolve();
     });
