@@ -104,7 +104,7 @@ function wasmJobs({ execute, controls = true }: RunOptions, secret: string, beni
 function trustJobs({ execute }: RunOptions, secret: string, home: string): Job[] {
   return TRUST_ATTACKS.map((attack) => ({
     name: attack.name,
-    run: () => runTrustAttack(attack, { home, secret, execute, benign: BENIGN }),
+    run: () => runTrustAttack(attack, { home, secret, execute, benign: JAVASCRIPT.benign }),
   }));
 }
 
