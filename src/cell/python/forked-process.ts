@@ -12,8 +12,11 @@ import type { Cgroup } from '../jail/cgroup/cgroup.ts';
 import { Meter } from '../jail/meter.ts';
 import { startWatchdog } from '../jail/watchdog.ts';
 
-/** How long a zygote may take to end a child before it is ended with all of them. */
-const ZYGOTE_GRACE_MS = 250;
+/**
+ * How long a zygote may take to end a child before it is ended with all of them. It does so at once, unless the machine
+ * is overloaded: then the other children must not pay for it.
+ */
+const ZYGOTE_GRACE_MS = 3000;
 
 export interface ForkedProcessOptions {
   channel: Socket;
