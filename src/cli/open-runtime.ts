@@ -3,20 +3,16 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
 import {
   createRuntime,
-  findPolicy,
   parseDuration,
-  parsePolicy,
   parseSize,
-  SkillError,
   type ExecuteOptions,
   type Mode,
-  type OperatorPolicy,
   type Runtime,
 } from '../index.ts';
 import { personAtTerminal } from './person.ts';
+import { policyInForce } from './policy-in-force.ts';
 
 /** Where no command line can be changed, such as in a CI job. */
 const TRUST_VARIABLE = 'SKILLCELL_TRUST_REMOTE_CODE';
@@ -34,15 +30,17 @@ export interface PlanFlags {
 
 export interface OpenOptions {
   policy?: string;
+  /** False where nothing runs and nothing is granted: then no policy can stand in the way. */
+  needsPolicy?: boolean;
   keepContent?: boolean;
 }
 
 export function openRuntime(options: OpenOptions = {}): Runtime {
-  const policy = options.policy ?? findPolicy(process.cwd());
+  const policy = options.needsPolicy === false ? undefined : policyInForce(options.policy);
   return createRuntime({
     caller: 'cli',
     pool: { size: 0 },
-    ...(policy === undefined ? {} : { policy: readPolicy(policy) }),
+    ...(policy ? { policy } : {}),
     ...personAtTerminal(),
     audit: { keepContent: options.keepContent ?? false },
     ...(process.stderr.isTTY ? { onProgress: (text) => void process.stderr.write(`${text}\n`) } : {}),
@@ -60,23 +58,4 @@ export function executeOptions(flags: PlanFlags): ExecuteOptions {
     ...(flags.memory === undefined ? {} : { memory: parseSize(flags.memory) }),
     ...(flags.workspace === undefined ? {} : { workspace: flags.workspace }),
   };
-}
-
-function readPolicy(file: string): OperatorPolicy {
-  return parsePolicy(readText(file, 'policy file'), { file });
-}
-
-export function readText(file: string, what: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new SkillError(
-      'usage',
-      `Cannot read the ${what} "${file}": ${error instanceof Error ? error.message : ''}`,
-      {
-        fix: 'Check the path.',
-        cause: error,
-      },
-    );
-  }
 }

@@ -54,4 +54,13 @@ function addPolicy(program: Command, done: Done): void {
       const { policyExplain } = await import('./commands/policy.ts');
       done(await policyExplain(skill, options));
     });
+  policy
+    .command('trust')
+    .argument('[file]', 'policy file (default: the nearest skillcell.policy.yaml upwards)')
+    .description('let a policy that is found here give skills more than the defaults, as it is now')
+    .addHelpText('after', example('policy trust'))
+    .action(async (file: string | undefined) => {
+      const { policyTrust } = await import('./commands/policy.ts');
+      done(policyTrust(file));
+    });
 }

@@ -43,7 +43,13 @@ export interface ModeChoice {
   fallback?: string;
 }
 
-const STRENGTH: Record<Mode, number> = { in_process: 0, subprocess: 1, container: 1, wasm: 2 };
+/** How much stands between a skill and the host. */
+export const STRENGTH: Readonly<Record<Mode, number>> = {
+  in_process: 0,
+  subprocess: 1,
+  container: 1,
+  wasm: 2,
+};
 
 /** Chooses the candidate, or says exactly what stands in the way. */
 export function chooseMode(given: ModeInput): ModeChoice {

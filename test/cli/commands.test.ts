@@ -25,6 +25,7 @@ const COMMANDS = [
   ['sign'],
   ['verify'],
   ['policy', 'explain'],
+  ['policy', 'trust'],
   ['audit', 'list'],
   ['audit', 'show'],
   ['audit', 'verify'],

@@ -161,6 +161,35 @@ describe('the policy file', () => {
     expect(replaceable.stderr).toContain('others may replace it');
   });
 
+  test('that gives more than the defaults is taken once a person trusts it, as it is then', async () => {
+    const project = join(folder, 'cloned');
+    mkdirSync(project);
+    const file = join(project, 'skillcell.policy.yaml');
+    const touched = join(project, 'the-command-ran');
+    const name = 'TEST_PLANTED_SECRET';
+    const dir = writeSkill(folder, {
+      source: SOURCE,
+      manifest: {
+        capabilities: { network: [{ host: '127.0.0.1', port: 1, scheme: 'http' }] },
+        env_vars: { [name]: { required: false, secret: true, hosts: ['127.0.0.1'] } },
+      },
+    });
+    writeFileSync(file, `secrets: [{ command: [/usr/bin/touch, ${touched}] }]\n`);
+    const call = ['run', dir, '--params', '{}'];
+    const refused = await run(call, { cwd: project });
+    expect(refused).toMatchObject({ code: 5, stdout: '' });
+    expect(refused.stderr).toContain('"secrets"');
+    expect(refused.stderr).toContain('skillcell policy trust');
+    expect(existsSync(touched)).toBe(false);
+    expect((await run(['list'], { cwd: project })).code).toBe(5);
+    expect((await run(['policy', 'trust'], { cwd: project })).stdout).toContain('secrets');
+    await run(call, { cwd: project });
+    expect(existsSync(touched)).toBe(true);
+    writeFileSync(file, 'network: { allow_private: ["127.0.0.1"] }\n');
+    expect((await run(call, { cwd: project })).code).toBe(5);
+    expect((await run([...call, '--policy', file], { cwd: project })).code).toBe(0);
+  });
+
   test('explain prints for every capability what was declared, allowed, approved and granted', async () => {
     const dir = writeSkill(folder, {
       source: SOURCE,

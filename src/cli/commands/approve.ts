@@ -15,7 +15,7 @@ export interface ApproveFlags {
 }
 
 export async function approve(ref: string, flags: ApproveFlags): Promise<number> {
-  await using runtime = openRuntime();
+  await using runtime = openRuntime({ needsPolicy: false });
   const { bundle } = await runtime.load(ref);
   const { name } = bundle.manifest;
   if (flags.revoke) {

@@ -15,7 +15,7 @@ export interface AuditListFlags {
 }
 
 export async function auditList(flags: Partial<AuditListFlags>): Promise<number> {
-  await using runtime = openRuntime();
+  await using runtime = openRuntime({ needsPolicy: false });
   const receipts = runtime.audit.list({
     limit: countOf(flags.limit ?? '20'),
     ...(flags.skill === undefined ? {} : { skill: flags.skill }),
@@ -28,7 +28,7 @@ export async function auditList(flags: Partial<AuditListFlags>): Promise<number>
 }
 
 export async function auditShow(id: string): Promise<number> {
-  await using runtime = openRuntime();
+  await using runtime = openRuntime({ needsPolicy: false });
   const found = runtime.audit.show(id);
   if (!found) {
     throw new SkillError('usage', `There is no receipt of a call "${id}"`, {
@@ -41,7 +41,7 @@ export async function auditShow(id: string): Promise<number> {
 
 /** Exit code 1 when the chain is broken: scripts watch it. */
 export async function auditVerify(flags: { head?: string }): Promise<number> {
-  await using runtime = openRuntime();
+  await using runtime = openRuntime({ needsPolicy: false });
   const { ok, count, head, brokenAt, reason } = runtime.audit.verify(
     flags.head === undefined ? {} : { rememberedHead: flags.head },
   );

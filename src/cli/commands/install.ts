@@ -7,7 +7,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { printLine, printNote, printWarning } from '../output.ts';
 
 export async function install(ref: string): Promise<number> {
-  await using runtime = openRuntime();
+  await using runtime = openRuntime({ needsPolicy: false });
   if (process.stderr.isTTY) printNote('Installing; requirements can take a while …');
   const { bundle } = await runtime.install(ref);
   for (const warning of bundle.warnings) printWarning(warning);

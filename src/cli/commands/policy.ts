@@ -1,11 +1,12 @@
 /**
- * `skillcell policy explain`
+ * `skillcell policy explain` and `skillcell policy trust`
  *
  * @module
  */
 import { printable } from '../../index.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { printLine, printResult, table } from '../output.ts';
+import { trustPolicy } from '../policy-in-force.ts';
 
 export async function policyExplain(ref: string, flags: PlanFlags & { json?: boolean }): Promise<number> {
   await using runtime = openRuntime(flags);
@@ -26,5 +27,13 @@ export async function policyExplain(ref: string, flags: PlanFlags & { json?: boo
       ...cells.map((row) => row.map(printable)),
     ]),
   );
+  return 0;
+}
+
+export function policyTrust(file: string | undefined): number {
+  const { file: trusted, keys } = trustPolicy(file);
+  const more =
+    keys.length > 0 ? `It gives more than the defaults: ${keys.join(', ')}.` : 'It only takes away.';
+  printLine(`Trusted ${trusted}, as it is now. ${more}`);
   return 0;
 }

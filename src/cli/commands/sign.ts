@@ -17,8 +17,9 @@ import {
   type Signature,
   type Skill,
 } from '../../index.ts';
-import { openRuntime, readText } from '../open-runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 import { printLine } from '../output.ts';
+import { readText } from '../read-text.ts';
 
 export interface SignFlags {
   key?: string;
@@ -28,7 +29,7 @@ export interface SignFlags {
 }
 
 export async function sign(ref: string, flags: SignFlags): Promise<number> {
-  await using runtime = openRuntime();
+  await using runtime = openRuntime({ needsPolicy: false });
   const { dir, lock } = lockOf(await runtime.load(ref));
   if (flags.payload !== undefined) {
     writeFileSync(flags.payload, signedBytes(lock));

@@ -7,7 +7,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { printLine, printWarning } from '../output.ts';
 
 export async function validate(ref: string): Promise<number> {
-  await using runtime = openRuntime();
+  await using runtime = openRuntime({ needsPolicy: false });
   const { bundle } = await runtime.load(ref);
   for (const warning of bundle.warnings) printWarning(warning);
   printLine(`${bundle.manifest.name} ${bundle.manifest.version} is valid (${bundle.lock}, ${bundle.digest})`);
