@@ -143,7 +143,8 @@ def dawdle(params):
             held += 1
         except OSError:
             pass
-    return {"succeeded": held == len(peers), "evidence": "%d still open" % held}
+    # On a busy machine even a careless proxy loses some.
+    return {"succeeded": held > len(peers) // 2, "evidence": "%d still open" % held}
 
 
 def bomb(params):
