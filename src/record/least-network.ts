@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { globCovers, usualPort } from '../broker/gateway/rules.ts';
+import { usualPort } from '../broker/gateway/rules.ts';
+import { starMatches } from '../manifest/star-pattern.ts';
 import type { NetworkRule } from '../manifest/manifest.ts';
 import { hostProblem, urlPathProblem } from '../manifest/places.ts';
 import { hostCovers } from '../policy/patterns.ts';
@@ -71,7 +72,7 @@ function narrowed(
 /** Patterns that are declared already are kept as far as they were needed. */
 function pathsFor(paths: string[], patterns: string[] = []): string[] {
   const found = paths.map(
-    (path) => patterns.find((pattern) => globCovers(pattern, path)) ?? generalised(path),
+    (path) => patterns.find((pattern) => starMatches(pattern, path)) ?? generalised(path),
   );
   const all = unique(found);
   return all.length > MOST_PATHS ? [`${commonFolder(all)}*`] : all;

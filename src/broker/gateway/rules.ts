@@ -4,6 +4,7 @@
  * @module
  */
 import type { NetworkRule } from '../../manifest/manifest.ts';
+import { starMatches } from '../../manifest/star-pattern.ts';
 import { hostCovers } from '../../policy/patterns.ts';
 
 export type Scheme = NonNullable<NetworkRule['scheme']>;
@@ -40,7 +41,7 @@ function coversServer(rule: NetworkRule, host: string, port: number): boolean {
 }
 
 function isCovered(path: string, patterns: string[] = []): boolean {
-  return patterns.some((pattern) => globCovers(pattern, path));
+  return patterns.some((pattern) => starMatches(pattern, path));
 }
 
 /** A path as it is sent, and as servers may read it that decode it before they look for `..`. */
@@ -68,20 +69,4 @@ function withoutDots(path: string): string {
     else if (segment !== '.') kept.push(segment);
   }
   return kept[0] === '' ? kept.join('/') : `/${kept.join('/')}`;
-}
-
-/** `*` stands for any text. Walked without backtracking: the earliest place of each part is as good as any. */
-export function globCovers(pattern: string, path: string): boolean {
-  const parts = pattern.split('*');
-  const [first = '', last = ''] = [parts[0], parts.at(-1)];
-  if (parts.length === 1) return path === pattern;
-  if (!path.startsWith(first) || !path.endsWith(last) || path.length < first.length + last.length)
-    return false;
-  let at = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = path.indexOf(part, at);
-    if (found < 0 || found + part.length > path.length - last.length) return false;
-    at = found + part.length;
-  }
-  return true;
 }
