@@ -118,7 +118,8 @@ function runtimeOptions({ seen, value, names, ca }: RuntimeSettings): RuntimeOpt
   return {
     policy,
     secrets: () => value,
-    network: { lookup, ca: [ca], timeoutMs: 1500, limits },
+    // Even if a check failed, no packet could leave this machine.
+    network: { localAddress: '127.0.0.1', lookup, ca: [ca], timeoutMs: 1500, limits },
     audit: false,
   };
 }

@@ -12,7 +12,14 @@ import type { Grant } from '../../policy/grant.ts';
 import type { Records } from '../records.ts';
 import type { ByteFilter, CellSecrets } from '../secrets/contract.ts';
 import { Checks, type Lookup } from './checks.ts';
-import { fillRequest, pinnedTo, sendRequest, type Answer, type SendOptions } from './exchange.ts';
+import {
+  fillRequest,
+  leavingFrom,
+  pinnedTo,
+  sendRequest,
+  type Answer,
+  type SendOptions,
+} from './exchange.ts';
 import { asRefusal } from './failures.ts';
 import { Budget, type GatewayLimits } from './limits.ts';
 import { shown, type HttpRequest } from './request.ts';
@@ -25,6 +32,8 @@ export interface EgressOptions {
   /** Certificates (PEM) of those who vouch for servers; absent: whom Node trusts. */
   ca?: string[] | undefined;
   limits?: Partial<GatewayLimits> | undefined;
+  /** The host's own address that connections leave from. From a loopback address none leaves the machine. */
+  localAddress?: string | undefined;
 }
 
 export interface HttpResponse {
@@ -79,8 +88,9 @@ export class Egress {
       this.budget.spend(body.length);
       const filled = fillRequest(request, body, this.#secrets);
       this.checks.noteUse(shown(request));
-      const { ca } = this.#options;
-      const sent = await sendRequest(filled, { addresses, timeoutMs: this.timeoutMs, ca, ...this.#open() });
+      const { ca, localAddress } = this.#options;
+      const { timeoutMs } = this;
+      const sent = await sendRequest(filled, { addresses, timeoutMs, ca, localAddress, ...this.#open() });
       return this.#describe(sent, leave);
     } catch (error) {
       leave();
@@ -97,6 +107,7 @@ export class Egress {
       host: addresses.length === 1 ? host : 'pinned',
       port,
       lookup: pinnedTo(addresses),
+      ...leavingFrom(this.#options.localAddress),
       noDelay: true,
     });
     const signal = this.#signal();

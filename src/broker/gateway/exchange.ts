@@ -39,6 +39,7 @@ export interface SendOptions {
   agents: { http: HttpAgent; https: HttpsAgent };
   /** Who vouches for servers; absent: whom Node trusts. */
   ca?: string[] | undefined;
+  localAddress?: string | undefined;
 }
 
 /** A request as it goes on the wire. Checks and records have seen it with placeholders instead of values. */
@@ -131,6 +132,7 @@ function open({ request, head, content, fresh }: Outgoing, options: SendOptions)
       ...(isSocketRequest(url) ? { connection: 'Upgrade', upgrade: 'websocket' } : {}),
     },
     lookup: pinnedTo(options.addresses),
+    ...leavingFrom(options.localAddress),
     timeout: options.timeoutMs,
     agent: isAlone ? false : agent,
     rejectUnauthorized: true,
@@ -155,4 +157,8 @@ export function pinnedTo(addresses: string[]): LookupFunction {
     if (options.all) done(null, found);
     else done(null, first.address, first.family);
   };
+}
+
+export function leavingFrom(localAddress: string | undefined): { localAddress?: string } {
+  return localAddress === undefined ? {} : { localAddress };
 }
