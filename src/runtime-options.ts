@@ -40,6 +40,8 @@ export interface RuntimeOptions {
 }
 
 export interface ExecuteOptions extends PlanOptions {
+  /** Who makes this call, for the receipt and the guards; absent: the caller of the runtime. */
+  caller?: string;
   signal?: AbortSignal;
   /** `false` returns a failed outcome instead of throwing. */
   reject?: boolean;

@@ -78,14 +78,8 @@ export class Runtime implements AsyncDisposable {
       home,
       cwd: resolve(options.cwd ?? process.cwd()),
     };
-    const { caller = 'library', guard, askPerson } = options;
-    this.#gatekeeper = new Gatekeeper({
-      policy: this.#policy,
-      places: this.#places,
-      caller,
-      guard,
-      askPerson,
-    });
+    const { guard, askPerson } = options;
+    this.#gatekeeper = new Gatekeeper({ policy: this.#policy, places: this.#places, guard, askPerson });
     const store = createStore({ home, groupId: Machine.cellGroup(options.jail) });
     this.#machine = new Machine({
       home,
@@ -110,7 +104,7 @@ export class Runtime implements AsyncDisposable {
     writeReceipt(outcome, {
       log: this.#auditLog(),
       keepContent: this.#options.audit !== false && this.#options.audit?.keepContent === true,
-      caller: this.#options.caller ?? 'library',
+      caller: this.#callerOf(options),
       startedAt,
       params: scrub(params),
       bundle: skill?.bundle,
@@ -268,7 +262,8 @@ export class Runtime implements AsyncDisposable {
       assertFits(skill, params);
       const plan = await this.plan(skill, options);
       facts.plan = plan;
-      decision = await this.#gatekeeper.guard(skill.bundle, params, plan.grant);
+      const caller = this.#callerOf(options);
+      decision = await this.#gatekeeper.guard(skill.bundle, { params, grant: plan.grant, caller });
       const { grant, values } = await this.#resolveSecrets(skill, plan);
       facts.plan = { ...plan, grant };
       scrub = scrubberFor(values);
@@ -281,6 +276,10 @@ export class Runtime implements AsyncDisposable {
       const outcome = describeOutcome(facts, () => raise(thrown));
       return { ...facts, scrub, digests, decision, outcome: scrubOutcome(outcome, scrub) };
     }
+  }
+
+  #callerOf({ caller = this.#options.caller ?? 'library' }: ExecuteOptions): string {
+    return caller;
   }
 
   /** Values are looked up for each call: they may change, and they are kept nowhere. */

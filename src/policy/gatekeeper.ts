@@ -17,10 +17,16 @@ import type { OperatorPolicy } from './operator.ts';
 export interface GatekeeperOptions {
   policy: OperatorPolicy;
   places: SkillPlaces;
-  /** Who calls. */
-  caller: string;
   guard?: Guard | undefined;
   askPerson?: AskPerson | undefined;
+}
+
+/** What somebody wants to call a skill with. */
+export interface ProposedCall {
+  params: unknown;
+  grant: Grant;
+  /** Who calls. */
+  caller: string;
 }
 
 export class Gatekeeper {
@@ -40,11 +46,11 @@ export class Gatekeeper {
   }
 
   /** Returns when it may be called with these parameters; undefined when nobody has a say in that. */
-  async guard(bundle: Bundle, params: unknown, grant: Grant): Promise<GuardAnswer | undefined> {
-    const { policy, guard: own, askPerson, caller } = this.#options;
+  async guard(bundle: Bundle, call: ProposedCall): Promise<GuardAnswer | undefined> {
+    const { policy, guard: own, askPerson } = this.#options;
     const { guard: rules = [] } = policy;
     if (rules.length === 0 && !own) return undefined;
-    return guardCall({ bundle, params, caller, grant }, { rules, own, askPerson });
+    return guardCall({ bundle, ...call }, { rules, own, askPerson });
   }
 
   /** How a skill stands, for people. */
