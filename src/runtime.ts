@@ -33,7 +33,7 @@ import {
   type LoadDeps,
   type LoadOptions,
 } from './load/load-bundle.ts';
-import type { SkillPlaces } from './load/locate.ts';
+import { registriesOf, type SkillPlaces } from './load/locate.ts';
 import { assertFits } from './load/params.ts';
 import { compileSkill, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
@@ -189,6 +189,11 @@ export class Runtime implements AsyncDisposable {
 
   list(): BundleLocation[] {
     return listSkills(this.#places);
+  }
+
+  /** The folders that `list` looks into; any of them may not exist. */
+  get registries(): string[] {
+    return registriesOf(this.#places);
   }
 
   /** Writes `skill.lock` beside the manifest and returns its path. */

@@ -60,7 +60,8 @@ export function installedDir(home: string): string {
   return join(home, 'installed');
 }
 
-function registriesOf(places: SkillPlaces): string[] {
+/** The folders that hold skills; any of them may not exist. */
+export function registriesOf(places: SkillPlaces): string[] {
   return [places.bundledDir, join(places.cwd, 'skills'), installedDir(places.home)];
 }
 
