@@ -17,6 +17,7 @@ export type { InitOptions, Language } from './build/init-skill.ts';
 export { EXIT_CODES, SkillError, toSkillError } from './errors.ts';
 export type { ErrorBody, ErrorCode, LimitName } from './errors.ts';
 export type { CapabilityEvent, Execution, Failure, Mode, Outcome, Success, Usage } from './outcome.ts';
+export type { CallEvent, CallEventName, CallEvents, CallListener, RunningCall } from './calls/events.ts';
 export type { AuditLog, StoredReceipt, Verification } from './audit/log.ts';
 export type { Receipt } from './audit/receipt.ts';
 export type { PairReport } from './cell/machine.ts';

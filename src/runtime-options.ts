@@ -5,6 +5,7 @@
  */
 import type { EgressOptions } from './broker/gateway/egress.ts';
 import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
+import type { CallListener } from './calls/events.ts';
 import type { JailOptions } from './cell/jail/wall.ts';
 import type { PlanOptions } from './cell/plan.ts';
 import type { PoolOptions } from './cell/pool.ts';
@@ -23,7 +24,7 @@ export interface RuntimeOptions {
   jail?: JailOptions;
   /** `false` writes no receipts; `keepContent` stores params and results beside their digests. */
   audit?: false | { file?: string; keepContent?: boolean };
-  /** Who calls, for the receipt. */
+  /** Who calls, for guards and receipts; a call may say it itself. */
   caller?: string;
   /** Where values of declared variables come from. */
   env?: Record<string, string | undefined>;
@@ -42,7 +43,15 @@ export interface RuntimeOptions {
 export interface ExecuteOptions extends PlanOptions {
   /** Who makes this call, for the receipt and the guards; absent: the caller of the runtime. */
   caller?: string;
+  /** Aborting it ends the call and kills its cell. */
   signal?: AbortSignal;
+  /** Hears every event of this call alone. */
+  onEvent?: CallListener;
+  /**
+   * From a dispatcher that puts calls in a line: the call counts as made, waits for it, and gives it back at its end.
+   * If it is rejected, the call ends with that error.
+   */
+  turn?: Promise<Disposable>;
   /** `false` returns a failed outcome instead of throwing. */
   reject?: boolean;
 }

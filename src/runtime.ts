@@ -18,7 +18,10 @@ import { gatewayOpener } from './broker/gateway/cell-gateway.ts';
 import { resolveSecrets, type ResolvedSecrets } from './broker/secrets/resolve.ts';
 import { scrubberFor, scrubOutcome, type Scrub } from './broker/secrets/scrub.ts';
 import { secretProviders } from './broker/secrets/sources.ts';
-import { describeOutcome, type CallFacts } from './cell/describe.ts';
+import { Calls } from './calls/calls.ts';
+import type { CallEventName, CallListener, RunningCall } from './calls/events.ts';
+import type { LiveCall } from './calls/live-call.ts';
+import { describeOutcome, identity, type CallFacts } from './cell/describe.ts';
 import { judge } from './cell/judge.ts';
 import { Machine, type PairReport } from './cell/machine.ts';
 import { choose, planCall, type Plan, type PlanInput } from './cell/plan.ts';
@@ -64,6 +67,7 @@ export class Runtime implements AsyncDisposable {
   readonly #pool: Pool;
   readonly #loadDeps: LoadDeps;
   readonly #nextCallId = createCallIds();
+  readonly #calls = new Calls();
   /** Skills as they are called while their needs are recorded, with what may happen meanwhile. */
   readonly #observed = new WeakMap<Skill, Allowed>();
   #audit: AuditLog | undefined;
@@ -99,20 +103,17 @@ export class Runtime implements AsyncDisposable {
   ): Promise<Outcome>;
   execute(ref: string | Skill, params: unknown, options?: ExecuteOptions): Promise<Success>;
   async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
-    const startedAt = new Date();
-    const { outcome, skill, plan, scrub, digests, decision } = await this.#attempt(ref, params, options);
-    writeReceipt(outcome, {
-      log: this.#auditLog(),
-      keepContent: this.#options.audit !== false && this.#options.audit?.keepContent === true,
-      caller: this.#callerOf(options),
-      startedAt,
-      params: scrub(params),
-      bundle: skill?.bundle,
-      decision,
-      digests: digests ?? (() => digestCall(scrub(params), plan?.grant)),
-    });
-    if (outcome.ok || options.reject === false) return outcome;
-    throw SkillError.fromOutcome(outcome);
+    const call = this.#open(ref, options);
+    try {
+      const attempt = await this.#attempt(call, ref, { params, options });
+      this.#writeReceipt(call, params, attempt);
+      const { outcome } = attempt;
+      call.done(outcome);
+      if (outcome.ok || options.reject === false) return outcome;
+      throw SkillError.fromOutcome(outcome);
+    } finally {
+      call.leave();
+    }
   }
 
   /** `execute` that refuses every mode weaker than an OS jail. */
@@ -219,6 +220,16 @@ export class Runtime implements AsyncDisposable {
     return pairs;
   }
 
+  /** Calls that have been made and have not ended, oldest first. */
+  get running(): RunningCall[] {
+    return this.#calls.running;
+  }
+
+  /** Listens to all calls that are made from now on. The returned function ends it. */
+  on<Name extends CallEventName>(name: Name, listener: CallListener<Name>): () => void {
+    return this.#calls.on(name, listener);
+  }
+
   /** The log of receipts. */
   get audit(): AuditLog {
     const log = this.#auditLog();
@@ -251,40 +262,70 @@ export class Runtime implements AsyncDisposable {
     };
   }
 
-  /** The stages of a call. Whatever is thrown on the way becomes its outcome. */
-  async #attempt(ref: string | Skill, params: unknown, options: ExecuteOptions): Promise<Attempt> {
-    const facts: CallFacts = {
+  #open(ref: string | Skill, { caller, onEvent }: ExecuteOptions): LiveCall {
+    return this.#calls.open({
       id: this.#nextCallId(),
       ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
-    };
+      caller: caller ?? this.#options.caller ?? 'library',
+      onEvent,
+    });
+  }
+
+  #writeReceipt({ caller, startedAt }: LiveCall, params: unknown, attempt: Attempt): void {
+    const { outcome, skill, plan, scrub, digests, decision } = attempt;
+    const { audit } = this.#options;
+    writeReceipt(outcome, {
+      log: this.#auditLog(),
+      keepContent: audit !== false && audit?.keepContent === true,
+      caller,
+      startedAt,
+      params: scrub(params),
+      bundle: skill?.bundle,
+      decision,
+      digests: digests ?? (() => digestCall(scrub(params), plan?.grant)),
+    });
+  }
+
+  /** The stages of a call. Whatever is thrown on the way becomes its outcome. */
+  async #attempt(call: LiveCall, ref: string | Skill, { params, options }: Asked): Promise<Attempt> {
+    const facts: CallFacts = { id: call.id, ref: call.ref };
     let scrub: Scrub = (value) => value;
     let digests: Attempt['digests'];
     let decision: GuardAnswer | undefined;
+    let turn: Disposable | undefined;
     try {
+      if (options.turn) turn = await options.turn;
       const skill = typeof ref === 'string' ? await this.load(ref) : ref;
       facts.skill = skill;
       await this.#gatekeeper.admit(skill.bundle);
       assertFits(skill, params);
       const plan = await this.plan(skill, options);
       facts.plan = plan;
-      const caller = this.#callerOf(options);
-      decision = await this.#gatekeeper.guard(skill.bundle, { params, grant: plan.grant, caller });
+      decision = await this.#gatekeeper.guard(skill.bundle, {
+        params,
+        grant: plan.grant,
+        caller: call.caller,
+      });
       const { grant, values } = await this.#resolveSecrets(skill, plan);
       facts.plan = { ...plan, grant };
       scrub = scrubberFor(values);
       digests = digestMeanwhile(scrub(params), grant);
-      const report = await this.#pool.run(facts.plan, { params, signal: options.signal, secrets: values });
+      call.started(() => identity(facts), plan.choice.candidate);
+      const report = await this.#pool.run(facts.plan, {
+        params,
+        signal: options.signal,
+        secrets: values,
+        onLog: call.logListener(values.size > 0),
+      });
       facts.report = report;
       const outcome = describeOutcome(facts, () => judge(report, grant));
       return { ...facts, scrub, digests, decision, outcome: scrubOutcome(outcome, scrub) };
     } catch (thrown) {
       const outcome = describeOutcome(facts, () => raise(thrown));
       return { ...facts, scrub, digests, decision, outcome: scrubOutcome(outcome, scrub) };
+    } finally {
+      turn?.[Symbol.dispose]();
     }
-  }
-
-  #callerOf({ caller = this.#options.caller ?? 'library' }: ExecuteOptions): string {
-    return caller;
   }
 
   /** Values are looked up for each call: they may change, and they are kept nowhere. */
@@ -308,6 +349,12 @@ export class Runtime implements AsyncDisposable {
     this.#audit ??= openAuditLog({ file: audit.file ?? join(this.home, 'audit.db') });
     return this.#audit;
   }
+}
+
+/** What a call was made with. */
+interface Asked {
+  params: unknown;
+  options: ExecuteOptions;
 }
 
 interface Attempt extends CallFacts {

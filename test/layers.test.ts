@@ -15,6 +15,7 @@ const PIPELINE = [
   'policy',
   'cell',
   'broker',
+  'calls',
   'audit',
   'record',
   'runtime-options',

@@ -134,7 +134,12 @@ export interface Job {
   signal?: AbortSignal | undefined;
   /** Values by name, for the broker alone: nothing of them goes into a cell. */
   secrets?: ReadonlyMap<string, string> | undefined;
+  /** Hears what the skill prints while it runs, as far as it is kept. Absent: nobody listens. */
+  onLog?: ((chunk: Buffer) => void) | undefined;
 }
+
+/** What of a job is for the host alone. */
+export type JobExtras = Omit<Job, 'params' | 'signal'>;
 
 /** A warm process that forks cells, each in namespaces of its own. */
 export interface Zygote {

@@ -51,7 +51,7 @@ function misfits({ skill }: CallFacts, result: unknown): string[] {
   });
 }
 
-function identity({ skill, ref }: CallFacts): SkillIdentity {
+export function identity({ skill, ref }: CallFacts): SkillIdentity {
   if (!skill) return { name: ref, version: '', digest: '' };
   const { manifest, digest } = skill.bundle;
   return { name: manifest.name, version: manifest.version, digest };

@@ -14,6 +14,7 @@ export class LogCapture {
   #keptBytes = 0;
   #total = 0;
   readonly #onBytes: (total: number) => void;
+  #listener: ((chunk: Buffer) => void) | undefined;
 
   constructor(streams: Readable[], onBytes: (total: number) => void) {
     this.#onBytes = onBytes;
@@ -28,6 +29,12 @@ export class LogCapture {
     this.#keep(chunk);
     this.#total += chunk.length;
     this.#onBytes(this.#total);
+  }
+
+  /** Has everything that is kept heard as it comes, beginning with what there is already. */
+  listen(listener: (chunk: Buffer) => void): void {
+    for (const chunk of this.#kept) listener(chunk);
+    this.#listener = listener;
   }
 
   get totalBytes(): number {
@@ -55,5 +62,6 @@ export class LogCapture {
     const part = chunk.subarray(0, room);
     this.#kept.push(part);
     this.#keptBytes += part.length;
+    this.#listener?.(part);
   }
 }

@@ -15,6 +15,7 @@ import type {
   Explained,
   ExitInfo,
   GuestReply,
+  JobExtras,
 } from './contract.ts';
 import { encodeFrame, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
 import { asDenial, asError, asUse } from './guest-frames.ts';
@@ -96,10 +97,11 @@ export class Session implements Cell {
   async call(
     params: unknown,
     signal?: AbortSignal,
-    secrets: ReadonlyMap<string, string> = NO_SECRETS,
+    { secrets = NO_SECRETS, onLog }: JobExtras = {},
   ): Promise<CellReport> {
     const { process, grant, gateway } = this.#options;
     gateway?.arm(secrets);
+    if (onLog) this.#logs.listen(onLog);
     const began = performance.now();
     clearTimeout(this.#startDeadline);
     const deadline = setTimeout(() => process.kill('timeout'), grant.limits.timeout);

@@ -39,9 +39,9 @@ export class Standby implements CellSource {
     this.#touch();
   }
 
-  async call({ params, signal, secrets }: Job): Promise<CellReport> {
+  async call(job: Job): Promise<CellReport> {
     const session = (await this.#take()) ?? startCold(this.#place);
-    return session.call(params, signal, secrets);
+    return session.call(job.params, job.signal, job);
   }
 
   /** A cell for one call, or undefined when only a cold start remains. */
@@ -135,8 +135,8 @@ export class Standby implements CellSource {
 }
 
 /** One call without anything kept ready. */
-export function callOnce(place: NativePlace, { params, signal, secrets }: Job): Promise<CellReport> {
-  return startCold(place).call(params, signal, secrets);
+export function callOnce(place: NativePlace, job: Job): Promise<CellReport> {
+  return startCold(place).call(job.params, job.signal, job);
 }
 
 function startCold(place: NativePlace): Session {

@@ -13,6 +13,7 @@ import type {
   CellReport,
   ExitInfo,
   GuestReply,
+  JobExtras,
   KillReason,
   OpenBroker,
 } from './contract.ts';
@@ -93,7 +94,7 @@ export class WarmCell {
   async call(
     params: unknown,
     signal?: AbortSignal,
-    secrets: ReadonlyMap<string, string> = NO_SECRETS,
+    { secrets = NO_SECRETS, onLog }: JobExtras = {},
   ): Promise<CellReport> {
     const { process, grant } = this.#options;
     const began = performance.now();
@@ -105,6 +106,7 @@ export class WarmCell {
       observes: grant.observe !== undefined,
       end: (reason) => this.#end(reason),
     });
+    if (onLog) call.logs.listen(onLog);
     this.#call = call;
     const stopClock = this.#watchClock(signal);
     if (this.isDead) this.#settle(undefined);

@@ -53,7 +53,7 @@ export class WarmSet implements CellSource {
     const cell = this.#take() ?? (await this.#turn(signal)) ?? (signal?.aborted ? undefined : this.#start());
     if (!cell) return cancelled();
     try {
-      return await cell.call(job.params, signal, job.secrets);
+      return await cell.call(job.params, signal, job);
     } finally {
       this.#giveBack(cell);
     }
@@ -127,7 +127,7 @@ export class WarmSet implements CellSource {
 export async function callWarmOnce(place: WarmPlace, job: Job): Promise<CellReport> {
   const cell = startWarm(place);
   try {
-    return await cell.call(job.params, job.signal, job.secrets);
+    return await cell.call(job.params, job.signal, job);
   } finally {
     cell.close();
   }

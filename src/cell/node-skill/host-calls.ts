@@ -31,10 +31,10 @@ export class HostCalls {
     this.#home = home;
   }
 
-  async call(bundle: Bundle, grant: Grant, { params, signal }: Job): Promise<CellReport> {
+  async call(bundle: Bundle, grant: Grant, { params, signal, onLog }: Job): Promise<CellReport> {
     const entryPoint = await this.#entryPoint();
     this.#hook(bundle, entryPoint);
-    const log = new HostLog(grant.limits.output);
+    const log = new HostLog(grant.limits.output, onLog);
     const began = performance.now();
     const running = this.#logs.capture(log, () => run(bundle, entryPoint, structuredClone(params)));
     const ended = await Promise.race([running, aborted(signal)]);

@@ -14,12 +14,14 @@ type Printer = { write: Write };
 /** The log of one call, as far as its limit goes. */
 export class HostLog {
   readonly #limit: number;
+  readonly #listener: ((chunk: Buffer) => void) | undefined;
   readonly #decoder = new StringDecoder('utf8');
   #text = '';
   totalBytes = 0;
 
-  constructor(limit: number) {
+  constructor(limit: number, listener?: (chunk: Buffer) => void) {
     this.#limit = limit;
+    this.#listener = listener;
   }
 
   get text(): string {
@@ -31,6 +33,7 @@ export class HostLog {
     const kept = bytes.subarray(0, Math.max(0, this.#limit - this.totalBytes));
     this.totalBytes += bytes.length;
     this.#text += this.#decoder.write(kept);
+    this.#listener?.(kept);
   }
 }
 
