@@ -15,6 +15,7 @@ const PIPELINE = [
   'policy',
   'cell',
   'broker',
+  'dispatch',
   'calls',
   'audit',
   'record',

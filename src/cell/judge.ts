@@ -21,8 +21,7 @@ export interface Verdict {
 /** Returns the result, or throws what the call failed with. */
 export function judge(report: CellReport, grant: Grant): Verdict {
   const { reply, killReason } = report;
-  if (killReason === 'aborted')
-    throw skillError('The call was cancelled by its caller', 'Call it again.', { cancelled: true });
+  if (killReason === 'aborted') throw cancelled();
   if (killReason && killReason !== 'done' && killReason !== 'protocol')
     throw exceeded(killReason, grant.limits);
   if (reply === undefined) throw withoutReply(report, grant);
@@ -30,6 +29,11 @@ export function judge(report: CellReport, grant: Grant): Verdict {
   if (reply.kind === 'error') throw raised(reply, grant);
   if (report.resultBytes > grant.limits.output) throw exceeded('output', grant.limits);
   return { result: reply.value, warnings: reply.warnings };
+}
+
+/** The end of a call that its caller gave up. */
+export function cancelled(): SkillError {
+  return skillError('The call was cancelled by its caller', 'Call it again.', { cancelled: true });
 }
 
 function raised(reply: GuestReply & { kind: 'error' }, grant: Grant): SkillError {
