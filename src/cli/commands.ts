@@ -6,6 +6,7 @@
 import { Option, type Command } from 'commander';
 import { example, withPlanOptions, type Done } from './shared-options.ts';
 import type { BenchFlags } from './commands/bench.ts';
+import { addAgents } from './agent-commands.ts';
 import { addTrust } from './trust-commands.ts';
 
 const LANGUAGES = ['rust', 'go', 'c', 'typescript', 'python'];
@@ -17,6 +18,7 @@ export function addCommands(program: Command, done: Done): void {
   addAuthoring(program, done);
   addChanging(program, done);
   addTrust(program, done);
+  addAgents(program, done);
   addAudit(program, done);
   addChecks(program, done);
 }

@@ -1,0 +1,42 @@
+/**
+ * The commands by which agents reach skills.
+ *
+ * @module
+ */
+import { Option, type Command } from 'commander';
+import type { McpFlags } from './commands/mcp.ts';
+import { example, withPlanOptions, type Done } from './shared-options.ts';
+
+const CLIENTS = ['claude', 'cursor', 'vscode'];
+
+export function addAgents(program: Command, done: Done): void {
+  withPlanOptions(program.command('mcp'))
+    .description(
+      'offer the skills as tools to an agent (Model Context Protocol), on standard input and output',
+    )
+    .option('--http <port>', 'over HTTP instead, at http://127.0.0.1:<port>/mcp')
+    .option('--host <address>', 'address to listen on; one that others can reach needs a token')
+    .option('--allow-host <name>', 'a name by which clients call this machine; may be repeated', collected)
+    .option('--token-file <file>', 'file with the token that clients must send (or SKILLCELL_MCP_TOKEN)')
+    .option('--project <dir>', 'folder whose skills and policy count (default: where it is started)')
+    .option(
+      '--search-over <n>',
+      'with more skills than this, list a search tool instead of all (default: 40)',
+    )
+    .option('--keep-content', 'store parameters and results in the receipts, not only their digests')
+    .addOption(
+      new Option('--print-config <client>', 'print the entry for the settings of a client, and stop').choices(
+        CLIENTS,
+      ),
+    )
+    .addHelpText('after', example('mcp --print-config claude'))
+    .action(async (options: McpFlags) => {
+      const { mcp } = await import('./commands/mcp.ts');
+      done(await mcp(options));
+    });
+}
+
+/** For an option that may be given several times. */
+function collected(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}

@@ -1,0 +1,114 @@
+/**
+ * The skills that clients get to see, read and verified ahead of their calls.
+ *
+ * @module
+ */
+import { SkillError, type BundleLocation, type Runtime, type Skill } from '../index.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { toolFor, type SkillTool } from './tool.ts';
+
+export interface CatalogEntry {
+  skill: Skill;
+  tool: SkillTool;
+}
+
+/** By the name of the tool, in the order of the names. */
+export type Entries = ReadonlyMap<string, CatalogEntry>;
+
+export interface CatalogOptions {
+  runtime: Runtime;
+  /** Names that no skill may have. */
+  reserved: ReadonlySet<string>;
+  /** Gets a sentence for each skill that is left out. */
+  onProblem: (text: string) => void;
+}
+
+interface Loaded {
+  fingerprint: string;
+  skill: Skill | undefined;
+}
+
+export class Catalog {
+  readonly #options: CatalogOptions;
+  /** By folder: what has not changed is not read again. */
+  readonly #loaded = new Map<string, Loaded>();
+  #entries: Promise<Entries> | undefined;
+
+  constructor(options: CatalogOptions) {
+    this.#options = options;
+  }
+
+  entries(): Promise<Entries> {
+    this.#entries ??= this.#load();
+    return this.#entries;
+  }
+
+  /** Reads what changed; true when clients would see a difference. */
+  async reload(): Promise<boolean> {
+    const before = await this.entries();
+    const next = await this.#load();
+    this.#entries = Promise.resolve(next);
+    return shapeOf(before) !== shapeOf(next);
+  }
+
+  async #load(): Promise<Entries> {
+    const locations = this.#options.runtime.list();
+    this.#forget(new Set(locations.map(({ dir }) => dir)));
+    const skills = await Promise.all(locations.map((location) => this.#read(location)));
+    const found = skills.filter((skill) => skill !== undefined);
+    const callable = await Promise.all(found.map((skill) => this.#isCallable(skill)));
+    return this.#arrange(found.filter((_, at) => callable[at]));
+  }
+
+  #forget(present: ReadonlySet<string>): void {
+    for (const dir of this.#loaded.keys()) if (!present.has(dir)) this.#loaded.delete(dir);
+  }
+
+  async #read({ ref, dir }: BundleLocation): Promise<Skill | undefined> {
+    const fingerprint = fingerprintOf(dir);
+    const known = this.#loaded.get(dir);
+    if (known?.fingerprint === fingerprint) return known.skill;
+    const skill = await this.#tryLoad(ref, dir);
+    this.#loaded.set(dir, { fingerprint, skill });
+    return skill;
+  }
+
+  async #tryLoad(ref: string, dir: string): Promise<Skill | undefined> {
+    try {
+      return await this.#options.runtime.load(dir);
+    } catch (error) {
+      const reason = error instanceof SkillError ? error.message : String(error);
+      this.#options.onProblem(`The skill ${ref} is left out: ${reason}`);
+      return undefined;
+    }
+  }
+
+  /** One that the operator denies is not even shown. One that waits for approval is, and its calls say so. */
+  async #isCallable(skill: Skill): Promise<boolean> {
+    const { rule } = await this.#options.runtime.standing(skill);
+    return rule.decision !== 'deny';
+  }
+
+  /** A name that two skills claim belongs to neither: a skill never silently takes the place of another. */
+  #arrange(skills: readonly Skill[]): Entries {
+    const byName = Map.groupBy(
+      skills.map((skill) => ({ skill, tool: toolFor(skill) })),
+      ({ tool }) => tool.name,
+    );
+    const names = [...byName.keys()].sort();
+    return new Map(names.flatMap((name) => this.#single(name, byName.get(name) ?? [])));
+  }
+
+  #single(name: string, claims: CatalogEntry[]): [string, CatalogEntry][] {
+    const [entry] = claims;
+    if (entry && claims.length === 1 && !this.#options.reserved.has(name)) return [[name, entry]];
+    const folders = claims.map(({ skill }) => JSON.stringify(skill.bundle.sourceDir)).join(' and ');
+    this.#options.onProblem(`The tool name ${name} is taken or claimed more than once: ${folders} left out`);
+    return [];
+  }
+}
+
+/** What clients see of all skills, in a form that can be compared. */
+function shapeOf(entries: Entries): string {
+  return JSON.stringify([...entries.values()].map(({ tool, skill }) => [tool, skill.bundle.instructions]));
+}

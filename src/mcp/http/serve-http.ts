@@ -1,0 +1,118 @@
+/**
+ * The server over HTTP, at `/mcp`.
+ *
+ * @module
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { BlockList, isIP, isIPv6, type AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
+import { SkillError } from '../../index.ts';
+import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import type { SkillServer } from '../skill-server.ts';
+import { openGate } from './gate.ts';
+import { Sessions } from './sessions.ts';
+
+const PATH = '/mcp';
+const MIN_TOKEN = 16;
+
+export interface HttpOptions {
+  /** 0 for any that is free. */
+  port: number;
+  /** The address to listen on. */
+  host?: string;
+  /** Needed for an address that others can reach. */
+  token?: string | undefined;
+  /** Names by which clients may call this server, besides the loopback and `host`. */
+  allowedHosts?: readonly string[];
+  onNote: (text: string) => void;
+}
+
+export interface HttpService extends AsyncDisposable {
+  url: string;
+  close: () => Promise<void>;
+}
+
+export async function serveOverHttp(skills: SkillServer, options: HttpOptions): Promise<HttpService> {
+  const { host = '127.0.0.1', port, token, allowedHosts = [] } = options;
+  assertGuarded(host, token);
+  const handler = createHandler(skills, { ...options, allowedHosts: [...allowedHosts, bracketed(host)] });
+  const server = createServer(getRequestListener(handler.fetch, { overrideGlobalObjects: false }));
+  server.listen(port, host);
+  await once(server, 'listening').catch((error: unknown) => {
+    throw cannotListen(host, port, error);
+  });
+  const { port: taken } = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    const closed = once(server, 'close');
+    server.close();
+    // Calls end first: whoever waits still gets an answer.
+    await skills.close();
+    await handler.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { url: `http://${bracketed(host)}:${taken}${PATH}`, close, [Symbol.asyncDispose]: close };
+}
+
+interface Handler {
+  fetch: (request: Request) => Promise<Response>;
+  close: () => Promise<void>;
+}
+
+function createHandler(skills: SkillServer, { token, allowedHosts = [], onNote }: HttpOptions): Handler {
+  const limits = { maxRequestBodySize: MAX_MESSAGE_BYTES };
+  const onerror = (error: Error): void => onNote(error.message);
+  const modern = createMcpHandler(() => skills.open(), { ...limits, legacy: 'reject', onerror });
+  const sessions = new Sessions(skills);
+  const gate = openGate({ token, allowedHosts });
+  skills.onToolsChanged(() => modern.notify.toolsChanged());
+  return {
+    fetch: async (request) => {
+      if (new URL(request.url).pathname !== PATH) return new Response('Not found\n', { status: 404 });
+      const entry = await gate(request);
+      if (entry instanceof Response) return entry;
+      const isLegacy = await isLegacyRequest(request, undefined, limits);
+      return isLegacy ? sessions.handle(request) : modern.fetch(request, entry);
+    },
+    close: async () => {
+      await sessions.close();
+      await modern.close();
+    },
+  };
+}
+
+/** An address that others can reach needs a token, and no token is one that can be guessed. */
+function assertGuarded(host: string, token: string | undefined): void {
+  if (token !== undefined && token.length < MIN_TOKEN) {
+    throw new SkillError('usage', `The token has ${token.length} characters; the least is ${MIN_TOKEN}`, {
+      fix: 'Make one with: openssl rand -hex 32',
+    });
+  }
+  if (token !== undefined || isLoopback(host)) return;
+  throw new SkillError('usage', `Others could reach ${host}, and there is no token`, {
+    fix: 'Put a token into a file and name it with --token-file, or leave --host out.',
+    detail: { host },
+  });
+}
+
+function isLoopback(host: string): boolean {
+  if (isIP(host) === 0) return host === 'localhost';
+  const loopback = new BlockList();
+  loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+  loopback.addAddress('::1', 'ipv6');
+  return loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
+}
+
+function bracketed(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+function cannotListen(host: string, port: number, cause: unknown): SkillError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new SkillError('usage', `Cannot listen on ${host}, port ${port}: ${reason}`, {
+    fix: 'Choose another port, or 0 for any that is free.',
+    cause,
+  });
+}

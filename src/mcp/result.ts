@@ -1,0 +1,115 @@
+/**
+ * The end of a call as a model reads it. A failure says who can do something about it: the model itself, or only the
+ * person who operates Skillcell.
+ *
+ * @module
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import {
+  printable,
+  type ErrorBody,
+  type ErrorCode,
+  type Failure,
+  type Outcome,
+  type Success,
+} from '../index.ts';
+
+/** Errors can repeat what a skill wrote; a model needs the beginning of it. */
+const MAX_TEXT = 8000;
+const MAX_DENIALS = 20;
+
+type Remedy = 'model' | 'person' | 'later' | 'nobody';
+
+/** Who can do something about it. */
+const REMEDIES: Record<ErrorCode, Remedy> = {
+  skill_error: 'model',
+  usage: 'model',
+  invalid_params: 'model',
+  manifest_invalid: 'person',
+  manifest_drift: 'person',
+  unenforceable: 'person',
+  capability_denied: 'person',
+  resource_exceeded: 'person',
+  untrusted: 'person',
+  approval_required: 'person',
+  signature_invalid: 'person',
+  skill_unavailable: 'person',
+  internal: 'nobody',
+};
+
+const ONLY_A_PERSON =
+  'You cannot change this: no tool and no argument of this server approves a skill or widens what it may do. ' +
+  'Tell the person what was refused and what they would have to do, or go on without it. Do not try again unchanged.';
+
+export function toToolResult(outcome: Outcome): CallToolResult {
+  return outcome.ok ? success(outcome) : failure(outcome);
+}
+
+/** A call that never became one, such as of a search with wrong arguments. */
+export function toolError(text: string): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text }] };
+}
+
+function success(outcome: Success): CallToolResult {
+  const { result } = outcome;
+  const text = typeof result === 'string' ? result : JSON.stringify(result);
+  const denials = denialNote(outcome);
+  return {
+    content: [
+      { type: 'text', text },
+      ...(denials === undefined ? [] : [{ type: 'text' as const, text: denials }]),
+    ],
+    structuredContent: result,
+    _meta: metaOf(outcome),
+  } as CallToolResult;
+}
+
+function failure(outcome: Failure): CallToolResult {
+  const { error, call_id } = outcome;
+  const lines = [
+    `${error.code}: ${shorten(error.message)}`,
+    ...remedyFor(error),
+    denialNote(outcome),
+    `Receipt: ${call_id}`,
+  ];
+  const text = lines.filter((line) => line !== undefined).join('\n');
+  return {
+    isError: true,
+    content: [{ type: 'text', text }],
+    _meta: { ...metaOf(outcome), 'skillcell/error': { code: error.code, fix: error.fix } },
+  };
+}
+
+function remedyFor(error: ErrorBody): string[] {
+  const isBusy = error.code === 'resource_exceeded' && error.detail['limit'] === 'busy';
+  const remedy = isBusy ? 'later' : REMEDIES[error.code];
+  if (remedy === 'later') return ['Too much is going on at the moment. Try again in a few seconds.'];
+  if (remedy === 'person')
+    return [`What the person who runs this server can do: ${shorten(error.fix)}`, ONLY_A_PERSON];
+  if (remedy === 'nobody') return ['This is a fault of Skillcell. Tell the person; trying again may help.'];
+  return error.code === 'invalid_params'
+    ? ['Correct the arguments so that they fit the input schema of this tool, and call it again.']
+    : ['The skill itself failed. Other arguments may help.'];
+}
+
+/** Denials that the skill got over, or that explain its failure. */
+function denialNote({ capabilities: { denied } }: Outcome): string | undefined {
+  if (denied.length === 0) return undefined;
+  const shown = denied.slice(0, MAX_DENIALS).map(({ asked, declared }) => `- ${asked} (${declared})`);
+  const more = denied.length > MAX_DENIALS ? [`- and ${denied.length - MAX_DENIALS} more`] : [];
+  const lines = ['Skillcell denied this skill:', ...shown, ...more];
+  return shorten(lines.join('\n'));
+}
+
+function metaOf({ call_id, skill, execution }: Outcome): Record<string, unknown> {
+  return {
+    'skillcell/call_id': call_id,
+    'skillcell/digest': skill.digest,
+    ...(execution ? { 'skillcell/execution': { ...execution } } : {}),
+  };
+}
+
+function shorten(text: string): string {
+  const plain = printable(text);
+  return plain.length > MAX_TEXT ? `${plain.slice(0, MAX_TEXT)}…` : plain;
+}
