@@ -25,6 +25,8 @@ export interface Bundle {
   /** sha256 over the sorted file digests. */
   digest: string;
   lock: LockState;
+  /** Digest of the container image that the lock pins. */
+  image?: string;
   /** The bytes of a lock that fits, and of the signatures beside it: what a publisher vouches for. */
   vouched?: { lock: Buffer; signature: Buffer };
   /** Entry file inside the bundle. */

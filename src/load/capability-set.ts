@@ -73,7 +73,9 @@ function describeLimits(limits: Limits): string[] {
 }
 
 function describeContainer(rule: ContainerRule | undefined): string[] {
-  return Object.entries(rule ?? {}).map(([key, value]) => `container ${key} ${quoteOddText(String(value))}`);
+  const { buildNetwork, ...named } = rule ?? {};
+  const lines = Object.entries(named).map(([key, value]) => `container ${key} ${quoteOddText(value)}`);
+  return buildNetwork ? [...lines, 'container build_network'] : lines;
 }
 
 function joinList(values: readonly string[] | undefined): string {

@@ -29,6 +29,20 @@ export function findEntry(manifest: Pick<Manifest, 'entry'>, files: FileDigests)
   );
 }
 
+/** The Dockerfile that a manifest names is one of the verified files, or the load fails. */
+export function requireDockerfile({ container }: Pick<Manifest, 'container'>, files: FileDigests): void {
+  const dockerfile = container?.dockerfile;
+  if (dockerfile === undefined || Object.hasOwn(files, dockerfile)) return;
+  throw new SkillError(
+    'manifest_invalid',
+    `The dockerfile ${JSON.stringify(dockerfile)} is no file of the bundle.`,
+    {
+      fix: 'Let "container.dockerfile" name a file inside the bundle folder, relative to it, such as "Dockerfile".',
+      detail: { field: 'container.dockerfile', dockerfile },
+    },
+  );
+}
+
 function inferEntry(files: FileDigests): string {
   const found = USUAL_ENTRIES.find((name) => Object.hasOwn(files, name));
   if (found !== undefined) return found;

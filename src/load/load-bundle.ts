@@ -11,7 +11,7 @@ import { readDescription } from './bundle-texts.ts';
 import type { Description } from './bundle-texts.ts';
 import { capabilitySet } from './capability-set.ts';
 import { findDrift } from './drift.ts';
-import { findEntry } from './entry.ts';
+import { findEntry, requireDockerfile } from './entry.ts';
 import type { Finding, Inspection } from './inspection.ts';
 import { compareLock, formatLock, makeLock, parseLock, type Lock } from './lock.ts';
 import { readBundle } from './read-bundle.ts';
@@ -32,6 +32,8 @@ export type Inspect = (stagedDir: string, files: FileDigests, entry: string) => 
 export interface LoadDeps {
   store: Store;
   inspect: Inspect;
+  /** Digest of the image that a bundle would run in here, when it has one: what a new lock pins. */
+  imageOf?: (bundle: Bundle) => Promise<string | undefined>;
 }
 
 export interface LoadOptions {
@@ -55,26 +57,34 @@ export async function loadBundle(
 export async function lockBundle(location: BundleLocation, deps: LoadDeps): Promise<string> {
   const source = readBundle(location.dir);
   const description = readDescription(source.contents, location.dir);
-  const bundle = await examine({ location, source, description, lock: 'unlocked' }, deps);
-  return formatLock(makeLock({ ...bundle, capabilities: capabilitySet(bundle.manifest) }));
+  const bundle = await examine({ location, source, description, lock: { state: 'unlocked' } }, deps);
+  const image = await deps.imageOf?.(bundle);
+  const pinned = image === undefined ? {} : { image };
+  return formatLock(makeLock({ ...bundle, ...pinned, capabilities: capabilitySet(bundle.manifest) }));
 }
 
 interface ReadSkill extends LoadOptions {
   location: BundleLocation;
   source: BundleFiles;
   description: Description;
-  lock: LockState;
+  lock: Checked;
 }
 
-function checkLock(source: BundleFiles, manifest: Manifest): LockState {
-  if (source.lock === undefined) return 'unlocked';
+/** Whether there is a lock that fits, and the image that it pins. */
+interface Checked {
+  state: LockState;
+  image?: string;
+}
+
+function checkLock(source: BundleFiles, manifest: Manifest): Checked {
+  if (source.lock === undefined) return { state: 'unlocked' };
   const lock = parseLock(source.lock.toString('utf8'));
   try {
     compareLock(lock, source.files, capabilitySet(manifest));
   } catch (error) {
     throw error instanceof SkillError ? explained(error, { lock, manifest, source }) : error;
   }
-  return 'locked';
+  return { state: 'locked', ...(lock.image === undefined ? {} : { image: lock.image }) };
 }
 
 /** What a change of the manifest means for the code, as far as the lock knows the code. */
@@ -102,10 +112,12 @@ function explained(
 }
 
 async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
-  const { location, source, lock } = skill;
+  const { location, source } = skill;
+  const { state: lock, image } = skill.lock;
   const { manifest, warnings, instructions } = skill.description;
   const { files, digest } = source;
   const entry = findEntry(manifest, files);
+  requireDockerfile(manifest, files);
   const stagedDir = deps.store.stage(source);
   const inspection = await deps.inspect(stagedDir, files, entry);
   const found = findDrift({ manifest, inspection, paths: Object.keys(files) });
@@ -118,6 +130,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
     files,
     digest,
     lock,
+    ...(image === undefined ? {} : { image }),
     ...(lock === 'locked' && source.lock && source.signature
       ? { vouched: { lock: source.lock, signature: source.signature } }
       : {}),

@@ -42,6 +42,10 @@ const lockSchema: z.ZodType<Lock> = z.strictObject({
       .transform((files): FileDigests => Object.fromEntries(files)),
   ),
   capabilities: z.array(visibleText).max(MAX_ENTRIES),
+  image: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/, 'is no sha256 digest')
+    .exactOptional(),
   inspection: z.strictObject({ modules: findings, interfaces: findings, env: findings, hosts: findings }),
 });
 
@@ -51,6 +55,8 @@ export interface Lock {
   files: FileDigests;
   /** What the manifest asked for when it was locked. */
   capabilities: string[];
+  /** Digest of the container image that calls run in, when there was one. */
+  image?: string;
   /** What the code was seen to use. */
   inspection: { modules: string[]; interfaces: string[]; env: string[]; hosts: string[] };
 }
@@ -60,6 +66,7 @@ export interface LockSource {
   digest: string;
   /** From `capabilitySet`. */
   capabilities: readonly string[];
+  image?: string;
   inspection: Inspection;
 }
 
@@ -70,6 +77,7 @@ export function makeLock(source: LockSource): Lock {
     digest: source.digest,
     files: sortKeys(source.files),
     capabilities: [...source.capabilities].sort(),
+    ...(source.image === undefined ? {} : { image: source.image }),
     inspection: {
       modules: uniqueValues(inspection.modules),
       interfaces: uniqueValues(inspection.interfaces),

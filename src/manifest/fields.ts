@@ -7,7 +7,8 @@
 import { z } from 'zod';
 import { SkillError } from '../errors.ts';
 import type { Mode } from '../outcome.ts';
-import type { ContainerRule, FilesystemRule, Limits, NetworkRule, SyscallRule } from './manifest.ts';
+import type { FilesystemRule, Limits, NetworkRule, SyscallRule } from './manifest.ts';
+import { containerUserProblem, imageProblem } from './container.ts';
 import { envNameProblem, requirementProblem, skillNameProblem } from './names.ts';
 import {
   bundlePathProblem,
@@ -107,18 +108,20 @@ const limits = z.strictObject({
 
 const container = z
   .strictObject({
-    // None of these may start with "-": they end up as arguments of a container runtime.
-    image: pattern(/^[a-z0-9][A-Za-z0-9._:/@-]{0,254}$/, 'an image such as "localhost/skill:1"').optional(),
+    image: text(imageProblem).optional(),
     dockerfile: text(bundlePathProblem).optional(),
+    build_network: z.boolean().optional(),
+    // Must not start with "-": it ends up as an argument of a container engine.
     runtime: pattern(/^[a-z][a-z0-9_.-]{0,62}$/, 'the name of a runtime such as "runsc"').optional(),
-    user: pattern(
-      /^[a-z0-9_][a-z0-9_-]{0,31}(?::[a-z0-9_][a-z0-9_-]{0,31})?$/,
-      'a user such as "1000:1000"',
-    ).optional(),
+    user: text(containerUserProblem).optional(),
     reuse: z.enum(['single', 'pool']).optional(),
   })
-  .refine((value) => value.image === undefined || value.dockerfile === undefined, {
-    error: 'Name an image or a dockerfile, not both',
+  .refine(({ image, dockerfile }) => (image === undefined) !== (dockerfile === undefined), {
+    error: 'Name an image or a dockerfile, one of both',
+  })
+  .refine(({ build_network: network, dockerfile }) => network === undefined || dockerfile !== undefined, {
+    error: 'Only a dockerfile is built, so without one there is nothing to have a network for',
+    path: ['build_network'],
   });
 
 const mode = z.enum(['in_process', 'subprocess', 'wasm', 'container']);
@@ -177,7 +180,7 @@ export interface ManifestFields {
   env_vars: Record<string, EnvFields>;
   capabilities?: CapabilityFields | undefined;
   limits: Loose<Limits>;
-  container?: Loose<ContainerRule> | undefined;
+  container?: ContainerFields | undefined;
 }
 
 type Loose<T> = { [K in keyof T]: T[K] | undefined };
@@ -187,6 +190,15 @@ export interface EnvFields {
   required: boolean;
   secret: boolean;
   hosts: string[];
+}
+
+export interface ContainerFields {
+  image?: string | undefined;
+  dockerfile?: string | undefined;
+  build_network?: boolean | undefined;
+  runtime?: string | undefined;
+  user?: string | undefined;
+  reuse?: 'single' | 'pool' | undefined;
 }
 
 export interface CapabilityFields {

@@ -50,10 +50,16 @@ export interface Limits {
   scratch?: number;
 }
 
+/** Exactly one of `image` and `dockerfile`. */
 export interface ContainerRule {
   image?: string;
+  /** Inside the bundle; `skillcell build` makes an image of it. */
   dockerfile?: string;
+  /** The build may use the network. Absent: it has none. Says nothing about calls. */
+  buildNetwork?: boolean;
+  /** Name of an OCI runtime; absent: the one that the wall prefers. */
   runtime?: string;
+  /** Never root. Absent: what the image says, or nobody. */
   user?: string;
   reuse?: 'single' | 'pool';
 }

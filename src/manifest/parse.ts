@@ -4,7 +4,14 @@
  * @module
  */
 import type { z } from 'zod';
-import { CARRIED_KEYS, ENV_KEYS, type ManifestFields, manifestFields, READ_KEYS } from './fields.ts';
+import {
+  CARRIED_KEYS,
+  type ContainerFields,
+  ENV_KEYS,
+  type ManifestFields,
+  manifestFields,
+  READ_KEYS,
+} from './fields.ts';
 import type {
   Capabilities,
   ContainerRule,
@@ -123,7 +130,7 @@ function assemble(fields: ManifestFields, all: Record<string, unknown>): Manifes
     capabilities: toCapabilities(fields.capabilities),
     declaresCapabilities: fields.capabilities !== undefined,
     limits: defined<Limits>(fields.limits),
-    ...(fields.container === undefined ? {} : { container: defined<ContainerRule>(fields.container) }),
+    ...(fields.container === undefined ? {} : { container: toContainer(fields.container) }),
     extra,
   };
 }
@@ -134,6 +141,10 @@ function toCapabilities(declared: ManifestFields['capabilities']): Capabilities 
   );
   const network = (declared?.network ?? []).map((rule) => defined<NetworkRule>(rule));
   return { filesystem, network, syscalls: declared?.syscalls ?? 'default' };
+}
+
+function toContainer({ build_network: buildNetwork, ...rule }: ContainerFields): ContainerRule {
+  return defined<ContainerRule>({ buildNetwork, ...rule });
 }
 
 function toEnv(rules: ManifestFields['env_vars']): Record<string, EnvRule> {

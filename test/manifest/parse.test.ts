@@ -247,7 +247,7 @@ describe('what is refused', () => {
     ['name: a/b\nlimits: { processes: -1 }', 'limits.processes'],
     ['name: a/b\nlimits: { memory: .nan }', 'limits.memory'],
     ['name: a/b\ncontainer: { image: "-v/:/x" }', 'container.image'],
-    ['name: a/b\ncontainer: { image: a, dockerfile: b }', 'container'],
+    ['name: a/b\ncontainer: { image: localhost/a, dockerfile: b }', 'container'],
     ['name: a/b\ncontainer: { privileged: true }', 'container.privileged'],
     ['name: a/b\n__proto__: { x: 1 }', '__proto__'],
     ['- a', '(top level)'],

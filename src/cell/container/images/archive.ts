@@ -1,0 +1,171 @@
+/**
+ * Images as single tar files. Out: one that both podman and docker load. In: what `podman save` and `docker save` write.
+ *
+ * @module
+ */
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { z } from 'zod';
+import type { Blob, Blobs } from './blobs.ts';
+import { readContent, tooLarge } from './layers.ts';
+import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
+import { hexOf, LAYOUT_FILE, makeIndex, parseConfig, parseManifest } from './oci.ts';
+import { imageCorrupt, imageRefused } from './problems.ts';
+import { readTar } from './tar-reader.ts';
+import { TAR_END, tarHead, tarPadding } from './tar-writer.ts';
+
+/** What an image is called inside of an engine: by its content, so that nothing of the same name can be meant. */
+export function engineName(digest: string): string {
+  return `localhost/skillcell-image:${hexOf(digest)}`;
+}
+
+/** The tar file of an image. The same image always gives the same bytes. */
+export async function* writeArchive(blobs: Blobs, digest: string): AsyncGenerator<Buffer> {
+  const manifest = await blobs.read(digest);
+  const { config, layers } = parseManifest(manifest);
+  const path = (blob: string): string => `blobs/sha256/${hexOf(blob)}`;
+  const list = {
+    Config: path(config.digest),
+    RepoTags: [engineName(digest)],
+    Layers: layers.map((layer) => path(layer.digest)),
+  };
+  yield* folderEntry('blobs/');
+  yield* folderEntry('blobs/sha256/');
+  const parts = new Map([config, ...layers].map((part) => [part.digest, part.size]));
+  for (const [part, size] of [...parts].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    yield tarHead(fileHeader(path(part), size));
+    yield* readContent({ file: blobs.path(part), offset: 0, size });
+    yield tarPadding(size);
+  }
+  yield* fileEntry(path(digest), manifest);
+  yield* fileEntry('index.json', makeIndex(manifest, engineName(digest)));
+  yield* fileEntry('manifest.json', Buffer.from(JSON.stringify([list])));
+  yield* fileEntry('oci-layout', LAYOUT_FILE);
+  yield TAR_END;
+}
+
+type Header = Parameters<typeof tarHead>[0];
+
+function fileHeader(name: string, size: number): Header {
+  return { type: '0', name, linkName: '', mode: 0o644, uid: 0, gid: 0, size };
+}
+
+function* fileEntry(name: string, bytes: Buffer): Generator<Buffer> {
+  yield tarHead(fileHeader(name, bytes.length));
+  yield bytes;
+  yield tarPadding(bytes.length);
+}
+
+function* folderEntry(name: string): Generator<Buffer> {
+  yield tarHead({ ...fileHeader(name, 0), type: '5', mode: 0o755 });
+}
+
+const listSchema = z
+  .array(z.looseObject({ Config: z.string().max(4096), Layers: z.array(z.string().max(4096)) }))
+  .min(1);
+
+export interface ReadImage {
+  /** Bytes of its config, as they are: their digest is what engines call the image. */
+  config: Buffer;
+  layers: Blob[];
+}
+
+/** Reads an archive of an engine into blobs. Every layer has to be the one that the config names. */
+export async function readArchive(
+  file: string,
+  blobs: Blobs,
+  limits: ImageLimits = IMAGE_LIMITS,
+): Promise<ReadImage> {
+  const parts = await indexArchive(file, limits);
+  const image = listSchema.parse(
+    JSON.parse((await smallPart(file, parts, 'manifest.json')).toString('utf8')),
+  )[0];
+  if (!image) throw imageCorrupt('the archive holds no image');
+  const config = await smallPart(file, parts, image.Config);
+  const expected = parseConfig(config, limits).rootfs.diff_ids;
+  if (expected.length !== image.Layers.length)
+    throw imageCorrupt('its config names other layers than the archive has');
+  const layers: Blob[] = [];
+  let left = limits.bytes;
+  for (const [index, name] of image.Layers.entries()) {
+    const part = partAt(parts, name);
+    const layer = await blobs.write(capped(await plainLayer(file, part), left, limits), expected[index]);
+    left -= layer.size;
+    layers.push(layer);
+  }
+  return { config, layers };
+}
+
+interface Part {
+  offset: number;
+  size: number;
+  /** Docker stores a layer that occurs twice as a link. */
+  link?: string;
+}
+
+async function indexArchive(file: string, limits: ImageLimits): Promise<Map<string, Part>> {
+  const parts = new Map<string, Part>();
+  for await (const { name, type, offset, size, linkName } of readTar(file, limits)) {
+    const path = posix.normalize(name);
+    const link = type === '2' ? posix.join(posix.dirname(path), linkName) : posix.normalize(linkName);
+    parts.set(path, { offset, size, ...(type === '1' || type === '2' ? { link } : {}) });
+    if (parts.size > limits.entries) throw imageRefused('the archive has too many parts');
+  }
+  return parts;
+}
+
+function partAt(parts: ReadonlyMap<string, Part>, name: string): Part {
+  const part = parts.get(posix.normalize(name));
+  const target = part?.link === undefined ? part : parts.get(part.link);
+  if (target && target.link === undefined) return target;
+  throw imageCorrupt(`the archive has no part ${JSON.stringify(name)}`);
+}
+
+async function smallPart(file: string, parts: ReadonlyMap<string, Part>, name: string): Promise<Buffer> {
+  const { offset, size } = partAt(parts, name);
+  if (size > IMAGE_LIMITS.jsonBytes)
+    throw imageRefused(`the part ${JSON.stringify(name)} of it is too large`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of readContent({ file, offset, size })) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The layer as a plain tar file, however the engine packed it. */
+async function plainLayer(file: string, { offset, size }: Part): Promise<AsyncIterable<Buffer>> {
+  if (size === 0) throw imageCorrupt('a layer is empty');
+  const handle = await open(file, 'r');
+  const magic = Buffer.alloc(4);
+  await handle.read(magic, 0, 4, offset);
+  await handle.close();
+  const stream = createReadStream(file, { start: offset, end: offset + size - 1 });
+  if (magic.readUInt16BE(0) === 0x1f8b) return unpacked(stream, createGunzip());
+  if (magic.readUInt32BE(0) === 0x28b52ffd) return unpacked(stream, createZstdDecompress());
+  return stream as AsyncIterable<Buffer>;
+}
+
+async function* unpacked(
+  source: NodeJS.ReadableStream,
+  unpacker: NodeJS.ReadWriteStream & AsyncIterable<string | Buffer>,
+): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of source.pipe(unpacker)) yield chunk as Buffer;
+  } catch (cause) {
+    throw imageCorrupt(`a layer cannot be unpacked (${(cause as Error).message})`);
+  }
+}
+
+/** A few kilobytes can unpack to terabytes: what is too much ends the reading. */
+async function* capped(
+  chunks: AsyncIterable<Buffer>,
+  left: number,
+  limits: ImageLimits,
+): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > left) throw tooLarge(limits);
+    yield chunk;
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * From layers to the file system they amount to, and from a file system to a layer.
+ *
+ * @module
+ */
+import { createReadStream } from 'node:fs';
+import { quote } from '../../../manifest/quote.ts';
+import { contentSize, type Content, emptyFolder, FileTree, type TreeNode } from './file-tree.ts';
+import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
+import { imageRefused } from './problems.ts';
+import { readTar, tooMany, type TarEntry } from './tar-reader.ts';
+import { TAR_END, tarHead, tarPadding } from './tar-writer.ts';
+
+const WHITEOUT = '.wh.';
+const OPAQUE = '.wh..wh..opq';
+/** What remains of a mode: nothing that would lend rights to whoever runs the file. */
+const FILE_MODE = 0o777;
+const FOLDER_MODE = 0o1777;
+
+export interface LayerOptions {
+  limits?: ImageLimits;
+  /** A link to a folder stays when a layer has a folder of that name, as dpkg has it. Container layers replace it. */
+  keepsFolderLinks?: boolean;
+}
+
+/** Puts one layer on top of a tree. What it takes away goes first: that means the layers below and never itself. */
+export async function applyLayer(tree: FileTree, file: string, options: LayerOptions = {}): Promise<void> {
+  const { limits = IMAGE_LIMITS } = options;
+  const entries: TarEntry[] = [];
+  let bytes = 0;
+  for await (const entry of readTar(file, limits)) {
+    bytes += entry.size;
+    if (bytes > limits.bytes) throw tooLarge(limits);
+    if (entries.length >= limits.entries) throw tooMany(limits);
+    entries.push(entry);
+  }
+  for (const { name } of entries) takeAway(tree, name);
+  for (const entry of entries) if (!isWhiteout(entry.name)) add(tree, entry, { file, ...options });
+}
+
+export function tooLarge(limits: ImageLimits): Error {
+  return imageRefused(`it unpacks to more than ${limits.bytes} bytes`, { limit: limits.bytes });
+}
+
+function isWhiteout(path: string): boolean {
+  return baseName(path).startsWith(WHITEOUT);
+}
+
+function baseName(path: string): string {
+  return path.replace(/\/+$/, '').split('/').at(-1) ?? '';
+}
+
+function takeAway(tree: FileTree, path: string): void {
+  if (!isWhiteout(path)) return;
+  const name = baseName(path);
+  const parent = path.slice(0, path.lastIndexOf(name));
+  if (name !== OPAQUE) {
+    tree.remove(`${parent}/${name.slice(WHITEOUT.length)}`);
+    return;
+  }
+  const folder = tree.resolve(parent);
+  if (folder?.kind === 'folder') folder.children.clear();
+}
+
+function add(tree: FileTree, entry: TarEntry, options: LayerOptions & { file: string }): void {
+  const { uid, gid, mode } = entry;
+  switch (entry.type) {
+    case '0':
+    case '7': {
+      const content = { file: options.file, offset: entry.offset, size: entry.size };
+      return tree.put(entry.name, { kind: 'file', mode: mode & FILE_MODE, uid, gid, content });
+    }
+    case '1':
+      return tree.put(entry.name, linkedFile(tree, entry));
+    case '2':
+      return tree.put(entry.name, { kind: 'link', target: linkTarget(entry), uid, gid });
+    case '5':
+      if (options.keepsFolderLinks && tree.resolve(entry.name)?.kind === 'folder') return;
+      return tree.put(entry.name, { ...emptyFolder(mode & FOLDER_MODE), uid, gid });
+    case '3':
+    case '4':
+    case '6':
+      // Devices and pipes: a cell gets those that it may have from the wall.
+      return;
+    default:
+      throw imageRefused(`it has an entry of the unknown kind ${quote(entry.type)}`);
+  }
+}
+
+/** Another name of a file that is there already; it never reaches a link or a folder. */
+function linkedFile(tree: FileTree, { name, linkName }: TarEntry): TreeNode {
+  const target = tree.at(linkName);
+  if (target?.kind === 'file' || target?.kind === 'link') return target;
+  throw imageRefused(`${quote(name)} is another name of ${quote(linkName)}, which is no file of it`);
+}
+
+function linkTarget({ name, linkName }: TarEntry): string {
+  if (linkName !== '' && !linkName.includes('\0')) return linkName;
+  throw imageRefused(`the link ${quote(name)} points nowhere`);
+}
+
+/** The bytes of a layer that holds the whole tree. The same tree always gives the same bytes. */
+export async function* writeLayer(tree: FileTree): AsyncGenerator<Buffer> {
+  for (const [path, node] of walkTree(tree)) yield* tarEntry(path, node);
+  yield TAR_END;
+}
+
+/** Everything but the root, folders before what is in them, sorted by the bytes of the names. */
+export function* walkTree(tree: FileTree): Generator<[path: string, node: TreeNode]> {
+  yield* walkFolder(tree.root.children, '');
+}
+
+function* walkFolder(children: Map<string, TreeNode>, prefix: string): Generator<[string, TreeNode]> {
+  const sorted = [...children].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [name, node] of sorted) {
+    yield [prefix + name, node];
+    if (node.kind === 'folder') yield* walkFolder(node.children, `${prefix}${name}/`);
+  }
+}
+
+async function* tarEntry(path: string, node: TreeNode): AsyncGenerator<Buffer> {
+  const { uid, gid } = node;
+  if (node.kind === 'link') {
+    yield tarHead({ type: '2', name: path, linkName: node.target, mode: 0o777, uid, gid, size: 0 });
+    return;
+  }
+  const shared = { linkName: '', mode: node.mode, uid, gid };
+  if (node.kind === 'folder') {
+    yield tarHead({ ...shared, type: '5', name: `${path}/`, size: 0 });
+    return;
+  }
+  const size = contentSize(node.content);
+  yield tarHead({ ...shared, type: '0', name: path, size });
+  yield* readContent(node.content);
+  yield tarPadding(size);
+}
+
+export async function* readContent(content: Content): AsyncGenerator<Buffer> {
+  if (Buffer.isBuffer(content)) yield content;
+  else if (content.size > 0) {
+    const { file, offset, size } = content;
+    for await (const chunk of createReadStream(file, { start: offset, end: offset + size - 1 }))
+      yield chunk as Buffer;
+  }
+}

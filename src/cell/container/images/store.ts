@@ -1,0 +1,242 @@
+/**
+ * Images in our home, by digest. Names point at digests; engines, where there are any, are given what is here.
+ *
+ *     <home>/images/blobs/sha256/<hex>   configs, manifests, layers
+ *                  /layouts/<hex>/       an OCI layout for each image, of hard links
+ *                  /names/<hash>.json    which image a reference means
+ *                  /built/<hex>.json     which image was built from a bundle
+ *                  /rootfs/<hex>/        unpacked
+ *                  /archives/<hex>.tar   for `podman load` and `docker load`
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, link, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { sha256 } from '../../../load/digest.ts';
+import { writeArchive } from './archive.ts';
+import { type Blob, Blobs } from './blobs.ts';
+import type { ImageStore, ResolvedImage } from './contract.ts';
+import { FileTree } from './file-tree.ts';
+import { applyLayer, tooLarge } from './layers.ts';
+import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
+import {
+  type ConfigDocument,
+  digestOf,
+  hexOf,
+  imageConfig,
+  LAYOUT_FILE,
+  makeIndex,
+  makeManifest,
+  parseConfig,
+  parseManifest,
+} from './oci.ts';
+import { writingFailed } from './problems.ts';
+import { resolveImage } from './resolve.ts';
+import { removeUnpacked, treeBytes, writeTree } from './unpack.ts';
+
+export interface ImageStoreOptions {
+  home: string;
+  limits?: ImageLimits;
+  /** Gets a sentence for people when something takes more than a moment. */
+  onProgress?: ((text: string) => void) | undefined;
+}
+
+export function createImageStore(options: ImageStoreOptions): LocalImages {
+  return new LocalImages(options);
+}
+
+/** An image of the store with its documents. */
+export interface StoredImage {
+  digest: string;
+  configBytes: Buffer;
+  document: ConfigDocument;
+  layers: Blob[];
+}
+
+export class LocalImages implements ImageStore {
+  readonly folder: string;
+  readonly blobs: Blobs;
+  readonly limits: ImageLimits;
+  readonly #onProgress: (text: string) => void;
+  readonly #unpacked = new Map<string, Promise<string>>();
+
+  constructor({ home, limits = IMAGE_LIMITS, onProgress = () => undefined }: ImageStoreOptions) {
+    this.folder = join(home, 'images');
+    this.blobs = new Blobs(join(this.folder, 'blobs', 'sha256'));
+    this.limits = limits;
+    this.#onProgress = onProgress;
+  }
+
+  resolve(...[rule, bundle]: Parameters<ImageStore['resolve']>): Promise<ResolvedImage> {
+    return resolveImage(this, rule, bundle);
+  }
+
+  /** Keeps an image whose layers are blobs already. Returns the digest of its manifest. */
+  async add(config: Buffer, layers: readonly Blob[]): Promise<string> {
+    parseConfig(config, this.limits);
+    await this.blobs.write([config]);
+    const { digest } = await this.blobs.write([makeManifest(config, [...layers])]);
+    await this.#layOut(digest);
+    return digest;
+  }
+
+  /** The image of a digest, or undefined when it is not here. */
+  async find(digest: string): Promise<StoredImage | undefined> {
+    if (!this.blobs.has(digest) || !existsSync(this.#layout(digest))) return undefined;
+    const manifest = parseManifest(await this.blobs.read(digest));
+    const configBytes = await this.blobs.read(manifest.config.digest);
+    const document = parseConfig(configBytes, this.limits);
+    return { digest, configBytes, document, layers: manifest.layers };
+  }
+
+  /** What the wall is handed. */
+  describe(image: StoredImage, reference: string): ResolvedImage {
+    return {
+      digest: image.digest,
+      id: digestOf(image.configBytes),
+      reference,
+      config: imageConfig(image.document),
+      layout: this.#layout(image.digest),
+      rootfs: () => this.rootfs(image),
+      archive: () => this.#archive(image.digest),
+    };
+  }
+
+  name(reference: string, digest: string): Promise<void> {
+    return this.#note(this.#nameFile(reference), { reference, digest });
+  }
+
+  /** The digest that a reference means here. */
+  named(reference: string): Promise<string | undefined> {
+    return this.#noted(this.#nameFile(reference));
+  }
+
+  /** Says that this image was built from the bundle of this digest. */
+  noteBuilt(bundleDigest: string, digest: string): Promise<void> {
+    return this.#note(this.#builtFile(bundleDigest), { digest });
+  }
+
+  builtFrom(bundleDigest: string): Promise<string | undefined> {
+    return this.#noted(this.#builtFile(bundleDigest));
+  }
+
+  /** The unpacked file system; made once for all processes. */
+  rootfs(image: StoredImage): Promise<string> {
+    const known = this.#unpacked.get(image.digest);
+    if (known) return known;
+    const unpacked = this.#unpack(image);
+    this.#unpacked.set(image.digest, unpacked);
+    // A failure may be mended, e.g. by freeing some disk space.
+    unpacked.catch(() => this.#unpacked.delete(image.digest));
+    return unpacked;
+  }
+
+  /** What the layers of an image amount to. They are compared with their digests first. */
+  async tree(image: StoredImage): Promise<FileTree> {
+    const tree = new FileTree(this.limits);
+    for (const { digest } of image.layers) {
+      await this.blobs.verify(digest);
+      await applyLayer(tree, this.blobs.path(digest), { limits: this.limits });
+    }
+    // Counted again at the end: many names can mean the same bytes.
+    if (treeBytes(tree.root) > this.limits.bytes) throw tooLarge(this.limits);
+    return tree;
+  }
+
+  async #unpack(image: StoredImage): Promise<string> {
+    const target = join(this.folder, 'rootfs', hexOf(image.digest));
+    if (existsSync(target)) return target;
+    this.#onProgress('Unpacking the image; this is done once …');
+    await this.#makeFolder(dirname(target));
+    const draft = await mkdtemp(join(dirname(target), '.new-'));
+    try {
+      await writeTree(await this.tree(image), draft);
+      await moveInto(draft, target);
+      return target;
+    } catch (error) {
+      throw writingFailed('the unpacked image', error);
+    } finally {
+      await removeUnpacked(draft);
+    }
+  }
+
+  async #archive(digest: string): Promise<string> {
+    const target = join(this.folder, 'archives', `${hexOf(digest)}.tar`);
+    if (existsSync(target)) return target;
+    await this.#makeFolder(dirname(target));
+    const archives = new Blobs(dirname(target));
+    const made = await archives.write(writeArchive(this.blobs, digest));
+    await rename(archives.path(made.digest), target);
+    return target;
+  }
+
+  /** A layout of its own for each image: an engine that is pointed at it can mean no other. */
+  async #layOut(digest: string): Promise<void> {
+    const target = this.#layout(digest);
+    if (existsSync(target)) return;
+    await this.#makeFolder(dirname(target));
+    const draft = await mkdtemp(join(dirname(target), '.new-'));
+    try {
+      const blobs = join(draft, 'blobs', 'sha256');
+      await mkdir(blobs, { recursive: true });
+      const manifest = await this.blobs.read(digest);
+      const { config, layers } = parseManifest(manifest);
+      const parts = new Set([digest, config.digest, ...layers.map((layer) => layer.digest)]);
+      for (const part of parts) await link(this.blobs.path(part), join(blobs, hexOf(part)));
+      await writeFile(join(draft, 'oci-layout'), LAYOUT_FILE);
+      await writeFile(join(draft, 'index.json'), makeIndex(manifest, `sha256-${hexOf(digest)}`));
+      await chmod(draft, 0o755);
+      await moveInto(draft, target);
+    } catch (error) {
+      throw writingFailed('the layout of an image', error);
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
+  }
+
+  #layout(digest: string): string {
+    return join(this.folder, 'layouts', hexOf(digest));
+  }
+
+  #nameFile(reference: string): string {
+    return join(this.folder, 'names', `${sha256(reference)}.json`);
+  }
+
+  #builtFile(bundleDigest: string): string {
+    return join(this.folder, 'built', `${hexOf(bundleDigest)}.json`);
+  }
+
+  async #note(file: string, note: { digest: string; reference?: string }): Promise<void> {
+    await this.#makeFolder(dirname(file));
+    const draft = `${file}.${randomBytes(6).toString('hex')}`;
+    await writeFile(draft, JSON.stringify(note));
+    await rename(draft, file);
+  }
+
+  async #noted(file: string): Promise<string | undefined> {
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    if (text === undefined) return undefined;
+    const { digest } = JSON.parse(text) as { digest?: unknown };
+    return typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest) ? digest : undefined;
+  }
+
+  /** Cells pass through to a folder whose name they were told, and list nothing. */
+  async #makeFolder(folder: string): Promise<void> {
+    for (const one of [this.folder, folder]) {
+      await mkdir(one, { recursive: true });
+      await chmod(one, 0o711);
+    }
+  }
+}
+
+/** Whoever comes second finds what was made meanwhile and keeps it. */
+async function moveInto(draft: string, target: string): Promise<void> {
+  try {
+    await rename(draft, target);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+  }
+}
