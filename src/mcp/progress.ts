@@ -7,25 +7,39 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 
 const EVERY_MS = 1000;
 
-export interface ProgressOptions {
-  /** How long the call may take, when the skill says so. */
-  timeoutMs?: number | undefined;
-}
+export class Progress implements Disposable {
+  readonly #request: ServerContext['mcpReq'];
+  readonly #begun = performance.now();
+  readonly #total: { total?: number };
+  readonly #timer: NodeJS.Timeout | undefined;
+  #message = 'getting ready';
 
-/** Until disposed of. Does nothing for a client that did not ask. */
-export function startProgress({ mcpReq }: ServerContext, { timeoutMs }: ProgressOptions): Disposable {
-  const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return { [Symbol.dispose]: () => undefined };
-  const total = timeoutMs === undefined ? {} : { total: timeoutMs / 1000 };
-  let seconds = 0;
-  const tell = (): void => {
-    const message = seconds === 0 ? 'started' : `running for ${seconds} s`;
-    const params = { progressToken, progress: seconds, ...total, message };
+  /** `timeout` in milliseconds, when the skill has one of its own. */
+  constructor({ mcpReq }: ServerContext, timeout: number | undefined) {
+    this.#request = mcpReq;
+    this.#total = timeout === undefined ? {} : { total: timeout / 1000 };
+    if (this.#token === undefined) return;
+    this.tell(this.#message);
+    this.#timer = setInterval(() => this.tell(this.#message), EVERY_MS);
+  }
+
+  /** What is going on; said again every second. */
+  tell(message: string): void {
+    const progressToken = this.#token;
+    if (progressToken === undefined) return;
+    this.#message = message;
+    const progress = (performance.now() - this.#begun) / 1000;
+    const params = { progressToken, progress, ...this.#total, message };
     // A client that went away ends the call by its signal; there is nobody to tell.
-    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
-    seconds += EVERY_MS / 1000;
-  };
-  tell();
-  const timer = setInterval(tell, EVERY_MS);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+    this.#request.notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  get #token(): string | number | undefined {
+    const { _meta: meta } = this.#request;
+    return meta?.progressToken;
+  }
 }

@@ -61,7 +61,7 @@ function success(outcome: Success): CallToolResult {
     ],
     structuredContent: result,
     _meta: metaOf(outcome),
-  } as CallToolResult;
+  };
 }
 
 function failure(outcome: Failure): CallToolResult {

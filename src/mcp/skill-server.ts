@@ -12,18 +12,14 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
-import {
-  memorySkillFiles,
-  SkillsExtension,
-  type SkillCatalog,
-} from '@modelcontextprotocol/server/ext/skills';
+import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 import { packageVersion, type ExecuteOptions, type Runtime } from '../index.ts';
 import { callerOf } from './caller.ts';
 import { Catalog, type CatalogEntry, type Entries } from './catalog.ts';
-import { startProgress } from './progress.ts';
+import { Progress } from './progress.ts';
 import { toToolResult } from './result.ts';
 import { CALL_TOOL, RESERVED_NAMES, search, SEARCH_TOOL, standIns, wantedCall } from './search.ts';
-import { skillFiles } from './skill-files.ts';
+import { skillDocuments } from './skill-documents.ts';
 import { watchFolders } from './watch.ts';
 
 /** Clients warn or cut at about this many tools, and models choose worse. */
@@ -54,19 +50,22 @@ export class SkillServer implements AsyncDisposable {
   readonly #calls = new Set<Promise<CallToolResult>>();
   readonly #connected = new Set<McpServer>();
   readonly #listeners = new Set<() => void>();
-  readonly #files: Record<string, string> = {};
+  readonly #documents: SkillsExtension;
   readonly #stopWatching: () => void;
-  #skills: Promise<SkillCatalog> | undefined;
 
   constructor(options: SkillServerOptions) {
     const { runtime } = options;
     this.#options = options;
     this.#catalog = new Catalog({ runtime, reserved: RESERVED_NAMES, onProblem: (text) => this.#note(text) });
+    this.#documents = new SkillsExtension({
+      source: skillDocuments(() => this.#catalog.entries()),
+      onWarning: ({ path, message }) => this.#note(`${path}: ${message}`),
+    });
     this.#stopWatching = watchFolders(runtime.registries, () => void this.#refresh());
   }
 
   /** One for each connection, or for each request where a connection has none. */
-  async open(): Promise<McpServer> {
+  open(): McpServer {
     const info = { name: 'skillcell', title: 'Skillcell', version: packageVersion() };
     const mcp = new McpServer(info, { instructions: INSTRUCTIONS });
     mcp.server.registerCapabilities({ tools: { listChanged: true } });
@@ -76,14 +75,15 @@ export class SkillServer implements AsyncDisposable {
       this.#calls.add(call);
       return call.finally(() => this.#calls.delete(call));
     });
-    (await this.#skillCatalog()).attach(mcp);
+    this.#documents.attach(mcp);
     this.#connected.add(mcp);
+    // oxlint-disable-next-line prefer-add-event-listener -- a server of the SDK is no event target
     mcp.server.onclose = () => this.#connected.delete(mcp);
     return mcp;
   }
 
   /** For those that serve requests without a connection: they have nobody to tell here. */
-  onToolsChanged(listener: () => void): void {
+  onChanged(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
@@ -130,10 +130,13 @@ export class SkillServer implements AsyncDisposable {
     params: Record<string, unknown>,
     { mcp, ctx }: { mcp: McpServer; ctx: ServerContext },
   ): Promise<CallToolResult> {
-    using _ = startProgress(ctx, { timeoutMs: skill.bundle.manifest.limits.timeout });
+    using progress = new Progress(ctx, skill.bundle.manifest.limits.timeout);
     const outcome = await this.#options.runtime.execute(skill, params, {
       ...this.#options.execute,
       caller: callerOf(ctx, mcp),
+      onEvent: (event) => {
+        if (event.type === 'started') progress.tell(`running as ${event.execution.mode}`);
+      },
       signal: AbortSignal.any([
         ctx.mcpReq.signal,
         this.#closing.signal,
@@ -145,25 +148,13 @@ export class SkillServer implements AsyncDisposable {
     return mcp.server.projectCallToolResult(toToolResult(outcome), tool.outputSchema);
   }
 
-  #skillCatalog(): Promise<SkillCatalog> {
-    this.#skills ??= this.#loadSkills();
-    return this.#skills;
-  }
-
-  async #loadSkills(): Promise<SkillCatalog> {
-    Object.assign(this.#files, skillFiles(await this.#catalog.entries()));
-    const onWarning = ({ path, message }: { path: string; message: string }): void =>
-      this.#note(`${path}: ${message}`);
-    return SkillsExtension.load(memorySkillFiles(this.#files), { onWarning });
-  }
-
   /** The folders changed: read them again, and tell everybody if they would see a difference. */
   async #refresh(): Promise<void> {
     if (!(await this.#catalog.reload())) return;
-    for (const path of Object.keys(this.#files)) delete this.#files[path];
-    Object.assign(this.#files, skillFiles(await this.#catalog.entries()));
-    await (await this.#skillCatalog()).reload();
-    for (const { server } of this.#connected) server.sendToolListChanged().catch(() => undefined);
+    for (const { server } of this.#connected) {
+      for (const told of [server.sendToolListChanged(), server.sendResourceListChanged()])
+        told.catch(() => undefined);
+    }
     for (const listener of this.#listeners) listener();
   }
 

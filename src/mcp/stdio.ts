@@ -41,18 +41,16 @@ class ClosingTransport extends StdioServerTransport {
 /** Whatever else prints in this process goes to stderr: one stray line would break the connection. */
 function takeStdout(): { wire: Writable; giveBack: () => void } {
   const { stdout, stderr } = process;
-  const original = stdout.write;
+  const print = stdout.write.bind(stdout);
   const wire = new Writable({
     decodeStrings: false,
-    write: (chunk: string | Buffer, _, done) => void original.call(stdout, chunk, undefined, done),
+    write: (chunk: string | Buffer, _, done) => void print(chunk, done),
   });
-  const onError = (error: Error): void => void wire.destroy(error);
-  stdout.on('error', onError);
-  stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
-  return {
-    wire,
-    giveBack: () => {
-      stdout.write = original;
-    },
+  // For good: the last words to a client that is gone fail after everything else.
+  stdout.on('error', (error) => void wire.destroy(error));
+  stdout.write = stderr.write.bind(stderr);
+  const giveBack = (): void => {
+    stdout.write = print;
   };
+  return { wire, giveBack };
 }

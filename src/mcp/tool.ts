@@ -22,9 +22,7 @@ export function toolFor({ bundle }: Skill): SkillTool {
     title: titleOf(manifest.name),
     description: describe(manifest.description),
     inputSchema: objectSchema(manifest.parameters),
-    ...(Object.keys(outputs).length === 0
-      ? {}
-      : { outputSchema: objectSchema({ properties: outputs as JsonSchema }) }),
+    ...(Object.keys(outputs).length === 0 ? {} : { outputSchema: objectSchema({ properties: outputs }) }),
     annotations: hintsFor(manifest),
     _meta: { 'skillcell/skill': manifest.name, 'skillcell/digest': digest, 'skillcell/origin': origin },
   };

@@ -38,7 +38,8 @@ export async function serveOverHttp(skills: SkillServer, options: HttpOptions): 
   const { host = '127.0.0.1', port, token, allowedHosts = [] } = options;
   assertGuarded(host, token);
   const handler = createHandler(skills, { ...options, allowedHosts: [...allowedHosts, bracketed(host)] });
-  const server = createServer(getRequestListener(handler.fetch, { overrideGlobalObjects: false }));
+  const listener = getRequestListener(handler.fetch, { overrideGlobalObjects: false });
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
   server.listen(port, host);
   await once(server, 'listening').catch((error: unknown) => {
     throw cannotListen(host, port, error);
@@ -67,7 +68,10 @@ function createHandler(skills: SkillServer, { token, allowedHosts = [], onNote }
   const modern = createMcpHandler(() => skills.open(), { ...limits, legacy: 'reject', onerror });
   const sessions = new Sessions(skills);
   const gate = openGate({ token, allowedHosts });
-  skills.onToolsChanged(() => modern.notify.toolsChanged());
+  skills.onChanged(() => {
+    modern.notify.toolsChanged();
+    modern.notify.resourcesChanged();
+  });
   return {
     fetch: async (request) => {
       if (new URL(request.url).pathname !== PATH) return new Response('Not found\n', { status: 404 });

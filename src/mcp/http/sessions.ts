@@ -41,7 +41,7 @@ export class Sessions {
   }
 
   async #begin(request: Request): Promise<Response> {
-    const mcp = await this.#skills.open();
+    const mcp = this.#skills.open();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => this.#add(id, { mcp, transport }),
