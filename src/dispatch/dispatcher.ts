@@ -97,6 +97,7 @@ export class Dispatcher {
 
   #laneOf(lanes: Map<string, Lane>, name: string, limits: LimitTable['tenant']): Lane {
     const known = lanes.get(name);
+    known?.adjust(limits(name), this.#now());
     if (known) return known;
     if (lanes.size >= MANY_LANES) forgetIdle(lanes, this.#now());
     const lane = new Lane(limits(name), this.#now());

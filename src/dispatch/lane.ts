@@ -11,23 +11,35 @@ const FIRST_GUESS_MS = 1000;
 const WEIGHT = 0.2;
 
 export class Lane {
-  readonly limits: LaneLimits;
-  readonly #bucket: Bucket | undefined;
+  #limits: LaneLimits;
+  #bucket: Bucket | undefined;
   running = 0;
   waiting = 0;
   #usualMs = FIRST_GUESS_MS;
 
   constructor(limits: LaneLimits, now: number) {
-    this.limits = limits;
+    this.#limits = limits;
     this.#bucket = limits.rate && new Bucket(limits.rate, now);
   }
 
+  get limits(): LaneLimits {
+    return this.#limits;
+  }
+
+  /** The operator may change them while calls are made. */
+  adjust(limits: LaneLimits, now: number): void {
+    const { calls, per } = this.#limits.rate ?? {};
+    if (limits.rate?.calls !== calls || limits.rate?.per !== per)
+      this.#bucket = limits.rate && new Bucket(limits.rate, now);
+    this.#limits = limits;
+  }
+
   get hasRoom(): boolean {
-    return this.running < this.limits.concurrent;
+    return this.running < this.#limits.concurrent;
   }
 
   get hasQueue(): boolean {
-    return this.waiting < this.limits.queue;
+    return this.waiting < this.#limits.queue;
   }
 
   /** Nothing would be lost if it were made anew. */
@@ -52,7 +64,7 @@ export class Lane {
 
   /** When a place in the queue is likely to be free. */
   likelyPause(): number {
-    return Math.ceil(this.#usualMs / Math.max(1, this.limits.concurrent));
+    return Math.ceil(this.#usualMs / Math.max(1, this.#limits.concurrent));
   }
 }
 

@@ -25,9 +25,9 @@ export interface LaneLimits {
 export interface DispatchOptions {
   /** Over all tenants and skills; absent: as the pool of a runtime. */
   all?: Partial<LaneLimits>;
-  /** For each tenant, or by its name; absent: half of the places, an eighth of the queue. */
+  /** For each tenant, or by its name, asked for every call; absent: half of the places, an eighth of the queue. */
   tenant?: Partial<LaneLimits> | ((tenant: string) => Partial<LaneLimits>);
-  /** For each skill, or by its name; absent: all places but one, half of the queue. */
+  /** For each skill, or by its name, asked for every call; absent: all places but one, half of the queue. */
   skill?: Partial<LaneLimits> | ((skill: string) => Partial<LaneLimits>);
   /** Milliseconds of a clock that only goes forward. */
   now?: () => number;

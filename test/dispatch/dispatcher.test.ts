@@ -1,7 +1,7 @@
 /**
  * Whose call is next: limits of tenants, skills and the whole, refusals that say when to come again, and nobody starves.
  */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Dispatcher, SkillError, type Entry, type Turn } from '../../src/index.ts';
 
@@ -63,6 +63,24 @@ describe('a lane', () => {
     await enter('another');
   });
 
+  test('follows limits that change', async () => {
+    let concurrent = 1;
+    const dispatcher = new Dispatcher({
+      all: ROOMY,
+      skill: ROOMY,
+      tenant: () => ({ concurrent, queue: 0, rate: { calls: concurrent * 2, per: 1000 } }),
+      now: () => 0,
+    });
+    const enter = (): Promise<Turn> => dispatcher.enter({ tenant: 'a', skill: 'x/y' });
+    const first = await enter();
+    refusal(enter);
+    concurrent = 2;
+    await enter();
+    refusal(enter);
+    first[Symbol.dispose]();
+    await enter();
+  });
+
   test('gives back a place once, however often it is disposed of', async () => {
     const dispatcher = new Dispatcher({ all: { concurrent: 1, queue: 0 } });
     const turn = await dispatcher.enter({ tenant: 'a', skill: 'x/y' });
@@ -79,7 +97,8 @@ describe('those who wait', () => {
     const order: string[] = [];
     const held = await dispatcher.enter({ tenant: 'other', skill: 'x/y' });
     const calls = ['a', 'a', 'a', 'a', 'b', 'c'].map(async (tenant, at) => {
-      using _turn = await dispatcher.enter({ tenant, skill: 'x/y' });
+      using turn = await dispatcher.enter({ tenant, skill: 'x/y' });
+      expect(turn).toBeDefined();
       order.push(`${tenant}${at}`);
     });
     held[Symbol.dispose]();
