@@ -21,6 +21,7 @@ export type { CallEvent, CallEventName, CallEvents, CallListener, RunningCall } 
 export { Dispatcher } from './dispatch/dispatcher.ts';
 export type { DispatchLoad, Entry, Load, Turn } from './dispatch/dispatcher.ts';
 export type { DispatchOptions, LaneLimits, Rate } from './dispatch/limits.ts';
+export { skillName, toolName } from './tools/names.ts';
 export type { AuditLog, StoredReceipt, Verification } from './audit/log.ts';
 export type { Receipt } from './audit/receipt.ts';
 export type { PairReport } from './cell/machine.ts';

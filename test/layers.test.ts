@@ -16,6 +16,7 @@ const PIPELINE = [
   'cell',
   'broker',
   'dispatch',
+  'tools',
   'calls',
   'audit',
   'record',
