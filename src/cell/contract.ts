@@ -6,6 +6,7 @@
  */
 import type { Duplex, Readable } from 'node:stream';
 import type { Bundle } from '../load/bundle.ts';
+import type { ErrorCode } from '../errors.ts';
 import type { CapabilityEvent, EngineName, StartKind, WallName } from '../outcome.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
@@ -33,6 +34,22 @@ export interface LaunchSpec {
   reservedThreads?: number;
   /** What the jailed process may keep for itself; only the zygote, which runs no skill code, keeps any. */
   keepNamespaceRights?: boolean;
+  /** What the root of a container is made of; absent: the programs of the system, as in a jail. */
+  image?: CellImage;
+  /** The program knows no frames: one JSON value goes in on its standard input, one comes out on its standard output. */
+  stdio?: boolean;
+}
+
+/** An image, ready to be used. */
+export interface CellImage {
+  /** What an engine calls it that has loaded it. */
+  id: string;
+  /** Folder with its unpacked files. */
+  rootfs: string;
+  /** A tar file for engines that want to load it themselves. */
+  archive: () => Promise<string>;
+  /** As whom it wants to see itself: a number. */
+  user?: number | undefined;
 }
 
 /** Why a wall ended a process, when it did. */
@@ -71,6 +88,15 @@ export interface CellProcess {
   kill(reason: KillReason): void;
   readonly killReason: KillReason | undefined;
   usage(): ProcessUsage;
+  /** Why it did not come up, where its wall can tell from how it ended and what was said. */
+  fault?(exit: ExitInfo | undefined, logs: string): LaunchFault | undefined;
+}
+
+/** A cell that never came up, for a reason that has a fix. */
+export interface LaunchFault {
+  code: ErrorCode;
+  message: string;
+  fix: string;
 }
 
 /** One wall, as it is on this machine. */
@@ -83,6 +109,8 @@ export interface Wall {
   launch(spec: LaunchSpec, grant: Grant): CellProcess;
   /** As whom a cell with this grant runs; undefined for the host's own user. */
   identity(grant: Grant): { uid: number; gid: number } | undefined;
+  /** For a wall that comes in several makes: the one that this bundle runs behind. */
+  forBundle?(bundle: Bundle): Promise<Wall>;
   close(): Promise<void>;
 }
 
@@ -226,6 +254,8 @@ export interface CellReport {
   reply: GuestReply | undefined;
   exit: ExitInfo | undefined;
   killReason: KillReason | undefined;
+  /** Why the program inside never came up, where that is known. */
+  fault?: LaunchFault | undefined;
   denied: CapabilityEvent[];
   used: CapabilityEvent[];
   logs: string;

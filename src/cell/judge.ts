@@ -147,7 +147,8 @@ function broken(message: string): SkillError {
 }
 
 function withoutReply(report: CellReport, grant: Grant): SkillError {
-  const { exit, logs } = report;
+  const { exit, logs, fault } = report;
+  if (fault) return new SkillError(fault.code, fault.message, { fix: fault.fix, detail: { logs } });
   if (!report.started) {
     return new SkillError('internal', `The cell did not start: ${lastLine(logs) || describeExit(exit)}`, {
       fix: 'Run `skillcell doctor`; if it finds nothing, please report this with its output.',

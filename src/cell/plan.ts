@@ -57,7 +57,8 @@ export async function planCall(input: PlanInput): Promise<Plan> {
   const { skill, policy, machine } = input;
   const { bundle } = skill;
   const choice = await choose(input);
-  const { wall, engine } = await chosenPair(machine, choice);
+  const { wall: anyMake, engine } = await chosenPair(machine, choice);
+  const wall = (await anyMake.forBundle?.(bundle)) ?? anyMake;
   const enforces = underPolicy(engine.enforces((await wall.probe()).enforces), policy);
   assertEnforceable({
     manifest: bundle.manifest,

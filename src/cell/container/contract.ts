@@ -1,0 +1,29 @@
+/**
+ * The makes of the wall `container`: what starts a container here. They differ in who is asked, not in what a cell gets.
+ *
+ * @module
+ */
+import type { Wall, WallProbe } from '../contract.ts';
+
+export const MAKES = ['crun', 'runc', 'podman', 'docker', 'runsc'] as const;
+
+export type MakeName = (typeof MAKES)[number];
+
+export interface ContainerMake extends Wall {
+  readonly name: 'container';
+  readonly make: MakeName;
+  probe(): Promise<WallProbe>;
+}
+
+export interface ContainerWallOptions {
+  /** Which makes may be used, the preferred one first; absent: all, the fastest first, runsc only where a skill asks for it. */
+  makes?: readonly MakeName[];
+  /** uid and gid that a root host gives to cells. */
+  cellId?: number;
+  /** `false` forgoes cgroups even where they can be had. */
+  cgroups?: boolean;
+  /** Where docker listens; absent: where it usually does. */
+  dockerSocket?: string;
+  /** Before the command of podman, such as where it keeps its things. */
+  podmanOptions?: readonly string[];
+}

@@ -1,0 +1,117 @@
+/**
+ * The configuration that an OCI runtime reads: one container, as closed as it goes.
+ *
+ * @module
+ */
+import type { Mount } from '../../contract.ts';
+import { GUEST_HOST_NAME, SHM_BYTES, type Sandbox } from '../sandbox.ts';
+
+/** As whom the skill sees itself; the kernel knows it by another number. */
+export const GUEST_ID = 65_534;
+/** What uid 0 inside would be, if anybody had it: nobody. runc asks for it to be mapped. */
+const UNUSED_ID = 65_431;
+
+const MASKED = [
+  '/proc/acpi',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+];
+const READ_ONLY = ['/proc/asound', '/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
+
+export interface OciConfigOptions {
+  sandbox: Sandbox;
+  /** Folder with a mount point for everything. */
+  root: string;
+  /** Of the image, read-only. */
+  image: readonly Mount[];
+  /** The guest's user, and what the kernel knows it by. */
+  user: { inside: number; uid: number; gid: number };
+  /** False where the host may only map itself. */
+  mapsUnusedId: boolean;
+  /** Groups that the first process joins before it becomes the program. */
+  cgroups: readonly string[];
+}
+
+export function ociConfig(options: OciConfigOptions): Record<string, unknown> {
+  const { sandbox, root, user } = options;
+  return {
+    ociVersion: '1.0.2',
+    hostname: GUEST_HOST_NAME,
+    root: { path: root, readonly: true },
+    process: {
+      terminal: false,
+      user: { uid: user.inside, gid: user.inside },
+      args: sandbox.argv,
+      env: Object.entries(sandbox.env).map(([name, value]) => `${name}=${value}`),
+      cwd: sandbox.cwd,
+      noNewPrivileges: true,
+      capabilities: { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] },
+      rlimits: rlimits(sandbox),
+    },
+    mounts: mounts(options),
+    linux: {
+      namespaces: ['pid', 'network', 'ipc', 'uts', 'mount', 'user'].map((type) => ({ type })),
+      uidMappings: mapping(user.inside, user.uid, options),
+      gidMappings: mapping(user.inside, user.gid, options),
+      maskedPaths: MASKED,
+      readonlyPaths: READ_ONLY,
+      seccomp: sandbox.seccomp,
+    },
+    ...(options.cgroups.length > 0 ? { hooks: { createRuntime: [joinGroups(options.cgroups)] } } : {}),
+  };
+}
+
+function rlimits({ rlimits: limits, pids }: Sandbox): { type: string; soft: number; hard: number }[] {
+  // In a user namespace of its own the kernel counts the processes of this cell alone.
+  return Object.entries({ ...limits, nproc: pids }).map(([name, value]) => ({
+    type: `RLIMIT_${name.toUpperCase()}`,
+    soft: value,
+    hard: value,
+  }));
+}
+
+function mapping(inside: number, outside: number, { mapsUnusedId }: OciConfigOptions): object[] {
+  const own = { containerID: inside, hostID: outside, size: 1 };
+  return mapsUnusedId ? [{ containerID: 0, hostID: UNUSED_ID, size: 1 }, own] : [own];
+}
+
+function mounts({ sandbox, image }: OciConfigOptions): object[] {
+  return [
+    { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
+    tmpfs('/dev', ['nosuid', 'noexec', 'mode=755', 'size=64k', 'ro']),
+    {
+      destination: '/dev/pts',
+      type: 'devpts',
+      source: 'devpts',
+      options: ['nosuid', 'noexec', 'newinstance', 'ptmxmode=0666', 'mode=0620'],
+    },
+    tmpfs('/dev/shm', ['nosuid', 'nodev', 'mode=1777', `size=${SHM_BYTES}`]),
+    tmpfs('/tmp', ['nosuid', 'nodev', 'mode=1777', `size=${sandbox.scratchBytes}`]),
+    ...[...image, ...sandbox.binds].map(bind),
+  ];
+}
+
+function tmpfs(destination: string, options: string[]): object {
+  return { destination, type: 'tmpfs', source: 'tmpfs', options };
+}
+
+function bind({ host, guest, writable = false }: Mount): object {
+  const options = ['rbind', writable ? 'rw' : 'ro', 'nosuid', 'nodev', 'rprivate'];
+  return { destination: guest, type: 'bind', source: host, options };
+}
+
+/** Run by the runtime on the host, after it made the first process and before that becomes the program. */
+const JOIN_GROUPS = `
+while IFS= read -r line || [ -n "$line" ]; do state="$state$line"; done
+pid="\${state#*\\"pid\\":}"; pid="\${pid# }"; pid="\${pid%%[!0-9]*}"
+for group; do echo "$pid" > "$group/cgroup.procs" || exit 1; done
+`;
+
+function joinGroups(groups: readonly string[]): object {
+  return { path: '/bin/sh', args: ['sh', '-c', JOIN_GROUPS, 'sh', ...groups] };
+}

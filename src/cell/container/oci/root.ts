@@ -1,0 +1,51 @@
+/**
+ * The root of a container: an empty folder with a mount point for everything that the cell sees. The files of the image
+ * are mounted into it, so that nobody ever writes where the image is kept.
+ *
+ * @module
+ */
+import { lstatSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Mount } from '../../contract.ts';
+import { makeReadable } from '../../readable.ts';
+
+/** What the cell has of its own, whatever the image has there. */
+const OWN = new Set(['proc', 'dev', 'sys', 'tmp', 'run', 'skill', 'harness', 'deps', 'bytecode', 'workspace']);
+const SYSTEM_FOLDERS = ['proc', 'dev', 'tmp'];
+/** Stand for an image where there is none. */
+const PROGRAMS = new Set(['usr', 'bin', 'sbin', 'lib', 'lib32', 'lib64']);
+
+export interface RootOptions {
+  root: string;
+  /** Unpacked files of the image; absent: the programs of the system. */
+  imageRoot: string | undefined;
+  binds: readonly Mount[];
+}
+
+/** Makes the root; returns what of the image is to be mounted into it. */
+export function makeRoot({ root, imageRoot, binds }: RootOptions): Mount[] {
+  mkdirSync(root, { mode: 0o755 });
+  for (const name of SYSTEM_FOLDERS) mkdirSync(join(root, name), { mode: 0o755 });
+  const granted = new Set(binds.map(({ guest }) => guest.split('/')[1]));
+  const source = imageRoot ?? '/';
+  const names = readdirSync(source).filter((name) => !OWN.has(name) && !granted.has(name));
+  const mounted = names
+    .filter((name) => imageRoot !== undefined || PROGRAMS.has(name))
+    .filter((name) => placeFor(join(source, name), join(root, name)));
+  for (const { host, guest } of binds) mountPoint(join(root, guest), statSync(host).isDirectory());
+  makeReadable(root);
+  return mounted.map((name) => ({ host: join(source, name), guest: `/${name}` }));
+}
+
+/** False for a link, which is complete as it is: where it leads to is decided inside. */
+function placeFor(source: string, target: string): boolean {
+  const stat = lstatSync(source);
+  if (stat.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+  else mountPoint(target, stat.isDirectory());
+  return !stat.isSymbolicLink();
+}
+
+function mountPoint(path: string, isFolder: boolean): void {
+  mkdirSync(isFolder ? path : dirname(path), { recursive: true, mode: 0o755 });
+  if (!isFolder) writeFileSync(path, '', { mode: 0o644, flag: 'a' });
+}

@@ -1,0 +1,187 @@
+/**
+ * The wall `container` by an OCI runtime alone: no daemon, no store of its own, and the fastest way to start one.
+ *
+ * @module
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Grant } from '../../../policy/grant.ts';
+import type { LaunchSpec, WallProbe } from '../../contract.ts';
+import { inheritableDescriptors, withoutLeaks } from '../../descriptors.ts';
+import { probeCgroups, type Cgroup, type CgroupDriver } from '../../jail/cgroup/cgroup.ts';
+import { cellIdentity, DEFAULT_CELL_ID } from '../../jail/identity.ts';
+import { pathIdentity } from '../../jail/path-identity.ts';
+import type { ContainerMake } from '../contract.ts';
+import { ociEnforcement } from '../enforcement.ts';
+import { containerName, ownOwner } from '../owner.ts';
+import { tryMake, unavailable } from '../probe.ts';
+import { profileFor, sandboxFor, UNSEEN_MEMORY, type Sandbox } from '../sandbox.ts';
+import { GUEST_ID, ociConfig } from './config.ts';
+import { OciProcess } from './process.ts';
+import { makeRoot } from './root.ts';
+import { findOciRuntime, versionOf, type OciRuntime, type OciRuntimeName } from './runtimes.ts';
+import { deleteContainer, sweepCells } from './sweep.ts';
+
+/** In a private mount namespace: crun works with the groups of v1, but not with an empty v2 beside them. */
+const WITHOUT_V2 = [
+  ...['/usr/bin/unshare', '--mount', '--propagation', 'private', '/bin/sh', '-c'],
+  ...['umount /sys/fs/cgroup/unified && exec "$@"', 'sh'],
+];
+
+export interface OciWallOptions {
+  home: string;
+  runtime: OciRuntimeName;
+  cellId?: number | undefined;
+  /** `false` forgoes groups even where they can be had: the watchdog keeps the memory limit then. */
+  cgroups?: boolean | undefined;
+}
+
+export class OciWall implements ContainerMake {
+  readonly name = 'container';
+  readonly make: OciRuntimeName;
+  readonly #options: OciWallOptions;
+  readonly #runtime: OciRuntime | undefined;
+  readonly #owner = ownOwner();
+  readonly #running = new Set<OciProcess>();
+  readonly #leaks = inheritableDescriptors();
+  readonly #cells: string;
+  readonly #state: string;
+  #cgroups: CgroupDriver | undefined;
+  #prefix: readonly string[] = [];
+  #probe: Promise<WallProbe> | undefined;
+
+  constructor(options: OciWallOptions) {
+    this.#options = options;
+    this.make = options.runtime;
+    this.#runtime = findOciRuntime(options.runtime);
+    const base = join(options.home, 'containers', this.make);
+    this.#cells = join(base, 'cells');
+    this.#state = join(base, 'state');
+  }
+
+  probe(): Promise<WallProbe> {
+    this.#probe ??= this.#try();
+    return this.#probe;
+  }
+
+  accepts(grant: Grant): void {
+    profileFor(grant);
+    this.identity(grant);
+  }
+
+  identity(grant: Grant): { uid: number; gid: number } | undefined {
+    return cellIdentity(grant, this.#options.cellId ?? DEFAULT_CELL_ID);
+  }
+
+  launch(spec: LaunchSpec, grant: Grant): OciProcess {
+    const id = containerName(this.#owner);
+    const mounts = new Map(grant.filesystem.map((path) => [path.guest, pathIdentity(path.host)]));
+    const alsoDenied = this.#cgroups ? [] : UNSEEN_MEMORY;
+    const sandbox = sandboxFor({ spec, grant, alsoDenied });
+    const cgroup = this.#cgroupFor(id, sandbox);
+    const folder = this.#makeFolder({ id, spec, grant, sandbox });
+    const child = this.#spawn(id, folder, spec.stdio === true);
+    const process = new OciProcess({
+      child,
+      stdio: spec.stdio === true,
+      pidFile: join(folder, 'pid'),
+      grant,
+      cgroup,
+      mounts,
+      cleanUp: (wasForced) => this.#cleanUp(id, wasForced),
+    });
+    this.#running.add(process);
+    void process.gone.finally(() => this.#running.delete(process));
+    return process;
+  }
+
+  async close(): Promise<void> {
+    const running = [...this.#running];
+    for (const process of running) process.kill('done');
+    await Promise.all(running.map((process) => process.gone));
+    await this.#cgroups?.close();
+  }
+
+  async #try(): Promise<WallProbe> {
+    const runtime = this.#runtime;
+    if (!runtime) return unavailable(`${this.make} is not installed`, `Install it: apt-get install ${this.make}`);
+    const isRoot = process.getuid?.() === 0;
+    if (runtime.needsRoot && !isRoot)
+      return unavailable(`${this.make} needs a host that is root`, 'Install crun, or podman for a host that is not root.');
+    this.#cgroups = this.#options.cgroups === false ? undefined : probeCgroups();
+    await sweepCells({ command: this.#command(), cells: this.#cells });
+    this.#cgroups?.sweepStale();
+    const attempt = async (): Promise<WallProbe> =>
+      tryMake({
+        launch: (spec, grant) => this.launch(spec, grant),
+        summary: await this.#summary(runtime, isRoot),
+        enforces: ociEnforcement(this.#cgroups),
+        fix: `Run \`${this.make} run\` with a bundle of your own to see the failure on its own.`,
+      });
+    const first = await attempt();
+    if (first.available || !isRoot || !/hybrid/.test(first.summary)) return first;
+    this.#prefix = WITHOUT_V2;
+    return attempt();
+  }
+
+  async #summary(runtime: OciRuntime, isRoot: boolean): Promise<string> {
+    const groups = this.#cgroups?.describe ?? 'no writable cgroup: memory by watchdog';
+    return `${this.make} ${await versionOf(runtime)}, ${isRoot ? 'as root' : 'rootless'}, ${groups}`;
+  }
+
+  /** What comes before the command of the runtime. */
+  #command(): [string, ...string[]] {
+    const { program, options } = this.#runtime ?? { program: this.make, options: [] };
+    const [first = program, ...rest] = [...this.#prefix, program, '--root', this.#state, ...options];
+    return [first, ...rest];
+  }
+
+  #cgroupFor(id: string, { memoryBytes, pids }: Sandbox): Cgroup | undefined {
+    const limits = { memory: memoryBytes, ...(this.#cgroups?.limitsPids ? { pids } : {}) };
+    return this.#cgroups?.create(id, limits);
+  }
+
+  #makeFolder({ id, spec, grant, sandbox }: FolderOptions): string {
+    const folder = join(this.#cells, id);
+    mkdirSync(folder, { recursive: true, mode: 0o711 });
+    mkdirSync(this.#state, { recursive: true, mode: 0o700 });
+    const root = join(folder, 'root');
+    const image = makeRoot({ root, imageRoot: spec.image?.rootfs, binds: sandbox.binds });
+    const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+    const config = ociConfig({
+      sandbox,
+      root,
+      image,
+      user: { inside: spec.image?.user ?? GUEST_ID, ...(this.identity(grant) ?? own) },
+      mapsUnusedId: own.uid === 0,
+      cgroups: (this.#cgroups?.directories ?? []).map((directory) => join(directory, id)),
+    });
+    writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    return folder;
+  }
+
+  #spawn(id: string, folder: string, isStdio: boolean): ChildProcess {
+    const [program, ...args] = this.#command();
+    const command = ['run', '--bundle', folder, '--pid-file', join(folder, 'pid')];
+    const preserve = isStdio ? [] : ['--preserve-fds', '1'];
+    const wanted: ('ignore' | 'pipe')[] = isStdio ? ['pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe', 'pipe'];
+    return withoutLeaks(wanted, this.#leaks, (stdio) =>
+      // What the runtime itself has in its environment is no business of a cell.
+      spawn(program, [...args, ...command, ...preserve, id], { env: {}, cwd: '/', stdio }),
+    );
+  }
+
+  async #cleanUp(id: string, wasForced: boolean): Promise<void> {
+    if (wasForced) await deleteContainer(this.#command(), id);
+    await rm(join(this.#cells, id), { recursive: true, force: true });
+  }
+}
+
+interface FolderOptions {
+  id: string;
+  spec: LaunchSpec;
+  grant: Grant;
+  sandbox: Sandbox;
+}

@@ -1,0 +1,91 @@
+/**
+ * What every container cell is, whichever engine starts it: pure data, from what an engine wants to have run and what the
+ * grant allows. Nothing of it comes from the image but the program, its variables and its files.
+ *
+ * @module
+ */
+import { LARGEST_FILE_BYTES, mayReachHosts, type Grant } from '../../policy/grant.ts';
+import type { LaunchSpec, Mount } from '../contract.ts';
+import { BASE_ENV, THREAD_ALLOWANCE } from '../jail/arguments.ts';
+import { seccompArch, seccompRules, SOCKET_FAMILIES } from '../jail/seccomp/policy.ts';
+import type { SyscallRule } from '../../manifest/manifest.ts';
+import { seccompProfile, type SeccompProfile } from './seccomp-profile.ts';
+
+export const GUEST_HOST_NAME = 'cell';
+export const SHM_BYTES: number = 8 * 1024 * 1024;
+/** Makes memory that belongs to no process, so that a watchdog that adds up processes would not see it. */
+export const UNSEEN_MEMORY: readonly string[] = ['memfd_create', 'shmget', 'msgget', 'semget', 'mq_open'];
+const OPEN_FILES = 128;
+const LOCKED_BYTES = 65_536;
+
+/** Limits of a process, by the name of its resource. */
+export type RlimitName = 'nofile' | 'core' | 'fsize' | 'data' | 'cpu' | 'memlock' | 'msgqueue' | 'nproc';
+
+export interface Sandbox {
+  argv: string[];
+  env: Record<string, string>;
+  cwd: string;
+  /** The bundle and what belongs to the engine, then the granted paths: later ones lie on top. */
+  binds: Required<Mount>[];
+  scratchBytes: number;
+  memoryBytes: number;
+  /** Processes and threads together, as the kernel counts. */
+  pids: number;
+  rlimits: Partial<Record<RlimitName, number>>;
+  seccomp: SeccompProfile;
+}
+
+export interface SandboxOptions {
+  spec: LaunchSpec;
+  grant: Grant;
+  /** System calls to refuse beside those of the policy. */
+  alsoDenied?: readonly string[];
+}
+
+export function sandboxFor({ spec, grant, alsoDenied = [] }: SandboxOptions): Sandbox {
+  const { limits } = grant;
+  return {
+    argv: spec.argv,
+    env: { ...BASE_ENV, ...spec.env, ...grant.env },
+    cwd: spec.cwd,
+    binds: [
+      ...spec.mounts.map((mount) => ({ writable: false, ...mount })),
+      ...grant.filesystem.map(({ host, guest, access }) => ({ host, guest, writable: access === 'read-write' })),
+    ],
+    scratchBytes: limits.scratch,
+    memoryBytes: limits.memory,
+    pids: limits.processes > 0 ? limits.processes + (spec.reservedThreads ?? 0) : THREAD_ALLOWANCE,
+    rlimits: rlimits(spec, grant),
+    seccomp: profileFor(grant, alsoDenied),
+  };
+}
+
+function rlimits({ reservedBytes = 0 }: LaunchSpec, { limits, filesystem }: Grant): Sandbox['rlimits'] {
+  const writesOutside = filesystem.some((path) => path.access === 'read-write');
+  return {
+    nofile: OPEN_FILES,
+    core: 0,
+    fsize: writesOutside ? LARGEST_FILE_BYTES : limits.scratch,
+    data: limits.memory + reservedBytes,
+    cpu: Math.max(1, Math.ceil(limits.cpu / 1000)),
+    memlock: LOCKED_BYTES,
+    msgqueue: 0,
+  };
+}
+
+/** Throws `manifest_invalid` for a bad `deny` list. */
+export function profileFor(grant: Grant, alsoDenied: readonly string[] = []): SeccompProfile {
+  // The proxy of a cell listens on its loopback, which is all that its network namespace has.
+  const families = mayReachHosts(grant) ? { families: Object.values(SOCKET_FAMILIES) } : {};
+  const rules = seccompRules({
+    syscalls: withDenied(grant.syscalls, alsoDenied),
+    allowProcesses: grant.limits.processes > 0,
+    ...families,
+  });
+  return seccompProfile(rules, seccompArch());
+}
+
+function withDenied(rule: SyscallRule, more: readonly string[]): SyscallRule {
+  if (more.length === 0 || rule === 'strict') return rule;
+  return { deny: [...(rule === 'default' ? [] : rule.deny), ...more] };
+}

@@ -1,0 +1,97 @@
+/**
+ * For images that know no frames: one JSON value goes in on standard input, one comes back on standard output. This is
+ * the host's end of both, and towards the host it speaks the frames that every cell speaks.
+ *
+ * @module
+ */
+import { Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
+import type { ExitInfo } from '../contract.ts';
+import { encodeFrame, readFrames } from '../frames.ts';
+import { parseGuestJson } from '../guest-json.ts';
+
+/** What the host sends is ours: its size is that of the params, which were checked. */
+const FROM_HOST = { maxBytes: 1024 ** 3, maxFrames: 16 };
+/** Room in a frame beside the result itself. */
+const FRAME_SLACK_BYTES = 32 * 1024;
+
+export interface StdioStreams {
+  input: Writable;
+  output: Readable;
+  /** Resolves when the program runs. */
+  started: Promise<unknown>;
+  exited: Promise<ExitInfo>;
+  /** More output than this is not held: the cell has gone beyond its limit. */
+  maxBytes: number;
+}
+
+export class StdioChannel extends Duplex {
+  readonly #streams: StdioStreams;
+  readonly #orders = new PassThrough();
+  #answer: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(streams: StdioStreams) {
+    super({ allowHalfOpen: true });
+    this.#streams = streams;
+    readFrames(this.#orders, FROM_HOST, {
+      onFrame: ({ body }) => this.#onOrder(body),
+      onFault: () => undefined,
+    });
+    // A program that does not read its input closes it; what it answers is told by its output.
+    streams.input.on('error', () => undefined);
+    streams.output.on('data', (chunk: Buffer) => this.#onOutput(chunk));
+    streams.output.on('error', () => undefined);
+    void streams.started.then(() => this.push(encodeFrame({ t: 'ready' })));
+    void Promise.all([streams.exited, ended(streams.output)]).then(([exit]) => this.#onEnd(exit));
+  }
+
+  override _read(): void {
+    // Everything is pushed when it is there.
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    this.#orders.write(chunk);
+    done();
+  }
+
+  #onOrder(body: Record<string, unknown>): void {
+    if (body['t'] === 'call') this.#streams.input.end(`${JSON.stringify(body['params'])}\n`);
+  }
+
+  #onOutput(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes <= this.#streams.maxBytes) this.#answer.push(chunk);
+    else if (this.#bytes - chunk.length <= this.#streams.maxBytes) this.#tooMuch();
+  }
+
+  /** A frame that claims to be as large as the output ends the cell with the limit that it broke. */
+  #tooMuch(): void {
+    this.#answer = [];
+    const header = Buffer.alloc(4);
+    header.writeUInt32LE(this.#streams.maxBytes + FRAME_SLACK_BYTES * 4);
+    this.push(header);
+  }
+
+  #onEnd({ code }: ExitInfo): void {
+    const text = Buffer.concat(this.#answer);
+    // A program that failed, or said nothing at all: how it ended says more.
+    const hasAnswered = code === 0 && text.toString('utf8').trim() !== '';
+    if (hasAnswered && this.#bytes <= this.#streams.maxBytes) this.push(reply(text));
+    this.push(null);
+  }
+}
+
+async function ended(output: Readable): Promise<void> {
+  if (output.readableEnded || output.destroyed) return;
+  await new Promise<void>((resolve) => output.once('end', resolve).once('close', resolve));
+}
+
+function reply(text: Buffer): Buffer {
+  try {
+    // Once more from what was parsed: the text of a guest is never put into a frame as it is.
+    return encodeFrame({ t: 'result', value: parseGuestJson(text).value });
+  } catch (error) {
+    const message = `its output is not one JSON value: ${error instanceof Error ? error.message : String(error)}`;
+    return encodeFrame({ t: 'error', type: 'NotJson', message, trace: '', explained: 'wholly' });
+  }
+}
