@@ -6,6 +6,7 @@
 import type { EgressOptions } from './broker/gateway/egress.ts';
 import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
 import type { CallListener } from './calls/events.ts';
+import type { ContainerWallOptions } from './cell/container/contract.ts';
 import type { JailOptions } from './cell/jail/wall.ts';
 import type { PlanOptions } from './cell/plan.ts';
 import type { PoolOptions } from './cell/pool.ts';
@@ -22,6 +23,8 @@ export interface RuntimeOptions {
   policy?: OperatorPolicy;
   pool?: PoolOptions;
   jail?: JailOptions;
+  /** Which container engines may be used, and how they are reached. */
+  container?: ContainerWallOptions;
   /** `false` writes no receipts; `keepContent` stores params and results beside their digests. */
   audit?: false | { file?: string; keepContent?: boolean };
   /** Who calls, for guards and receipts; a call may say it itself. */

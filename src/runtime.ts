@@ -88,6 +88,7 @@ export class Runtime implements AsyncDisposable {
     this.#machine = new Machine({
       home,
       ...(options.jail ? { jail: options.jail } : {}),
+      container: options.container,
       onProgress: options.onProgress,
       python: this.#policy.pythonWasm,
     });

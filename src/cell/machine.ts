@@ -10,6 +10,11 @@ import type { EngineName, Mode, WallName } from '../outcome.ts';
 import type { Candidate } from '../policy/choose-mode.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { PythonFreshness } from '../policy/python-freshness.ts';
+import type { ContainerWallOptions } from './container/contract.ts';
+import { ExecEngine } from './container/engines/exec.ts';
+import { ContainerPythonEngine } from './container/engines/python.ts';
+import { createImageStore } from './container/images/store.ts';
+import { ContainerWall } from './container/wall.ts';
 import type { Artifact, Engine, Wall, WallProbe } from './contract.ts';
 import { DEFAULT_CELL_ID } from './jail/identity.ts';
 import { JailWall, type JailOptions } from './jail/wall.ts';
@@ -29,6 +34,7 @@ import { ComponentEngine } from './wasm/engine.ts';
 export interface MachineOptions {
   home: string;
   jail?: JailOptions;
+  container?: ContainerWallOptions | undefined;
   /** Gets a sentence for people when something takes more than a moment. */
   onProgress?: ((text: string) => void) | undefined;
   /** What the operator asks of Python in Wasm. */
@@ -58,17 +64,20 @@ export class Machine {
   readonly home: string;
   readonly #jail: JailWall;
   readonly #process = new ProcessWall();
+  readonly #container: ContainerWall;
   readonly #none = new NoWall();
   readonly #python: PythonEngine;
   readonly #node: NodeSkillEngine;
   readonly #component: ComponentEngine;
   readonly #pythonWasm: PythonWasmEngine;
   readonly #jsWasm: JsWasmEngine;
+  readonly #containerPython: ContainerPythonEngine;
+  readonly #exec: ExecEngine;
   readonly #interpreter: Interpreter | undefined;
   readonly #artifacts = new Map<string, Promise<Artifact>>();
   #pairs: Promise<Pair[]> | undefined;
 
-  constructor({ home, jail, onProgress, python }: MachineOptions) {
+  constructor({ home, jail, container, onProgress, python }: MachineOptions) {
     this.home = home;
     this.#jail = new JailWall(jail);
     this.#interpreter = findInterpreter();
@@ -82,6 +91,10 @@ export class Machine {
       fresh: python,
     });
     this.#jsWasm = new JsWasmEngine({ home, wall: () => this.#outerWall() });
+    const images = createImageStore({ home, ...(onProgress ? { onProgress } : {}) });
+    this.#container = new ContainerWall({ home, ...container });
+    this.#containerPython = new ContainerPythonEngine({ home, images, interpreter: this.#interpreter });
+    this.#exec = new ExecEngine({ images });
   }
 
   /** The group that may pass through the runtime's folders when the host is root. */
@@ -97,6 +110,8 @@ export class Machine {
       { mode: 'wasm', wall: outer, engine: this.#jsWasm },
       { mode: 'subprocess', wall: this.#jail, engine: this.#python },
       { mode: 'subprocess', wall: this.#jail, engine: this.#node },
+      { mode: 'container', wall: this.#container, engine: this.#containerPython },
+      { mode: 'container', wall: this.#container, engine: this.#exec },
       { mode: 'in_process', wall: this.#none, engine: this.#node },
     ]);
     return this.#pairs;
@@ -108,8 +123,8 @@ export class Machine {
   }
 
   /** What the engine made of the bundle; the same bundle is prepared once. */
-  prepare(engine: Engine, bundle: Bundle): Promise<Artifact> {
-    const key = `${engine.name} ${bundle.digest} ${bundle.stagedDir}`;
+  prepare({ mode, engine }: Pick<Pair, 'mode' | 'engine'>, bundle: Bundle): Promise<Artifact> {
+    const key = `${mode} ${engine.name} ${bundle.digest} ${bundle.stagedDir}`;
     const known = this.#artifacts.get(key);
     if (known) return known;
     const artifact = engine.prepare(bundle);
@@ -162,7 +177,7 @@ export class Machine {
 
   async close(): Promise<void> {
     this.#node.close();
-    await Promise.all([this.#jail.close(), this.#process.close()]);
+    await Promise.all([this.#jail.close(), this.#process.close(), this.#container.close()]);
   }
 
   /** Wasm is a wall of its own; around it comes the strongest that can be had. */
@@ -194,11 +209,13 @@ export class Machine {
 }
 
 async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<Candidate> {
-  const probe = await wall.probe();
   const pair = { mode, wall: wall.name, engine: engine.name };
   const fallback = 'Run `skillcell doctor` to see what this machine has.';
-  if (!probe.available) return { ...pair, refusal: { reason: probe.summary, fix: probe.fix ?? fallback } };
   const reason = engine.refuses(bundle);
+  // To try a container takes as long as many a call: not for bundles that have none.
+  if (reason !== undefined && mode === 'container') return { ...pair, refusal: { reason, fix: fallback } };
+  const probe = await ((await wall.forBundle?.(bundle)) ?? wall).probe();
+  if (!probe.available) return { ...pair, refusal: { reason: probe.summary, fix: probe.fix ?? fallback } };
   if (reason !== undefined) return { ...pair, refusal: { reason, fix: fallback } };
   const missing = engine.missing();
   return missing ? { ...pair, refusal: missing } : pair;

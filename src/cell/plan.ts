@@ -70,7 +70,7 @@ export async function planCall(input: PlanInput): Promise<Plan> {
   const granted = await grantFor(input);
   const grant = input.adjust?.(granted) ?? granted;
   wall.accepts(grant);
-  const artifact = await machine.prepare(engine, bundle);
+  const artifact = await machine.prepare({ mode: choice.candidate.mode, engine }, bundle);
   return { choice, grant, enforces, wall, engine, artifact };
 }
 

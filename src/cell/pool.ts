@@ -95,7 +95,8 @@ export class Pool {
 
   #source(place: Place): CellSource {
     this.#assertOpen();
-    const key = `${place.artifact.bundle.digest} ${place.artifact.engine} ${JSON.stringify(place.grant)}`;
+    const { wall, artifact, grant } = place;
+    const key = `${wall.name} ${artifact.bundle.digest} ${artifact.engine} ${JSON.stringify(grant)}`;
     const source = this.#sources.get(key) ?? this.#open(place, key);
     this.#sources.delete(key);
     this.#sources.set(key, source);

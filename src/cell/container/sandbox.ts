@@ -14,7 +14,7 @@ import { seccompProfile, type SeccompProfile } from './seccomp-profile.ts';
 export const GUEST_HOST_NAME = 'cell';
 export const SHM_BYTES: number = 8 * 1024 * 1024;
 /** Makes memory that belongs to no process, so that a watchdog that adds up processes would not see it. */
-export const UNSEEN_MEMORY: readonly string[] = ['memfd_create', 'shmget', 'msgget', 'semget', 'mq_open'];
+const UNSEEN_MEMORY: readonly string[] = ['memfd_create', 'shmget', 'msgget', 'semget', 'mq_open'];
 const OPEN_FILES = 128;
 const LOCKED_BYTES = 65_536;
 
@@ -38,11 +38,11 @@ export interface Sandbox {
 export interface SandboxOptions {
   spec: LaunchSpec;
   grant: Grant;
-  /** System calls to refuse beside those of the policy. */
-  alsoDenied?: readonly string[];
+  /** False where no group counts the memory of the cell: each process is limited then, and what has no owner is refused. */
+  isGrouped: boolean;
 }
 
-export function sandboxFor({ spec, grant, alsoDenied = [] }: SandboxOptions): Sandbox {
+export function sandboxFor({ spec, grant, isGrouped }: SandboxOptions): Sandbox {
   const { limits } = grant;
   return {
     argv: spec.argv,
@@ -55,18 +55,18 @@ export function sandboxFor({ spec, grant, alsoDenied = [] }: SandboxOptions): Sa
     scratchBytes: limits.scratch,
     memoryBytes: limits.memory,
     pids: limits.processes > 0 ? limits.processes + (spec.reservedThreads ?? 0) : THREAD_ALLOWANCE,
-    rlimits: rlimits(spec, grant),
-    seccomp: profileFor(grant, alsoDenied),
+    // Not beside a group: a runtime in Go needs more than a small skill before it has become the program.
+    rlimits: { ...rlimits(grant), ...(isGrouped ? {} : { data: limits.memory + (spec.reservedBytes ?? 0) }) },
+    seccomp: profileFor(grant, isGrouped ? [] : UNSEEN_MEMORY),
   };
 }
 
-function rlimits({ reservedBytes = 0 }: LaunchSpec, { limits, filesystem }: Grant): Sandbox['rlimits'] {
+function rlimits({ limits, filesystem }: Grant): Sandbox['rlimits'] {
   const writesOutside = filesystem.some((path) => path.access === 'read-write');
   return {
     nofile: OPEN_FILES,
     core: 0,
     fsize: writesOutside ? LARGEST_FILE_BYTES : limits.scratch,
-    data: limits.memory + reservedBytes,
     cpu: Math.max(1, Math.ceil(limits.cpu / 1000)),
     memlock: LOCKED_BYTES,
     msgqueue: 0,

@@ -66,7 +66,7 @@ export class PythonEngine implements Engine {
     if (environment) spec.mounts.push({ host: environment, guest: '/deps' });
     const bytecode = bytecodeFolder(home, inspectionKey(bundle.stagedDir, spec));
     if (bytecode) spec.mounts.push({ host: bytecode, guest: '/bytecode' });
-    return { engine: 'python', bundle, spec: () => spec, init: (grant) => callInit(bundle, grant) };
+    return { engine: 'python', bundle, spec: () => spec, init: (grant) => pythonCallInit(bundle, grant) };
   }
 
   openZygote(artifact: Artifact, grant: Grant): Zygote | undefined {
@@ -94,7 +94,8 @@ export function pythonSpec(home: string, interpreter: Interpreter): LaunchSpec {
   };
 }
 
-function callInit(bundle: Bundle, grant: Grant): Record<string, unknown> {
+/** The first frame of a call, behind whichever wall. */
+export function pythonCallInit(bundle: Bundle, grant: Grant): Record<string, unknown> {
   const mayExec = grant.limits.processes > 0;
   return {
     ...harnessInit(bundle, grant),

@@ -11,8 +11,11 @@ import { packageRoot } from '../../package-root.ts';
 import type { Interpreter } from './interpreter.ts';
 import { makeReadable } from '../readable.ts';
 
-/** Folder of the staged harness; made on first use of this version with this interpreter. */
-export function stageHarness(home: string, interpreter: Interpreter): string {
+/**
+ * Folder of the staged harness; made on first use of this version with this interpreter. Without one it has no bytecode:
+ * for a Python that is in an image alone.
+ */
+export function stageHarness(home: string, interpreter: Interpreter | undefined): string {
   const source = join(packageRoot(), 'guest', 'python');
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.py'))
@@ -22,8 +25,8 @@ export function stageHarness(home: string, interpreter: Interpreter): string {
   return staged;
 }
 
-function harnessKey(source: string, files: string[], interpreter: Interpreter): string {
-  const hash = createHash('sha256').update(`${interpreter.path}\0${interpreter.version}\0`);
+function harnessKey(source: string, files: string[], interpreter: Interpreter | undefined): string {
+  const hash = createHash('sha256').update(`${interpreter?.path}\0${interpreter?.version}\0`);
   for (const name of files)
     hash
       .update(`${name}\0`)
@@ -36,21 +39,13 @@ interface BuildOptions {
   source: string;
   files: string[];
   staged: string;
-  interpreter: Interpreter;
+  interpreter: Interpreter | undefined;
 }
 
 function build({ source, files, staged, interpreter }: BuildOptions): void {
   const draft = `${staged}.${randomBytes(6).toString('hex')}`;
   for (const name of files) cpSync(join(source, name), join(draft, name));
-  // Unchecked: the copy never changes, so no stat is needed to trust the bytecode.
-  execFileSync(
-    interpreter.path,
-    ['-I', '-m', 'compileall', '-q', '--invalidation-mode', 'unchecked-hash', '.'],
-    {
-      cwd: draft,
-      env: {},
-    },
-  );
+  if (interpreter) compile(draft, interpreter);
   makeReadable(draft);
   try {
     renameSync(draft, staged);
@@ -59,4 +54,10 @@ function build({ source, files, staged, interpreter }: BuildOptions): void {
     rmSync(draft, { recursive: true, force: true });
     if (!existsSync(staged)) throw error;
   }
+}
+
+function compile(folder: string, { path }: Interpreter): void {
+  // Unchecked: the copy never changes, so no stat is needed to trust the bytecode.
+  const mode = ['--invalidation-mode', 'unchecked-hash'];
+  execFileSync(path, ['-I', '-m', 'compileall', '-q', ...mode, '.'], { cwd: folder, env: {} });
 }

@@ -17,7 +17,7 @@ import type { ContainerMake } from '../contract.ts';
 import { ociEnforcement } from '../enforcement.ts';
 import { containerName, ownOwner } from '../owner.ts';
 import { tryMake, unavailable } from '../probe.ts';
-import { profileFor, sandboxFor, UNSEEN_MEMORY, type Sandbox } from '../sandbox.ts';
+import { profileFor, sandboxFor, type Sandbox } from '../sandbox.ts';
 import { GUEST_ID, ociConfig } from './config.ts';
 import { OciProcess } from './process.ts';
 import { makeRoot } from './root.ts';
@@ -78,8 +78,7 @@ export class OciWall implements ContainerMake {
   launch(spec: LaunchSpec, grant: Grant): OciProcess {
     const id = containerName(this.#owner);
     const mounts = new Map(grant.filesystem.map((path) => [path.guest, pathIdentity(path.host)]));
-    const alsoDenied = this.#cgroups ? [] : UNSEEN_MEMORY;
-    const sandbox = sandboxFor({ spec, grant, alsoDenied });
+    const sandbox = sandboxFor({ spec, grant, isGrouped: this.#cgroups !== undefined });
     const cgroup = this.#cgroupFor(id, sandbox);
     const folder = this.#makeFolder({ id, spec, grant, sandbox });
     const child = this.#spawn(id, folder, spec.stdio === true);
