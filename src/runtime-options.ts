@@ -25,8 +25,11 @@ export interface RuntimeOptions {
   jail?: JailOptions;
   /** Which container engines may be used, and how they are reached. */
   container?: ContainerWallOptions;
-  /** `false` writes no receipts; `keepContent` stores params and results beside their digests. */
-  audit?: false | { file?: string; keepContent?: boolean };
+  /**
+   * `false` writes no receipts; `keepContent` stores params and results beside their digests; `noteBegun` gives also those
+   * calls a receipt that this process does not live to end.
+   */
+  audit?: false | { file?: string; keepContent?: boolean; noteBegun?: boolean };
   /** Who calls, for guards and receipts; a call may say it itself. */
   caller?: string;
   /** Where values of declared variables come from. */

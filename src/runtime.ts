@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path';
 import { createCallIds } from './audit/call-id.ts';
 import { openAuditLog, type AuditLog } from './audit/log.ts';
 import { digestCall, digestMeanwhile, type CallDigests } from './audit/digests.ts';
-import { writeReceipt } from './audit/write-receipt.ts';
+import { beginReceipt, writeReceipt } from './audit/write-receipt.ts';
 import { openBroker } from './broker/broker.ts';
 import { gatewayOpener } from './broker/gateway/cell-gateway.ts';
 import { resolveSecrets, type ResolvedSecrets } from './broker/secrets/resolve.ts';
@@ -24,7 +24,8 @@ import type { LiveCall } from './calls/live-call.ts';
 import { describeOutcome, identity, type CallFacts } from './cell/describe.ts';
 import { judge } from './cell/judge.ts';
 import { Machine, type PairReport } from './cell/machine.ts';
-import { choose, planCall, type Plan, type PlanInput } from './cell/plan.ts';
+import { choose, type Plan, type PlanInput } from './cell/plan.ts';
+import { Plans } from './cell/plans.ts';
 import { Pool, type Authority } from './cell/pool.ts';
 import { SkillError } from './errors.ts';
 import { defaultHome } from './load/home.ts';
@@ -68,6 +69,7 @@ export class Runtime implements AsyncDisposable {
   readonly #loadDeps: LoadDeps;
   readonly #nextCallId = createCallIds();
   readonly #calls = new Calls();
+  readonly #plans = new Plans();
   /** Skills as they are called while their needs are recorded, with what may happen meanwhile. */
   readonly #observed = new WeakMap<Skill, Allowed>();
   #audit: AuditLog | undefined;
@@ -152,7 +154,7 @@ export class Runtime implements AsyncDisposable {
 
   /** What a call would be allowed to do, in which mode, and why; nothing runs. */
   plan(skill: Skill, options: ExecuteOptions = {}): Promise<Plan> {
-    return planCall(this.#planInput(skill, options));
+    return this.#plans.plan(this.#planInput(skill, options));
   }
 
   /** The mode alone, which is quick to know. */
@@ -272,6 +274,17 @@ export class Runtime implements AsyncDisposable {
     });
   }
 
+  /** Writes down that a call has begun, for a host that may not live to see its end. */
+  #noteBegun(
+    { caller, startedAt }: LiveCall,
+    facts: CallFacts,
+  ): ((digests: CallDigests) => void) | undefined {
+    const { audit } = this.#options;
+    if (audit === false || !audit?.noteBegun) return undefined;
+    const bundle = facts.skill?.bundle;
+    return (digests) => beginReceipt(facts, { log: this.#auditLog(), caller, startedAt, bundle, digests });
+  }
+
   #writeReceipt({ caller, startedAt }: LiveCall, params: unknown, attempt: Attempt): void {
     const { outcome, skill, plan, scrub, digests, decision } = attempt;
     const { audit } = this.#options;
@@ -310,7 +323,7 @@ export class Runtime implements AsyncDisposable {
       const { grant, values } = await this.#resolveSecrets(skill, plan);
       facts.plan = { ...plan, grant };
       scrub = scrubberFor(values);
-      digests = digestMeanwhile(scrub(params), grant);
+      digests = digestMeanwhile(scrub(params), grant, this.#noteBegun(call, facts));
       call.started(() => identity(facts), plan.choice.candidate);
       const report = await this.#pool.run(facts.plan, {
         params,

@@ -293,7 +293,8 @@ describe('a home', () => {
         two.flatMap((one) => [0, 1, 2].map((a) => one.execute(skill, { a }))),
       );
       expect(outcomes.map((outcome) => outcome.ok && outcome.result)).toEqual([1, 2, 3, 1, 2, 3]);
-      expect(two[0]?.audit.verify()).toMatchObject({ ok: true, count: 6 });
+      // What the other one wrote arrives a moment later.
+      await expect.poll(() => two[0]?.audit.verify()).toMatchObject({ ok: true, count: 6 });
     } finally {
       await Promise.all(two.map((one) => one.close()));
     }

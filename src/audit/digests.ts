@@ -16,12 +16,19 @@ export function digestCall(params: unknown, grant: Grant | undefined): CallDiges
   return { params: digest(params), grant: digest(grant ? withoutValues(grant) : null) };
 }
 
-/** The returned function gives the digests, and makes them if there was no time yet. */
-export function digestMeanwhile(params: unknown, grant: Grant): () => CallDigests {
+/** The returned function gives the digests, and makes them if there was no time yet; `onTime` gets them if there was. */
+export function digestMeanwhile(
+  params: unknown,
+  grant: Grant,
+  onTime?: (digests: CallDigests) => void,
+): () => CallDigests {
   let made: CallDigests | undefined;
   const make = (): CallDigests => (made ??= digestCall(params, grant));
   // Runs when the request is on its way and before anybody looks for the answer.
-  const soon = setImmediate(make);
+  const soon = setImmediate(() => {
+    const digests = make();
+    onTime?.(digests);
+  });
   return () => {
     clearImmediate(soon);
     return make();

@@ -7,9 +7,11 @@
  * @module
  */
 import { hash as hashOf } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { toSkillError } from '../errors.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { Intake } from './intake.ts';
+import { Journal, journalsLeftBehind, readJournal } from './journal.ts';
 import { openDatabase } from './open-database.ts';
 import type { Receipt } from './receipt.ts';
 
@@ -39,8 +41,10 @@ export interface Verification {
 }
 
 export interface AuditLog {
-  /** Adds a receipt at the end of the chain and returns its hash. */
-  append(receipt: Receipt): string;
+  /** Notes what is true of a call if this process ends before it. The receipt with the same call id takes its place. */
+  begin(receipt: Receipt): void;
+  /** Adds a receipt: safe from a crash of this process at once, at the end of the chain a moment later. */
+  append(receipt: Receipt): void;
   list(options?: ListOptions): StoredReceipt[];
   show(callId: string): StoredReceipt | undefined;
   /** Checks the whole chain, and that a remembered head is still part of it. */
@@ -54,27 +58,33 @@ export interface AuditLogOptions {
   busyTimeoutMs?: number;
 }
 
-/** SQLITE_CONSTRAINT_PRIMARYKEY */
-const NUMBER_IS_TAKEN = 1555;
-
 /** What the first receipt is chained to. */
 export const GENESIS: string = '0'.repeat(64);
 
 /** Opens the log. Several processes may have the same file open and append to one chain. */
 export function openAuditLog(options: AuditLogOptions): AuditLog {
-  const database = openDatabase(options.file, options.busyTimeoutMs ?? 5000);
+  const { file, busyTimeoutMs = 5000 } = options;
+  const database = openDatabase(file, busyTimeoutMs);
   const statements = prepareStatements(database);
   const appender = new Appender(database, statements);
+  recover(file, statements, appender);
+  const intake = new Intake(new Journal(file), (bodies) => appender.append(bodies));
+  /** Whoever reads sees what is on its way as well. */
+  const current = <T>(read: () => T): T => {
+    intake.bringIn();
+    return read();
+  };
   return {
-    append: (receipt) => appender.append(receipt),
-    list: (filter = {}) => list(statements, filter),
-    show: (callId) => {
-      const row = statements.show.get(callId);
-      return row && toStored(row);
-    },
+    begin: (receipt) => intake.begin(receipt),
+    append: (receipt) => intake.end(receipt),
+    list: (filter = {}) => current(() => list(statements, filter)),
+    show: (callId) => current(() => show(statements, callId)),
     verify: (expected = {}) =>
-      verifyChain(statements.all.iterate() as Iterable<Row>, expected.rememberedHead),
-    close: () => database.close(),
+      current(() => verifyChain(statements.all.iterate() as Iterable<Row>, expected.rememberedHead)),
+    close: () => {
+      intake.close();
+      database.close();
+    },
   };
 }
 
@@ -105,46 +115,47 @@ function prepareStatements(database: DatabaseSync) {
 class Appender {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
-  /** What this process knows to be the last receipt; another process may have added more since. */
-  #last: Link | undefined;
+  /** What this process added last. Where the log ends before it, receipts were cut off: the gap has to show. */
+  #own: Link | undefined;
 
   constructor(database: DatabaseSync, statements: Statements) {
     this.#database = database;
     this.#statements = statements;
   }
 
-  append(receipt: Receipt): string {
-    const body = canonicalJson(receipt);
+  append(bodies: readonly string[]): void {
     try {
-      this.#last = (this.#last && this.#add(this.#last, body)) ?? this.#addToLast(body);
-      return this.#last.hash;
+      // The write lock is taken before the last hash is read: no other process can slip in between.
+      this.#database.exec('BEGIN IMMEDIATE');
+      let last = this.#last();
+      for (const body of bodies) last = this.#add(last, body);
+      this.#database.exec('COMMIT');
+      this.#own = last;
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw toSkillError(error);
     }
   }
 
-  /** Undefined if `last` is not the last one: its successor has its number already. */
-  #add(last: Link, body: string): Link | undefined {
-    const next = { seq: last.seq + 1, hash: chainHash(last.hash, body) };
-    try {
-      this.#statements.insert.run(next.seq, last.hash, next.hash, body);
-      return next;
-    } catch (error) {
-      if ((error as { errcode?: number }).errcode === NUMBER_IS_TAKEN) return undefined;
-      throw error;
-    }
-  }
-
-  #addToLast(body: string): Link {
-    // The write lock is taken before the last hash is read: no other process can slip in between.
-    this.#database.exec('BEGIN IMMEDIATE');
+  #last(): Link {
     const row = this.#statements.last.get();
     const last = row ? { seq: Number(row['seq']), hash: String(row['hash']) } : { seq: 0, hash: GENESIS };
-    const added = this.#add(last, body);
-    this.#database.exec('COMMIT');
-    if (!added) throw new Error(`Receipt ${last.seq + 1} came out of nowhere`);
-    return added;
+    return this.#own && this.#own.seq > last.seq ? this.#own : last;
+  }
+
+  #add(last: Link, body: string): Link {
+    const next = { seq: last.seq + 1, hash: chainHash(last.hash, body) };
+    this.#statements.insert.run(next.seq, last.hash, next.hash, body);
+    return next;
+  }
+}
+
+/** What a process that was killed had not yet brought in. */
+function recover(file: string, statements: Statements, appender: Appender): void {
+  for (const journal of journalsLeftBehind(file)) {
+    const unknown = [...readJournal(journal)].filter(([callId]) => !statements.show.get(callId));
+    if (unknown.length > 0) appender.append(unknown.map(([, body]) => body));
+    rmSync(journal, { force: true });
   }
 }
 
@@ -152,6 +163,11 @@ class Appender {
 interface Link {
   seq: number;
   hash: string;
+}
+
+function show(statements: Statements, callId: string): StoredReceipt | undefined {
+  const row = statements.show.get(callId);
+  return row && toStored(row);
 }
 
 function list(statements: Statements, filter: ListOptions): StoredReceipt[] {

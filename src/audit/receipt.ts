@@ -61,43 +61,36 @@ const QUOTES_CONTENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['skill_error'
 
 /** Builds the receipt of a finished call. */
 export function makeReceipt(outcome: Outcome, context: ReceiptContext): Receipt {
-  return withoutUndefined({
+  const { execution, capabilities } = outcome;
+  const { decision, resultDigest, params, result } = context;
+  return {
     call_id: outcome.call_id,
     started_at: context.startedAt.toISOString(),
     caller: context.caller,
     skill: outcome.skill,
     origin: context.origin,
     lock: context.lock,
-    execution: outcome.execution,
+    ...(execution && { execution }),
     grant_digest: context.grantDigest,
-    decision: context.decision,
+    ...(decision && { decision }),
     ...endOf(outcome, context),
     usage: outcome.usage,
-    used: cappedEvents(outcome.capabilities.used),
-    denied: cappedEvents(outcome.capabilities.denied),
-    denied_count: outcome.capabilities.denied.length,
+    used: cappedEvents(capabilities.used),
+    denied: cappedEvents(capabilities.denied),
+    denied_count: capabilities.denied.length,
     params_digest: context.paramsDigest,
-    result_digest: context.resultDigest,
-    params: context.params,
-    result: context.result,
-  });
-}
-
-function endOf(outcome: Outcome, context: ReceiptContext): Ending {
-  if (outcome.ok) return { code: 'ok' };
-  const { code, message, detail } = outcome.error;
-  const keepsMessage = !QUOTES_CONTENT.has(code) || context.params !== undefined;
-  return {
-    code,
-    limit: code === 'resource_exceeded' ? (detail['limit'] as LimitName | undefined) : undefined,
-    message: keepsMessage ? shortened(message) : undefined,
+    ...(resultDigest !== undefined && { result_digest: resultDigest }),
+    ...(params !== undefined && { params }),
+    ...(result !== undefined && { result }),
   };
 }
 
-interface Ending {
-  code: Receipt['code'];
-  limit?: LimitName | undefined;
-  message?: string | undefined;
+function endOf(outcome: Outcome, context: ReceiptContext): Pick<Receipt, 'code' | 'limit' | 'message'> {
+  if (outcome.ok) return { code: 'ok' };
+  const { code, message, detail } = outcome.error;
+  const keepsMessage = !QUOTES_CONTENT.has(code) || context.params !== undefined;
+  const limit = code === 'resource_exceeded' ? (detail['limit'] as LimitName | undefined) : undefined;
+  return { code, ...(limit && { limit }), ...(keepsMessage && { message: shortened(message) }) };
 }
 
 function cappedEvents(events: CapabilityEvent[]): CapabilityEvent[] {
@@ -110,11 +103,4 @@ function cappedEvents(events: CapabilityEvent[]): CapabilityEvent[] {
 
 function shortened(text: string): string {
   return text.length > EVENT_TEXT_KEPT ? `${text.slice(0, EVENT_TEXT_KEPT)}…` : text;
-}
-
-type Loose<T> = { [K in keyof T]: T[K] | undefined };
-
-function withoutUndefined(receipt: Loose<Receipt>): Receipt {
-  const entries = Object.entries(receipt).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as unknown as Receipt;
 }

@@ -21,9 +21,9 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function fill(count: number): string[] {
   const log = openAuditLog({ file });
-  const hashes = Array.from({ length: count }, (_, index) =>
-    log.append(exampleReceipt({ call_id: `call-${index + 1}` })),
-  );
+  const ids = Array.from({ length: count }, (_, index) => `call-${index + 1}`);
+  for (const id of ids) log.append(exampleReceipt({ call_id: id }));
+  const hashes = ids.map((id) => log.show(id)?.hash ?? 'none');
   log.close();
   return hashes;
 }
@@ -108,6 +108,7 @@ describe('openAuditLog', () => {
   it('does not go on behind receipts that were cut off while it was open', () => {
     const log = openAuditLog({ file });
     for (let count = 0; count < 3; count++) log.append(exampleReceipt());
+    expect(log.list()).toHaveLength(3);
     tamper('DELETE FROM receipt WHERE seq = 3');
     log.append(exampleReceipt());
     expect(log.verify()).toMatchObject({ ok: false, brokenAt: 4, reason: 'receipt 3 is missing' });
@@ -120,20 +121,22 @@ describe('openAuditLog', () => {
     one.append(exampleReceipt());
     two.append(exampleReceipt());
     one.append(exampleReceipt());
+    expect(one.list()).toHaveLength(2);
     expect(two.verify()).toMatchObject({ ok: true, count: 3 });
     one.close();
     two.close();
   });
 
-  it('reports a failed append as a SkillError and stays usable', () => {
+  it('keeps receipts while another process holds the log, and tells whoever reads', () => {
     const log = openAuditLog({ file, busyTimeoutMs: 1 });
     const blocker = new DatabaseSync(file);
     blocker.exec('BEGIN IMMEDIATE');
-    expect(() => log.append(exampleReceipt())).toThrow(SkillError);
+    log.append(exampleReceipt());
+    expect(() => log.list()).toThrow(SkillError);
     blocker.exec('ROLLBACK');
     blocker.close();
     log.append(exampleReceipt());
-    expect(log.verify()).toMatchObject({ ok: true, count: 1 });
+    expect(log.verify()).toMatchObject({ ok: true, count: 2 });
     log.close();
   });
 });

@@ -4,6 +4,7 @@
  * @module
  */
 import { outcomeOf, type Outcome } from '../link/outcome.ts';
+import { attend } from './attend.ts';
 import { ChannelBroker } from './broker.ts';
 import { Channel, type Frame } from './channel.ts';
 import { Skill, type CellInit, type Finished } from './skill.ts';
@@ -17,12 +18,15 @@ const LIMIT_NAMES: Readonly<Record<string, string>> = {
   host_calls: 'host_calls',
 };
 const MAX_MESSAGE = 500;
+/** As a process ends that reached for memory that is not its own. */
+const EXIT_OF_TRAP = 139;
 
 const [, , folder = ''] = process.argv;
 const encoder = new TextEncoder();
-const channel = new Channel(onFrame);
+const channel = new Channel(() => process.exit(EXIT_OF_TRAP));
 const broker = new ChannelBroker(channel);
 let skill: Skill | undefined;
+let isServing = false;
 
 function onFrame(frame: Frame): void {
   switch (frame.body['t']) {
@@ -55,6 +59,7 @@ function load(init: CellInit): void {
 
 async function serve(call: number, params: Uint8Array): Promise<void> {
   const before = process.cpuUsage();
+  isServing = true;
   try {
     if (!skill) throw new Error('There is no skill yet');
     const finished = await skill.call(params);
@@ -64,11 +69,10 @@ async function serve(call: number, params: Uint8Array): Promise<void> {
     // An instance could not even be made, e.g. because there is no memory for it.
     channel.send({ t: 'error', call, ...failure(outcomeOf(error)) });
   }
-  // After the reply: the caller does not wait for the next one's instance.
-  setImmediate(prepareNext);
+  isServing = false;
 }
 
-/** What cannot be made ahead is tried again with the call, which is then told why. */
+/** After the reply: the caller does not wait for it. What cannot be made ahead is tried again with the call, which is then told why. */
 function prepareNext(): void {
   try {
     skill?.prepareNext();
@@ -116,3 +120,4 @@ function unlinked(error: unknown): Record<string, string> {
 }
 
 channel.send({ t: 'ready' });
+await attend(channel, { onFrame, isServing: () => isServing, onIdle: prepareNext });

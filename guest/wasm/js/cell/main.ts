@@ -5,6 +5,7 @@
  * @module
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { attend } from '../../cell/attend.ts';
 import { ChannelBroker } from '../../cell/broker.ts';
 import { Channel, type Frame } from '../../cell/channel.ts';
 import { GuestEnd, type ModuleFacts } from '../../contract.ts';
@@ -15,7 +16,9 @@ import { JsCell } from './js-cell.ts';
 import type { Listeners } from './running.ts';
 
 const [, , engineFolder = '', artifact = ''] = process.argv;
-const channel = new Channel(onFrame);
+/** As a process ends that reached for memory that is not its own. */
+const EXIT_OF_TRAP = 139;
+const channel = new Channel(() => process.exit(EXIT_OF_TRAP));
 const broker = new ChannelBroker(channel);
 const listeners: Listeners = {
   broker,
@@ -27,6 +30,8 @@ const facts = JSON.parse(readFileSync(`${engineFolder}/facts.json`, 'utf8')) as 
 // Prepared while the host confines this process.
 let code = tryCompile();
 let cell: JsCell | undefined;
+let isServing = false;
+await attend(channel, { onFrame, isServing: () => isServing, onIdle: reset });
 
 function onFrame(frame: Frame): void {
   switch (frame.body['t']) {
@@ -54,6 +59,7 @@ function load(init: JsInit): void {
 
 async function serve(call: number, params: Uint8Array): Promise<void> {
   const before = process.cpuUsage();
+  isServing = true;
   try {
     if (!cell) throw new Error('There is no skill yet');
     const { body, payload, fuel, memoryBytes } = await cell.call(params, listeners);
@@ -64,11 +70,10 @@ async function serve(call: number, params: Uint8Array): Promise<void> {
     // An instance could not even be made, e.g. because there is no memory for it.
     channel.send({ ...describeStart(error), call });
   }
-  // After the reply: the caller does not wait for it.
-  setImmediate(reset);
+  isServing = false;
 }
 
-/** What cannot be done ahead is tried again with the call, which is then told why. */
+/** After the reply: the caller does not wait for it. What cannot be done ahead is tried again with the call, which is then told why. */
 function reset(): void {
   try {
     cell?.reset();

@@ -5,9 +5,8 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import type { Frame } from '../../cell/channel.ts';
+import { Channel, type Frame } from '../../cell/channel.ts';
 import { BrokerError } from '../../wasi/broker-client.ts';
-import { SyncChannel } from './channel.ts';
 import type { Answer, PythonInit } from './contract.ts';
 import { describeEnd } from './end.ts';
 import { readEngine, readFolder } from './engine-files.ts';
@@ -18,7 +17,7 @@ import { PythonCell, type HostLine } from './python-cell.ts';
 const folders = new Map(process.argv.slice(2).map((argument) => argument.split('=') as [string, string]));
 /** As a process ends that reached for memory that is not its own. */
 const EXIT_OF_TRAP = 139;
-const channel = new SyncChannel(() => exit(EXIT_OF_TRAP));
+const channel = new Channel(() => exit(EXIT_OF_TRAP));
 const line: HostLine = {
   ask,
   log: (bytes) => channel.send({ t: 'log' }, bytes),
