@@ -36,7 +36,17 @@ export interface ResolvedImage {
   archive(): Promise<string>;
 }
 
+export interface Refusal {
+  reason: string;
+  fix: string;
+}
+
 export interface ImageStore {
   /** The image of a declaration, pinned by the lock of the bundle where it has one. Fetches nothing. */
-  resolve(rule: ContainerRule, bundle: Bundle): Promise<ResolvedImage>;
+  resolve(rule: ContainerRule, bundle: Pick<Bundle, 'digest' | 'image' | 'manifest'>): Promise<ResolvedImage>;
+  /** Why it cannot be used here, when another mode could do without it; drift is thrown. */
+  refusal(
+    rule: ContainerRule,
+    bundle: Pick<Bundle, 'digest' | 'image' | 'manifest'>,
+  ): Promise<Refusal | undefined>;
 }

@@ -14,10 +14,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, link, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { SkillError } from '../../../errors.ts';
 import { sha256 } from '../../../load/digest.ts';
 import { writeArchive } from './archive.ts';
 import { type Blob, Blobs } from './blobs.ts';
-import type { ImageStore, ResolvedImage } from './contract.ts';
+import type { ImageStore, Refusal, ResolvedImage } from './contract.ts';
 import { FileTree } from './file-tree.ts';
 import { applyLayer, tooLarge } from './layers.ts';
 import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
@@ -71,6 +72,17 @@ export class LocalImages implements ImageStore {
 
   resolve(...[rule, bundle]: Parameters<ImageStore['resolve']>): Promise<ResolvedImage> {
     return resolveImage(this, rule, bundle);
+  }
+
+  /** Why the image of a bundle cannot be used here, as far as another mode could do without it. Drift is thrown. */
+  async refusal(...declared: Parameters<ImageStore['resolve']>): Promise<Refusal | undefined> {
+    try {
+      await this.resolve(...declared);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof SkillError) || error.code !== 'skill_unavailable') throw error;
+      return { reason: error.message, fix: error.fix };
+    }
   }
 
   /** Keeps an image whose layers are blobs already. Returns the digest of its manifest. */
