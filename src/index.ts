@@ -33,6 +33,8 @@ export type { AskPerson, Question } from './trust/admission.ts';
 export type { Approval, Approvals, ApprovalState } from './trust/approvals.ts';
 export type { Guard, GuardAnswer, GuardRule, Proposal } from './trust/guard.ts';
 export { questionFor } from './trust/admission.ts';
+export { describeCapabilities } from './trust/plain-words.ts';
+export type { Risk, Sentence } from './trust/plain-words.ts';
 export {
   formatSignatures,
   isGoodEd25519,

@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 export interface SkillText {
+  /** Its id, and its folder below `skills`; absent: one that no other has. */
+  id?: string;
   /** Added to a manifest that asks for nothing; `undefined` takes a key away. */
   manifest?: Record<string, unknown>;
   /** Body of `skill.py`, indented as the test has it; absent: the skill is in `files`. */
@@ -30,11 +32,11 @@ export function removeFolder(folder: string): void {
 }
 
 /** Writes a bundle below `folder` and returns its path. */
-export function writeSkill(folder: string, { manifest = {}, source, files = {} }: SkillText): string {
+export function writeSkill(folder: string, { id, manifest = {}, source, files = {} }: SkillText): string {
   const name = `skill_${++written}`;
-  const dir = join(folder, 'skills', name);
+  const dir = join(folder, 'skills', id ?? name);
   const whole = {
-    name: `test/${name}`,
+    name: id ?? `test/${name}`,
     version: '1.0.0',
     description: 'A skill of a test.',
     // What starts fastest comes first; a test that is about the other asks for it.

@@ -1,0 +1,251 @@
+/**
+ * What answers look like, for the OpenAPI document. Tests hold the answers against it.
+ *
+ * @module
+ */
+import { z } from 'zod';
+import { API_SCHEMAS, CODES } from './schema-registry.ts';
+
+const MODES = ['in_process', 'subprocess', 'wasm', 'container'] as const;
+const CAPABILITIES = ['filesystem', 'network', 'env', 'secret', 'process', 'syscalls', 'module'] as const;
+const count = z.int().min(0);
+const amount = z.number().min(0);
+
+const capabilityEvent = z
+  .object({ capability: z.enum(CAPABILITIES), asked: z.string(), declared: z.string() })
+  .register(API_SCHEMAS, { id: 'CapabilityEvent' });
+
+const skillIdentity = z
+  .object({ name: z.string(), version: z.string(), digest: z.string() })
+  .register(API_SCHEMAS, { id: 'SkillIdentity' });
+
+const usage = z
+  .object({
+    wall_ms: amount,
+    cpu_ms: amount,
+    memory_peak_bytes: amount,
+    fuel: amount,
+    output_bytes: count,
+    host_calls: count,
+  })
+  .register(API_SCHEMAS, { id: 'Usage' });
+
+const execution = z
+  .object({
+    mode: z.enum(MODES),
+    wall: z.enum(['none', 'process', 'jail', 'container']),
+    engine: z.string(),
+    fresh: z.boolean(),
+    start: z.string(),
+  })
+  .register(API_SCHEMAS, { id: 'Execution' });
+
+const errorBody = z
+  .object({
+    code: z.enum(CODES),
+    message: z.string().describe('What happened and why.'),
+    fix: z.string().describe('What the reader can do about it.'),
+    detail: z.record(z.string(), z.unknown()),
+  })
+  .register(API_SCHEMAS, { id: 'ErrorBody' });
+
+export const errorAnswer: z.ZodType = z
+  .object({ ok: z.literal(false), error: errorBody })
+  .describe('Nothing ran.')
+  .register(API_SCHEMAS, { id: 'Error' });
+
+const called = {
+  call_id: z.string(),
+  skill: skillIdentity,
+  execution: execution.optional(),
+  usage,
+  capabilities: z.object({ used: z.array(capabilityEvent), denied: z.array(capabilityEvent) }),
+  logs: z.string(),
+  warnings: z.array(z.string()),
+};
+
+export const success: z.ZodType = z
+  .object({ ok: z.literal(true), result: z.unknown(), ...called })
+  .register(API_SCHEMAS, { id: 'Success' });
+export const failure: z.ZodType = z
+  .object({ ok: z.literal(false), error: errorBody, ...called })
+  .register(API_SCHEMAS, { id: 'Failure' });
+
+export const receipt: z.ZodType = z
+  .object({
+    call_id: z.string(),
+    started_at: z.string(),
+    caller: z.string(),
+    skill: skillIdentity,
+    origin: z.string(),
+    lock: z.string(),
+    execution: execution.optional(),
+    code: z.enum(['ok', ...CODES]),
+    limit: z.string().optional(),
+    message: z.string().optional(),
+    usage,
+    used: z.array(capabilityEvent),
+    denied: z.array(capabilityEvent),
+    denied_count: count,
+    grant_digest: z.string(),
+    params_digest: z.string(),
+    result_digest: z.string().optional(),
+  })
+  .loose()
+  .register(API_SCHEMAS, { id: 'Receipt' });
+
+export const storedReceipt: z.ZodType = z
+  .object({ seq: count, hash: z.string(), receipt })
+  .register(API_SCHEMAS, { id: 'StoredReceipt' });
+
+export const receiptList: z.ZodType = z
+  .object({ receipts: z.array(storedReceipt) })
+  .register(API_SCHEMAS, { id: 'Receipts' });
+
+export const verification: z.ZodType = z
+  .object({
+    ok: z.boolean(),
+    count,
+    head: z.string(),
+    brokenAt: count.optional(),
+    reason: z.string().optional(),
+  })
+  .register(API_SCHEMAS, { id: 'Verification' });
+
+export const liveCall: z.ZodType = z
+  .object({
+    call_id: z.string(),
+    skill: z.string(),
+    caller: z.string(),
+    started_at: z.string(),
+    state: z.enum(['waiting', 'running']),
+  })
+  .register(API_SCHEMAS, { id: 'LiveCall' });
+
+export const callList: z.ZodType = z
+  .object({ running: z.array(liveCall), past: z.array(storedReceipt) })
+  .register(API_SCHEMAS, { id: 'Calls' });
+
+export const callState: z.ZodType = z
+  .union([
+    z.object({ state: z.literal('running'), call: liveCall }),
+    z.object({ state: z.literal('ended'), receipt: storedReceipt }),
+  ])
+  .register(API_SCHEMAS, { id: 'CallState' });
+
+const badge = z
+  .object({ risk: z.enum(['high', 'medium', 'low']), label: z.string() })
+  .register(API_SCHEMAS, { id: 'Badge' });
+
+const skillRow = {
+  name: z.string(),
+  version: z.string(),
+  about: z.string(),
+  origin: z.string(),
+  trust: z.string(),
+  profile: z.string(),
+  lock: z.string(),
+  digest: z.string(),
+  mode: z.string().nullable().describe('The mode that a call would have; null: none on this machine.'),
+  badges: z.array(badge),
+  problem: errorBody.optional().describe('Why the skill cannot be called.'),
+};
+
+export const skillSummary: z.ZodType = z.object(skillRow).register(API_SCHEMAS, { id: 'SkillSummary' });
+export const skillList: z.ZodType = z
+  .object({ skills: z.array(skillSummary) })
+  .register(API_SCHEMAS, { id: 'Skills' });
+
+const enforcement = z
+  .object({ field: z.string(), by: z.string(), how: z.string() })
+  .register(API_SCHEMAS, { id: 'Enforcement' });
+
+const explained = z
+  .object({
+    capability: z.string(),
+    declared: z.string(),
+    policy: z.string(),
+    approval: z.string(),
+    granted: z.string(),
+  })
+  .register(API_SCHEMAS, { id: 'ExplainedCapability' });
+
+export const skillPage: z.ZodType = z
+  .object({
+    ...skillRow,
+    description: z.string(),
+    parameters: z.record(z.string(), z.unknown()).describe('JSON Schema of the parameters.'),
+    outputs: z.record(z.string(), z.unknown()),
+    manifest: z.record(z.string(), z.unknown()),
+    declares: z.array(z.string()),
+    asks: z.array(z.object({ risk: z.enum(['high', 'medium', 'low']), text: z.string() })),
+    approval: z.object({
+      decision: z.enum(['allow', 'deny', 'ask']),
+      state: z.enum(['approved', 'none', 'changed']),
+      by: z.string().optional(),
+      at: z.string().optional(),
+      diff: z.array(z.string()).optional(),
+    }),
+    files: z.array(z.string()),
+    warnings: z.array(z.string()),
+    instructions: z.string().optional(),
+    card: z.record(z.string(), z.unknown()).optional(),
+    plan: z
+      .object({
+        mode: z.string(),
+        wall: z.string(),
+        engine: z.string(),
+        reason: z.string(),
+        enforces: z.array(enforcement),
+        grants: z.array(explained),
+      })
+      .optional(),
+  })
+  .register(API_SCHEMAS, { id: 'SkillPage' });
+
+export const approvalAnswer: z.ZodType = z
+  .object({ skill: z.string(), digest: z.string(), by: z.string(), at: z.string() })
+  .register(API_SCHEMAS, { id: 'Approval' });
+
+export const revocation: z.ZodType = z.object({ removed: count }).register(API_SCHEMAS, { id: 'Revocation' });
+export const health: z.ZodType = z
+  .object({ status: z.enum(['ok', 'closing']), version: z.string() })
+  .register(API_SCHEMAS, { id: 'Health' });
+
+export const identityAnswer: z.ZodType = z
+  .object({ tenant: z.string(), token: z.string(), scopes: z.array(z.string()) })
+  .register(API_SCHEMAS, { id: 'Identity' });
+
+export const stats: z.ZodType = z
+  .object({
+    from: z.string(),
+    to: z.string(),
+    truncated: z.boolean().describe('There were more calls than were looked at.'),
+    buckets: z.array(
+      z.object({
+        at: z.string(),
+        calls: count,
+        failed: count,
+        denied: count,
+        p50_ms: amount.nullable(),
+        p95_ms: amount.nullable(),
+      }),
+    ),
+  })
+  .register(API_SCHEMAS, { id: 'Stats' });
+
+export const pairList: z.ZodType = z
+  .object({
+    pairs: z.array(
+      z.object({
+        mode: z.string(),
+        wall: z.string(),
+        engine: z.string(),
+        available: z.boolean(),
+        summary: z.string(),
+        fix: z.string().optional(),
+        enforces: z.array(enforcement),
+      }),
+    ),
+  })
+  .register(API_SCHEMAS, { id: 'Machine' });

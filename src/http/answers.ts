@@ -1,0 +1,46 @@
+/**
+ * Answers in the shapes that every client gets: JSON, and failures as the failed outcomes that calls have.
+ *
+ * @module
+ */
+import type { Context } from 'hono';
+import { toSkillError, type ErrorBody, type Outcome } from '../index.ts';
+import { retryAfterOf, statusOf, type Status } from './status.ts';
+
+/** A failure that has another status than its code has. */
+export class Refusal extends Error {
+  readonly status: Status;
+  readonly body: ErrorBody;
+
+  constructor(status: Status, body: Omit<ErrorBody, 'detail'> & { detail?: ErrorBody['detail'] }) {
+    super(body.message);
+    this.status = status;
+    this.body = { detail: {}, ...body };
+  }
+}
+
+export function json(c: Context, value: unknown, status: Status = 200): Response {
+  return c.json(value as object, status);
+}
+
+/** The whole outcome, whichever way it went. */
+export function answerOutcome(c: Context, outcome: Outcome): Response {
+  if (outcome.ok) return json(c, outcome);
+  const status = statusOf(outcome.error);
+  if (status === 429) c.header('Retry-After', String(retryAfterOf(outcome.error)));
+  return json(c, outcome, status);
+}
+
+/** Whatever was thrown before there was a call. */
+export function answerError(c: Context, thrown: unknown): Response {
+  if (thrown instanceof Refusal) {
+    if (thrown.status === 401) c.header('WWW-Authenticate', 'Bearer realm="skillcell"');
+    return json(c, { ok: false, error: thrown.body }, thrown.status);
+  }
+  const { stack: _stays, ...detail } = toSkillError(thrown).detail;
+  const error: ErrorBody = { ...toSkillError(thrown).toBody(), detail };
+  const isClosing = detail['closing'] === true;
+  const status = isClosing ? 503 : statusOf(error);
+  if (status === 429 || status === 503) c.header('Retry-After', String(retryAfterOf(error)));
+  return json(c, { ok: false, error }, status);
+}

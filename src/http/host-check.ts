@@ -1,0 +1,15 @@
+/**
+ * Against DNS rebinding: a page of a stranger whose name is made to point at this machine sends that name as `Host`.
+ * A name has to be one of ours; an address cannot be rebound.
+ *
+ * @module
+ */
+import { isIP } from 'node:net';
+
+export function isOurHost(header: string | undefined, names: readonly string[]): boolean {
+  const match = /^(\[[0-9a-f:.]+\]|[^:[\]/@\s]+)(?::\d{1,5})?$/i.exec(header ?? '');
+  const host = match?.[1]?.toLowerCase().replace(/\.$/, '');
+  if (host === undefined) return false;
+  if (host.startsWith('[')) return isIP(host.slice(1, -1)) === 6;
+  return isIP(host) === 4 || host === 'localhost' || names.some((name) => name.toLowerCase() === host);
+}

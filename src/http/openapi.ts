@@ -1,0 +1,116 @@
+/**
+ * The OpenAPI 3.1 document, made from the list of routes.
+ *
+ * @module
+ */
+import { z } from 'zod';
+import { packageVersion } from '../index.ts';
+import type { Route } from './route.ts';
+import { errorAnswer } from './answer-schemas.ts';
+import { API_SCHEMAS } from './schema-registry.ts';
+
+type Json = Record<string, unknown>;
+
+const PARAMETERS: Readonly<Record<string, string>> = {
+  name: 'Id of a skill, `category/name`. The slash may stand as it is or as `%2F`.',
+  id: 'Id of a call.',
+};
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  400: 'The request is wrong.',
+  401: 'There is no token, or it is not known.',
+  403: 'The token may not do this, or the skill may not do what it tried.',
+  404: 'There is no such skill or call.',
+  429: 'Too many calls; `Retry-After` says when to try again.',
+};
+
+export function openApiDocument(routes: readonly Route[]): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operation(route) };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Skillcell',
+      version: packageVersion(),
+      description: 'Runs agent skills of strangers, each call in a fresh cell.',
+    },
+    servers: [{ url: '/' }],
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: namedSchemas(),
+    },
+  };
+}
+
+function operation(route: Route): Json {
+  const { method, path, tag, summary, description, scopes, query, body } = route;
+  const needs = scopes === 'open' ? 'Needs no token.' : `Needs the scope ${scopes.join(' or ')}, or admin.`;
+  return {
+    operationId: `${method} ${path}`.replaceAll(/[^a-z0-9]+/gi, '_').replace(/_$/, ''),
+    tags: [tag],
+    summary,
+    description: [description, needs].filter(Boolean).join('\n\n'),
+    ...(scopes === 'open' ? { security: [] } : {}),
+    parameters: [...pathParameters(path), ...(query ? queryParameters(query) : [])],
+    ...(body ? { requestBody: { required: true, content: jsonContent(body) } } : {}),
+    responses: responses(route),
+  };
+}
+
+function pathParameters(path: string): Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: PARAMETERS[name],
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters(query: z.ZodType): Json[] {
+  const schema = z.toJSONSchema(query, { io: 'input' }) as { properties?: Record<string, Json> };
+  return Object.entries(schema.properties ?? {}).map(([name, { description, ...property }]) => ({
+    name,
+    in: 'query',
+    description,
+    // What comes in a query is text; these are written as numbers.
+    schema: { ...property, ...(Object.keys(property).length === 0 ? { type: 'integer' } : {}) },
+  }));
+}
+
+function responses({ answers, scopes }: Route): Json {
+  const refusals = scopes === 'open' ? [] : Object.entries(REFUSALS);
+  return {
+    ...Object.fromEntries(
+      refusals.map(([status, description]) => [status, { description, content: jsonContent(errorAnswer) }]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(answers).map(([status, answer]) => [
+        status,
+        {
+          description: status === '200' ? 'Done.' : 'The whole outcome.',
+          content:
+            typeof answer === 'string' ? { [answer]: { schema: { type: 'string' } } } : jsonContent(answer),
+        },
+      ]),
+    ),
+  };
+}
+
+function jsonContent(schema: z.ZodType): Json {
+  const id = API_SCHEMAS.get(schema)?.id;
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${String(id)}` } } };
+}
+
+function namedSchemas(): Json {
+  const { schemas } = z.toJSONSchema(API_SCHEMAS, {
+    uri: (id) => `#/components/schemas/${id}`,
+    io: 'input',
+    unrepresentable: 'any',
+  });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $schema: _draft, $id: _id, ...schema }]) => [name, schema]),
+  );
+}

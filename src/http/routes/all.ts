@@ -1,0 +1,11 @@
+/**
+ * Every route there is. What is not here does not exist.
+ *
+ * @module
+ */
+import type { Route } from '../route.ts';
+import { CALL_ROUTES } from './calls.ts';
+import { SERVICE_ROUTES } from './service.ts';
+import { SKILL_ROUTES } from './skills.ts';
+
+export const ROUTES: readonly Route[] = [...SKILL_ROUTES, ...CALL_ROUTES, ...SERVICE_ROUTES];

@@ -1,0 +1,59 @@
+/**
+ * Routes about the service itself.
+ *
+ * @module
+ */
+import { packageVersion } from '../../index.ts';
+import { json } from '../answers.ts';
+import { route, type Route } from '../route.ts';
+import { health, identityAnswer, pairList } from '../answer-schemas.ts';
+import { machineOf } from '../views.ts';
+
+const alive: Route = route({
+  method: 'get',
+  path: '/healthz',
+  tag: 'service',
+  summary: 'Whether the service takes calls',
+  scopes: 'open',
+  answers: { 200: health, 503: health },
+  handle: ({ service, c }) => {
+    const status = service.isClosing ? 'closing' : 'ok';
+    return json(c, { status, version: packageVersion() }, service.isClosing ? 503 : 200);
+  },
+});
+
+const metrics: Route = route({
+  method: 'get',
+  path: '/metrics',
+  tag: 'service',
+  summary: 'Counters and histograms in the text format of Prometheus',
+  description: 'Figures of all tenants, without anything of their calls.',
+  scopes: ['read'],
+  answers: { 200: 'text/plain' },
+  handle: ({ service, c }) => {
+    c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
+    return c.body(service.metrics.format(service.dispatcher.load));
+  },
+});
+
+const me: Route = route({
+  method: 'get',
+  path: '/v1/me',
+  tag: 'service',
+  summary: 'Whom the token belongs to, and what it may do',
+  scopes: ['call', 'read'],
+  answers: { 200: identityAnswer },
+  handle: ({ identity: { tenant, token, scopes }, c }) => json(c, { tenant, token, scopes: [...scopes] }),
+});
+
+const machine: Route = route({
+  method: 'get',
+  path: '/v1/machine',
+  tag: 'service',
+  summary: 'What this machine can run, and who enforces what',
+  scopes: ['read'],
+  answers: { 200: pairList },
+  handle: async ({ service, c }) => json(c, machineOf(await service.runtime.doctor())),
+});
+
+export const SERVICE_ROUTES: readonly Route[] = [alive, metrics, me, machine];

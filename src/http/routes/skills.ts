@@ -1,0 +1,95 @@
+/**
+ * Routes about skills: which there are, what they ask for, calling them, and the word of an admin on them.
+ *
+ * @module
+ */
+import { streamSSE } from 'hono/streaming';
+import { SkillError } from '../../index.ts';
+import { answerOutcome, json } from '../answers.ts';
+import { tellEvents } from '../events.ts';
+import { route, type Route } from '../route.ts';
+import { approvalAnswer, failure, revocation, skillList, skillPage, success } from '../answer-schemas.ts';
+import { approvalBody, executeBody } from '../request-schemas.ts';
+import { pageOf, summaryOf } from '../views.ts';
+
+const list: Route = route({
+  method: 'get',
+  path: '/v1/skills',
+  tag: 'skills',
+  summary: 'Every skill with what it can do, where it comes from and how it stands',
+  scopes: ['call', 'read'],
+  answers: { 200: skillList },
+  handle: async ({ service, c }) => {
+    const skills = await Promise.all(service.shelf.list().map((location) => summaryOf(service, location)));
+    return json(c, { skills });
+  },
+});
+
+const execute: Route = route({
+  method: 'post',
+  path: '/v1/skills/{name}/execute',
+  tag: 'skills',
+  summary: 'Call a skill once, in a fresh cell',
+  description:
+    'Answers with the outcome. With `Accept: text/event-stream` it answers with events instead: `accepted` with the id' +
+    ' of the call, `started`, `log` as the skill prints, `denied`, and `done` with the outcome. Who hangs up ends the call.',
+  scopes: ['call'],
+  body: executeBody,
+  answers: { 200: success, 422: failure, 504: failure },
+  handle: async ({ service, identity, body, param, c }) => {
+    const request = { ...body, name: param('name'), params: body.params ?? {} };
+    const { call, outcome } = await service.start(request, identity, c.req.raw.signal);
+    if (!c.req.header('accept')?.includes('text/event-stream')) return answerOutcome(c, await outcome);
+    outcome.catch(() => undefined);
+    return streamSSE(c, (stream) => tellEvents(stream, call));
+  },
+});
+
+const inspect: Route = route({
+  method: 'get',
+  path: '/v1/skills/{name}',
+  tag: 'skills',
+  summary: 'One skill: what it declares, what a call would be granted, and who enforces it',
+  scopes: ['call', 'read'],
+  answers: { 200: skillPage },
+  handle: async ({ service, param, c }) =>
+    json(c, await pageOf(service, service.shelf.locate(param('name')))),
+});
+
+const approve: Route = route({
+  method: 'put',
+  path: '/v1/skills/{name}/approval',
+  tag: 'trust',
+  summary: 'Approve a skill exactly as it is',
+  scopes: ['admin'],
+  body: approvalBody,
+  answers: { 200: approvalAnswer },
+  handle: async ({ service, identity, body, param, c }) => {
+    const { bundle } = await service.shelf.load(service.shelf.locate(param('name')));
+    if (bundle.digest !== body.digest) throw changedSince(bundle.digest);
+    const { skill, digest, by, at } = service.runtime.approvals.add(bundle, identity.caller);
+    return json(c, { skill, digest, by, at });
+  },
+});
+
+const revoke: Route = route({
+  method: 'delete',
+  path: '/v1/skills/{name}/approval',
+  tag: 'trust',
+  summary: 'Take every approval of a skill back',
+  scopes: ['admin'],
+  answers: { 200: revocation },
+  handle: async ({ service, param, c }) => {
+    const { bundle } = await service.shelf.load(service.shelf.locate(param('name')));
+    return json(c, { removed: service.runtime.approvals.remove(bundle.manifest.name) });
+  },
+});
+
+function changedSince(digest: string): SkillError {
+  return new SkillError('manifest_drift', 'The skill changed since you looked at it: nothing was approved', {
+    fix: 'Look at it again, and approve what you then see.',
+    detail: { digest },
+  });
+}
+
+export const SKILL_ROUTES: readonly Route[] = [list, execute, approve, revoke, inspect];

@@ -1,0 +1,87 @@
+/**
+ * The service on a port: on this machine alone unless the operator says otherwise, and nowhere without a token.
+ *
+ * @module
+ */
+import { createServer, type Server } from 'node:http';
+import { isIP, type AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { SkillError } from '../index.ts';
+import { createApp } from './app.ts';
+import { Service, type ServiceOptions } from './service.ts';
+
+export interface ListenOptions extends ServiceOptions {
+  /** 0: any that is free. */
+  port?: number;
+  host?: string;
+  /** How long running calls may take to finish when the service ends; milliseconds. */
+  drainMs?: number;
+}
+
+export interface RunningService {
+  readonly url: string;
+  readonly service: Service;
+  /** Takes no more calls, lets those that run finish, and ends. */
+  close(): Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+const DRAIN_MS = 30_000;
+/** Who sends nothing for so long is not worth a connection. */
+const REQUEST_MS = 30_000;
+
+export async function startService(options: ListenOptions): Promise<RunningService> {
+  const { host = LOOPBACK, port = 0, drainMs = DRAIN_MS } = options;
+  const service = new Service(options);
+  assertMayListen(host, service);
+  const listener = getRequestListener(createApp(service).fetch, { overrideGlobalObjects: false });
+  const server = createServer(
+    { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, maxHeaderSize: 16 * 1024 },
+    (request, response) => void listener(request, response),
+  );
+  await listen(server, host, port);
+  const { port: actual } = server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${actual}`,
+    service,
+    close: () => (closing ??= close(server, service, drainMs)),
+  };
+}
+
+async function close(server: Server, service: Service, drainMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  await service.drain(drainMs);
+  // Answers of the last calls are on their way; what is still open after that waits for nothing that will come.
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), 2000);
+  await closed;
+  clearTimeout(timer);
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) =>
+      reject(
+        new SkillError('usage', `Cannot listen on ${host}:${port}: ${cause.message}`, {
+          fix: 'Give another --port, or end what uses this one.',
+          cause,
+        }),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+}
+
+/** A token that is only shown on this screen is enough for this machine, and no more. */
+function assertMayListen(host: string, { access }: Service): void {
+  if (isLoopback(host) || access.rules.tokens.length > 0) return;
+  throw new SkillError('usage', `Refused to listen on ${host}: there is no token, and others can reach it`, {
+    fix: 'Make one first with `skillcell serve --new-token NAME`, or leave out --host.',
+  });
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}

@@ -1,0 +1,127 @@
+/**
+ * What every route works with.
+ *
+ * @module
+ */
+import {
+  Dispatcher,
+  parseDuration,
+  parseSize,
+  type ExecuteOptions,
+  type Mode,
+  type Outcome,
+  type Runtime,
+  type Skill,
+} from '../index.ts';
+import { Access, type Identity } from './access.ts';
+import type { TokenEntry } from './access-file.ts';
+import { dispatchOptions } from './limits.ts';
+import { LiveCalls, WatchedCall } from './live-calls.ts';
+import { ServiceMetrics } from './service-metrics.ts';
+import { Shelf } from './shelf.ts';
+
+export interface ServiceOptions {
+  runtime: Runtime;
+  accessFile: string;
+  /** Tokens of this run alone. */
+  extraTokens?: readonly TokenEntry[];
+  /** What `${workspace}` in a manifest stands for; callers cannot choose it. */
+  workspace?: string;
+  maxBodyBytes?: number;
+  /** Names besides `localhost` that the service may be reached by. */
+  hostNames?: readonly string[];
+}
+
+/** What a caller asks for, already checked. */
+export interface CallRequest {
+  name: string;
+  params: unknown;
+  timeout?: string | undefined;
+  memory?: string | undefined;
+  execution?: Mode | undefined;
+}
+
+export class Service {
+  readonly runtime: Runtime;
+  readonly access: Access;
+  readonly shelf: Shelf;
+  readonly live: LiveCalls = new LiveCalls();
+  readonly metrics: ServiceMetrics = new ServiceMetrics();
+  readonly dispatcher: Dispatcher;
+  readonly options: ServiceOptions;
+  readonly #ongoing = new Set<Promise<unknown>>();
+  #isClosing = false;
+
+  constructor(options: ServiceOptions) {
+    this.options = options;
+    this.runtime = options.runtime;
+    this.access = new Access({ file: options.accessFile, extra: options.extraTokens ?? [] });
+    this.shelf = new Shelf(options.runtime);
+    this.dispatcher = new Dispatcher(dispatchOptions(() => this.access.rules));
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** Throws when the call is not taken; otherwise it has an id, and ends in an outcome and a receipt. */
+  async start(request: CallRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
+    const location = this.shelf.locate(request.name);
+    const options = this.#optionsFor(request);
+    // A skill that cannot be loaded is called all the same: the refusal gets its receipt.
+    const ref: Skill | string = await this.shelf.load(location).catch(() => location.ref);
+    const { tenant, caller } = identity;
+    const call = new WatchedCall({ skill: request.name, tenant, caller });
+    const ended = AbortSignal.any([signal, call.signal]);
+    const turn = this.dispatcher.enter({ tenant, skill: request.name, signal: ended });
+    const onEvent = this.live.listenerFor(call);
+    const running = this.runtime.execute(ref, request.params, {
+      ...options,
+      caller,
+      signal: ended,
+      turn,
+      onEvent,
+      reject: false,
+    });
+    return { call, outcome: this.#note(request.name, running) };
+  }
+
+  /** Takes no more calls; those that run may finish until the time is over, then they are cancelled. */
+  async drain(waitMs: number): Promise<void> {
+    this.#isClosing = true;
+    const drained = this.dispatcher.drain();
+    const timer = setTimeout(() => this.live.cancelAll(), waitMs);
+    await drained;
+    // A place is given back before the receipt is written.
+    await Promise.allSettled(this.#ongoing);
+    clearTimeout(timer);
+  }
+
+  async #note(skill: string, running: Promise<Outcome>): Promise<Outcome> {
+    this.#ongoing.add(running);
+    try {
+      const outcome = await running;
+      this.metrics.called(skill, outcome);
+      return outcome;
+    } finally {
+      this.#ongoing.delete(running);
+    }
+  }
+
+  /** Nothing that a caller says can widen a call: always a cell, never code of a stranger in this process. */
+  #optionsFor({ timeout, memory, execution }: CallRequest): ExecuteOptions {
+    const { workspace } = this.options;
+    return {
+      isolated: true,
+      ...(timeout === undefined ? {} : { timeout: parseDuration(timeout) }),
+      ...(memory === undefined ? {} : { memory: parseSize(memory) }),
+      ...(execution === undefined ? {} : { execution }),
+      ...(workspace === undefined ? {} : { workspace }),
+    };
+  }
+}
+
+export interface StartedCall {
+  call: WatchedCall;
+  outcome: Promise<Outcome>;
+}

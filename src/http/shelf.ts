@@ -1,0 +1,89 @@
+/**
+ * The skills of the registries, each read and verified once, and again when its folder was touched. Callers name skills
+ * by their ids alone: no request can point at a folder.
+ *
+ * @module
+ */
+import { SkillError, type BundleLocation, type Runtime, type Skill } from '../index.ts';
+import { isUntouched, takeFingerprint, type Fingerprint } from './fingerprint.ts';
+
+/** How long a look at the folders is good for: a change counts after so long at the latest. */
+const FRESH_MS = 1000;
+
+interface Shelved {
+  loading: Promise<Skill>;
+  /** Undefined until it is loaded. */
+  fingerprint: Fingerprint | undefined;
+  checkedAt: number;
+}
+
+export class Shelf {
+  readonly #runtime: Runtime;
+  readonly #shelved = new Map<string, Shelved>();
+  #locations = new Map<string, BundleLocation>();
+  #listedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  list(): BundleLocation[] {
+    return [...this.#known().values()];
+  }
+
+  /** Throws `skill_unavailable` when there is no such skill. */
+  locate(name: string): BundleLocation {
+    const found = this.#known().get(name);
+    if (found) return found;
+    throw new SkillError(
+      'skill_unavailable',
+      `There is no skill ${JSON.stringify(name.slice(0, 200))} here`,
+      {
+        fix: 'See GET /v1/skills for the names of all skills.',
+      },
+    );
+  }
+
+  /** The verified skill; rejects with what is wrong with it. */
+  load({ ref, dir }: BundleLocation): Promise<Skill> {
+    const known = this.#shelved.get(ref);
+    if (known && isFresh(known)) return known.loading;
+    const startedAt = Date.now();
+    const shelved: Shelved = {
+      // By its id: one that two folders claim is refused.
+      loading: this.#runtime.load(ref),
+      fingerprint: undefined,
+      checkedAt: performance.now(),
+    };
+    this.#shelved.set(ref, shelved);
+    shelved.loading.then(
+      ({ bundle }) => {
+        const fingerprint = takeFingerprint(dir, Object.keys(bundle.files));
+        // What changed while it was read is read again.
+        if (fingerprint.changedAt < startedAt) shelved.fingerprint = fingerprint;
+        else this.#drop(ref, shelved);
+      },
+      () => this.#drop(ref, shelved),
+    );
+    return shelved.loading;
+  }
+
+  #drop(ref: string, shelved: Shelved): void {
+    if (this.#shelved.get(ref) === shelved) this.#shelved.delete(ref);
+  }
+
+  #known(): Map<string, BundleLocation> {
+    const now = performance.now();
+    if (now - this.#listedAt < FRESH_MS) return this.#locations;
+    this.#locations = new Map(this.#runtime.list().map((location) => [location.ref, location]));
+    this.#listedAt = now;
+    return this.#locations;
+  }
+}
+
+function isFresh(shelved: Shelved): boolean {
+  const now = performance.now();
+  if (!shelved.fingerprint || now - shelved.checkedAt < FRESH_MS) return true;
+  shelved.checkedAt = now;
+  return isUntouched(shelved.fingerprint);
+}

@@ -1,0 +1,67 @@
+/**
+ * Figures over time, from the receipts: they are still there after a restart.
+ *
+ * @module
+ */
+import type { AuditLog, StoredReceipt } from '../index.ts';
+import type { Identity } from './access.ts';
+import { listReceipts } from './receipts.ts';
+
+export interface Stats {
+  from: string;
+  to: string;
+  /** There were more calls than were looked at. */
+  truncated: boolean;
+  buckets: Figures[];
+}
+
+interface Figures {
+  at: string;
+  calls: number;
+  failed: number;
+  denied: number;
+  p50_ms: number | null;
+  p95_ms: number | null;
+}
+
+/** More receipts than this are not looked at for one answer. */
+const MOST = 5000;
+
+export function statsOf(
+  log: AuditLog,
+  identity: Identity,
+  { minutes, buckets }: { minutes: number; buckets: number },
+): Stats {
+  const to = Date.now();
+  const from = to - minutes * 60_000;
+  const found = listReceipts(log, identity, { limit: MOST, since: new Date(from) });
+  const width = (to - from) / buckets;
+  const parts: StoredReceipt[][] = Array.from({ length: buckets }, () => []);
+  for (const one of found) {
+    const at = Math.floor((Date.parse(one.receipt.started_at) - from) / width);
+    parts[Math.min(Math.max(at, 0), buckets - 1)]?.push(one);
+  }
+  return {
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    truncated: found.length === MOST,
+    buckets: parts.map((part, at) => figuresOf(part, new Date(from + at * width))),
+  };
+}
+
+function figuresOf(part: readonly StoredReceipt[], at: Date): Figures {
+  const times = part.map(({ receipt }) => receipt.usage.wall_ms).toSorted((a, b) => a - b);
+  return {
+    at: at.toISOString(),
+    calls: part.length,
+    failed: part.filter(({ receipt }) => receipt.code !== 'ok').length,
+    denied: part.reduce((sum, { receipt }) => sum + receipt.denied_count, 0),
+    p50_ms: quantile(times, 0.5),
+    p95_ms: quantile(times, 0.95),
+  };
+}
+
+/** Of sorted values; the value that so large a part is not above. */
+function quantile(sorted: readonly number[], part: number): number | null {
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? null;
+}
