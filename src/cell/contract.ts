@@ -48,8 +48,8 @@ export interface CellImage {
   rootfs: string;
   /** A tar file for engines that want to load it themselves. */
   archive: () => Promise<string>;
-  /** As whom it wants to see itself: a number. */
-  user?: number | undefined;
+  /** As whom its programs see themselves; never root. */
+  user: { uid: number; gid: number };
 }
 
 /** Why a wall ended a process, when it did. */

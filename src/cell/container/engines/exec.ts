@@ -12,6 +12,7 @@ import type { Artifact, Engine } from '../../contract.ts';
 import { BASE_ENV } from '../../jail/arguments.ts';
 import { GATEWAY_ENV } from '../../native-cell.ts';
 import type { ImageStore } from '../images/contract.ts';
+import { findProgram } from '../images/inside.ts';
 import { prepareImage, refusesImage, type PreparedImage } from './image.ts';
 
 /** Files that another engine runs. */
@@ -55,7 +56,7 @@ export class ExecEngine implements Engine {
     const prepared = await prepareImage(this.#images, bundle);
     const { image, env, resolved } = prepared;
     const spec = {
-      argv: programOf(bundle, prepared),
+      argv: await programOf(bundle, prepared),
       mounts: [{ host: bundle.stagedDir, guest: '/skill' }],
       env,
       cwd: resolved.config.workdir || '/',
@@ -67,12 +68,12 @@ export class ExecEngine implements Engine {
 }
 
 /** What the image starts, or the file of the bundle that the manifest names. */
-function programOf({ entry, manifest }: Bundle, { resolved }: PreparedImage): string[] {
+async function programOf({ entry, manifest }: Bundle, { resolved }: PreparedImage): Promise<string[]> {
   const { entrypoint, cmd } = resolved.config;
   if (manifest.entry !== undefined && entry !== manifest.container?.dockerfile && entry !== 'Dockerfile')
     return [`/skill/${entry}`];
-  const argv = [...entrypoint, ...cmd];
-  if (argv.length > 0) return argv;
+  const [program, ...args] = [...entrypoint, ...cmd];
+  if (program !== undefined) return [await findProgram(resolved, program), ...args];
   throw new SkillError('skill_unavailable', `The image "${resolved.reference}" names no program to start`, {
     fix: 'Give the image an ENTRYPOINT or CMD, or name a file of the bundle with "entry".',
     detail: { image: resolved.reference },

@@ -7,6 +7,7 @@ import { SkillError } from '../../../errors.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { CellImage } from '../../contract.ts';
 import type { ImageStore, ResolvedImage } from '../images/contract.ts';
+import { imageUser } from '../images/user.ts';
 
 const ARCHITECTURES: Partial<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 /** Where a cell has room of its own, whatever the image says. */
@@ -29,7 +30,7 @@ export async function prepareImage(images: ImageStore, bundle: Bundle): Promise<
       id: resolved.id,
       rootfs: await resolved.rootfs(),
       archive: () => resolved.archive(),
-      user: userOf(rule.user),
+      user: await imageUser(resolved, rule),
     },
     env: { ...variables(resolved.config.env), ...OWN_VARIABLES },
   };
@@ -51,11 +52,6 @@ function assertRunsHere({ config, reference }: ResolvedImage): void {
     `The image "${reference}" is for ${config.os}/${config.architecture}, and this machine is linux/${here}`,
     { fix: `Build or fetch the image for linux/${here}.`, detail: { architecture: config.architecture, here } },
   );
-}
-
-function userOf(declared: string | undefined): number | undefined {
-  const uid = Number(declared?.split(':')[0]);
-  return declared === undefined || !Number.isInteger(uid) || uid === 0 ? undefined : uid;
 }
 
 function variables(lines: readonly string[]): Record<string, string> {

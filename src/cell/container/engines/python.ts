@@ -4,9 +4,6 @@
  *
  * @module
  */
-import { lstatSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { SkillError } from '../../../errors.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
 import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
@@ -18,9 +15,8 @@ import { pythonCallInit } from '../../python/engine.ts';
 import { stageHarness } from '../../python/harness.ts';
 import type { Interpreter } from '../../python/interpreter.ts';
 import type { ImageStore } from '../images/contract.ts';
+import { findProgram, pathInside } from '../images/inside.ts';
 import { prepareImage, refusesImage, type PreparedImage } from './image.ts';
-
-const PLACES = ['/usr/local/bin/python3', '/usr/bin/python3'];
 
 export interface ContainerPythonOptions {
   home: string;
@@ -61,13 +57,12 @@ export class ContainerPythonEngine implements Engine {
 
   async prepare(bundle: Bundle): Promise<Artifact> {
     const prepared = await prepareImage(this.#options.images, bundle);
-    const spec = this.#spec(bundle, prepared);
+    const spec = this.#spec(bundle, prepared, await findPython(prepared));
     return { engine: 'python', bundle, spec: () => spec, init: (grant) => pythonCallInit(bundle, grant) };
   }
 
-  #spec(bundle: Bundle, { image, env, resolved }: PreparedImage): LaunchSpec {
+  #spec(bundle: Bundle, { image, env }: PreparedImage, python: ImagePython): LaunchSpec {
     const { home, interpreter } = this.#options;
-    const python = findPython(image.rootfs, resolved.reference);
     const isSame = python.version !== undefined && python.version === interpreter?.version;
     const spec: LaunchSpec = {
       // With its site-packages: what the image brings along is what the skill is in a container for.
@@ -86,15 +81,14 @@ export class ContainerPythonEngine implements Engine {
   }
 }
 
-function findPython(rootfs: string, reference: string): { path: string; version: string | undefined } {
-  const path = PLACES.find((place) => lstatSync(join(rootfs, place), { throwIfNoEntry: false }));
-  if (path !== undefined) return { path, version: versionBehind(join(rootfs, path)) };
-  throw new SkillError('skill_unavailable', `The image "${reference}" has no Python: neither ${PLACES.join(' nor ')}`, {
-    fix: 'Use an image with Python, such as one of `skillcell build --base python`, or an entry that is no Python.',
-    detail: { image: reference, places: PLACES },
-  });
+interface ImagePython {
+  path: string;
+  /** Such as `3.11`, where its file name tells. */
+  version: string | undefined;
 }
 
-function versionBehind(file: string): string | undefined {
-  return lstatSync(file).isSymbolicLink() ? /python(3\.\d+)$/.exec(readlinkSync(file))?.[1] : undefined;
+async function findPython({ resolved, image }: PreparedImage): Promise<ImagePython> {
+  const path = await findProgram(resolved, 'python3');
+  const file = await pathInside(image.rootfs, path);
+  return { path, version: /python(3\.\d+)$/.exec(file ?? '')?.[1] };
 }

@@ -6,9 +6,7 @@
 import type { Mount } from '../../contract.ts';
 import { GUEST_HOST_NAME, SHM_BYTES, type Sandbox } from '../sandbox.ts';
 
-/** As whom the skill sees itself; the kernel knows it by another number. */
-export const GUEST_ID = 65_534;
-/** What uid 0 inside would be, if anybody had it: nobody. runc asks for it to be mapped. */
+/** In the range that Debian reserves and gives to nobody. */
 const UNUSED_ID = 65_431;
 
 const MASKED = [
@@ -23,29 +21,39 @@ const MASKED = [
 ];
 const READ_ONLY = ['/proc/asound', '/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
+export interface UserIds {
+  uid: number;
+  gid: number;
+}
+
 export interface OciConfigOptions {
   sandbox: Sandbox;
   /** Folder with a mount point for everything. */
   root: string;
   /** Of the image, read-only. */
   image: readonly Mount[];
-  /** The guest's user, and what the kernel knows it by. */
-  user: { inside: number; uid: number; gid: number };
-  /** False where the host may only map itself. */
-  mapsUnusedId: boolean;
+  /** As whom the skill sees itself. */
+  inside: UserIds;
+  /** What the kernel knows it by. */
+  outside: UserIds;
+  /**
+   * For a host that is root: the group that may pass through the folders of Skillcell. The runtime sets up the mounts as
+   * what uid 0 inside is outside, which is nobody, but has to reach them. Absent: the host may map itself alone.
+   */
+  setUpGroup: number | undefined;
   /** Groups that the first process joins before it becomes the program. */
   cgroups: readonly string[];
 }
 
 export function ociConfig(options: OciConfigOptions): Record<string, unknown> {
-  const { sandbox, root, user } = options;
+  const { sandbox, root, inside } = options;
   return {
     ociVersion: '1.0.2',
     hostname: GUEST_HOST_NAME,
     root: { path: root, readonly: true },
     process: {
       terminal: false,
-      user: { uid: user.inside, gid: user.inside },
+      user: inside,
       args: sandbox.argv,
       env: Object.entries(sandbox.env).map(([name, value]) => `${name}=${value}`),
       cwd: sandbox.cwd,
@@ -56,8 +64,7 @@ export function ociConfig(options: OciConfigOptions): Record<string, unknown> {
     mounts: mounts(options),
     linux: {
       namespaces: ['pid', 'network', 'ipc', 'uts', 'mount', 'user'].map((type) => ({ type })),
-      uidMappings: mapping(user.inside, user.uid, options),
-      gidMappings: mapping(user.inside, user.gid, options),
+      ...mappings(options),
       maskedPaths: MASKED,
       readonlyPaths: READ_ONLY,
       seccomp: sandbox.seccomp,
@@ -75,9 +82,16 @@ function rlimits({ rlimits: limits, pids }: Sandbox): { type: string; soft: numb
   }));
 }
 
-function mapping(inside: number, outside: number, { mapsUnusedId }: OciConfigOptions): object[] {
-  const own = { containerID: inside, hostID: outside, size: 1 };
-  return mapsUnusedId ? [{ containerID: 0, hostID: UNUSED_ID, size: 1 }, own] : [own];
+function mappings({ inside, outside, setUpGroup }: OciConfigOptions): Record<string, object[]> {
+  const one = (containerID: number, hostID: number): object => ({ containerID, hostID, size: 1 });
+  if (setUpGroup === undefined)
+    return { uidMappings: [one(inside.uid, outside.uid)], gidMappings: [one(inside.gid, outside.gid)] };
+  // No number can stand for two; inside of its mounts the skill needs no group to pass.
+  const gid = outside.gid === setUpGroup ? UNUSED_ID : outside.gid;
+  return {
+    uidMappings: [one(0, UNUSED_ID), one(inside.uid, outside.uid)],
+    gidMappings: [one(0, setUpGroup), one(inside.gid, gid)],
+  };
 }
 
 function mounts({ sandbox, image }: OciConfigOptions): object[] {

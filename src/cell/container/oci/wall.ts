@@ -18,7 +18,7 @@ import { ociEnforcement } from '../enforcement.ts';
 import { containerName, ownOwner } from '../owner.ts';
 import { tryMake, unavailable } from '../probe.ts';
 import { profileFor, sandboxFor, type Sandbox } from '../sandbox.ts';
-import { GUEST_ID, ociConfig } from './config.ts';
+import { ociConfig } from './config.ts';
 import { OciProcess } from './process.ts';
 import { makeRoot } from './root.ts';
 import { findOciRuntime, versionOf, type OciRuntime, type OciRuntimeName } from './runtimes.ts';
@@ -29,6 +29,8 @@ const WITHOUT_V2 = [
   ...['/usr/bin/unshare', '--mount', '--propagation', 'private', '/bin/sh', '-c'],
   ...['umount /sys/fs/cgroup/unified && exec "$@"', 'sh'],
 ];
+
+const NOBODY = { uid: 65_534, gid: 65_534 };
 
 export interface OciWallOptions {
   home: string;
@@ -72,7 +74,7 @@ export class OciWall implements ContainerMake {
   }
 
   identity(grant: Grant): { uid: number; gid: number } | undefined {
-    return cellIdentity(grant, this.#options.cellId ?? DEFAULT_CELL_ID);
+    return cellIdentity(grant, this.#cellId);
   }
 
   launch(spec: LaunchSpec, grant: Grant): OciProcess {
@@ -101,6 +103,10 @@ export class OciWall implements ContainerMake {
     for (const process of running) process.kill('done');
     await Promise.all(running.map((process) => process.gone));
     await this.#cgroups?.close();
+  }
+
+  get #cellId(): number {
+    return this.#options.cellId ?? DEFAULT_CELL_ID;
   }
 
   async #try(): Promise<WallProbe> {
@@ -153,8 +159,9 @@ export class OciWall implements ContainerMake {
       sandbox,
       root,
       image,
-      user: { inside: spec.image?.user ?? GUEST_ID, ...(this.identity(grant) ?? own) },
-      mapsUnusedId: own.uid === 0,
+      inside: spec.image?.user ?? NOBODY,
+      outside: this.identity(grant) ?? own,
+      setUpGroup: own.uid === 0 ? this.#cellId : undefined,
       cgroups: (this.#cgroups?.directories ?? []).map((directory) => join(directory, id)),
     });
     writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
