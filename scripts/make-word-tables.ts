@@ -35,6 +35,8 @@ const LANGUAGES: readonly {
   file: string;
   constant: (name: string, lines: string[]) => string;
   head?: string;
+  /** What a line of comment begins with. */
+  comment?: string;
 }[] = [
   {
     file: 'word_stats_c/src/unicode.h',
@@ -62,10 +64,15 @@ const LANGUAGES: readonly {
     file: 'word_stats/unicode.ts',
     constant: (name, lines) => `export const ${name}: string =\n${join4(lines, ' +')};\n`,
   },
+  {
+    file: 'word_stats_py/unicode_tables.py',
+    comment: '#',
+    constant: (name, lines) => `${name} = (\n${join4(lines, '')}\n)\n`,
+  },
 ];
 
-for (const { file, constant, head = '' } of LANGUAGES) {
-  const note = `// Unicode ${process.versions['unicode']}. Written by scripts/make-word-tables.ts; skill.* says how to read it.\n\n`;
+for (const { file, constant, head = '', comment = '//' } of LANGUAGES) {
+  const note = `${comment} Unicode ${process.versions['unicode']}. Written by scripts/make-word-tables.ts; skill.* says how to read it.\n\n`;
   const constants = Object.entries(tables).map(([name, text]) => constant(name, linesOf(text)));
   writeFileSync(join(ROOT, 'skills/text', file), note + head + constants.join('\n'));
 }
