@@ -12,8 +12,8 @@ import type { FileDigests } from './bundle.ts';
 const USUAL_ENTRIES = ['skill.py', 'skill.ts', 'skill.js', 'skill.wasm', 'Dockerfile'] as const;
 
 /** The entry as a path inside the bundle; it is one of the verified files or the load fails. */
-export function findEntry(manifest: Pick<Manifest, 'entry'>, files: FileDigests): string {
-  if (manifest.entry === undefined) return inferEntry(files);
+export function findEntry(manifest: Pick<Manifest, 'entry' | 'container'>, files: FileDigests): string {
+  if (manifest.entry === undefined) return inferEntry(manifest, files);
   const path = posix.normalize(manifest.entry);
   if (Object.hasOwn(files, path)) return path;
   const isBinary = path.endsWith('.wasm');
@@ -43,9 +43,11 @@ export function requireDockerfile({ container }: Pick<Manifest, 'container'>, fi
   );
 }
 
-function inferEntry(files: FileDigests): string {
+/** Empty when the program to run is the one of an image: then no file of the bundle is. */
+function inferEntry({ container }: Pick<Manifest, 'container'>, files: FileDigests): string {
   const found = USUAL_ENTRIES.find((name) => Object.hasOwn(files, name));
   if (found !== undefined) return found;
+  if (container !== undefined) return container.dockerfile ?? '';
   throw new SkillError(
     'manifest_invalid',
     `The bundle has no entry: none of ${USUAL_ENTRIES.join(', ')} is there.`,

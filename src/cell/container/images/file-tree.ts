@@ -78,6 +78,18 @@ export class FileTree {
     return this.#lookUp(this.#partsOf(path), MAX_HOPS);
   }
 
+  /** Where something new at this path would really be: links on the way are followed as far as there are any. */
+  realPath(path: string): string {
+    const parts = this.#partsOf(path);
+    const name = parts.pop();
+    const real: string[] = [];
+    for (const part of parts) {
+      const found = this.#trailOf([...real, part], MAX_HOPS);
+      real.splice(0, real.length, ...(found ?? [...real, part]));
+    }
+    return [...real, ...(name === undefined ? [] : [name])].join('/');
+  }
+
   remove(path: string): void {
     const parts = this.#partsOf(path);
     const name = parts.pop();
@@ -114,8 +126,17 @@ export class FileTree {
     return folder;
   }
 
-  /** Walks as the kernel would if this tree were its root: links start over from where they point, `..` ends at the root. */
   #lookUp(parts: readonly string[], hops: number): TreeNode | undefined {
+    const trail = this.#walk(parts, hops);
+    return trail && (trail.at(-1)?.node ?? this.root);
+  }
+
+  #trailOf(parts: readonly string[], hops: number): string[] | undefined {
+    return this.#walk(parts, hops)?.map(({ name }) => name);
+  }
+
+  /** Walks as the kernel would if this tree were its root: links start over from where they point, `..` ends at the root. */
+  #walk(parts: readonly string[], hops: number): Step[] | undefined {
     const trail: Step[] = [];
     for (const [index, name] of parts.entries()) {
       if (name === '..') {
@@ -128,19 +149,19 @@ export class FileTree {
       if (next.kind === 'link') return this.#follow(next, { trail, rest: parts.slice(index + 1), hops });
       trail.push({ name, node: next });
     }
-    return trail.at(-1)?.node ?? this.root;
+    return trail;
   }
 
   #follow(
     link: LinkNode,
     walk: { trail: readonly Step[]; rest: readonly string[]; hops: number },
-  ): TreeNode | undefined {
+  ): Step[] | undefined {
     const target = link.target.split('/').filter((part) => part !== '' && part !== '.');
     const start = link.target.startsWith('/') ? [] : walk.trail.map(({ name }) => name);
     const parts = [...start, ...target, ...walk.rest];
     // Links that point through each other make a path longer with every hop.
     if (walk.hops === 0 || parts.length > 2 * this.#limits.depth) return undefined;
-    return this.#lookUp(parts, walk.hops - 1);
+    return this.#walk(parts, walk.hops - 1);
   }
 }
 

@@ -39,3 +39,19 @@ export function writingFailed(what: string, cause: unknown): unknown {
     cause,
   });
 }
+
+export function noEngine(why: string): SkillError {
+  return new SkillError('skill_unavailable', `${why}, and neither podman nor docker answers here`, {
+    fix: 'Install podman (apt-get install podman), or start docker.',
+  });
+}
+
+const SHOWN_CHARACTERS = 4000;
+
+/** What an engine says when something fails; its last words tell the most. */
+export function engineFailed(engine: string, what: string, words: string): SkillError {
+  return new SkillError('skill_unavailable', `${engine} could not ${what}`, {
+    fix: 'See what it says, and try again.',
+    detail: { engine, trace: words.trim().slice(-SHOWN_CHARACTERS) },
+  });
+}
