@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path';
 import { createCallIds } from './audit/call-id.ts';
 import { openAuditLog, type AuditLog } from './audit/log.ts';
 import { digestCall, digestMeanwhile, type CallDigests } from './audit/digests.ts';
-import { beginReceipt, writeReceipt } from './audit/write-receipt.ts';
+import { beginReceipt, NOTHING_YET, writeReceipt } from './audit/write-receipt.ts';
 import { openBroker } from './broker/broker.ts';
 import { gatewayOpener } from './broker/gateway/cell-gateway.ts';
 import { resolveSecrets, type ResolvedSecrets } from './broker/secrets/resolve.ts';
@@ -49,6 +49,9 @@ import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
+import type { ToolFormat } from './tools/formats.ts';
+import { offerTools } from './tools/offer.ts';
+import type { ToolSet } from './tools/tool-set.ts';
 import type { Approvals } from './trust/approvals.ts';
 import type { GuardAnswer } from './trust/guard.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
@@ -191,6 +194,14 @@ export class Runtime implements AsyncDisposable {
     await this.#pool.warm({ ...plan, grant });
   }
 
+  /** Skills as tools of a model's provider: the named ones, or all that can be. */
+  tools<Format extends ToolFormat>(
+    format: Format,
+    skills?: readonly (string | Skill)[],
+  ): Promise<ToolSet<Format>> {
+    return offerTools(format, { list: () => this.list(), load: (ref) => this.load(ref) }, skills);
+  }
+
   list(): BundleLocation[] {
     return listSkills(this.#places);
   }
@@ -265,18 +276,18 @@ export class Runtime implements AsyncDisposable {
     };
   }
 
-  #open(ref: string | Skill, { caller, onEvent }: ExecuteOptions): LiveCall {
-    return this.#calls.open({
-      id: this.#nextCallId(),
-      ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
-      caller: caller ?? this.#options.caller ?? 'library',
-      onEvent,
-    });
+  #open(ref: string | Skill, options: ExecuteOptions): LiveCall {
+    const id = this.#nextCallId();
+    const name = typeof ref === 'string' ? ref : ref.bundle.manifest.name;
+    const caller = options.caller ?? this.#options.caller ?? 'library';
+    // Before anybody is told of it: who waits for a turn may wait until the host is killed.
+    if (options.turn) this.#noteBegun({ caller, startedAt: new Date() }, { id, ref: name })?.(NOTHING_YET);
+    return this.#calls.open({ id, ref: name, caller, onEvent: options.onEvent });
   }
 
   /** Writes down that a call has begun, for a host that may not live to see its end. */
   #noteBegun(
-    { caller, startedAt }: LiveCall,
+    { caller, startedAt }: Pick<LiveCall, 'caller' | 'startedAt'>,
     facts: CallFacts,
   ): ((digests: CallDigests) => void) | undefined {
     const { audit } = this.#options;

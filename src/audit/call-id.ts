@@ -40,6 +40,11 @@ export function createCallIds(options: CallIdOptions = {}): () => string {
   };
 }
 
+/** No call that began at this time or later has a smaller id. */
+export function earliestCallId(time: Date): string {
+  return encode(BigInt(time.getTime()), TIME_LENGTH) + encode(0n, RANDOM_LENGTH);
+}
+
 /** 80 random bits at a time. */
 function randomSource(): () => bigint {
   const words = new BigUint64Array(DRAWN_WORDS);

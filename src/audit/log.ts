@@ -10,6 +10,7 @@ import { hash as hashOf } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { toSkillError } from '../errors.ts';
+import { earliestCallId } from './call-id.ts';
 import { Intake } from './intake.ts';
 import { Journal, journalsLeftBehind, readJournal } from './journal.ts';
 import { openDatabase } from './open-database.ts';
@@ -27,6 +28,12 @@ export interface ListOptions {
   skill?: string;
   code?: Receipt['code'];
   deniedOnly?: boolean;
+  /** Only receipts before this one, by its number. */
+  beforeSeq?: number;
+  /** Only calls that began at this time or later. */
+  since?: Date;
+  /** Only calls of callers whose name begins like this. */
+  callerPrefix?: string;
 }
 
 export interface Verification {
@@ -107,6 +114,11 @@ function prepareStatements(database: DatabaseSync) {
       SELECT seq, hash, body FROM receipt
       WHERE (:skill IS NULL OR skill = :skill) AND (:code IS NULL OR code = :code)
         AND (:denied_only = 0 OR denied_count > 0)
+        AND seq < :before_seq
+        -- Ids sort by time and have an index: what lies far back is not even looked at.
+        AND (:since IS NULL
+          OR seq >= (SELECT min(seq) FROM receipt WHERE call_id >= :since_id) AND body ->> '$.started_at' >= :since)
+        AND (:caller IS NULL OR substr(body ->> '$.caller', 1, length(:caller)) = :caller)
       ORDER BY seq DESC LIMIT :limit`),
   };
 }
@@ -175,6 +187,10 @@ function list(statements: Statements, filter: ListOptions): StoredReceipt[] {
     skill: filter.skill ?? null,
     code: filter.code ?? null,
     denied_only: filter.deniedOnly === true ? 1 : 0,
+    before_seq: filter.beforeSeq ?? Number.MAX_SAFE_INTEGER,
+    since: filter.since?.toISOString() ?? null,
+    since_id: filter.since ? earliestCallId(filter.since) : null,
+    caller: filter.callerPrefix ?? null,
     limit: filter.limit ?? 50,
   });
   return rows.map(toStored);

@@ -26,6 +26,9 @@ export interface ReceiptSource {
   digests: () => CallDigests;
 }
 
+/** Of a call that waits for its turn: nothing of it has been looked at yet. */
+export const NOTHING_YET: CallDigests = { params: '', grant: '' };
+
 export type BegunSource = Pick<ReceiptSource, 'log' | 'startedAt' | 'caller' | 'bundle'> & {
   digests: CallDigests;
 };

@@ -6,9 +6,6 @@
 import type { AuditLog, StoredReceipt } from '../index.ts';
 import { callerPrefix, type Identity } from './access.ts';
 
-/** How many of the newest receipts are looked through. */
-const SCANNED = 5000;
-
 export interface ReceiptFilter {
   limit: number;
   skill?: string | undefined;
@@ -21,17 +18,16 @@ export interface ReceiptFilter {
 }
 
 export function listReceipts(log: AuditLog, identity: Identity, filter: ReceiptFilter): StoredReceipt[] {
-  const { limit, skill, code, deniedOnly = false, before = Number.POSITIVE_INFINITY, since } = filter;
-  const found = log.list({
-    limit: SCANNED,
+  const { limit, skill, code, deniedOnly = false, before, since } = filter;
+  return log.list({
+    limit,
     deniedOnly,
     ...(skill === undefined ? {} : { skill }),
     ...(code === undefined ? {} : { code }),
+    ...(before === undefined ? {} : { beforeSeq: before }),
+    ...(since === undefined ? {} : { since }),
+    ...(identity.scopes.has('admin') ? {} : { callerPrefix: callerPrefix(identity.tenant) }),
   });
-  const from = since?.toISOString() ?? '';
-  return found
-    .filter((one) => one.seq < before && one.receipt.started_at >= from && isTheirs(one, identity))
-    .slice(0, limit);
 }
 
 /** Undefined also for a receipt of another tenant: it is none of their business that it exists. */

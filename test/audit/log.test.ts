@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCallIds } from '../../src/audit/call-id.ts';
 import { GENESIS, openAuditLog, type Verification } from '../../src/audit/log.ts';
 import { SkillError } from '../../src/errors.ts';
 import { exampleReceipt } from './example-receipt.ts';
@@ -79,6 +80,30 @@ describe('openAuditLog', () => {
     expect(ids({ skill: 'a/b' })).toEqual(['other']);
     expect(ids({ code: 'resource_exceeded' })).toEqual(['limit']);
     expect(ids({ deniedOnly: true })).toEqual(['denied']);
+    log.close();
+  });
+
+  it('lists those before another, of a caller, and since a time', () => {
+    const log = openAuditLog({ file });
+    let now = 0;
+    const nextId = createCallIds({ now: () => now });
+    const ids = ['acme', 'acme2', 'acme', 'acme2'].map((tenant) => {
+      now += 1000;
+      const receipt = {
+        call_id: nextId(),
+        caller: `http:${tenant}:one`,
+        started_at: new Date(now).toISOString(),
+      };
+      log.append(exampleReceipt(receipt));
+      return receipt.call_id;
+    });
+    const listed = (options: Parameters<typeof log.list>[0]): number[] =>
+      log.list(options).map((stored) => ids.indexOf(stored.receipt.call_id));
+    expect(listed({ beforeSeq: 3 })).toEqual([1, 0]);
+    expect(listed({ callerPrefix: 'http:acme:' })).toEqual([2, 0]);
+    expect(listed({ callerPrefix: '' })).toEqual([3, 2, 1, 0]);
+    expect(listed({ since: new Date(3000) })).toEqual([3, 2]);
+    expect(listed({ since: new Date(5000) })).toEqual([]);
     log.close();
   });
 
