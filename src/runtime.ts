@@ -98,7 +98,11 @@ export class Runtime implements AsyncDisposable {
       python: this.#policy.pythonWasm,
     });
     this.#pool = new Pool(this.#authority(home), options.pool);
-    this.#loadDeps = { store, inspect: (...bundle) => this.#machine.inspect(...bundle) };
+    this.#loadDeps = {
+      store,
+      inspect: (...bundle) => this.#machine.inspect(...bundle),
+      imageOf: (bundle) => this.#machine.imageOf(bundle),
+    };
   }
 
   /** Runs one call of a skill in a fresh cell. Throws a SkillError when it fails, unless `reject` is false. */
@@ -223,6 +227,8 @@ export class Runtime implements AsyncDisposable {
   async install(ref: string): Promise<Skill> {
     const skill = await this.load(ref);
     await this.#machine.installRequirements(skill.bundle);
+    const hindrance = await this.#machine.installImage(skill.bundle);
+    if (hindrance !== undefined) skill.bundle.warnings.push(hindrance);
     installBundle(this.home, skill.bundle);
     return skill;
   }

@@ -13,7 +13,8 @@ import type { PythonFreshness } from '../policy/python-freshness.ts';
 import type { ContainerWallOptions } from './container/contract.ts';
 import { ExecEngine } from './container/engines/exec.ts';
 import { ContainerPythonEngine } from './container/engines/python.ts';
-import { createImageStore } from './container/images/store.ts';
+import { imageOf, installImage } from './container/images/of-bundle.ts';
+import { createImageStore, type LocalImages } from './container/images/store.ts';
 import { ContainerWall } from './container/wall.ts';
 import type { Artifact, Engine, Wall, WallProbe } from './contract.ts';
 import { DEFAULT_CELL_ID } from './jail/identity.ts';
@@ -62,6 +63,7 @@ export interface PairReport {
 export class Machine {
   /** Skillcell's own folder. */
   readonly home: string;
+  readonly #images: LocalImages;
   readonly #jail: JailWall;
   readonly #process = new ProcessWall();
   readonly #container: ContainerWall;
@@ -91,7 +93,8 @@ export class Machine {
       fresh: python,
     });
     this.#jsWasm = new JsWasmEngine({ home, wall: () => this.#outerWall() });
-    const images = createImageStore({ home, ...(onProgress ? { onProgress } : {}) });
+    const images = createImageStore({ home, onProgress });
+    this.#images = images;
     this.#container = new ContainerWall({ home, ...container });
     this.#containerPython = new ContainerPythonEngine({ home, images, interpreter: this.#interpreter });
     this.#exec = new ExecEngine({ images });
@@ -169,6 +172,16 @@ export class Machine {
     if (mayRunIn('subprocess')) await installRequirements({ home, interpreter, bundle });
     // The index could be reached, so it was not for want of a network.
     if (refusal !== undefined) rememberRefusal({ home, bundle }, refusal);
+  }
+
+  /** Digest of the container image that a bundle would run in here, when it has one. */
+  imageOf(bundle: Bundle): Promise<string | undefined> {
+    return imageOf(this.#images, bundle);
+  }
+
+  /** Fetches the container image of a bundle. Returns what stands in the way when another mode could do without it. */
+  installImage(bundle: Bundle): Promise<string | undefined> {
+    return installImage(this.#images, bundle);
   }
 
   async report(): Promise<PairReport[]> {

@@ -1,0 +1,37 @@
+/**
+ * The image of a bundle outside of calls: what a lock pins, and what an installation fetches.
+ *
+ * @module
+ */
+import { SkillError } from '../../../errors.ts';
+import type { Bundle } from '../../../load/bundle.ts';
+import { fetchImage } from './fetch.ts';
+import { declaredDigest } from './resolve.ts';
+import type { LocalImages } from './store.ts';
+
+/** Digest of the image that the bundle would run in here; undefined when it has none, or it is not here. */
+export function imageOf(images: LocalImages, bundle: Bundle): Promise<string | undefined> {
+  const { container } = bundle.manifest;
+  return container ? declaredDigest(images, container, bundle) : Promise.resolve(undefined);
+}
+
+/** Fetches the image that a manifest names, unless it is here. Returns what stands in the way when another mode could do without it. */
+export async function installImage(images: LocalImages, bundle: Bundle): Promise<string | undefined> {
+  const { container, execution } = bundle.manifest;
+  if (container === undefined || (await imageOf(images, bundle)) !== undefined) return undefined;
+  try {
+    if (container.image === undefined) throw notBuilt(bundle);
+    await fetchImage(images, container.image);
+    return undefined;
+  } catch (error) {
+    const isNeeded = execution.length > 0 && execution.every((mode) => mode === 'container');
+    if (!(error instanceof SkillError) || (isNeeded && container.image !== undefined)) throw error;
+    return `${error.message}. ${error.fix}`;
+  }
+}
+
+function notBuilt({ manifest }: Bundle): SkillError {
+  return new SkillError('skill_unavailable', 'Its container image is not built yet', {
+    fix: `Build it: skillcell build ${manifest.name}`,
+  });
+}
