@@ -4,7 +4,7 @@
  * @module
  */
 export { createRuntime, Runtime } from './runtime.ts';
-export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime.ts';
+export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 export type { Allowed } from './record/observation.ts';
 export { saveRecording } from './record/recording.ts';
 export type { Recording } from './record/recording.ts';
@@ -21,7 +21,19 @@ export type { CallEvent, CallEventName, CallEvents, CallListener, RunningCall } 
 export { Dispatcher } from './dispatch/dispatcher.ts';
 export type { DispatchLoad, Entry, Load, Turn } from './dispatch/dispatcher.ts';
 export type { DispatchOptions, LaneLimits, Rate } from './dispatch/limits.ts';
+export { TOOL_FORMATS } from './tools/formats.ts';
+export type {
+  BedrockTool,
+  ClaudeTool,
+  FunctionTool,
+  GeminiFunction,
+  McpTool,
+  ToolFormat,
+  ToolFormats,
+} from './tools/formats.ts';
 export { skillName, toolName } from './tools/names.ts';
+export { ToolSet } from './tools/tool-set.ts';
+export type { SkippedSkill, ToolCall, ToolNote } from './tools/tool-set.ts';
 export type { AuditLog, StoredReceipt, Verification } from './audit/log.ts';
 export type { Receipt } from './audit/receipt.ts';
 export type { PairReport } from './cell/machine.ts';

@@ -1,0 +1,106 @@
+/**
+ * A schema in the dialect of OpenAPI 3.0 that Gemini takes: one type in capitals, `nullable`, choices of text alone, no
+ * object without properties and no array without items.
+ *
+ * @module
+ */
+import type { JsonSchema } from '../../manifest/manifest.ts';
+import type { Note } from './plain.ts';
+import { eachOf, fromJsonText, type Restore } from './restore.ts';
+import { typesOf } from './types.ts';
+import { withRemark, withWords } from './words.ts';
+
+/** What may stand beside each type. */
+const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
+  string: ['format', 'minLength', 'maxLength', 'pattern'],
+  number: ['minimum', 'maximum'],
+  integer: ['minimum', 'maximum'],
+  boolean: [],
+  array: ['items', 'minItems', 'maxItems'],
+  object: ['properties', 'required'],
+};
+const SHARED = ['title', 'description'];
+
+export interface DialectContext {
+  path: string;
+  note: Note;
+}
+
+export interface Dialect {
+  schema: JsonSchema;
+  restore: Restore | undefined;
+}
+
+/** Parts of the schema are in the dialect already. */
+export function openApi(schema: JsonSchema, context: DialectContext): Dialect {
+  const { type: _types, anyOf, ...own } = schema;
+  const types = typesOf(schema);
+  const choices = own['enum'] as unknown[] | undefined;
+  const orNull = types.includes('null') && (choices?.includes(null) ?? true) ? { nullable: true } : {};
+  const dialect = Array.isArray(anyOf)
+    ? besideAlternatives(anyOf as JsonSchema[], own, context)
+    : ofTypes(
+        types.filter((type) => type !== 'null'),
+        own,
+        context,
+      );
+  return { ...dialect, schema: { ...dialect.schema, ...orNull } };
+}
+
+/** Nothing but a description stands beside them. */
+function besideAlternatives(anyOf: JsonSchema[], own: JsonSchema, context: DialectContext): Dialect {
+  const { shared, rest } = parted(own, SHARED);
+  return { schema: withWords({ ...shared, anyOf }, rest, context), restore: undefined };
+}
+
+function ofTypes(types: string[], own: JsonSchema, context: DialectContext): Dialect {
+  const [only] = types;
+  if (types.length < 2) return ofType(only, own, context);
+  const { shared, rest } = parted(own, SHARED);
+  const each = types.map((type) => ofType(type, rest, context));
+  const restore = types.includes('string') ? undefined : eachOf(each.map((one) => one.restore));
+  return { schema: { ...shared, anyOf: each.map((one) => one.schema) }, restore };
+}
+
+function ofType(type: string | undefined, own: JsonSchema, context: DialectContext): Dialect {
+  if (type === undefined || (type === 'object' && isShapeless(own) && context.path !== ''))
+    return asText(own, context);
+  const { shared, rest } = parted(own, [...SHARED, ...(KEYWORDS[type] ?? [])]);
+  const { enum: values, ...lost } = rest;
+  const choices = type === 'string' && Array.isArray(values) ? choicesOfText(values) : {};
+  const told = Array.isArray(values) && type !== 'string' ? { ...lost, enum: values as unknown[] } : lost;
+  const isOpenArray = type === 'array' && !('items' in own);
+  const items = isOpenArray
+    ? { items: asText({}, { ...context, path: `${context.path}/items` }).schema }
+    : {};
+  const schema = { type: type.toUpperCase(), ...shared, ...choices, ...items };
+  return { schema: withWords(schema, told, context), restore: isOpenArray ? fromJsonTexts : undefined };
+}
+
+function choicesOfText(values: unknown[]): JsonSchema {
+  return { format: 'enum', enum: values.filter((value) => typeof value === 'string') };
+}
+
+function isShapeless({ properties }: JsonSchema): boolean {
+  return Object.keys((properties as JsonSchema | undefined) ?? {}).length === 0;
+}
+
+/** There is no type for any value, and none for an object of which nothing is known. */
+function asText(own: JsonSchema, { path, note }: DialectContext): Dialect {
+  const { shared } = parted(own, SHARED);
+  note(path, 'is told as JSON text');
+  return { schema: { type: 'STRING', ...withRemark(shared, 'as JSON text') }, restore: fromJsonText };
+}
+
+function fromJsonTexts(list: unknown): unknown {
+  return Array.isArray(list) ? list.map(fromJsonText) : list;
+}
+
+function parted(schema: JsonSchema, keywords: readonly string[]): { shared: JsonSchema; rest: JsonSchema } {
+  const entries = Object.entries(schema);
+  const isShared = ([keyword]: [string, unknown]): boolean => keywords.includes(keyword);
+  return {
+    shared: Object.fromEntries(entries.filter(isShared)),
+    rest: Object.fromEntries(entries.filter((entry) => !isShared(entry))),
+  };
+}
