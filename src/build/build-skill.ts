@@ -50,6 +50,13 @@ export function buildSkill(ref: string, options: BuildOptions = {}): Built {
   return { language: recipe.language, file, bytes: binary.length, digest: `sha256:${sha256(binary)}` };
 }
 
+/** Whether there is a source to compile. */
+export function isCompiled(ref: string, options: BuildOptions = {}): boolean {
+  const { cwd = process.cwd(), home = defaultHome() } = options;
+  const { dir } = findSkill(ref, { bundledDir: join(packageRoot(), 'skills'), home, cwd });
+  return recipesFor(dir).length > 0;
+}
+
 function build(recipe: Recipe, bundle: string, cwd: string): Buffer {
   const scratch = mkdtempSync(join(tmpdir(), 'skillcell-build-'));
   try {

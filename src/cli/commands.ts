@@ -7,6 +7,7 @@ import { Option, type Command } from 'commander';
 import { example, withPlanOptions, type Done } from './shared-options.ts';
 import type { BenchFlags } from './commands/bench.ts';
 import { addAgents } from './agent-commands.ts';
+import { addService } from './service-commands.ts';
 import { addTrust } from './trust-commands.ts';
 
 const LANGUAGES = ['rust', 'go', 'c', 'typescript', 'python'];
@@ -19,6 +20,7 @@ export function addCommands(program: Command, done: Done): void {
   addChanging(program, done);
   addTrust(program, done);
   addAgents(program, done);
+  addService(program, done);
   addAudit(program, done);
   addChecks(program, done);
 }
@@ -113,12 +115,17 @@ function addAuthoring(program: Command, done: Done): void {
     });
   program
     .command('build')
-    .argument('<skill>')
-    .description('compile the source of a skill to skill.wasm, with your own compilers')
+    .argument('[skill]')
+    .addOption(
+      new Option('--base <language>', 'build a base image for containers instead').choices(['python']),
+    )
+    .description(
+      'compile the source of a skill with your own compilers, and build or fetch its container image',
+    )
     .addHelpText('after', example('build skills/text/shout'))
-    .action(async (skill: string) => {
+    .action(async (skill: string | undefined, options: { base?: string }) => {
       const { build } = await import('./commands/build.ts');
-      done(await build(skill));
+      done(await build(skill, options));
     });
 }
 

@@ -6,7 +6,6 @@
  */
 import { posix } from 'node:path';
 import { emptyFolder, FileTree, type TreeNode } from '../../cell/container/images/file-tree.ts';
-import { folderTree } from '../../cell/container/images/folder-tree.ts';
 import { walkTree, writeLayer } from '../../cell/container/images/layers.ts';
 import type { ConfigSection } from '../../cell/container/images/oci.ts';
 import type { LocalImages, StoredImage } from '../../cell/container/images/store.ts';
@@ -16,8 +15,8 @@ import { commandOf, pairsOf, wordsOf, type Instruction } from './dockerfile.ts';
 export interface OwnBuild {
   base: StoredImage;
   instructions: readonly Instruction[];
-  /** The staged bundle. */
-  context: string;
+  /** Files of the bundle. */
+  context: FileTree;
 }
 
 const EPOCH = '1970-01-01T00:00:00Z';
@@ -25,7 +24,7 @@ const EPOCH = '1970-01-01T00:00:00Z';
 /** Returns the digest of the image. */
 export async function buildOurselves(images: LocalImages, build: OwnBuild): Promise<string> {
   const { base, instructions } = build;
-  const work = new Work(await images.tree(base), folderTree(build.context), base.document.config ?? {});
+  const work = new Work(await images.tree(base), build.context, base.document.config ?? {});
   for (const instruction of instructions) work.take(instruction);
   const layers = [...base.layers];
   if (work.hasFiles) layers.push(await images.blobs.write(writeLayer(work.layer)));

@@ -14,12 +14,15 @@ import { findEngines } from './find-engines.ts';
 import { imageMissing, noEngine } from './problems.ts';
 import type { LocalImages } from './store.ts';
 
-/** Digest of the image that a reference means: as an engine has it now, or else as its registry has it. */
+/** Digest of the image that a reference means: as an engine has it now, as we have it, or else as its registry has it. */
 export async function fetchImage(images: LocalImages, text: string): Promise<string> {
   const parsed = parseImageReference(text);
   const reference = parsed ? formatImageReference(parsed) : text;
   const engines = await findEngines();
-  const holder = (await firstWith(engines, reference)) ?? (await pulled(engines, reference));
+  let holder = await firstWith(engines, reference);
+  const own = holder ? undefined : await images.named(reference);
+  if (own !== undefined) return own;
+  holder ??= await pulled(engines, reference);
   const digest = await importFrom(images, holder, reference);
   await images.name(reference, digest);
   return digest;

@@ -1,0 +1,123 @@
+/**
+ * From a Dockerfile to an image in our store: by ourselves when it runs nothing, else by an engine.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { engineName } from '../../cell/container/images/archive.ts';
+import type { ImageEngine } from '../../cell/container/images/engine.ts';
+import { fetchImage, importFrom } from '../../cell/container/images/fetch.ts';
+import { FileTree } from '../../cell/container/images/file-tree.ts';
+import { findEngines } from '../../cell/container/images/find-engines.ts';
+import { imageMissing, noEngine } from '../../cell/container/images/problems.ts';
+import type { LocalImages, StoredImage } from '../../cell/container/images/store.ts';
+import { removeUnpacked, writeTree } from '../../cell/container/images/unpack.ts';
+import { SkillError } from '../../errors.ts';
+import { formatImageReference, imageProblem, parseImageReference } from '../../manifest/container.ts';
+import { baseName, BASES, buildBase } from './base-image.ts';
+import { plainFile } from './base-tree.ts';
+import { parseDockerfile, type Dockerfile } from './dockerfile.ts';
+import { buildOurselves } from './own-builder.ts';
+
+export interface ImageSources {
+  home: string;
+  images: LocalImages;
+  onProgress: (text: string) => void;
+}
+
+export interface ImageJob extends ImageSources {
+  /** Path of the Dockerfile among the files. */
+  dockerfile: string;
+  /** Files of the bundle by path. */
+  contents: ReadonlyMap<string, Buffer>;
+  /** Whether instructions that run something may use the network. */
+  network: boolean;
+}
+
+/** Digest of the image. */
+export async function makeImage(job: ImageJob): Promise<string> {
+  const dockerfile = parseDockerfile(job.contents.get(job.dockerfile)?.toString('utf8') ?? '');
+  const context = contextTree(job.contents);
+  if (dockerfile.needsEngine !== undefined) return byEngine(job, dockerfile, context);
+  const [from, ...instructions] = dockerfile.instructions;
+  if (!from) throw noBase();
+  const base = await baseOf(job, from.rest);
+  return buildOurselves(job.images, { base, instructions, context });
+}
+
+function contextTree(contents: ReadonlyMap<string, Buffer>): FileTree {
+  const tree = new FileTree();
+  for (const [path, bytes] of contents) tree.put(Buffer.from(path).toString('latin1'), plainFile(bytes));
+  return tree;
+}
+
+async function baseOf(job: ImageSources, from: string): Promise<StoredImage> {
+  const problem = imageProblem(from);
+  if (problem !== undefined) throw badBase(problem);
+  return obtainImage(job, from);
+}
+
+/** The image that a reference names: ours is built when it is missing, others are fetched. */
+export async function obtainImage(job: ImageSources, text: string): Promise<StoredImage> {
+  const parsed = parseImageReference(text) ?? { name: text };
+  const reference = formatImageReference(parsed);
+  const own = BASES.find((base) => baseName(base) === parsed.name);
+  let digest = await job.images.named(reference);
+  if (digest === undefined && own !== undefined) {
+    job.onProgress(`Building the base image ${baseName(own)}; this is done once …`);
+    await buildBase(own, job);
+    digest = await job.images.named(reference);
+  } else if (own === undefined) digest = await fetchImage(job.images, text);
+  const image = await job.images.find(digest ?? parsed.digest ?? '');
+  if (image) return image;
+  throw imageMissing(reference, 'Name a base image that is there, such as "localhost/skillcell-python".');
+}
+
+async function byEngine(
+  job: ImageJob,
+  { needsEngine, instructions }: Dockerfile,
+  context: FileTree,
+): Promise<string> {
+  const [engine] = await findEngines();
+  if (!engine) throw noEngine(`The Dockerfile cannot be built here: ${needsEngine} needs a container engine`);
+  for (const { name, rest } of instructions) if (name === 'FROM') await lendBase(job, engine, rest);
+  const scratch = await mkdtemp(join(tmpdir(), 'skillcell-build-'));
+  const tag = `localhost/skillcell-build:${randomBytes(8).toString('hex')}`;
+  try {
+    const folder = join(scratch, 'context');
+    await mkdir(folder);
+    await writeTree(context, folder);
+    job.onProgress(`Building with ${engine.name}${job.network ? '' : ', without network'} …`);
+    await engine.build({ context: folder, dockerfile: job.dockerfile, tag, network: job.network });
+    return await importFrom(job.images, engine, tag);
+  } finally {
+    await engine.remove(tag).catch(() => undefined);
+    await removeUnpacked(scratch);
+  }
+}
+
+/** An engine knows our base images by the names that a Dockerfile uses, once it was given them. */
+async function lendBase(job: ImageJob, engine: ImageEngine, rest: string): Promise<void> {
+  const from = rest.split(/\s+/).find((word) => !word.startsWith('--')) ?? '';
+  const parsed = parseImageReference(from);
+  if (!parsed || !BASES.some((base) => baseName(base) === parsed.name)) return;
+  const image = await baseOf(job, from);
+  const described = job.images.describe(image, from);
+  await engine.load(await described.archive());
+  await engine.tag(engineName(image.digest), formatImageReference(parsed));
+}
+
+function noBase(): SkillError {
+  return new SkillError('manifest_invalid', 'The Dockerfile is wrong: it has no FROM', {
+    fix: 'Begin it with an image, such as "FROM localhost/skillcell-python".',
+  });
+}
+
+function badBase(problem: string): SkillError {
+  return new SkillError('manifest_invalid', `The Dockerfile is wrong: FROM ${problem}`, {
+    fix: 'Write the whole name of an image, such as "FROM localhost/skillcell-python".',
+  });
+}
