@@ -36,6 +36,7 @@ const SHIPPED_TOOLS: readonly (readonly [command: string, folder: string])[] = [
 /** Commands that start another front end, and do nothing else. */
 const STARTED_FRONT_ENDS: readonly (readonly [command: string, folder: string])[] = [
   ['src/cli/commands/mcp.ts', 'src/mcp/'],
+  ['src/cli/commands/serve.ts', 'src/http/'],
 ];
 const MAX_LINES = 400;
 

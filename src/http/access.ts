@@ -53,7 +53,8 @@ export class Access {
     const digest = digestToken(secret);
     const tokens = [...(this.#options.extra ?? []), ...this.rules.tokens];
     // Every entry is compared, whichever fits: time tells nothing about them.
-    const [found] = tokens.filter((entry) => timingSafeEqual(Buffer.from(entry.sha256, 'hex'), digest));
+    const fitting = tokens.filter((entry) => timingSafeEqual(Buffer.from(entry.sha256, 'hex'), digest));
+    const found = fitting.at(0);
     return found && this.#isValid(found) ? identityOf(found) : undefined;
   }
 

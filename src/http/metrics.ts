@@ -44,9 +44,11 @@ export class Histogram {
   }
 
   lines(name: string): string[] {
+    const bucket = (labels: Labels, edge: string): string =>
+      `${name}_bucket${write({ ...labels, le: edge })}`;
     return [...this.#observed.values()].flatMap(({ labels, counts, sum, count }) => [
-      ...SECONDS.map((edge, at) => `${name}_bucket${write({ ...labels, le: String(edge) })} ${counts[at]}`),
-      `${name}_bucket${write({ ...labels, le: '+Inf' })} ${count}`,
+      ...SECONDS.map((edge, at) => `${bucket(labels, String(edge))} ${counts[at]}`),
+      `${bucket(labels, '+Inf')} ${count}`,
       `${name}_sum${write(labels)} ${sum}`,
       `${name}_count${write(labels)} ${count}`,
     ]);

@@ -29,6 +29,8 @@ const LOOPBACK = '127.0.0.1';
 const DRAIN_MS = 30_000;
 /** Who sends nothing for so long is not worth a connection. */
 const REQUEST_MS = 30_000;
+const SWEEP_MS = 50;
+const LAST_ANSWERS_MS = 2000;
 
 export async function startService(options: ListenOptions): Promise<RunningService> {
   const { host = LOOPBACK, port = 0, drainMs = DRAIN_MS } = options;
@@ -51,13 +53,14 @@ export async function startService(options: ListenOptions): Promise<RunningServi
 
 async function close(server: Server, service: Service, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  // Clients keep connections for a next request, which would be refused.
+  const sweeping = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await service.drain(drainMs);
-  // Answers of the last calls are on their way; what is still open after that waits for nothing that will come.
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), 2000);
+  // Answers of the last calls are on their way; who has not read theirs by then does not read.
+  const giveUp = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
   await closed;
-  clearTimeout(timer);
+  clearInterval(sweeping);
+  clearTimeout(giveUp);
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
@@ -74,7 +77,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-/** A token that is only shown on this screen is enough for this machine, and no more. */
+/** Where others can come in, the operator has to have said who may. */
 function assertMayListen(host: string, { access }: Service): void {
   if (isLoopback(host) || access.rules.tokens.length > 0) return;
   throw new SkillError('usage', `Refused to listen on ${host}: there is no token, and others can reach it`, {
@@ -82,6 +85,6 @@ function assertMayListen(host: string, { access }: Service): void {
   });
 }
 
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

@@ -176,7 +176,6 @@ function statusFor(url: string, host: string): Promise<number | undefined> {
 
 describe('a token', () => {
   const routes: [string, string, string[]][] = [
-    ['GET', '/v1/skills', ['caller', 'reader', 'admin']],
     ['GET', '/v1/skills/test/echo', ['caller', 'reader', 'admin']],
     ['POST', '/v1/skills/test/none/execute', ['caller', 'admin']],
     ['GET', '/v1/calls', ['reader', 'admin']],

@@ -10,7 +10,7 @@ import { tellEvents } from '../events.ts';
 import { route, type Route } from '../route.ts';
 import { approvalAnswer, failure, revocation, skillList, skillPage, success } from '../answer-schemas.ts';
 import { approvalBody, executeBody } from '../request-schemas.ts';
-import { pageOf, summaryOf } from '../views.ts';
+import { pageOf, summaryOf, type SkillSummary } from '../views.ts';
 
 const list: Route = route({
   method: 'get',
@@ -20,7 +20,9 @@ const list: Route = route({
   scopes: ['call', 'read'],
   answers: { 200: skillList },
   handle: async ({ service, c }) => {
-    const skills = await Promise.all(service.shelf.list().map((location) => summaryOf(service, location)));
+    const skills: SkillSummary[] = [];
+    // One after the other: reading all of them at once would hold up the calls that run.
+    for (const location of service.shelf.list()) skills.push(await summaryOf(service, location));
     return json(c, { skills });
   },
 });

@@ -1,0 +1,108 @@
+/**
+ * `skillcell serve`: the HTTP service and its console.
+ *
+ * @module
+ */
+import { join } from 'node:path';
+import { addToken, makeToken, SCOPES, type Scope } from '../../http/access-file.ts';
+import { isLoopback, startService, type RunningService } from '../../http/server.ts';
+import { createRuntime, defaultHome, parseDuration, parseSize, SkillError } from '../../index.ts';
+import { printLine, printNote } from '../output.ts';
+import { policyInForce } from '../policy-in-force.ts';
+
+const MAX_PORT = 65_535;
+
+export interface ServeFlags {
+  port: string;
+  host: string;
+  allowHost?: string[];
+  access?: string;
+  newToken?: string;
+  scopes: string;
+  tenant: string;
+  expires?: string;
+  drain: string;
+  maxBody: string;
+  workspace?: string;
+  policy?: string;
+  keepContent?: boolean;
+}
+
+export async function serve(flags: ServeFlags): Promise<number> {
+  const accessFile = flags.access ?? join(defaultHome(), 'access.json');
+  if (flags.newToken !== undefined) return newToken(accessFile, flags.newToken, flags);
+  const policy = policyInForce(flags.policy);
+  // Nobody is asked here: what comes in over HTTP is no person at a terminal.
+  await using runtime = createRuntime({
+    caller: 'http',
+    ...(policy ? { policy } : {}),
+    audit: { keepContent: flags.keepContent ?? false, noteBegun: true },
+  });
+  // Opening it closes what a killed service left open.
+  void runtime.audit;
+  // For whoever sees this screen, and for this machine alone.
+  const own = isLoopback(flags.host)
+    ? makeToken({ name: 'console', tenant: 'local', scopes: ['admin'] })
+    : undefined;
+  const running = await startService({
+    runtime,
+    accessFile,
+    extraTokens: own ? [own.entry] : [],
+    host: flags.host,
+    port: portOf(flags.port),
+    hostNames: flags.allowHost ?? [],
+    drainMs: parseDuration(flags.drain),
+    maxBodyBytes: parseSize(flags.maxBody),
+    ...(flags.workspace === undefined ? {} : { workspace: flags.workspace }),
+  });
+  printLine(`Listening on ${running.url}`);
+  // Behind the #, so that no server and no log of one gets to see it.
+  if (own)
+    printNote(`Console: ${running.url}/#token=${own.secret} (an admin's token, until this process ends)`);
+  void running.service.shelf.loadAll();
+  await untilStopped(running);
+  return 0;
+}
+
+function newToken(file: string, name: string, flags: ServeFlags): number {
+  const { expires } = flags;
+  const token = addToken(file, {
+    name,
+    tenant: flags.tenant,
+    scopes: scopesOf(flags.scopes),
+    ...(expires === undefined ? {} : { expiresAt: new Date(Date.now() + parseDuration(expires)) }),
+  });
+  printLine(token);
+  printNote(`Token "${name}" of tenant "${flags.tenant}" (${flags.scopes}). It is not shown again.`);
+  return 0;
+}
+
+/** The first signal lets running calls finish, the second ends them. */
+async function untilStopped(running: RunningService): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isStopping = false;
+  const stop = (): void => {
+    if (isStopping) return running.service.live.cancelAll();
+    isStopping = true;
+    printNote('Stopping: no more calls are taken, those that run may finish.');
+    running.close().then(resolve, resolve);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  await promise;
+}
+
+function scopesOf(text: string): Scope[] {
+  return text.split(',').map((word) => {
+    const scope = SCOPES.find((one) => one === word.trim());
+    if (scope) return scope;
+    throw new SkillError('usage', `--scopes "${text}": there is no scope "${word.trim()}"`, {
+      fix: `Give some of ${SCOPES.join(', ')}, separated by commas.`,
+    });
+  });
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= MAX_PORT) return port;
+  throw new SkillError('usage', `--port "${text}" is no port`, { fix: 'Give a number from 0 to 65535.' });
+}

@@ -1,0 +1,157 @@
+/**
+ * Calls while they run: their events, who may watch and cancel them, how many there may be, and what a shutdown does.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStage, type Stage } from './stage.ts';
+
+const TALKS = `
+  import sys, time
+  def execute(params):
+      print("first", flush=True)
+      while not params.get("quick"):
+          time.sleep(0.05)
+      return "done"
+`;
+
+const SKILLS = { talks: { source: TALKS, manifest: { limits: { timeout: '20s' } } } };
+const EVENTS = { accept: 'text/event-stream' };
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage({
+    skills: SKILLS,
+    limits: {
+      tenants: { acme: { concurrent: 2, queue: 1 }, umbrella: { rate: { calls: 1, per: '1h' } } },
+      skills: { '*': { concurrent: 3 } },
+    },
+  });
+});
+
+afterAll(() => stage[Symbol.asyncDispose]());
+
+interface Told {
+  event: string;
+  data: Record<string, unknown>;
+}
+
+async function* eventsOf(response: Response): AsyncGenerator<Told> {
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const [, event = '', data = '{}'] = /^event: (.*)\ndata: (.*)$/s.exec(text.slice(0, end)) ?? [];
+      text = text.slice(end + 2);
+      yield { event, data: JSON.parse(data) as Told['data'] };
+    }
+  }
+}
+
+async function next(events: AsyncGenerator<Told>, wanted: string): Promise<Told['data']> {
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done) throw new Error(`no ${wanted}`);
+    if (value.event === wanted) return value.data;
+  }
+}
+
+/** A call that goes on until it is ended. */
+async function begin(as = 'caller'): Promise<{ id: string; events: AsyncGenerator<Told> }> {
+  const response = await stage.execute('test/talks', {}, { as, headers: EVENTS });
+  expect(response.status).toBe(200);
+  const events = eventsOf(response);
+  return { id: String((await next(events, 'accepted'))['call_id']), events };
+}
+
+function cancel(id: string, as = 'caller'): Promise<Response> {
+  return stage.ask(`/v1/calls/${id}`, { method: 'DELETE', as });
+}
+
+describe('a running call', () => {
+  test('tells what it prints at once, to whoever began it and to others of its tenant', async () => {
+    const { id, events } = await begin();
+    expect(await next(events, 'log')).toEqual({ text: 'first\n' });
+    const watched = eventsOf(await stage.ask(`/v1/calls/${id}/events`, { as: 'reader' }));
+    expect(await next(watched, 'log')).toEqual({ text: 'first\n' });
+    const list = await stage.ask('/v1/calls?limit=0', { as: 'reader' });
+    expect(await list.json()).toMatchObject({ running: [{ call_id: id, state: 'running' }], past: [] });
+    const theirs = await stage.ask('/v1/calls?limit=0', { as: 'other' });
+    expect(await theirs.json()).toEqual({ running: [], past: [] });
+    expect((await stage.ask(`/v1/calls/${id}/events`, { as: 'other' })).status).toBe(404);
+    expect((await cancel(id, 'other')).status).toBe(404);
+    expect((await cancel(id)).status).toBe(200);
+    for (const stream of [events, watched])
+      expect(await next(stream, 'done')).toMatchObject({
+        outcome: { ok: false, call_id: id, error: { detail: { cancelled: true } } },
+      });
+    expect((await stage.ask(`/v1/calls/${id}/events`, { as: 'reader' })).status).toBe(404);
+  });
+
+  test('ends when its caller hangs up', async () => {
+    const controller = new AbortController();
+    const asked = stage.execute('test/talks', {}, { signal: controller.signal });
+    await expect.poll(() => stage.running.service.live.all[0]?.state).toBe('running');
+    const { id } = stage.running.service.live.all[0]!;
+    controller.abort();
+    await expect(asked).rejects.toThrow('aborted');
+    await expect.poll(() => stage.running.service.live.all).toEqual([]);
+    expect(stage.runtime.audit.show(id)?.receipt.code).toBe('skill_error');
+  });
+
+  test('also ends when nobody reads its events any more', async () => {
+    const { events } = await begin();
+    await events.return(undefined);
+    await expect.poll(() => stage.running.service.live.all, { timeout: 5000 }).toEqual([]);
+  });
+});
+
+describe('too many calls', () => {
+  test('of a tenant wait, then are refused, and do not hinder others', async () => {
+    const begun = [await begin(), await begin(), await begin()];
+    const states = stage.running.service.live.all.map(({ state }) => state);
+    expect(states).toEqual(['running', 'running', 'waiting']);
+    const refused = await stage.execute('test/talks');
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({
+      ok: false,
+      error: { code: 'resource_exceeded', detail: { limit: 'busy', scope: 'tenant' } },
+    });
+    expect((await stage.execute('test/talks', { quick: true }, { as: 'other' })).status).toBe(200);
+    const again = await stage.execute('test/talks', { quick: true }, { as: 'other' });
+    expect(await again.json()).toMatchObject({ error: { detail: { scope: 'tenant', rate: { calls: 1 } } } });
+    expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(60);
+    // The one that waits is cancelled without having begun, and has a receipt all the same.
+    const [first, second, third] = begun;
+    await cancel(third!.id);
+    expect(await next(third!.events, 'done')).toMatchObject({ outcome: { ok: false } });
+    expect(stage.runtime.audit.show(third!.id)).toBeDefined();
+    for (const { id } of [first!, second!]) await cancel(id);
+    const metrics = await (await stage.ask('/metrics', { as: 'reader' })).text();
+    expect(metrics).toMatch(/skillcell_refused_total\{reason="busy"\} 2/);
+  });
+});
+
+describe('a shutdown', () => {
+  const open = (): Promise<Stage> => openStage({ skills: SKILLS, listen: { drainMs: 1500 } });
+
+  test('takes no more calls, lets those finish that run, and ends the rest after a while', async () => {
+    await using other = await open();
+    const slow = other.execute('test/talks');
+    const { live } = other.running.service;
+    await expect.poll(() => live.all[0]?.state).toBe('running');
+    const quick = other.execute('test/talks', { quick: true });
+    await expect.poll(() => live.all.length).toBe(2);
+    const closed = other.running.close();
+    expect((await (await quick).json()) as unknown).toMatchObject({ ok: true, result: 'done' });
+    await sleep(10);
+    expect(other.running.service.isClosing).toBe(true);
+    expect(() => other.running.service.dispatcher.enter({ tenant: 'a', skill: 'b' })).toThrow(
+      'shutting down',
+    );
+    expect(await (await slow).json()).toMatchObject({ ok: false, error: { detail: { cancelled: true } } });
+    await closed;
+    await expect(other.ask('/healthz')).rejects.toThrow('fetch failed');
+  });
+});
