@@ -101,7 +101,7 @@ export class Runtime implements AsyncDisposable {
     this.#loadDeps = {
       store,
       inspect: (...bundle) => this.#machine.inspect(...bundle),
-      imageOf: (bundle) => this.#machine.imageOf(bundle),
+      imageToPin: (bundle) => this.#machine.imageToPin(bundle),
     };
   }
 

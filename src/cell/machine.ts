@@ -13,7 +13,7 @@ import type { PythonFreshness } from '../policy/python-freshness.ts';
 import type { ContainerWallOptions } from './container/contract.ts';
 import { ExecEngine } from './container/engines/exec.ts';
 import { ContainerPythonEngine } from './container/engines/python.ts';
-import { imageOf, installImage } from './container/images/of-bundle.ts';
+import { imageToPin, installImage } from './container/images/of-bundle.ts';
 import { createImageStore, type LocalImages } from './container/images/store.ts';
 import { ContainerWall } from './container/wall.ts';
 import type { Artifact, Engine, Wall, WallProbe } from './contract.ts';
@@ -174,9 +174,9 @@ export class Machine {
     if (refusal !== undefined) rememberRefusal({ home, bundle }, refusal);
   }
 
-  /** Digest of the container image that a bundle would run in here, when it has one. */
-  imageOf(bundle: Bundle): Promise<string | undefined> {
-    return imageOf(this.#images, bundle);
+  /** Digest of the container image that a new lock of a bundle pins, when there is one. */
+  imageToPin(bundle: Bundle): Promise<string | undefined> {
+    return imageToPin(this.#images, bundle);
   }
 
   /** Fetches the container image of a bundle. Returns what stands in the way when another mode could do without it. */

@@ -32,8 +32,8 @@ export type Inspect = (stagedDir: string, files: FileDigests, entry: string) => 
 export interface LoadDeps {
   store: Store;
   inspect: Inspect;
-  /** Digest of the image that a bundle would run in here, when it has one: what a new lock pins. */
-  imageOf?: (bundle: Bundle) => Promise<string | undefined>;
+  /** Digest of the container image that a new lock of a bundle pins, when there is one. */
+  imageToPin?: (bundle: Bundle) => Promise<string | undefined>;
 }
 
 export interface LoadOptions {
@@ -58,7 +58,7 @@ export async function lockBundle(location: BundleLocation, deps: LoadDeps): Prom
   const source = readBundle(location.dir);
   const description = readDescription(source.contents, location.dir);
   const bundle = await examine({ location, source, description, lock: { state: 'unlocked' } }, deps);
-  const image = await deps.imageOf?.(bundle);
+  const image = await deps.imageToPin?.(bundle);
   const pinned = image === undefined ? {} : { image };
   return formatLock(makeLock({ ...bundle, ...pinned, capabilities: capabilitySet(bundle.manifest) }));
 }

@@ -9,16 +9,22 @@ import { fetchImage } from './fetch.ts';
 import { declaredDigest } from './resolve.ts';
 import type { LocalImages } from './store.ts';
 
-/** Digest of the image that the bundle would run in here; undefined when it has none, or it is not here. */
-export function imageOf(images: LocalImages, bundle: Bundle): Promise<string | undefined> {
+/** Digest of the image that a new lock pins; undefined when there is none. */
+export async function imageToPin(images: LocalImages, bundle: Bundle): Promise<string | undefined> {
+  const isBuiltByOthers = bundle.origin === 'bundled' && bundle.manifest.container?.dockerfile !== undefined;
+  // Everybody builds the images of skills that come with Skillcell themselves, of the packages that their Debian has.
+  return isBuiltByOthers ? undefined : imageHere(images, bundle);
+}
+
+async function imageHere(images: LocalImages, bundle: Bundle): Promise<string | undefined> {
   const { container } = bundle.manifest;
-  return container ? declaredDigest(images, container, bundle) : Promise.resolve(undefined);
+  return container ? declaredDigest(images, container, bundle) : undefined;
 }
 
 /** Fetches the image that a manifest names, unless it is here. Returns what stands in the way when another mode could do without it. */
 export async function installImage(images: LocalImages, bundle: Bundle): Promise<string | undefined> {
   const { container, execution } = bundle.manifest;
-  if (container === undefined || (await imageOf(images, bundle)) !== undefined) return undefined;
+  if (container === undefined || (await imageHere(images, bundle)) !== undefined) return undefined;
   try {
     if (container.image === undefined) throw notBuilt(bundle);
     await fetchImage(images, container.image);
