@@ -149,6 +149,8 @@ export interface Engine {
   missing(): { reason: string; fix: string } | undefined;
   /** Undefined when this engine can run this bundle, else why not. */
   refuses(bundle: Bundle): string | undefined;
+  /** What this bundle needs and is not here, such as its image; another mode may do without it. */
+  lacks?(bundle: Bundle): Promise<{ reason: string; fix: string } | undefined>;
   prepare(bundle: Bundle): Promise<Artifact>;
   /** Engines that can fork a fresh cell from a warm process that never ran skill code. */
   openZygote?(artifact: Artifact, grant: Grant): Zygote | undefined;

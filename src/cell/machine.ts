@@ -227,6 +227,8 @@ async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<
   const reason = engine.refuses(bundle);
   // To try a container takes as long as many a call: not for bundles that have none.
   if (reason !== undefined && mode === 'container') return { ...pair, refusal: { reason, fix: fallback } };
+  const lacking = reason === undefined ? await engine.lacks?.(bundle) : undefined;
+  if (lacking) return { ...pair, refusal: lacking };
   const probe = await ((await wall.forBundle?.(bundle)) ?? wall).probe();
   if (!probe.available) return { ...pair, refusal: { reason: probe.summary, fix: probe.fix ?? fallback } };
   if (reason !== undefined) return { ...pair, refusal: { reason, fix: fallback } };

@@ -11,7 +11,7 @@ import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
 import type { Artifact, Engine } from '../../contract.ts';
 import { BASE_ENV } from '../../jail/arguments.ts';
 import { GATEWAY_ENV } from '../../native-cell.ts';
-import type { ImageStore } from '../images/contract.ts';
+import type { ImageStore, Refusal } from '../images/contract.ts';
 import { findProgram } from '../images/inside.ts';
 import { prepareImage, refusesImage, type PreparedImage } from './image.ts';
 
@@ -38,6 +38,10 @@ export class ExecEngine implements Engine {
   refuses(bundle: Bundle): string | undefined {
     if (OF_OTHERS.test(bundle.entry)) return `the engine exec leaves "${bundle.entry}" to others`;
     return refusesImage(bundle);
+  }
+
+  lacks(bundle: Bundle): Promise<Refusal | undefined> {
+    return this.#images.refusal(bundle.manifest.container ?? {}, bundle);
   }
 
   fixedEnv(grant: Grant): Readonly<Record<string, string>> {

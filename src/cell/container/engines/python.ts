@@ -14,7 +14,7 @@ import { bytecodeFolder, inspectionKey } from '../../python/bytecode.ts';
 import { pythonCallInit } from '../../python/engine.ts';
 import { stageHarness } from '../../python/harness.ts';
 import type { Interpreter } from '../../python/interpreter.ts';
-import type { ImageStore } from '../images/contract.ts';
+import type { ImageStore, Refusal } from '../images/contract.ts';
 import { findProgram, pathInside } from '../images/inside.ts';
 import { prepareImage, refusesImage, type PreparedImage } from './image.ts';
 
@@ -41,6 +41,10 @@ export class ContainerPythonEngine implements Engine {
   refuses(bundle: Bundle): string | undefined {
     if (!bundle.entry.endsWith('.py')) return `the engine python cannot run "${bundle.entry}"`;
     return refusesImage(bundle);
+  }
+
+  lacks(bundle: Bundle): Promise<Refusal | undefined> {
+    return this.#options.images.refusal(bundle.manifest.container ?? {}, bundle);
   }
 
   fixedEnv(grant: Grant): Readonly<Record<string, string>> {
