@@ -22,6 +22,14 @@ export interface CellUnderTest {
   start?: StartKind;
   /** True when the skill itself is a process of the operating system. */
   isProcess: boolean;
+  /** Added to the manifest of every skill, such as the image that it runs in. */
+  manifest?: Record<string, unknown>;
+  /** Where its programs are; absent: where a jail has them. */
+  path?: string;
+  /** As whom the skill sees itself; absent: nobody. */
+  uid?: number;
+  /** A file of the host that a cell does not see; absent: one that an image would have, too. */
+  hostFile?: string;
   /** Runs the skill in this folder once; never throws for what the skill does. */
   execute(dir: string, params: unknown, options?: ExecuteOptions): Promise<Outcome>;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ExitInfo, LaunchFault } from '../contract.ts';
+import type { LaunchFault } from '../contract.ts';
 
 interface Cause {
   said: RegExp;
@@ -57,7 +57,7 @@ const CAUSES: readonly Cause[] = [
 const MOST_TOLD = 300;
 
 /** Undefined when nothing was said that we know. */
-export function launchFault(_exit: ExitInfo | undefined, logs: string): LaunchFault | undefined {
+export function launchFault(logs: string): LaunchFault | undefined {
   const cause = CAUSES.find(({ said }) => said.test(logs));
   if (!cause) return undefined;
   const line = logs.split('\n').find((one) => cause.said.test(one)) ?? logs;

@@ -36,7 +36,8 @@ export function isOrphan(name: string): boolean {
   return owner !== undefined && startOf(owner.pid) !== owner.started;
 }
 
-function startOf(pid: number): string | undefined {
+/** When a process began, in ticks since the machine did; undefined when it is gone. */
+export function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name is in parentheses and may itself hold spaces and parentheses.

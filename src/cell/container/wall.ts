@@ -9,6 +9,7 @@ import type { Grant } from '../../policy/grant.ts';
 import type { CellProcess, LaunchSpec, Wall, WallProbe } from '../contract.ts';
 import { MAKES, type ContainerMake, type ContainerWallOptions, type MakeName } from './contract.ts';
 import { OciWall } from './oci/wall.ts';
+import { PodmanWall } from './podman/wall.ts';
 import { unavailable } from './probe.ts';
 
 /** Slower and less tried: only for skills that ask for it. */
@@ -82,7 +83,8 @@ export class ContainerWall implements Wall {
 }
 
 function openMake(make: MakeName, options: ContainerWallOptions & { home: string }): ContainerMake {
-  const { home, cellId, cgroups } = options;
+  const { home, cellId, cgroups, podmanOptions } = options;
+  if (make === 'podman') return new PodmanWall({ home, cellId, podmanOptions });
   return new OciWall({ home, runtime: make as 'crun', cellId, cgroups });
 }
 

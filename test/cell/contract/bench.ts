@@ -24,7 +24,23 @@ export class Bench {
   }
 
   skill(text: SkillText | string): string {
-    return writeSkill(this.#folder, typeof text === 'string' ? { source: text } : text);
+    const { manifest = {}, ...rest } = typeof text === 'string' ? { source: text } : text;
+    return writeSkill(this.#folder, { ...rest, manifest: { ...this.#cell.manifest, ...manifest } });
+  }
+
+  /** Its variable PATH. */
+  get path(): string {
+    return this.#cell.path ?? '/usr/bin:/bin';
+  }
+
+  /** As whom the skill has to see itself. */
+  get uid(): number {
+    return this.#cell.uid ?? 65_534;
+  }
+
+  /** A file that is on the host and must not be in the cell. */
+  get hostFile(): string {
+    return this.#cell.hostFile ?? '/etc/passwd';
   }
 
   /** A skill that does `body` when it is asked to, and else says that all is well. */

@@ -41,7 +41,7 @@ export function freshnessContract(bench: Bench): void {
     const { result } = await bench.succeed(skill);
     const { LC_CTYPE, PWD, ...rest } = result as Record<string, string>;
     expect(rest).toEqual({
-      PATH: '/usr/bin:/bin',
+      PATH: bench.path,
       HOME: '/tmp',
       TMPDIR: '/tmp',
       LANG: 'C.UTF-8',

@@ -12,13 +12,11 @@ import { makeReadable } from '../../readable.ts';
 /** What the cell has of its own, whatever the image has there. */
 const OWN = new Set(['proc', 'dev', 'sys', 'tmp', 'run', 'skill', 'harness', 'deps', 'bytecode', 'workspace']);
 const SYSTEM_FOLDERS = ['proc', 'dev', 'tmp'];
-/** Stand for an image where there is none. */
-const PROGRAMS = new Set(['usr', 'bin', 'sbin', 'lib', 'lib32', 'lib64']);
 
 export interface RootOptions {
   root: string;
-  /** Unpacked files of the image; absent: the programs of the system. */
-  imageRoot: string | undefined;
+  /** Unpacked files of the image. */
+  imageRoot: string;
   binds: readonly Mount[];
 }
 
@@ -27,14 +25,11 @@ export function makeRoot({ root, imageRoot, binds }: RootOptions): Mount[] {
   mkdirSync(root, { mode: 0o755 });
   for (const name of SYSTEM_FOLDERS) mkdirSync(join(root, name), { mode: 0o755 });
   const granted = new Set(binds.map(({ guest }) => guest.split('/')[1]));
-  const source = imageRoot ?? '/';
-  const names = readdirSync(source).filter((name) => !OWN.has(name) && !granted.has(name));
-  const mounted = names
-    .filter((name) => imageRoot !== undefined || PROGRAMS.has(name))
-    .filter((name) => placeFor(join(source, name), join(root, name)));
+  const names = readdirSync(imageRoot).filter((name) => !OWN.has(name) && !granted.has(name));
+  const mounted = names.filter((name) => placeFor(join(imageRoot, name), join(root, name)));
   for (const { host, guest } of binds) mountPoint(join(root, guest), statSync(host).isDirectory());
   makeReadable(root);
-  return mounted.map((name) => ({ host: join(source, name), guest: `/${name}` }));
+  return mounted.map((name) => ({ host: join(imageRoot, name), guest: `/${name}` }));
 }
 
 /** False for a link, which is complete as it is: where it leads to is decided inside. */

@@ -15,11 +15,13 @@ import { cellIdentity, DEFAULT_CELL_ID } from '../../jail/identity.ts';
 import { pathIdentity } from '../../jail/path-identity.ts';
 import type { ContainerMake } from '../contract.ts';
 import { ociEnforcement } from '../enforcement.ts';
+import { ChildRun } from '../child-run.ts';
 import { containerName, ownOwner } from '../owner.ts';
 import { tryMake, unavailable } from '../probe.ts';
+import { ContainerProcess } from '../process.ts';
+import { rootOf } from '../programs.ts';
 import { profileFor, sandboxFor, type Sandbox } from '../sandbox.ts';
 import { ociConfig } from './config.ts';
-import { OciProcess } from './process.ts';
 import { makeRoot } from './root.ts';
 import { findOciRuntime, versionOf, type OciRuntime, type OciRuntimeName } from './runtimes.ts';
 import { deleteContainer, sweepCells } from './sweep.ts';
@@ -46,8 +48,9 @@ export class OciWall implements ContainerMake {
   readonly #options: OciWallOptions;
   readonly #runtime: OciRuntime | undefined;
   readonly #owner = ownOwner();
-  readonly #running = new Set<OciProcess>();
+  readonly #running = new Set<ContainerProcess>();
   readonly #leaks = inheritableDescriptors();
+  readonly #base: string;
   readonly #cells: string;
   readonly #state: string;
   #cgroups: CgroupDriver | undefined;
@@ -58,9 +61,9 @@ export class OciWall implements ContainerMake {
     this.#options = options;
     this.make = options.runtime;
     this.#runtime = findOciRuntime(options.runtime);
-    const base = join(options.home, 'containers', this.make);
-    this.#cells = join(base, 'cells');
-    this.#state = join(base, 'state');
+    this.#base = join(options.home, 'containers', this.make);
+    this.#cells = join(this.#base, 'cells');
+    this.#state = join(this.#base, 'state');
   }
 
   probe(): Promise<WallProbe> {
@@ -77,22 +80,24 @@ export class OciWall implements ContainerMake {
     return cellIdentity(grant, this.#cellId);
   }
 
-  launch(spec: LaunchSpec, grant: Grant): OciProcess {
+  launch(spec: LaunchSpec, grant: Grant): ContainerProcess {
     const id = containerName(this.#owner);
     const mounts = new Map(grant.filesystem.map((path) => [path.guest, pathIdentity(path.host)]));
-    const sandbox = sandboxFor({ spec, grant, isGrouped: this.#cgroups !== undefined });
+    const { rootfs, mounts: inside } = rootOf(spec, this.#base);
+    const isGrouped = this.#cgroups !== undefined;
+    const sandbox = sandboxFor({ spec: { ...spec, mounts: inside }, grant, isGrouped });
     const cgroup = this.#cgroupFor(id, sandbox);
-    const folder = this.#makeFolder({ id, spec, grant, sandbox });
+    const folder = this.#makeFolder({ id, rootfs, spec, grant, sandbox });
     const child = this.#spawn(id, folder, spec.stdio === true);
-    const process = new OciProcess({
+    const run = new ChildRun({
       child,
       stdio: spec.stdio === true,
+      maxBytes: grant.limits.output,
       pidFile: join(folder, 'pid'),
-      grant,
-      cgroup,
-      mounts,
-      cleanUp: (wasForced) => this.#cleanUp(id, wasForced),
+      cgroup: () => cgroup,
+      cleanUp: (wasForced) => this.#cleanUp({ id, cgroup, wasForced }),
     });
+    const process = new ContainerProcess({ run, grant, mounts });
     this.#running.add(process);
     void process.gone.finally(() => this.#running.delete(process));
     return process;
@@ -148,12 +153,12 @@ export class OciWall implements ContainerMake {
     return this.#cgroups?.create(id, limits);
   }
 
-  #makeFolder({ id, spec, grant, sandbox }: FolderOptions): string {
+  #makeFolder({ id, rootfs, spec, grant, sandbox }: FolderOptions): string {
     const folder = join(this.#cells, id);
     mkdirSync(folder, { recursive: true, mode: 0o711 });
     mkdirSync(this.#state, { recursive: true, mode: 0o700 });
     const root = join(folder, 'root');
-    const image = makeRoot({ root, imageRoot: spec.image?.rootfs, binds: sandbox.binds });
+    const image = makeRoot({ root, imageRoot: rootfs, binds: sandbox.binds });
     const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
     const config = ociConfig({
       sandbox,
@@ -179,14 +184,23 @@ export class OciWall implements ContainerMake {
     );
   }
 
-  async #cleanUp(id: string, wasForced: boolean): Promise<void> {
+  async #cleanUp({ id, cgroup, wasForced }: Leftovers): Promise<void> {
     if (wasForced) await deleteContainer(this.#command(), id);
+    await cgroup?.remove();
     await rm(join(this.#cells, id), { recursive: true, force: true });
   }
 }
 
+interface Leftovers {
+  id: string;
+  cgroup: Cgroup | undefined;
+  /** The runtime was ended before it could clean up. */
+  wasForced: boolean;
+}
+
 interface FolderOptions {
   id: string;
+  rootfs: string;
   spec: LaunchSpec;
   grant: Grant;
   sandbox: Sandbox;

@@ -5,12 +5,12 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { CgroupDriver } from './contract.ts';
+import type { Cgroup, CgroupDriver } from './contract.ts';
 import { errorText, readText, removeNow, write } from './directories.ts';
 import { locateOwnCgroups } from './own-cgroup.ts';
 import type { OwnCgroups } from './own-cgroup.ts';
-import { createV1Driver } from './v1.ts';
-import { createV2Driver, handedDown } from './v2.ts';
+import { createV1Driver, groupAt as v1GroupAt } from './v1.ts';
+import { createV2Driver, groupAt as v2GroupAt, handedDown } from './v2.ts';
 
 export type { Cgroup, CgroupDriver, CgroupLimits } from './contract.ts';
 
@@ -31,6 +31,17 @@ export function examineCgroups(own: OwnCgroups = readOwnCgroups()): CgroupProbe 
   if (v2.driver) return v2;
   const v1 = attemptV1(own);
   return v1.driver ? v1 : { reason: `${v2.reason} ${v1.reason}` };
+}
+
+/** The group that somebody else made around a process, to look at; it is theirs to remove. Undefined: it cannot be seen. */
+export function groupAround(pid: number): Cgroup | undefined {
+  const { v1, v2 } = locateOwnCgroups(
+    readText(`/proc/${pid}/cgroup`) ?? '',
+    readText('/proc/self/mountinfo') ?? '',
+  );
+  const memory = v1.get('memory');
+  const group = memory === undefined ? v2 && v2GroupAt(v2.own) : v1GroupAt({ memory, cpuacct: v1.get('cpuacct') });
+  return group && { ...group, remove: async () => true };
 }
 
 function readOwnCgroups(): OwnCgroups {

@@ -55,6 +55,12 @@ function createGroup(parents: V1Roots, request: { name: string; limits: CgroupLi
   const directories = distinct(group);
   for (const parent of distinct(parents)) makeParent(parent);
   makeGroup(directories, () => setLimits(group, limits));
+  return groupAt(group);
+}
+
+/** The face of a group that is there. */
+export function groupAt(group: V1Roots): Cgroup {
+  const directories = distinct(group);
   return {
     attach: (pid) => attachTo(directories, pid),
     members: () => membersOf(group.memory),

@@ -59,6 +59,11 @@ function handDown(parent: string, withPids: boolean): void {
 
 function createGroup(directory: string, limits: CgroupLimits): Cgroup {
   makeGroup([directory], () => setLimits(directory, limits));
+  return groupAt(directory);
+}
+
+/** The face of a group that is there. */
+export function groupAt(directory: string): Cgroup {
   return {
     attach: (pid) => attachTo([directory], pid),
     members: () => membersOf(directory),

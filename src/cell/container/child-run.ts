@@ -1,0 +1,113 @@
+/**
+ * A container whose engine is a program of ours that waits for it: an OCI runtime, or podman.
+ *
+ * @module
+ */
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Duplex, Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ExitInfo } from '../contract.ts';
+import type { Cgroup } from '../jail/cgroup/cgroup.ts';
+import { childPids } from '../jail/memory-watch.ts';
+import type { ContainerRun } from './process.ts';
+import { StdioChannel } from './stdio-channel.ts';
+
+const START_POLL_MS = 2;
+const KILLED = 137;
+
+export interface ChildRunOptions {
+  child: ChildProcess;
+  /** True: the program speaks on its standard streams, not in frames. */
+  stdio: boolean;
+  /** What it may answer, in bytes. */
+  maxBytes: number;
+  /** Where the engine tells the pid of what it started. */
+  pidFile: string;
+  cgroup: (pid: number) => Cgroup | undefined;
+  /** True where the group is gone before anybody can ask it why. */
+  engineRemovesGroup?: boolean;
+  /** Removes what is left; `wasForced` when the engine could not do its part. */
+  cleanUp: (wasForced: boolean) => Promise<unknown>;
+}
+
+export class ChildRun implements ContainerRun {
+  readonly channel: Duplex;
+  readonly logs: Readable[];
+  readonly ended: Promise<ExitInfo>;
+  readonly #options: ChildRunOptions;
+  #hasEnded = false;
+  #wasForced = false;
+
+  constructor(options: ChildRunOptions) {
+    this.#options = options;
+    const { child } = options;
+    this.ended = new Promise((resolve) => {
+      const end = (exit: ExitInfo): void => {
+        this.#hasEnded = true;
+        resolve(exit);
+      };
+      child.once('exit', (code, signal) => end({ code, signal }));
+      child.once('error', () => end({ code: null, signal: null }));
+    });
+    const { channel, logs } = this.#streams();
+    this.channel = channel;
+    this.logs = logs;
+  }
+
+  pid(): number | undefined {
+    try {
+      const pid = Number(readFileSync(this.#options.pidFile, 'utf8'));
+      return pid > 1 ? pid : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  cgroup(pid: number): Cgroup | undefined {
+    return this.#options.cgroup(pid);
+  }
+
+  /** Nobody inside can kill the first process of a namespace, and a limit of CPU time has been ruled out by then. */
+  wasOutOfMemory({ code }: ExitInfo): boolean {
+    return this.#options.engineRemovesGroup === true && code === KILLED;
+  }
+
+  force(): void {
+    const { child } = this.#options;
+    this.#wasForced = true;
+    for (const pid of childPids(child.pid ?? 0)) killIfThere(pid);
+    child.kill('SIGKILL');
+  }
+
+  cleanUp(): Promise<unknown> {
+    return this.#options.cleanUp(this.#wasForced);
+  }
+
+  #streams(): Pick<ContainerRun, 'channel' | 'logs'> {
+    const { child, stdio, maxBytes } = this.#options;
+    const [input, output, errors, channel] = child.stdio;
+    const logs = [output, errors].filter((stream) => stream !== null);
+    if (!stdio || !input || !output) return { channel: channel as Duplex, logs };
+    const { ended: exited } = this;
+    const frames = new StdioChannel({ input, output, started: this.#started(), exited, maxBytes });
+    return { channel: frames, logs: errors ? [errors] : [] };
+  }
+
+  /** Resolves when the engine has told the pid; never for a container that did not come up. */
+  async #started(): Promise<void> {
+    while (this.pid() === undefined) {
+      if (this.#hasEnded) await new Promise(() => undefined);
+      await sleep(START_POLL_MS);
+    }
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // It ended by itself a moment ago.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

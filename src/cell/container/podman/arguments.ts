@@ -1,0 +1,78 @@
+/**
+ * The command line of podman for one cell. What is no business of other users goes into files: a command line shows.
+ *
+ * @module
+ */
+import type { Mount } from '../../contract.ts';
+import { GUEST_HOST_NAME, SHM_BYTES, type Sandbox } from '../sandbox.ts';
+
+/** Tells our containers from others. */
+export const LABEL = 'skillcell=cell';
+/** Counted over all cells of a user here, so it can only be a last resort; the group counts those of the cell. */
+const PROCESSES_OF_USER = 4096;
+
+export interface PodmanArguments {
+  name: string;
+  sandbox: Sandbox;
+  /** Unpacked files of the image; podman lays a scratch layer over them that ends with the container. */
+  rootfs: string;
+  user: { uid: number; gid: number };
+  isRootless: boolean;
+  /** False where the engine would only warn. */
+  limitsGroups: boolean;
+  isStdio: boolean;
+  files: { pid: string; seccomp: string; env: string };
+}
+
+/** Everything after `podman` and its own options. */
+export function podmanArguments(options: PodmanArguments): string[] {
+  const { name, sandbox, rootfs, files, isStdio } = options;
+  return [
+    ...['run', '--rm', '--name', name, '--label', LABEL, '--pidfile', files.pid],
+    ...(isStdio ? ['--interactive'] : ['--preserve-fds', '1']),
+    ...['--network', 'none', '--no-hosts', '--hostname', GUEST_HOST_NAME, '--log-driver', 'none'],
+    ...['--read-only', '--read-only-tmpfs=false', '--cap-drop', 'all', '--ipc', 'private'],
+    ...['--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${files.seccomp}`],
+    ...['--security-opt', 'mask=/sys'],
+    ...user(options),
+    ...limits(options),
+    ...['--env-file', files.env, '--unsetenv', 'TERM', '--workdir', sandbox.cwd],
+    ...manyLines(sandbox.env),
+    ...sandbox.binds.flatMap((mount) => ['--mount', mountField(mount)]),
+    ...['--rootfs', `${rootfs}:O`, ...sandbox.argv],
+  ];
+}
+
+/** For `--env-file`, which has one variable a line. */
+export function envFile(env: Record<string, string>): string {
+  const lines = Object.entries(env).filter(([, value]) => !value.includes('\n'));
+  return lines.map(([name, value]) => `${name}=${value}\n`).join('');
+}
+
+function manyLines(env: Record<string, string>): string[] {
+  const rest = Object.entries(env).filter(([, value]) => value.includes('\n'));
+  return rest.flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+}
+
+function user({ user: { uid, gid }, isRootless }: PodmanArguments): string[] {
+  const own = ['--user', `${uid}:${gid}`];
+  // Inside it is that user, to the kernel it is the one who runs Skillcell: granted files are theirs.
+  return isRootless ? [...own, '--userns', `keep-id:uid=${uid},gid=${gid}`] : own;
+}
+
+function limits({ sandbox, limitsGroups }: PodmanArguments): string[] {
+  const { memoryBytes, pids, scratchBytes, rlimits } = sandbox;
+  const groups = ['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(pids)];
+  const each = Object.entries({ ...rlimits, nproc: PROCESSES_OF_USER });
+  return [
+    ...(limitsGroups ? groups : []),
+    ...each.flatMap(([name, value]) => ['--ulimit', `${name}=${value}:${value}`]),
+    ...['--shm-size', `${SHM_BYTES}b`, '--tmpfs', `/tmp:size=${scratchBytes},mode=1777,nosuid,nodev`],
+  ];
+}
+
+/** One field of `--mount`, which is read as CSV. */
+function mountField({ host, guest, writable }: Mount): string {
+  const parts = ['type=bind', `source=${host}`, `destination=${guest}`, ...(writable ? [] : ['ro=true'])];
+  return parts.map((part) => (/[",\n]/.test(part) ? `"${part.replaceAll('"', '""')}"` : part)).join(',');
+}

@@ -1,0 +1,189 @@
+/**
+ * The wall `container` by podman: for hosts that are not root, and where operators want to see cells in `podman ps`.
+ *
+ * @module
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SkillError } from '../../../errors.ts';
+import type { Grant } from '../../../policy/grant.ts';
+import type { LaunchSpec, WallProbe } from '../../contract.ts';
+import { inheritableDescriptors, withoutLeaks } from '../../descriptors.ts';
+import { groupAround } from '../../jail/cgroup/cgroup.ts';
+import { cellIdentity, DEFAULT_CELL_ID } from '../../jail/identity.ts';
+import { pathIdentity } from '../../jail/path-identity.ts';
+import { ChildRun } from '../child-run.ts';
+import type { ContainerMake } from '../contract.ts';
+import { engineEnforcement } from '../enforcement.ts';
+import { containerName, isOrphan, ownOwner } from '../owner.ts';
+import { tryMake, unavailable } from '../probe.ts';
+import { ContainerProcess } from '../process.ts';
+import { profileFor, sandboxFor } from '../sandbox.ts';
+import { rootOf } from '../programs.ts';
+import { envFile, LABEL, podmanArguments } from './arguments.ts';
+import { podmanEnv, podmanInfo, runPodman, type PodmanInfo } from './info.ts';
+
+const PLACES = ['/usr/bin/podman', '/usr/local/bin/podman'];
+const NOBODY = { uid: 65_534, gid: 65_534 };
+/** Nothing is told to a log of the system, call by call. */
+const OPTIONS = ['--events-backend', 'none'];
+
+export interface PodmanWallOptions {
+  home: string;
+  cellId?: number | undefined;
+  /** Before the command, such as where podman keeps its things. */
+  podmanOptions?: readonly string[] | undefined;
+}
+
+export class PodmanWall implements ContainerMake {
+  readonly name = 'container';
+  readonly make = 'podman';
+  readonly #options: PodmanWallOptions;
+  readonly #program: string | undefined = PLACES.find((place) => existsSync(place));
+  readonly #owner = ownOwner();
+  readonly #leaks = inheritableDescriptors();
+  readonly #running = new Set<ContainerProcess>();
+  readonly #folder: string;
+  #runtime: readonly string[] = [];
+  #info: PodmanInfo | undefined;
+  #probe: Promise<WallProbe> | undefined;
+
+  constructor(options: PodmanWallOptions) {
+    this.#options = options;
+    this.#folder = join(options.home, 'containers', 'podman');
+  }
+
+  probe(): Promise<WallProbe> {
+    this.#probe ??= this.#try();
+    return this.#probe;
+  }
+
+  accepts(grant: Grant): void {
+    profileFor(grant);
+    this.identity(grant);
+    const { limits, cgroupVersion } = this.#info ?? { limits: { memory: true, pids: true }, cgroupVersion: '' };
+    if (limits.memory && limits.pids) return;
+    throw new SkillError(
+      'unenforceable',
+      `Rootless podman on cgroup ${cgroupVersion} takes limits of memory and processes and ignores them`,
+      {
+        fix: 'Delegate the controllers memory and pids of cgroup v2 to this user, run Skillcell as root, or use another execution mode.',
+        detail: { field: 'memory', pair: 'podman' },
+      },
+    );
+  }
+
+  identity(grant: Grant): { uid: number; gid: number } | undefined {
+    return cellIdentity(grant, this.#options.cellId ?? DEFAULT_CELL_ID);
+  }
+
+  launch(spec: LaunchSpec, grant: Grant): ContainerProcess {
+    const name = containerName(this.#owner);
+    const mounts = new Map(grant.filesystem.map((path) => [path.guest, pathIdentity(path.host)]));
+    const folder = join(this.#folder, 'cells', name);
+    const run = new ChildRun({
+      child: this.#spawn({ name, folder, spec, grant }),
+      stdio: spec.stdio === true,
+      maxBytes: grant.limits.output,
+      pidFile: join(folder, 'pid'),
+      cgroup: groupAround,
+      engineRemovesGroup: true,
+      cleanUp: async (wasForced) => {
+        if (wasForced) await this.#remove(name);
+        await rm(folder, { recursive: true, force: true });
+      },
+    });
+    const process = new ContainerProcess({ run, grant, mounts });
+    this.#running.add(process);
+    void process.gone.finally(() => this.#running.delete(process));
+    return process;
+  }
+
+  async close(): Promise<void> {
+    const running = [...this.#running];
+    for (const process of running) process.kill('done');
+    await Promise.all(running.map((process) => process.gone));
+  }
+
+  async #try(): Promise<WallProbe> {
+    if (this.#program === undefined) return unavailable('podman is not installed', 'Install it: apt-get install podman uidmap');
+    try {
+      this.#info = await podmanInfo(this.#command());
+      await this.#sweep();
+    } catch (error) {
+      const said = error instanceof Error ? error.message : String(error);
+      return unavailable(`podman does not work here: ${said.trim().split('\n').at(-1)}`, 'See what `podman info` says.');
+    }
+    const first = await this.#attempt(this.#info);
+    if (first.available || !/hybrid/.test(first.summary)) return first;
+    // crun, which podman prefers, does not cope with an empty v2 beside the groups of v1.
+    this.#runtime = ['--runtime', 'runc'];
+    return this.#attempt(this.#info);
+  }
+
+  #attempt({ version, isRootless, cgroupVersion, limits }: PodmanInfo): Promise<WallProbe> {
+    const cgroup = `cgroup ${cgroupVersion}`;
+    const ignored = limits.memory && limits.pids ? '' : ': limits of memory and processes are ignored';
+    return tryMake({
+      launch: (spec, grant) => this.launch(spec, grant),
+      summary: `podman ${version}, ${isRootless ? 'rootless' : 'as root'}, ${cgroup}${ignored}`,
+      enforces: engineEnforcement(cgroup, limits),
+      fix: 'Run `podman run` with an image of your own to see the failure on its own.',
+    });
+  }
+
+  #command(): { program: string; options: string[] } {
+    const { podmanOptions = [] } = this.#options;
+    return { program: this.#program ?? 'podman', options: [...OPTIONS, ...this.#runtime, ...podmanOptions] };
+  }
+
+  #spawn({ name, folder, spec, grant }: SpawnOptions): ChildProcess {
+    const { rootfs, mounts } = rootOf(spec, this.#folder);
+    const isGrouped = this.#info?.limits.memory ?? true;
+    const sandbox = sandboxFor({ spec: { ...spec, mounts }, grant, isGrouped });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const files = { pid: join(folder, 'pid'), seccomp: join(folder, 'seccomp.json'), env: join(folder, 'env') };
+    writeFileSync(files.seccomp, JSON.stringify(sandbox.seccomp), { mode: 0o600 });
+    writeFileSync(files.env, envFile(sandbox.env), { mode: 0o600 });
+    const args = podmanArguments({
+      name,
+      sandbox,
+      files,
+      rootfs,
+      user: this.identity(grant) ?? spec.image?.user ?? NOBODY,
+      isRootless: this.#info?.isRootless ?? false,
+      limitsGroups: isGrouped,
+      isStdio: spec.stdio === true,
+    });
+    const { program, options } = this.#command();
+    const wanted: ('ignore' | 'pipe')[] =
+      spec.stdio === true ? ['pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe', 'pipe'];
+    return withoutLeaks(wanted, this.#leaks, (stdio) =>
+      spawn(program, [...options, ...args], { env: podmanEnv(), cwd: '/', stdio }),
+    );
+  }
+
+  /** Ends what hosts left behind that died before they could. */
+  async #sweep(): Promise<void> {
+    const list = ['ps', '--all', '--filter', `label=${LABEL}`, '--format', '{{.Names}}'];
+    const { stdout } = await runPodman(this.#command(), list);
+    const orphans = stdout.split('\n').filter(isOrphan);
+    await Promise.all(orphans.map((name) => this.#remove(name)));
+    await Promise.all(
+      orphans.map((name) => rm(join(this.#folder, 'cells', name), { recursive: true, force: true })),
+    );
+  }
+
+  async #remove(name: string): Promise<void> {
+    await runPodman(this.#command(), ['rm', '--force', '--time', '0', '--ignore', name]).catch(() => undefined);
+  }
+}
+
+interface SpawnOptions {
+  name: string;
+  folder: string;
+  spec: LaunchSpec;
+  grant: Grant;
+}

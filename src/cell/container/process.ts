@@ -1,0 +1,150 @@
+/**
+ * A container seen from the host, whoever started it: the program is pid 1 inside, and with it ends all the rest.
+ *
+ * @module
+ */
+import type { Duplex, Readable } from 'node:stream';
+import type { Grant } from '../../policy/grant.ts';
+import type { CellProcess, ExitInfo, KillReason, LaunchFault, ProcessUsage } from '../contract.ts';
+import type { Cgroup } from '../jail/cgroup/cgroup.ts';
+import { Meter } from '../jail/meter.ts';
+import { identityInside, type PathIdentity } from '../jail/path-identity.ts';
+import { startWatchdog } from '../jail/watchdog.ts';
+import { launchFault } from './faults.ts';
+import { startOf } from './owner.ts';
+
+/** How long an engine may take to start a container, or to notice that it is gone, before force is used. */
+const GRACE_MS = 3000;
+
+/** A container in the hands of its engine. */
+export interface ContainerRun {
+  readonly channel: Duplex;
+  readonly logs: Readable[];
+  /** Resolves when the engine says that the container has ended. */
+  readonly ended: Promise<ExitInfo>;
+  /** The host's pid of pid 1 inside, as soon as the engine has told it. */
+  pid(): number | undefined;
+  /** The group around it; asked for once the pid is known. */
+  cgroup(pid: number): Cgroup | undefined;
+  /** Whether the kernel ended it for want of memory, where no group is left to tell. */
+  wasOutOfMemory?(exit: ExitInfo): boolean;
+  /** Ends it through the engine, or against it. */
+  force(): void;
+  /** Removes all that is left of it; called once, after its end. */
+  cleanUp(): Promise<unknown>;
+}
+
+export interface ContainerProcessOptions {
+  run: ContainerRun;
+  grant: Grant;
+  /** What each granted path has to be inside, by guest path. */
+  mounts: Map<string, PathIdentity>;
+}
+
+/** A process for good: by the time that it is to be ended, its pid may be another's. */
+interface Known {
+  pid: number;
+  started: string | undefined;
+  meter: Meter;
+}
+
+const NOTHING_USED: ProcessUsage = { cpuMs: 0, memoryPeakBytes: 0 };
+
+export class ContainerProcess implements CellProcess {
+  readonly exited: Promise<ExitInfo>;
+  /** Resolves when nothing of the cell is left. */
+  readonly gone: Promise<unknown>;
+  readonly #options: ContainerProcessOptions;
+  #known: Known | undefined;
+  #killReason: KillReason | undefined;
+  #grace: NodeJS.Timeout | undefined;
+  #hasExited = false;
+  #stopWatchdog: () => void = () => undefined;
+
+  constructor(options: ContainerProcessOptions) {
+    this.#options = options;
+    const { run } = options;
+    this.exited = run.ended.then((exit) => this.#onExit(exit));
+    this.gone = this.exited.then(() => run.cleanUp());
+  }
+
+  get channel(): Duplex {
+    return this.#options.run.channel;
+  }
+
+  get logs(): Readable[] {
+    return this.#options.run.logs;
+  }
+
+  get killReason(): KillReason | undefined {
+    return this.#killReason;
+  }
+
+  async confine(): Promise<boolean> {
+    const { grant } = this.#options;
+    const known = this.#identify();
+    if (!known || this.#hasExited || !this.#mountsAreRight(known.pid)) return false;
+    this.#stopWatchdog = startWatchdog({
+      exceeded: () => known.meter.exceeded(grant.limits),
+      kill: (reason) => this.kill(reason),
+    });
+    return true;
+  }
+
+  kill(reason: KillReason): void {
+    this.#killReason ??= reason;
+    if (this.#hasExited) return;
+    this.#killFirst();
+    this.#grace ??= setTimeout(() => this.#force(), GRACE_MS).unref();
+  }
+
+  usage(): ProcessUsage {
+    return this.#known?.meter.read() ?? NOTHING_USED;
+  }
+
+  fault(_exit: ExitInfo | undefined, logs: string): LaunchFault | undefined {
+    return launchFault(logs);
+  }
+
+  #force(): void {
+    if (this.#hasExited) return;
+    this.#killFirst();
+    this.#options.run.force();
+  }
+
+  #killFirst(): void {
+    const known = this.#identify();
+    if (!known || startOf(known.pid) !== known.started) return;
+    try {
+      process.kill(known.pid, 'SIGKILL');
+    } catch (error) {
+      // ESRCH: it ended by itself a moment ago. EPERM: a rootless engine has given it another user.
+      if ((error as NodeJS.ErrnoException).code === 'EPERM') this.#options.run.force();
+    }
+  }
+
+  #identify(): Known | undefined {
+    const { run } = this.#options;
+    const pid = this.#known ? undefined : run.pid();
+    if (pid !== undefined && !this.#hasExited)
+      this.#known = { pid, started: startOf(pid), meter: new Meter(pid, run.cgroup(pid)) };
+    return this.#known;
+  }
+
+  #mountsAreRight(pid: number): boolean {
+    return [...this.#options.mounts].every(([guest, wanted]) => {
+      const found = identityInside(pid, guest);
+      return found.dev === wanted.dev && found.ino === wanted.ino;
+    });
+  }
+
+  #onExit(exit: ExitInfo): ExitInfo {
+    this.#hasExited = true;
+    clearTimeout(this.#grace);
+    this.#stopWatchdog();
+    const { run, grant } = this.#options;
+    const ownEnd = this.#known?.meter.stop(exit, grant.limits.cpu);
+    this.#killReason ??= ownEnd ?? (run.wasOutOfMemory?.(exit) ? 'memory' : undefined);
+    return exit;
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * The contract of a cell, in containers of one make that waited for their call.
+ *
+ * @module
+ */
+import { afterAll } from 'vitest';
+import type { MakeName } from '../../../src/cell/container/contract.ts';
+import { cellContract, type CellUnderTest } from '../contract.ts';
+import { IN_CONTAINER, openContainerRuntime } from './container-runtime.ts';
+
+export async function containerContract(make: MakeName, cell: Partial<CellUnderTest> = {}): Promise<void> {
+  // One skill at a time, so that no other test's cells take the CPU.
+  const { runtime, close } = await openContainerRuntime(make, { pool: { size: 1, maxStandby: 1 } });
+  afterAll(close);
+  cellContract(`a container of ${make}`, {
+    start: 'pool',
+    isProcess: true,
+    manifest: IN_CONTAINER,
+    path: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    hostFile: '/etc/os-release',
+    async execute(dir, params, options) {
+      const skill = await runtime.load(dir);
+      await runtime.warm(skill, options);
+      return runtime.execute(skill, params, { ...options, reject: false });
+    },
+    ...cell,
+  });
+}

@@ -1,0 +1,3 @@
+import { containerContract } from './contract.ts';
+
+await containerContract('crun');
