@@ -139,6 +139,8 @@ export interface Engine {
   readonly name: EngineName;
   /** True when one process serves many calls and each is fresh inside it; else a process serves one call. */
   readonly reusable: boolean;
+  /** A reusable process is busy with itself for so long after a reply that calls in a row should take turns between two. */
+  readonly takesTurns?: boolean;
   /** Who enforces what when this engine runs inside a wall with this table. */
   enforces(wall: EnforcementTable): EnforcementTable;
   /** Variables that every cell of this engine has, whatever is declared. */

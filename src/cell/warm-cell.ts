@@ -82,6 +82,10 @@ export class WarmCell {
     void process.exited.then((exit) => this.#onExit(exit));
   }
 
+  get isReady(): boolean {
+    return this.#stage === 'ready';
+  }
+
   get isDead(): boolean {
     return this.#exit !== undefined || this.#options.process.killReason !== undefined;
   }

@@ -16,6 +16,8 @@ const PROCESS_BYTES = 256 * MIB;
 const FOREVER_MS = 3_600_000;
 /** A process is replaced after so many calls, whatever it looks like. */
 const CALLS_PER_PROCESS = 20_000;
+/** A call that comes within so much time after a reply is one in a row. */
+const IN_A_ROW_MS = 10;
 
 export interface WarmPlace extends Place {
   openBroker: OpenBroker;
@@ -39,6 +41,7 @@ export class WarmSet implements CellSource {
   readonly #cells = new Set<WarmCell>();
   readonly #idleTimer: NodeJS.Timeout;
   #idle: WarmCell[] = [];
+  #lastReply = Number.NEGATIVE_INFINITY;
   #closed = false;
 
   constructor(place: WarmPlace, options: WarmSetOptions) {
@@ -72,11 +75,20 @@ export class WarmSet implements CellSource {
   }
 
   #take(): WarmCell | undefined {
-    for (let cell = this.#idle.pop(); cell; cell = this.#idle.pop()) {
+    for (let cell = this.#next(); cell; cell = this.#next()) {
       if (!cell.isDead) return cell;
       this.#cells.delete(cell);
     }
     return this.#cells.size < this.#most ? this.#start() : undefined;
+  }
+
+  /** One that is ready: the one that was used last, whose caches are warm, or the one that had most time to recover. */
+  #next(): WarmCell | undefined {
+    if (!this.#place.engine.takesTurns) return this.#idle.pop();
+    const isInARow = performance.now() - this.#lastReply < IN_A_ROW_MS;
+    if (isInARow && this.#cells.size === 1 && !this.#closed) this.#idle.push(this.#start());
+    const ready = this.#idle.findIndex((cell) => cell.isReady);
+    return this.#idle.splice(Math.max(0, ready), 1)[0];
   }
 
   /** Waits for a process to become free, or for the caller to give up. */
@@ -97,6 +109,7 @@ export class WarmSet implements CellSource {
   }
 
   #giveBack(cell: WarmCell): void {
+    this.#lastReply = performance.now();
     const isSpent = cell.isDead || cell.calls >= CALLS_PER_PROCESS;
     const next = this.#waiting.shift();
     if (isSpent || (this.#closed && !next)) this.#retire(cell);

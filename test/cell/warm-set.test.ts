@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { availableParallelism } from 'node:os';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { CellReport } from '../../src/cell/contract.ts';
+import type { CellReport, Engine } from '../../src/cell/contract.ts';
 import { Pool } from '../../src/cell/pool.ts';
 import { ProcessWall } from '../../src/cell/process/wall.ts';
 import { callWarmOnce, WarmSet } from '../../src/cell/warm-set.ts';
@@ -18,17 +18,24 @@ afterAll(async () => {
   removeFolder(folder);
 });
 
+interface OpenOptions {
+  idleMs?: number;
+  isClosed?: () => boolean;
+  timeout?: number;
+  engine?: Engine;
+}
+
 interface Set extends Disposable {
   set: WarmSet;
   idle: () => number;
 }
 
-function open(options: { idleMs?: number; isClosed?: () => boolean; timeout?: number } = {}): Set {
+function open(options: OpenOptions = {}): Set {
   let idle = 0;
-  const { timeout = 10_000, isClosed = () => false } = options;
+  const { timeout = 10_000, isClosed = () => false, engine = place.engine } = options;
   const limits = { ...place.grant.limits, timeout };
   const set = new WarmSet(
-    { ...place, grant: { ...place.grant, limits } },
+    { ...place, engine, grant: { ...place.grant, limits } },
     {
       idleMs: options.idleMs ?? 60_000,
       onIdle: () => idle++,
@@ -69,6 +76,26 @@ describe('the warm processes of a skill', () => {
     expect(many.map((report) => report.reply)).toMatchObject(
       many.map((_, n) => ({ kind: 'result', value: { n } })),
     );
+  });
+
+  it('take turns where one is busy after its reply, as soon as calls come in a row', async () => {
+    const engine = { ...place.engine, takesTurns: true };
+    using opened = open({ engine });
+    const pids: unknown[] = [pidOf(await opened.set.call({ params: {} }))];
+    await sleep(50);
+    pids.push(pidOf(await opened.set.call({ params: {} })));
+    expect(new Set(pids).size).toBe(1);
+    const inARow: unknown[] = [];
+    // The second one has to start first.
+    await expect
+      .poll(
+        async () => {
+          inARow.push(pidOf(await opened.set.call({ params: {} })));
+          return new Set(inARow.slice(-2)).size;
+        },
+        { interval: 1 },
+      )
+      .toBe(2);
   });
 
   it('are started ahead, once', async () => {

@@ -58,6 +58,8 @@ export interface CellFolders {
 export class PythonWasmEngine implements Engine {
   readonly name = 'python-wasm';
   readonly reusable = true;
+  /** Writing a whole interpreter back takes about as long as a short call. */
+  readonly takesTurns = true;
   readonly #options: PythonWasmOptions;
   #isInstalled: boolean | undefined;
   /** By the folder of packages whose native code is in them. */
