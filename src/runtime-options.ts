@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { AuditOptions } from './audit/receipts.ts';
 import type { EgressOptions } from './broker/gateway/egress.ts';
 import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
 import type { CallListener } from './calls/events.ts';
@@ -25,11 +26,7 @@ export interface RuntimeOptions {
   jail?: JailOptions;
   /** Which container engines may be used, and how they are reached. */
   container?: ContainerWallOptions;
-  /**
-   * `false` writes no receipts; `keepContent` stores params and results beside their digests; `noteBegun` gives also those
-   * calls a receipt that this process does not live to end.
-   */
-  audit?: false | { file?: string; keepContent?: boolean; noteBegun?: boolean };
+  audit?: AuditOptions;
   /** Who calls, for guards and receipts; a call may say it itself. */
   caller?: string;
   /** Where values of declared variables come from. */

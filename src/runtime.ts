@@ -10,9 +10,9 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createCallIds } from './audit/call-id.ts';
-import { openAuditLog, type AuditLog } from './audit/log.ts';
-import { digestCall, digestMeanwhile, type CallDigests } from './audit/digests.ts';
-import { beginReceipt, NOTHING_YET, writeReceipt } from './audit/write-receipt.ts';
+import type { AuditLog } from './audit/log.ts';
+import { digestMeanwhile } from './audit/digests.ts';
+import { Receipts, type EndedCall } from './audit/receipts.ts';
 import { openBroker } from './broker/broker.ts';
 import { gatewayOpener } from './broker/gateway/cell-gateway.ts';
 import { resolveSecrets, type ResolvedSecrets } from './broker/secrets/resolve.ts';
@@ -75,7 +75,7 @@ export class Runtime implements AsyncDisposable {
   readonly #plans = new Plans();
   /** Skills as they are called while their needs are recorded, with what may happen meanwhile. */
   readonly #observed = new WeakMap<Skill, Allowed>();
-  #audit: AuditLog | undefined;
+  readonly #receipts: Receipts;
 
   constructor(options: RuntimeOptions = {}) {
     const home = resolve(options.home ?? defaultHome());
@@ -97,6 +97,7 @@ export class Runtime implements AsyncDisposable {
       onProgress: options.onProgress,
       python: this.#policy.pythonWasm,
     });
+    this.#receipts = new Receipts(home, options.audit);
     this.#pool = new Pool(this.#authority(home), options.pool);
     this.#loadDeps = {
       store,
@@ -116,7 +117,7 @@ export class Runtime implements AsyncDisposable {
     const call = this.#open(ref, options);
     try {
       const attempt = await this.#attempt(call, ref, { params, options });
-      this.#writeReceipt(call, params, attempt);
+      this.#receipts.write(call, params, attempt);
       const { outcome } = attempt;
       call.done(outcome);
       if (outcome.ok || options.reject === false) return outcome;
@@ -252,18 +253,13 @@ export class Runtime implements AsyncDisposable {
 
   /** The log of receipts. */
   get audit(): AuditLog {
-    const log = this.#auditLog();
-    if (log) return log;
-    throw new SkillError('usage', 'The audit log is switched off in this runtime', {
-      fix: 'Leave out audit: false.',
-    });
+    return this.#receipts.log;
   }
 
   async close(): Promise<void> {
     this.#pool.close();
     await this.#machine.close();
-    this.#audit?.close();
-    this.#audit = undefined;
+    this.#receipts.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -287,41 +283,15 @@ export class Runtime implements AsyncDisposable {
     const name = typeof ref === 'string' ? ref : ref.bundle.manifest.name;
     const caller = options.caller ?? this.#options.caller ?? 'library';
     // Before anybody is told of it: who waits for a turn may wait until the host is killed.
-    if (options.turn) this.#noteBegun({ caller, startedAt: new Date() }, { id, ref: name })?.(NOTHING_YET);
+    if (options.turn) this.#receipts.noteWaiting({ caller, startedAt: new Date() }, { id, ref: name });
     return this.#calls.open({ id, ref: name, caller, onEvent: options.onEvent });
   }
 
-  /** Writes down that a call has begun, for a host that may not live to see its end. */
-  #noteBegun(
-    { caller, startedAt }: Pick<LiveCall, 'caller' | 'startedAt'>,
-    facts: CallFacts,
-  ): ((digests: CallDigests) => void) | undefined {
-    const { audit } = this.#options;
-    if (audit === false || !audit?.noteBegun) return undefined;
-    const bundle = facts.skill?.bundle;
-    return (digests) => beginReceipt(facts, { log: this.#auditLog(), caller, startedAt, bundle, digests });
-  }
-
-  #writeReceipt({ caller, startedAt }: LiveCall, params: unknown, attempt: Attempt): void {
-    const { outcome, skill, plan, scrub, digests, decision } = attempt;
-    const { audit } = this.#options;
-    writeReceipt(outcome, {
-      log: this.#auditLog(),
-      keepContent: audit !== false && audit?.keepContent === true,
-      caller,
-      startedAt,
-      params: scrub(params),
-      bundle: skill?.bundle,
-      decision,
-      digests: digests ?? (() => digestCall(scrub(params), plan?.grant)),
-    });
-  }
-
   /** The stages of a call. Whatever is thrown on the way becomes its outcome. */
-  async #attempt(call: LiveCall, ref: string | Skill, { params, options }: Asked): Promise<Attempt> {
+  async #attempt(call: LiveCall, ref: string | Skill, { params, options }: Asked): Promise<EndedCall> {
     const facts: CallFacts = { id: call.id, ref: call.ref };
     let scrub: Scrub = (value) => value;
-    let digests: Attempt['digests'];
+    let digests: EndedCall['digests'];
     let decision: GuardAnswer | undefined;
     let turn: Disposable | undefined;
     try {
@@ -340,7 +310,7 @@ export class Runtime implements AsyncDisposable {
       const { grant, values } = await this.#resolveSecrets(skill, plan);
       facts.plan = { ...plan, grant };
       scrub = scrubberFor(values);
-      digests = digestMeanwhile(scrub(params), grant, this.#noteBegun(call, facts));
+      digests = digestMeanwhile(scrub(params), grant, this.#receipts.noteBegun(call, facts));
       call.started(() => identity(facts), plan.choice.candidate);
       const report = await this.#pool.run(facts.plan, {
         params,
@@ -373,29 +343,12 @@ export class Runtime implements AsyncDisposable {
       openGateway: gatewayOpener({ ...network, home }),
     };
   }
-
-  #auditLog(): AuditLog | undefined {
-    const { audit = {} } = this.#options;
-    if (audit === false) return undefined;
-    this.#audit ??= openAuditLog({ file: audit.file ?? join(this.home, 'audit.db') });
-    return this.#audit;
-  }
 }
 
 /** What a call was made with. */
 interface Asked {
   params: unknown;
   options: ExecuteOptions;
-}
-
-interface Attempt extends CallFacts {
-  outcome: Outcome;
-  /** Takes the secrets of this call out of anything. */
-  scrub: Scrub;
-  /** Undefined when it did not come to a cell. */
-  digests: (() => CallDigests) | undefined;
-  /** What the guard said, when there is one. */
-  decision: GuardAnswer | undefined;
 }
 
 function raise(thrown: unknown): never {
