@@ -18,6 +18,8 @@ const FOREVER_MS = 3_600_000;
 const CALLS_PER_PROCESS = 20_000;
 /** A call that comes within so much time after a reply is one in a row. */
 const IN_A_ROW_MS = 10;
+/** A second process that takes turns costs a second of CPU time to start, so a row has to be long. */
+const LONG_ROW = 50;
 
 export interface WarmPlace extends Place {
   openBroker: OpenBroker;
@@ -41,7 +43,8 @@ export class WarmSet implements CellSource {
   readonly #cells = new Set<WarmCell>();
   readonly #idleTimer: NodeJS.Timeout;
   #idle: WarmCell[] = [];
-  #lastReply = Number.NEGATIVE_INFINITY;
+  #lastReply = 0;
+  #inARow = 0;
   #closed = false;
 
   constructor(place: WarmPlace, options: WarmSetOptions) {
@@ -85,8 +88,8 @@ export class WarmSet implements CellSource {
   /** One that is ready: the one that was used last, whose caches are warm, or the one that had most time to recover. */
   #next(): WarmCell | undefined {
     if (!this.#place.engine.takesTurns) return this.#idle.pop();
-    const isInARow = performance.now() - this.#lastReply < IN_A_ROW_MS;
-    if (isInARow && this.#cells.size === 1 && !this.#closed) this.#idle.push(this.#start());
+    this.#inARow = performance.now() - this.#lastReply < IN_A_ROW_MS ? this.#inARow + 1 : 0;
+    if (this.#inARow >= LONG_ROW && this.#cells.size === 1 && !this.#closed) this.#idle.push(this.#start());
     const ready = this.#idle.findIndex((cell) => cell.isReady);
     return this.#idle.splice(Math.max(0, ready), 1)[0];
   }
