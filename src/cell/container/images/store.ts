@@ -81,7 +81,7 @@ export class LocalImages implements ImageStore {
       return undefined;
     } catch (error) {
       if (!(error instanceof SkillError) || error.code !== 'skill_unavailable') throw error;
-      return { reason: error.message, fix: error.fix };
+      return { reason: `${error.message} (${error.fix})`, fix: error.fix };
     }
   }
 
