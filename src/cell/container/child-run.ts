@@ -11,6 +11,7 @@ import type { ExitInfo } from '../contract.ts';
 import type { Cgroup } from '../jail/cgroup/cgroup.ts';
 import { childPids } from '../jail/memory-watch.ts';
 import type { ContainerRun } from './process.ts';
+import type { SocketStreams } from './socket-streams.ts';
 import { StdioChannel } from './stdio-channel.ts';
 
 const START_POLL_MS = 2;
@@ -20,6 +21,8 @@ export interface ChildRunOptions {
   child: ChildProcess;
   /** True: the program speaks on its standard streams, not in frames. */
   stdio: boolean;
+  /** Where the harness fetches its streams, if not from descriptors that it was born with. */
+  streams?: SocketStreams | undefined;
   /** What it may answer, in bytes. */
   maxBytes: number;
   /** Where the engine tells the pid of what it started. */
@@ -45,6 +48,7 @@ export class ChildRun implements ContainerRun {
     this.ended = new Promise((resolve) => {
       const end = (exit: ExitInfo): void => {
         this.#hasEnded = true;
+        options.streams?.close();
         resolve(exit);
       };
       child.once('exit', (code, signal) => end({ code, signal }));
@@ -85,9 +89,10 @@ export class ChildRun implements ContainerRun {
   }
 
   #streams(): Pick<ContainerRun, 'channel' | 'logs'> {
-    const { child, stdio, maxBytes } = this.#options;
+    const { child, stdio, maxBytes, streams } = this.#options;
     const [input, output, errors, channel] = child.stdio;
     const logs = [output, errors].filter((stream) => stream !== null);
+    if (streams) return { channel: streams.channel, logs: [...logs, ...streams.logs] };
     if (!stdio || !input || !output) return { channel: channel as Duplex, logs };
     const { ended: exited } = this;
     const frames = new StdioChannel({ input, output, started: this.#started(), exited, maxBytes });

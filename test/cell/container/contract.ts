@@ -1,5 +1,5 @@
 /**
- * The contract of a cell, in containers of one make that waited for their call.
+ * The contract of a cell, in containers of one make.
  *
  * @module
  */
@@ -9,11 +9,13 @@ import { cellContract, type CellUnderTest } from '../contract.ts';
 import { IN_CONTAINER, openContainerRuntime } from './container-runtime.ts';
 
 export async function containerContract(make: MakeName, cell: Partial<CellUnderTest> = {}): Promise<void> {
+  const start = cell.start ?? 'pool';
   // One skill at a time, so that no other test's cells take the CPU.
-  const { runtime, close } = await openContainerRuntime(make, { pool: { size: 1, maxStandby: 1 } });
+  const pool = start === 'pool' ? { size: 1, maxStandby: 1 } : { size: 0 };
+  const { runtime, close } = await openContainerRuntime(make, { pool });
   afterAll(close);
   cellContract(`a container of ${make}`, {
-    start: 'pool',
+    start,
     isProcess: true,
     manifest: IN_CONTAINER,
     path: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',

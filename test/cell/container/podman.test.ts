@@ -1,3 +1,8 @@
+/**
+ * The contract of a cell, in containers of podman. Each is started for its call: podman takes too long to start two.
+ *
+ * @module
+ */
 import { containerContract } from './contract.ts';
 
-await containerContract('podman', { uid: 65_432 });
+await containerContract('podman', { start: 'cold', uid: 65_432 });

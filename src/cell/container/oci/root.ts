@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { lstatSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Mount } from '../../contract.ts';
 import { makeReadable } from '../../readable.ts';
@@ -29,6 +29,8 @@ export function makeRoot({ root, imageRoot, binds }: RootOptions): Mount[] {
   const mounted = names.filter((name) => placeFor(join(imageRoot, name), join(root, name)));
   for (const { host, guest } of binds) mountPoint(join(root, guest), statSync(host).isDirectory());
   makeReadable(root);
+  // runc gives what it mounts there the mode of the mount point.
+  chmodSync(join(root, 'tmp'), 0o1777);
   return mounted.map((name) => ({ host: join(imageRoot, name), guest: `/${name}` }));
 }
 

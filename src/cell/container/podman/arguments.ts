@@ -29,7 +29,7 @@ export function podmanArguments(options: PodmanArguments): string[] {
   const { name, sandbox, rootfs, files, isStdio } = options;
   return [
     ...['run', '--rm', '--name', name, '--label', LABEL, '--pidfile', files.pid],
-    ...(isStdio ? ['--interactive'] : ['--preserve-fds', '1']),
+    ...(isStdio ? ['--interactive'] : []),
     ...['--network', 'none', '--no-hosts', '--hostname', GUEST_HOST_NAME, '--log-driver', 'none'],
     ...['--read-only', '--read-only-tmpfs=false', '--cap-drop', 'all', '--ipc', 'private'],
     ...['--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${files.seccomp}`],
@@ -67,7 +67,7 @@ function limits({ sandbox, limitsGroups }: PodmanArguments): string[] {
   return [
     ...(limitsGroups ? groups : []),
     ...each.flatMap(([name, value]) => ['--ulimit', `${name}=${value}:${value}`]),
-    ...['--shm-size', `${SHM_BYTES}b`, '--tmpfs', `/tmp:size=${scratchBytes},mode=1777,nosuid,nodev`],
+    ...['--shm-size', `${SHM_BYTES}b`, '--tmpfs', `/tmp:size=${scratchBytes},mode=1777,nosuid,nodev,notmpcopyup`],
   ];
 }
 

@@ -22,6 +22,7 @@ import { tryMake, unavailable } from '../probe.ts';
 import { ContainerProcess } from '../process.ts';
 import { profileFor, sandboxFor } from '../sandbox.ts';
 import { rootOf } from '../programs.ts';
+import { SocketStreams } from '../socket-streams.ts';
 import { envFile, LABEL, podmanArguments } from './arguments.ts';
 import { podmanEnv, podmanInfo, runPodman, type PodmanInfo } from './info.ts';
 
@@ -83,9 +84,12 @@ export class PodmanWall implements ContainerMake {
     const name = containerName(this.#owner);
     const mounts = new Map(grant.filesystem.map((path) => [path.guest, pathIdentity(path.host)]));
     const folder = join(this.#folder, 'cells', name);
+    const streams = spec.stdio ? undefined : new SocketStreams(this.#options.home, this.identity(grant)?.uid);
+    const all = streams ? { ...spec, mounts: [...spec.mounts, streams.mount] } : spec;
     const run = new ChildRun({
-      child: this.#spawn({ name, folder, spec, grant }),
+      child: this.#spawn({ name, folder, spec: all, grant }),
       stdio: spec.stdio === true,
+      streams,
       maxBytes: grant.limits.output,
       pidFile: join(folder, 'pid'),
       cgroup: groupAround,
@@ -158,9 +162,7 @@ export class PodmanWall implements ContainerMake {
       isStdio: spec.stdio === true,
     });
     const { program, options } = this.#command();
-    const wanted: ('ignore' | 'pipe')[] =
-      spec.stdio === true ? ['pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe', 'pipe'];
-    return withoutLeaks(wanted, this.#leaks, (stdio) =>
+    return withoutLeaks([spec.stdio ? 'pipe' : 'ignore', 'pipe', 'pipe'], this.#leaks, (stdio) =>
       spawn(program, [...options, ...args], { env: podmanEnv(), cwd: '/', stdio }),
     );
   }

@@ -1,0 +1,99 @@
+/**
+ * The streams of a cell whose engine can hand down no descriptors: its harness fetches them from a socket, which is gone
+ * before any code of the skill runs.
+ *
+ * @module
+ */
+import { chownSync, chmodSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { Duplex, PassThrough, type Readable } from 'node:stream';
+import type { Mount } from '../contract.ts';
+import { makeRunFolder } from '../run-folder.ts';
+
+const GUEST_FOLDER = '/run/cell';
+/** What a connection says first: that it is the channel, what is printed, or what is complained about. */
+const KINDS = ['c', 'o', 'e'] as const;
+type Kind = (typeof KINDS)[number];
+
+export class SocketStreams {
+  readonly channel: Duplex;
+  readonly logs: Readable[];
+  readonly mount: Mount;
+  readonly #late = new LateDuplex();
+  readonly #printed = new PassThrough();
+  readonly #complained = new PassThrough();
+  readonly #server: Server;
+  readonly #waiting = new Set<Kind>(KINDS);
+  readonly #folder: string;
+
+  /** Listens when it returns; only `uid` may connect. */
+  constructor(home: string, uid: number | undefined) {
+    this.channel = this.#late;
+    this.logs = [this.#printed, this.#complained];
+    this.#folder = makeRunFolder(home);
+    this.mount = { host: this.#folder, guest: GUEST_FOLDER };
+    this.#server = createServer((socket) => this.#onConnection(socket));
+    this.#server.on('error', () => undefined);
+    const path = join(this.#folder, 'socket');
+    this.#server.listen(path);
+    chmodSync(path, 0o600);
+    if (uid !== undefined) chownSync(path, uid, uid);
+  }
+
+  /** Nobody connects any more; what is connected is ended. */
+  close(): void {
+    this.#stopListening();
+    this.#late.end();
+    if (this.#waiting.has('c')) this.#late.push(null);
+    if (this.#waiting.has('o')) this.#printed.end();
+    if (this.#waiting.has('e')) this.#complained.end();
+  }
+
+  #onConnection(socket: Socket): void {
+    socket.on('error', () => undefined);
+    socket.once('readable', () => {
+      const kind = String(socket.read(1)) as Kind;
+      if (!this.#waiting.delete(kind)) return void socket.destroy();
+      if (kind === 'c') this.#late.bind(socket);
+      else socket.pipe(kind === 'o' ? this.#printed : this.#complained);
+      if (this.#waiting.size === 0) this.#stopListening();
+      return undefined;
+    });
+  }
+
+  #stopListening(): void {
+    this.#server.close();
+    rmSync(join(this.#folder, 'socket'), { force: true });
+    // The folder is mounted, and goes with its container.
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** A stream that can be used before there is anybody at its other end. */
+class LateDuplex extends Duplex {
+  #socket: Socket | undefined;
+  #onBound: (() => void) | undefined;
+
+  bind(socket: Socket): void {
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => this.push(chunk));
+    socket.once('end', () => this.push(null));
+    socket.once('close', () => this.readableEnded || this.push(null));
+    this.#onBound?.();
+  }
+
+  override _read(): void {
+    // Everything is pushed when it is there; frames are counted and capped by whoever reads.
+  }
+
+  override _write(chunk: Buffer, encoding: BufferEncoding, done: () => void): void {
+    if (this.#socket) this.#socket.write(chunk, encoding, () => done());
+    else this.#onBound = () => this._write(chunk, encoding, done);
+  }
+
+  override _final(done: () => void): void {
+    this.#socket?.end();
+    done();
+  }
+}
