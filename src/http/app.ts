@@ -9,6 +9,7 @@ import { SkillError } from '../index.ts';
 import { mayDo, type Identity } from './access.ts';
 import { answerError, json, Refusal } from './answers.ts';
 import { readJson } from './body.ts';
+import { addConsole } from './console.ts';
 import { isOurHost } from './host-check.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Route } from './route.ts';
@@ -32,6 +33,7 @@ export function createApp(service: Service): Hono {
     if (!c.res.headers.has('Content-Security-Policy'))
       c.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
   });
+  addConsole(app);
   const document = openApiDocument(ROUTES);
   app.get('/openapi.json', (c) => json(c, document));
   for (const route of ROUTES) app.on(route.method, [honoPath(route.path)], (c) => answer(service, route, c));

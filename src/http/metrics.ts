@@ -44,15 +44,15 @@ export class Histogram {
   }
 
   lines(name: string): string[] {
-    const bucket = (labels: Labels, edge: string): string =>
-      `${name}_bucket${write({ ...labels, le: edge })}`;
-    return [...this.#observed.values()].flatMap(({ labels, counts, sum, count }) => [
-      ...SECONDS.map((edge, at) => `${bucket(labels, String(edge))} ${counts[at]}`),
-      `${bucket(labels, '+Inf')} ${count}`,
-      `${name}_sum${write(labels)} ${sum}`,
-      `${name}_count${write(labels)} ${count}`,
-    ]);
+    return [...this.#observed.values()].flatMap((observed) => linesOf(name, observed));
   }
+}
+
+function linesOf(name: string, { labels, counts, sum, count }: Observed): string[] {
+  const bucket = (edge: string): string => `${name}_bucket${write({ ...labels, le: edge })}`;
+  const buckets = SECONDS.map((edge, at) => `${bucket(String(edge))} ${counts[at]}`);
+  const total = `${bucket('+Inf')} ${count}`;
+  return [...buckets, total, `${name}_sum${write(labels)} ${sum}`, `${name}_count${write(labels)} ${count}`];
 }
 
 export interface Metric {

@@ -1,0 +1,113 @@
+/**
+ * Small charts: bars and lines, drawn once from figures. The same figures stand in a table below for whoever cannot see
+ * them.
+ *
+ * @module
+ */
+import { h, svg } from './dom.ts';
+
+export interface Series {
+  name: string;
+  /** Names a colour in the style sheet. */
+  tone: 'main' | 'bad' | 'soft';
+  values: readonly (number | null)[];
+}
+
+export interface ChartOptions {
+  title: string;
+  kind: 'bars' | 'lines';
+  series: readonly Series[];
+  /** Of the first and of the last value. */
+  ends: readonly [string, string];
+  format: (value: number) => string;
+}
+
+const WIDTH = 640;
+const HEIGHT = 160;
+const PAD = { top: 10, right: 8, bottom: 22, left: 52 };
+
+export function chart(options: ChartOptions): HTMLElement {
+  const { title, series, ends, format } = options;
+  const top = niceTop(Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))));
+  const drawing = svg(
+    'svg',
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: 'chart', role: 'img', 'aria-label': summaryOf(options) },
+    [0, top / 2, top].map((value) => gridLine(value, top, format)),
+    options.kind === 'bars' ? bars(series, top) : series.map((one) => line(one, top)),
+    label({ x: PAD.left, y: HEIGHT - 6 }, ends[0], 'start'),
+    label({ x: WIDTH - PAD.right, y: HEIGHT - 6 }, ends[1], 'end'),
+  );
+  const legend = series.map(({ name, tone }) => h('span', `legend tone-${tone}`, name));
+  return h(
+    'figure',
+    'chart-box',
+    h('figcaption', {}, h('h2', {}, title), h('div', 'legends', legend)),
+    drawing,
+  );
+}
+
+function summaryOf({ title, series, format }: ChartOptions): string {
+  const highest = series.map(({ name, values }) => {
+    const known = values.filter((value) => value !== null);
+    return `${name} up to ${format(Math.max(0, ...known))}`;
+  });
+  return `${title}: ${highest.join(', ')}`;
+}
+
+/** The first series is the whole, the others stand in front of it. */
+function bars(series: readonly Series[], top: number): SVGElement[] {
+  return series.flatMap(({ values, tone }) => {
+    const step = (WIDTH - PAD.left - PAD.right) / values.length;
+    return values.map((value, at) => {
+      const height = (HEIGHT - PAD.top - PAD.bottom) * ((value ?? 0) / top);
+      const width = Math.max(1, step * 0.72);
+      const x = PAD.left + at * step + (step - width) / 2;
+      return svg('rect', {
+        class: `tone-${tone}`,
+        x: x.toFixed(2),
+        y: (HEIGHT - PAD.bottom - height).toFixed(2),
+        width: width.toFixed(2),
+        height: height.toFixed(2),
+        rx: Math.min(2, width / 3).toFixed(2),
+      });
+    });
+  });
+}
+
+/** Gaps where there is no value; a lone value is a dot. */
+function line({ values, tone }: Series, top: number): SVGElement {
+  const step = (WIDTH - PAD.left - PAD.right) / Math.max(1, values.length - 1);
+  let path = '';
+  let isDrawing = false;
+  values.forEach((value, at) => {
+    if (value === null) isDrawing = false;
+    else {
+      const x = (PAD.left + at * step).toFixed(2);
+      const y = (HEIGHT - PAD.bottom - (HEIGHT - PAD.top - PAD.bottom) * (value / top)).toFixed(2);
+      path += isDrawing ? `L${x} ${y}` : `M${x} ${y}h.01`;
+      isDrawing = true;
+    }
+  });
+  return svg('path', { class: `line tone-${tone}`, d: path });
+}
+
+function gridLine(value: number, top: number, format: (value: number) => string): SVGElement {
+  const y = HEIGHT - PAD.bottom - (HEIGHT - PAD.top - PAD.bottom) * (value / top);
+  return svg(
+    'g',
+    {},
+    svg('line', { class: 'grid', x1: PAD.left, x2: WIDTH - PAD.right, y1: y, y2: y }),
+    label({ x: PAD.left - 8, y: y + 4 }, format(value), 'end'),
+  );
+}
+
+function label(at: { x: number; y: number }, text: string, anchor: 'start' | 'end'): SVGElement {
+  return svg('text', { ...at, 'text-anchor': anchor }, text);
+}
+
+/** The next of 1, 2, 5 times a power of ten. */
+function niceTop(value: number): number {
+  if (value <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? value;
+}

@@ -1,0 +1,54 @@
+/**
+ * Elements from values. Text is only ever text: nothing that a skill says can become markup.
+ *
+ * @module
+ */
+export type Child = Node | string | number | undefined | false | readonly Child[];
+
+export interface Props {
+  class?: string;
+  /** Attributes; `true` is an empty one, `false` and `undefined` are none. */
+  attrs?: Record<string, string | number | boolean | undefined>;
+  on?: Record<string, (event: Event) => void>;
+}
+
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  props: Props | string = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  apply(element, typeof props === 'string' ? { class: props } : props);
+  append(element, children);
+  return element;
+}
+
+/** The same for drawings. */
+export function svg(tag: string, attrs: Props['attrs'] = {}, ...children: Child[]): SVGElement {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  apply(element, { attrs });
+  append(element, children);
+  return element;
+}
+
+export function replace(parent: Element, ...children: Child[]): void {
+  parent.replaceChildren();
+  append(parent, children);
+}
+
+export function append(parent: Element, children: readonly Child[]): void {
+  for (const child of children) {
+    if (typeof child === 'string' || child instanceof Node) parent.append(child);
+    else if (typeof child === 'number') parent.append(String(child));
+    else if (Array.isArray(child)) append(parent, child);
+  }
+}
+
+function apply(element: Element, { class: className, attrs = {}, on = {} }: Props): void {
+  if (className) element.setAttribute('class', className);
+  for (const [name, value] of Object.entries(attrs)) {
+    if (value === undefined || value === false) continue;
+    element.setAttribute(name, value === true ? '' : String(value));
+  }
+  for (const [name, listener] of Object.entries(on)) element.addEventListener(name, listener);
+}

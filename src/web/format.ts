@@ -1,0 +1,54 @@
+/**
+ * Figures and times for people.
+ *
+ * @module
+ */
+export function ms(value: number): string {
+  if (value < 1) return `${value.toFixed(2)} ms`;
+  if (value < 100) return `${value.toFixed(1)} ms`;
+  return value < 10_000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1024) return `${value} B`;
+  const kib = value / 1024;
+  return kib < 1024 ? `${kib.toFixed(0)} KiB` : `${(kib / 1024).toFixed(1)} MiB`;
+}
+
+export function clock(iso: string): string {
+  return new Date(iso).toLocaleTimeString(undefined, { hour12: false });
+}
+
+export function day(iso: string): string {
+  return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', hour12: false });
+}
+
+/** `sha256:` and enough to tell one from another. */
+export function shortDigest(digest: string): string {
+  return digest.replace(/^sha256:/, '').slice(0, 12);
+}
+
+const WORDS: Record<string, string> = {
+  ok: 'ok',
+  skill_error: 'skill failed',
+  usage: 'wrong request',
+  invalid_params: 'wrong parameters',
+  manifest_invalid: 'bad manifest',
+  manifest_drift: 'changed',
+  unenforceable: 'not enforceable',
+  capability_denied: 'denied',
+  resource_exceeded: 'limit hit',
+  untrusted: 'not trusted',
+  approval_required: 'needs approval',
+  signature_invalid: 'bad signature',
+  skill_unavailable: 'unavailable',
+  internal: 'our fault',
+};
+
+/** How a call ended, in a word or two. */
+export function ending(code: string, limit?: string): string {
+  const word = WORDS[code] ?? code;
+  return limit === undefined ? word : `${word}: ${limit}`;
+}
+
+export const CODES: readonly string[] = Object.keys(WORDS);

@@ -1,0 +1,150 @@
+/**
+ * The console: a frame with its parts, and whichever view the address names.
+ *
+ * @module
+ */
+import { ApiError, forgetToken, get, hasToken, takeTokenFromAddress } from './api.ts';
+import { h, replace } from './dom.ts';
+import { heading, problemOf } from './parts.ts';
+import { askForToken } from './sign-in.ts';
+import { applyTheme, currentTheme, switchTheme } from './theme.ts';
+import type { Identity } from './types.ts';
+import type { View } from './view.ts';
+import { auditView } from './views/audit.ts';
+import { callsView } from './views/calls.ts';
+import { figuresView } from './views/figures.ts';
+import { machineView } from './views/machine.ts';
+import { skillView } from './views/skill.ts';
+import { skillsView } from './views/skills.ts';
+
+interface Place {
+  path: string;
+  label: string;
+  view: View;
+  /** One of them is enough. */
+  scopes: readonly string[];
+}
+
+const PLACES: readonly Place[] = [
+  { path: 'skills', label: 'Skills', view: skillsView, scopes: ['call', 'read', 'admin'] },
+  { path: 'calls', label: 'Calls', view: callsView, scopes: ['read', 'admin'] },
+  { path: 'audit', label: 'Audit', view: auditView, scopes: ['read', 'admin'] },
+  { path: 'figures', label: 'Figures', view: figuresView, scopes: ['read', 'admin'] },
+  { path: 'machine', label: 'Machine', view: machineView, scopes: ['read', 'admin'] },
+];
+
+async function start(): Promise<void> {
+  applyTheme();
+  takeTokenFromAddress();
+  const identity = await identify();
+  const places = PLACES.filter(({ scopes }) => scopes.some((scope) => identity.scopes.includes(scope)));
+  const page = h('main', { attrs: { id: 'page', tabindex: '-1' } });
+  const links = places.map(({ path, label }) =>
+    h('a', { class: `nav-${path}`, attrs: { href: `#/${path}` } }, label),
+  );
+  replace(document.body, skipLink(page), frame(links, identity), page);
+  let leaving = new AbortController();
+  const show = (isFirst: boolean): void => {
+    leaving.abort();
+    leaving = new AbortController();
+    const { path, argument } = readAddress();
+    for (const link of links) {
+      if (link.getAttribute('href') === `#/${path}`) link.setAttribute('aria-current', 'page');
+      else link.removeAttribute('aria-current');
+    }
+    const place = places.find((one) => one.path === path) ?? places[0];
+    const view = path === 'skills' && argument !== '' ? skillView : place?.view;
+    document.title = `${argument || (place?.label ?? '')} · Skillcell`;
+    if (view) void fill(view, page, { argument, identity, signal: leaving.signal, isFirst });
+  };
+  addEventListener('hashchange', () => show(false));
+  show(true);
+}
+
+interface Filling {
+  argument: string;
+  identity: Identity;
+  signal: AbortSignal;
+  isFirst: boolean;
+}
+
+async function fill(view: View, page: HTMLElement, { isFirst, ...context }: Filling): Promise<void> {
+  // A part of its own, so that a view that was left cannot write over the next one.
+  const part = h('div', 'view');
+  replace(page, part);
+  try {
+    await view(part, context);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return signOut();
+    replace(part, heading('That did not work'), problemOf(error));
+  }
+  // Who comes by keyboard or hears the page is told where they are.
+  if (!isFirst && !context.signal.aborted) part.querySelector('h1')?.focus();
+}
+
+function readAddress(): { path: string; argument: string } {
+  const [path = '', ...rest] = location.hash.replace(/^#\//, '').split('/');
+  return {
+    path: path === '' || path.startsWith('#') ? 'skills' : path,
+    argument: rest.map(decodeURIComponent).join('/'),
+  };
+}
+
+async function identify(): Promise<Identity> {
+  try {
+    if (hasToken()) return await get<Identity>('/v1/me');
+  } catch {
+    forgetToken();
+  }
+  return askForToken(document.body);
+}
+
+function frame(links: HTMLElement[], { tenant, token, scopes }: Identity): HTMLElement {
+  const theme = h('button', { class: 'quiet', attrs: { type: 'button' } }, themeWord());
+  theme.addEventListener('click', () => {
+    switchTheme();
+    theme.textContent = themeWord();
+  });
+  const leave = h(
+    'button',
+    { class: 'quiet', attrs: { type: 'button' }, on: { click: signOut } },
+    'Sign out',
+  );
+  return h(
+    'header',
+    'frame',
+    h(
+      'a',
+      { class: 'brand', attrs: { href: '#/skills' } },
+      h('img', { attrs: { src: '/ui/icon.svg', alt: '', width: 26, height: 26 } }),
+      'Skillcell',
+    ),
+    h('nav', { attrs: { 'aria-label': 'Parts' } }, links),
+    h(
+      'div',
+      'who',
+      h('p', {}, h('strong', {}, token), h('span', 'muted small', `${tenant} · ${scopes.join(', ')}`)),
+      theme,
+      leave,
+    ),
+  );
+}
+
+function themeWord(): string {
+  return { auto: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' }[currentTheme()];
+}
+
+/** By hand: a link to #page would be taken for the name of a view. */
+function skipLink(page: HTMLElement): HTMLElement {
+  const skip = h('button', { class: 'skip', attrs: { type: 'button' } }, 'Skip to the content');
+  skip.addEventListener('click', () => page.focus());
+  return skip;
+}
+
+function signOut(): void {
+  forgetToken();
+  location.hash = '';
+  location.reload();
+}
+
+await start();

@@ -1,0 +1,52 @@
+/**
+ * Asks for a token.
+ *
+ * @module
+ */
+import { forgetToken, get, keepToken } from './api.ts';
+import { h, replace } from './dom.ts';
+import { problemOf } from './parts.ts';
+import type { Identity } from './types.ts';
+
+/** Resolves with whom the token belongs to, once one was given that is good. */
+export function askForToken(root: HTMLElement): Promise<Identity> {
+  const { promise, resolve } = Promise.withResolvers<Identity>();
+  const input = h('input', {
+    attrs: { type: 'password', name: 'token', autocomplete: 'off', spellcheck: 'false', required: true },
+  });
+  const answer = h('div', {});
+  const submit = async (): Promise<void> => {
+    keepToken(input.value);
+    try {
+      resolve(await get<Identity>('/v1/me'));
+    } catch (error) {
+      forgetToken();
+      replace(answer, problemOf(error));
+      input.select();
+    }
+  };
+  const form = h(
+    'form',
+    'sign-in',
+    h('img', { attrs: { src: '/ui/icon.svg', alt: '', width: 40, height: 40 } }),
+    h('h1', {}, 'Skillcell'),
+    h('p', 'muted', 'Skills of strangers, each call in a fresh cell.'),
+    h('label', 'field', h('span', 'field-name', 'Token'), input),
+    h('button', { class: 'button primary', attrs: { type: 'submit' } }, 'Sign in'),
+    answer,
+    h(
+      'p',
+      'muted small',
+      'Make one with ',
+      h('code', {}, 'skillcell serve --new-token NAME'),
+      '. It stays in this tab.',
+    ),
+  );
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void submit();
+  });
+  replace(root, form);
+  input.focus();
+  return promise;
+}

@@ -1,0 +1,25 @@
+/**
+ * Light, dark, or as the system has it.
+ *
+ * @module
+ */
+const KEY = 'skillcell-theme';
+const THEMES = ['auto', 'light', 'dark'] as const;
+
+type Theme = (typeof THEMES)[number];
+
+export function currentTheme(): Theme {
+  return THEMES.find((theme) => theme === localStorage.getItem(KEY)) ?? 'auto';
+}
+
+export function applyTheme(theme: Theme = currentTheme()): void {
+  document.documentElement.dataset['theme'] = theme;
+}
+
+/** The next of the three; returns it. */
+export function switchTheme(): Theme {
+  const next = THEMES[(THEMES.indexOf(currentTheme()) + 1) % THEMES.length] ?? 'auto';
+  localStorage.setItem(KEY, next);
+  applyTheme(next);
+  return next;
+}

@@ -1,0 +1,137 @@
+/**
+ * What the service answers, as far as the console looks at it. See GET /openapi.json for the whole.
+ *
+ * @module
+ */
+export type Risk = 'high' | 'medium' | 'low';
+export type JsonSchema = Record<string, unknown>;
+
+export interface Identity {
+  tenant: string;
+  token: string;
+  scopes: string[];
+}
+
+export interface ErrorBody {
+  code: string;
+  message: string;
+  fix: string;
+}
+
+export interface Badge {
+  risk: Risk;
+  label: string;
+}
+
+export interface SkillSummary {
+  name: string;
+  version: string;
+  about: string;
+  origin: string;
+  trust: string;
+  profile: string;
+  lock: string;
+  digest: string;
+  mode: string | null;
+  badges: Badge[];
+  problem?: ErrorBody;
+}
+
+export interface SkillPage extends SkillSummary {
+  description: string;
+  parameters: JsonSchema;
+  manifest: Record<string, unknown>;
+  declares: string[];
+  asks: { risk: Risk; text: string }[];
+  approval: { decision: string; state: string; by?: string; at?: string; diff?: string[] };
+  files: string[];
+  warnings: string[];
+  instructions?: string;
+  card?: Record<string, unknown>;
+  plan?: {
+    mode: string;
+    wall: string;
+    engine: string;
+    reason: string;
+    enforces: { field: string; by: string; how: string }[];
+    grants: { capability: string; declared: string; policy: string; granted: string }[];
+  };
+}
+
+export interface CapabilityEvent {
+  capability: string;
+  asked: string;
+  declared: string;
+}
+
+export interface Usage {
+  wall_ms: number;
+  cpu_ms: number;
+  memory_peak_bytes: number;
+}
+
+export interface Outcome {
+  ok: boolean;
+  result?: unknown;
+  error?: ErrorBody;
+  call_id: string;
+  execution?: { mode: string; wall: string; engine: string };
+  usage: Usage;
+  capabilities: { used: CapabilityEvent[]; denied: CapabilityEvent[] };
+  logs: string;
+  warnings: string[];
+}
+
+export interface Receipt {
+  call_id: string;
+  started_at: string;
+  caller: string;
+  skill: { name: string; version: string; digest: string };
+  execution?: { mode: string; wall: string; engine: string };
+  code: string;
+  limit?: string;
+  message?: string;
+  usage: Usage;
+  denied: CapabilityEvent[];
+  denied_count: number;
+}
+
+export interface StoredReceipt {
+  seq: number;
+  hash: string;
+  receipt: Receipt;
+}
+
+export interface LiveCall {
+  call_id: string;
+  skill: string;
+  caller: string;
+  started_at: string;
+  state: 'waiting' | 'running';
+}
+
+export interface Bucket {
+  at: string;
+  calls: number;
+  failed: number;
+  denied: number;
+  p50_ms: number | null;
+  p95_ms: number | null;
+}
+
+export interface Stats {
+  from: string;
+  to: string;
+  truncated: boolean;
+  buckets: Bucket[];
+}
+
+export interface Pair {
+  mode: string;
+  wall: string;
+  engine: string;
+  available: boolean;
+  summary: string;
+  fix?: string;
+  enforces: { field: string; by: string; how: string }[];
+}

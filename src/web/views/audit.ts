@@ -1,0 +1,149 @@
+/**
+ * The audit log: searched, with denials in sight, each receipt whole on request.
+ *
+ * @module
+ */
+import { get } from '../api.ts';
+import { append, h, replace, type Child } from '../dom.ts';
+import { bytes, CODES, day, ending, ms } from '../format.ts';
+import { button, denials, details, empty, endPill, heading, json, panel, problemOf } from '../parts.ts';
+import type { StoredReceipt } from '../types.ts';
+import type { View } from '../view.ts';
+
+const PAGE = 50;
+
+export const auditView: View = async (page, { argument, identity }) => {
+  if (argument !== '') return showOne(page, argument);
+  const list = h('ol', 'receipts');
+  const more = button('Show older', () => void load(list.childElementCount > 0));
+  const filters = filterForm(() => void load(false));
+  const chain = identity.scopes.includes('admin') ? verifyButton() : undefined;
+  replace(page, heading('Audit', chain), filters.element, list, h('div', 'actions', more));
+  let oldest: number | undefined;
+  const load = async (older: boolean): Promise<void> => {
+    const query = filters.query();
+    if (older && oldest !== undefined) query.set('before', String(oldest));
+    try {
+      const { receipts } = await get<{ receipts: StoredReceipt[] }>(`/v1/receipts?${query}`);
+      if (!older) replace(list);
+      append(list, receipts.map(row));
+      if (list.childElementCount === 0) append(list, [empty('No receipt matches.')]);
+      oldest = receipts.at(-1)?.seq;
+      more.hidden = receipts.length < PAGE;
+    } catch (error) {
+      replace(list, problemOf(error));
+    }
+  };
+  await load(false);
+};
+
+function filterForm(onChange: () => void): { element: HTMLElement; query: () => URLSearchParams } {
+  const skill = h('input', { attrs: { type: 'search', placeholder: 'category/name', name: 'skill' } });
+  const code = h(
+    'select',
+    { attrs: { name: 'code' } },
+    h('option', { attrs: { value: '' } }, 'any way'),
+    CODES.map((value) => h('option', { attrs: { value } }, ending(value))),
+  );
+  const denied = h('input', { attrs: { type: 'checkbox', name: 'denied' } });
+  const element = h(
+    'form',
+    { class: 'filters', attrs: { role: 'search' } },
+    h('label', {}, h('span', {}, 'Skill'), skill),
+    h('label', {}, h('span', {}, 'Ended'), code),
+    h('label', 'check', denied, h('span', {}, 'with denials only')),
+    h('button', { class: 'button', attrs: { type: 'submit' } }, 'Search'),
+  );
+  element.addEventListener('submit', (event) => {
+    event.preventDefault();
+    onChange();
+  });
+  for (const input of [code, denied]) input.addEventListener('change', onChange);
+  return {
+    element,
+    query: () => {
+      const query = new URLSearchParams({ limit: String(PAGE) });
+      if (skill.value.trim() !== '') query.set('skill', skill.value.trim());
+      if (code.value !== '') query.set('code', code.value);
+      if (denied.checked) query.set('denied', 'true');
+      return query;
+    },
+  };
+}
+
+function row({ seq, receipt }: StoredReceipt): HTMLElement {
+  const { call_id, skill, code, limit, started_at, usage, denied, denied_count, message } = receipt;
+  return h(
+    'li',
+    denied_count > 0 ? 'receipt denied' : 'receipt',
+    h(
+      'p',
+      'receipt-head',
+      h('a', { class: 'receipt-skill', attrs: { href: `#/audit/${call_id}` } }, skill.name),
+      endPill(code, limit),
+      denied_count > 0 && h('span', 'pill bad', `${denied_count} denied`),
+      h('span', 'muted small', `${day(started_at)} · ${ms(usage.wall_ms)} · no. ${seq}`),
+    ),
+    denied
+      .slice(0, 3)
+      .map(({ capability, asked }) =>
+        h('p', 'denial', h('strong', {}, capability), ' ', h('code', {}, asked)),
+      ),
+    code !== 'ok' && message !== undefined && denied_count === 0 && h('p', 'muted small', message),
+  );
+}
+
+async function showOne(page: HTMLElement, id: string): Promise<void> {
+  const stored = await get<StoredReceipt>(`/v1/receipts/${encodeURIComponent(id)}`);
+  const { receipt, seq, hash } = stored;
+  const { skill, code, limit, usage, denied, message, execution, caller, started_at } = receipt;
+  const rows: [string, Child][] = [
+    ['Skill', h('a', { attrs: { href: `#/skills/${skill.name}` } }, `${skill.name} ${skill.version}`)],
+    ['Ended', endPill(code, limit)],
+    ['When', day(started_at)],
+    ['Caller', caller],
+    ['Ran in', execution ? `${execution.mode} · ${execution.wall} · ${execution.engine}` : 'nothing ran'],
+    ['Took', `${ms(usage.wall_ms)}, ${ms(usage.cpu_ms)} of CPU, ${bytes(usage.memory_peak_bytes)}`],
+    ['Place in the chain', `no. ${seq}`],
+    ['Hash', h('code', 'break', hash)],
+  ];
+  replace(
+    page,
+    heading('Receipt', h('a', { attrs: { href: '#/audit' } }, 'All receipts')),
+    h('p', 'muted mono break', id),
+    denials(denied),
+    message !== undefined && h('p', 'lead', message),
+    panel(
+      'Facts',
+      h(
+        'dl',
+        'pairs',
+        rows.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
+      ),
+    ),
+    details('The whole receipt', json(receipt)),
+  );
+}
+
+function verifyButton(): HTMLElement {
+  const answer = h('span', { attrs: { role: 'status' } });
+  const check = async (): Promise<void> => {
+    const { ok, count, reason } = await get<{ ok: boolean; count: number; reason?: string }>(
+      '/v1/receipts/verify',
+    );
+    replace(
+      answer,
+      h(
+        'span',
+        ok ? 'pill good' : 'pill bad',
+        ok ? `${count} receipts, chain intact` : `broken: ${reason ?? ''}`,
+      ),
+    );
+  };
+  return h(
+    'span',
+    'facts',
+    answer,
+    button('Verify chain', () => void check().catch((error: unknown) => replace(answer, problemOf(error)))),
+  );
+}

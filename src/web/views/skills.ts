@@ -1,0 +1,63 @@
+/**
+ * The registry: every skill with what it can do, where it comes from and how it stands.
+ *
+ * @module
+ */
+import { get } from '../api.ts';
+import { h, replace } from '../dom.ts';
+import { badge, empty, heading } from '../parts.ts';
+import type { SkillSummary } from '../types.ts';
+import type { View } from '../view.ts';
+
+export const skillsView: View = async (page) => {
+  const search = h('input', {
+    class: 'search',
+    attrs: { type: 'search', placeholder: 'Search skills', 'aria-label': 'Search skills' },
+  });
+  const list = h('ul', 'skill-grid');
+  const count = h('p', { class: 'muted', attrs: { role: 'status' } }, 'Reading the skills…');
+  replace(page, heading('Skills', search), count, list);
+  const { skills } = await get<{ skills: SkillSummary[] }>('/v1/skills');
+  const show = (): void => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = skills.filter((skill) => words.every((word) => textOf(skill).includes(word)));
+    count.textContent =
+      found.length === skills.length
+        ? `${skills.length} skills`
+        : `${found.length} of ${skills.length} skills`;
+    replace(list, found.length > 0 ? found.map(card) : empty('No skill matches.'));
+  };
+  search.addEventListener('input', show);
+  show();
+};
+
+function textOf({ name, about, origin, trust, badges }: SkillSummary): string {
+  return [name, about, origin, trust, ...badges.map(({ label }) => label)].join(' ').toLowerCase();
+}
+
+function card(skill: SkillSummary): HTMLElement {
+  const { name, version, about, origin, trust, mode, badges, problem, lock } = skill;
+  const [category = '', short = ''] = name.includes('/') ? name.split('/') : ['', name];
+  const broken = version === '' && problem;
+  return h(
+    'li',
+    broken ? 'skill-card broken' : 'skill-card',
+    h(
+      'a',
+      { class: 'skill-link', attrs: { href: `#/skills/${name}` } },
+      h('span', 'category', category),
+      h('span', 'skill-name', short),
+    ),
+    h('p', 'about', broken ? problem.message : about),
+    h('p', 'badges', badges.map(badge)),
+    h(
+      'p',
+      'foot',
+      h('span', {}, origin),
+      trust !== '' &&
+        h('span', trust.startsWith('needs') || trust.startsWith('denied') ? 'attention' : '', trust),
+      h('span', {}, mode ?? 'cannot run here'),
+      lock === 'unlocked' && h('span', 'attention', 'unlocked'),
+    ),
+  );
+}
