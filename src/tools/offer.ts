@@ -6,7 +6,7 @@
 import { SkillError } from '../errors.ts';
 import type { Skill } from '../load/skill.ts';
 import { FORMATS, TOOL_FORMATS, type ToolFormat } from './formats.ts';
-import { ToolSet, type SkippedSkill } from './tool-set.ts';
+import { assertTool, ToolSet, type SkippedSkill } from './tool-set.ts';
 
 export interface Registry {
   /** Every skill there is. */
@@ -22,7 +22,7 @@ export async function offerTools<Format extends ToolFormat>(
   // Also for callers without types.
   if (!Object.hasOwn(FORMATS, format)) throw unknownFormat(format);
   if (!named) return offerAll(format, registry);
-  const skills = named.map((skill) => (typeof skill === 'string' ? registry.load(skill) : skill));
+  const skills = named.map(async (skill) => (typeof skill === 'string' ? registry.load(skill) : skill));
   return new ToolSet(await Promise.all(skills), format);
 }
 
@@ -36,7 +36,8 @@ async function offerAll<Format extends ToolFormat>(
     list().map(async ({ ref, dir }) => {
       try {
         const skill = await load(dir);
-        return new ToolSet([skill], format) && skill;
+        assertTool(skill, format);
+        return skill;
       } catch (error) {
         if (!(error instanceof SkillError)) throw error;
         skipped.push({ ref, reason: error.message });

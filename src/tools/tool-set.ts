@@ -77,6 +77,11 @@ export class ToolSet<Format extends ToolFormat = ToolFormat> {
   }
 }
 
+/** Throws where this skill can be no tool. */
+export function assertTool(skill: Skill, format: ToolFormat): void {
+  makeTool(skill, format, []);
+}
+
 function makeTool<Format extends ToolFormat>(
   { bundle }: Skill,
   format: Format,

@@ -40,6 +40,17 @@ export function restoreProperties(properties: ReadonlyMap<string, RestoredProper
   };
 }
 
+/** Of all properties that the schema does not name. */
+export function restoreOthers({ properties = {} }: { properties?: unknown }, restore: Restore): Restore {
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const entries = Object.entries(value).map(
+      ([name, item]) => [name, Object.hasOwn(properties as object, name) ? item : restore(item)] as const,
+    );
+    return Object.fromEntries(entries);
+  };
+}
+
 /** A value that the provider's schema cannot describe comes as JSON text. */
 export function fromJsonText(value: unknown): unknown {
   if (typeof value !== 'string') return value;

@@ -9,7 +9,7 @@ import { withoutAllOf } from './merge.ts';
 import { openApi } from './open-api.ts';
 import { isSchema, type Note } from './plain.ts';
 import { spelledNames } from './property-names.ts';
-import { eachOf, restoreProperties, type Restore, type RestoredProperty } from './restore.ts';
+import { eachOf, restoreOthers, restoreProperties, type Restore, type RestoredProperty } from './restore.ts';
 import type { SchemaRules } from './rules.ts';
 import { assertStrictable, nullable, takesNull } from './strict.ts';
 import { listed, typed } from './types.ts';
@@ -67,8 +67,7 @@ class Rewriter {
       schema = renamed({ ...schema, const: [schema['const']] }, 'const', 'enum');
     if (!takes('exclusiveMinimum')) schema = alsoAs(schema, 'exclusiveMinimum', 'minimum');
     if (!takes('exclusiveMaximum')) schema = alsoAs(schema, 'exclusiveMaximum', 'maximum');
-    if (!takes('prefixItems')) schema = withoutPrefix(schema);
-    schema = withoutPatterns(schema);
+    schema = withoutPatterns(withoutPrefix(schema));
     return this.#rules.isStrict ? typed(schema) : schema;
   }
 
@@ -82,26 +81,22 @@ class Rewriter {
   #part(keyword: string, value: unknown, use: Use): unknown {
     const path = `${use.path}/${keyword}`;
     if (keyword === 'properties') return this.#properties(value as Record<string, JsonSchema>, use);
+    if (keyword === 'additionalProperties' && isSchema(value)) {
+      const { schema, restore } = this.rewrite(value, path);
+      use.restores.push(restore && restoreOthers(use.schema, restore));
+      return schema;
+    }
     if (keyword === 'items' && isSchema(value)) {
       const { schema, restore } = this.rewrite(value, path);
       use.restores.push(restore && ((list) => (Array.isArray(list) ? list.map(restore) : list)));
       return schema;
     }
-    if (keyword === 'additionalProperties' && isSchema(value)) return this.#unrestored(value, path);
-    if (keyword === 'prefixItems')
-      return (value as JsonSchema[]).map((one, n) => this.#unrestored(one, `${path}/${n}`));
     if (keyword === 'anyOf' || keyword === 'oneOf' || keyword === 'allOf') {
       const parts = (value as JsonSchema[]).map((one, n) => this.rewrite(one, `${path}/${n}`));
       use.restores.push(restoreAny(parts));
       return parts.map(({ schema }) => schema);
     }
     return value;
-  }
-
-  /** Where a value cannot be told from its neighbours, its names must not change. */
-  #unrestored(schema: JsonSchema, path: string): JsonSchema {
-    const { propertyNames: _any, ...rules } = this.#rules;
-    return new Rewriter({ rules, note: this.#note }).rewrite(schema, path).schema;
   }
 
   #properties(properties: Record<string, JsonSchema>, { schema, path, restores }: Use): JsonSchema {
@@ -113,7 +108,11 @@ class Rewriter {
       const own = this.rewrite(property, `${path}/properties/${name}`);
       const spelled = names.get(name) ?? name;
       const isOptional = isStrict === true && !required.has(name);
-      restored.set(spelled, { name, restore: own.restore, dropsNull: isOptional && !takesNull(property) });
+      restored.set(spelled, {
+        name,
+        restore: own.restore,
+        dropsNull: isOptional && !takesNull(withoutAllOf(property)),
+      });
       const told = spelled === name ? own.schema : withRemark(own.schema, `named ${JSON.stringify(name)}`);
       return [spelled, isOptional ? nullable(told) : told] as const;
     });

@@ -34,7 +34,6 @@ const JSON_SCHEMA = [
   'minProperties',
   'maxProperties',
   'items',
-  'prefixItems',
   'minItems',
   'maxItems',
   'uniqueItems',
