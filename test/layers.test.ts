@@ -22,6 +22,7 @@ const PIPELINE = [
   'record',
   'runtime-options',
   'runtime',
+  'study',
   'build',
   'index',
 ];

@@ -6,6 +6,7 @@
 import { Option, type Command } from 'commander';
 import { example, withPlanOptions, type Done } from './shared-options.ts';
 import type { BenchFlags } from './commands/bench.ts';
+import type { StudyFlags } from './commands/study.ts';
 import { addAgents } from './agent-commands.ts';
 import { addService } from './service-commands.ts';
 import { addTrust } from './trust-commands.ts';
@@ -23,6 +24,7 @@ export function addCommands(program: Command, done: Done): void {
   addService(program, done);
   addAudit(program, done);
   addChecks(program, done);
+  addStudy(program, done);
 }
 
 function addRun(program: Command, done: Done): void {
@@ -229,5 +231,24 @@ function addChecks(program: Command, done: Done): void {
     .action(async (options: BenchFlags) => {
       const { bench } = await import('./commands/bench.ts');
       done(await bench(options));
+    });
+}
+
+function addStudy(program: Command, done: Done): void {
+  program
+    .command('study')
+    .argument('<folder>', 'folder with skills below it')
+    .description(
+      'try every skill of a folder in every mode of this machine: what it depends on, whether results agree, what it costs',
+    )
+    .option('--out <folder>', 'also write study.md and study.json there')
+    .option('--cases <folder>', 'cases for skills that bring none: <category>/<name>.json')
+    .option('--calls <n>', 'how many calls are timed per skill and mode', '5')
+    .option('--seconds <n>', 'the most time for one skill', '120')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('study ./skills --out ./study'))
+    .action(async (folder: string, options: StudyFlags) => {
+      const { study } = await import('./commands/study.ts');
+      done(await study(folder, options));
     });
 }

@@ -135,16 +135,16 @@ function readTag(text: string): Tag | undefined {
 /** One line of text, without characters that steer a terminal or hide text. */
 function clean(text: string): string {
   const line = decode(text)
-    .replaceAll(/[\u0000-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\s]+/g, ' ')
+    .replaceAll(/[\p{Cc}\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\s]+/gu, ' ')
     .trim();
   const points = Array.from(line);
   return points.length > MAX_TEXT ? `${points.slice(0, MAX_TEXT - 1).join('')}…` : line;
 }
 
 function decode(text: string): string {
-  return text.replaceAll(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));/g, (whole, decimal, hex, name) => {
-    if (name !== undefined) return ENTITIES[name as string] ?? whole;
-    const point = decimal === undefined ? Number.parseInt(hex as string, 16) : Number(decimal);
+  return text.replaceAll(/&(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});/g, (whole, entity: string) => {
+    if (!entity.startsWith('#')) return ENTITIES[entity] ?? whole;
+    const point = /^#[xX]/.test(entity) ? Number.parseInt(entity.slice(2), 16) : Number(entity.slice(1));
     const isCharacter = point > 0 && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff);
     return isCharacter ? String.fromCodePoint(point) : '\ufffd';
   });

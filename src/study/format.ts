@@ -1,0 +1,123 @@
+/**
+ * A study as a page of Markdown.
+ *
+ * @module
+ */
+import type { Mode } from '../outcome.ts';
+import type { ModeStudy, SkillStudy, StudyReport } from './report.ts';
+
+const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
+const COLUMNS: readonly Mode[] = ['wasm', 'subprocess', 'container', 'in_process'];
+
+export function formatStudy(report: StudyReport): string {
+  const { failures, skills } = report;
+  const verdict =
+    failures.length === 0
+      ? `${skills.length} skills studied, nothing failed.`
+      : `${skills.length} skills studied, ${failures.length} failures.`;
+  const parts = [
+    `# Study of ${report.folder}`,
+    `${verdict} ${machineOf(report)}`,
+    '## Where each skill runs',
+    'Cases that end as they should, of all cases. A mode that the skill does not list is in brackets.',
+    formatMatrix(report),
+    '## What each skill depends on',
+    formatDependencies(report),
+    '## What a call costs',
+    formatStudyCosts(report),
+    ...section('## Why some cannot', reasonsOf(skills)),
+    ...section('## Failures', failures),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+export function machineOf({ date, machine, skillcell }: StudyReport): string {
+  const { cores, cpu, memoryBytes, kernel, node, load } = machine;
+  return (
+    `Skillcell ${skillcell}, ${date.slice(0, 10)}: ${cores} cores (${cpu}), ${(memoryBytes / GIB).toFixed(1)} GiB, ` +
+    `Linux ${kernel}, Node ${node}; load ${load.toFixed(1)} at the end.`
+  );
+}
+
+export function formatMatrix({ skills }: StudyReport): string {
+  const columns = COLUMNS.filter((mode) =>
+    skills.some(({ modes }) => modes.some((one) => one.mode === mode)),
+  );
+  return table([
+    ['skill', 'language', 'class', ...columns],
+    ...skills.map(({ path, name, language = '', dependencies, modes, problem }) => [
+      name === path ? path : name,
+      language,
+      problem && modes.length === 0 ? problem.text : dependencies.map((one) => one.class).join(', '),
+      ...columns.map((mode) => cellOf(modes.find((one) => one.mode === mode))),
+    ]),
+  ]);
+}
+
+export function formatDependencies({ skills }: StudyReport): string {
+  const rows = skills.flatMap(({ name, dependencies }) =>
+    dependencies
+      .filter((one) => one.class !== 'pure')
+      .map((one) => [name, one.class, one.because.join(', ')]),
+  );
+  if (rows.length === 0) return 'All of them are pure.';
+  return `${table([['skill', 'class', 'because'], ...rows])}\n\nImport effects and state are found by reading the source, not by running it.`;
+}
+
+export function formatStudyCosts({ skills }: StudyReport): string {
+  const rows = skills.flatMap(({ name, bundleBytes, modes }) =>
+    modes
+      .filter((one) => one.firstCallMs !== undefined)
+      .map((one) => [
+        name,
+        one.mode,
+        `${one.wall ?? ''} + ${one.engine ?? ''}`,
+        milliseconds(one.firstCallMs, 0),
+        milliseconds(one.callMs, 1),
+        mebibytes(one.memoryBytes),
+        mebibytes(one.packageBytes),
+        mebibytes(bundleBytes),
+      ]),
+  );
+  return table([['skill', 'mode', 'cell', 'first call', 'call', 'memory', 'packages', 'bundle'], ...rows]);
+}
+
+function reasonsOf(skills: readonly SkillStudy[]): string[] {
+  return skills.flatMap(({ name, modes, problem }) => [
+    ...(problem && modes.length > 0 ? [`${name}: ${problem.text}`] : []),
+    ...modes.flatMap(({ mode, reason }) => (reason === undefined ? [] : [`${name} in ${mode}: ${reason}`])),
+  ]);
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [title, lines.map((line) => `- ${oneLine(line)}`).join('\n')];
+}
+
+function cellOf(mode: ModeStudy | undefined): string {
+  if (!mode) return '';
+  const text =
+    mode.status === 'works' || mode.status === 'fails' ? `${mode.fitting}/${mode.cases}` : mode.status;
+  const marked = mode.status === 'fails' ? `**${text}**` : text;
+  return mode.isListed ? marked : `(${marked})`;
+}
+
+function milliseconds(ms: number | undefined, digits: number): string {
+  return ms === undefined ? '' : `${ms.toFixed(digits)} ms`;
+}
+
+function mebibytes(bytes: number | undefined): string {
+  return bytes === undefined ? '' : `${(bytes / MIB).toFixed(1)} MiB`;
+}
+
+/** A table of Markdown; the first row is its head. Text that would end a cell is escaped. */
+export function table([head = [], ...rows]: readonly string[][]): string {
+  return [head, head.map(() => '---'), ...rows]
+    .map((row) => `| ${row.map((cell) => oneLine(cell).replaceAll('|', String.raw`\|`)).join(' | ')} |`)
+    .join('\n');
+}
+
+/** Words of strangers in a page of ours: one line, and no markup. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll('<', '&lt;');
+}

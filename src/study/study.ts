@@ -1,0 +1,256 @@
+/**
+ * `skillcell study`: every bundle below a folder, in every mode of this machine. Bundles are strangers: they are read, and
+ * run in cells alone, offline, with nothing of the caller's environment; only a bundled skill that lists `in_process` is
+ * tried there as well.
+ *
+ * @module
+ */
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { cpus, loadavg, availableParallelism, release, totalmem } from 'node:os';
+import { join, resolve } from 'node:path';
+import { findInterpreter } from '../cell/python/interpreter.ts';
+import { environmentFor, requirementsOfBundle } from '../cell/python/requirements.ts';
+import { nativeCodeIn } from '../cell/python-wasm/native-code.ts';
+import { wasmEnvironment } from '../cell/python-wasm/requirements.ts';
+import { SkillError } from '../errors.ts';
+import type { Bundle } from '../load/bundle.ts';
+import { defaultHome } from '../load/home.ts';
+import type { Skill } from '../load/skill.ts';
+import type { Mode } from '../outcome.ts';
+import { packageVersion } from '../package-root.ts';
+import { DEFAULT_POLICY, type OperatorPolicy } from '../policy/operator.ts';
+import { createRuntime, type Runtime } from '../runtime.ts';
+import { isSame, shown } from './answers.ts';
+import { CASES_FILE, readCases, type SkillCase } from './cases.ts';
+import { classify } from './classify.ts';
+import { findBundles, type FoundBundle } from './find-bundles.ts';
+import { habitsOf } from './habits.ts';
+import type { ModeStudy, SkillStudy, StudyReport } from './report.ts';
+import { nameOf, tryMode, type TriedMode } from './try-mode.ts';
+import { Workspaces } from './workspaces.ts';
+
+export interface StudyOptions {
+  /** Folder with cases for bundles that bring none: `<category>/<name>.json`, or `<name>.json`. */
+  cases?: string;
+  /** Calls that are timed per skill and mode. */
+  calls?: number;
+  /** The most bundles. */
+  most?: number;
+  /** Seconds for one bundle, its installation aside. */
+  secondsPerSkill?: number;
+  /** Where packages and prepared engines are kept; never the home that skills are run from. */
+  home?: string;
+  onSkill?: (path: string) => void;
+}
+
+const DEFAULTS = { calls: 5, most: 100, secondsPerSkill: 120 };
+/** The order of columns. */
+export const STUDIED_MODES: readonly Mode[] = ['wasm', 'subprocess', 'container', 'in_process'];
+/** Offline, so that everybody finds the same; TLS is inspected, so that rules for https can be kept in every mode. */
+const STUDY_POLICY: OperatorPolicy = { ...DEFAULT_POLICY, network: { allow: [], inspectTls: true } };
+
+interface Study {
+  /** Runs cells. */
+  cells: Runtime;
+  /** Runs bundled skills as a part of this program; no policy may name what is allowed there. */
+  host: Runtime;
+  env: Record<string, string>;
+  workspaces: Workspaces;
+  options: StudyOptions & typeof DEFAULTS;
+}
+
+export async function studyFolder(folder: string, given: StudyOptions = {}): Promise<StudyReport> {
+  const options = { ...DEFAULTS, ...given };
+  const bundles = findBundles(folder, options.most);
+  const home = resolve(options.home ?? join(defaultHome(), 'study'));
+  mkdirSync(home, { recursive: true });
+  const env: Record<string, string> = {};
+  const shared = { home, env, audit: false, pool: { size: 1, maxStandby: 4 }, caller: 'study' } as const;
+  using workspaces = new Workspaces();
+  await using cells = createRuntime({ ...shared, policy: STUDY_POLICY });
+  await using host = createRuntime(shared);
+  const skills: SkillStudy[] = [];
+  for (const bundle of bundles) {
+    options.onSkill?.(bundle.path);
+    skills.push(await studyBundle(bundle, { cells, host, env, workspaces, options }));
+  }
+  return { ...facts(folder), skills, failures: skills.flatMap(failuresOf) };
+}
+
+function facts(folder: string): Omit<StudyReport, 'skills' | 'failures'> {
+  return {
+    folder,
+    date: new Date().toISOString(),
+    skillcell: packageVersion(),
+    machine: {
+      cores: availableParallelism(),
+      cpu: cpus()[0]?.model ?? 'unknown',
+      memoryBytes: totalmem(),
+      kernel: release(),
+      node: process.versions.node,
+      load: loadavg()[0] ?? 0,
+    },
+  };
+}
+
+async function studyBundle({ dir, path }: FoundBundle, study: Study): Promise<SkillStudy> {
+  const nothing = {
+    path,
+    name: path,
+    requirements: [],
+    bundleBytes: 0,
+    dependencies: [],
+    modes: [],
+    differences: [],
+  };
+  try {
+    const skill = await study.cells.load(dir);
+    const note = await fetchRequirements(skill, study.cells);
+    const { manifest } = skill.bundle;
+    const found = await studySkill(skill, study);
+    return {
+      ...found,
+      path,
+      ...(note === undefined ? {} : { problem: { text: note, isFault: false } }),
+      name: manifest.name,
+    };
+  } catch (error) {
+    if (!(error instanceof SkillError)) throw error;
+    return { ...nothing, problem: { text: error.message, isFault: !isUnbuilt(error) } };
+  }
+}
+
+/** A binary that is made on demand is no fault. */
+function isUnbuilt({ detail }: SkillError): boolean {
+  return detail['field'] === 'entry' && String(detail['entry']).endsWith('.wasm');
+}
+
+/** Why they cannot be had, if so; the modes then say that they are missing. */
+async function fetchRequirements({ bundle }: Skill, runtime: Runtime): Promise<string | undefined> {
+  if (!bundle.entry.endsWith('.py') || requirementsOfBundle(bundle).length === 0) return undefined;
+  try {
+    await runtime.install(bundle.sourceDir);
+    return undefined;
+  } catch (error) {
+    if (error instanceof SkillError) return error.message;
+    throw error;
+  }
+}
+
+async function studySkill(skill: Skill, study: Study): Promise<Omit<SkillStudy, 'path'>> {
+  const { bundle } = skill;
+  const cases = casesFor(bundle, study.options.cases);
+  const deadline = performance.now() + study.options.secondsPerSkill * 1000;
+  const tried: TriedMode[] = [];
+  for (const mode of modesFor(bundle)) {
+    const { execution } = bundle.manifest;
+    const isListed = execution.length === 0 || execution.includes(mode);
+    const runtime = mode === 'in_process' ? study.host : study.cells;
+    const { calls } = study.options;
+    const one = await tryMode({ ...study, skill, mode, isListed, cases, calls, runtime, deadline });
+    tried.push({ ...one, study: { ...one.study, ...packagesFor(bundle, mode, study.cells) } });
+  }
+  const modes = tried.map((one) => one.study);
+  const packages = packageFolders(bundle, study.cells);
+  return {
+    name: bundle.manifest.name,
+    version: bundle.manifest.version,
+    origin: bundle.origin,
+    language: languageOf(bundle),
+    requirements: requirementsOfBundle(bundle),
+    bundleBytes: bytesIn(bundle.stagedDir),
+    dependencies: classify({
+      bundle,
+      modes,
+      habits: await habitsOf(bundle, study.cells),
+      nativeFiles: packages.subprocess === undefined ? [] : nativeCodeIn(packages.subprocess),
+      dataBytes: dataBytesOf(bundle),
+    }),
+    modes,
+    differences: differencesOf(tried, cases),
+  };
+}
+
+/** Code of strangers runs in cells. An image may have to be made for a container, so that is tried where it is listed. */
+function modesFor({ manifest, origin }: Bundle): Mode[] {
+  return STUDIED_MODES.filter((mode) => {
+    if (mode === 'in_process') return origin === 'bundled' && manifest.execution.includes(mode);
+    return mode !== 'container' || manifest.execution.includes(mode);
+  });
+}
+
+function casesFor(bundle: Bundle, folder: string | undefined): SkillCase[] {
+  const own = readCases(join(bundle.stagedDir, CASES_FILE));
+  if (own || folder === undefined) return own ?? [];
+  return readCases(join(folder, `${bundle.manifest.name}.json`)) ?? [];
+}
+
+/** Of the modes that the skill lists: what works elsewhere is not promised to be the same. */
+function differencesOf(tried: readonly TriedMode[], cases: readonly SkillCase[]): string[] {
+  const listed = tried.filter(({ study, answers }) => study.isListed && answers.length > 0);
+  const [first, ...others] = listed;
+  if (!first) return [];
+  return cases.flatMap((one, at) =>
+    others.flatMap(({ study, answers }) => {
+      const [a, b] = [first.answers[at], answers[at]];
+      if (!a || !b || isSame(a, b, one)) return [];
+      return [`${nameOf(one, at)}: ${first.study.mode} ${shown(a)}, ${study.mode} ${shown(b)}`];
+    }),
+  );
+}
+
+function failuresOf({ path, modes, differences, problem }: SkillStudy): string[] {
+  const failing = modes.filter(
+    ({ isListed, status }) => isListed && ['fails', 'out of time'].includes(status),
+  );
+  return [
+    ...(problem?.isFault ? [`${path}: ${problem.text}`] : []),
+    ...failing.flatMap(({ mode, status, misfits }) =>
+      status === 'fails'
+        ? misfits.map((text) => `${path} in ${mode}: ${text}`)
+        : [`${path} in ${mode}: there was no time to try every case`],
+    ),
+    ...differences.map((text) => `${path}: modes differ: ${text}`),
+  ];
+}
+
+function packagesFor(bundle: Bundle, mode: Mode, runtime: Runtime): Pick<ModeStudy, 'packageBytes'> {
+  const folder = packageFolders(bundle, runtime)[mode];
+  return folder === undefined ? {} : { packageBytes: bytesIn(folder) };
+}
+
+function packageFolders(bundle: Bundle, { home }: Runtime): Partial<Record<Mode, string>> {
+  if (!bundle.entry.endsWith('.py')) return {};
+  const { folder: wasm } = wasmEnvironment({ home, bundle });
+  const interpreter = findInterpreter();
+  let subprocess: string | undefined;
+  try {
+    subprocess = interpreter && environmentFor({ home, interpreter, bundle });
+  } catch {
+    // Not installed: the mode says so.
+  }
+  return { ...(wasm === undefined ? {} : { wasm }), ...(subprocess === undefined ? {} : { subprocess }) };
+}
+
+const LANGUAGES: readonly [RegExp, string][] = [
+  [/\.py$/, 'Python'],
+  [/\.ts$/, 'TypeScript'],
+  [/\.m?js$/, 'JavaScript'],
+  [/\.wasm$/, 'WebAssembly'],
+];
+
+function languageOf({ entry }: Bundle): string {
+  return LANGUAGES.find(([pattern]) => pattern.test(entry))?.[1] ?? 'program';
+}
+
+/** What is neither source nor text about the skill. */
+function dataBytesOf({ files, stagedDir }: Bundle): number {
+  const data = Object.keys(files).filter((path) => !/\.(?:py|ts|js|mjs|md|yaml|wasm)$/.test(path));
+  return data.reduce((sum, path) => sum + statSync(join(stagedDir, path)).size, 0);
+}
+
+function bytesIn(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
