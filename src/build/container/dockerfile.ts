@@ -51,7 +51,7 @@ function split(text: string, line: number): Instruction {
 /** Variables, escapes, patterns, stages and files within the file have rules of their own, which engines know. */
 function isOurs({ name, rest }: Instruction, index: number): boolean {
   if (!OURS.has(name) || (name === 'FROM') !== (index === 0)) return false;
-  if (name === 'FROM') return /^[^\s$-]\S*$/.test(rest);
+  if (name === 'FROM') return /^[^\s$-]\S*$/.test(rest) && rest !== 'scratch';
   if (name === 'ENTRYPOINT' || name === 'CMD') return true;
   if (/[$\\]|<</.test(rest)) return false;
   if (name !== 'COPY') return true;

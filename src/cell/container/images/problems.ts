@@ -22,10 +22,11 @@ export function imageCorrupt(reason: string, detail: Record<string, unknown> = {
   });
 }
 
-export function imageMissing(reference: string, how: string): SkillError {
-  return new SkillError('skill_unavailable', `The image ${quote(reference)} is not here`, {
+export function imageMissing(reference: string, how: string, pinned?: string): SkillError {
+  const which = pinned === undefined ? '' : `, nor is ${pinned}, which skill.lock pins`;
+  return new SkillError('skill_unavailable', `The image ${quote(reference)} is not here${which}`, {
     fix: how,
-    detail: { image: reference },
+    detail: { image: reference, ...(pinned === undefined ? {} : { pinned }) },
   });
 }
 

@@ -28,10 +28,7 @@ export async function resolveImage(
   const digest = found ?? bundle.image;
   const image = digest === undefined ? undefined : await images.find(digest);
   if (!image)
-    throw imageMissing(
-      missingName(reference, bundle),
-      `Get it here: skillcell build ${bundle.manifest.name}`,
-    );
+    throw imageMissing(reference, `Get it here: skillcell build ${bundle.manifest.name}`, bundle.image);
   assertRunsHere(image, reference);
   return images.describe(image, reference);
 }
@@ -42,10 +39,6 @@ function referenceOf(rule: ContainerRule, { manifest }: Pinned): string {
   return reference
     ? formatImageReference(reference)
     : `${rule.dockerfile ?? 'Dockerfile'} of ${manifest.name}`;
-}
-
-function missingName(reference: string, { image }: Pinned): string {
-  return image === undefined ? reference : `${reference} (${image})`;
 }
 
 /** The digest that the declaration leads to here; undefined when it leads nowhere. */

@@ -234,11 +234,11 @@ export class LocalImages implements ImageStore {
     return typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest) ? digest : undefined;
   }
 
-  /** Cells pass through to a folder whose name they were told, and list nothing. */
+  /** Nobody else has any business here. Root has made sure of that with the home, which its runtimes pass through as others. */
   async #makeFolder(folder: string): Promise<void> {
     for (const one of [this.folder, folder]) {
       await mkdir(one, { recursive: true });
-      await chmod(one, 0o711);
+      await chmod(one, process.getuid?.() === 0 ? 0o711 : 0o700);
     }
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Writes a tree to the disk as a root file system: plain files, folders and links, owned by us and writable by nobody.
+ * Writes a tree to the disk as a root file system: plain files, folders and links, owned by us and writable by nobody, except
+ * for folders such as /tmp.
  *
  * @module
  */
@@ -9,6 +10,9 @@ import { imageCorrupt } from './problems.ts';
 
 /** Enough to keep the disk busy and not the process. */
 const CHUNK = 1024 * 1024;
+
+/** Of folders such as /tmp: runtimes give what they mount there the mode of the folder below. */
+const FOR_EVERYBODY = 0o1777;
 
 /** Writes into a folder that exists and is empty. */
 export async function writeTree(tree: FileTree, folder: string): Promise<void> {
@@ -31,7 +35,11 @@ async function writeFolder(node: FolderNode, path: string, sources: Sources): Pr
       await writeFolder(child, place, sources);
     }
   }
-  await chmod(onDisk(path), 0o555);
+  await chmod(onDisk(path), isForEverybody(node) ? FOR_EVERYBODY : 0o555);
+}
+
+function isForEverybody({ mode }: FolderNode): boolean {
+  return (mode & FOR_EVERYBODY) === FOR_EVERYBODY;
 }
 
 async function writeFile(node: FileNode, path: string, sources: Sources): Promise<void> {
