@@ -4,6 +4,7 @@
  * @module
  */
 import type { Duplex, Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Grant } from '../../policy/grant.ts';
 import type { CellProcess, ExitInfo, KillReason, LaunchFault, ProcessUsage } from '../contract.ts';
 import type { Cgroup } from '../jail/cgroup/cgroup.ts';
@@ -15,6 +16,7 @@ import { startOf } from './owner.ts';
 
 /** How long an engine may take to start a container, or to notice that it is gone, before force is used. */
 const GRACE_MS = 3000;
+const PID_POLL_MS = 2;
 
 /** A container in the hands of its engine. */
 export interface ContainerRun {
@@ -82,7 +84,7 @@ export class ContainerProcess implements CellProcess {
 
   async confine(): Promise<boolean> {
     const { grant } = this.#options;
-    const known = this.#identify();
+    const known = await this.#identifySoon();
     if (!known || this.#hasExited || !this.#mountsAreRight(known.pid)) return false;
     this.#stopWatchdog = startWatchdog({
       exceeded: () => known.meter.exceeded(grant.limits),
@@ -94,8 +96,8 @@ export class ContainerProcess implements CellProcess {
   kill(reason: KillReason): void {
     this.#killReason ??= reason;
     if (this.#hasExited) return;
-    this.#killFirst();
     this.#grace ??= setTimeout(() => this.#force(), GRACE_MS).unref();
+    void this.#identifySoon().then(() => this.#killFirst());
   }
 
   usage(): ProcessUsage {
@@ -121,6 +123,16 @@ export class ContainerProcess implements CellProcess {
       // ESRCH: it ended by itself a moment ago. EPERM: a rootless engine has given it another user.
       if ((error as NodeJS.ErrnoException).code === 'EPERM') this.#options.run.force();
     }
+  }
+
+  /** An engine may tell the pid a moment after the program has begun to speak. */
+  async #identifySoon(): Promise<Known | undefined> {
+    for (let waited = 0; waited < GRACE_MS && !this.#hasExited; waited += PID_POLL_MS) {
+      const known = this.#identify();
+      if (known) return known;
+      await sleep(PID_POLL_MS);
+    }
+    return undefined;
   }
 
   #identify(): Known | undefined {
