@@ -10,12 +10,14 @@ export interface Badge {
   label: string;
 }
 
+const ORDER: readonly Badge['risk'][] = ['high', 'medium', 'low'];
+
+/** The riskiest come first. */
 export function badgesFor(manifest: Manifest): Badge[] {
   const { filesystem, network } = manifest.capabilities;
   const outside = filesystem.filter(({ path }) => path.startsWith('/') || path.startsWith('${'));
   const writes = outside.some(({ access }) => access === 'read-write');
   const badges: (Badge | false)[] = [
-    manifest.execution.includes('in_process') && { risk: 'high', label: 'asks to run unisolated' },
     writes && { risk: 'high', label: 'changes files' },
     outside.length > 0 && !writes && { risk: 'medium', label: 'reads files' },
     ...network.map(({ host }): Badge => ({
@@ -29,5 +31,6 @@ export function badgesFor(manifest: Manifest): Badge[] {
     manifest.container !== undefined && { risk: 'medium', label: 'brings its own system' },
   ];
   const found = badges.filter((badge) => badge !== false);
+  found.sort((a, b) => ORDER.indexOf(a.risk) - ORDER.indexOf(b.risk));
   return found.length > 0 ? found : [{ risk: 'low', label: 'no files, no network' }];
 }

@@ -74,21 +74,24 @@ function bars(series: readonly Series[], top: number): SVGElement[] {
   });
 }
 
-/** Gaps where there is no value; a lone value is a dot. */
+/** Gaps where there is no value; a dot on each that there is. */
 function line({ values, tone }: Series, top: number): SVGElement {
   const step = (WIDTH - PAD.left - PAD.right) / Math.max(1, values.length - 1);
+  const dots: SVGElement[] = [];
   let path = '';
   let isDrawing = false;
   values.forEach((value, at) => {
-    if (value === null) isDrawing = false;
-    else {
-      const x = (PAD.left + at * step).toFixed(2);
-      const y = (HEIGHT - PAD.bottom - (HEIGHT - PAD.top - PAD.bottom) * (value / top)).toFixed(2);
-      path += isDrawing ? `L${x} ${y}` : `M${x} ${y}h.01`;
-      isDrawing = true;
+    if (value === null) {
+      isDrawing = false;
+      return;
     }
+    const x = (PAD.left + at * step).toFixed(2);
+    const y = (HEIGHT - PAD.bottom - (HEIGHT - PAD.top - PAD.bottom) * (value / top)).toFixed(2);
+    path += `${isDrawing ? 'L' : 'M'}${x} ${y}`;
+    dots.push(svg('circle', { cx: x, cy: y, r: 2.4 }));
+    isDrawing = true;
   });
-  return svg('path', { class: `line tone-${tone}`, d: path });
+  return svg('g', { class: `tone-${tone}` }, svg('path', { class: 'line', d: path }), dots);
 }
 
 function gridLine(value: number, top: number, format: (value: number) => string): SVGElement {

@@ -4,6 +4,7 @@
  * @module
  */
 export function ms(value: number): string {
+  if (value === 0) return '0 ms';
   if (value < 1) return `${value.toFixed(2)} ms`;
   if (value < 100) return `${value.toFixed(1)} ms`;
   return value < 10_000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`;
@@ -17,6 +18,15 @@ export function bytes(value: number): string {
 
 export function clock(iso: string): string {
   return new Date(iso).toLocaleTimeString(undefined, { hour12: false });
+}
+
+/** For the end of an axis: the day as well, where it matters. */
+export function axisTime(iso: string, withDay: boolean): string {
+  const options: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hour12: false };
+  return new Date(iso).toLocaleString(
+    undefined,
+    withDay ? { ...options, month: 'short', day: 'numeric' } : options,
+  );
 }
 
 export function day(iso: string): string {

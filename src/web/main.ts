@@ -110,24 +110,20 @@ function frame(links: HTMLElement[], { tenant, token, scopes }: Identity): HTMLE
     { class: 'quiet', attrs: { type: 'button' }, on: { click: signOut } },
     'Sign out',
   );
-  return h(
-    'header',
-    'frame',
-    h(
-      'a',
-      { class: 'brand', attrs: { href: '#/skills' } },
-      h('img', { attrs: { src: '/ui/icon.svg', alt: '', width: 26, height: 26 } }),
-      'Skillcell',
-    ),
-    h('nav', { attrs: { 'aria-label': 'Parts' } }, links),
-    h(
-      'div',
-      'who',
-      h('p', {}, h('strong', {}, token), h('span', 'muted small', `${tenant} · ${scopes.join(', ')}`)),
-      theme,
-      leave,
-    ),
+  const brand = h(
+    'a',
+    { class: 'brand', attrs: { href: '#/skills' } },
+    h('img', { attrs: { src: '/ui/icon.svg', alt: '', width: 26, height: 26 } }),
+    'Skillcell',
   );
+  const whose = h(
+    'p',
+    {},
+    h('strong', {}, token),
+    h('span', 'muted small', `${tenant} · ${scopes.join(', ')}`),
+  );
+  const nav = h('nav', { attrs: { 'aria-label': 'Parts' } }, links);
+  return h('header', 'frame', h('div', 'frame-inner', brand, nav, h('div', 'who', whose, theme, leave)));
 }
 
 function themeWord(): string {

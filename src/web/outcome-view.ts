@@ -25,8 +25,9 @@ export function outcomeView(outcome: Outcome, skill: Pick<SkillPage, 'card'>): H
       usage.memory_peak_bytes > 0 && h('span', {}, bytes(usage.memory_peak_bytes)),
       h('a', { attrs: { href: `#/audit/${outcome.call_id}` } }, 'receipt'),
     ),
-    denials(capabilities.denied),
+    // The error says which act it was; a list is for more than that.
     error && problem(error),
+    (capabilities.denied.length > 1 || error?.code !== 'capability_denied') && denials(capabilities.denied),
     card,
     ok && (card ? details('The whole result', json(result)) : json(result)),
     warnings.length > 0 &&

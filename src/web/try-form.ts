@@ -32,7 +32,7 @@ export function tryForm(skill: SkillPage): HTMLElement {
 }
 
 async function runOnce(skill: SkillPage, read: () => unknown, output: HTMLElement): Promise<void> {
-  const log = h('pre', { class: 'code log', attrs: { tabindex: '0' } });
+  const log = h('pre', { class: 'code log', attrs: { tabindex: '0', 'aria-label': 'What it printed' } });
   const state = h('span', 'pill neutral', 'sent');
   const controls = h('span', {});
   replace(output, h('p', 'facts', state, controls), log);

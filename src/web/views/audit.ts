@@ -81,7 +81,8 @@ function row({ seq, receipt }: StoredReceipt): HTMLElement {
       'receipt-head',
       h('a', { class: 'receipt-skill', attrs: { href: `#/audit/${call_id}` } }, skill.name),
       endPill(code, limit),
-      denied_count > 0 && h('span', 'pill bad', `${denied_count} denied`),
+      (denied_count > 1 || (denied_count === 1 && code !== 'capability_denied')) &&
+        h('span', 'pill bad', `${denied_count} denied`),
       h('span', 'muted small', `${day(started_at)} · ${ms(usage.wall_ms)} · no. ${seq}`),
     ),
     denied

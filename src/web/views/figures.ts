@@ -6,7 +6,7 @@
 import { get } from '../api.ts';
 import { chart } from '../charts.ts';
 import { h, replace } from '../dom.ts';
-import { clock, ms } from '../format.ts';
+import { axisTime, clock, ms } from '../format.ts';
 import { details, heading, table } from '../parts.ts';
 import type { Bucket, Stats } from '../types.ts';
 import type { View } from '../view.ts';
@@ -54,7 +54,8 @@ function totals(buckets: Bucket[]): HTMLElement {
 }
 
 function charts({ buckets, from, to }: Stats): HTMLElement[] {
-  const ends = [clock(from), clock(to)] as const;
+  const isLong = Date.parse(to) - Date.parse(from) > 12 * 3_600_000;
+  const ends = [axisTime(from, isLong), axisTime(to, isLong)] as const;
   return [
     chart({
       title: 'Calls',

@@ -151,6 +151,7 @@ function enforced({ plan }: SkillPage): Child {
   if (!plan) return undefined;
   return panel(
     'Enforced here',
+    h('p', 'muted', 'What nobody enforces here, no skill is granted: one that declares it is refused.'),
     table(
       ['What', 'By', 'How'],
       plan.enforces.map(({ field, by, how }) => [h('code', {}, field), h('span', `by by-${by}`, by), how]),

@@ -4,10 +4,12 @@
  * @module
  */
 import { get } from '../api.ts';
-import { h, replace } from '../dom.ts';
+import { h, replace, type Child } from '../dom.ts';
 import { badge, empty, heading } from '../parts.ts';
-import type { SkillSummary } from '../types.ts';
+import type { Badge, SkillSummary } from '../types.ts';
 import type { View } from '../view.ts';
+
+const MOST_BADGES = 4;
 
 export const skillsView: View = async (page) => {
   const search = h('input', {
@@ -35,6 +37,13 @@ function textOf({ name, about, origin, trust, badges }: SkillSummary): string {
   return [name, about, origin, trust, ...badges.map(({ label }) => label)].join(' ').toLowerCase();
 }
 
+/** The page of a skill has all of them. */
+function few(badges: readonly Badge[]): Child[] {
+  const shown = badges.slice(0, MOST_BADGES).map(badge);
+  const rest = badges.length - shown.length;
+  return rest > 0 ? [...shown, h('span', 'muted small', `and ${rest} more`)] : shown;
+}
+
 function card(skill: SkillSummary): HTMLElement {
   const { name, version, about, origin, trust, mode, badges, problem, lock } = skill;
   const [category = '', short = ''] = name.includes('/') ? name.split('/') : ['', name];
@@ -49,7 +58,7 @@ function card(skill: SkillSummary): HTMLElement {
       h('span', 'skill-name', short),
     ),
     h('p', 'about', broken ? problem.message : about),
-    h('p', 'badges', badges.map(badge)),
+    h('p', 'badges', few(badges)),
     h(
       'p',
       'foot',
