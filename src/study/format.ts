@@ -75,9 +75,9 @@ export function formatStudyCosts({ skills }: StudyReport): string {
         `${one.wall ?? ''} + ${one.engine ?? ''}`,
         milliseconds(one.firstCallMs, 0),
         milliseconds(one.callMs, 1),
-        mebibytes(one.memoryBytes),
-        mebibytes(one.packageBytes),
-        mebibytes(bundleBytes),
+        size(one.memoryBytes),
+        size(one.packageBytes),
+        size(bundleBytes),
       ]),
   );
   return table([['skill', 'mode', 'cell', 'first call', 'call', 'memory', 'packages', 'bundle'], ...rows]);
@@ -86,7 +86,10 @@ export function formatStudyCosts({ skills }: StudyReport): string {
 function reasonsOf(skills: readonly SkillStudy[]): string[] {
   return skills.flatMap(({ name, modes, problem }) => [
     ...(problem && modes.length > 0 ? [`${name}: ${problem.text}`] : []),
-    ...modes.flatMap(({ mode, reason }) => (reason === undefined ? [] : [`${name} in ${mode}: ${reason}`])),
+    // That a binary is no script needs no explanation.
+    ...modes.flatMap(({ mode, reason, isListed }) =>
+      reason === undefined || !isListed ? [] : [`${name} in ${mode}: ${reason}`],
+    ),
   ]);
 }
 
@@ -106,8 +109,9 @@ function milliseconds(ms: number | undefined, digits: number): string {
   return ms === undefined ? '' : `${ms.toFixed(digits)} ms`;
 }
 
-function mebibytes(bytes: number | undefined): string {
-  return bytes === undefined ? '' : `${(bytes / MIB).toFixed(1)} MiB`;
+function size(bytes: number | undefined): string {
+  if (bytes === undefined) return '';
+  return bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`;
 }
 
 /** A table of Markdown; the first row is its head. Text that would end a cell is escaped. */

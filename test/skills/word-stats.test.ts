@@ -36,6 +36,7 @@ function expandRepeats(_key: string, value: unknown): unknown {
 
 const ALL = [
   'the plain source',
+  'the Python source',
   ...COMMITTED.map((language) => `the committed ${language}`),
   ...LANGUAGES.map((language) => `the built ${language}`),
 ];
@@ -54,6 +55,7 @@ beforeAll(async () => {
   // One cell of each stays: starting one takes longer than all it counts.
   opened = openTestRuntime({ audit: false, pool: { size: 1, maxStandby: ALL.length } });
   skills.set('the plain source', await opened.runtime.load(bundled('text/word_stats')));
+  skills.set('the Python source', await opened.runtime.load(bundled('text/word_stats_py')));
   for (const language of COMMITTED) {
     const dir = bundled(`text/word_stats_${language}`);
     skills.set(`the committed ${language}`, await opened.runtime.load(dir));
@@ -99,7 +101,7 @@ describe('the sources', () => {
   test('hold the same tables of Unicode', () => {
     const files = [
       ...['c/src/unicode.h', 'rust/src/unicode.rs', 'go/src/unicode.go'],
-      ...['as/assembly/unicode.ts', 'ts/src/unicode.ts'],
+      ...['as/assembly/unicode.ts', 'ts/src/unicode.ts', 'py/unicode_tables.py'],
     ];
     const tables = files.map((file) => {
       const source = readFileSync(bundled(`text/word_stats_${file}`), 'utf8');
