@@ -17,8 +17,6 @@ export type Entries = ReadonlyMap<string, CatalogEntry>;
 
 export interface CatalogOptions {
   runtime: Runtime;
-  /** Names that no skill may have. */
-  reserved: ReadonlySet<string>;
   /** Gets a sentence for each skill that is left out. */
   onProblem: (text: string) => void;
 }
@@ -101,9 +99,9 @@ export class Catalog {
 
   #single(name: string, claims: CatalogEntry[]): [string, CatalogEntry][] {
     const [entry] = claims;
-    if (entry && claims.length === 1 && !this.#options.reserved.has(name)) return [[name, entry]];
+    if (entry && claims.length === 1) return [[name, entry]];
     const folders = claims.map(({ skill }) => JSON.stringify(skill.bundle.sourceDir)).join(' and ');
-    this.#options.onProblem(`The tool name ${name} is taken or claimed more than once: ${folders} left out`);
+    this.#options.onProblem(`More than one skill would be the tool ${name}: ${folders} are left out`);
     return [];
   }
 }

@@ -16,6 +16,8 @@ export interface ConfigOptions {
   url?: string;
   /** Whether it asks for a token. */
   needsToken?: boolean;
+  /** Where this package lies. */
+  root?: string;
 }
 
 /** Where the entry belongs. */
@@ -30,8 +32,8 @@ export function clientConfig(client: ClientName, options: ConfigOptions): Record
   return { [client === 'vscode' ? 'servers' : 'mcpServers']: { skillcell: server } };
 }
 
-function started(client: ClientName, { args }: ConfigOptions): Record<string, unknown> {
-  return { ...(client === 'vscode' ? { type: 'stdio' } : {}), ...command(args) };
+function started(client: ClientName, { args, root }: ConfigOptions): Record<string, unknown> {
+  return { ...(client === 'vscode' ? { type: 'stdio' } : {}), ...command(args, root) };
 }
 
 function reached(url: string, { needsToken = false }: ConfigOptions): Record<string, unknown> {

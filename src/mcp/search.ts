@@ -10,10 +10,9 @@ import type { Entries } from './catalog.ts';
 import { rank } from './rank.ts';
 import { toolError } from './result.ts';
 
+/** Names that no skill can have: theirs hold two underscores in a row. */
 export const SEARCH_TOOL = 'skillcell_search';
 export const CALL_TOOL = 'skillcell_call';
-/** No skill may have these names. */
-export const RESERVED_NAMES: ReadonlySet<string> = new Set([SEARCH_TOOL, CALL_TOOL]);
 
 const MAX_MATCHES = 20;
 

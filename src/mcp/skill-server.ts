@@ -18,7 +18,7 @@ import { callerOf } from './caller.ts';
 import { Catalog, type CatalogEntry, type Entries } from './catalog.ts';
 import { Progress } from './progress.ts';
 import { toToolResult } from './result.ts';
-import { CALL_TOOL, RESERVED_NAMES, search, SEARCH_TOOL, standIns, wantedCall } from './search.ts';
+import { CALL_TOOL, search, SEARCH_TOOL, standIns, wantedCall } from './search.ts';
 import { skillDocuments } from './skill-documents.ts';
 import { watchFolders } from './watch.ts';
 
@@ -56,7 +56,7 @@ export class SkillServer implements AsyncDisposable {
   constructor(options: SkillServerOptions) {
     const { runtime } = options;
     this.#options = options;
-    this.#catalog = new Catalog({ runtime, reserved: RESERVED_NAMES, onProblem: (text) => this.#note(text) });
+    this.#catalog = new Catalog({ runtime, onProblem: (text) => this.#note(text) });
     this.#documents = new SkillsExtension({
       source: skillDocuments(() => this.#catalog.entries()),
       onWarning: ({ path, message }) => this.#note(`${path}: ${message}`),

@@ -40,9 +40,9 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
       const { tools } = await client.listTools();
       const names = tools.map(({ name }) => name);
       expect(names).toEqual([...names].sort());
-      expect(names).toEqual(expect.arrayContaining(['test_echo', 'test_asks', 'text_word_stats']));
-      expect(names).not.toContain('test_banned');
-      expect(tools.find(({ name }) => name === 'test_echo')).toMatchObject({
+      expect(names).toEqual(expect.arrayContaining(['test__echo', 'test__asks', 'text__word_stats']));
+      expect(names).not.toContain('test__banned');
+      expect(tools.find(({ name }) => name === 'test__echo')).toMatchObject({
         title: 'Echo',
         description: 'A skill of a test.',
         inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
@@ -57,7 +57,7 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
     });
 
     test('gets structured output, and its receipt names the client', async () => {
-      const result = await call('test_echo', { text: 'hallo' });
+      const result = await call('test__echo', { text: 'hallo' });
       expect(result.isError).toBeFalsy();
       expect(result.structuredContent).toEqual({ said: 'hallo' });
       expect(result.content).toEqual([{ type: 'text', text: '{"said":"hallo"}' }]);
@@ -67,26 +67,26 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
     });
 
     test('calls a bundled skill', async () => {
-      const result = await call('text_word_stats', { text: 'one two two' });
+      const result = await call('text__word_stats', { text: 'one two two' });
       expect(result.isError).toBeFalsy();
       expect(result.structuredContent).toMatchObject({ words: 3 });
     });
 
     test('gets text as text, and what is no object as the revision has it', async () => {
-      expect((await call('test_text')).content).toEqual([{ type: 'text', text: 'just text' }]);
+      expect((await call('test__text')).content).toEqual([{ type: 'text', text: 'just text' }]);
       const wrapped = era === '2025-11-25' ? { result: [1, 2] } : [1, 2];
-      expect((await call('test_list')).structuredContent).toEqual(wrapped);
+      expect((await call('test__list')).structuredContent).toEqual(wrapped);
     });
 
     test('is told what went wrong in a skill', async () => {
-      const result = await call('test_fails');
+      const result = await call('test__fails');
       expect(result.isError).toBe(true);
       expect(textOf(result)).toContain('skill_error: ');
       expect(textOf(result)).toContain('no such order');
     });
 
     test('is told of a denial, whose turn it is, and that it cannot help itself', async () => {
-      const result = await call('test_peeks');
+      const result = await call('test__peeks');
       expect(result.isError).toBe(true);
       expect(textOf(result)).toContain('capability_denied: ');
       expect(textOf(result)).toContain('/etc/passwd');
@@ -96,11 +96,11 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
     });
 
     test('is told how a person approves, and nothing it sends does so', async () => {
-      const before = await call('test_asks', { approve: true, trust_remote_code: true, yes: true });
+      const before = await call('test__asks', { approve: true, trust_remote_code: true, yes: true });
       expect(textOf(before)).toContain('approval_required: ');
       expect(textOf(before)).toMatch(/skillcell approve .*skill_/);
       const again = await client.callTool({
-        name: 'test_asks',
+        name: 'test__asks',
         arguments: {},
         _meta: { 'skillcell/approve': true, approved: true, caller: 'cli' },
       });
@@ -108,13 +108,13 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
     });
 
     test('is told which arguments are wrong', async () => {
-      const result = await call('test_echo', { text: 7 });
+      const result = await call('test__echo', { text: 7 });
       expect(result.isError).toBe(true);
       expect(textOf(result)).toContain('/text: must be string');
       expect(textOf(result)).toContain('Correct the arguments');
     });
 
-    test.each(['test_nope', 'test_banned', '../../etc', '/etc', 'test/echo', '__proto__', ''])(
+    test.each(['test__nope', 'test__banned', '../../etc', '/etc', 'test/echo', 'test_echo', '__proto__', ''])(
       'has no tool %j',
       async (name) => {
         await expect(call(name)).rejects.toThrow(/Unknown tool|Invalid/);
@@ -143,7 +143,7 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
       const heard: number[] = [];
       const controller = new AbortController();
       const answer = client.callTool(
-        { name: 'test_slow', arguments: given },
+        { name: 'test__slow', arguments: given },
         {
           signal: controller.signal,
           onprogress: ({ progress, total, message }) => {
@@ -169,7 +169,7 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
       if (!echo) throw new Error('The skill has no document.');
       const file = await skills.read(echo);
       expect(file).toMatchObject({ verified: true, uri: 'skill://test-echo/SKILL.md' });
-      expect(file.body).toContain('Call the tool `test_echo`');
+      expect(file.body).toContain('Call the tool `test__echo`');
       expect(file.frontmatter).not.toHaveProperty('allowed-tools');
       expect(
         documents.flatMap(({ resources }) => [resources].flat()).filter((one) => !isSkillMd(one)),
@@ -180,7 +180,7 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
     test('is told when a skill appears', async () => {
       const name = `test/new_${era.replaceAll('-', '_')}`;
       project.add(name, 'def execute(params):\n    return {}\n');
-      const tool = name.replace('/', '_');
+      const tool = name.replace('/', '__');
       await until(() => changes.some((tools) => tools.some((one) => one.name === tool)));
       expect((await call(tool)).structuredContent).toEqual({});
     });

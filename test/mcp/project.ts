@@ -67,7 +67,30 @@ export function openProject(): Project {
   return { folder, env, args, add, receiptOf, countReceipts, close: () => removeFolder(folder) };
 }
 
-function addSkills(add: (name: string, source: string, manifest?: Record<string, unknown>) => string): void {
+type Add = (name: string, source: string, manifest?: Record<string, unknown>) => string;
+
+/** What the conformance suite calls, under our names. */
+function addConformance(add: Add): void {
+  add('test/simple_text', 'def execute(params):\n    return "This is a simple text response for testing."\n');
+  add('test/error_handling', 'def execute(params):\n    raise ValueError("This tool intentionally fails")\n');
+  add(
+    'test/tool_with_progress',
+    'import time\ndef execute(params):\n    time.sleep(1.2)\n    return "done"\n',
+  );
+  add('json/schema_2020_12_tool', 'def execute(params):\n    return params\n', {
+    parameters: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      $defs: {
+        address: { type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } },
+      },
+      properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' } },
+      additionalProperties: false,
+    },
+  });
+}
+
+function addSkills(add: Add): void {
   add('test/echo', 'def execute(params):\n    return {"said": params["text"]}\n', {
     parameters: TEXT,
     outputs: { said: { type: 'string' } },
@@ -83,6 +106,7 @@ function addSkills(add: (name: string, source: string, manifest?: Record<string,
       limits: { timeout: '90s', processes: 4 },
     },
   );
+  addConformance(add);
   add('test/asks', 'def execute(params):\n    return {}\n');
   add('test/banned', 'def execute(params):\n    return {}\n');
 }

@@ -72,12 +72,12 @@ describe('a process that serves standard input and output', () => {
       INITIALIZE,
       INITIALIZED,
       '{"jsonrpc":"2.0","id":2,"method":"no/such"}',
-      callOf(3, 'test_echo', '[]'),
+      callOf(3, 'test__echo', '[]'),
     );
     send(
       `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{}}`,
-      callOf(5, 'test_echo', `{"text":"${'x'.repeat(9 * 1024 * 1024)}"}`),
-      callOf(6, 'test_echo', '{"text":"yes"}'),
+      callOf(5, 'test__echo', `{"text":"${'x'.repeat(9 * 1024 * 1024)}"}`),
+      callOf(6, 'test__echo', '{"text":"yes"}'),
     );
     await until(() => lines().some((line) => line.includes('"id":6')));
     child.stdin.end();
@@ -87,7 +87,7 @@ describe('a process that serves standard input and output', () => {
     );
     expect(answers.every(({ jsonrpc }) => jsonrpc === '2.0')).toBe(true);
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
-    expect([...byId.keys()].sort()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect([...byId.keys()].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(byId.get(2)).toMatchObject({ error: { code: -32601 } });
     expect(byId.get(3)).toMatchObject({ error: { code: -32602 } });
     expect(byId.get(4)).toMatchObject({ error: { code: -32602 } });
@@ -111,7 +111,7 @@ describe('a process that serves standard input and output', () => {
     const before = await project.countReceipts();
     const { given, isRunning } = slowCall();
     const { child, send } = start();
-    send(INITIALIZE, INITIALIZED, callOf(2, 'test_slow', JSON.stringify(given)));
+    send(INITIALIZE, INITIALIZED, callOf(2, 'test__slow', JSON.stringify(given)));
     await until(isRunning);
     vanish(child);
     expect(await once(child, 'exit')).toEqual([0, null]);

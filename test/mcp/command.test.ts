@@ -1,0 +1,103 @@
+/**
+ * `skillcell mcp` before it serves: what it prints for clients, and what it refuses.
+ */
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createRuntime } from '../../src/index.ts';
+import { clientConfig } from '../../src/mcp/client-config.ts';
+import { serveOverHttp } from '../../src/mcp/http/serve-http.ts';
+import { SkillServer } from '../../src/mcp/skill-server.ts';
+import { openCommandLine } from '../cli/command.ts';
+
+const line = openCommandLine();
+afterAll(line.close);
+
+interface Entry {
+  type?: string;
+  command: string;
+  args: string[];
+}
+
+describe('--print-config', () => {
+  test('prints an entry that starts the server wherever the client is', async () => {
+    const project = join(line.folder, 'a project');
+    mkdirSync(project);
+    const ended = await line.run([
+      'mcp',
+      '--print-config',
+      'claude',
+      '--project',
+      project,
+      '--policy',
+      'p.yaml',
+      '--isolated',
+      '--timeout',
+      '5s',
+    ]);
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toContain('.mcp.json');
+    const { mcpServers } = JSON.parse(ended.stdout) as { mcpServers: { skillcell: Entry } };
+    const { command, args } = mcpServers.skillcell;
+    const [bin = '', ...rest] = args;
+    expect([command, bin].every(isAbsolute)).toBe(true);
+    const real = realpathSync(project);
+    const policy = join(real, 'p.yaml');
+    expect(rest).toEqual(['mcp', '--project', real, '--policy', policy, '--timeout', '5s', '--isolated']);
+  });
+
+  test('knows how each client writes it', () => {
+    const { mcpServers } = clientConfig('cursor', { args: ['mcp'] }) as { mcpServers: { skillcell: Entry } };
+    expect(mcpServers.skillcell).toEqual({ command: process.execPath, args: [expect.any(String), 'mcp'] });
+    const { servers } = clientConfig('vscode', { args: ['mcp'] }) as { servers: { skillcell: Entry } };
+    expect(servers.skillcell).toMatchObject({ type: 'stdio', command: process.execPath });
+    const url = 'http://127.0.0.1:8765/mcp';
+    expect(clientConfig('claude', { args: ['mcp'], url })).toEqual({
+      mcpServers: { skillcell: { type: 'http', url } },
+    });
+  });
+
+  test('starts with npx what lies in the cache of npx alone', () => {
+    const root = '/home/x/.npm/_npx/0123/node_modules/skillcell';
+    const { mcpServers } = clientConfig('claude', { args: ['mcp'], root }) as {
+      mcpServers: { skillcell: Entry };
+    };
+    expect(mcpServers.skillcell.command).toBe('npx');
+    expect(mcpServers.skillcell.args).toEqual(['-y', expect.stringMatching(/^skillcell@\d/), 'mcp']);
+  });
+});
+
+describe('before it serves', () => {
+  test('a policy that was only found and gives more than the defaults stops it', async () => {
+    const project = join(line.folder, 'cloned');
+    mkdirSync(project);
+    writeFileSync(join(project, 'skillcell.policy.yaml'), 'network: { allow_private: ["127.0.0.1"] }\n');
+    const ended = await line.run(['mcp', '--project', project], { input: '' });
+    expect(ended).toMatchObject({ code: 5, stdout: '' });
+    expect(ended.stderr).toContain('skillcell policy trust');
+  });
+
+  test('wrong options are refused, each with a reason', async () => {
+    const [project, client, over] = await Promise.all([
+      line.run(['mcp', '--project', join(line.folder, 'none')]),
+      line.run(['mcp', '--print-config', 'emacs']),
+      line.run(['mcp', '--search-over', '-1']),
+    ]);
+    expect([project.code, client.code, over.code]).toEqual([2, 2, 2]);
+    expect(project.stderr).toContain('as the project');
+    expect(client.stderr).toContain('claude, cursor, vscode');
+    expect(over.stderr).toContain('--search-over "-1" is no whole number');
+  });
+
+  test.each(['0.0.0.0', '::', '192.0.2.1', 'localhost.evil.example', '::ffff:192.0.2.1'])(
+    'an address that others can reach, %s, needs a token',
+    async (host) => {
+      await using runtime = createRuntime({ home: join(line.folder, 'home') });
+      await using skills = new SkillServer({ runtime });
+      const serve = (token?: string): Promise<unknown> =>
+        serveOverHttp(skills, { port: 0, host, token, onNote: () => undefined });
+      await expect(serve()).rejects.toThrow('there is no token');
+      await expect(serve('short')).rejects.toThrow('The token has 5 characters');
+    },
+  );
+});
