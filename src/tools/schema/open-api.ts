@@ -7,7 +7,7 @@
 import type { JsonSchema } from '../../manifest/manifest.ts';
 import type { Note } from './plain.ts';
 import { eachOf, fromJsonText, type Restore } from './restore.ts';
-import { typesOf } from './types.ts';
+import { takesText, typesOf } from './types.ts';
 import { withRemark, withWords } from './words.ts';
 
 /** What may stand beside each type. */
@@ -45,6 +45,24 @@ export function openApi(schema: JsonSchema, context: DialectContext): Dialect {
         context,
       );
   return { ...dialect, schema: { ...dialect.schema, ...orNull } };
+}
+
+/** Text beside JSON text could not be told from it: then all text is JSON. */
+export function unambiguous(parts: Dialect[]): Dialect[] {
+  if (!parts.some(({ restore }) => restore === fromJsonText)) return parts;
+  return parts.map((part) =>
+    part.restore === undefined && takesText(part.schema)
+      ? { schema: withJsonText(part.schema), restore: fromJsonText }
+      : part,
+  );
+}
+
+function withJsonText(schema: JsonSchema): JsonSchema {
+  const { anyOf } = schema;
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: (anyOf as JsonSchema[]).map(withJsonText) };
+  if (!takesText(schema)) return schema;
+  const { shared } = parted(schema, [...SHARED, 'nullable']);
+  return { type: 'STRING', ...withRemark(shared, 'as JSON text') };
 }
 
 /** Nothing but a description stands beside them. */

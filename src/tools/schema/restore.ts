@@ -17,7 +17,8 @@ export interface RestoredProperty {
 
 /** One after the other; undefined where none does anything. */
 export function eachOf(restores: readonly (Restore | undefined)[]): Restore | undefined {
-  const acting = restores.filter((restore) => restore !== undefined);
+  // Each once: what was JSON text is none any more.
+  const acting = [...new Set(restores)].filter((restore) => restore !== undefined);
   if (acting.length < 2) return acting[0];
   return (value) => acting.reduce((current, restore) => restore(current), value);
 }

@@ -6,13 +6,13 @@
  */
 import type { JsonSchema } from '../../manifest/manifest.ts';
 import { withoutAllOf } from './merge.ts';
-import { openApi } from './open-api.ts';
+import { openApi, unambiguous } from './open-api.ts';
 import { isSchema, type Note } from './plain.ts';
 import { spelledNames } from './property-names.ts';
 import { eachOf, restoreOthers, restoreProperties, type Restore, type RestoredProperty } from './restore.ts';
 import type { SchemaRules } from './rules.ts';
 import { assertStrictable, nullable, takesNull } from './strict.ts';
-import { listed, typed } from './types.ts';
+import { listed, takesText, typed } from './types.ts';
 import { withRemark, withWords } from './words.ts';
 
 export interface Rewritten {
@@ -92,7 +92,8 @@ class Rewriter {
       return schema;
     }
     if (keyword === 'anyOf' || keyword === 'oneOf' || keyword === 'allOf') {
-      const parts = (value as JsonSchema[]).map((one, n) => this.rewrite(one, `${path}/${n}`));
+      const each = (value as JsonSchema[]).map((one, n) => this.rewrite(one, `${path}/${n}`));
+      const parts = this.#rules.isOpenApi ? unambiguous(each) : each;
       use.restores.push(restoreAny(parts));
       return parts.map(({ schema }) => schema);
     }
@@ -111,7 +112,7 @@ class Rewriter {
       restored.set(spelled, {
         name,
         restore: own.restore,
-        dropsNull: isOptional && !takesNull(withoutAllOf(property)),
+        dropsNull: isOptional && !takesNull(property),
       });
       const told = spelled === name ? own.schema : withRemark(own.schema, `named ${JSON.stringify(name)}`);
       return [spelled, isOptional ? nullable(told) : told] as const;
@@ -146,10 +147,8 @@ interface Use {
 /** A value of alternatives is restored by all of them, unless it is text and one of them takes text as it is. */
 function restoreAny(parts: Rewritten[]): Restore | undefined {
   const all = eachOf(parts.map(({ restore }) => restore));
-  const takesText = parts.some(
-    ({ schema, restore }) => !restore && listed(schema['type']).some((type) => /^string$/i.test(type)),
-  );
-  return all && takesText ? (value) => (typeof value === 'string' ? value : all(value)) : all;
+  const hasText = parts.some(({ schema, restore }) => !restore && takesText(schema));
+  return all && hasText ? (value) => (typeof value === 'string' ? value : all(value)) : all;
 }
 
 /** Another keyword that says a part of it. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { JsonSchema } from '../../manifest/manifest.ts';
+import { withoutAllOf } from './merge.ts';
 import { isSchema } from './plain.ts';
 import { listed } from './types.ts';
 
@@ -97,7 +98,8 @@ function alternativesOf(schema: JsonSchema): JsonSchema[] {
 }
 
 /** Null is a value of its own here, as far as one can see. */
-export function takesNull(schema: JsonSchema): boolean {
+export function takesNull(original: JsonSchema): boolean {
+  const schema = withoutAllOf(original);
   const { type, enum: values, const: value, anyOf, oneOf } = schema;
   if ('const' in schema) return value === null;
   if (Array.isArray(values)) return values.includes(null);

@@ -31,3 +31,9 @@ export function typed(schema: JsonSchema): JsonSchema {
   if (schema['type'] !== undefined || types.length === 0) return schema;
   return { ...schema, type: types.length === 1 ? types[0] : types };
 }
+
+/** In any dialect. */
+export function takesText({ type, anyOf }: JsonSchema): boolean {
+  if (Array.isArray(anyOf)) return (anyOf as JsonSchema[]).some(takesText);
+  return type !== undefined && listed(type).some((one) => one.toLowerCase() === 'string');
+}
