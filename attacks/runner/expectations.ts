@@ -43,6 +43,9 @@ export interface Attack {
 
 type Rest = Partial<Omit<Attack, 'name' | 'codes'>>;
 
+/** Where a container has another answer than a jail, and none the weaker. */
+export const IN_CONTAINERS: Readonly<Record<string, Partial<Attack>>> = {};
+
 const SWAP = join(ATTACKS_DIR, 'runner', 'preludes', 'swap_workspace');
 const TWICE = { calls: [{ call_secret: 'of the first call' }, { call_secret: 'of the second call' }] };
 

@@ -11,8 +11,9 @@ import type { Outcome } from '../../src/outcome.ts';
 import { TRUST_ATTACKS } from '../trust/corpus.ts';
 import { WASM_ATTACKS } from '../wasm/corpus.ts';
 import { finishRow, type AttackRow, type BenignCall, type Execute } from './attack-row.ts';
+import { openContainerStage, type ContainerStage } from './container-stage.ts';
 import { runControl } from './control.ts';
-import { ATTACKS, type Attack } from './expectations.ts';
+import { ATTACKS, IN_CONTAINERS, type Attack } from './expectations.ts';
 import { successIn } from './outcome-view.ts';
 import { JS_ATTACKS } from './js-expectations.ts';
 import { PATH_TRICKS, type PathTrick } from './path-tricks.ts';
@@ -35,7 +36,7 @@ const BENIGN: BenignCall = {
 };
 
 /** What is attacked: cells of a mode, or the decisions in front of them. */
-export type AttackMode = 'subprocess' | 'wasm' | 'trust';
+export type AttackMode = 'subprocess' | 'wasm' | 'container' | 'trust';
 
 export interface RunOptions {
   mode: AttackMode;
@@ -46,9 +47,11 @@ export interface RunOptions {
   names?: readonly string[];
   /** Attacks at a time. */
   lanes?: number;
-  /** False leaves out the runs without the wall; for attacks on Wasm cells only. */
+  /** False leaves out the runs without the wall; those of containers are those of jails. */
   controls?: boolean;
 }
+
+const SHOWN_FOR_JAILS = { none: 'the same code works without a wall: see the attacks on jails' };
 
 /** One attack of a mode, by name. */
 interface Job {
@@ -60,8 +63,10 @@ export async function runAttacks(options: RunOptions): Promise<AttackRow[]> {
   using secret = plantSecret();
   await using benign = await openBenignWasm();
   using home = openTrustHome();
+  using stage = openContainerStage();
   const all = {
     subprocess: () => jailJobs(options, secret.value),
+    container: () => containerJobs(options, secret.value, stage),
     wasm: () => wasmJobs(options, secret.value, benign),
     trust: () => trustJobs(options, secret.value, home.path),
   }[options.mode]();
@@ -83,6 +88,14 @@ function jailJobs(options: RunOptions, secret: string): Job[] {
     ...ATTACKS.map((attack) => ({ name: attack.name, run: () => runAttack(attack, secret, options) })),
     ...PATH_TRICKS.map((trick) => ({ name: trick.name, run: () => runTrick(trick, secret, options) })),
   ];
+}
+
+function containerJobs(options: RunOptions, secret: string, stage: ContainerStage): Job[] {
+  const execute: Execute = (dir, params, call) => options.execute(stage.copy(dir), params, call);
+  return ATTACKS.map((attack) => ({
+    name: attack.name,
+    run: () => runAttack({ ...attack, ...IN_CONTAINERS[attack.name] }, secret, { controls: false, ...options, execute }),
+  }));
 }
 
 function wasmJobs({ execute, controls = true }: RunOptions, secret: string, benign: BenignCall): Job[] {
@@ -108,10 +121,11 @@ function trustJobs({ execute }: RunOptions, secret: string, home: string): Job[]
   }));
 }
 
-async function runAttack(attack: Attack, secret: string, { execute }: RunOptions): Promise<AttackRow> {
+async function runAttack(attack: Attack, secret: string, options: RunOptions): Promise<AttackRow> {
+  const { execute, controls = true } = options;
   const bundleDir = join(CORPUS, attack.name);
   await using setting = await openSetting(secret, bundleDir);
-  const control = await runControl(attack, setting, bundleDir);
+  const control = controls ? await runControl(attack, setting, bundleDir) : SHOWN_FOR_JAILS;
   const outcomes = await callJailed(attack, setting, { bundleDir, execute });
   const harm = [...outcomes.flatMap((outcome) => successIn(outcome, secret)), ...(await setting.harm())];
   const last = outcomes.at(-1)!;

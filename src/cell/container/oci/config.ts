@@ -115,7 +115,9 @@ function tmpfs(destination: string, options: string[]): object {
 }
 
 function bind({ host, guest, writable = false }: Mount): object {
-  const options = ['rbind', writable ? 'rw' : 'ro', 'nosuid', 'nodev', 'rprivate'];
+  // crun heeds the plain words for what is read-only alone.
+  const access = writable ? ['rw', 'rnosuid', 'rnodev'] : ['ro'];
+  const options = ['rbind', ...access, 'nosuid', 'nodev', 'rprivate'];
   return { destination: guest, type: 'bind', source: host, options };
 }
 
