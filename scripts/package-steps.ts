@@ -7,7 +7,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { passes, ROOT, runProgram, runTool, type Step } from './steps.ts';
+import { passes, ROOT, runProgram, runTool, WEB_CONFIG, type Step } from './steps.ts';
 
 interface PackageJson {
   readonly name: string;
@@ -46,6 +46,13 @@ function packageSteps(folder: string): readonly Step[] {
       title: 'packed command',
       run: () => startsWhenInstalled(tarball, join(folder, 'node_modules'), description),
     },
+    {
+      title: 'packed console',
+      run: () => {
+        const installed = join(folder, 'node_modules', description.name);
+        return runProgram(process.execPath, [join(ROOT, 'scripts/packed-console.ts'), installed]);
+      },
+    },
   ];
 }
 
@@ -54,7 +61,10 @@ function build(staged: string, description: PackageJson): boolean {
   for (const name of shipped.filter((entry) => entry !== 'dist' && existsSync(join(ROOT, entry)))) {
     cpSync(join(ROOT, name), join(staged, name), { recursive: true });
   }
-  return runTool('tsc', ['-p', 'tsconfig.build.json', '--outDir', join(staged, 'dist')]);
+  const web = ['-p', WEB_CONFIG, '--noEmit', 'false', '--outDir', join(staged, 'dist/src/web')];
+  return (
+    runTool('tsc', ['-p', 'tsconfig.build.json', '--outDir', join(staged, 'dist')]) && runTool('tsc', web)
+  );
 }
 
 /** Below `node_modules` no types are stripped, so only the build can answer. */

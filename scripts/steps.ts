@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
 
+/** Code for browsers has other globals. */
+export const WEB_CONFIG = 'src/web/tsconfig.json';
+
 /** One check: it passes when `run` returns true. */
 export interface Step {
   readonly title: string;
@@ -18,6 +21,7 @@ export const STATIC_STEPS: readonly Step[] = [
   { title: 'format', run: () => runTool('oxfmt', ['--check', '.']) },
   { title: 'lint', run: () => runTool('oxlint', ['--type-aware', '--deny-warnings']) },
   { title: 'types', run: () => runTool('tsc', ['-p', 'tsconfig.json']) },
+  { title: 'types of the console', run: () => runTool('tsc', ['-p', WEB_CONFIG]) },
 ];
 
 /** Runs a step with its title above its output, and says so when it fails. */
