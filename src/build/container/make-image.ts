@@ -4,9 +4,9 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { engineName } from '../../cell/container/images/archive.ts';
 import type { ImageEngine } from '../../cell/container/images/engine.ts';
 import { fetchImage, importFrom } from '../../cell/container/images/fetch.ts';
@@ -14,7 +14,6 @@ import { FileTree } from '../../cell/container/images/file-tree.ts';
 import { findEngines } from '../../cell/container/images/find-engines.ts';
 import { imageMissing, noEngine } from '../../cell/container/images/problems.ts';
 import type { LocalImages, StoredImage } from '../../cell/container/images/store.ts';
-import { removeUnpacked, writeTree } from '../../cell/container/images/unpack.ts';
 import { SkillError } from '../../errors.ts';
 import { formatImageReference, imageProblem, parseImageReference } from '../../manifest/container.ts';
 import { baseName, BASES, buildBase } from './base-image.ts';
@@ -40,12 +39,11 @@ export interface ImageJob extends ImageSources {
 /** Digest of the image. */
 export async function makeImage(job: ImageJob): Promise<string> {
   const dockerfile = parseDockerfile(job.contents.get(job.dockerfile)?.toString('utf8') ?? '');
-  const context = contextTree(job.contents);
-  if (dockerfile.needsEngine !== undefined) return byEngine(job, dockerfile, context);
+  if (dockerfile.needsEngine !== undefined) return byEngine(job, dockerfile);
   const [from, ...instructions] = dockerfile.instructions;
   if (!from) throw noBase();
   const base = await baseOf(job, from.rest);
-  return buildOurselves(job.images, { base, instructions, context });
+  return buildOurselves(job.images, { base, instructions, context: contextTree(job.contents) });
 }
 
 function contextTree(contents: ReadonlyMap<string, Buffer>): FileTree {
@@ -76,11 +74,7 @@ export async function obtainImage(job: ImageSources, text: string): Promise<Stor
   throw imageMissing(reference, 'Name a base image that is there, such as "localhost/skillcell-python".');
 }
 
-async function byEngine(
-  job: ImageJob,
-  { needsEngine, instructions }: Dockerfile,
-  context: FileTree,
-): Promise<string> {
+async function byEngine(job: ImageJob, { needsEngine, instructions }: Dockerfile): Promise<string> {
   const [engine] = await findEngines();
   if (!engine) throw noEngine(`The Dockerfile cannot be built here: ${needsEngine} needs a container engine`);
   for (const { name, rest } of instructions) if (name === 'FROM') await lendBase(job, engine, rest);
@@ -88,14 +82,26 @@ async function byEngine(
   const tag = `localhost/skillcell-build:${randomBytes(8).toString('hex')}`;
   try {
     const folder = join(scratch, 'context');
-    await mkdir(folder);
-    await writeTree(context, folder);
+    await writeContext(folder, job.contents);
     job.onProgress(`Building with ${engine.name}${job.network ? '' : ', without network'} …`);
     await engine.build({ context: folder, dockerfile: job.dockerfile, tag, network: job.network });
     return await importFrom(job.images, engine, tag);
   } finally {
     await engine.remove(tag).catch(() => undefined);
-    await removeUnpacked(scratch);
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Files of a bundle have no modes of their own; these are the same for everybody, whatever the umask. */
+async function writeContext(folder: string, contents: ReadonlyMap<string, Buffer>): Promise<void> {
+  for (const [path, bytes] of contents) {
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, bytes);
+    await chmod(file, 0o644);
+  }
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) await chmod(join(entry.parentPath, entry.name), 0o755);
   }
 }
 

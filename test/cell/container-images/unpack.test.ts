@@ -159,15 +159,18 @@ describe('unpacking', () => {
         { name: odd, text: 'odd' },
         hard('again', 'secret'),
         link('abs', '/etc/passwd'),
+        folder('tmp', 0o1777),
+        folder('open', 0o777),
       ],
     ]);
     await writeTree(tree, target);
     const mode = (path: string): string => (lstatSync(join(target, path)).mode & 0o7777).toString(8);
     expect(['bin', 'bin/run', 'secret', '.'].map(mode)).toEqual(['555', '555', '444', '555']);
+    expect(['tmp', 'open'].map(mode)).toEqual(['1777', '555']);
     expect(readFileSync(join(target, 'again'), 'utf8')).toBe('s');
     expect(readlinkSync(join(target, 'abs'))).toBe('/etc/passwd');
     expect(statSync(join(target, 'bin/run')).uid).toBe(process.getuid?.());
-    expect(readdirSync(target, { encoding: 'buffer' }).map(String)).toHaveLength(5);
+    expect(readdirSync(target, { encoding: 'buffer' }).map(String)).toHaveLength(7);
     expect(
       readFileSync(Buffer.concat([Buffer.from(`${target}/`), Buffer.from([0xff, 0xfe, 0x41])]), 'utf8'),
     ).toBe('odd');

@@ -1,0 +1,157 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildImage } from '../../../src/build/container/build-image.ts';
+import { makeImage } from '../../../src/build/container/make-image.ts';
+import { parseDockerfile } from '../../../src/build/container/dockerfile.ts';
+import { engineName } from '../../../src/cell/container/images/archive.ts';
+import { fetchImage } from '../../../src/cell/container/images/fetch.ts';
+import {
+  createImageStore,
+  type LocalImages,
+  type StoredImage,
+} from '../../../src/cell/container/images/store.ts';
+import { removeUnpacked } from '../../../src/cell/container/images/unpack.ts';
+import { seedImages, sharedBaseImage } from '../../cell/container-images/base-image.ts';
+import { addImage, failureOf, listing } from '../../cell/container-images/helpers.ts';
+import { writeTree } from '../../load/helpers.ts';
+
+/** Podman with a storage of this test alone. */
+let folder: string;
+let home: string;
+let images: LocalImages;
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-podman-')));
+  chmodSync(folder, 0o755);
+  const storage = `[storage]\ndriver = "overlay"\ngraphroot = "${folder}/graph"\nrunroot = "${folder}/run"\n`;
+  writeFileSync(join(folder, 'storage.conf'), storage);
+  process.env['CONTAINERS_STORAGE_CONF'] = join(folder, 'storage.conf');
+  home = join(folder, 'home');
+  await seedImages(home);
+  images = createImageStore({ home });
+}, 180_000);
+
+afterAll(async () => {
+  // Not `system reset`: that reaches beyond this storage.
+  podman('rmi', '--all', '--force');
+  spawnSync('umount', [join(folder, 'graph/overlay')]);
+  delete process.env['CONTAINERS_STORAGE_CONF'];
+  await removeUnpacked(home);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function podman(...args: string[]): string {
+  const ended = spawnSync('podman', args, { encoding: 'utf8' });
+  if (ended.status !== 0) throw new Error(`podman ${args.join(' ')}: ${ended.stderr}`);
+  return ended.stdout.trim();
+}
+
+async function archiveOf(digest: string): Promise<string> {
+  return images.describe((await images.find(digest)) ?? expect.fail(), '').archive();
+}
+
+async function build(dockerfile: string, files: Record<string, string> = {}): Promise<StoredImage> {
+  const contents = new Map(
+    Object.entries({ ...files, Dockerfile: dockerfile }).map(([path, text]) => [path, Buffer.from(text)]),
+  );
+  const digest = await makeImage({
+    home,
+    images,
+    dockerfile: 'Dockerfile',
+    contents,
+    network: false,
+    onProgress: () => undefined,
+  });
+  return (await images.find(digest)) ?? expect.fail();
+}
+
+it('loads our archive, under the id and the digest that we say', async () => {
+  const { digest } = await sharedBaseImage();
+  const image = images.describe((await images.find(digest)) ?? expect.fail(), 'base');
+  podman('load', '--quiet', '--input', await image.archive());
+  const [shown] = JSON.parse(podman('image', 'inspect', image.id.slice('sha256:'.length))) as {
+    Digest: string;
+    Architecture: string;
+  }[];
+  expect(shown).toMatchObject({ Digest: digest, Architecture: image.config.architecture });
+});
+
+it('runs RUN without a network, and the result is ours', async () => {
+  const image = await build(
+    'FROM localhost/skillcell-python\nUSER 0\nRUN busybox ls /sys/class/net > /made; id >> /made\nUSER 1000\n',
+  );
+  const lines = await listing(await images.tree(image));
+  const made = lines.find((line) => line.startsWith('made '));
+  expect(made).toContain('uid=0');
+  expect(made).toContain(' lo\n');
+  expect(made).not.toContain('eth');
+  expect(image.document.config?.User).toBe('1000');
+  // Nothing is left but the base and what it is called.
+  expect(podman('images', '--format', '{{.Repository}}')).not.toContain('skillcell-build');
+});
+
+it('says what podman says when a step fails, and leaves nothing', async () => {
+  const error = await failureOf(build('FROM localhost/skillcell-python\nRUN echo out of luck >&2; exit 3\n'));
+  expect(error).toMatchObject({ code: 'skill_unavailable', message: 'podman could not build the image' });
+  expect(error.detail['trace']).toContain('out of luck');
+  expect(podman('images', '--format', '{{.Repository}}')).not.toContain('skillcell-build');
+});
+
+it('agrees with podman on what a Dockerfile means that we build ourselves', async () => {
+  const text = [
+    'FROM localhost/skillcell-python',
+    'USER 0',
+    'ENV A=1 B="x y"',
+    'WORKDIR /app/in',
+    'COPY skill.py data ./',
+    'COPY --chmod=755 --chown=5:6 skill.py /bin/tool',
+    'USER 1000:1000',
+    'ENTRYPOINT ["/usr/bin/python3"]',
+    'CMD ["skill.py"]',
+  ].join('\n');
+  const files = { 'skill.py': 'print(1)', 'data/a.txt': 'A', 'data/sub/b.txt': 'B' };
+  expect(parseDockerfile(text).needsEngine).toBeUndefined();
+  expect(parseDockerfile(`${text}\nARG x`).needsEngine).toBe('ARG in line 10');
+  const [ours, theirs] = [await build(text, files), await build(`${text}\nARG x`, files)];
+  const keys = ['Env', 'WorkingDir', 'User', 'Entrypoint', 'Cmd'] as const;
+  for (const key of keys) expect(ours.document.config?.[key], key).toEqual(theirs.document.config?.[key]);
+  expect(await listing(await images.tree(ours))).toEqual(await listing(await images.tree(theirs)));
+});
+
+it('takes an image out of podman, notices when its tag moved, and never asks podman for what is pinned', async () => {
+  const small = await addImage(images, [{ name: 'one' }]);
+  podman('load', '--quiet', '--input', await archiveOf(small));
+  podman('tag', engineName(small), 'localhost/moving:1');
+  const skill = writeTree(join(folder, 'skill'), {
+    'manifest.yaml':
+      'name: test/skill\nversion: 1.0.0\ndescription: x\ncapabilities: {}\nexecution: container\ncontainer: { image: "localhost/moving:1" }\n',
+  });
+  const built = await buildImage(skill, { home });
+  expect(built).toMatchObject({ lock: 'written' });
+  expect(readFileSync(join(skill, 'skill.lock'), 'utf8')).toContain(built?.digest);
+  const base = await sharedBaseImage();
+  podman('load', '--quiet', '--input', await archiveOf(base.digest));
+  podman('tag', engineName(base.digest), 'localhost/moving:1');
+  expect(await fetchImage(images, 'localhost/moving:1')).toBe(base.digest);
+  const bundle = {
+    digest: base.digest,
+    image: built?.digest ?? '',
+    manifest: { name: 'test/skill' } as never,
+  };
+  const error = await failureOf(images.resolve({ image: 'localhost/moving:1' }, bundle));
+  expect(error).toMatchObject({
+    code: 'manifest_drift',
+    detail: { locked: built?.digest, found: base.digest },
+  });
+});
+
+it('says that an image is nowhere', async () => {
+  const error = await failureOf(fetchImage(images, 'localhost/nowhere:1'));
+  expect(error).toMatchObject({
+    code: 'skill_unavailable',
+    message: 'The image "localhost/nowhere:1" is not here',
+  });
+});

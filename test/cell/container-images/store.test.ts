@@ -1,0 +1,232 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync, chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { findProgram, pathInside, readInside } from '../../../src/cell/container/images/inside.ts';
+import { hexOf } from '../../../src/cell/container/images/oci.ts';
+import { createImageStore, type LocalImages } from '../../../src/cell/container/images/store.ts';
+import { imageUser } from '../../../src/cell/container/images/user.ts';
+import type { ResolvedImage } from '../../../src/cell/container/images/contract.ts';
+import { manifestWith } from '../../load/helpers.ts';
+import { addImage, failureOf, tempFolder, type Entry } from './helpers.ts';
+
+const BUNDLE = { digest: `sha256:${'b'.repeat(64)}`, manifest: manifestWith({ name: 'test/skill' }) };
+const PASSWD =
+  'root:x:0:0::/:/bin/sh\ntoor:x:0:0::/:/bin/sh\napp:x:1000:1001::/:/bin/sh\nwheel:x:5:0::/:/bin/sh\n';
+const PROGRAM: Entry[] = [
+  { name: 'usr/bin/tool', mode: 0o755, text: '#!' },
+  { name: 'usr/bin/data', mode: 0o644, text: '-' },
+  { name: 'bin', type: '2', linkName: 'usr/bin' },
+  { name: 'escape', type: '2', linkName: '/../../etc/hostname' },
+  { name: 'loop', type: '2', linkName: 'loop' },
+  { name: 'etc/passwd', text: PASSWD },
+  { name: 'etc/group', text: 'users:x:100:\nroot:x:0:\n' },
+];
+
+let images: LocalImages;
+beforeEach(() => {
+  images = createImageStore({ home: tempFolder() });
+});
+
+async function named(reference: string, entries: readonly Entry[] = PROGRAM, config = {}): Promise<string> {
+  const digest = await addImage(images, entries, { config });
+  await images.name(reference, digest);
+  return digest;
+}
+
+async function resolved(config = {}): Promise<ResolvedImage> {
+  await named('localhost/a:latest', PROGRAM, config);
+  return images.resolve({ image: 'localhost/a' }, BUNDLE);
+}
+
+describe('resolving', () => {
+  it('finds an image by its tag, and by its digest alone', async () => {
+    const digest = await named('localhost/a:1');
+    expect(await images.resolve({ image: 'localhost/a:1' }, BUNDLE)).toMatchObject({
+      digest,
+      reference: 'localhost/a:1',
+    });
+    const byDigest = { image: `localhost/a@${digest}` };
+    expect(await images.resolve(byDigest, BUNDLE)).toMatchObject({ digest });
+    expect(await images.resolve(byDigest, { ...BUNDLE, image: digest })).toMatchObject({ digest });
+  });
+
+  it('says which image is missing, and leaves the way to other modes open', async () => {
+    const error = await failureOf(images.resolve({ image: 'localhost/a:1' }, BUNDLE));
+    expect(error).toMatchObject({
+      code: 'skill_unavailable',
+      message: 'The image "localhost/a:1" is not here',
+    });
+    expect(error.fix).toContain('skillcell build test/skill');
+    expect(await images.refusal({ image: 'localhost/a:1' }, BUNDLE)).toMatchObject({ fix: error.fix });
+    await named('localhost/a:1');
+    expect(await images.refusal({ image: 'localhost/a:1' }, BUNDLE)).toBeUndefined();
+  });
+
+  it('calls a moved tag drift, and names both digests', async () => {
+    const locked = await named('localhost/a:1');
+    const found = await named('localhost/a:1', [{ name: 'other' }]);
+    const declared = [{ image: 'localhost/a:1' }, { ...BUNDLE, image: locked }] as const;
+    for (const attempt of [images.resolve(...declared), images.refusal(...declared)]) {
+      const error = await failureOf(attempt);
+      expect(error.code).toBe('manifest_drift');
+      expect(error.message).toContain(locked);
+      expect(error.message).toContain(found);
+    }
+  });
+
+  it('calls another digest in the manifest drift as well', async () => {
+    const [locked, found] = [await named('localhost/a:1'), await named('localhost/b:1', [])];
+    const error = await failureOf(
+      images.resolve({ image: `localhost/a@${found}` }, { ...BUNDLE, image: locked }),
+    );
+    expect(error).toMatchObject({ code: 'manifest_drift', detail: { locked, found } });
+  });
+
+  it('takes what the lock pins when its tag is gone, and says which one is missing when that is gone too', async () => {
+    const digest = await named('localhost/a:1');
+    const pinned = { ...BUNDLE, image: digest };
+    expect(await images.resolve({ image: 'localhost/gone:1' }, pinned)).toMatchObject({ digest });
+    const missing = `sha256:${'0'.repeat(64)}`;
+    const error = await failureOf(
+      images.resolve({ image: 'localhost/gone:1' }, { ...BUNDLE, image: missing }),
+    );
+    expect(error).toMatchObject({
+      code: 'skill_unavailable',
+      message: expect.stringContaining(missing) as string,
+    });
+  });
+
+  it('knows what was built from a bundle, and from no other', async () => {
+    const digest = await named('localhost/a:1');
+    await images.noteBuilt(BUNDLE.digest, digest);
+    const rule = { dockerfile: 'Dockerfile' };
+    expect(await images.resolve(rule, BUNDLE)).toMatchObject({
+      digest,
+      reference: 'Dockerfile of test/skill',
+    });
+    const changed = { ...BUNDLE, digest: `sha256:${'c'.repeat(64)}` };
+    expect(await failureOf(images.resolve(rule, changed))).toMatchObject({ code: 'skill_unavailable' });
+  });
+
+  it('refuses an image for another machine', async () => {
+    const digest = await addImage(images, [], { architecture: 's390x' });
+    await images.name('localhost/a:1', digest);
+    const error = await failureOf(images.resolve({ image: 'localhost/a:1' }, BUNDLE));
+    expect(error).toMatchObject({
+      code: 'skill_unavailable',
+      message: expect.stringContaining('is for "linux/s390x"') as string,
+    });
+  });
+});
+
+describe('the store', () => {
+  it('keeps an OCI layout of each image, and gives the same archive every time', async () => {
+    const image = await resolved();
+    const index = JSON.parse(readFileSync(join(image.layout, 'index.json'), 'utf8')) as {
+      manifests: { digest: string }[];
+    };
+    expect(index.manifests).toMatchObject([{ digest: image.digest }]);
+    expect(readdirSync(join(image.layout, 'blobs/sha256'))).toContain(hexOf(image.id));
+    const other = createImageStore({ home: tempFolder() });
+    const digest = await addImage(other, PROGRAM);
+    const again = other.describe((await other.find(digest)) ?? expect.fail(), 'x');
+    expect(digest).toBe(image.digest);
+    expect(readFileSync(await again.archive())).toEqual(readFileSync(await image.archive()));
+  });
+
+  it('unpacks once, also when asked by many at once', async () => {
+    const image = await resolved();
+    const stores = Array.from({ length: 4 }, () => createImageStore({ home: join(images.folder, '..') }));
+    const places = await Promise.all(
+      stores.map(async (store) => store.rootfs((await store.find(image.digest)) ?? expect.fail())),
+    );
+    expect(new Set(places)).toEqual(new Set([await image.rootfs()]));
+    expect(readdirSync(join(images.folder, 'rootfs'))).toEqual([hexOf(image.digest)]);
+  });
+
+  it('notices a layer that changed on the disk, and leaves nothing half unpacked', async () => {
+    const image = await resolved();
+    const { layers } = (await images.find(image.digest)) ?? expect.fail();
+    const file = images.blobs.path(layers[0]?.digest ?? '');
+    chmodSync(file, 0o644);
+    const bytes = readFileSync(file);
+    bytes[600] = (bytes[600] ?? 0) ^ 1;
+    writeFileSync(file, bytes);
+    const error = await failureOf(image.rootfs());
+    expect(error).toMatchObject({
+      code: 'skill_unavailable',
+      message: expect.stringContaining('damaged') as string,
+    });
+    expect(readdirSync(join(images.folder, 'rootfs'))).toEqual([]);
+  });
+
+  it('notices a config that changed on the disk', async () => {
+    const image = await resolved();
+    chmodSync(images.blobs.path(image.id), 0o644);
+    writeFileSync(images.blobs.path(image.id), '{}');
+    expect((await failureOf(images.resolve({ image: 'localhost/a' }, BUNDLE))).message).toContain('damaged');
+  });
+
+  it('says that the disk is full, and leaves nothing behind', () => {
+    const script = fileURLToPath(new URL('fill-disk.ts', import.meta.url));
+    const command = `mount -t tmpfs -o size=3m none "$1" && exec "$2" "$3" "$1"`;
+    const ended = spawnSync(
+      'unshare',
+      ['-rm', 'sh', '-c', command, 'sh', tempFolder(), process.execPath, script],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect(ended.stderr).toBe('');
+    expect(JSON.parse(ended.stdout)).toEqual({
+      code: 'skill_unavailable',
+      message: 'The disk is full: the unpacked image could not be written',
+      left: [],
+    });
+  });
+});
+
+describe('inside of an image', () => {
+  it('finds programs by name and by path, and nothing that is none', async () => {
+    const image = await resolved({ Env: ['PATH=/nowhere:/bin'], WorkingDir: '/usr' });
+    expect(await findProgram(image, 'tool')).toBe('/bin/tool');
+    expect(await findProgram(image, '/usr/bin/tool')).toBe('/usr/bin/tool');
+    expect(await findProgram(image, 'bin/tool')).toBe('/usr/bin/tool');
+    for (const program of ['data', 'python3', '/usr/bin', 'loop/x', '/escape']) {
+      const error = await failureOf(findProgram(image, program));
+      expect(error).toMatchObject({
+        code: 'manifest_invalid',
+        message: expect.stringContaining('has no program') as string,
+      });
+    }
+  });
+
+  it('never leads to a file of the host', async () => {
+    const rootfs = await (await resolved()).rootfs();
+    expect(existsSync('/etc/hostname')).toBe(true);
+    expect(await pathInside(rootfs, '/escape')).toBeUndefined();
+    expect(await pathInside(rootfs, '../../../../etc/hostname')).toBeUndefined();
+    expect(await readInside(rootfs, '/bin/../../../etc/passwd')).toBe(PASSWD);
+  });
+
+  it.each([
+    [undefined, '', { uid: 65_534, gid: 65_534 }],
+    [undefined, 'root', { uid: 65_534, gid: 65_534 }],
+    [undefined, 'toor', { uid: 65_534, gid: 65_534 }],
+    [undefined, 'app', { uid: 1000, gid: 1001 }],
+    [undefined, '1000', { uid: 1000, gid: 1001 }],
+    ['1234', '', { uid: 1234, gid: 65_534 }],
+    ['1234:7', 'root', { uid: 1234, gid: 7 }],
+    ['app:users', '', { uid: 1000, gid: 100 }],
+  ])('runs as %s, with %j in the image, as %j', async (user, own, expected) => {
+    const image = await resolved({ User: own });
+    expect(await imageUser(image, user === undefined ? {} : { user })).toEqual(expected);
+  });
+
+  it.each(['toor', 'wheel', 'nobody-here', 'app:nothing', '0'])('never runs as %s', async (user) => {
+    const error = await failureOf(imageUser(await resolved(), { user }));
+    expect(error.code).toBe('unenforceable');
+  });
+});
