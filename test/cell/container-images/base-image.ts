@@ -71,11 +71,20 @@ function takes(claim: string): boolean {
   }
 }
 
+/** What the bytes of the image depend on. */
+const MAKERS = [
+  ...['base-image', 'base-tree', 'debian-packages', 'python-bytecode'].map(
+    (name) => `build/container/${name}`,
+  ),
+  ...['file-tree', 'layers', 'oci', 'tar-header', 'tar-writer', 'store', 'unpack'].map(
+    (name) => `cell/container/images/${name}`,
+  ),
+];
+
 function sourcesDigest(): string {
   const hash = createHash('sha256');
-  for (const folder of ['build/container', 'cell/container/images']) {
-    const path = fileURLToPath(new URL(`../../../src/${folder}`, import.meta.url));
-    for (const name of readdirSync(path).toSorted()) hash.update(readFileSync(join(path, name)));
+  for (const name of MAKERS) {
+    hash.update(readFileSync(fileURLToPath(new URL(`../../../src/${name}.ts`, import.meta.url))));
   }
   return hash.digest('hex').slice(0, 16);
 }
