@@ -78,15 +78,17 @@ describe('before it serves', () => {
   });
 
   test('wrong options are refused, each with a reason', async () => {
-    const [project, client, over] = await Promise.all([
+    const [project, client, over, port] = await Promise.all([
       line.run(['mcp', '--project', join(line.folder, 'none')]),
       line.run(['mcp', '--print-config', 'emacs']),
       line.run(['mcp', '--search-over', '-1']),
+      line.run(['mcp', '--http', '70000']),
     ]);
-    expect([project.code, client.code, over.code]).toEqual([2, 2, 2]);
+    expect([project.code, client.code, over.code, port.code]).toEqual([2, 2, 2, 2]);
     expect(project.stderr).toContain('as the project');
     expect(client.stderr).toContain('claude, cursor, vscode');
     expect(over.stderr).toContain('--search-over "-1" is no whole number');
+    expect(port.stderr).toContain('is no whole number from 0 to 65535');
   });
 
   test.each(['0.0.0.0', '::', '192.0.2.1', 'localhost.evil.example', '::ffff:192.0.2.1'])(
