@@ -25,6 +25,7 @@ export type { CallEvent, CallEventName, CallEvents, CallListener, RunningCall } 
 export { Dispatcher } from './dispatch/dispatcher.ts';
 export type { DispatchLoad, Entry, Load, Turn } from './dispatch/dispatcher.ts';
 export type { DispatchOptions, LaneLimits, Rate } from './dispatch/limits.ts';
+export type { TraceContext } from './telemetry/telemetry.ts';
 export { TOOL_FORMATS } from './tools/formats.ts';
 export type {
   BedrockTool,

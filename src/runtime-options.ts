@@ -13,6 +13,7 @@ import type { PlanOptions } from './cell/plan.ts';
 import type { PoolOptions } from './cell/pool.ts';
 import type { OperatorPolicy } from './policy/operator.ts';
 import type { Allowed } from './record/observation.ts';
+import type { TraceContext } from './telemetry/telemetry.ts';
 import type { AskPerson } from './trust/admission.ts';
 import type { Guard } from './trust/guard.ts';
 
@@ -48,6 +49,8 @@ export interface ExecuteOptions extends PlanOptions {
   caller?: string;
   /** Aborting it ends the call and kills its cell. */
   signal?: AbortSignal;
+  /** The trace that this call belongs to; absent: the active one, if there is any. */
+  trace?: TraceContext;
   /** Hears every event of this call alone. */
   onEvent?: CallListener;
   /**

@@ -49,6 +49,7 @@ import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
+import { Telemetry } from './telemetry/telemetry.ts';
 import type { ToolFormat } from './tools/formats.ts';
 import { offerTools } from './tools/offer.ts';
 import type { ToolSet } from './tools/tool-set.ts';
@@ -72,6 +73,7 @@ export class Runtime implements AsyncDisposable {
   readonly #loadDeps: LoadDeps;
   readonly #nextCallId = createCallIds();
   readonly #calls = new Calls();
+  readonly #telemetry = new Telemetry();
   readonly #plans = new Plans();
   /** Skills as they are called while their needs are recorded, with what may happen meanwhile. */
   readonly #observed = new WeakMap<Skill, Allowed>();
@@ -116,7 +118,9 @@ export class Runtime implements AsyncDisposable {
   async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     const call = this.#open(ref, options);
     try {
-      const attempt = await this.#attempt(call, ref, { params, options });
+      const attempt = await this.#telemetry.around(call, options.trace, () =>
+        this.#attempt(call, ref, { params, options }),
+      );
       this.#receipts.write(call, params, attempt);
       const { outcome } = attempt;
       call.done(outcome);

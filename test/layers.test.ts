@@ -18,6 +18,7 @@ const PIPELINE = [
   'dispatch',
   'tools',
   'calls',
+  'telemetry',
   'audit',
   'record',
   'runtime-options',

@@ -1,0 +1,184 @@
+/**
+ * Spans and metrics of calls, for whoever has registered an SDK of OpenTelemetry; without one nothing is done. Names
+ * follow the conventions for generative AI: a call is an `execute_tool`. Parameters, results and logs are never told.
+ *
+ * @module
+ */
+import {
+  context,
+  createNoopMeter,
+  metrics,
+  propagation,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Counter,
+  type Histogram,
+  type MeterProvider,
+  type Span,
+  type Tracer,
+  type TracerProvider,
+  type UpDownCounter,
+} from '@opentelemetry/api';
+import type { Outcome } from '../outcome.ts';
+import { packageVersion } from '../package-root.ts';
+import type { RunningCall } from '../calls/events.ts';
+
+/** The caller's trace, as its headers or its MCP message carried it. */
+export interface TraceContext {
+  traceparent?: string | undefined;
+  tracestate?: string | undefined;
+}
+
+const NAME = 'skillcell';
+/** A hostile skill can be denied a million times. */
+const MAX_DENIALS = 20;
+
+interface Instruments {
+  duration: Histogram;
+  running: UpDownCounter;
+  denied: Counter;
+}
+
+export class Telemetry {
+  #meterProvider: MeterProvider | undefined;
+  #instruments: Instruments | undefined;
+  #version: string | undefined;
+
+  /** Does the work of a call inside a span of its own. */
+  around<T extends { outcome: Outcome }>(
+    call: RunningCall,
+    parent: TraceContext | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const tracer = this.#tracer();
+    const instruments = this.#active();
+    if (!tracer && !instruments) return work();
+    return this.#observed({ call, parent, tracer, instruments }, work);
+  }
+
+  async #observed<T extends { outcome: Outcome }>(
+    { call, parent, tracer, instruments }: Observation,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const around = parent ? propagation.extract(context.active(), parent) : context.active();
+    const span = tracer?.startSpan(`execute_tool ${call.ref}`, spanOptions(call), around);
+    instruments?.running.add(1);
+    try {
+      const ended = await context.with(span ? trace.setSpan(around, span) : around, work);
+      if (span) describe(span, ended.outcome);
+      if (instruments) measure(instruments, ended.outcome, call);
+      return ended;
+    } finally {
+      instruments?.running.add(-1);
+      span?.end();
+    }
+  }
+
+  /** Undefined while no SDK is registered: to ask costs less than a span that goes nowhere. */
+  #tracer(): Tracer | undefined {
+    const provider: TracerProvider & { getDelegateTracer?: (name: string) => Tracer | undefined } =
+      trace.getTracerProvider();
+    if (provider.getDelegateTracer && !provider.getDelegateTracer(NAME)) return undefined;
+    this.#version ??= packageVersion();
+    return provider.getTracer(NAME, this.#version);
+  }
+
+  /** Made anew when the application registers another provider; undefined while there is none. */
+  #active(): Instruments | undefined {
+    const provider = metrics.getMeterProvider();
+    if (provider !== this.#meterProvider) {
+      this.#meterProvider = provider;
+      this.#instruments = instrumentsOf(provider);
+    }
+    return this.#instruments;
+  }
+}
+
+interface Observation {
+  call: RunningCall;
+  parent: TraceContext | undefined;
+  tracer: Tracer | undefined;
+  instruments: Instruments | undefined;
+}
+
+function instrumentsOf(provider: MeterProvider): Instruments | undefined {
+  if (provider.getMeter(NAME) === createNoopMeter()) return undefined;
+  const meter = provider.getMeter(NAME, packageVersion());
+  return {
+    duration: meter.createHistogram('skillcell.call.duration', {
+      unit: 's',
+      description: 'How long calls take, from being made to their outcome.',
+      advice: { explicitBucketBoundaries: BUCKETS },
+    }),
+    running: meter.createUpDownCounter('skillcell.call.running', {
+      unit: '{call}',
+      description: 'Calls that have been made and have not ended.',
+    }),
+    denied: meter.createCounter('skillcell.call.denied', {
+      unit: '{act}',
+      description: 'Acts of skills that were stopped.',
+    }),
+  };
+}
+
+/** From a warm instance to the longest timeout that is usual. */
+const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+function spanOptions({ id, ref, caller }: RunningCall): { kind: SpanKind; attributes: Attributes } {
+  const attributes = {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': ref,
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.call.id': id,
+    'skillcell.caller': caller,
+  };
+  return { kind: SpanKind.INTERNAL, attributes };
+}
+
+/** What is known at the end. The name is the skill's own, whatever the caller called it. */
+function describe(span: Span, outcome: Outcome): void {
+  const { skill, execution, usage, capabilities } = outcome;
+  span.updateName(`execute_tool ${skill.name}`);
+  span.setAttributes({
+    'gen_ai.tool.name': skill.name,
+    'skillcell.skill.version': skill.version,
+    'skillcell.skill.digest': skill.digest,
+    'skillcell.usage.cpu_ms': usage.cpu_ms,
+    'skillcell.usage.memory_peak_bytes': usage.memory_peak_bytes,
+    'skillcell.denied': capabilities.denied.length,
+    ...(execution
+      ? {
+          'skillcell.mode': execution.mode,
+          'skillcell.wall': execution.wall,
+          'skillcell.engine': execution.engine,
+          'skillcell.start': execution.start,
+        }
+      : {}),
+  });
+  for (const { capability, asked } of capabilities.denied.slice(0, MAX_DENIALS))
+    span.addEvent('skillcell.denied', { 'skillcell.capability': capability, 'skillcell.asked': asked });
+  if (outcome.ok) return;
+  // The message may quote what the skill or its parameters say.
+  span.setAttribute('error.type', errorType(outcome));
+  span.setStatus({ code: SpanStatusCode.ERROR, message: outcome.error.code });
+}
+
+function measure(instruments: Instruments, outcome: Outcome, { startedAt }: RunningCall): void {
+  const attributes = {
+    'gen_ai.operation.name': 'execute_tool',
+    // Names of skills that do not exist are chosen by strangers, and there is no end to them.
+    'gen_ai.tool.name': outcome.skill.digest === '' ? '_OTHER' : outcome.skill.name,
+    ...(outcome.execution ? { 'skillcell.mode': outcome.execution.mode } : {}),
+    ...(outcome.ok ? {} : { 'error.type': errorType(outcome) }),
+  };
+  instruments.duration.record((Date.now() - startedAt.getTime()) / 1000, attributes);
+  const { denied } = outcome.capabilities;
+  if (denied.length > 0) instruments.denied.add(denied.length, attributes);
+}
+
+/** `resource_exceeded:timeout`: which limit it was is what people ask first. */
+function errorType({ error: { code, detail } }: Outcome & { ok: false }): string {
+  return code === 'resource_exceeded' ? `${code}:${String(detail['limit'])}` : code;
+}
