@@ -29,7 +29,7 @@ const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const PARENT_ID = 'b7ad6b7169203331';
 
 /** The least that an application has: a context that follows promises, and the headers of W3C. */
-class Contexts implements ContextManager {
+class Contexts {
   readonly #store = new AsyncLocalStorage<Context>();
   active(): Context {
     return this.#store.getStore() ?? ROOT;
@@ -58,7 +58,7 @@ function registerTracing(): InMemorySpanExporter {
   trace.setGlobalTracerProvider(
     new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
   );
-  context.setGlobalContextManager(new Contexts());
+  context.setGlobalContextManager(new Contexts() as unknown as ContextManager);
   propagation.setGlobalPropagator({
     inject: () => undefined,
     extract: (into, carrier, getter) => {
