@@ -28,6 +28,11 @@ export interface Charge {
   at: number;
   cost: number;
   length: LengthUnit | undefined;
+  /**
+   * Whether the guest ends here when there is no fuel left. Not where a block pays for itself: nothing goes on for ever
+   * without the start of a loop or of a function, and there it is noticed.
+   */
+  ends: boolean;
 }
 
 /** Right behind an instruction that makes something grow: there its result is on top of the stack. */
@@ -183,20 +188,24 @@ class BodyScanner {
     if (length === 'bytes') {
       // Short ones are the rule, and their price covers them: only what is longer is counted when it is reached.
       this.#segment.cost += cost;
-      this.#segments.push({ at, cost: 0, length, region: undefined });
+      this.#segments.push({ at, cost: 0, length, region: undefined, ends: true });
     } else if (cost <= HEAVY && length === undefined) this.#segment.cost += cost;
-    else this.#segments.push({ at, cost, length, region: undefined });
+    else this.#segments.push({ at, cost, length, region: undefined, ends: true });
   }
 
   #openRegion(): Region {
-    const header: Segment = { at: this.#reader.position, cost: 1, length: undefined, region: undefined };
+    const header: Segment = this.#newSegment({ cost: 1, region: undefined });
     this.#segments.push(header);
     return { header, rest: 0, small: 0, calls: false };
   }
 
   #openSegment(): void {
-    this.#segment = { at: this.#reader.position, cost: 0, length: undefined, region: this.#region };
+    this.#segment = this.#newSegment({ cost: 0, region: this.#region });
     this.#segments.push(this.#segment);
+  }
+
+  #newSegment({ cost, region }: Pick<Segment, 'cost' | 'region'>): Segment {
+    return { at: this.#reader.position, cost, length: undefined, region, ends: region === undefined };
   }
 
   #openBlock(opcode: number): void {

@@ -291,7 +291,7 @@ function writeCharge(job: BodyJob, charge: Charge): void {
   out.u32(scan.locals);
 }
 
-/** `fuel = fuel - cost [- length in units]`, then `if (fuel < 0) unreachable`. The length stays on the stack. */
+/** `fuel = fuel - cost [- length in units]`, then maybe `if (fuel < 0) unreachable`. The length stays on the stack. */
 function writePayment({ out, scan, fuel }: BodyJob, charge: Charge): void {
   if (charge.length !== undefined) {
     out.byte(0x22); // local.tee
@@ -309,6 +309,7 @@ function writePayment({ out, scan, fuel }: BodyJob, charge: Charge): void {
   }
   out.byte(0x24); // global.set
   out.u32(fuel);
+  if (!charge.ends) return;
   out.byte(0x23);
   out.u32(fuel);
   // i64.const 0, i64.lt_s, if, unreachable, end
