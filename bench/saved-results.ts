@@ -21,14 +21,18 @@ export function saveResult(report: { machine: MachineFacts }, kind?: string): st
 }
 
 /** The report of that kind with the latest date. */
-export function newestResult(kind: string): { machine: MachineFacts } {
-  const reports = readdirSync(FOLDER)
-    .filter((name) => name.endsWith(`-cores-${kind}.json`))
-    .map((name) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as { machine: MachineFacts })
-    .toSorted((a, b) => a.machine.date.localeCompare(b.machine.date));
-  const newest = reports.at(-1);
+export function newestResult(kind?: string): { machine: MachineFacts } {
+  const newest = newestResultIfAny(kind);
   if (!newest) throw new Error(`There is no report "${kind}" in ${FOLDER}`);
   return newest;
+}
+
+export function newestResultIfAny(kind?: string): { machine: MachineFacts } | undefined {
+  const ending = kind === undefined ? '-cores.json' : `-cores-${kind}.json`;
+  const reports = readdirSync(FOLDER)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as { machine: MachineFacts });
+  return reports.toSorted((a, b) => a.machine.date.localeCompare(b.machine.date)).at(-1);
 }
 
 function rounded(_key: string, value: unknown): unknown {

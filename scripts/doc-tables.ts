@@ -1,5 +1,5 @@
 /**
- * Puts the figures of `bench/results/` into the documents, so that no table is copied by hand:
+ * Puts the figures of `bench/results/`, and tables that the code knows, into the documents, so that none is copied by hand:
  *
  *     node scripts/doc-tables.ts
  *
@@ -10,10 +10,23 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newestResult } from '../bench/saved-results.ts';
+import type { GatewayReport } from '../bench/runner/gateway/run-gateway-bench.ts';
 import type { MachineFacts } from '../bench/runner/machine.ts';
+import type { BenchReport } from '../bench/runner/run-bench.ts';
+import type { WasmReport } from '../bench/runner/wasm/run-wasm-bench.ts';
 import type { PythonWasmReport } from '../bench/runner/python-wasm/run-python-wasm-bench.ts';
 import type { SkillwareReport } from './compare-skillware.ts';
-import type { PyodideReport } from './probe-pyodide.ts';
+import {
+  formatAims,
+  formatGatewayCalls,
+  formatJailCalls,
+  formatJailCrowd,
+  formatWasmLanguages,
+  formatWasmSizes,
+} from './documents/bench-tables.ts';
+import { formatErrorCodes, formatLimitNames } from './documents/error-tables.ts';
+import { formatManifestKeys } from './documents/manifest-table.ts';
+import { formatModes, formatPyodide, formatWays } from './documents/mode-tables.ts';
 import {
   formatCallsTable,
   formatCpuTable,
@@ -23,18 +36,31 @@ import {
   formatPythonSummary,
   formatTargetsTable,
 } from './python-wasm-tables.ts';
-import { formatClasses, formatCosts, formatEquality, formatMatrix, table } from './skillware-table.ts';
+import {
+  formatClasses,
+  formatCosts,
+  formatEquality,
+  formatMatrix,
+  formatReasons,
+} from './skillware-table.ts';
 import { ROOT, runTool } from './steps.ts';
 
 export const DOCUMENTS: readonly string[] = [
   'README.md',
+  'docs/errors.md',
+  'docs/manifest.md',
   'docs/skillware.md',
+  'docs/security/README.md',
+  'docs/security/subprocess-isolation.md',
+  'docs/security/trust-model.md',
   'docs/security/wasm-feasibility.md',
 ];
 
+const jail = (): BenchReport => newestResult() as BenchReport;
+const wasm = (): WasmReport => newestResult('wasm') as WasmReport;
+const gateway = (): GatewayReport => newestResult('gateway') as GatewayReport;
 const bench = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmReport;
 const skillware = (): SkillwareReport => newestResult('skillware') as SkillwareReport;
-const pyodide = (): PyodideReport => newestResult('pyodide') as PyodideReport;
 
 const FIGURES: Readonly<Record<string, () => string>> = {
   'python-wasm-summary': () => `${formatPythonSummary(bench())} ${machineOf(bench().machine)}`,
@@ -49,8 +75,22 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'skillware-equality': () => formatEquality(skillware()),
   'skillware-classes': () => formatClasses(skillware()),
   'skillware-matrix': () => formatMatrix(skillware()),
+  'skillware-reasons': () => formatReasons(skillware()),
   'skillware-costs': () => formatCosts(skillware()),
-  'pyodide-probes': () => formatProbes(pyodide()),
+  pyodide: formatPyodide,
+  modes: formatModes,
+  ways: formatWays,
+  aims: () => formatAims([jail(), wasm(), bench(), gateway()]),
+  'jail-machine': () => machineOf(jail().machine),
+  'jail-calls': () => formatJailCalls(jail()),
+  'jail-crowd': () => formatJailCrowd(jail()),
+  'wasm-machine': () => machineOf(wasm().machine),
+  'wasm-languages': () => formatWasmLanguages(wasm()),
+  'wasm-sizes': () => formatWasmSizes(wasm()),
+  'gateway-calls': () => formatGatewayCalls(gateway()),
+  'error-codes': formatErrorCodes,
+  'limit-names': formatLimitNames,
+  'manifest-keys': formatManifestKeys,
 };
 
 /** The document with the newest figures. */
@@ -72,11 +112,6 @@ function machineOf({ date, cores, cpu, memory, kernel, node, loadAtStart, loadAt
     `Measured on ${date.slice(0, 10)}: ${cores} cores (${cpu}), ${memory}, Linux ${kernel}, Node ${node}; ` +
     `load ${loadAtStart.toFixed(1)} at the start, ${loadAtEnd.toFixed(1)} at the end.`
   );
-}
-
-function formatProbes({ worked }: PyodideReport): string {
-  const rows = Object.entries(worked).map(([probe, did]) => [probe, did ? 'reached' : 'not reached']);
-  return table([['what Python asks for', 'Pyodide with empty `jsglobals`'], ...rows]);
 }
 
 if (import.meta.main) {

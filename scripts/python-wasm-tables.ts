@@ -122,16 +122,16 @@ export function formatTargetsTable({ targets }: PythonWasmReport): string {
   ]);
 }
 
-function duration(ms: number | undefined): string {
+export function duration(ms: number | undefined): string {
   if (ms === undefined) return 'not measured';
   return ms < 1000 ? `${precise(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 /** Two digits that count, or all digits before the point. */
-function precise(value: number): string {
+export function precise(value: number): string {
   return value >= 10 ? value.toFixed(0) : value.toPrecision(2);
 }
 
-function mebibytes(bytes: number | undefined): string {
+export function mebibytes(bytes: number | undefined): string {
   return bytes === undefined ? 'not readable' : `${(bytes / MIB).toFixed(1)} MiB`;
 }

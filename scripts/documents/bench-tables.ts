@@ -1,0 +1,106 @@
+/**
+ * The bench of jails, components and the gateway as tables of Markdown.
+ *
+ * @module
+ */
+import type { GatewayReport } from '../../bench/runner/gateway/run-gateway-bench.ts';
+import { COLD, POOL, ZYGOTE } from '../../bench/runner/ours.ts';
+import { PLAIN } from '../../bench/runner/plain.ts';
+import type { BenchReport } from '../../bench/runner/run-bench.ts';
+import type { Row } from '../../bench/runner/statistics.ts';
+import type { Target } from '../../bench/runner/targets.ts';
+import type { WasmReport } from '../../bench/runner/wasm/run-wasm-bench.ts';
+import { duration, mebibytes } from '../python-wasm-tables.ts';
+import { table } from '../skillware-table.ts';
+
+const NOTES: Readonly<Record<string, string>> = {
+  [PLAIN]: 'no isolation: a process, a script, its answer',
+  [COLD]: 'a jail started for this call, as the command line does',
+  [POOL]: 'a jail started ahead that nobody used before, as the library does',
+  [ZYGOTE]: 'forked from a jailed process that never ran skill code, when the pool is empty',
+};
+
+/** What one call of a native Python skill takes, for a small skill and for a larger one. */
+export function formatJailCalls({ jobs: [first, second] }: BenchReport): string {
+  const other = (name: string): Row | undefined => second?.rows.find((row) => row.name === name);
+  return table([
+    ['', 'small skill, median', 'p95', 'prompt_rewriter, median', 'p95', ''],
+    ...(first?.rows ?? []).map(({ name, median, p95 }) => [
+      name,
+      duration(median),
+      duration(p95),
+      ...(other(name) ? [duration(other(name)?.median), duration(other(name)?.p95)] : ['', '']),
+      NOTES[name] ?? '',
+    ]),
+  ]);
+}
+
+export function formatJailCrowd({ throughput, cellBytes }: BenchReport): string {
+  const { callers, callsPerSecond, medianMs, p99Ms, failed } = throughput;
+  return table([
+    ['', ''],
+    [`${callers} callers at once`, `${callsPerSecond.toFixed(0)} calls/s, ${failed} failed`],
+    ['what each of them waits', `median ${duration(medianMs)}, p99 ${duration(p99Ms)}`],
+    ['memory of a cell that waits (Pss)', mebibytes(cellBytes)],
+  ]);
+}
+
+/** The same skill in every language, in the jail and in the process that is left without one. */
+export function formatWasmLanguages({ rows, crowds }: WasmReport): string {
+  const find = (name: string): WasmReport['rows'][number] | undefined =>
+    rows.find((row) => row.name === name);
+  return table([
+    [
+      'language',
+      'call, median',
+      'p95',
+      'after a pause',
+      'without a jail',
+      'calls/s, 64 callers',
+      'memory (Pss)',
+    ],
+    ...crowds.map(({ language, throughput, cellBytes }) => [
+      language,
+      duration(find(`${language}, jail`)?.median),
+      duration(find(`${language}, jail`)?.p95),
+      duration(find(`${language}, jail`)?.rested),
+      duration(find(`${language}, process`)?.median),
+      throughput.callsPerSecond.toFixed(0),
+      mebibytes(cellBytes),
+    ]),
+  ]);
+}
+
+/** What the size of a binary costs, once and per call. */
+export function formatWasmSizes({ sizes }: WasmReport): string {
+  return table([
+    ['component', 'install, once', 'first call of a process', 'call'],
+    ...sizes.map(({ bytes, installMs, coldMs, warmMs }) => [
+      mebibytes(bytes),
+      duration(installMs),
+      duration(coldMs),
+      duration(warmMs),
+    ]),
+  ]);
+}
+
+export function formatGatewayCalls({ rows }: GatewayReport): string {
+  return table([
+    ['one request', 'median', 'p95'],
+    ...rows.map(({ name, median, p95 }) => [name, duration(median), duration(p95)]),
+  ]);
+}
+
+/** Every aim of every bench, the missed ones included. */
+export function formatAims(reports: readonly { targets: Target[] }[]): string {
+  return table([
+    ['aim', 'found', ''],
+    ...reports
+      .flatMap(({ targets }) => targets)
+      .map(({ aim, found, met }) => [
+        aim,
+        found,
+        met === undefined ? 'not measured' : met ? 'met' : 'missed',
+      ]),
+  ]);
+}

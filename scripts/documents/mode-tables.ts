@@ -1,0 +1,152 @@
+/**
+ * The modes side by side: what encloses a call, what it costs, who enforces what.
+ *
+ * @module
+ */
+import { newestResult, newestResultIfAny } from '../../bench/saved-results.ts';
+import { COLD, POOL, ZYGOTE } from '../../bench/runner/ours.ts';
+import { PLAIN } from '../../bench/runner/plain.ts';
+import { IN_JAIL } from '../../bench/runner/python-wasm/ours.ts';
+import { PYTHON_PEER_NAMES } from '../../bench/runner/python-wasm/peers.ts';
+import type { PythonWasmReport } from '../../bench/runner/python-wasm/run-python-wasm-bench.ts';
+import type { BenchReport } from '../../bench/runner/run-bench.ts';
+import type { Row } from '../../bench/runner/statistics.ts';
+import { C, GO, RUST, SOURCE } from '../../bench/runner/wasm/languages.ts';
+import { rowName } from '../../bench/runner/wasm/ours.ts';
+import type { WasmReport } from '../../bench/runner/wasm/run-wasm-bench.ts';
+import type { PyodideReport } from '../probe-pyodide.ts';
+import { duration, mebibytes } from '../python-wasm-tables.ts';
+import { table } from '../skillware-table.ts';
+
+const jail = (): BenchReport => newestResult() as BenchReport;
+const wasm = (): WasmReport => newestResult('wasm') as WasmReport;
+const python = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmReport;
+const pyodide = (): PyodideReport => newestResult('pyodide') as PyodideReport;
+
+/** For the first screen: the least that decides which mode to use. */
+export function formatModes(): string {
+  return table([
+    ['`execution`', 'runs', 'isolation', 'one fresh call, median', 'enforced by'],
+    [
+      '`wasm`',
+      'Rust, Go, C, AssemblyScript, … as components; Python, TypeScript, JavaScript as source',
+      'two walls: WebAssembly without any authority, in a jailed process',
+      wasmCalls(),
+      'Wasm: memory, fuel · broker: files, network, secrets · watchdog: time',
+    ],
+    [
+      '`subprocess`',
+      'the system’s Python; Node',
+      'one wall: a jail of namespaces, seccomp, rlimits, and a cgroup where writable',
+      jailCalls(),
+      'kernel: files, processes, system calls, memory · gateway: network, secrets · watchdog: time',
+    ],
+    [
+      '`container`',
+      'any OCI image',
+      'one wall: the OCI runtime or engine of the machine, with our limits',
+      containerCalls(),
+      'runtime: files, processes, memory · gateway: network, secrets · watchdog: time',
+    ],
+    [
+      '`in_process`',
+      'JavaScript, TypeScript',
+      '**none**; needs a bundled skill or `--trust-remote-code`',
+      'a function call',
+      'nobody; a manifest with limits does not load',
+    ],
+  ]);
+}
+
+/** The four answers to "how should skills of strangers run", for Python, on what an operator and an author notice. */
+export function formatWays(): string {
+  const { start, crowd } = python();
+  return table([
+    ['', 'trust flag (no isolation)', '`subprocess`', '`wasm`', '`container`', 'Pyodide as it comes'],
+    ['walls', 'none', '1', '2', '1', 'none that was made to be one'],
+    ['a skill.py as it is', 'yes', 'yes', 'yes', 'yes', 'with a loader'],
+    ['native packages', 'all', 'all wheels', 'few wheels', 'all', 'those of its own distribution'],
+    [
+      'the machine needs',
+      'Python',
+      'bubblewrap, Python',
+      'npm alone',
+      'an OCI runtime or engine',
+      'npm alone',
+    ],
+    [
+      'first call of a program',
+      duration(pythonRow(PLAIN)?.median),
+      duration(pythonRow(COLD)?.median),
+      duration(start.firstCallMs),
+      containerCalls(),
+      duration(pythonRow(PYTHON_PEER_NAMES.pyodideCold)?.median),
+    ],
+    [
+      'fresh call after that',
+      'not fresh',
+      duration(pythonRow(POOL)?.median),
+      duration(pythonRow(IN_JAIL)?.median),
+      '',
+      duration(pythonRow(PYTHON_PEER_NAMES.pyodideSnapshot)?.median),
+    ],
+    [
+      'memory that waits',
+      'none',
+      mebibytes(jail().cellBytes),
+      mebibytes(crowd.cellBytes),
+      '',
+      mebibytes(pyodide().residentBytes),
+    ],
+    [
+      'on disk besides the skill',
+      'Python',
+      'Python',
+      mebibytes(start.engineBytes),
+      'the image',
+      mebibytes(pyodide().packageBytes),
+    ],
+  ]);
+}
+
+/** Pyodide as npm delivers it, in figures. */
+export function formatPyodide(): string {
+  const { version, packageBytes, residentBytes, worked } = pyodide();
+  const reached = Object.values(worked).filter(Boolean).length;
+  return table([
+    [`Pyodide ${version}`, ''],
+    ['a process per call', duration(pythonRow(PYTHON_PEER_NAMES.pyodideCold)?.median)],
+    ['loaded anew in a warm process', duration(pythonRow(PYTHON_PEER_NAMES.pyodideLoaded)?.median)],
+    ['restored from its own snapshot', duration(pythonRow(PYTHON_PEER_NAMES.pyodideSnapshot)?.median)],
+    ['the engine here, for the same call', duration(pythonRow(IN_JAIL)?.median)],
+    ['on disk', mebibytes(packageBytes)],
+    ['memory after loading', mebibytes(residentBytes)],
+    ['ways from Python to its host that were tried and open', `${reached} of ${Object.keys(worked).length}`],
+  ]);
+}
+
+function wasmCalls(): string {
+  const { rows } = wasm();
+  const found = [C, RUST, SOURCE, GO].map((language) => {
+    const row = rows.find(({ name }) => name === rowName(language, 'jail'));
+    return row && `${language.replace(/ \(.*/, '')} ${duration(row.median)}`;
+  });
+  return [...found, `Python ${duration(pythonRow(IN_JAIL)?.median)}`].filter(Boolean).join(', ');
+}
+
+function jailCalls(): string {
+  const rows = jail().jobs[0]?.rows ?? [];
+  const median = (wanted: string): string => duration(rows.find(({ name }) => name === wanted)?.median);
+  return `Python ${median(POOL)} from the pool, ${median(ZYGOTE)} forked, ${median(COLD)} cold`;
+}
+
+function containerCalls(): string {
+  const report = newestResultIfAny('container') as { rows: Row[] } | undefined;
+  return (
+    report?.rows.map(({ name, median }) => `${name} ${duration(median)}`).join(', ') ?? 'not measured yet'
+  );
+}
+
+function pythonRow(wanted: string): Row | undefined {
+  return python().jobs[0]?.rows.find(({ name }) => name === wanted);
+}
