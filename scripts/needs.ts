@@ -114,6 +114,7 @@ export const NEEDS: readonly Need[] = [
     suites: IMAGE_SUITES,
   },
   { name: 'runc', probe: ['runc', '--version'], debianPackage: 'runc', suites: IMAGE_SUITES },
+  { name: 'docker', probe: ['dockerd', '--version'], debianPackage: 'docker.io', suites: IMAGE_SUITES },
   {
     name: 'Chromium',
     probe: ['chromium', '--version'],

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { makeImage } from '../../../src/build/container/make-image.ts';
+import { engineName } from '../../../src/cell/container/images/archive.ts';
+import { dockerEngine } from '../../../src/cell/container/images/docker.ts';
+import type { ImageEngine } from '../../../src/cell/container/images/engine.ts';
+import { importFrom } from '../../../src/cell/container/images/fetch.ts';
+import { createImageStore, type LocalImages } from '../../../src/cell/container/images/store.ts';
+import { removeUnpacked } from '../../../src/cell/container/images/unpack.ts';
+import { seedImages, sharedBaseImage } from '../../cell/container-images/base-image.ts';
+import { failureOf, listing } from '../../cell/container-images/helpers.ts';
+
+/** A service of this test alone, without any network. */
+let folder: string;
+let service: ChildProcess;
+let engine: ImageEngine;
+let images: LocalImages;
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-docker-')));
+  const [socket, home] = [join(folder, 'docker.sock'), join(folder, 'home')];
+  const places = ['data-root', 'exec-root', 'pidfile'].map((name) => `--${name}=${join(folder, name)}`);
+  const quiet = ['--iptables=false', '--ip6tables=false', '--bridge=none', '--log-level=fatal'];
+  service = spawn('dockerd', [`--host=unix://${socket}`, ...places, ...quiet], { stdio: 'ignore' });
+  vi.stubEnv('DOCKER_HOST', `unix://${socket}`);
+  await seedImages(home);
+  images = createImageStore({ home });
+  for (let tries = 0; !existsSync(socket) && tries < 300; tries += 1) await sleep(100);
+  engine = (await dockerEngine()) ?? expect.fail('docker does not answer');
+}, 180_000);
+
+afterAll(async () => {
+  const ended = new Promise((resolve) => service.once('exit', resolve));
+  service.kill('SIGTERM');
+  await ended;
+  vi.unstubAllEnvs();
+  await removeUnpacked(join(folder, 'home'));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('loads our archive under the id that we say, and gives back the same image', async () => {
+  const { digest } = await sharedBaseImage();
+  const image = images.describe((await images.find(digest)) ?? expect.fail(), 'base');
+  await engine.load(await image.archive());
+  expect(await engine.has(image.id)).toBe(true);
+  expect(await engine.has('localhost/nowhere:1')).toBe(false);
+  expect(await importFrom(images, engine, engineName(digest))).toBe(digest);
+});
+
+it('runs RUN without a network, and says what docker says when it fails', async () => {
+  vi.stubEnv('PATH', '/nowhere');
+  const build = (run: string): Promise<string> => {
+    const text = `FROM localhost/skillcell-python\nUSER 0\nRUN ${run}\nCOPY data/a.txt /a.txt\n`;
+    const contents = new Map([
+      ['docker/Dockerfile', Buffer.from(text)],
+      ['data/a.txt', Buffer.from('A')],
+    ]);
+    const job = { home: join(folder, 'home'), images, contents, network: false, onProgress: () => undefined };
+    return makeImage({ ...job, dockerfile: 'docker/Dockerfile' });
+  };
+  const image = (await images.find(await build('busybox ls /sys/class/net > /made'))) ?? expect.fail();
+  const lines = await listing(await images.tree(image));
+  expect(lines).toContain('made file 644 0:0 lo\n');
+  expect(lines).toContain('a.txt file 644 0:0 A');
+  const error = await failureOf(build('echo out of luck >&2; exit 3'));
+  expect(error).toMatchObject({ code: 'skill_unavailable', message: 'docker could not build the image' });
+  expect(error.detail['trace']).toContain('returned a non-zero code: 3');
+}, 60_000);
+
+it('notices an archive that is damaged on its way', async () => {
+  const { digest } = await sharedBaseImage();
+  const damaged: ImageEngine = {
+    ...engine,
+    save: async (reference, file) => {
+      await engine.save(reference, file);
+      const bytes = readFileSync(file);
+      const at = bytes.indexOf('busybox', bytes.length / 2);
+      bytes[at] = (bytes[at] ?? 0) ^ 1;
+      writeFileSync(file, bytes);
+    },
+  };
+  const error = await failureOf(importFrom(images, damaged, engineName(digest)));
+  expect(error).toMatchObject({
+    code: 'skill_unavailable',
+    message: expect.stringContaining('damaged') as string,
+  });
+});
