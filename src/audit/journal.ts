@@ -9,6 +9,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { startOf } from '../cell/process-start.ts';
 
 /** What has arrived in the log is cleared away when the file has become so large. */
 const COMPACT_BYTES = 256 * 1024;
@@ -98,17 +99,6 @@ function callIdOf(line: string): string | undefined {
 }
 
 function isOfLiving(owner: string): boolean {
-  const [pid, start] = owner.split('-').map(Number);
-  const found = startOf(pid ?? 0);
-  return found !== undefined && found === start;
-}
-
-/** When a process started; a pid alone may have become another's. Undefined when it is gone. */
-function startOf(pid: number): number | undefined {
-  try {
-    // The name stands in parentheses and may hold anything; the 20th field behind it is the start.
-    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19]);
-  } catch {
-    return undefined;
-  }
+  const [pid, start] = owner.split('-');
+  return startOf(Number(pid)) === start;
 }

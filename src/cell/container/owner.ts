@@ -4,7 +4,7 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { startOf } from '../process-start.ts';
 
 const NAME = /^skillcell-(\d+)-(\d+)-[0-9a-f]+$/;
 
@@ -34,15 +34,4 @@ export function ownerOf(name: string): Owner | undefined {
 export function isOrphan(name: string): boolean {
   const owner = ownerOf(name);
   return owner !== undefined && startOf(owner.pid) !== owner.started;
-}
-
-/** When a process began, in ticks since the machine did; undefined when it is gone. */
-export function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name is in parentheses and may itself hold spaces and parentheses.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  } catch {
-    return undefined;
-  }
 }

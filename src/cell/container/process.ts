@@ -11,8 +11,8 @@ import type { Cgroup } from '../jail/cgroup/cgroup.ts';
 import { Meter } from '../jail/meter.ts';
 import { identityInside, type PathIdentity } from '../jail/path-identity.ts';
 import { startWatchdog } from '../jail/watchdog.ts';
-import { launchFault } from './faults.ts';
-import { startOf } from './owner.ts';
+import { startOf } from '../process-start.ts';
+import { launchFault, lostEngine } from './faults.ts';
 
 /** How long an engine may take to start a container, or to notice that it is gone, before force is used. */
 const GRACE_MS = 3000;
@@ -30,6 +30,8 @@ export interface ContainerRun {
   cgroup(pid: number): Cgroup | undefined;
   /** Whether the kernel ended it for want of memory, where no group is left to tell. */
   wasOutOfMemory?(exit: ExitInfo): boolean;
+  /** What happened to the engine, if it went away before its container. */
+  readonly lost?: string | undefined;
   /** Ends it through the engine, or against it. */
   force(): void;
   /** Removes all that is left of it; called once, after its end. */
@@ -104,8 +106,10 @@ export class ContainerProcess implements CellProcess {
     return this.#known?.meter.read() ?? NOTHING_USED;
   }
 
-  fault(_exit: ExitInfo | undefined, logs: string): LaunchFault | undefined {
-    return launchFault(logs);
+  fault({ started, logs }: { started: boolean; logs: string }): LaunchFault | undefined {
+    const { lost } = this.#options.run;
+    if (lost !== undefined && this.#killReason === undefined) return lostEngine(lost);
+    return started ? undefined : launchFault(logs);
   }
 
   #force(): void {
@@ -151,6 +155,8 @@ export class ContainerProcess implements CellProcess {
   }
 
   #onExit(exit: ExitInfo): ExitInfo {
+    // Nobody else ends a container that has lost its engine.
+    if (this.#options.run.lost !== undefined) this.#killFirst();
     this.#hasExited = true;
     clearTimeout(this.#grace);
     this.#stopWatchdog();
