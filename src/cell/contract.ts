@@ -88,8 +88,8 @@ export interface CellProcess {
   kill(reason: KillReason): void;
   readonly killReason: KillReason | undefined;
   usage(): ProcessUsage;
-  /** Why it did not come up, where its wall can tell from how it ended and what was said. */
-  fault?(exit: ExitInfo | undefined, logs: string): LaunchFault | undefined;
+  /** Why it did not come up, or what befell whoever kept it, where its wall can tell. Logs are trusted before a start alone. */
+  fault?(state: { started: boolean; logs: string }): LaunchFault | undefined;
 }
 
 /** A cell that never came up, for a reason that has a fix. */
@@ -258,7 +258,7 @@ export interface CellReport {
   reply: GuestReply | undefined;
   exit: ExitInfo | undefined;
   killReason: KillReason | undefined;
-  /** Why the program inside never came up, where that is known. */
+  /** Why the program inside never came up or was lost, where that is known and no fault of the skill. */
   fault?: LaunchFault | undefined;
   denied: CapabilityEvent[];
   used: CapabilityEvent[];

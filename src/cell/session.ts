@@ -139,7 +139,7 @@ export class Session implements Cell {
       }),
       exit: this.#exit,
       killReason,
-      ...(this.#started ? {} : { fault: process.fault?.(this.#exit, this.#logs.text()) }),
+      fault: reply ? undefined : process.fault?.({ started: this.#started, logs: this.#logs.text() }),
       used: [...(gateway?.used ?? []), ...this.#used],
       denied: [...(gateway?.denied ?? []), ...this.#denied],
       logs: this.#logs.text(),

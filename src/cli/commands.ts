@@ -33,7 +33,7 @@ function addRun(program: Command, done: Done): void {
     .option('--params <json>', 'parameters as JSON (default: read from stdin)')
     .option('--params-file <file>', 'file with the parameters as JSON')
     .option('--json', 'print the whole outcome, not only the result')
-    .option('--explain', 'print the grant and who enforces it before running')
+    .option('--explain', 'print the grant and who enforces it before running, and every decision after it')
     .option('--keep-content', 'store parameters and result in the receipt, not only their digests')
     .addHelpText(
       'after',
@@ -114,6 +114,14 @@ function addAuthoring(program: Command, done: Done): void {
     .action(async (name: string, options: { lang: string; dir?: string }) => {
       const { init } = await import('./commands/init.ts');
       done(await init(name, options));
+    });
+  withPlanOptions(program.command('test').argument('<skill>'))
+    .description('run the cases of a skill (cases.json) in fresh cells and compare what they give')
+    .option('--json', 'print JSON: every case with its outcome')
+    .addHelpText('after', example('test text/word_stats'))
+    .action(async (skill: string, options: object) => {
+      const { test } = await import('./commands/test.ts');
+      done(await test(skill, options));
     });
   program
     .command('build')
@@ -201,7 +209,7 @@ function addChecks(program: Command, done: Done): void {
     .description('run the attack corpus against this machine and print what was stopped')
     .addOption(
       new Option('--mode <mode>', 'what to attack: cells of a mode, or the decisions in front of them')
-        .choices(['subprocess', 'wasm', 'trust'])
+        .choices(['subprocess', 'wasm', 'container', 'trust'])
         .default('subprocess'),
     )
     .option('--only <names>', 'only these attacks, separated by commas')

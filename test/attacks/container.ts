@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runAttacks, type AttackRow } from '../../attacks/runner/run-attacks.ts';
 import type { MakeName } from '../../src/cell/container/contract.ts';
-import { createRuntime, type PoolOptions } from '../../src/index.ts';
+import type { PoolOptions } from '../../src/cell/pool.ts';
+import { createRuntime } from '../../src/index.ts';
 import { seedImages } from '../cell/container-images/base-image.ts';
 
 const RUN_MS = 240_000;

@@ -41,6 +41,7 @@ export class ChildRun implements ContainerRun {
   readonly #options: ChildRunOptions;
   #hasEnded = false;
   #wasForced = false;
+  #lost: string | undefined;
 
   constructor(options: ChildRunOptions) {
     this.#options = options;
@@ -51,12 +52,23 @@ export class ChildRun implements ContainerRun {
         options.streams?.close();
         resolve(exit);
       };
-      child.once('exit', (code, signal) => end({ code, signal }));
-      child.once('error', () => end({ code: null, signal: null }));
+      child.once('exit', (code, signal) => {
+        // The end of a container is told as a code: a signal was meant for the engine, which then left all as it was.
+        if (signal !== null) this.#onLost(`${child.spawnfile} was ended by ${signal}`);
+        end({ code, signal });
+      });
+      child.once('error', (error) => {
+        this.#onLost(error.message);
+        end({ code: null, signal: null });
+      });
     });
     const { channel, logs } = this.#streams();
     this.channel = channel;
     this.logs = logs;
+  }
+
+  get lost(): string | undefined {
+    return this.#lost;
   }
 
   pid(): number | undefined {
@@ -86,6 +98,11 @@ export class ChildRun implements ContainerRun {
 
   cleanUp(): Promise<unknown> {
     return this.#options.cleanUp(this.#wasForced);
+  }
+
+  #onLost(what: string): void {
+    this.#lost = what;
+    this.#wasForced = true;
   }
 
   #streams(): Pick<ContainerRun, 'channel' | 'logs'> {

@@ -56,6 +56,15 @@ const CAUSES: readonly Cause[] = [
 
 const MOST_TOLD = 300;
 
+/** The engine went away in the middle of a call. */
+export function lostEngine(what: string): LaunchFault {
+  return {
+    code: 'skill_unavailable',
+    message: `The container engine went away during the call: ${what}`,
+    fix: 'See why it ended, start it again if it is a service, and repeat the call.',
+  };
+}
+
 /** Undefined when nothing was said that we know. */
 export function launchFault(logs: string): LaunchFault | undefined {
   const cause = CAUSES.find(({ said }) => said.test(logs));

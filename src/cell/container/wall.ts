@@ -8,6 +8,7 @@ import type { Bundle } from '../../load/bundle.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { CellProcess, LaunchSpec, Wall, WallProbe } from '../contract.ts';
 import { MAKES, type ContainerMake, type ContainerWallOptions, type MakeName } from './contract.ts';
+import { DockerWall } from './docker/wall.ts';
 import { OciWall } from './oci/wall.ts';
 import { PodmanWall } from './podman/wall.ts';
 import { unavailable } from './probe.ts';
@@ -83,9 +84,10 @@ export class ContainerWall implements Wall {
 }
 
 function openMake(make: MakeName, options: ContainerWallOptions & { home: string }): ContainerMake {
-  const { home, cellId, cgroups, podmanOptions } = options;
+  const { home, cellId, cgroups, podmanOptions, dockerSocket } = options;
   if (make === 'podman') return new PodmanWall({ home, cellId, podmanOptions });
-  return new OciWall({ home, runtime: make as 'crun', cellId, cgroups });
+  if (make === 'docker') return new DockerWall({ home, cellId, socket: dockerSocket });
+  return new OciWall({ home, runtime: make, cellId, cgroups });
 }
 
 function unknownMake(name: string): never {
