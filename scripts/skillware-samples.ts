@@ -5,18 +5,16 @@
  * @module
  */
 
-export interface Difference {
-  /** Dotted path into the result. */
-  path: string;
-  /** `ignore`: left out on both sides. `unordered`: a list compared without its order. */
-  how: 'ignore' | 'unordered';
-  reason: string;
-}
+/** Dotted paths into the result, with the reason why they may differ. */
+export type Differences = Readonly<Record<string, string>>;
 
 export interface SkillSamples {
   params: Record<string, unknown>[];
   env?: Record<string, string>;
-  allowed?: Difference[];
+  /** Left out on both sides. */
+  ignore?: Differences;
+  /** Lists that are compared without their order. */
+  unordered?: Differences;
   /** What the samples cover, where that is not everything. */
   remark?: string;
 }
@@ -56,7 +54,7 @@ export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
       { current_token_count: 1, max_allowed_tokens: 0 },
       { task_id: 'a', current_token_count: '1' },
     ],
-    allowed: [{ path: 'timestamp', how: 'ignore', reason: CLOCK }],
+    ignore: { timestamp: CLOCK },
     remark: 'every call starts anew: the turn cache of an instance never has a hit',
   },
   'security/prompt_injection_firewall': {
@@ -114,13 +112,7 @@ export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
       { user_prompt: 'zzz' },
       { run_evaluator: false },
     ],
-    allowed: [
-      {
-        path: 'retrieved_sections',
-        how: 'unordered',
-        reason: 'the skill makes it from a set, in random order',
-      },
-    ],
+    unordered: { retrieved_sections: 'the skill makes it from a set, in random order' },
     remark: 'without the optional evaluator, which needs the network',
   },
   'office/gmail_handler': {
@@ -133,7 +125,7 @@ export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
       { action: 'update_addressbook', dry_run: true, context: { a: [1, 2.5, null] } },
       { action: 'send_all' },
     ],
-    allowed: [{ path: 'fetched_at', how: 'ignore', reason: CLOCK }],
+    ignore: { fetched_at: CLOCK },
     remark: 'offline actions; mail needs the network',
   },
   'finance/uk_companies_house_handler': {
@@ -143,13 +135,13 @@ export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
       { action: 'get_officers' },
       { action: 'dissolve' },
     ],
-    allowed: [{ path: 'fetched_at', how: 'ignore', reason: CLOCK }],
+    ignore: { fetched_at: CLOCK },
     remark: 'offline actions; look-ups need the network',
   },
   'finance/wallet_screening': {
     env: { ETHERSCAN_API_KEY: 'invented' },
     params: [{ address: 'not an address' }, {}, { address: '0x00000000000000000000000000000000000000aa' }],
-    allowed: [{ path: 'metadata.screening_time', how: 'ignore', reason: CLOCK }],
+    ignore: { 'metadata.screening_time': CLOCK },
     remark: 'own data only; chain data needs the network',
   },
   'compliance/pii_masker': {
@@ -166,10 +158,7 @@ export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
       { target_url: 'no url', intended_action: 'read' },
       { target_url: 'https://example.com' },
     ],
-    allowed: [
-      { path: 'robots_assessment.reason', how: 'ignore', reason: DENIAL },
-      { path: 'evidence', how: 'ignore', reason: DENIAL },
-    ],
+    ignore: { 'robots_assessment.reason': DENIAL, evidence: DENIAL },
     remark: 'without pages to judge; fetching them needs the network',
   },
   'data_engineering/synthetic_generator': {
@@ -179,12 +168,6 @@ export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
     ],
     remark: 'error paths only: its model clients are in no requirement and need the network',
   },
-};
-
-/** Variables that bundles without samples require; invented, as nothing of them is called. */
-export const REQUIRED_ENV: Readonly<Record<string, string>> = {
-  AGENT_WALLET_PRIVATE_KEY: 'invented',
-  ANTHROPIC_API_KEY: 'invented',
 };
 
 /**
