@@ -22,7 +22,6 @@ const QUIETLY = [
   '--no-replaces',
   '--no-enhances',
 ];
-const MAX_ROUNDS = 16;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const SHOWN_CHARACTERS = 2000;
 
@@ -43,22 +42,32 @@ export function demandApt(): void {
 
 /** The given packages and what they need, sorted. */
 export function packageClosure(roots: readonly string[]): string[] {
-  const known = new Set<string>();
-  let wanted = [...roots];
-  for (let round = 0; wanted.length > 0 && round < MAX_ROUNDS; round += 1) {
-    for (const name of wanted) known.add(name);
-    wanted = dependenciesOf(wanted).filter((name) => !known.has(name));
+  const text = step(['apt-cache', 'depends', '--recurse', ...QUIETLY, ...roots], {
+    what: 'Debian packages could not be looked up',
+  });
+  const dependencies = parseDependencies(text);
+  const known = new Set(roots);
+  // What is added while it is walked through is walked through as well.
+  for (const name of known) {
+    for (const other of dependencies.get(name) ?? []) if (FOLLOWED.test(other)) known.add(other);
   }
   return [...known].sort();
 }
 
-function dependenciesOf(names: readonly string[]): string[] {
-  const text = step(['apt-cache', 'depends', ...QUIETLY, ...names], {
-    what: 'Debian packages could not be looked up',
-  });
-  // A bar in front means: or the next one. The next one is the one without.
-  const found = text.split('\n').map((line) => /^ {2}(?:Pre)?Depends: (\S+)$/.exec(line)?.[1] ?? '');
-  return [...new Set(found)].filter((name) => PACKAGE.test(name) && FOLLOWED.test(name));
+/** What each package needs: its name at the beginning of a line, and a line for each that it depends on. */
+export function parseDependencies(text: string): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  let current: string[] = [];
+  for (const line of text.split('\n')) {
+    if (PACKAGE.test(line)) {
+      current = [];
+      found.set(line, current);
+    }
+    // A bar in front means: or the next one. The next one is the one without.
+    const name = /^ {2}(?:Pre)?Depends: (\S+)$/.exec(line)?.[1] ?? '';
+    if (PACKAGE.test(name)) current.push(name);
+  }
+  return found;
 }
 
 /** Fetches packages into a folder and returns the files, sorted. */
