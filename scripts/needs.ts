@@ -61,7 +61,7 @@ export const NEEDS: readonly Need[] = [
     name: 'pip of the system Python',
     probe: ['/usr/bin/python3', '-m', 'pip', '--version'],
     debianPackage: 'python3-pip',
-    suites: ['test/load/requirements*', 'test/cell/**/requirements*'],
+    suites: ['test/load/requirements*', 'test/cell/**/requirements*', 'test/skills/**'],
   },
   { name: 'clang', probe: ['clang', '--version'], debianPackage: 'clang', suites: C_SUITES },
   {
