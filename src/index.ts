@@ -77,6 +77,8 @@ export { DEFAULT_POLICY, parsePolicy } from './policy/operator.ts';
 export type { OperatorPolicy } from './policy/operator.ts';
 export { formatCases, readCases, CASES_FILE } from './study/cases.ts';
 export type { SkillCase } from './study/cases.ts';
+export { runCases } from './study/run-cases.ts';
+export type { CaseRun, CasesOptions } from './study/run-cases.ts';
 export { answerOf, isSame, misfit } from './study/answers.ts';
 export type { Answer } from './study/answers.ts';
 export { studyFolder } from './study/study.ts';

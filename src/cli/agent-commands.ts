@@ -5,11 +5,14 @@
  */
 import { Option, type Command } from 'commander';
 import type { McpFlags } from './commands/mcp.ts';
+import type { ToolsFlags } from './commands/tools.ts';
 import { example, withPlanOptions, type Done } from './shared-options.ts';
 
 const CLIENTS = ['claude', 'cursor', 'vscode'];
+const FORMATS = ['openai', 'claude', 'gemini', 'deepseek', 'ollama', 'bedrock', 'mcp'];
 
 export function addAgents(program: Command, done: Done): void {
+  addTools(program, done);
   withPlanOptions(program.command('mcp'))
     .description(
       'offer the skills as tools to an agent (Model Context Protocol), on standard input and output',
@@ -33,6 +36,21 @@ export function addAgents(program: Command, done: Done): void {
     .action(async (options: McpFlags) => {
       const { mcp } = await import('./commands/mcp.ts');
       done(await mcp(options));
+    });
+}
+
+function addTools(program: Command, done: Done): void {
+  program
+    .command('tools')
+    .argument('[skills...]', 'folders of skills, or their ids')
+    .description('print skills as tools for the API of a model, from the schema of their parameters')
+    .addOption(new Option('--format <format>', 'whose API it is for').choices(FORMATS).makeOptionMandatory())
+    .option('--all', 'all known skills')
+    .option('--instructions', 'print what the skills tell the model, for the system text, instead')
+    .addHelpText('after', example('tools text/word_stats --format openai'))
+    .action(async (skills: string[], options: ToolsFlags) => {
+      const { tools } = await import('./commands/tools.ts');
+      done(await tools(skills, options));
     });
 }
 

@@ -3,11 +3,54 @@
  *
  * @module
  */
-import { formatDuration, formatSize, type ExecuteOptions, type Plan, type Runtime } from '../index.ts';
+import {
+  formatDuration,
+  formatSize,
+  printable,
+  type CapabilityEvent,
+  type ExecuteOptions,
+  type GuardAnswer,
+  type Outcome,
+  type Plan,
+  type Runtime,
+} from '../index.ts';
 import { table } from './output.ts';
 
 export async function explain(runtime: Runtime, ref: string, options: ExecuteOptions): Promise<string> {
-  return describePlan(await runtime.plan(await runtime.load(ref), options));
+  const skill = await runtime.load(ref);
+  const { summary } = await runtime.standing(skill);
+  return [`trust     ${summary}`, describePlan(await runtime.plan(skill, options))].join('\n');
+}
+
+/** Everything that was decided about a call, in the order of the stages. */
+export function decisions(outcome: Outcome, guard: GuardAnswer | undefined): string {
+  const { used, denied } = outcome.capabilities;
+  const rows = [
+    ...(guard ? [['guard', guard.decision, guard.reasons.join('; ')]] : []),
+    ...counted(used).map(([what, event]) => ['allowed', event.capability, what]),
+    ...counted(denied).map(([what, event]) => ['denied', event.capability, `${what} (${event.declared})`]),
+  ];
+  return ['decided', table(rows.map((row) => row.map(printable))).replaceAll(/^/gm, '  '), remark(outcome)]
+    .filter((line) => line.trim() !== '')
+    .join('\n');
+}
+
+/** Each act once, with how often it was done. */
+function counted(events: readonly CapabilityEvent[]): [string, CapabilityEvent][] {
+  const groups = Map.groupBy(events, ({ capability, asked }) => `${capability} ${asked}`);
+  return [...groups.values()].flatMap((group) => {
+    const [event] = group;
+    return event ? [[group.length > 1 ? `${event.asked} (${group.length} times)` : event.asked, event]] : [];
+  });
+}
+
+/** What nobody was asked about. */
+function remark({ execution, capabilities }: Outcome): string {
+  if (!execution) return '  nothing ran';
+  if (execution.wall === 'none') return '  nobody stands between: no act of this skill is decided on';
+  if (execution.mode !== 'wasm') return '  files are decided on by the kernel, which tells of denials alone';
+  const { used, denied } = capabilities;
+  return used.length + denied.length === 0 ? '  the skill asked for nothing' : '';
 }
 
 export function describePlan(plan: Plan): string {

@@ -33,6 +33,8 @@ export interface OpenOptions {
   /** False where nothing runs and nothing is granted: then no policy can stand in the way. */
   needsPolicy?: boolean;
   keepContent?: boolean;
+  /** Where values of declared variables come from, instead of the environment. */
+  env?: Record<string, string>;
 }
 
 export function openRuntime(options: OpenOptions = {}): Runtime {
@@ -41,6 +43,7 @@ export function openRuntime(options: OpenOptions = {}): Runtime {
     caller: 'cli',
     pool: { size: 0 },
     ...(policy ? { policy } : {}),
+    ...(options.env ? { env: options.env } : {}),
     ...personAtTerminal(),
     audit: { keepContent: options.keepContent ?? false },
     ...(process.stderr.isTTY ? { onProgress: (text) => void process.stderr.write(`${text}\n`) } : {}),

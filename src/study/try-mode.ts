@@ -127,7 +127,11 @@ async function timeCalls(trial: Trial, study: ModeStudy): Promise<void> {
 }
 
 /** What is required and has no value gets an invented one: nothing of the host's own is ever there. */
-function fillEnv(env: Record<string, string>, skill: Skill, given: Record<string, string> | undefined): void {
+export function fillEnv(
+  env: Record<string, string>,
+  skill: Skill,
+  given: Record<string, string> | undefined,
+): void {
   for (const name of Object.keys(env)) delete env[name];
   for (const [name, rule] of Object.entries(skill.bundle.manifest.env))
     if (rule.required) env[name] = 'invented-value-of-a-study';

@@ -32,6 +32,8 @@ const COMMANDS = [
   ['doctor'],
   ['attack'],
   ['bench'],
+  ['tools'],
+  ['test'],
 ];
 
 describe('--help', () => {

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { EXIT_CODES, type Outcome } from '../../index.ts';
-import { explain } from '../explain.ts';
+import { EXIT_CODES, type ExecuteOptions, type Outcome, type Runtime } from '../../index.ts';
+import { decisions, explain } from '../explain.ts';
 import { interruption } from '../interruption.ts';
+import { LiveStatus } from '../live-status.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { readParams, type ParamFlags } from '../params.ts';
 import { paint, printError, printLogs, printNote, printResult, printWarning } from '../output.ts';
@@ -21,9 +22,22 @@ export async function run(ref: string, flags: RunFlags): Promise<number> {
   await using runtime = openRuntime(flags);
   const options = executeOptions(flags);
   if (flags.explain) printNote(await explain(runtime, ref, options));
-  const outcome = await runtime.execute(ref, params, { ...options, signal: interruption(), reject: false });
+  const outcome = await callOnTerminal(runtime, { ref, params, options });
   printOutcome(outcome, flags);
+  if (flags.explain) printNote(decisions(outcome, runtime.audit.show(outcome.call_id)?.receipt.decision));
   return outcome.ok ? 0 : EXIT_CODES[outcome.error.code];
+}
+
+interface Asked {
+  ref: string;
+  params: unknown;
+  options: ExecuteOptions;
+}
+
+async function callOnTerminal(runtime: Runtime, { ref, params, options }: Asked): Promise<Outcome> {
+  using status = new LiveStatus();
+  const { hear: onEvent } = status;
+  return await runtime.execute(ref, params, { ...options, signal: interruption(), onEvent, reject: false });
 }
 
 function printOutcome(outcome: Outcome, flags: RunFlags): void {

@@ -1,0 +1,37 @@
+/**
+ * `skillcell test`
+ *
+ * @module
+ */
+import { runCases, type CaseRun } from '../../index.ts';
+import { interruption } from '../interruption.ts';
+import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
+import { paint, printLine, printLogs, printResult } from '../output.ts';
+
+export async function test(ref: string, flags: PlanFlags & { json?: boolean }): Promise<number> {
+  const env: Record<string, string> = {};
+  await using runtime = openRuntime({ ...flags, env });
+  const skill = await runtime.load(ref);
+  const options = { ...executeOptions(flags), caller: 'test', signal: interruption() };
+  const runs: CaseRun[] = [];
+  for await (const run of runCases(skill, { runtime, env, options })) {
+    runs.push(run);
+    if (!flags.json) printRun(run);
+  }
+  const failed = runs.filter(({ misfit }) => misfit !== undefined).length;
+  if (flags.json) printResult(runs.map(asJson));
+  else printLine(`${runs.length - failed} of ${runs.length} cases of ${skill.bundle.manifest.name} fit`);
+  return failed === 0 ? 0 : 1;
+}
+
+function printRun({ name, misfit, outcome }: CaseRun): void {
+  const { execution, usage } = outcome;
+  const where = execution ? `${execution.mode}, ${usage.wall_ms.toFixed(1)} ms` : 'nothing ran';
+  const mark = misfit === undefined ? paint('green', 'fits ') : paint('red', 'fails');
+  printLine(`${mark} ${name} (${where})${misfit === undefined ? '' : `\n      ${misfit}`}`);
+  if (misfit !== undefined) printLogs(outcome.logs);
+}
+
+function asJson({ name, misfit, outcome }: CaseRun): object {
+  return { name, fits: misfit === undefined, ...(misfit === undefined ? {} : { misfit }), outcome };
+}

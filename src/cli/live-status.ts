@@ -1,0 +1,40 @@
+/**
+ * One line on a terminal while a call takes its time: where it runs, and for how long it has.
+ *
+ * @module
+ */
+import type { CallEvent } from '../index.ts';
+import { paint } from './output.ts';
+
+/** Shorter calls need no line: it would only flicker. */
+const AFTER_MS = 500;
+const ERASE_LINE = '\r\u001b[2K';
+
+/** Give it the events of the call, and dispose of it at the end; without a terminal it does nothing. */
+export class LiveStatus implements Disposable {
+  readonly #began = performance.now();
+  readonly #timer: NodeJS.Timeout | undefined;
+  #where = 'preparing';
+  #isShown = false;
+
+  constructor() {
+    if (process.stderr.isTTY) this.#timer = setInterval(() => this.#show(), AFTER_MS).unref();
+  }
+
+  readonly hear = (event: CallEvent): void => {
+    if (event.type !== 'started') return;
+    const { mode, wall, engine } = event.execution;
+    this.#where = `${mode} · ${wall} · ${engine}`;
+  };
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    if (this.#isShown) process.stderr.write(ERASE_LINE);
+  }
+
+  #show(): void {
+    const seconds = ((performance.now() - this.#began) / 1000).toFixed(1);
+    process.stderr.write(`${ERASE_LINE}${paint('dim', `${this.#where} · ${seconds} s`)}`);
+    this.#isShown = true;
+  }
+}
