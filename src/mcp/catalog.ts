@@ -37,7 +37,11 @@ export class Catalog {
   }
 
   entries(): Promise<Entries> {
-    this.#entries ??= this.#load();
+    this.#entries ??= this.#load().catch((error: unknown) => {
+      // The next who asks tries again.
+      this.#entries = undefined;
+      throw error;
+    });
     return this.#entries;
   }
 

@@ -20,6 +20,7 @@ import { Progress } from './progress.ts';
 import { toToolResult } from './result.ts';
 import { CALL_TOOL, search, SEARCH_TOOL, standIns, wantedCall } from './search.ts';
 import { skillDocuments } from './skill-documents.ts';
+import { traceOf } from './trace.ts';
 import { watchFolders } from './watch.ts';
 
 /** Clients warn or cut at about this many tools, and models choose worse. */
@@ -52,6 +53,7 @@ export class SkillServer implements AsyncDisposable {
   readonly #listeners = new Set<() => void>();
   readonly #documents: SkillsExtension;
   readonly #stopWatching: () => void;
+  #refreshed: Promise<void> = Promise.resolve();
 
   constructor(options: SkillServerOptions) {
     const { runtime } = options;
@@ -61,7 +63,12 @@ export class SkillServer implements AsyncDisposable {
       source: skillDocuments(() => this.#catalog.entries()),
       onWarning: ({ path, message }) => this.#note(`${path}: ${message}`),
     });
-    this.#stopWatching = watchFolders(runtime.registries, () => void this.#refresh());
+    this.#stopWatching = watchFolders(runtime.registries, () => {
+      // One after the other: what was read first must not overwrite what was read last.
+      this.#refreshed = this.#refreshed
+        .then(() => this.#refresh())
+        .catch((error: unknown) => this.#note(`The skills could not be read again: ${String(error)}`));
+    });
   }
 
   /** One for each connection, or for each request where a connection has none. */
@@ -91,7 +98,7 @@ export class SkillServer implements AsyncDisposable {
   async close(): Promise<void> {
     this.#stopWatching();
     this.#closing.abort();
-    await Promise.allSettled(this.#calls);
+    await Promise.allSettled([...this.#calls, this.#refreshed]);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -133,6 +140,7 @@ export class SkillServer implements AsyncDisposable {
     using progress = new Progress(ctx, skill.bundle.manifest.limits.timeout);
     const outcome = await this.#options.runtime.execute(skill, params, {
       ...this.#options.execute,
+      ...traceOf(ctx),
       caller: callerOf(ctx, mcp),
       onEvent: (event) => {
         if (event.type === 'started') progress.tell(`running as ${event.execution.mode}`);

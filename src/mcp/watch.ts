@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { existsSync, watch, type FSWatcher } from 'node:fs';
+import { statSync, watch, type FSWatcher } from 'node:fs';
 import { dirname } from 'node:path';
 
 const QUIET_MS = 300;
@@ -29,21 +29,32 @@ function watchFolder(folder: string, changed: () => void): () => void {
   const start = (): void => {
     watcher?.close();
     const watched = nearestExisting(folder);
-    watcher = tryWatch(watched, watched === folder);
+    watcher = tryWatch(watched.path, watched.path === folder);
     watcher
       ?.on('error', () => undefined)
       .on('change', () => {
-        const hasMoved = nearestExisting(folder) !== watched;
-        if (hasMoved) start();
-        if (hasMoved || watched === folder) changed();
+        const isAnother = nearestExisting(folder).identity !== watched.identity;
+        if (isAnother) start();
+        if (isAnother || watched.path === folder) changed();
       });
   };
   start();
   return () => watcher?.close();
 }
 
-function nearestExisting(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : nearestExisting(dirname(folder));
+interface Existing {
+  path: string;
+  /** A folder that was moved away and made anew is another, which the watcher of the first does not see. */
+  identity: string;
+}
+
+function nearestExisting(path: string): Existing {
+  try {
+    const { dev, ino } = statSync(path);
+    return { path, identity: `${path} ${dev}:${ino}` };
+  } catch {
+    return dirname(path) === path ? { path, identity: path } : nearestExisting(dirname(path));
+  }
 }
 
 /** A folder that cannot be watched is only read when the server starts. */
