@@ -31,6 +31,8 @@ const NATIVE_SUITES = [
   'test/readme/**',
   'test/http/**',
   'test/web/**',
+  'test/skills/**',
+  'test/study/**',
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];

@@ -1,0 +1,58 @@
+/**
+ * What a release does with the bundled skills: signs all that are locked, so that an operator can demand it.
+ */
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signSkills } from '../../scripts/sign-skills.ts';
+import { createRuntime, makeKeyPair, parsePolicy } from '../../src/index.ts';
+import { openFolder, removeFolder } from '../write-skill.ts';
+import { bundled } from './copy-skill.ts';
+
+const folder = openFolder();
+const { privateKey, publicKey } = makeKeyPair();
+const SIGNED = ['util/unit_convert', 'text/word_stats_c'];
+
+beforeAll(async () => {
+  process.env['SKILLCELL_HOME'] = join(folder, 'home');
+  for (const name of [...SIGNED, 'text/word_stats_go'])
+    cpSync(bundled(name), join(folder, 'release', name), { recursive: true });
+  writeFileSync(join(folder, 'key.pem'), privateKey, { mode: 0o600 });
+  expect(await signSkills(join(folder, 'release'), join(folder, 'key.pem'))).toBe(0);
+});
+
+afterAll(() => {
+  delete process.env['SKILLCELL_HOME'];
+  removeFolder(folder);
+});
+
+const policyFor = (key: string): ReturnType<typeof parsePolicy> =>
+  parsePolicy(
+    `skills: [{ match: "*", decision: allow, require_signature: true }]\npublishers: [{ name: release, key: "${key}" }]`,
+    { file: 'policy.yaml' },
+  );
+
+test('signs what is locked, and nothing that is not', () => {
+  for (const name of SIGNED) expect(existsSync(join(folder, 'release', name, 'skill.sig'))).toBe(true);
+  expect(existsSync(join(folder, 'release', 'text/word_stats_go', 'skill.sig'))).toBe(false);
+  expect(existsSync(bundled('util/unit_convert/skill.sig'))).toBe(false);
+});
+
+test('lets an operator run signed skills alone', async () => {
+  const home = join(folder, 'home');
+  const params = { value: 1, from: 'km', to: 'm' };
+  const signed = join(folder, 'release', 'util/unit_convert');
+  await using runtime = createRuntime({ home, audit: false, policy: policyFor(publicKey) });
+  expect((await runtime.execute(signed, params)).result).toMatchObject({ value: 1000 });
+  await expect(runtime.execute(bundled('util/unit_convert'), params)).rejects.toMatchObject({
+    code: 'signature_invalid',
+  });
+  await using other = createRuntime({ home, audit: false, policy: policyFor(makeKeyPair().publicKey) });
+  await expect(other.execute(signed, params)).rejects.toMatchObject({ code: 'signature_invalid' });
+});
+
+test('has no private key in what is signed', () => {
+  const text = readFileSync(join(folder, 'release', 'util/unit_convert', 'skill.sig'), 'utf8');
+  expect(text).toContain(publicKey);
+  expect(text).not.toContain('PRIVATE');
+});
