@@ -13,6 +13,7 @@ import type {
   Manifest,
   NetworkRule,
 } from '../manifest/manifest.ts';
+import type { Bundle } from './bundle.ts';
 import { formatDuration, formatSize } from '../manifest/units.ts';
 
 /** The canonical capability set. Empty for a manifest that asks for nothing. */
@@ -28,6 +29,12 @@ export function capabilitySet(manifest: Manifest): string[] {
     ...(syscalls === 'default' ? [] : [describeSyscalls(syscalls)]),
   ];
   return [...new Set(lines)].sort();
+}
+
+/** What people approve: the set, and the very image that the lock pins, which is no file of the bundle. */
+export function approvedSet({ manifest, image }: Pick<Bundle, 'manifest' | 'image'>): string[] {
+  const lines = capabilitySet(manifest);
+  return image === undefined ? lines : [...lines, `container digest ${image}`].sort();
 }
 
 /** What changed between two sets, one line each: `+ network …` was added, `- …` is gone. */

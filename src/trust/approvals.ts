@@ -9,7 +9,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Bundle } from '../load/bundle.ts';
-import { capabilitySet, diffCapabilities } from '../load/capability-set.ts';
+import { approvedSet, diffCapabilities } from '../load/capability-set.ts';
 
 export interface Approval {
   skill: string;
@@ -43,7 +43,7 @@ export class Approvals {
 
   /** Whether exactly this bundle, with exactly these capabilities, was approved. */
   stateOf(bundle: Bundle): ApprovalState {
-    const capabilities = capabilitySet(bundle.manifest);
+    const capabilities = approvedSet(bundle);
     const approval = this.#read(fileFor(bundle.digest, capabilities));
     if (approval?.digest === bundle.digest && isEqual(approval.capabilities, capabilities))
       return { kind: 'approved', approval };
@@ -54,7 +54,7 @@ export class Approvals {
 
   add(bundle: Bundle, by: string): Approval {
     const { manifest, digest } = bundle;
-    const capabilities = capabilitySet(manifest);
+    const capabilities = approvedSet(bundle);
     const at = new Date().toISOString();
     const approval: Approval = { skill: manifest.name, digest, capabilities, by, at };
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });

@@ -86,9 +86,9 @@ function aboutProcesses({ limits }: Manifest): Sentence[] {
 
 function aboutContainer({ container }: Manifest): Sentence[] {
   const source = container?.image ?? container?.dockerfile;
-  return source === undefined
-    ? []
-    : [{ risk: 'medium', text: `It brings a userland of its own: ${quote(source)}.` }];
+  if (source === undefined) return [];
+  const built = container?.buildNetwork ? ' Building it uses the network.' : '';
+  return [{ risk: 'medium', text: `It brings a userland of its own: ${quote(source)}.${built}` }];
 }
 
 function aboutLimits({ limits }: Manifest): Sentence {

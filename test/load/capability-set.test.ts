@@ -31,10 +31,12 @@ describe('capabilitySet', () => {
         syscalls: 'strict',
       },
       limits: { timeout: 30_000, cpu: 1500, memory: 256 * MiB, processes: 16 },
-      container: { image: 'localhost/skill:1' },
+      container: { dockerfile: 'Dockerfile', buildNetwork: true, user: '1000:1000' },
     });
     expect(capabilitySet(manifest)).toEqual([
-      'container image localhost/skill:1',
+      'container build_network',
+      'container dockerfile Dockerfile',
+      'container user 1000:1000',
       'env API_KEY (secret) for a.io,b.io',
       'env REGION',
       'execution in_process',

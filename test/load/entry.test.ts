@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findEntry } from '../../src/load/entry.ts';
+import { findEntry, requireDockerfile } from '../../src/load/entry.ts';
 import { errorOf } from './helpers.ts';
 
 const files = (...paths: string[]): Record<string, string> =>
@@ -28,6 +28,20 @@ test.each([
   const error = errorOf(() => findEntry({ entry }, files('skill.py', 'src/main.py')));
   expect(error.code).toBe('manifest_invalid');
   expect(error.detail['field']).toBe('entry');
+});
+
+test('the program of an image needs no file of the bundle', () => {
+  expect(findEntry({ container: { image: 'localhost/a' } }, files('manifest.yaml'))).toBe('');
+  expect(findEntry({ container: { dockerfile: 'docker/a' } }, files('docker/a'))).toBe('docker/a');
+  expect(findEntry({ container: { image: 'localhost/a' } }, files('skill.py'))).toBe('skill.py');
+});
+
+test('a dockerfile that is no file of the bundle is refused', () => {
+  expect(() => requireDockerfile({ container: { dockerfile: 'a' } }, files('a'))).not.toThrow();
+  for (const dockerfile of ['b', 'constructor']) {
+    const error = errorOf(() => requireDockerfile({ container: { dockerfile } }, files('a')));
+    expect(error).toMatchObject({ code: 'manifest_invalid', detail: { field: 'container.dockerfile' } });
+  }
 });
 
 test('a bundle without any entry says what was looked for', () => {

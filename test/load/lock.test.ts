@@ -51,6 +51,17 @@ describe('skill.lock', () => {
     );
   });
 
+  test('pins the digest of an image, and nothing that is none', () => {
+    const image = `sha256:${sha256('image')}`;
+    const lock = { ...lockOf(FILES), image };
+    expect(parseLock(formatLock(lock))).toEqual(lock);
+    for (const bad of ['latest', '', `sha512:${sha256('')}`, `${image}0`]) {
+      const error = errorOf(() => parseLock(formatLock({ ...lock, image: bad })));
+      expect(error.code).toBe('manifest_invalid');
+      expect(error.message).toContain('image');
+    }
+  });
+
   test('records findings of any length and text, and can still be read', () => {
     const odd = { value: `\n\u0000${'x'.repeat(100_000)}`, at: 'skill.py:1' };
     const inspection = { modules: [odd], interfaces: [], env: [odd], hosts: [odd], unparsed: [] };

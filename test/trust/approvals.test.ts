@@ -43,6 +43,17 @@ describe('an approval', () => {
     expect(new Approvals(home).stateOf(bundle()).kind).toBe('approved');
   });
 
+  it('ends when the lock pins another image', () => {
+    const [first, second] = ['1', '2'].map((letter) => ({ ...bundle(), image: digest(letter) }));
+    approvals.add(first ?? bundle(), 'alice');
+    expect(approvals.stateOf(first ?? bundle()).kind).toBe('approved');
+    expect(approvals.stateOf(second ?? bundle())).toMatchObject({
+      kind: 'changed',
+      diff: [`+ container digest ${digest('2')}`, `- container digest ${digest('1')}`],
+    });
+    expect(approvals.stateOf(bundle()).kind).toBe('changed');
+  });
+
   it('ends with any change of the files', () => {
     approvals.add(bundle(), 'alice');
     expect(approvals.stateOf(bundle({}, 'b'))).toMatchObject({ kind: 'changed', diff: [] });

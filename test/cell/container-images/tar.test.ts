@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { emptyFolder, FileTree } from '../../../src/cell/container/images/file-tree.ts';
 import { applyLayer, writeLayer } from '../../../src/cell/container/images/layers.ts';

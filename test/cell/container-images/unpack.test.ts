@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IMAGE_LIMITS } from '../../../src/cell/container/images/limits.ts';
 import { createImageStore } from '../../../src/cell/container/images/store.ts';

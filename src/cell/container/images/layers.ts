@@ -5,7 +5,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { quote } from '../../../manifest/quote.ts';
-import { contentSize, type Content, emptyFolder, FileTree, type TreeNode } from './file-tree.ts';
+import { contentSize, type Content, emptyFolder, type FileTree, type TreeNode } from './file-tree.ts';
 import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
 import { imageRefused } from './problems.ts';
 import { readTar, tooMany, type TarEntry } from './tar-reader.ts';
