@@ -144,7 +144,7 @@ describe('a shutdown', () => {
     const quick = other.execute('test/talks', { quick: true });
     await expect.poll(() => live.all.length).toBe(2);
     const closed = other.running.close();
-    expect((await (await quick).json()) as unknown).toMatchObject({ ok: true, result: 'done' });
+    expect(await (await quick).json()).toMatchObject({ ok: true, result: 'done' });
     await sleep(10);
     expect(other.running.service.isClosing).toBe(true);
     expect(() => other.running.service.dispatcher.enter({ tenant: 'a', skill: 'b' })).toThrow(

@@ -35,6 +35,8 @@ export async function serve(flags: ServeFlags): Promise<number> {
   // Nobody is asked here: what comes in over HTTP is no person at a terminal.
   await using runtime = createRuntime({
     caller: 'http',
+    // Who may run is for the dispatcher to say: it knows whose turn it is, the pool takes them as they come.
+    pool: { maxConcurrent: Number.POSITIVE_INFINITY },
     ...(policy ? { policy } : {}),
     audit: { keepContent: flags.keepContent ?? false, noteBegun: true },
   });

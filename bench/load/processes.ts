@@ -1,0 +1,47 @@
+/**
+ * The processes below a service, told apart by pid and start: a pid alone may become another's.
+ *
+ * @module
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface Seen {
+  pid: number;
+  start: string;
+}
+
+/** Everything that it has started and that still runs. */
+export function descendantsOf(root: number): Seen[] {
+  const all = readdirSync('/proc').map(Number).filter(Number.isInteger).flatMap(statOf);
+  const found = new Set([root]);
+  for (const above of found) for (const { pid, parent } of all) if (parent === above) found.add(pid);
+  return all.filter(({ pid }) => found.has(pid) && pid !== root).map(({ pid, start }) => ({ pid, start }));
+}
+
+export function isAlive({ pid, start }: Seen): boolean {
+  return statOf(pid).some((found) => found.start === start && found.state !== 'Z');
+}
+
+/** Resident memory in MiB; 0 when it is gone. */
+export function memoryOf(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+interface Stat extends Seen {
+  parent: number;
+  state: string;
+}
+
+function statOf(pid: number): Stat[] {
+  try {
+    // The name stands in parentheses and may hold anything.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return [{ pid, state: fields[0] ?? '', parent: Number(fields[1]), start: fields[19] ?? '' }];
+  } catch {
+    return [];
+  }
+}

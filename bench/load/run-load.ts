@@ -1,0 +1,163 @@
+/**
+ * The load and its faults, phase by phase: the fast skill alone, everything at once, cells killed, the service killed.
+ *
+ * @module
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readMachine, type MachineFacts } from '../runner/machine.ts';
+import { quantile } from '../runner/statistics.ts';
+import { acceptedCalls, runClients, type Tally } from './clients.ts';
+import { isChainIntact, Served, writeAccess } from './served.ts';
+import { KINDS, writeSkills, type Kind } from './skills.ts';
+
+export interface LoadSettings {
+  clients: number;
+  seconds: number;
+}
+
+export interface KindReport {
+  name: string;
+  calls: number;
+  p50: number;
+  p99: number;
+}
+
+export interface LoadReport {
+  machine: MachineFacts;
+  settings: LoadSettings;
+  alone: KindReport[];
+  mixed: KindReport[];
+  refused: number;
+  wrong: string[];
+  lost: string[];
+  leaked: number;
+  /** Resident memory of the service in MiB: after a third of the load, and over its last quarter. */
+  memory: { early: number; late: number };
+  cellsKilled: { kills: number; right: number; wrong: string[]; lost: string[] };
+  serviceKilled: { accepted: number; withReceipt: number; interrupted: number; leaked: number };
+  isChainIntact: boolean;
+}
+
+/** Each phase of faults lasts so long. */
+const FAULT_SHARE = 0.25;
+const KILL_EVERY_MS = 250;
+
+export async function runLoad(settings: LoadSettings): Promise<LoadReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'skillcell-load-'));
+  try {
+    writeSkills(folder);
+    const machine = await readMachine(join(folder, 'probe'), 'python');
+    const token = writeAccess({ folder, clients: settings.clients });
+    const underLoad = await load(folder, token, settings);
+    const serviceKilled = await killService(folder, token, settings);
+    return { machine, settings, ...underLoad, serviceKilled, isChainIntact: isChainIntact(folder) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type UnderLoad = Omit<LoadReport, 'machine' | 'settings' | 'serviceKilled' | 'isChainIntact'>;
+
+async function load(folder: string, token: string, { clients, seconds }: LoadSettings): Promise<UnderLoad> {
+  const served = await Served.start({ folder, clients });
+  const target = { url: served.url, token };
+  const everybody = clientsOf(clients);
+  const fastOnes = everybody.filter(({ name }) => name === 'fast');
+  // Every skill has been read and every kind has been called before anything is measured.
+  await fetch(`${target.url}/v1/skills`, { headers: { authorization: `Bearer ${token}` } });
+  await runClients({ target, clients: KINDS, seconds: 2 });
+  const alone = await runClients({ target, clients: fastOnes, seconds: Math.max(2, seconds / 4) });
+  const memoryFrom = served.memory.length;
+  const mixed = await runClients({ target, clients: everybody, seconds });
+  const memory = served.memory.slice(memoryFrom);
+  const cellsKilled = await killCells(served, token, { clients, seconds });
+  const left = await served.stop();
+  return {
+    alone: reportOf(alone),
+    mixed: reportOf(mixed),
+    refused: mixed.refused,
+    wrong: [...alone.wrong, ...mixed.wrong],
+    lost: [...alone.lost, ...mixed.lost],
+    leaked: left.length,
+    memory: {
+      early: quantile(memory.slice(Math.floor(memory.length / 3), Math.floor(memory.length / 2) + 1), 0.5),
+      late: quantile(memory.slice(-Math.ceil(memory.length / 4)), 0.5),
+    },
+    cellsKilled,
+  };
+}
+
+/** A killed cell is a failed call: never a wrong result, and never no answer. */
+async function killCells(
+  served: Served,
+  token: string,
+  { clients, seconds }: LoadSettings,
+): Promise<LoadReport['cellsKilled']> {
+  let kills = 0;
+  const killing = setInterval(() => {
+    const pid = served.someCell();
+    if (pid === undefined) return;
+    kills++;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }, KILL_EVERY_MS);
+  const tally = await runClients({
+    target: { url: served.url, token },
+    clients: clientsOf(clients),
+    seconds: Math.max(2, seconds * FAULT_SHARE),
+    alsoRight: ({ body }) =>
+      body.ok === false && body.call_id !== undefined && body.error?.code !== undefined,
+  });
+  clearInterval(killing);
+  return { kills, right: tally.right, wrong: tally.wrong, lost: tally.lost };
+}
+
+/** Every call that the service said it had accepted has a receipt when it is back. */
+async function killService(
+  folder: string,
+  token: string,
+  { clients, seconds }: LoadSettings,
+): Promise<LoadReport['serviceKilled']> {
+  const served = await Served.start({ folder, clients });
+  const calling = acceptedCalls({ url: served.url, token }, clientsOf(clients));
+  await sleep(Math.max(2, seconds * FAULT_SHARE) * 1000);
+  const left = await served.kill();
+  const accepted = await calling;
+  const again = await Served.start({ folder, clients });
+  const codes = await Promise.all(accepted.map((id) => codeOf(again.url, token, id)));
+  await again.stop();
+  return {
+    accepted: accepted.length,
+    withReceipt: codes.filter((code) => code !== undefined).length,
+    interrupted: codes.filter((code) => code === 'internal').length,
+    leaked: left.length,
+  };
+}
+
+async function codeOf(url: string, token: string, id: string): Promise<string | undefined> {
+  const response = await fetch(`${url}/v1/receipts/${id}`, { headers: { authorization: `Bearer ${token}` } });
+  const { receipt } = (await response.json()) as { receipt?: { code: string } };
+  return receipt?.code;
+}
+
+/** The kinds in their shares, one entry for each client. */
+function clientsOf(count: number): Kind[] {
+  return KINDS.flatMap((kind) =>
+    Array.from({ length: Math.max(1, Math.round(count * kind.share)) }, () => kind),
+  );
+}
+
+function reportOf({ times }: Tally): KindReport[] {
+  return Object.entries(times).map(([name, taken]) => ({
+    name,
+    calls: taken.length,
+    p50: quantile(taken, 0.5),
+    p99: quantile(taken, 0.99),
+  }));
+}

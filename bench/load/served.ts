@@ -1,0 +1,111 @@
+/**
+ * The service under load: the real command in a process of its own, and everything that it ever started.
+ *
+ * @module
+ */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeToken } from '../../src/http/access-file.ts';
+import { packageRoot } from '../../src/index.ts';
+import { descendantsOf, isAlive, memoryOf, type Seen } from './processes.ts';
+import { KINDS } from './skills.ts';
+
+const COMMAND = join(packageRoot(), 'bin/skillcell.js');
+const LOOK_MS = 500;
+/** More than all that is not fast takes together. */
+const CONCURRENT = 16;
+
+export interface ServedOptions {
+  folder: string;
+  clients: number;
+}
+
+/** Writes an access file with room for every client to wait, and returns the token. */
+export function writeAccess({ folder, clients }: ServedOptions): string {
+  const { entry, secret } = makeToken({ name: 'load', tenant: 'load', scopes: ['admin'] });
+  const skills = Object.fromEntries(
+    KINDS.map(({ name, concurrent }) => [`load/${name}`, { concurrent, queue: clients }]),
+  );
+  const room = { concurrent: CONCURRENT, queue: clients };
+  const rules = { version: 1, tokens: [entry], limits: room, tenants: { load: room }, skills };
+  writeFileSync(join(folder, 'access.json'), JSON.stringify(rules), { mode: 0o600 });
+  return secret;
+}
+
+export class Served {
+  readonly url: string;
+  readonly pid: number;
+  readonly memory: number[] = [];
+  readonly #child: ChildProcess;
+  readonly #started = new Map<number, Seen>();
+  readonly #looking: NodeJS.Timeout;
+
+  private constructor(child: ChildProcess, url: string) {
+    this.#child = child;
+    this.url = url;
+    this.pid = child.pid ?? 0;
+    this.#looking = setInterval(() => this.#look(), LOOK_MS);
+  }
+
+  static async start({ folder }: ServedOptions): Promise<Served> {
+    const child = spawn(
+      process.execPath,
+      [COMMAND, 'serve', '--port', '0', '--access', join(folder, 'access.json'), '--drain', '20s'],
+      { cwd: folder, env: envFor(folder), stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    return new Served(child, /http:\S+/.exec(line.toString())?.[0] ?? '');
+  }
+
+  /** A process of a cell that runs now. */
+  someCell(): number | undefined {
+    const running = descendantsOf(this.pid);
+    return running[Math.floor(Math.random() * running.length)]?.pid;
+  }
+
+  /** Ends it as an operator would; returns the processes that it left behind. */
+  async stop(): Promise<Seen[]> {
+    return this.#end('SIGTERM', 30_000);
+  }
+
+  async kill(): Promise<Seen[]> {
+    return this.#end('SIGKILL', 5000);
+  }
+
+  async #end(signal: NodeJS.Signals, waitMs: number): Promise<Seen[]> {
+    this.#look();
+    clearInterval(this.#looking);
+    const exit = once(this.#child, 'exit');
+    this.#child.kill(signal);
+    await Promise.race([exit, sleep(waitMs, undefined, { ref: false })]);
+    // Cells are told of the end of their host by the kernel; that takes a moment.
+    for (let waited = 0; waited < 3000 && this.#alive().length > 0; waited += 100) await sleep(100);
+    return this.#alive();
+  }
+
+  #alive(): Seen[] {
+    return [...this.#started.values()].filter(isAlive);
+  }
+
+  #look(): void {
+    this.memory.push(memoryOf(this.pid));
+    for (const seen of descendantsOf(this.pid)) this.#started.set(seen.pid, seen);
+  }
+}
+
+/** `skillcell audit verify` of the same home: true when the chain is whole. */
+export function isChainIntact(folder: string): boolean {
+  try {
+    execFileSync(process.execPath, [COMMAND, 'audit', 'verify'], { env: envFor(folder), stdio: 'pipe' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function envFor(folder: string): NodeJS.ProcessEnv {
+  return { ...process.env, SKILLCELL_HOME: join(folder, 'home') };
+}
