@@ -21,12 +21,15 @@ import {
   formatGatewayCalls,
   formatJailCalls,
   formatJailCrowd,
+  formatPeerCalls,
   formatWasmLanguages,
   formatWasmSizes,
 } from './documents/bench-tables.ts';
 import { formatErrorCodes, formatLimitNames } from './documents/error-tables.ts';
 import { formatManifestKeys } from './documents/manifest-table.ts';
 import { formatModes, formatPyodide, formatWays } from './documents/mode-tables.ts';
+import { formatMatrix as formatStudyMatrix, formatStudyCosts } from '../src/study/format.ts';
+import type { BundledReport } from './study-bundled.ts';
 import {
   formatCallsTable,
   formatCpuTable,
@@ -47,6 +50,7 @@ import { ROOT, runTool } from './steps.ts';
 
 export const DOCUMENTS: readonly string[] = [
   'README.md',
+  'docs/compare.md',
   'docs/errors.md',
   'docs/manifest.md',
   'docs/skillware.md',
@@ -58,6 +62,7 @@ export const DOCUMENTS: readonly string[] = [
 
 const jail = (): BenchReport => newestResult() as BenchReport;
 const wasm = (): WasmReport => newestResult('wasm') as WasmReport;
+const bundled = (): BundledReport => newestResult('study') as BundledReport;
 const gateway = (): GatewayReport => newestResult('gateway') as GatewayReport;
 const bench = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmReport;
 const skillware = (): SkillwareReport => newestResult('skillware') as SkillwareReport;
@@ -87,7 +92,11 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'wasm-machine': () => machineOf(wasm().machine),
   'wasm-languages': () => formatWasmLanguages(wasm()),
   'wasm-sizes': () => formatWasmSizes(wasm()),
+  'wasm-peers': () => formatPeerCalls(wasm()),
   'gateway-calls': () => formatGatewayCalls(gateway()),
+  'study-machine': () => machineOf(bundled().machine),
+  'study-matrix': () => formatStudyMatrix(bundled().study),
+  'study-costs': () => formatStudyCosts(bundled().study),
   'error-codes': formatErrorCodes,
   'limit-names': formatLimitNames,
   'manifest-keys': formatManifestKeys,

@@ -9,6 +9,7 @@ import { PLAIN } from '../../bench/runner/plain.ts';
 import type { BenchReport } from '../../bench/runner/run-bench.ts';
 import type { Row } from '../../bench/runner/statistics.ts';
 import type { Target } from '../../bench/runner/targets.ts';
+import { PEER_NOTES } from '../../bench/runner/wasm/peers.ts';
 import type { WasmReport } from '../../bench/runner/wasm/run-wasm-bench.ts';
 import { duration, mebibytes } from '../python-wasm-tables.ts';
 import { table } from '../skillware-table.ts';
@@ -29,7 +30,8 @@ export function formatJailCalls({ jobs: [first, second] }: BenchReport): string 
       name,
       duration(median),
       duration(p95),
-      ...(other(name) ? [duration(other(name)?.median), duration(other(name)?.p95)] : ['', '']),
+      other(name) ? duration(other(name)?.median) : '',
+      other(name) ? duration(other(name)?.p95) : '',
       NOTES[name] ?? '',
     ]),
   ]);
@@ -101,6 +103,23 @@ export function formatAims(reports: readonly { targets: Target[] }[]): string {
         aim,
         found,
         met === undefined ? 'not measured' : met ? 'met' : 'missed',
+      ]),
+  ]);
+}
+
+/** Others on the same job in the same rounds, with what has to be said about each. */
+export function formatPeerCalls({ rows }: WasmReport): string {
+  const notes: Readonly<Record<string, string>> = PEER_NOTES;
+  const isOurs = ({ name }: Row): boolean => name.endsWith(', jail');
+  return table([
+    ['', 'call, median', 'p95', ''],
+    ...rows
+      .filter((row) => isOurs(row) || notes[row.name] !== undefined)
+      .map((row) => [
+        isOurs(row) ? `**Skillcell**: ${row.name}` : row.name,
+        duration(row.median),
+        duration(row.p95),
+        notes[row.name] ?? '',
       ]),
   ]);
 }

@@ -17,6 +17,8 @@ import type { GrantedLimits } from '../../src/policy/grant.ts';
 import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
 import { DOCUMENTS, readDocument, ROOT, tableUnder } from './documents.ts';
 
+const STOPS = 'docs/security/what-stops-what.md';
+
 function inWords(limits: GrantedLimits): Record<string, string> {
   return {
     timeout: formatDuration(limits.timeout),
@@ -45,24 +47,24 @@ describe('docs/manifest.md', () => {
   });
 });
 
-describe('SECURITY.md', () => {
+describe(STOPS, () => {
   test('does not claim more attacks than there are', () => {
-    const claimed = /more than (\d+) hostile skills/.exec(readDocument('SECURITY.md'))?.[1];
+    const claimed = /more than (\d+) hostile skills/.exec(readDocument(STOPS))?.[1];
     expect(readdirSync(join(ROOT, 'attacks/subprocess')).length).toBeGreaterThan(Number(claimed));
   });
 
   test('does not claim more hostile binaries than there are', () => {
-    const claimed = /more than (\d+) hostile WebAssembly binaries/.exec(readDocument('SECURITY.md'))?.[1];
+    const claimed = /more than (\d+) hostile WebAssembly binaries/.exec(readDocument(STOPS))?.[1];
     expect(WASM_ATTACKS.length).toBeGreaterThan(Number(claimed));
   });
 
   test('does not claim more attacks on Python in Wasm than there are', () => {
-    const claimed = /more than (\d+) attacks on Python in Wasm/.exec(readDocument('SECURITY.md'))?.[1];
+    const claimed = /more than (\d+) attacks on Python in Wasm/.exec(readDocument(STOPS))?.[1];
     expect(PYTHON_ATTACKS.length).toBeGreaterThan(Number(claimed));
   });
 
   test('does not claim more attacks through the gateway than there are', () => {
-    const claimed = /more than (\d+) attacks through the gateway/.exec(readDocument('SECURITY.md'))?.[1];
+    const claimed = /more than (\d+) attacks through the gateway/.exec(readDocument(STOPS))?.[1];
     expect(NETWORK_ATTACKS.length + NAME_ATTACKS.length).toBeGreaterThan(Number(claimed));
   });
 
@@ -70,12 +72,12 @@ describe('SECURITY.md', () => {
     ['attacks on JavaScript in Wasm', JS_ATTACKS],
     ['attacks on what comes before a call', TRUST_ATTACKS],
   ])('does not claim more %s than there are', (what, attacks) => {
-    const claimed = new RegExp(`more than (\\d+) ${what}`).exec(readDocument('SECURITY.md'))?.[1];
+    const claimed = new RegExp(`more than (\\d+) ${what}`).exec(readDocument(STOPS))?.[1];
     expect(attacks.length).toBeGreaterThan(Number(claimed));
   });
 
   test('names attacks that exist', () => {
-    const rows = tableUnder(readDocument('SECURITY.md'), 'What stops what');
+    const rows = tableUnder(readDocument(STOPS), 'What stops what in a subprocess');
     const named = rows.flatMap((row) => (row.at(-1) ?? '').split(/, */)).filter(Boolean);
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => !existsSync(join(ROOT, 'attacks/subprocess', name)))).toEqual([]);
@@ -88,7 +90,7 @@ describe('SECURITY.md', () => {
     ['What stops what before a call', TRUST_ATTACKS],
     ['What stops what at the gateway', [...NETWORK_ATTACKS, ...NAME_ATTACKS]],
   ])('names attacks that exist: %s', (title, attacks) => {
-    const rows = tableUnder(readDocument('SECURITY.md'), title);
+    const rows = tableUnder(readDocument(STOPS), title);
     const named = rows.flatMap((row) => (row.at(-1) ?? '').split(/, */)).filter(Boolean);
     const known = new Set(attacks.map(({ name }) => name));
     expect(named.length).toBeGreaterThan(10);
