@@ -86,6 +86,14 @@ export class Service {
     return { call, outcome: this.#note(request.name, running) };
   }
 
+  /** Reads every skill ahead of the first request for it, one after the other. */
+  async readAhead(): Promise<void> {
+    for (const location of this.shelf.list()) {
+      if (this.#isClosing) return;
+      await this.shelf.load(location).catch(() => undefined);
+    }
+  }
+
   /** Takes no more calls; those that run may finish until the time is over, then they are cancelled. */
   async drain(waitMs: number): Promise<void> {
     this.#isClosing = true;

@@ -31,11 +31,6 @@ export class Shelf {
     return [...this.#known().values()];
   }
 
-  /** Reads every skill ahead of the first request for it, one after the other. */
-  async loadAll(): Promise<void> {
-    for (const location of this.list()) await this.load(location).catch(() => undefined);
-  }
-
   /** Throws `skill_unavailable` when there is no such skill. */
   locate(name: string): BundleLocation {
     const found = this.#known().get(name);

@@ -113,9 +113,9 @@ describe('skillcell serve', () => {
     const serving = await serve();
     const { id, rest } = await begin(serving, 20);
     const ended = once(serving.child, 'exit');
+    const broken = expect(rest).rejects.toThrow();
     serving.child.kill('SIGKILL');
-    await ended;
-    await expect(rest).rejects.toThrow();
+    await Promise.all([ended, broken]);
     const log = openAuditLog({ file: join(folder, 'home/audit.db') });
     expect(log.show(id)?.receipt).toMatchObject({
       code: 'internal',

@@ -61,7 +61,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
   // Behind the #, so that no server and no log of one gets to see it.
   if (own)
     printNote(`Console: ${running.url}/#token=${own.secret} (an admin's token, until this process ends)`);
-  void running.service.shelf.loadAll();
+  void running.service.readAhead();
   await untilStopped(running);
   return 0;
 }
