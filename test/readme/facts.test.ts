@@ -30,11 +30,17 @@ function inWords(limits: GrantedLimits): Record<string, string> {
   };
 }
 
-describe('docs/cli.md', () => {
+describe('docs/errors.md', () => {
   test('has every error code with its exit code', () => {
-    const rows = tableUnder(readDocument('docs/cli.md'), 'Exit codes');
-    const codes = rows.filter(([code]) => code !== 'ok').map(([code, exit]) => [code, Number(exit)]);
-    expect(Object.fromEntries(codes)).toEqual(EXIT_CODES);
+    const rows = tableUnder(readDocument('docs/errors.md'), 'Codes');
+    expect(Object.fromEntries(rows.map(([code, exit]) => [code, Number(exit)]))).toEqual(EXIT_CODES);
+    expect(rows.filter((row) => row.at(-1) === '')).toEqual([]);
+  });
+
+  test('says for every code what to do about it, in the same order', () => {
+    const [, advice = ''] = readDocument('docs/errors.md').split('## What to do about each');
+    const titles = [...advice.matchAll(/^### (\w+)$/gm)].map(([, title]) => title);
+    expect(titles).toEqual(Object.keys(EXIT_CODES));
   });
 });
 
