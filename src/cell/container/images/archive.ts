@@ -62,9 +62,7 @@ function* folderEntry(name: string): Generator<Buffer> {
   yield tarHead({ ...fileHeader(name, 0), type: '5', mode: 0o755 });
 }
 
-const listSchema = z
-  .array(z.looseObject({ Config: z.string().max(4096), Layers: z.array(z.string().max(4096)) }))
-  .min(1);
+const imageSchema = z.looseObject({ Config: z.string().max(4096), Layers: z.array(z.string().max(4096)) });
 
 export interface ReadImage {
   /** Bytes of its config, as they are: their digest is what engines call the image. */
@@ -79,10 +77,7 @@ export async function readArchive(
   limits: ImageLimits = IMAGE_LIMITS,
 ): Promise<ReadImage> {
   const parts = await indexArchive(file, limits);
-  const image = listSchema.parse(
-    JSON.parse((await smallPart(file, parts, 'manifest.json')).toString('utf8')),
-  )[0];
-  if (!image) throw imageCorrupt('the archive holds no image');
+  const image = readList(await smallPart(file, parts, 'manifest.json'));
   const config = await smallPart(file, parts, image.Config);
   const expected = parseConfig(config, limits).rootfs.diff_ids;
   if (expected.length !== image.Layers.length)
@@ -96,6 +91,16 @@ export async function readArchive(
     layers.push(layer);
   }
   return { config, layers };
+}
+
+function readList(bytes: Buffer): z.infer<typeof imageSchema> {
+  try {
+    const [image] = z.array(imageSchema).parse(JSON.parse(bytes.toString('utf8')));
+    if (image) return image;
+  } catch {
+    // Whatever is wrong with it, it is no list of images.
+  }
+  throw imageCorrupt('the archive has no list of images that can be read');
 }
 
 interface Part {
