@@ -47,7 +47,9 @@ const skills = new Map<string, Skill>();
 async function run(skill: string, params: object): Promise<string> {
   const loaded = skills.get(skill);
   if (!loaded) throw new Error(`"${skill}" was not loaded`);
-  const { result } = await opened.runtime.execute(loaded, params);
+  // Python in Wasm would have to be prepared first; that it does the same is for registry.test.ts.
+  const options = skill === 'the Python source' ? ({ execution: 'subprocess' } as const) : {};
+  const { result } = await opened.runtime.execute(loaded, params, options);
   return JSON.stringify(result);
 }
 
