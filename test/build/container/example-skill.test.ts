@@ -1,0 +1,62 @@
+/** The demo: `compliance/example_skill`, in a container where its image is, and in the next mode of its list where it is not. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildImage, createRuntime, type BuiltImage } from '../../../src/index.ts';
+import { seedImages } from '../../cell/container-images/base-image.ts';
+import { bundled } from '../../skills/copy-skill.ts';
+import { openFolder, removeFolder } from '../../write-skill.ts';
+
+const SKILL = 'compliance/example_skill';
+const LOCK = bundled(`${SKILL}/skill.lock`);
+
+interface Case {
+  name: string;
+  params: unknown;
+  result?: unknown;
+  error?: string;
+}
+
+const cases = JSON.parse(readFileSync(bundled(`${SKILL}/cases.json`), 'utf8')) as Case[];
+const folder = openFolder();
+const home = join(folder, 'home');
+let built: BuiltImage | undefined;
+let lockBefore: string;
+
+beforeAll(async () => {
+  lockBefore = readFileSync(LOCK, 'utf8');
+  await seedImages(home);
+  built = await buildImage(SKILL, { home, cwd: folder });
+}, 180_000);
+afterAll(() => removeFolder(folder));
+
+it('is built without touching its lock, which pins no image', () => {
+  expect(built).toMatchObject({ reference: 'Dockerfile', lock: 'kept' });
+  expect(readFileSync(LOCK, 'utf8')).toBe(lockBefore);
+  expect(JSON.parse(lockBefore)).not.toHaveProperty('image');
+});
+
+it('gives in a container what its cases say', async () => {
+  await using runtime = createRuntime({ home, cwd: folder, audit: false, pool: { size: 0 } });
+  const skill = await runtime.load(SKILL);
+  for (const { name, params, result, error } of cases) {
+    const outcome = await runtime.execute(skill, params, { isolated: true, reject: false });
+    expect(outcome.ok ? outcome.result : outcome.error.code, name).toEqual(result ?? error);
+    if (outcome.ok)
+      expect(outcome.execution).toMatchObject({ mode: 'container', wall: 'container', fresh: true });
+  }
+});
+
+it('runs in the next mode of its list where its image is not, and says how to get it', async () => {
+  await using runtime = createRuntime({
+    home: join(folder, 'other'),
+    cwd: folder,
+    audit: false,
+    pool: { size: 0 },
+  });
+  const outcome = await runtime.execute(SKILL, { key: 'value' }, { isolated: true });
+  expect(outcome).toMatchObject({ ok: true, execution: { mode: 'subprocess' } });
+  expect(outcome.warnings.join()).toContain('skillcell build compliance/example_skill');
+  const refused = await runtime.execute(SKILL, {}, { execution: 'container', reject: false });
+  expect(refused).toMatchObject({ ok: false, error: { code: 'skill_unavailable' } });
+});
