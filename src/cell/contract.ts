@@ -36,6 +36,8 @@ export interface LaunchSpec {
   keepNamespaceRights?: boolean;
   /** What the root of a container is made of; absent: the programs of the system, as in a jail. */
   image?: CellImage;
+  /** System calls that leave something behind in namespaces which several calls share. */
+  denied?: readonly string[];
   /** The program knows no frames: one JSON value goes in on its standard input, one comes out on its standard output. */
   stdio?: boolean;
 }
@@ -131,6 +133,8 @@ export interface Artifact {
   init(grant: Grant): Record<string, unknown>;
   /** Takes what a cell handed over when it had loaded the skill, before any call: untrusted, and for its like alone. */
   keep?(grant: Grant, bytes: Uint8Array): void;
+  /** The skill wants one warm process that every call is forked from. */
+  readonly keepsZygote?: boolean;
   /** The limit that ended a process from within, where the engine can tell by how it ended. */
   limitBehind?(exit: ExitInfo, logs: string): GuestLimit | undefined;
 }
@@ -178,6 +182,8 @@ export interface Zygote {
   /** False when it could not start. */
   readonly ready: Promise<boolean>;
   readonly isReady: boolean;
+  /** After so many forks it is replaced; absent: as often as usual. */
+  readonly maxForks?: number;
   /** A folder for the gateway of the next fork; the fork that is given it sees it, and no other does. */
   gatewayFolder(): string;
   fork(gatewayFolder?: string): Promise<CellProcess>;

@@ -96,7 +96,7 @@ export class Machine {
     const images = createImageStore({ home, onProgress });
     this.#images = images;
     this.#container = new ContainerWall({ home, ...container });
-    this.#containerPython = new ContainerPythonEngine({ home, images, interpreter: this.#interpreter });
+    this.#containerPython = new ContainerPythonEngine({ home, images, interpreter: this.#interpreter, ociFor: (bundle) => this.#container.ociFor(bundle) });
     this.#exec = new ExecEngine({ images });
   }
 

@@ -105,7 +105,8 @@ export class Pool {
   }
 
   #open(place: Place, key: string): CellSource {
-    const options = { ...this.#options, onIdle: () => this.#drop(key), assertOpen: () => this.#assertOpen() };
+    const kept = place.artifact.keepsZygote ? { ready: 'zygote' as const } : {};
+    const options = { ...this.#options, ...kept, onIdle: () => this.#drop(key), assertOpen: () => this.#assertOpen() };
     const placed = { ...place, ...this.#authority };
     return place.engine.reusable ? new WarmSet(placed, options) : new Standby(placed, options);
   }

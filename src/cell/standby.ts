@@ -95,7 +95,7 @@ export class Standby implements CellSource {
   /** The pool has run dry, which is what a zygote is for: it starts beside the call that noticed. */
   #burstZygote(): Zygote | undefined {
     const { engine, artifact, grant } = this.#place;
-    if (this.#forks >= FORKS_PER_ZYGOTE) this.#retireZygote();
+    if (this.#forks >= (this.#zygote?.maxForks ?? FORKS_PER_ZYGOTE)) this.#retireZygote();
     if (this.#zygote === undefined && !this.#closed) {
       const zygote = engine.openZygote?.(artifact, grant);
       this.#zygote = zygote;

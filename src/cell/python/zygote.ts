@@ -157,6 +157,7 @@ export class PythonZygote implements Zygote {
       siblings: files.map((name) => name.split('/')[0]?.replace(/\.py$/, '')),
       limits: { memory, cpu, scratch, file_size: writesOutside(grant) ? 1024 * MIB : scratch },
       filter: wall.filter(grant).toString('hex'),
+      plain: false,
     });
   }
 
@@ -175,7 +176,7 @@ export class PythonZygote implements Zygote {
 }
 
 /** Says who is calling, once connected. */
-function introduce(stream: Duplex | Readable | undefined, role: 'c' | 'l', id: Buffer): Promise<void> {
+export function introduce(stream: Duplex | Readable | undefined, role: 'c' | 'l', id: Buffer): Promise<void> {
   const socket = stream as Socket;
   return new Promise((resolve, reject) => {
     // For good: a zygote that ends now breaks the write below, and an error that nobody hears ends the host.
@@ -187,13 +188,13 @@ function introduce(stream: Duplex | Readable | undefined, role: 'c' | 'l', id: B
   });
 }
 
-function makeRunDir(home: string, uid: number | undefined): string {
+export function makeRunDir(home: string, uid: number | undefined): string {
   const folder = makeRunFolder(home);
   if (uid !== undefined) chownSync(folder, uid, -1);
   return folder;
 }
 
-function zygoteSpec(spec: LaunchSpec, runDir: string): LaunchSpec {
+export function zygoteSpec(spec: LaunchSpec, runDir: string): LaunchSpec {
   const argv = spec.argv.map((arg) => (arg === '/harness/main.py' ? '/harness/zygote.py' : arg));
   const mounts = [...spec.mounts, { host: runDir, guest: GUEST_RUN_DIR, writable: true }];
   return { ...spec, argv, mounts, keepNamespaceRights: true };
@@ -205,6 +206,6 @@ function zygoteGrant(grant: Grant): Grant {
   return { ...grant, limits: { ...grant.limits, ...own } };
 }
 
-function writesOutside(grant: Grant): boolean {
+export function writesOutside(grant: Grant): boolean {
   return grant.filesystem.some((path) => path.access === 'read-write');
 }

@@ -37,8 +37,8 @@ export interface OciConfigOptions {
   /** What the kernel knows it by. */
   outside: UserIds;
   /**
-   * For a host that is root: the group that may pass through the folders of Skillcell. The runtime sets up the mounts as
-   * what uid 0 inside is outside, which is nobody, but has to reach them. Absent: the host may map itself alone.
+   * For a runtime that wants a root inside: the group that may pass through the folders of Skillcell. It sets up the mounts
+   * as what uid 0 inside is outside, which is nobody, but has to reach them. Absent: the user of the cell is the only one.
    */
   setUpGroup: number | undefined;
   /** Groups that the first process joins before it becomes the program. */

@@ -15,7 +15,7 @@ export interface OciRuntime {
   readonly program: string;
   /** Before the command. Groups are ours to make: what a runtime made, it removes before it could be read. */
   readonly options: readonly string[];
-  /** A host that is not root can map itself alone, and runc wants a root inside. */
+  /** It wants a root inside, and maps more than one user for it; a host that is not root can map itself alone. */
   readonly needsRoot: boolean;
 }
 

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import type { Grant } from '../../../policy/grant.ts';
 import type { LaunchSpec, WallProbe } from '../../contract.ts';
 import { inheritableDescriptors, withoutLeaks } from '../../descriptors.ts';
+import { THREAD_ALLOWANCE } from '../../jail/arguments.ts';
 import { probeCgroups, type Cgroup, type CgroupDriver } from '../../jail/cgroup/cgroup.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from '../../jail/identity.ts';
 import { pathIdentity } from '../../jail/path-identity.ts';
@@ -103,6 +104,17 @@ export class OciWall implements ContainerMake {
     return process;
   }
 
+  /** Whether several calls inside one container can be limited one by one. */
+  get limitsForks(): boolean {
+    return this.#cgroups?.limitsPids ?? false;
+  }
+
+  /** A group for one of several calls inside a container. */
+  cgroupFor({ limits }: Grant): Cgroup | undefined {
+    const pids = limits.processes > 0 ? limits.processes : THREAD_ALLOWANCE;
+    return this.#cgroups?.create(containerName(this.#owner), { memory: limits.memory, pids });
+  }
+
   async close(): Promise<void> {
     const running = [...this.#running];
     for (const process of running) process.kill('done');
@@ -166,7 +178,7 @@ export class OciWall implements ContainerMake {
       image,
       inside: spec.image?.user ?? NOBODY,
       outside: this.identity(grant) ?? own,
-      setUpGroup: own.uid === 0 ? this.#cellId : undefined,
+      setUpGroup: this.#runtime?.needsRoot ? this.#cellId : undefined,
       cgroups: (this.#cgroups?.directories ?? []).map((directory) => join(directory, id)),
     });
     writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
