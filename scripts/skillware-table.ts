@@ -4,7 +4,7 @@
  * @module
  */
 import type { ModeStudy, SkillStudy } from '../src/index.ts';
-import { formatStudyCosts, table } from '../src/study/format.ts';
+import { formatDependencies, formatStudyCosts, table } from '../src/study/format.ts';
 import type { SkillwareReport } from './compare-skillware.ts';
 import { NOT_RUN, SAMPLES } from './skillware-samples.ts';
 
@@ -55,12 +55,7 @@ export function formatMatrix({ study }: SkillwareReport): string {
 
 /** For each dependency of each bundle, what it is known from. */
 export function formatReasons({ study }: SkillwareReport): string {
-  const rows = study.skills.flatMap(({ name, dependencies }) =>
-    dependencies
-      .filter((one) => one.class !== 'pure')
-      .map((one) => [name, one.class, one.because.join(', ')]),
-  );
-  return table([['skill', 'depends on', 'because'], ...rows]);
+  return formatDependencies(study);
 }
 
 /** Modes side by side: what a call takes, and what is installed for it. */

@@ -3,12 +3,10 @@
  *
  * @module
  */
-import type { Mode } from '../outcome.ts';
-import type { ModeStudy, SkillStudy, StudyReport } from './report.ts';
+import { STUDIED_MODES, type ModeStudy, type SkillStudy, type StudyReport } from './report.ts';
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
-const COLUMNS: readonly Mode[] = ['wasm', 'subprocess', 'container', 'in_process'];
 
 export function formatStudy(report: StudyReport): string {
   const { failures, skills } = report;
@@ -32,7 +30,7 @@ export function formatStudy(report: StudyReport): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-export function machineOf({ date, machine, skillcell }: StudyReport): string {
+function machineOf({ date, machine, skillcell }: StudyReport): string {
   const { cores, cpu, memoryBytes, kernel, node, load } = machine;
   return (
     `Skillcell ${skillcell}, ${date.slice(0, 10)}: ${cores} cores (${cpu}), ${(memoryBytes / GIB).toFixed(1)} GiB, ` +
@@ -41,7 +39,7 @@ export function machineOf({ date, machine, skillcell }: StudyReport): string {
 }
 
 export function formatMatrix({ skills }: StudyReport): string {
-  const columns = COLUMNS.filter((mode) =>
+  const columns = STUDIED_MODES.filter((mode) =>
     skills.some(({ modes }) => modes.some((one) => one.mode === mode)),
   );
   return table([

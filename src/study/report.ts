@@ -5,6 +5,9 @@
  */
 import type { Mode } from '../outcome.ts';
 
+/** In the order of columns. */
+export const STUDIED_MODES: readonly Mode[] = ['wasm', 'subprocess', 'container', 'in_process'];
+
 /** What keeps a skill from running everywhere alike. A skill with none of the others is `pure`. */
 export type DependencyClass =
   | 'pure'

@@ -25,7 +25,7 @@ import { CASES_FILE, readCases, type SkillCase } from './cases.ts';
 import { classify } from './classify.ts';
 import { findBundles, type FoundBundle } from './find-bundles.ts';
 import { habitsOf } from './habits.ts';
-import type { ModeStudy, SkillStudy, StudyReport } from './report.ts';
+import { STUDIED_MODES, type ModeStudy, type SkillStudy, type StudyReport } from './report.ts';
 import { nameOf, tryMode, type TriedMode } from './try-mode.ts';
 import { Workspaces } from './workspaces.ts';
 
@@ -44,8 +44,6 @@ export interface StudyOptions {
 }
 
 const DEFAULTS = { calls: 5, most: 100, secondsPerSkill: 120 };
-/** The order of columns. */
-export const STUDIED_MODES: readonly Mode[] = ['wasm', 'subprocess', 'container', 'in_process'];
 /** Offline, so that everybody finds the same; TLS is inspected, so that rules for https can be kept in every mode. */
 const STUDY_POLICY: OperatorPolicy = { ...DEFAULT_POLICY, network: { allow: [], inspectTls: true } };
 
