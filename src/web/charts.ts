@@ -22,20 +22,29 @@ export interface ChartOptions {
   format: (value: number) => string;
 }
 
-const WIDTH = 640;
 const HEIGHT = 160;
+/** Drawn as wide as it is shown, about: letters keep their size. */
+const WIDE = 640;
+const NARROW = 340;
 const PAD = { top: 10, right: 8, bottom: 22, left: 52 };
+
+/** What a drawing is scaled to. */
+interface Scale {
+  top: number;
+  width: number;
+}
 
 export function chart(options: ChartOptions): HTMLElement {
   const { title, series, ends, format } = options;
+  const width = matchMedia('(max-width: 46rem)').matches ? NARROW : WIDE;
   const top = niceTop(Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))));
   const drawing = svg(
     'svg',
-    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: 'chart', role: 'img', 'aria-label': summaryOf(options) },
-    [0, top / 2, top].map((value) => gridLine(value, top, format)),
-    options.kind === 'bars' ? bars(series, top) : series.map((one) => line(one, top)),
+    { viewBox: `0 0 ${width} ${HEIGHT}`, class: 'chart', role: 'img', 'aria-label': summaryOf(options) },
+    [0, top / 2, top].map((value) => gridLine(value, { top, width }, format)),
+    options.kind === 'bars' ? bars(series, { top, width }) : series.map((one) => line(one, { top, width })),
     label({ x: PAD.left, y: HEIGHT - 6 }, ends[0], 'start'),
-    label({ x: WIDTH - PAD.right, y: HEIGHT - 6 }, ends[1], 'end'),
+    label({ x: width - PAD.right, y: HEIGHT - 6 }, ends[1], 'end'),
   );
   const legend = series.map(({ name, tone }) => h('span', `legend tone-${tone}`, name));
   return h(
@@ -55,9 +64,9 @@ function summaryOf({ title, series, format }: ChartOptions): string {
 }
 
 /** The first series is the whole, the others stand in front of it. */
-function bars(series: readonly Series[], top: number): SVGElement[] {
+function bars(series: readonly Series[], { top, width: whole }: Scale): SVGElement[] {
   return series.flatMap(({ values, tone }) => {
-    const step = (WIDTH - PAD.left - PAD.right) / values.length;
+    const step = (whole - PAD.left - PAD.right) / values.length;
     return values.map((value, at) => {
       const height = (HEIGHT - PAD.top - PAD.bottom) * ((value ?? 0) / top);
       const width = Math.max(1, step * 0.72);
@@ -75,8 +84,8 @@ function bars(series: readonly Series[], top: number): SVGElement[] {
 }
 
 /** Gaps where there is no value; a dot on each that there is. */
-function line({ values, tone }: Series, top: number): SVGElement {
-  const step = (WIDTH - PAD.left - PAD.right) / Math.max(1, values.length - 1);
+function line({ values, tone }: Series, { top, width }: Scale): SVGElement {
+  const step = (width - PAD.left - PAD.right) / Math.max(1, values.length - 1);
   const dots: SVGElement[] = [];
   let path = '';
   let isDrawing = false;
@@ -94,12 +103,12 @@ function line({ values, tone }: Series, top: number): SVGElement {
   return svg('g', { class: `tone-${tone}` }, svg('path', { class: 'line', d: path }), dots);
 }
 
-function gridLine(value: number, top: number, format: (value: number) => string): SVGElement {
+function gridLine(value: number, { top, width }: Scale, format: (value: number) => string): SVGElement {
   const y = HEIGHT - PAD.bottom - (HEIGHT - PAD.top - PAD.bottom) * (value / top);
   return svg(
     'g',
     {},
-    svg('line', { class: 'grid', x1: PAD.left, x2: WIDTH - PAD.right, y1: y, y2: y }),
+    svg('line', { class: 'grid', x1: PAD.left, x2: width - PAD.right, y1: y, y2: y }),
     label({ x: PAD.left - 8, y: y + 4 }, format(value), 'end'),
   );
 }
