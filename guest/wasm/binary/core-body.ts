@@ -28,10 +28,7 @@ export interface Charge {
   at: number;
   cost: number;
   length: LengthUnit | undefined;
-  /**
-   * Whether the guest ends here when there is no fuel left. Not where a block pays for itself: nothing goes on for ever
-   * without the start of a loop or of a function, and there it is noticed.
-   */
+  /** Whether the guest ends here without fuel: only loops and functions can go on for ever, so blocks need not look. */
   ends: boolean;
 }
 
