@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -147,6 +149,46 @@ it('takes an image out of podman, notices when its tag moved, and never asks pod
     detail: { locked: built?.digest, found: base.digest },
   });
 });
+
+it('has podman pull from a registry, by tag and by digest, and says so when it cannot', async () => {
+  const digest = await addImage(images, [{ name: 'from-registry' }]);
+  const registry = await serveRegistry(digest);
+  process.env['CONTAINERS_REGISTRIES_CONF'] = join(folder, 'registries.conf');
+  writeFileSync(
+    join(folder, 'registries.conf'),
+    `[[registry]]\nlocation = "${registry.host}"\ninsecure = true\n`,
+  );
+  try {
+    expect(await fetchImage(images, `${registry.host}/team/skill:1`)).toBe(digest);
+    expect(await images.named(`${registry.host}/team/skill:1`)).toBe(digest);
+    expect(await fetchImage(images, `${registry.host}/team/skill@${digest}`)).toBe(digest);
+    const error = await failureOf(fetchImage(images, `${registry.host}/team/other:1`));
+    expect(error).toMatchObject({
+      code: 'skill_unavailable',
+      message: expect.stringContaining('could not fetch the image') as string,
+    });
+  } finally {
+    delete process.env['CONTAINERS_REGISTRIES_CONF'];
+    registry.close();
+  }
+});
+
+/** A registry on this machine that has one image, `team/skill:1`. */
+async function serveRegistry(digest: string): Promise<{ host: string; close: () => void }> {
+  const blob = (name: string): Buffer | undefined =>
+    images.blobs.has(name) ? readFileSync(images.blobs.path(name)) : undefined;
+  const server = createServer((request, response) => {
+    const [, kind, name = ''] = /^\/v2\/team\/skill\/(manifests|blobs)\/(.+)$/.exec(request.url ?? '') ?? [];
+    const bytes = request.url === '/v2/' ? Buffer.from('{}') : kind && blob(name === '1' ? digest : name);
+    if (kind === 'manifests')
+      response.setHeader('content-type', 'application/vnd.oci.image.manifest.v1+json');
+    response.writeHead(bytes ? 200 : 404, { 'content-length': bytes ? bytes.length : 0 });
+    response.end(request.method === 'HEAD' ? undefined : bytes);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { host: `localhost:${port}`, close: () => void server.close() };
+}
 
 it('says that an image is nowhere', async () => {
   const error = await failureOf(fetchImage(images, 'localhost/nowhere:1'));
