@@ -18,7 +18,7 @@ export function addService(program: Command, done: Done): void {
     .option('--new-token <name>', 'make a token, print it and stop')
     .option('--scopes <list>', 'what the new token may do: call, read, admin', 'call,read')
     .option('--tenant <name>', 'whom the new token belongs to', 'default')
-    .option('--expires <duration>', 'how long the new token is good for, e.g. 720h')
+    .option('--expires <days>', 'for how many days the new token is good (default: until it is taken out)')
     .option('--drain <duration>', 'how long running calls may take to finish at the end', '30s')
     .option('--max-body <size>', 'largest request body', '1MiB')
     .option('--workspace <dir>', 'the folder that ${workspace} in a manifest stands for')

@@ -11,6 +11,7 @@ import { printLine, printNote } from '../output.ts';
 import { policyInForce } from '../policy-in-force.ts';
 
 const MAX_PORT = 65_535;
+const MAX_DAYS = 36_500;
 
 export interface ServeFlags {
   port: string;
@@ -72,7 +73,7 @@ function newToken(file: string, name: string, flags: ServeFlags): number {
     name,
     tenant: flags.tenant,
     scopes: scopesOf(flags.scopes),
-    ...(expires === undefined ? {} : { expiresAt: new Date(Date.now() + parseDuration(expires)) }),
+    ...(expires === undefined ? {} : { expiresAt: inDays(expires) }),
   });
   printLine(token);
   printNote(`Token "${name}" of tenant "${flags.tenant}" (${flags.scopes}). It is not shown again.`);
@@ -100,6 +101,14 @@ function scopesOf(text: string): Scope[] {
     throw new SkillError('usage', `--scopes "${text}": there is no scope "${word.trim()}"`, {
       fix: `Give some of ${SCOPES.join(', ')}, separated by commas.`,
     });
+  });
+}
+
+function inDays(text: string): Date {
+  const days = Number(text);
+  if (days > 0 && days <= MAX_DAYS) return new Date(Date.now() + days * 86_400_000);
+  throw new SkillError('usage', `--expires "${text}" is no number of days`, {
+    fix: 'Give a number such as 30.',
   });
 }
 
