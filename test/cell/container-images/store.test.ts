@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync, chmodSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -160,6 +168,16 @@ describe('the store', () => {
       message: expect.stringContaining('damaged') as string,
     });
     expect(readdirSync(join(images.folder, 'rootfs'))).toEqual([]);
+  });
+
+  it('takes away what a killed process left behind, and nothing that is being made', async () => {
+    const image = await resolved();
+    const folder = join(images.folder, 'rootfs');
+    for (const name of ['.new-old', '.new-young']) mkdirSync(join(folder, name, 'sub'), { recursive: true });
+    const old = new Date(Date.now() - 2 * 60 * 60 * 1000);
+    utimesSync(join(folder, '.new-old'), old, old);
+    await image.rootfs();
+    expect(readdirSync(folder).toSorted()).toEqual(['.new-young', hexOf(image.digest)]);
   });
 
   it('notices a config that changed on the disk', async () => {

@@ -7,6 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sweepDrafts } from './drafts.ts';
 import { hexOf } from './oci.ts';
 import { imageCorrupt, writingFailed } from './problems.ts';
 
@@ -33,6 +34,7 @@ export class Blobs {
   /** Writes what comes; with `expected` it has to be exactly that. */
   async write(chunks: AsyncIterable<Buffer> | Iterable<Buffer>, expected?: string): Promise<Blob> {
     await mkdir(this.folder, { recursive: true, mode: 0o755 });
+    await sweepDrafts(this.folder);
     const draft = join(this.folder, `.new-${randomBytes(8).toString('hex')}`);
     try {
       const blob = await writeDraft(draft, chunks);

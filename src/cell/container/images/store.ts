@@ -12,13 +12,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, link, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SkillError } from '../../../errors.ts';
 import { sha256 } from '../../../load/digest.ts';
 import { writeArchive } from './archive.ts';
 import { type Blob, Blobs } from './blobs.ts';
 import type { ImageStore, Refusal, ResolvedImage } from './contract.ts';
+import { openDraft } from './drafts.ts';
 import { FileTree } from './file-tree.ts';
 import { applyLayer, tooLarge } from './layers.ts';
 import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
@@ -162,7 +163,7 @@ export class LocalImages implements ImageStore {
     if (existsSync(target)) return target;
     this.#onProgress('Unpacking the image; this is done once …');
     await this.#makeFolder(dirname(target));
-    const draft = await mkdtemp(join(dirname(target), '.new-'));
+    const draft = await openDraft(dirname(target));
     try {
       await writeTree(await this.tree(image), draft);
       await moveInto(draft, target);
@@ -189,7 +190,7 @@ export class LocalImages implements ImageStore {
     const target = this.#layout(digest);
     if (existsSync(target)) return;
     await this.#makeFolder(dirname(target));
-    const draft = await mkdtemp(join(dirname(target), '.new-'));
+    const draft = await openDraft(dirname(target));
     try {
       const blobs = join(draft, 'blobs', 'sha256');
       await mkdir(blobs, { recursive: true });
