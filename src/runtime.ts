@@ -49,7 +49,7 @@ import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
-import { Telemetry } from './telemetry/telemetry.ts';
+import { Telemetry, traceHeaders } from './telemetry/telemetry.ts';
 import type { ToolFormat } from './tools/formats.ts';
 import { offerTools } from './tools/offer.ts';
 import type { ToolSet } from './tools/tool-set.ts';
@@ -320,6 +320,7 @@ export class Runtime implements AsyncDisposable {
         params,
         signal: options.signal,
         secrets: values,
+        headers: this.#policy.network.traceContext ? traceHeaders() : undefined,
         onLog: call.logListener(values.size > 0),
       });
       facts.report = report;

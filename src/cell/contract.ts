@@ -170,6 +170,8 @@ export interface Job {
   signal?: AbortSignal | undefined;
   /** Values by name, for the broker alone: nothing of them goes into a cell. */
   secrets?: ReadonlyMap<string, string> | undefined;
+  /** Added to every request of the call that the broker makes or reads: the trace, where the operator lets it out. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Hears what the skill prints while it runs, as far as it is kept. Absent: nobody listens. */
   onLog?: ((chunk: Buffer) => void) | undefined;
 }
@@ -230,8 +232,8 @@ export interface CellGateway {
   readonly folder: string;
   readonly used: CapabilityEvent[];
   readonly denied: CapabilityEvent[];
-  /** Hands over the values of the call's secrets, by name. */
-  arm(values: ReadonlyMap<string, string>): void;
+  /** Hands over what belongs to the call: the values of its secrets by name, and headers to add to its requests. */
+  arm(values: ReadonlyMap<string, string>, headers?: Readonly<Record<string, string>>): void;
   /** Nothing passes any more, and nothing is left behind. */
   close(): void;
 }
@@ -248,7 +250,13 @@ export interface GatewayRequest {
 
 export type OpenGateway = (request: GatewayRequest) => CellGateway;
 
-export type OpenBroker = (grant: Grant, bundle: Bundle, options?: { secrets?: CallSecrets }) => CallBroker;
+export type OpenBroker = (grant: Grant, bundle: Bundle, options?: OpenBrokerOptions) => CallBroker;
+
+export interface OpenBrokerOptions {
+  secrets?: CallSecrets;
+  /** Added to every request of the call. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
 
 /** The secrets of one call: what its cell holds instead of them, and what they are. Both by name. */
 export interface CallSecrets {

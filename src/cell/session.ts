@@ -97,10 +97,10 @@ export class Session implements Cell {
   async call(
     params: unknown,
     signal?: AbortSignal,
-    { secrets = NO_SECRETS, onLog }: JobExtras = {},
+    { secrets = NO_SECRETS, headers, onLog }: JobExtras = {},
   ): Promise<CellReport> {
     const { process, grant, gateway } = this.#options;
-    gateway?.arm(secrets);
+    gateway?.arm(secrets, headers);
     if (onLog) this.#logs.listen(onLog);
     const began = performance.now();
     clearTimeout(this.#startDeadline);

@@ -98,13 +98,13 @@ export class WarmCell {
   async call(
     params: unknown,
     signal?: AbortSignal,
-    { secrets = NO_SECRETS, onLog }: JobExtras = {},
+    { secrets = NO_SECRETS, headers, onLog }: JobExtras = {},
   ): Promise<CellReport> {
     const { process, grant } = this.#options;
     const began = performance.now();
     const start = this.#startKind();
     const call = new WarmCall(++this.#calls, {
-      broker: this.#openBroker(secrets),
+      broker: this.#openBroker(secrets, headers),
       channel: process.channel,
       outputLimit: grant.limits.output,
       observes: grant.observe !== undefined,
@@ -153,9 +153,9 @@ export class WarmCell {
     };
   }
 
-  #openBroker(values: ReadonlyMap<string, string>): CallBroker {
+  #openBroker(values: ReadonlyMap<string, string>, headers: JobExtras['headers']): CallBroker {
     const { grant, artifact, openBroker, placeholders = {} } = this.#options;
-    return openBroker(grant, artifact.bundle, { secrets: { placeholders, values } });
+    return openBroker(grant, artifact.bundle, { secrets: { placeholders, values }, headers });
   }
 
   #startKind(): StartKind {

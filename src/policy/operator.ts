@@ -36,7 +36,7 @@ export interface OperatorPolicy {
   /** Absent: what manifests declare. */
   env: { allow?: string[] };
   /** Absent: what manifests declare. */
-  network: { allow?: string[]; allowPrivate?: string[]; inspectTls?: boolean };
+  network: { allow?: string[]; allowPrivate?: string[]; inspectTls?: boolean; traceContext?: boolean };
   /** Absent: the memory alone is new for every call. */
   pythonWasm?: PythonFreshness;
   /** Where secrets are kept; absent: in the environment. */
@@ -99,6 +99,7 @@ const schema = z.strictObject({
       allow: z.array(hostPattern),
       allow_private: z.array(address),
       inspect_tls: z.boolean(),
+      trace_context: z.boolean(),
     })
     .partial()
     .optional(),
@@ -185,14 +186,16 @@ interface NetworkKeys {
   allow?: string[] | undefined;
   allow_private?: string[] | undefined;
   inspect_tls?: boolean | undefined;
+  trace_context?: boolean | undefined;
 }
 
 function networkPolicy(given: NetworkKeys = {}): OperatorPolicy['network'] {
-  const { allow, allow_private: allowPrivate, inspect_tls: inspectTls } = given;
+  const { allow, allow_private: allowPrivate, inspect_tls: inspectTls, trace_context: traceContext } = given;
   return {
     ...(allow ? { allow } : {}),
     ...(allowPrivate ? { allowPrivate } : {}),
     ...(inspectTls ? { inspectTls } : {}),
+    ...(traceContext ? { traceContext } : {}),
   };
 }
 

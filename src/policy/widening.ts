@@ -23,6 +23,8 @@ export function wideningKeys(policy: OperatorPolicy): string[] {
     ...higher.map((limit) => `ceilings.${limit}`),
     ...(policy.filesystem.allow.every(isInWorkspace) ? [] : ['filesystem.allow']),
     ...(policy.network.allowPrivate?.length ? ['network.allow_private'] : []),
+    // Strangers would learn which of their requests belong together.
+    ...(policy.network.traceContext ? ['network.trace_context'] : []),
     // It names files to read and commands to run.
     ...(policy.secrets?.some((source) => source !== 'environment') ? ['secrets'] : []),
   ];

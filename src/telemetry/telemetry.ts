@@ -31,6 +31,15 @@ export interface TraceContext {
   tracestate?: string | undefined;
 }
 
+/** The active trace as headers; undefined when there is none. Nothing else that a propagator knows, such as baggage. */
+export function traceHeaders(): Record<string, string> | undefined {
+  const carrier: Record<string, string> = {};
+  propagation.inject(context.active(), carrier);
+  const { traceparent, tracestate } = carrier;
+  if (traceparent === undefined) return undefined;
+  return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
+}
+
 const NAME = 'skillcell';
 /** A hostile skill can be denied a million times. */
 const MAX_DENIALS = 20;

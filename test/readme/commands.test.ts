@@ -3,7 +3,7 @@
  * how they end must be what the documents say.
  */
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -36,6 +36,8 @@ class Scene {
     const project = join(this.#folder, 'project');
     this.#cwd = files.length > 0 ? project : ROOT;
     mkdirSync(project);
+    // For programs that use other packages beside ours.
+    symlinkSync(join(ROOT, 'node_modules'), join(this.#folder, 'node_modules'));
     for (const block of files) this.#write(join(project, markOf(block, 'file') ?? ''), block.text);
     this.places = [
       { here: join(this.#folder, 'home'), shown: SHOWN_HOME },

@@ -14,9 +14,14 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { createRuntime, parsePolicy } from '../../src/index.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
-import { writeSkill } from '../write-skill.ts';
+import { writeSkill, type SkillText } from '../write-skill.ts';
 
 const { runtime, folder, close } = openTestRuntime({ pool: { size: 0 } });
 const add = writeSkill(folder, {
@@ -60,7 +65,11 @@ function registerTracing(): InMemorySpanExporter {
   );
   context.setGlobalContextManager(new Contexts() as unknown as ContextManager);
   propagation.setGlobalPropagator({
-    inject: () => undefined,
+    inject: (from, carrier, setter) => {
+      const { traceId = '', spanId = '' } = trace.getSpanContext(from) ?? {};
+      setter.set(carrier, 'traceparent', `00-${traceId}-${spanId}-01`);
+      setter.set(carrier, 'baggage', 'user=somebody');
+    },
     extract: (into, carrier, getter) => {
       const [, traceId = '', spanId = ''] = String(getter.get(carrier, 'traceparent')).split('-');
       return trace.setSpanContext(into, { traceId, spanId, traceFlags: 1, isRemote: true });
@@ -127,6 +136,48 @@ describe('a span', () => {
     expect(given?.spanContext().traceId).toBe(TRACE_ID);
     expect(given?.parentSpanContext?.spanId).toBe(PARENT_ID);
     expect(active?.parentSpanContext?.spanId).toBe(agent?.spanContext().spanId);
+  });
+});
+
+describe('requests of a skill', () => {
+  const inPython =
+    'import urllib.request\ndef execute(params):\n    return urllib.request.urlopen(params["url"]).read().decode()\n';
+  const inScript = 'export async function execute({ url }) {\n  return (await fetch(url)).text();\n}\n';
+  const server = createServer((request, response) => response.end(String(request.headers['traceparent'])));
+  afterAll(() => server.close());
+
+  async function seenBy(
+    keys: string,
+    text: SkillText,
+  ): Promise<{ seen: unknown; spanId: string | undefined }> {
+    if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const policy = parsePolicy(`network: { allow_private: ["127.0.0.1"]${keys} }`, { file: 'policy' });
+    await using other = createRuntime({
+      home: join(folder, 'home'),
+      cwd: folder,
+      policy,
+      pool: { size: 0 },
+      audit: false,
+    });
+    const exporter = registerTracing();
+    const network = [{ host: '127.0.0.1', port, scheme: 'http' }];
+    const skill = writeSkill(folder, { ...text, manifest: { ...text.manifest, capabilities: { network } } });
+    const outcome = await other.execute(skill, { url: `http://127.0.0.1:${port}/` });
+    return { seen: outcome.result, spanId: exporter.getFinishedSpans()[0]?.spanContext().spanId };
+  }
+
+  test.each([
+    ['a process', { source: inPython, manifest: { execution: ['subprocess'] } }],
+    ['an instance', { files: { 'skill.js': inScript }, manifest: { execution: ['wasm'] } }],
+  ])('of %s carry the trace only if the operator says so', async (_where, text) => {
+    expect((await seenBy('', text)).seen).toBe('undefined');
+    trace.disable();
+    context.disable();
+    propagation.disable();
+    const { seen, spanId } = await seenBy(', trace_context: true', text);
+    expect(spanId).toMatch(/^[0-9a-f]{16}$/);
+    expect(seen).toMatch(new RegExp(`^00-[0-9a-f]{32}-${spanId}-01$`));
   });
 });
 

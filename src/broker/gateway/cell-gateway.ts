@@ -80,8 +80,9 @@ class Gateway implements CellGateway {
     return this.#records.denied;
   }
 
-  arm(values: ReadonlyMap<string, string>): void {
+  arm(values: ReadonlyMap<string, string>, headers?: Readonly<Record<string, string>>): void {
     this.#secrets.arm(values);
+    this.#egress.addHeaders(headers);
   }
 
   close(): void {

@@ -17,6 +17,7 @@ import {
   leavingFrom,
   pinnedTo,
   sendRequest,
+  withHeaders,
   type Answer,
   type SendOptions,
 } from './exchange.ts';
@@ -32,6 +33,8 @@ export interface EgressOptions {
   /** Certificates (PEM) of those who vouch for servers; absent: whom Node trusts. */
   ca?: string[] | undefined;
   limits?: Partial<GatewayLimits> | undefined;
+  /** Added to every request, instead of what the skill says under these names. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** The host's own address that connections leave from. From a loopback address none leaves the machine. */
   localAddress?: string | undefined;
 }
@@ -59,6 +62,7 @@ export class Egress {
   #means: Pick<SendOptions, 'agents' | 'signal'> | undefined;
   /** Made when there is something to end: most calls ask for nothing. */
   #ended: AbortController | undefined;
+  #headers: EgressOptions['headers'];
   #isClosed = false;
 
   constructor(
@@ -67,6 +71,7 @@ export class Egress {
   ) {
     this.#options = options;
     this.#secrets = secrets;
+    this.#headers = options.headers;
     this.budget = new Budget(options.limits);
     this.timeoutMs = options.timeoutMs ?? 30_000;
     const maxNames = this.budget.limits.names;
@@ -86,7 +91,7 @@ export class Egress {
       if (body.length > this.budget.limits.requestBytes)
         throw new BrokerRefusal('toobig', 'the request is too large');
       this.budget.spend(body.length);
-      const filled = fillRequest(request, body, this.#secrets);
+      const filled = withHeaders(fillRequest(request, body, this.#secrets), this.#headers);
       this.checks.noteUse(shown(request));
       const { ca, localAddress } = this.#options;
       const { timeoutMs } = this;
@@ -96,6 +101,11 @@ export class Egress {
       leave();
       throw error;
     }
+  }
+
+  /** For a gateway that is there before its call is. */
+  addHeaders(headers: EgressOptions['headers']): void {
+    this.#headers = headers;
   }
 
   /** A connection to one of the addresses. The caller has had them checked. */

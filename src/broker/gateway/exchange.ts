@@ -64,6 +64,16 @@ export function fillRequest(
   return { request, head, content: Buffer.concat([filter.push(body), filter.end()]) };
 }
 
+/** With headers of the host's own; names of headers are in lower case here. */
+export function withHeaders(
+  filled: FilledRequest,
+  headers: Readonly<Record<string, string>> | undefined,
+): FilledRequest {
+  if (!headers) return filled;
+  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
+  return { ...filled, head: { ...filled.head, headers: { ...filled.head.headers, ...own } } };
+}
+
 export async function sendRequest(filled: FilledRequest, options: SendOptions): Promise<Answer> {
   const first = await sendOnce({ ...filled, fresh: false }, options);
   // The server closed a connection that was kept open just when we used it again.
