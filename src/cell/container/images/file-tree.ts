@@ -12,7 +12,7 @@ import { tooMany } from './tar-reader.ts';
 /** Where the bytes of a file are. */
 export type Content = Buffer | { file: string; offset: number; size: number };
 
-export interface Owner {
+interface Owner {
   uid: number;
   gid: number;
 }

@@ -21,7 +21,7 @@ export interface Descriptor {
   size: number;
 }
 
-export interface ImageManifest {
+interface ImageManifest {
   schemaVersion: 2;
   mediaType: string;
   config: Descriptor;

@@ -87,7 +87,7 @@ export function splitName(name: string): { name: string; prefix: string } | unde
 }
 
 /** Largest number that a field of eleven octal digits holds. */
-export const MAX_OCTAL_SIZE: number = 8 ** 11 - 1;
+const MAX_OCTAL_SIZE = 8 ** 11 - 1;
 const MAX_OCTAL_ID = 8 ** 7 - 1;
 
 /** True when owner and size have to be told in an extended header. */
