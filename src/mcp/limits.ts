@@ -4,5 +4,5 @@
  * @module
  */
 
-/** Twice what the parameters of a call may be: the same in JSON inside JSON, and the rest of the message. */
-export const MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
+/** What the parameters of a call may be, and the rest of the message. */
+export const MAX_MESSAGE_BYTES: number = 10 * 1024 * 1024;

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { randomInt } from 'node:crypto';
 import type { Client, ListChangedHandlers, Tool } from '@modelcontextprotocol/client';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -178,7 +179,8 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
     });
 
     test('is told when a skill appears', async () => {
-      const name = `test/new_${era.replaceAll('-', '_')}`;
+      // Others are told of it too, and two of a name would hide each other.
+      const name = `test/new_${randomInt(1e9)}`;
       project.add(name, 'def execute(params):\n    return {}\n');
       const tool = name.replace('/', '__');
       await until(() => changes.some((tools) => tools.some((one) => one.name === tool)));
