@@ -104,6 +104,19 @@ describe(STOPS, () => {
   });
 });
 
+describe('ARCHITECTURE.md', () => {
+  test('names every part of the source and of what runs inside of cells', () => {
+    const text = readDocument('ARCHITECTURE.md');
+    const parts = ['src', 'guest'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => `\`${folder}/${name}/\``),
+    );
+    expect(parts.length).toBeGreaterThan(10);
+    expect(parts.filter((part) => !text.includes(part))).toEqual([]);
+  });
+});
+
 describe.each(DOCUMENTS)('%s', (file) => {
   test('links to files that exist', () => {
     const links = [...readDocument(file).matchAll(/\]\((?!https?:)([^)#\s]+)[^)]*\)/g)].map(
