@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillError } from '../errors.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Mode, Outcome } from '../outcome.ts';
@@ -11,6 +12,8 @@ import { answerOf, misfit, type Answer } from './answers.ts';
 import type { SkillCase } from './cases.ts';
 import type { ModeStudy } from './report.ts';
 import type { Workspaces } from './workspaces.ts';
+
+const PAUSE_MS = 30;
 
 export interface Trial {
   skill: Skill;
@@ -119,6 +122,8 @@ async function timeCalls(trial: Trial, study: ModeStudy): Promise<void> {
   const samples: number[] = [];
   while (samples.length < calls && performance.now() < deadline) {
     await runtime.warm(skill, { ...workspace, execution: mode });
+    // What a cell does after a reply is not part of the next call.
+    await sleep(PAUSE_MS);
     const began = performance.now();
     await call(trial, timed, workspace);
     samples.push(performance.now() - began);
