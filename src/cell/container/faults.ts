@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { SkillError } from '../../errors.ts';
 import type { LaunchFault } from '../contract.ts';
 
 interface Cause {
@@ -71,4 +72,18 @@ export function launchFault(logs: string): LaunchFault | undefined {
   if (!cause) return undefined;
   const line = logs.split('\n').find((one) => cause.said.test(one)) ?? logs;
   return { ...cause.fault, message: `${cause.fault.message}: ${line.trim().slice(0, MOST_TOLD)}` };
+}
+
+/** Has a full disk told as such; every other failure to write our own files is what it is. */
+export function settingUp<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const fault = isFull(error) ? launchFault(error.message) : undefined;
+    throw fault ? new SkillError(fault.code, fault.message, { fix: fault.fix, cause: error }) : error;
+  }
+}
+
+function isFull(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }

@@ -17,6 +17,8 @@ import { launchFault, lostEngine } from './faults.ts';
 /** How long an engine may take to start a container, or to notice that it is gone, before force is used. */
 const GRACE_MS = 3000;
 const PID_POLL_MS = 2;
+/** How runtimes begin to tell that a program could not be started that they had a process for already. */
+const ENGINE_WORDS = /exec container process|runc (?:run|create) failed|OCI runtime/;
 
 /** A container in the hands of its engine. */
 export interface ContainerRun {
@@ -113,8 +115,9 @@ export class ContainerProcess implements CellProcess {
 
   fault({ started, logs }: { started: boolean; logs: string }): LaunchFault | undefined {
     const { lost } = this.#options.run;
-    if (lost !== undefined && this.#killReason === undefined) return lostEngine(lost);
-    return started ? undefined : launchFault(logs);
+    const wasOurs = this.#killReason !== undefined && this.#killReason !== 'protocol';
+    if (lost !== undefined && !wasOurs) return lostEngine(lost);
+    return started && !ENGINE_WORDS.test(logs) ? undefined : launchFault(logs);
   }
 
   #force(): void {

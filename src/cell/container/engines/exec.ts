@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { SkillError } from '../../../errors.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
@@ -11,10 +13,11 @@ import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
 import type { Artifact, Engine } from '../../contract.ts';
 import { BASE_ENV } from '../../jail/arguments.ts';
 import { GATEWAY_ENV } from '../../native-cell.ts';
-import type { ImageStore, Refusal } from '../images/contract.ts';
+import type { ImageStore, Refusal, ResolvedImage } from '../images/contract.ts';
 import { findProgram } from '../images/inside.ts';
 import { prepareImage, refusesImage, type PreparedImage } from './image.ts';
 
+const LONGEST_FIRST_LINE = 256;
 /** Files that another engine runs. */
 const OF_OTHERS = /\.(?:py|wasm|[cm]?[jt]s)$/;
 
@@ -71,15 +74,29 @@ export class ExecEngine implements Engine {
   }
 }
 
-/** What the image starts, or the file of the bundle that the manifest names. */
-async function programOf({ entry, manifest }: Bundle, { resolved }: PreparedImage): Promise<string[]> {
+/** What the image starts, or the script of the bundle that the manifest names. */
+async function programOf(bundle: Bundle, { resolved }: PreparedImage): Promise<string[]> {
+  const { entry, manifest } = bundle;
+  if (manifest.entry !== undefined && entry !== manifest.container?.dockerfile) return scriptOf(bundle, resolved);
   const { entrypoint, cmd } = resolved.config;
-  if (manifest.entry !== undefined && entry !== manifest.container?.dockerfile && entry !== 'Dockerfile')
-    return [`/skill/${entry}`];
   const [program, ...args] = [...entrypoint, ...cmd];
   if (program !== undefined) return [await findProgram(resolved, program), ...args];
-  throw new SkillError('skill_unavailable', `The image "${resolved.reference}" names no program to start`, {
-    fix: 'Give the image an ENTRYPOINT or CMD, or name a file of the bundle with "entry".',
+  throw new SkillError('manifest_invalid', `The image "${resolved.reference}" names no program to start`, {
+    fix: 'Give the image an ENTRYPOINT or CMD, or name a script of the bundle with "entry".',
     detail: { image: resolved.reference },
+  });
+}
+
+/** Files of a bundle are data to the kernel, so the program that the first line of a script names is started with it. */
+async function scriptOf({ stagedDir, entry }: Bundle, image: ResolvedImage): Promise<string[]> {
+  const [first = ''] = (await readFile(join(stagedDir, entry), 'latin1')).slice(0, LONGEST_FIRST_LINE).split('\n');
+  const [, program, argument] = /^#!\s*(\S+)(?:\s+(.*\S))?\s*$/.exec(first) ?? [];
+  if (program !== undefined) {
+    const args = argument === undefined ? [] : [argument];
+    return [await findProgram(image, program), ...args, `/skill/${entry}`];
+  }
+  throw new SkillError('manifest_invalid', `The entry "${entry}" is no script: it does not begin with "#!"`, {
+    fix: 'Begin it with a line such as "#!/bin/sh", or put the program into the image and leave out "entry".',
+    detail: { field: 'entry', entry },
   });
 }

@@ -17,6 +17,7 @@ import { pathIdentity } from '../../jail/path-identity.ts';
 import type { ContainerMake } from '../contract.ts';
 import { ociEnforcement } from '../enforcement.ts';
 import { ChildRun } from '../child-run.ts';
+import { settingUp } from '../faults.ts';
 import { containerName, ownOwner } from '../owner.ts';
 import { tryMake, unavailable } from '../probe.ts';
 import { ContainerProcess } from '../process.ts';
@@ -87,8 +88,8 @@ export class OciWall implements ContainerMake {
     const { rootfs, mounts: inside } = rootOf(spec, this.#base);
     const isGrouped = this.#cgroups !== undefined;
     const sandbox = sandboxFor({ spec: { ...spec, mounts: inside }, grant, isGrouped });
+    const folder = settingUp(() => this.#makeFolder({ id, rootfs, spec, grant, sandbox }));
     const cgroup = this.#cgroupFor(id, sandbox);
-    const folder = this.#makeFolder({ id, rootfs, spec, grant, sandbox });
     const child = this.#spawn(id, folder, spec.stdio === true);
     const run = new ChildRun({
       child,

@@ -17,6 +17,7 @@ import { pathIdentity } from '../../jail/path-identity.ts';
 import { ChildRun } from '../child-run.ts';
 import type { ContainerMake } from '../contract.ts';
 import { engineEnforcement } from '../enforcement.ts';
+import { settingUp } from '../faults.ts';
 import { containerName, isOrphan, ownOwner } from '../owner.ts';
 import { tryMake, unavailable } from '../probe.ts';
 import { ContainerProcess } from '../process.ts';
@@ -87,7 +88,7 @@ export class PodmanWall implements ContainerMake {
     const streams = spec.stdio ? undefined : new SocketStreams(this.#options.home, this.identity(grant)?.uid);
     const all = streams ? { ...spec, mounts: [...spec.mounts, streams.mount] } : spec;
     const run = new ChildRun({
-      child: this.#spawn({ name, folder, spec: all, grant }),
+      child: settingUp(() => this.#spawn({ name, folder, spec: all, grant })),
       stdio: spec.stdio === true,
       streams,
       maxBytes: grant.limits.output,
