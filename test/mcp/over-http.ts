@@ -142,6 +142,7 @@ export function describeHttp(project: Project): void {
         authorization: `Bearer ${TOKEN}`,
       });
       expect(statusCode).toBe(403);
+      expect((await post(local(guarded.url), OPENING, { host: '0.0.0.0' })).statusCode).toBe(403);
       expect((await post(local(guarded.url), 'no json', {})).statusCode).toBe(401);
     });
   });

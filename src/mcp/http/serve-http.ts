@@ -16,6 +16,7 @@ import { Sessions } from './sessions.ts';
 
 const PATH = '/mcp';
 const MIN_TOKEN = 16;
+const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 export interface HttpOptions {
   /** 0 for any that is free. */
@@ -37,7 +38,9 @@ export interface HttpService extends AsyncDisposable {
 export async function serveOverHttp(skills: SkillServer, options: HttpOptions): Promise<HttpService> {
   const { host = '127.0.0.1', port, token, allowedHosts = [] } = options;
   assertGuarded(host, token);
-  const handler = createHandler(skills, { ...options, allowedHosts: [...allowedHosts, bracketed(host)] });
+  // "All addresses" is no name that a client has for us.
+  const ownName = UNSPECIFIED.has(host) ? [] : [bracketed(host)];
+  const handler = createHandler(skills, { ...options, allowedHosts: [...allowedHosts, ...ownName] });
   const listener = getRequestListener(handler.fetch, { overrideGlobalObjects: false });
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
   server.listen(port, host);
