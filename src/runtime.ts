@@ -108,7 +108,17 @@ export class Runtime implements AsyncDisposable {
     };
   }
 
-  /** Runs one call of a skill in a fresh cell. Throws a SkillError when it fails, unless `reject` is false. */
+  /**
+   * Runs one call of a skill in a fresh cell. Throws a SkillError when it fails, unless `reject` is false.
+   *
+   * @example
+   * ```ts
+   * import { createRuntime } from 'skillcell';
+   *
+   * await using runtime = createRuntime();
+   * const { result } = await runtime.execute('text/word_stats', { text: 'To be' }, { timeout: 1000 });
+   * ```
+   */
   execute(
     ref: string | Skill,
     params: unknown,

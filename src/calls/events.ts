@@ -22,7 +22,19 @@ export interface RunningCall {
   readonly execution: Place | undefined;
 }
 
-/** Every event of a call by its name. */
+/**
+ * Every event of a call by its name.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime } from 'skillcell';
+ *
+ * await using runtime = createRuntime();
+ * const stop = runtime.on('log', ({ call, text }) => process.stderr.write(`${call.id} ${text}`));
+ * await runtime.execute('text/word_stats', { text: 'To be' });
+ * stop();
+ * ```
+ */
 export interface CallEvents {
   /** The call was made. The first event of a call; every call has it. */
   accepted: { call: RunningCall };

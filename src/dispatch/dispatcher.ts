@@ -48,6 +48,17 @@ interface Waiter {
 /** More lanes than this are looked through for those that can be forgotten: names come from strangers. */
 const MANY_LANES = 1000;
 
+/**
+ * @example
+ * ```ts
+ * import { createRuntime, Dispatcher } from 'skillcell';
+ *
+ * await using runtime = createRuntime();
+ * const dispatcher = new Dispatcher({ tenant: { concurrent: 2, queue: 10 } });
+ * const turn = dispatcher.enter({ tenant: 'acme', skill: 'text/word_stats' });
+ * await runtime.execute('text/word_stats', { text: 'To be' }, { turn });
+ * ```
+ */
 export class Dispatcher {
   readonly #limits: LimitTable;
   readonly #now: () => number;

@@ -34,6 +34,18 @@ interface Entry {
   restore: Restore | undefined;
 }
 
+/**
+ * @example
+ * ```ts
+ * import { createRuntime } from 'skillcell';
+ *
+ * await using runtime = createRuntime();
+ * const offered = await runtime.tools('claude', ['text/word_stats']);
+ * const request = { tools: offered.tools };
+ * const { skill, params } = offered.call('text__word_stats', { text: 'To be' });
+ * await runtime.executeIsolated(skill, params);
+ * ```
+ */
 export class ToolSet<Format extends ToolFormat = ToolFormat> {
   readonly format: Format;
   /** Plain data, to be sent as it is. */

@@ -1,0 +1,76 @@
+/**
+ * Programs in the documents and examples in the comments of the source have the types they seem to have.
+ */
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { blocksOf, DOCUMENTS, readDocument, ROOT } from './documents.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'skillcell-programs-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Program {
+  from: string;
+  text: string;
+}
+
+function programsOf(file: string, markdown: string): Program[] {
+  const programs = blocksOf(markdown).filter(
+    ({ language, marks }) => language === 'ts' && !marks.includes('no-run'),
+  );
+  return programs.map(({ text, line }) => ({ from: `${file}:${line}`, text }));
+}
+
+/** The fenced block after `@example` in a comment. */
+function examplesIn(file: string): Program[] {
+  const source = readFileSync(join(ROOT, file), 'utf8');
+  const comments = [...source.matchAll(/\/\*\*.*?\*\//gs)].filter(([comment]) =>
+    comment.includes('@example'),
+  );
+  return comments.flatMap(([comment]) => programsOf(file, comment.replaceAll(/^ *\* ?/gm, '')));
+}
+
+const documented = DOCUMENTS.flatMap((file) => programsOf(file, readDocument(file)));
+const commented = globSync('src/**/*.ts', { cwd: ROOT }).flatMap(examplesIn);
+
+test('there are programs in the documents and examples in the source', () => {
+  expect(documented.length).toBeGreaterThan(3);
+  expect(commented.length).toBeGreaterThan(3);
+});
+
+test('all of them compile', () => {
+  const names = new Map([...documented, ...commented].map((program, at) => [`program${at}.ts`, program]));
+  for (const [name, { text }] of names) writeFileSync(join(folder, name), `${text}\nexport {};\n`);
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as {
+    compilerOptions: object;
+  };
+  const options = {
+    ...compilerOptions,
+    isolatedDeclarations: false,
+    declaration: false,
+    // An example shows a value that nobody uses.
+    noUnusedLocals: false,
+    lib: ['es2024', 'esnext.disposable'],
+    types: ['node'],
+    paths: {
+      skillcell: [join(ROOT, 'src/index.ts')],
+      'skillcell/*': [join(ROOT, 'src/*/index.ts')],
+    },
+  };
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: options, include: ['*.ts'] }),
+  );
+  const compiler = join(ROOT, 'node_modules/.bin/tsc');
+  const ended = spawnSync(process.execPath, [compiler, '-p', folder, '--pretty', 'false'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  const faults = ended.stdout.split('\n').filter((line) => line.startsWith('program'));
+  const told = faults.map((line) => line.replace(/^program\d+\.ts/, (name) => names.get(name)?.from ?? name));
+  expect(told).toEqual([]);
+  expect(ended.status, ended.stdout).toBe(0);
+});
