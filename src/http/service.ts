@@ -39,6 +39,13 @@ export interface CallRequest {
   timeout?: string | undefined;
   memory?: string | undefined;
   execution?: Mode | undefined;
+  /** As the headers of W3C say it. */
+  trace?: TraceHeaders | undefined;
+}
+
+export interface TraceHeaders {
+  traceparent: string;
+  tracestate: string | undefined;
 }
 
 export class Service {
@@ -117,13 +124,14 @@ export class Service {
   }
 
   /** Nothing that a caller says can widen a call: always a cell, never code of a stranger in this process. */
-  #optionsFor({ timeout, memory, execution }: CallRequest): ExecuteOptions {
+  #optionsFor({ timeout, memory, execution, trace }: CallRequest): ExecuteOptions {
     const { workspace } = this.options;
     return {
       isolated: true,
       ...(timeout === undefined ? {} : { timeout: parseDuration(timeout) }),
       ...(memory === undefined ? {} : { memory: parseSize(memory) }),
       ...(execution === undefined ? {} : { execution }),
+      ...(trace === undefined ? {} : { trace }),
       ...(workspace === undefined ? {} : { workspace }),
     };
   }

@@ -3,6 +3,12 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { propagation, trace } from '@opentelemetry/api';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Ask, type Stage } from './stage.ts';
@@ -107,6 +113,29 @@ describe('a call', () => {
       .poll(() => answer(stage.execute('test/fails')), { timeout: 10_000 })
       .toMatchObject({ body: { result: 'mended' } });
     writeFileSync(file, before);
+  });
+});
+
+describe('a trace', () => {
+  test('of the caller goes on in the call', async () => {
+    const [traceId, spanId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
+    const exporter = new InMemorySpanExporter();
+    const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    trace.setGlobalTracerProvider(provider);
+    propagation.setGlobalPropagator({
+      inject: () => undefined,
+      extract: (context, carrier, getter) => {
+        const [, id = '', parent = ''] = String(getter.get(carrier, 'traceparent')).split('-');
+        return trace.setSpanContext(context, { traceId: id, spanId: parent, traceFlags: 1, isRemote: true });
+      },
+      fields: () => ['traceparent'],
+    });
+    await stage.execute('test/echo', {}, { headers: { traceparent: `00-${traceId}-${spanId}-01` } });
+    const spans = exporter.getFinishedSpans();
+    expect(spans.map((span) => span.parentSpanContext?.spanId)).toContain(spanId);
+    expect(spans[0]?.spanContext().traceId).toBe(traceId);
+    trace.disable();
+    propagation.disable();
   });
 });
 

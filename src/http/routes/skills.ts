@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { SkillError } from '../../index.ts';
 import { answerOutcome, json } from '../answers.ts';
@@ -10,6 +11,7 @@ import { tellEvents } from '../events.ts';
 import { route, type Route } from '../route.ts';
 import { approvalAnswer, failure, revocation, skillList, skillPage, success } from '../answer-schemas.ts';
 import { approvalBody, executeBody } from '../request-schemas.ts';
+import type { TraceHeaders } from '../service.ts';
 import { pageOf, summaryOf, type SkillSummary } from '../views.ts';
 
 const list: Route = route({
@@ -39,7 +41,7 @@ const execute: Route = route({
   body: executeBody,
   answers: { 200: success, 422: failure, 504: failure },
   handle: async ({ service, identity, body, param, c }) => {
-    const request = { ...body, name: param('name'), params: body.params ?? {} };
+    const request = { ...body, name: param('name'), params: body.params ?? {}, trace: traceOf(c) };
     const { call, outcome } = await service.start(request, identity, c.req.raw.signal);
     if (!c.req.header('accept')?.includes('text/event-stream')) return answerOutcome(c, await outcome);
     outcome.catch(() => undefined);
@@ -86,6 +88,12 @@ const revoke: Route = route({
     return json(c, { removed: service.runtime.approvals.remove(bundle.manifest.name) });
   },
 });
+
+/** Where the caller's own trace goes on. */
+function traceOf(c: Context): TraceHeaders | undefined {
+  const traceparent = c.req.header('traceparent');
+  return traceparent === undefined ? undefined : { traceparent, tracestate: c.req.header('tracestate') };
+}
 
 function changedSince(digest: string): SkillError {
   return new SkillError('manifest_drift', 'The skill changed since you looked at it: nothing was approved', {
