@@ -96,7 +96,12 @@ export class Machine {
     const images = createImageStore({ home, onProgress });
     this.#images = images;
     this.#container = new ContainerWall({ home, ...container });
-    this.#containerPython = new ContainerPythonEngine({ home, images, interpreter: this.#interpreter, ociFor: (bundle) => this.#container.ociFor(bundle) });
+    this.#containerPython = new ContainerPythonEngine({
+      home,
+      images,
+      interpreter: this.#interpreter,
+      ociFor: (bundle) => this.#container.ociFor(bundle),
+    });
     this.#exec = new ExecEngine({ images });
   }
 
@@ -226,7 +231,8 @@ async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<
   const fallback = 'Run `skillcell doctor` to see what this machine has.';
   const reason = engine.refuses(bundle);
   // To try a container takes as long as many a call: not for bundles that have none.
-  if (reason !== undefined && mode === 'container') return { ...pair, refusal: { reason, fix: fallback } };
+  if (reason !== undefined && mode === 'container')
+    return { ...pair, unfit: true, refusal: { reason, fix: fallback } };
   const lacking = reason === undefined ? await engine.lacks?.(bundle) : undefined;
   if (lacking) return { ...pair, refusal: lacking };
   const probe = await ((await wall.forBundle?.(bundle)) ?? wall).probe();

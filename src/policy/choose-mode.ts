@@ -15,6 +15,8 @@ export interface Candidate {
   engine: EngineName;
   /** Why it cannot be used here, when it cannot. */
   refusal?: { reason: string; fix: string };
+  /** Not meant for such bundles at all: what stands in the way of others of its mode says more. */
+  unfit?: boolean;
 }
 
 export interface ModeInput {
@@ -129,16 +131,21 @@ function choice(candidate: Candidate, input: ModeInput, notUsed: string[]): Mode
   return { candidate, reason, fallback: `Runs as "${candidate.mode}"; not as ${notUsed.join('; not as ')}` };
 }
 
-function refusalText(mode: Mode, { candidates }: ModeInput): string {
-  const reasons = candidates.filter((one) => one.mode === mode).map((one) => one.refusal?.reason ?? '');
+/** Those of a mode that say the most about why it cannot be used. */
+function tellingOf(mode: Mode, { candidates }: ModeInput): Candidate[] {
+  const all = candidates.filter((one) => one.mode === mode);
+  const fit = all.filter((one) => !one.unfit);
+  return fit.length > 0 ? fit : all;
+}
+
+function refusalText(mode: Mode, input: ModeInput): string {
+  const reasons = tellingOf(mode, input).map((one) => one.refusal?.reason ?? '');
   return [...new Set(reasons)].filter(Boolean).join('; ') || 'not part of this version';
 }
 
 function unavailable(modes: Mode[], input: ModeInput): SkillError {
   const reasons = modes.map((mode) => `"${mode}" is not available: ${refusalText(mode, input)}`);
-  const fixes = input.candidates
-    .filter((candidate) => modes.includes(candidate.mode))
-    .map((candidate) => candidate.refusal?.fix ?? '');
+  const fixes = modes.flatMap((mode) => tellingOf(mode, input)).map(({ refusal }) => refusal?.fix ?? '');
   const other = otherMode(input);
   return new SkillError(
     'skill_unavailable',

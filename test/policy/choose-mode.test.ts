@@ -25,6 +25,18 @@ function input(over: Partial<ModeInput> = {}): ModeInput {
   };
 }
 
+it('says of a mode what stands in the way of those that are meant for the skill', () => {
+  const refusal = { reason: 'no python skill', fix: 'none' };
+  const unfit: Candidate = { ...CONTAINER, engine: 'python', unfit: true, refusal };
+  const declared: Mode[] = ['container'];
+  const error = thrownBy(() => chooseMode(input({ declared, candidates: [unfit, missing(CONTAINER)] })));
+  expect(error.message).toContain('no container here');
+  expect(error.message).not.toContain('no python skill');
+  expect(error.fix).toBe('Install container.');
+  const alone = thrownBy(() => chooseMode(input({ declared, candidates: [unfit] })));
+  expect(alone.message).toContain('no python skill');
+});
+
 describe('chooseMode', () => {
   it('takes the strongest that works when the manifest leaves it open, and says what it passed over', () => {
     expect(chooseMode(input()).candidate).toBe(WASM);

@@ -18,7 +18,7 @@ import {
 import { removeUnpacked } from '../../../src/cell/container/images/unpack.ts';
 import { seedImages, sharedBaseImage } from '../../cell/container-images/base-image.ts';
 import { addImage, failureOf, listing } from '../../cell/container-images/helpers.ts';
-import { writeTree } from '../../load/helpers.ts';
+import { manifestWith, writeTree } from '../../load/helpers.ts';
 
 /** Podman with a storage of this test alone. */
 let folder: string;
@@ -141,7 +141,9 @@ it('takes an image out of podman, notices when its tag moved, and never asks pod
   const bundle = {
     digest: base.digest,
     image: built?.digest ?? '',
-    manifest: { name: 'test/skill' } as never,
+    manifest: manifestWith({ name: 'test/skill' }),
+    origin: 'project' as const,
+    sourceDir: skill,
   };
   const error = await failureOf(images.resolve({ image: 'localhost/moving:1' }, bundle));
   expect(error).toMatchObject({

@@ -19,7 +19,12 @@ import type { ResolvedImage } from '../../../src/cell/container/images/contract.
 import { manifestWith } from '../../load/helpers.ts';
 import { addImage, failureOf, tempFolder, type Entry } from './helpers.ts';
 
-const BUNDLE = { digest: `sha256:${'b'.repeat(64)}`, manifest: manifestWith({ name: 'test/skill' }) };
+const BUNDLE = {
+  digest: `sha256:${'b'.repeat(64)}`,
+  manifest: manifestWith({ name: 'test/skill' }),
+  origin: 'installed' as const,
+  sourceDir: '/my skills/skill',
+};
 const PASSWD =
   'root:x:0:0::/:/bin/sh\ntoor:x:0:0::/:/bin/sh\napp:x:1000:1001::/:/bin/sh\nwheel:x:5:0::/:/bin/sh\n';
 const PROGRAM: Entry[] = [
@@ -66,7 +71,11 @@ describe('resolving', () => {
       code: 'skill_unavailable',
       message: 'The image "localhost/a:1" is not here',
     });
-    expect(error.fix).toContain('skillcell build test/skill');
+    expect(error.fix).toBe('Get it with: skillcell build test/skill');
+    const outside = await failureOf(
+      images.resolve({ image: 'localhost/a:1' }, { ...BUNDLE, origin: 'project' }),
+    );
+    expect(outside.fix).toBe("Get it with: skillcell build '/my skills/skill'");
     expect(await images.refusal({ image: 'localhost/a:1' }, BUNDLE)).toMatchObject({ fix: error.fix });
     await named('localhost/a:1');
     expect(await images.refusal({ image: 'localhost/a:1' }, BUNDLE)).toBeUndefined();

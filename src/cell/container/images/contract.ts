@@ -41,12 +41,12 @@ export interface Refusal {
   fix: string;
 }
 
+/** What has to be known of a bundle to find its image, and to say how to get it. */
+export type ImageOwner = Pick<Bundle, 'digest' | 'image' | 'manifest' | 'origin' | 'sourceDir'>;
+
 export interface ImageStore {
   /** The image of a declaration, pinned by the lock of the bundle where it has one. Fetches nothing. */
-  resolve(rule: ContainerRule, bundle: Pick<Bundle, 'digest' | 'image' | 'manifest'>): Promise<ResolvedImage>;
+  resolve(rule: ContainerRule, bundle: ImageOwner): Promise<ResolvedImage>;
   /** Why it cannot be used here, when another mode could do without it; drift is thrown. */
-  refusal(
-    rule: ContainerRule,
-    bundle: Pick<Bundle, 'digest' | 'image' | 'manifest'>,
-  ): Promise<Refusal | undefined>;
+  refusal(rule: ContainerRule, bundle: ImageOwner): Promise<Refusal | undefined>;
 }

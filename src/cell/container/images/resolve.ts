@@ -5,21 +5,18 @@
  * @module
  */
 import { SkillError } from '../../../errors.ts';
-import type { Bundle } from '../../../load/bundle.ts';
 import { formatImageReference, parseImageReference } from '../../../manifest/container.ts';
 import type { ContainerRule } from '../../../manifest/manifest.ts';
-import { quote } from '../../../manifest/quote.ts';
-import type { ResolvedImage } from './contract.ts';
+import { quote, shellWord } from '../../../manifest/quote.ts';
+import type { ImageOwner, ResolvedImage } from './contract.ts';
 import { ownArchitecture } from './oci.ts';
 import { imageMissing } from './problems.ts';
 import type { LocalImages, StoredImage } from './store.ts';
 
-export type Pinned = Pick<Bundle, 'digest' | 'image' | 'manifest'>;
-
 export async function resolveImage(
   images: LocalImages,
   rule: ContainerRule,
-  bundle: Pinned,
+  bundle: ImageOwner,
 ): Promise<ResolvedImage> {
   const reference = referenceOf(rule, bundle);
   const found = await declaredDigest(images, rule, bundle);
@@ -27,14 +24,19 @@ export async function resolveImage(
     throw moved(reference, { locked: bundle.image, found });
   const digest = found ?? bundle.image;
   const image = digest === undefined ? undefined : await images.find(digest);
-  if (!image)
-    throw imageMissing(reference, `Get it here: skillcell build ${bundle.manifest.name}`, bundle.image);
+  if (!image) throw imageMissing(reference, howToGet(bundle), bundle.image);
   assertRunsHere(image, reference);
   return images.describe(image, reference);
 }
 
+/** By its id where that leads to it, else by its folder. */
+function howToGet({ origin, manifest, sourceDir }: ImageOwner): string {
+  const hasId = origin === 'bundled' || origin === 'installed';
+  return `Get it with: skillcell build ${hasId ? manifest.name : shellWord(sourceDir)}`;
+}
+
 /** What people are told that it is. */
-function referenceOf(rule: ContainerRule, { manifest }: Pinned): string {
+function referenceOf(rule: ContainerRule, { manifest }: ImageOwner): string {
   const reference = rule.image === undefined ? undefined : parseImageReference(rule.image);
   return reference
     ? formatImageReference(reference)
@@ -45,7 +47,7 @@ function referenceOf(rule: ContainerRule, { manifest }: Pinned): string {
 export async function declaredDigest(
   images: LocalImages,
   rule: ContainerRule,
-  bundle: Pick<Pinned, 'digest'>,
+  bundle: Pick<ImageOwner, 'digest'>,
 ): Promise<string | undefined> {
   if (rule.image === undefined) return images.builtFrom(bundle.digest);
   const reference = parseImageReference(rule.image);
