@@ -6,6 +6,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildBase } from '../src/build/container/base-image.ts';
 import { runDenials } from './denials/run.ts';
 import { formatDenials } from './denials/table.ts';
 import { ROOT, runTool } from './steps.ts';
@@ -13,7 +14,7 @@ import { ROOT, runTool } from './steps.ts';
 const DOCUMENT = join(ROOT, 'docs', 'denials.md');
 const MARKED = /<!-- denials -->[^]*<!-- \/denials -->/;
 
-const { rows, harm } = await runDenials();
+const { rows, harm } = await runDenials((home) => buildBase('python', { home }));
 const table = formatDenials(rows);
 console.log(table);
 for (const { act, cells } of rows) {

@@ -36,7 +36,12 @@ const NATIVE_SUITES = [
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
-const IMAGE_SUITES = ['test/build/container/**', 'test/cell/container/**'];
+const IMAGE_SUITES = [
+  'test/build/container/**',
+  'test/cell/container/**',
+  'test/attacks/**',
+  'test/denials/**',
+];
 /** The documents build a skill in C. */
 const C_SUITES = [...BUILD_SUITES, 'test/readme/**'];
 
@@ -113,6 +118,13 @@ export const NEEDS: readonly Need[] = [
     name: 'podman',
     probe: ['podman', '--version'],
     debianPackage: 'podman',
+    suites: IMAGE_SUITES,
+  },
+  { name: 'crun', probe: ['crun', '--version'], debianPackage: 'crun', suites: IMAGE_SUITES },
+  {
+    name: 'newuidmap',
+    probe: ['sh', '-c', 'command -v newuidmap'],
+    debianPackage: 'uidmap',
     suites: IMAGE_SUITES,
   },
   { name: 'runc', probe: ['runc', '--version'], debianPackage: 'runc', suites: IMAGE_SUITES },

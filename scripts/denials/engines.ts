@@ -59,10 +59,18 @@ const python = { engine: 'python', mode: 'subprocess', program: pythonFor } as c
 const pythonWasm = { engine: 'python-wasm', mode: 'wasm', program: pythonWasmFor } as const;
 const node = { engine: 'node', mode: 'subprocess', program: javaScriptFor } as const;
 const jsWasm = { engine: 'js-wasm', mode: 'wasm', program: quickJsFor } as const;
+const containerPython = {
+  engine: 'python',
+  mode: 'container',
+  wall: 'container',
+  program: pythonFor,
+} as const;
 const component = { engine: 'component', mode: 'wasm', program: componentFor } as const;
 
 export const COLUMNS: readonly Column[] = [
   { title: 'python, jail', wall: 'jail', options: {}, ...python },
+  { title: 'python, crun', options: { container: { makes: ['crun'] } }, ...containerPython },
+  { title: 'python, podman', options: { container: { makes: ['podman'] } }, ...containerPython },
   { title: 'node, jail', wall: 'jail', options: {}, ...node },
   { title: 'python-wasm, jail', wall: 'jail', options: {}, ...pythonWasm },
   { title: 'python-wasm, process', wall: 'process', options: WITHOUT_JAIL, ...pythonWasm },

@@ -39,16 +39,22 @@ interface Stage {
   place: Place;
 }
 
-/** `home` keeps engines that are prepared once; it goes away with the folder when absent. */
-export async function runDenials(home?: string): Promise<Denials> {
+/** What the containers run in. */
+const IMAGE = 'localhost/skillcell-python';
+
+/** Puts that image into a home. */
+export type ProvideImage = (home: string) => Promise<unknown>;
+
+export async function runDenials(provideImage: ProvideImage): Promise<Denials> {
   const folder = await mkdtemp('/var/tmp/skillcell-denials-');
   const harm: string[] = [];
   const servers = [await listen(answering(harm)), await listen(noting(harm))];
   try {
     const stage = await furnish(folder, servers.map(portOf));
     const rows: Row[] = ACTS.map((act) => ({ act, cells: {} }));
-    for (const column of COLUMNS)
-      await fillColumn(rows, column, { ...stage, home: home ?? join(folder, 'home') });
+    const home = join(folder, 'home');
+    await provideImage(home);
+    for (const column of COLUMNS) await fillColumn(rows, column, { ...stage, home });
     return { rows, harm };
   } finally {
     for (const server of servers) server.close().closeAllConnections();
@@ -84,11 +90,15 @@ async function perform(act: Act, column: Column, stage: Stage & { runtime: Runti
   if ('none' in program) return { answer: 'n/a', why: program.none };
   // One folder for a source that holds all acts, and one for each component.
   const isShared = typeof program.content === 'string' && act.limits === undefined;
-  const folder = isShared ? program.entry.replace('.', '_') : `${column.engine}_${slugOf(op)}`;
+  const folder = isShared
+    ? `${column.mode}_${program.entry.replace('.', '_')}`
+    : `${column.engine}_${slugOf(op)}`;
   const bundle = join(stage.folder, folder);
   const manifest = {
     name: 'denials/acts',
-    execution: ['subprocess', 'wasm'],
+    ...(column.mode === 'container'
+      ? { execution: 'container', container: { image: IMAGE } }
+      : { execution: ['subprocess', 'wasm'] }),
     entry: program.entry,
     ...manifestFor(stage.place, act),
   };

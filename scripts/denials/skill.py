@@ -48,7 +48,7 @@ def output(params):
 
 
 def crowd(params):
-    return len([subprocess.Popen(["/bin/sleep", "20"]) for _ in range(20)])
+    return len([subprocess.Popen(["/bin/sh", "-c", "read line"], stdin=subprocess.PIPE) for _ in range(20)])
 
 
 def scratch(params):

@@ -10,11 +10,12 @@ import { ACTS } from '../../scripts/denials/acts.ts';
 import { COLUMNS } from '../../scripts/denials/engines.ts';
 import { runDenials, type Denials } from '../../scripts/denials/run.ts';
 import { formatDenials } from '../../scripts/denials/table.ts';
+import { seedImages } from '../cell/container-images/base-image.ts';
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'denials.md');
 const RUN_MS = 300_000;
 let denials: Denials;
-beforeAll(async () => void (denials = await runDenials()), RUN_MS);
+beforeAll(async () => void (denials = await runDenials(seedImages)), RUN_MS);
 
 describe.each(COLUMNS)('$title', ({ title }) => {
   it.each(ACTS)('$name', (act) => {
