@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { currentLoad, readMachine, type MachineFacts } from '../bench/runner/machine.ts';
 import { saveResult } from '../bench/saved-results.ts';
-import { formatStudy, studyFolder, type StudyReport } from '../src/index.ts';
+import { buildBase, buildImage, formatStudy, studyFolder, type StudyReport } from '../src/index.ts';
 import { ROOT } from './steps.ts';
 
 export interface BundledReport {
@@ -20,6 +20,8 @@ export interface BundledReport {
 }
 
 const TIMED_CALLS = 20;
+/** The bundled skill that runs in a container. */
+const CONTAINER_SKILL = 'compliance/example_skill';
 
 async function main(): Promise<number> {
   const home = mkdtempSync(join(tmpdir(), 'study-bundled-'));
@@ -27,6 +29,7 @@ async function main(): Promise<number> {
   chmodSync(home, 0o711);
   try {
     const machine = await readMachine(home, 'python-wasm');
+    await makeImage(home);
     const study = await studyFolder(join(ROOT, 'skills'), {
       home,
       calls: TIMED_CALLS,
@@ -38,6 +41,17 @@ async function main(): Promise<number> {
     return study.failures.length === 0 ? 0 : 1;
   } finally {
     rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** Without the image the study goes on, and says so where the container would be. */
+async function makeImage(home: string): Promise<void> {
+  const onProgress = (text: string): void => console.error(text);
+  try {
+    await buildBase('python', { home, onProgress });
+    await buildImage(CONTAINER_SKILL, { home, cwd: ROOT, onProgress });
+  } catch (error) {
+    console.error(`No image: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

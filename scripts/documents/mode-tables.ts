@@ -14,9 +14,12 @@ import type { Row } from '../../bench/runner/statistics.ts';
 import { C, GO, RUST, SOURCE } from '../../bench/runner/wasm/languages.ts';
 import { rowName } from '../../bench/runner/wasm/ours.ts';
 import type { WasmReport } from '../../bench/runner/wasm/run-wasm-bench.ts';
+import type { Mode } from '../../src/outcome.ts';
+import type { ModeStudy } from '../../src/study/report.ts';
 import type { PyodideReport } from '../probe-pyodide.ts';
 import { duration, mebibytes } from '../python-wasm-tables.ts';
 import { table } from '../skillware-table.ts';
+import type { BundledReport } from '../study-bundled.ts';
 
 const jail = (): BenchReport => newestResult() as BenchReport;
 const wasm = (): WasmReport => newestResult('wasm') as WasmReport;
@@ -52,7 +55,7 @@ export function formatModes(): string {
       '`in_process`',
       'JavaScript, TypeScript',
       '**none**; needs a bundled skill or `--trust-remote-code`',
-      'a function call',
+      inProcessCalls(),
       'nobody; a manifest with limits does not load',
     ],
   ]);
@@ -140,11 +143,25 @@ function jailCalls(): string {
   return `Python ${median(POOL)} from the pool, ${median(ZYGOTE)} forked, ${median(COLD)} cold`;
 }
 
+/** From the bench, or else from the study of the bundled skill that has an image. */
 function containerCalls(): string {
   const report = newestResultIfAny('container') as { rows: Row[] } | undefined;
-  return (
-    report?.rows.map(({ name, median }) => `${name} ${duration(median)}`).join(', ') ?? 'not measured yet'
-  );
+  if (report) return report.rows.map(({ name, median }) => `${name} ${duration(median)}`).join(', ');
+  const [measured] = studied('container');
+  if (!measured) return 'not measured';
+  return `Python ${duration(measured.callMs)} when one is ready, ${duration(measured.firstCallMs)} cold`;
+}
+
+function inProcessCalls(): string {
+  const [measured] = studied('in_process');
+  return measured ? `not fresh; TypeScript ${duration(measured.callMs)}` : 'not fresh';
+}
+
+/** What the study of the bundled skills measured in a mode. */
+function studied(mode: Mode): ModeStudy[] {
+  const { study } = newestResult('study') as BundledReport;
+  const modes = study.skills.flatMap((skill) => skill.modes);
+  return modes.filter((one) => one.mode === mode && one.callMs !== undefined);
 }
 
 function pythonRow(wanted: string): Row | undefined {

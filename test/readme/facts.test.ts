@@ -30,6 +30,17 @@ function inWords(limits: GrantedLimits): Record<string, string> {
   };
 }
 
+/** Headings as GitHub names them in links: lower case, no punctuation, hyphens for spaces. */
+function anchorsOf(markdown: string): string[] {
+  const prose = markdown.replaceAll(/^```.*?^```$/gms, '');
+  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe('docs/errors.md', () => {
   test('has every error code with its exit code', () => {
     const rows = tableUnder(readDocument('docs/errors.md'), 'Codes');
@@ -123,6 +134,15 @@ describe.each(DOCUMENTS)('%s', (file) => {
       ([, link = '']) => link,
     );
     expect(links.filter((link) => !existsSync(join(ROOT, dirname(file), link)))).toEqual([]);
+  });
+
+  test('links to headings that exist', () => {
+    const links = [...readDocument(file).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)];
+    const dead = links.filter(([, path = '', anchor = '']) => {
+      const target = path === '' ? file : join(dirname(file), path);
+      return target.endsWith('.md') && !anchorsOf(readDocument(target)).includes(anchor);
+    });
+    expect(dead.map(([link]) => link)).toEqual([]);
   });
 
   test('names source files and folders that exist', () => {
