@@ -11,6 +11,9 @@ import { blocksOf, DOCUMENTS, readDocument, ROOT } from './documents.ts';
 const folder = mkdtempSync(join(tmpdir(), 'skillcell-programs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** Types of the runtime that the source relies on. */
+const GLOBALS = join(ROOT, 'guest/wasm/webassembly.d.ts');
+
 interface Program {
   from: string;
   text: string;
@@ -62,7 +65,7 @@ test('all of them compile', () => {
   };
   writeFileSync(
     join(folder, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions: options, include: ['*.ts'] }),
+    JSON.stringify({ compilerOptions: options, include: ['*.ts', GLOBALS] }),
   );
   const compiler = join(ROOT, 'node_modules/.bin/tsc');
   const ended = spawnSync(process.execPath, [compiler, '-p', folder, '--pretty', 'false'], {
