@@ -43,7 +43,7 @@ function keysOf(schema: Schema, prefix: string): ManifestKey[] {
       isRequired: schema.required?.includes(key) ?? false,
       ...(part.default === undefined ? {} : { fallback: JSON.stringify(part.default) }),
     };
-    return [own, ...keysBelow(part, path)];
+    return [own].concat(keysBelow(part, path));
   });
 }
 
