@@ -10,6 +10,7 @@ import {
   type SkillSource,
 } from '@modelcontextprotocol/server/ext/skills';
 import type { CatalogEntry, Entries } from './catalog.ts';
+import { visibleText } from './visible.ts';
 
 const PAGE_SIZE = 100;
 const MAX_NAME = 64;
@@ -83,7 +84,7 @@ function skillMd(name: string, { tool, skill }: CatalogEntry): string {
     `  skillcell-digest: ${JSON.stringify(digest)}`,
   ];
   const use = `Call the tool \`${tool.name}\` of this server. It runs in a cell that can do only what a person granted.`;
-  return ['---', ...frontmatter, '---', '', use, '', instructions?.trim() ?? '', ''].join('\n');
+  return ['---', ...frontmatter, '---', '', use, '', visibleText(instructions?.trim() ?? ''), ''].join('\n');
 }
 
 /** Lower case letters, digits and single hyphens, as Agent Skills have them; each name once. */

@@ -4,8 +4,9 @@
  * @module
  */
 import type { Tool } from '@modelcontextprotocol/server';
-import { printable, ToolSet, type Skill } from '../index.ts';
+import { ToolSet, type Skill } from '../index.ts';
 import { hintsFor, type Hints } from './annotations.ts';
+import { visibleSchema } from './visible.ts';
 
 export interface SkillTool extends Tool {
   annotations: Hints;
@@ -16,9 +17,8 @@ export function toolFor(skill: Skill): SkillTool {
   const [tool] = new ToolSet([skill], 'mcp').tools;
   if (!tool) throw new TypeError('A set of one skill has one tool.');
   return {
-    ...(tool as Tool),
+    ...visibleSchema(tool as Tool),
     title: titleOf(manifest.name),
-    description: printable(tool.description),
     annotations: hintsFor(manifest),
     _meta: { 'skillcell/skill': manifest.name, 'skillcell/digest': digest, 'skillcell/origin': origin },
   };
