@@ -39,12 +39,12 @@ export interface ContainerZygoteOptions {
 }
 
 export class ContainerZygote implements Zygote {
-  readonly ready: Promise<boolean>;
   readonly maxForks = 100;
   readonly #options: ContainerZygoteOptions;
   readonly #runDir: string;
   readonly #container: ContainerProcess;
-  #settleReady!: (ready: boolean) => void;
+  #waiting: ((ready: boolean) => void)[] = [];
+  #ended = false;
   #fork: { name: string; process: ForkedProcess } | undefined;
   #listening = false;
   #closing = false;
@@ -52,7 +52,6 @@ export class ContainerZygote implements Zygote {
   constructor(options: ContainerZygoteOptions) {
     this.#options = options;
     const { wall, home, artifact, grant } = options;
-    this.ready = new Promise((resolve) => (this.#settleReady = resolve));
     this.#runDir = makeRunDir(home, wall.identity(grant)?.uid);
     const spec = zygoteSpec(artifact.spec(grant), this.#runDir);
     this.#container = wall.launch({ ...spec, denied: LEFT_BEHIND }, keeperGrant(grant));
@@ -64,6 +63,12 @@ export class ContainerZygote implements Zygote {
     });
     this.#container.channel.on('error', () => undefined);
     void this.#container.exited.then(() => this.#onExit());
+  }
+
+  /** Resolves when it can serve a call, which is after it has cleaned up behind the last one. */
+  get ready(): Promise<boolean> {
+    if (this.isReady || this.#ended) return Promise.resolve(!this.#ended);
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** One call at a time: who comes meanwhile gets a container of its own. */
@@ -114,7 +119,7 @@ export class ContainerZygote implements Zygote {
     if (body['t'] === 'ready') return void this.#onStarted();
     if (body['t'] === 'listening') {
       this.#listening = true;
-      return this.#settleReady(true);
+      return this.#tellWaiting();
     }
     const name = String(body['id']);
     if (body['t'] === 'forked') return this.#fork?.name === name ? this.#fork.process.onForked(body['pid']) : undefined;
@@ -127,6 +132,11 @@ export class ContainerZygote implements Zygote {
     this.#fork.process.onExit(exit);
     this.#fork = undefined;
     if (this.#closing) this.#end();
+    else this.#tellWaiting();
+  }
+
+  #tellWaiting(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve(!this.#ended);
   }
 
   async #onStarted(): Promise<void> {
@@ -145,10 +155,11 @@ export class ContainerZygote implements Zygote {
   }
 
   #onExit(): void {
+    this.#ended = true;
     this.#listening = false;
-    this.#settleReady(false);
     this.#fork?.process.onExit({ code: null, signal: 'SIGKILL' });
     this.#fork = undefined;
+    this.#tellWaiting();
     rmSync(this.#runDir, { recursive: true, force: true });
   }
 
