@@ -142,6 +142,12 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** `execute` that refuses every mode weaker than an OS jail. */
+  executeIsolated(
+    ref: string | Skill,
+    params: unknown,
+    options: ExecuteOptions & { reject: false },
+  ): Promise<Outcome>;
+  executeIsolated(ref: string | Skill, params: unknown, options?: ExecuteOptions): Promise<Success>;
   executeIsolated(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     return this.execute(ref, params, { ...options, isolated: true });
   }

@@ -4,6 +4,7 @@
  * @module
  */
 import { SkillError } from '../errors.ts';
+import { cancelled } from './judge.ts';
 
 export interface GateOptions {
   maxConcurrent: number;
@@ -19,9 +20,9 @@ export class Gate {
     this.#options = options;
   }
 
-  /** Runs `work` when there is room; refuses when the queue is full. */
-  async through<T>(work: () => Promise<T>): Promise<T> {
-    await this.#enter();
+  /** Runs `work` when there is room; refuses when the queue is full. Who gives up leaves the queue. */
+  async through<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#enter(signal);
     try {
       return await work();
     } finally {
@@ -29,14 +30,30 @@ export class Gate {
     }
   }
 
-  #enter(): Promise<void> | undefined {
+  #enter(signal: AbortSignal | undefined): Promise<void> | undefined {
     const { maxConcurrent, maxQueue } = this.#options;
     if (this.#inside < maxConcurrent) {
       this.#inside++;
       return undefined;
     }
     if (this.#waiting.length >= maxQueue) throw busy(this.#options);
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return this.#wait(signal);
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const giveUp = (): void => {
+      this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+      reject(cancelled());
+    };
+    const enter = (): void => {
+      signal?.removeEventListener('abort', giveUp);
+      resolve();
+    };
+    this.#waiting.push(enter);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    if (signal?.aborted) giveUp();
+    return promise;
   }
 
   #leave(): void {

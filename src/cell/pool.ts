@@ -79,7 +79,7 @@ export class Pool {
       return place.engine.reusable
         ? callWarmOnce({ ...place, ...this.#authority }, job)
         : callOnce({ ...place, ...this.#authority }, job);
-    });
+    }, job.signal);
   }
 
   /** Starts cells for a skill ahead of its first call, and waits until they are ready. */
@@ -106,7 +106,12 @@ export class Pool {
 
   #open(place: Place, key: string): CellSource {
     const kept = place.artifact.keepsZygote ? { ready: 'zygote' as const } : {};
-    const options = { ...this.#options, ...kept, onIdle: () => this.#drop(key), assertOpen: () => this.#assertOpen() };
+    const options = {
+      ...this.#options,
+      ...kept,
+      onIdle: () => this.#drop(key),
+      assertOpen: () => this.#assertOpen(),
+    };
     const placed = { ...place, ...this.#authority };
     return place.engine.reusable ? new WarmSet(placed, options) : new Standby(placed, options);
   }

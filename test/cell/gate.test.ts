@@ -20,6 +20,20 @@ function held(): { work: () => Promise<string>; end: () => void; fail: () => voi
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('Gate', () => {
+  test('lets those who give up leave the queue, and their place go to the next', async () => {
+    const gate = new Gate({ maxConcurrent: 1, maxQueue: 1 });
+    const [first, second, third] = [held(), held(), held()];
+    const running = gate.through(first.work);
+    const patience = new AbortController();
+    const waiting = gate.through(second.work, patience.signal);
+    patience.abort();
+    await expect(waiting).rejects.toMatchObject({ code: 'skill_error', detail: { cancelled: true } });
+    const next = gate.through(third.work);
+    for (const job of [first, second, third]) job.end();
+    expect(await Promise.all([running, next])).toEqual(['done', 'done']);
+    expect(second.started()).toBe(false);
+  });
+
   test('lets in as many as allowed, keeps the next waiting, and refuses the rest at once', async () => {
     const gate = new Gate({ maxConcurrent: 2, maxQueue: 1 });
     const jobs = [held(), held(), held()] as const;
