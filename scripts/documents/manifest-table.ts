@@ -53,9 +53,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'container.image': 'an image by its full name, with the registry; `localhost/…` for one of this machine',
   'container.dockerfile': 'a file of the bundle that `skillcell build` makes an image of',
   'container.build_network': 'the build may use the network; says nothing about calls',
-  'container.runtime': 'the OCI runtime or engine to use; absent: what `doctor` found best',
+  'container.runtime': 'the OCI runtime or engine to use; absent: the first that works here, see `doctor`',
   'container.user': 'user inside, never root; absent: what the image says, or nobody',
-  'container.reuse': '`pool` keeps started containers ready; each serves one call either way',
+  'container.reuse':
+    '`single`: a container for each call. `pool`: calls of the skill share one, each in a fresh process of it, and what was writable is emptied in between',
 };
 
 export function formatManifestKeys(): string {
