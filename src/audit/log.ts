@@ -30,6 +30,8 @@ export interface ListOptions {
   deniedOnly?: boolean;
   /** Only receipts before this one, by its number. */
   beforeSeq?: number;
+  /** Only receipts from this one on, by its number. What lies before costs nothing. */
+  fromSeq?: number;
   /** Only calls that began at this time or later. */
   since?: Date;
   /** Only calls of callers whose name begins like this. */
@@ -109,15 +111,16 @@ function prepareStatements(database: DatabaseSync) {
     last: database.prepare('SELECT seq, hash FROM receipt ORDER BY seq DESC LIMIT 1'),
     insert: database.prepare('INSERT INTO receipt (seq, prev, hash, body) VALUES (?, ?, ?, ?)'),
     all: database.prepare('SELECT seq, prev, hash, body FROM receipt ORDER BY seq'),
+    // Ids sort by time and have an index: what lies far back is not even looked at. The plus keeps SQLite from looking
+    // for the smallest number first.
+    firstSince: database.prepare('SELECT min(+seq) AS seq FROM receipt WHERE call_id >= ?'),
     show: database.prepare('SELECT seq, hash, body FROM receipt WHERE call_id = ? ORDER BY seq DESC'),
     list: database.prepare(`
       SELECT seq, hash, body FROM receipt
       WHERE (:skill IS NULL OR skill = :skill) AND (:code IS NULL OR code = :code)
         AND (:denied_only = 0 OR denied_count > 0)
-        AND seq < :before_seq
-        -- Ids sort by time and have an index: what lies far back is not even looked at.
-        AND (:since IS NULL
-          OR seq >= (SELECT min(seq) FROM receipt WHERE call_id >= :since_id) AND body ->> '$.started_at' >= :since)
+        AND seq < :before_seq AND seq >= :from_seq
+        AND (:since IS NULL OR body ->> '$.started_at' >= :since)
         AND (:caller IS NULL OR substr(body ->> '$.caller', 1, length(:caller)) = :caller)
       ORDER BY seq DESC LIMIT :limit`),
   };
@@ -188,12 +191,17 @@ function list(statements: Statements, filter: ListOptions): StoredReceipt[] {
     code: filter.code ?? null,
     denied_only: filter.deniedOnly === true ? 1 : 0,
     before_seq: filter.beforeSeq ?? Number.MAX_SAFE_INTEGER,
+    from_seq: Math.max(filter.fromSeq ?? 0, filter.since ? firstSince(statements, filter.since) : 0),
     since: filter.since?.toISOString() ?? null,
-    since_id: filter.since ? earliestCallId(filter.since) : null,
     caller: filter.callerPrefix ?? null,
     limit: filter.limit ?? 50,
   });
   return rows.map(toStored);
+}
+
+function firstSince(statements: Statements, since: Date): number {
+  const found = statements.firstSince.get(earliestCallId(since))?.['seq'];
+  return typeof found === 'number' ? found : Number.MAX_SAFE_INTEGER;
 }
 
 function toStored(row: Record<string, unknown>): StoredReceipt {

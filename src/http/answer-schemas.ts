@@ -99,7 +99,10 @@ export const storedReceipt: z.ZodType = z
   .register(API_SCHEMAS, { id: 'StoredReceipt' });
 
 export const receiptList: z.ZodType = z
-  .object({ receipts: z.array(storedReceipt) })
+  .object({
+    receipts: z.array(storedReceipt),
+    older: count.optional().describe('There may be more: ask with this as `before`.'),
+  })
   .register(API_SCHEMAS, { id: 'Receipts' });
 
 export const verification: z.ZodType = z

@@ -23,6 +23,13 @@ export function json(c: Context, value: unknown, status: Status = 200): Response
   return c.json(value as object, status);
 }
 
+/** Where in our source something failed is for the operator, not for those who call. */
+export function withoutStack(outcome: Outcome): Outcome {
+  if (outcome.ok || !('stack' in outcome.error.detail)) return outcome;
+  const { stack: _stays, ...detail } = outcome.error.detail;
+  return { ...outcome, error: { ...outcome.error, detail } };
+}
+
 /** The whole outcome, whichever way it went. */
 export function answerOutcome(c: Context, outcome: Outcome): Response {
   if (outcome.ok) return json(c, outcome);

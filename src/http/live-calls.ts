@@ -5,6 +5,7 @@
  * @module
  */
 import type { CallEvent, CapabilityEvent, Execution, Outcome } from '../index.ts';
+import { withoutStack } from './answers.ts';
 
 /** What a watcher is told, in this order; `done` is the last. */
 export type LiveEvent =
@@ -118,7 +119,7 @@ function liveEvent(event: CallEvent): LiveEvent | undefined {
     case 'denied':
       return { type: 'denied', denial: event.denial };
     case 'done':
-      return { type: 'done', outcome: event.outcome };
+      return { type: 'done', outcome: withoutStack(event.outcome) };
     default:
       return undefined;
   }

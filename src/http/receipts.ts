@@ -1,10 +1,14 @@
 /**
- * Receipts as a tenant may see them: its own. An admin sees all.
+ * Receipts as a tenant may see them: its own. An admin sees all. No question makes the service look through the whole
+ * log at once, because calls wait meanwhile: whoever wants to see more asks for what is older.
  *
  * @module
  */
 import type { AuditLog, StoredReceipt } from '../index.ts';
 import { callerPrefix, type Identity } from './access.ts';
+
+/** So many receipts are looked at for one answer. */
+const LOOKED_AT = 20_000;
 
 export interface ReceiptFilter {
   limit: number;
@@ -17,17 +21,28 @@ export interface ReceiptFilter {
   since?: Date;
 }
 
-export function listReceipts(log: AuditLog, identity: Identity, filter: ReceiptFilter): StoredReceipt[] {
-  const { limit, skill, code, deniedOnly = false, before, since } = filter;
-  return log.list({
+export interface FoundReceipts {
+  receipts: StoredReceipt[];
+  /** There may be more before this number. */
+  older?: number;
+}
+
+export function listReceipts(log: AuditLog, identity: Identity, filter: ReceiptFilter): FoundReceipts {
+  const { limit, skill, code, deniedOnly = false, since } = filter;
+  const before = filter.before ?? (log.list({ limit: 1 })[0]?.seq ?? 0) + 1;
+  const fromSeq = Math.max(1, before - LOOKED_AT);
+  const receipts = log.list({
     limit,
     deniedOnly,
+    beforeSeq: before,
+    fromSeq,
     ...(skill === undefined ? {} : { skill }),
     ...(code === undefined ? {} : { code }),
-    ...(before === undefined ? {} : { beforeSeq: before }),
     ...(since === undefined ? {} : { since }),
     ...(identity.scopes.has('admin') ? {} : { callerPrefix: callerPrefix(identity.tenant) }),
   });
+  const oldest = receipts.length === limit ? (receipts.at(-1)?.seq ?? fromSeq) : fromSeq;
+  return oldest > 1 ? { receipts, older: oldest } : { receipts };
 }
 
 /** Undefined also for a receipt of another tenant: it is none of their business that it exists. */

@@ -29,6 +29,7 @@ const LOOPBACK = '127.0.0.1';
 const DRAIN_MS = 30_000;
 /** Who sends nothing for so long is not worth a connection. */
 const REQUEST_MS = 30_000;
+const MAX_CONNECTIONS = 1000;
 const SWEEP_MS = 50;
 const LAST_ANSWERS_MS = 2000;
 
@@ -41,6 +42,8 @@ export async function startService(options: ListenOptions): Promise<RunningServi
     { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, maxHeaderSize: 16 * 1024 },
     (request, response) => void listener(request, response),
   );
+  // Each takes a descriptor, and cells need some too.
+  server.maxConnections = MAX_CONNECTIONS;
   await listen(server, host, port);
   const { port: actual } = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;

@@ -10,15 +10,19 @@ import {
   type ExecuteOptions,
   type Mode,
   type Outcome,
+  type PairReport,
   type Runtime,
   type Skill,
 } from '../index.ts';
 import { Access, type Identity } from './access.ts';
 import type { TokenEntry } from './access-file.ts';
+import { withoutStack } from './answers.ts';
 import { dispatchOptions } from './limits.ts';
 import { LiveCalls, WatchedCall } from './live-calls.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 import { Shelf } from './shelf.ts';
+
+const MACHINE_MS = 60_000;
 
 export interface ServiceOptions {
   runtime: Runtime;
@@ -58,6 +62,7 @@ export class Service {
   readonly options: ServiceOptions;
   readonly #ongoing = new Set<Promise<unknown>>();
   #isClosing = false;
+  #machine: { report: Promise<PairReport[]>; at: number } | undefined;
 
   constructor(options: ServiceOptions) {
     this.options = options;
@@ -93,6 +98,14 @@ export class Service {
     return { call, outcome: this.#note(request.name, running) };
   }
 
+  /** Trying what a machine can do starts programs: once in a while, however often it is asked for. */
+  machine(): Promise<PairReport[]> {
+    const now = performance.now();
+    if (this.#machine && now - this.#machine.at < MACHINE_MS) return this.#machine.report;
+    this.#machine = { report: this.runtime.doctor(), at: now };
+    return this.#machine.report;
+  }
+
   /** Reads every skill ahead of the first request for it, one after the other. */
   async readAhead(): Promise<void> {
     for (const location of this.shelf.list()) {
@@ -115,7 +128,7 @@ export class Service {
   async #note(skill: string, running: Promise<Outcome>): Promise<Outcome> {
     this.#ongoing.add(running);
     try {
-      const outcome = await running;
+      const outcome = withoutStack(await running);
       this.metrics.called(skill, outcome);
       return outcome;
     } finally {

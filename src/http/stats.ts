@@ -34,7 +34,7 @@ export function statsOf(
 ): Stats {
   const to = Date.now();
   const from = to - minutes * 60_000;
-  const found = listReceipts(log, identity, { limit: MOST, since: new Date(from) });
+  const { receipts: found, older } = listReceipts(log, identity, { limit: MOST, since: new Date(from) });
   const width = (to - from) / buckets;
   const parts: StoredReceipt[][] = Array.from({ length: buckets }, () => []);
   for (const one of found) {
@@ -44,9 +44,15 @@ export function statsOf(
   return {
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    truncated: found.length === MOST,
+    truncated: found.length === MOST || isCut(log, older, from),
     buckets: parts.map((part, at) => figuresOf(part, new Date(from + at * width))),
   };
+}
+
+/** Whether what was not looked at would have counted. */
+function isCut(log: AuditLog, older: number | undefined, from: number): boolean {
+  const [next] = older === undefined ? [] : log.list({ limit: 1, beforeSeq: older });
+  return next !== undefined && Date.parse(next.receipt.started_at) >= from;
 }
 
 function figuresOf(part: readonly StoredReceipt[], at: Date): Figures {

@@ -100,6 +100,7 @@ describe('openAuditLog', () => {
     const listed = (options: Parameters<typeof log.list>[0]): number[] =>
       log.list(options).map((stored) => ids.indexOf(stored.receipt.call_id));
     expect(listed({ beforeSeq: 3 })).toEqual([1, 0]);
+    expect(listed({ beforeSeq: 4, fromSeq: 2 })).toEqual([2, 1]);
     expect(listed({ callerPrefix: 'http:acme:' })).toEqual([2, 0]);
     expect(listed({ callerPrefix: '' })).toEqual([3, 2, 1, 0]);
     expect(listed({ since: new Date(3000) })).toEqual([3, 2]);

@@ -9,12 +9,14 @@ const TALKS = `
   import sys, time
   def execute(params):
       print("first", flush=True)
-      while not params.get("quick"):
-          time.sleep(0.05)
+      time.sleep(params.get("seconds", 19))
       return "done"
 `;
 
 const SKILLS = { talks: { source: TALKS, manifest: { limits: { timeout: '20s' } } } };
+/** A busy machine takes its time; what never comes is a failure all the same. */
+const WAIT = { timeout: 15_000 };
+
 const EVENTS = { accept: 'text/event-stream' };
 
 let stage: Stage;
@@ -91,26 +93,26 @@ describe('a running call', () => {
   test('ends when its caller hangs up', async () => {
     const controller = new AbortController();
     const asked = stage.execute('test/talks', {}, { signal: controller.signal });
-    await expect.poll(() => stage.running.service.live.all[0]?.state).toBe('running');
+    await expect.poll(() => stage.running.service.live.all[0]?.state, WAIT).toBe('running');
     const { id } = stage.running.service.live.all[0]!;
     controller.abort();
     await expect(asked).rejects.toThrow('aborted');
-    await expect.poll(() => stage.running.service.live.all).toEqual([]);
+    await expect.poll(() => stage.running.service.live.all, WAIT).toEqual([]);
     expect(stage.runtime.audit.show(id)?.receipt.code).toBe('skill_error');
   });
 
   test('also ends when nobody reads its events any more', async () => {
     const { events } = await begin();
     await events.return(undefined);
-    await expect.poll(() => stage.running.service.live.all, { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => stage.running.service.live.all, WAIT).toEqual([]);
   });
 });
 
 describe('too many calls', () => {
   test('of a tenant wait, then are refused, and do not hinder others', async () => {
     const begun = [await begin(), await begin(), await begin()];
-    const states = stage.running.service.live.all.map(({ state }) => state);
-    expect(states).toEqual(['running', 'running', 'waiting']);
+    const states = (): string[] => stage.running.service.live.all.map(({ state }) => state);
+    await expect.poll(states, WAIT).toEqual(['running', 'running', 'waiting']);
     const refused = await stage.execute('test/talks');
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -118,8 +120,8 @@ describe('too many calls', () => {
       ok: false,
       error: { code: 'resource_exceeded', detail: { limit: 'busy', scope: 'tenant' } },
     });
-    expect((await stage.execute('test/talks', { quick: true }, { as: 'other' })).status).toBe(200);
-    const again = await stage.execute('test/talks', { quick: true }, { as: 'other' });
+    expect((await stage.execute('test/talks', { seconds: 0 }, { as: 'other' })).status).toBe(200);
+    const again = await stage.execute('test/talks', { seconds: 0 }, { as: 'other' });
     expect(await again.json()).toMatchObject({ error: { detail: { scope: 'tenant', rate: { calls: 1 } } } });
     expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(60);
     // The one that waits is cancelled without having begun, and has a receipt all the same.
@@ -134,15 +136,15 @@ describe('too many calls', () => {
 });
 
 describe('a shutdown', () => {
-  const open = (): Promise<Stage> => openStage({ skills: SKILLS, listen: { drainMs: 1500 } });
+  const open = (): Promise<Stage> => openStage({ skills: SKILLS, listen: { drainMs: 4000 } });
 
   test('takes no more calls, lets those finish that run, and ends the rest after a while', async () => {
     await using other = await open();
     const slow = other.execute('test/talks');
     const { live } = other.running.service;
-    await expect.poll(() => live.all[0]?.state).toBe('running');
-    const quick = other.execute('test/talks', { quick: true });
-    await expect.poll(() => live.all.length).toBe(2);
+    await expect.poll(() => live.all[0]?.state, WAIT).toBe('running');
+    const quick = other.execute('test/talks', { seconds: 1 });
+    await expect.poll(() => live.all.length, WAIT).toBe(2);
     const closed = other.running.close();
     expect(await (await quick).json()).toMatchObject({ ok: true, result: 'done' });
     await sleep(10);

@@ -110,7 +110,7 @@ describe('a call', () => {
     const before = readFileSync(file, 'utf8');
     writeFileSync(file, 'def execute(params):\n    return "mended"');
     await expect
-      .poll(() => answer(stage.execute('test/fails')), { timeout: 10_000 })
+      .poll(() => answer(stage.execute('test/fails')), { timeout: 15_000 })
       .toMatchObject({ body: { result: 'mended' } });
     writeFileSync(file, before);
   });

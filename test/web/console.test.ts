@@ -83,6 +83,9 @@ const SKILLS = {
   },
 };
 
+/** A busy machine takes its time; what never comes is a failure all the same. */
+const WAIT = { timeout: 15_000 };
+
 let stage: Stage;
 let browser: Browser;
 
@@ -153,7 +156,7 @@ describe('trying a skill', () => {
     expect(await page.locator('main').textContent()).toContain('read /etc/hostname');
     await page.getByRole('navigation').getByRole('link', { name: 'Audit' }).click();
     await page.getByLabel('with denials only').check();
-    await expect.poll(() => page.locator('.receipt:not(.denied)').count()).toBe(0);
+    await expect.poll(() => page.locator('.receipt:not(.denied)').count(), WAIT).toBe(0);
     expect(await page.locator('.receipt.denied').count()).toBeGreaterThan(0);
   });
 
@@ -177,7 +180,7 @@ describe('an approval', () => {
     await dialog.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('Approved by http:operators:admin').waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
-    await expect.poll(() => page.locator('.outcome .code').textContent()).toContain('at last');
+    await expect.poll(() => page.locator('.outcome .code').textContent(), WAIT).toContain('at last');
     await page.getByRole('button', { name: 'Take approval back' }).click();
     await page.getByRole('button', { name: 'Approve exactly this' }).waitFor();
     expect(faults).toEqual([]);
@@ -228,7 +231,7 @@ describe('live calls', () => {
     const { page } = opened;
     const call = stage.execute('test/slow');
     await page.getByRole('button', { name: 'Watch' }).click();
-    await expect.poll(() => page.locator('.log').textContent()).toBe('still at it\n');
+    await expect.poll(() => page.locator('.log').textContent(), WAIT).toBe('still at it\n');
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('It has ended.').waitFor();
     expect((await call).status).toBe(422);
@@ -246,8 +249,8 @@ describe('without a mouse', () => {
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     await page.keyboard.press('Enter');
     // Whoever hears the page is told where they are.
-    await expect.poll(focused).toBe('Audit');
-    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await expect.poll(focused, WAIT).toBe('Audit');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName'), WAIT).toBe('H1');
     await page.goBack();
     await page.getByLabel('name').focus();
     await page.keyboard.type('Grace');

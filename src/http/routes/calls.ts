@@ -35,7 +35,7 @@ const calls: Route = route({
   handle: ({ service, identity, query, c }) =>
     json(c, {
       running: service.live.all.filter((call) => isTheirs(call, identity)).map(shown),
-      past: query.limit === 0 ? [] : listReceipts(service.runtime.audit, identity, { limit: query.limit }),
+      past: query.limit === 0 ? [] : listReceipts(service.runtime.audit, identity, query).receipts,
     }),
 });
 
@@ -91,9 +91,7 @@ const receipts: Route = route({
   query: receiptQuery,
   answers: { 200: receiptList },
   handle: ({ service, identity, query: { denied, ...filter }, c }) =>
-    json(c, {
-      receipts: listReceipts(service.runtime.audit, identity, { ...filter, deniedOnly: denied === 'true' }),
-    }),
+    json(c, listReceipts(service.runtime.audit, identity, { ...filter, deniedOnly: denied === 'true' })),
 });
 
 const verify: Route = route({

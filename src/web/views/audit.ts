@@ -24,12 +24,12 @@ export const auditView: View = async (page, { argument, identity }) => {
     const query = filters.query();
     if (older && oldest !== undefined) query.set('before', String(oldest));
     try {
-      const { receipts } = await get<{ receipts: StoredReceipt[] }>(`/v1/receipts?${query}`);
+      const found = await get<{ receipts: StoredReceipt[]; older?: number }>(`/v1/receipts?${query}`);
       if (!older) replace(list);
-      append(list, receipts.map(row));
+      append(list, found.receipts.map(row));
       if (list.childElementCount === 0) append(list, [empty('No receipt matches.')]);
-      oldest = receipts.at(-1)?.seq;
-      more.hidden = receipts.length < PAGE;
+      oldest = found.older;
+      more.hidden = oldest === undefined;
     } catch (error) {
       replace(list, problemOf(error));
     }
