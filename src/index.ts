@@ -23,7 +23,7 @@ export type { ErrorBody, ErrorCode, LimitName } from './errors.ts';
 export type { CapabilityEvent, Execution, Failure, Mode, Outcome, Success, Usage } from './outcome.ts';
 export type { CallEvent, CallEventName, CallEvents, CallListener, RunningCall } from './calls/events.ts';
 export { Dispatcher } from './dispatch/dispatcher.ts';
-export type { DispatchLoad, Entry, Load, Turn } from './dispatch/dispatcher.ts';
+export type { DispatchEntry, DispatchLoad, LaneLoad, Turn } from './dispatch/dispatcher.ts';
 export type { DispatchOptions, LaneLimits, Rate } from './dispatch/limits.ts';
 export type { TraceContext } from './telemetry/telemetry.ts';
 export { TOOL_FORMATS } from './tools/formats.ts';

@@ -10,7 +10,7 @@ import { Lane } from './lane.ts';
 import { limitTable, type DispatchOptions, type LimitTable } from './limits.ts';
 
 /** A call that wants its turn. */
-export interface Entry {
+export interface DispatchEntry {
   tenant: string;
   skill: string;
   /** Aborting it gives up the place in the queue. */
@@ -21,14 +21,14 @@ export interface Entry {
 export type Turn = Disposable;
 
 /** How many calls have a place, and how many wait for one. */
-export interface Load {
+export interface LaneLoad {
   running: number;
   waiting: number;
 }
 
-export interface DispatchLoad extends Load {
-  tenants: Record<string, Load>;
-  skills: Record<string, Load>;
+export interface DispatchLoad extends LaneLoad {
+  tenants: Record<string, LaneLoad>;
+  skills: Record<string, LaneLoad>;
 }
 
 type Scope = 'all' | 'tenant' | 'skill';
@@ -76,7 +76,7 @@ export class Dispatcher {
   }
 
   /** Resolves when it is the call's turn. Throws at once if it cannot even wait. */
-  enter(entry: Entry): Promise<Turn> {
+  enter(entry: DispatchEntry): Promise<Turn> {
     if (this.#closed) throw closing();
     if (entry.signal?.aborted) throw cancelled();
     const lanes = this.#lanesOf(entry);
@@ -98,7 +98,7 @@ export class Dispatcher {
     return this.#closed.promise;
   }
 
-  #lanesOf({ tenant, skill }: Entry): Lanes {
+  #lanesOf({ tenant, skill }: DispatchEntry): Lanes {
     return {
       all: this.#all,
       tenant: this.#laneOf(this.#tenants, tenant, this.#limits.tenant),
@@ -131,7 +131,7 @@ export class Dispatcher {
     };
   }
 
-  #wait({ tenant, signal }: Entry, lanes: Lanes): Promise<Turn> {
+  #wait({ tenant, signal }: DispatchEntry, lanes: Lanes): Promise<Turn> {
     const { promise, resolve, reject } = Promise.withResolvers<Turn>();
     const giveUp = (): void => {
       this.#remove(tenant, waiter);
@@ -181,7 +181,7 @@ export class Dispatcher {
   }
 }
 
-function assertQueue(lanes: Lanes, entry: Entry): void {
+function assertQueue(lanes: Lanes, entry: DispatchEntry): void {
   for (const scope of ['all', 'tenant', 'skill'] as const) {
     const lane = lanes[scope];
     if (lane.hasQueue) continue;
@@ -191,7 +191,7 @@ function assertQueue(lanes: Lanes, entry: Entry): void {
   }
 }
 
-function assertRate(lanes: Lanes, entry: Entry, now: number): void {
+function assertRate(lanes: Lanes, entry: DispatchEntry, now: number): void {
   for (const scope of ['all', 'tenant', 'skill'] as const) {
     const { rate } = lanes[scope].limits;
     const pause = lanes[scope].pause(now);
@@ -201,7 +201,7 @@ function assertRate(lanes: Lanes, entry: Entry, now: number): void {
   }
 }
 
-function wordsFor(scope: Scope, { tenant, skill }: Entry): string {
+function wordsFor(scope: Scope, { tenant, skill }: DispatchEntry): string {
   return { all: '', tenant: ` for "${tenant}"`, skill: ` for the skill "${skill}"` }[scope];
 }
 
@@ -224,11 +224,11 @@ function forgetIdle(lanes: Map<string, Lane>, now: number): void {
   for (const [name, lane] of lanes) if (lane.isForgettable(now)) lanes.delete(name);
 }
 
-function loadOf({ running, waiting }: Lane): Load {
+function loadOf({ running, waiting }: Lane): LaneLoad {
   return { running, waiting };
 }
 
-function loadsOf(lanes: Map<string, Lane>): Record<string, Load> {
+function loadsOf(lanes: Map<string, Lane>): Record<string, LaneLoad> {
   const busyOnes = [...lanes].filter(([, lane]) => lane.running + lane.waiting > 0);
   return Object.fromEntries(busyOnes.map(([name, lane]) => [name, loadOf(lane)]));
 }

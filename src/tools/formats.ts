@@ -8,6 +8,7 @@ import { toolName } from './names.ts';
 import { convertForOpenAi, convertSchema, objectSchema } from './schema/convert.ts';
 import type { Note } from './schema/plain.ts';
 import type { Restore } from './schema/restore.ts';
+import { listed } from './schema/types.ts';
 import { BEDROCK_RULES, CLAUDE_RULES, GEMINI_RULES, OLLAMA_RULES, OPENAI_RULES } from './schema/rules.ts';
 
 /** A function of chat completions; DeepSeek and Ollama have the same. */
@@ -97,14 +98,19 @@ export const FORMATS: { readonly [Format in ToolFormat]: MakeTool<ToolFormats[Fo
     const { description: _told, ...json } = made.schema;
     return { tool: { toolSpec: { ...header(manifest), inputSchema: { json } } }, restore: made.restore };
   },
-  mcp: ({ parameters, outputs, ...manifest }) => ({
-    tool: {
-      ...header(manifest),
-      inputSchema: objectSchema(parameters),
-      ...(Object.keys(outputs).length === 0 ? {} : { outputSchema: objectSchema({ properties: outputs }) }),
-    },
-    restore: undefined,
-  }),
+  mcp: ({ parameters, outputs, ...manifest }) => {
+    const { type = 'object' } = parameters;
+    if (!listed(type).includes('object')) return undefined;
+    const hasOutputs = Object.keys(outputs).length > 0;
+    return {
+      tool: {
+        ...header(manifest),
+        inputSchema: objectSchema(parameters),
+        ...(hasOutputs ? { outputSchema: objectSchema({ properties: outputs }) } : {}),
+      },
+      restore: undefined,
+    };
+  },
 };
 
 export const TOOL_FORMATS: readonly ToolFormat[] = Object.keys(FORMATS) as ToolFormat[];

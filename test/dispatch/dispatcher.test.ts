@@ -3,12 +3,12 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Dispatcher, SkillError, type Entry, type Turn } from '../../src/index.ts';
+import { Dispatcher, SkillError, type DispatchEntry, type Turn } from '../../src/index.ts';
 
 const ROOMY = { concurrent: 100, queue: 100 };
 
 /** Enters, and notes when it has its turn. */
-function ask(dispatcher: Dispatcher, entry: Entry): { turn: Promise<Turn>; has: () => boolean } {
+function ask(dispatcher: Dispatcher, entry: DispatchEntry): { turn: Promise<Turn>; has: () => boolean } {
   let has = false;
   const turn = dispatcher.enter(entry);
   void turn.then(
@@ -216,18 +216,18 @@ test('whatever comes and goes: no limit is passed, and nobody waits who could ru
     fc.asyncProperty(steps, async (script) => {
       const limits = { all: { concurrent: 3, queue: 6 }, tenant: { concurrent: 2, queue: 4 } };
       const dispatcher = new Dispatcher({ ...limits, skill: { concurrent: 2, queue: 5 } });
-      const running: { turn: Turn; entry: Entry }[] = [];
-      const waiting: { entry: Entry; abort: () => void }[] = [];
+      const running: { turn: Turn; entry: DispatchEntry }[] = [];
+      const waiting: { entry: DispatchEntry; abort: () => void }[] = [];
       for (const { act, tenant, skill, at } of script) {
         if (act === 'leave') running.splice(at % (running.length || 1), 1)[0]?.turn[Symbol.dispose]();
         else if (act === 'abort') waiting[at % (waiting.length || 1)]?.abort();
         else enterNoting(dispatcher, { tenant, skill }, { running, waiting });
         await settled();
-        const count = (entry: Partial<Entry>): number =>
+        const count = (entry: Partial<DispatchEntry>): number =>
           running.filter((one) =>
             Object.entries(entry).every(([key, value]) => one.entry[key as 'tenant'] === value),
           ).length;
-        const fits = (entry: Partial<Entry>, most: number): boolean => count(entry) < most;
+        const fits = (entry: Partial<DispatchEntry>, most: number): boolean => count(entry) < most;
         expect(running.length).toBeLessThanOrEqual(3);
         for (const name of ['a', 'b', 'c']) expect(count({ tenant: name })).toBeLessThanOrEqual(2);
         for (const name of ['x/1', 'x/2']) expect(count({ skill: name })).toBeLessThanOrEqual(2);
@@ -244,11 +244,14 @@ test('whatever comes and goes: no limit is passed, and nobody waits who could ru
 
 function enterNoting(
   dispatcher: Dispatcher,
-  entry: Entry,
+  entry: DispatchEntry,
   {
     running,
     waiting,
-  }: { running: { turn: Turn; entry: Entry }[]; waiting: { entry: Entry; abort: () => void }[] },
+  }: {
+    running: { turn: Turn; entry: DispatchEntry }[];
+    waiting: { entry: DispatchEntry; abort: () => void }[];
+  },
 ): void {
   const patience = new AbortController();
   const waiter = { entry, abort: () => patience.abort() };
