@@ -19,10 +19,8 @@ test.each(DOCUMENTS)('%s has the newest figures; run scripts/doc-tables.ts if it
 });
 
 test('replaces what is between the marks, and refuses a name that nobody makes', () => {
-  const filled = withFigures('a\n\n<!-- figures:skillware-classes -->\nold\n<!-- /figures -->\n\nb\n');
-  expect(filled).toMatch(
-    /^a\n\n<!-- figures:skillware-classes -->\n\n\| class .*<!-- \/figures -->\n\nb\n$/s,
-  );
+  const filled = withFigures('a\n\n<!-- figures:error-codes -->\nold\n<!-- /figures -->\n\nb\n');
+  expect(filled).toMatch(/^a\n\n<!-- figures:error-codes -->\n\n\| code .*<!-- \/figures -->\n\nb\n$/s);
   expect(filled).not.toContain('old');
   expect(() => withFigures('<!-- figures:nothing -->\n<!-- /figures -->')).toThrow('"nothing"');
 });
