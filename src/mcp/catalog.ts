@@ -77,7 +77,10 @@ export class Catalog {
 
   async #tryLoad(ref: string, dir: string): Promise<Skill | undefined> {
     try {
-      return await this.#options.runtime.load(dir);
+      const skill = await this.#options.runtime.load(dir);
+      // One that can be no tool must not take the others away.
+      toolFor(skill);
+      return skill;
     } catch (error) {
       const reason = error instanceof SkillError ? error.message : String(error);
       this.#options.onProblem(`The skill ${ref} is left out: ${reason}`);

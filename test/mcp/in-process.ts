@@ -62,6 +62,13 @@ export function describeInProcess(home: string): void {
       await until(async () => (await names()).includes('test__third'));
     });
 
+    test('leaves out a skill that can be no tool, and keeps the others', async () => {
+      const manifest = { name: 'test/no_tool', parameters: { type: 'string' } };
+      writeSkill(project, { manifest, source: 'def execute(params):\n    return params\n' });
+      await until(() => notes.some((note) => note.includes('"test/no_tool" cannot be a tool')));
+      expect(await names()).toContain('text__word_stats');
+    });
+
     test('lets two skills of one name hide neither behind the other: none is listed', async () => {
       const [one, other] = [add('test/twin'), add('test/twin')];
       await until(() =>
