@@ -1,13 +1,16 @@
 /**
- * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway]`: ours and other sandboxes in the same rounds of one run.
+ * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container]`: ours and other sandboxes in the same rounds of one run.
  *
  * @module
  */
 import { parseArgs } from 'node:util';
+import { ContainerPeers } from './container-peers.ts';
 import { installPeer, Peer } from './peer.ts';
 import type { MachineFacts } from './runner/machine.ts';
 import { saveResult } from './saved-results.ts';
 import { PythonPeers } from './python-peers.ts';
+import { runContainerBench } from './runner/container/run-container-bench.ts';
+import { formatContainerReport } from './runner/container/table.ts';
 import { runGatewayBench } from './runner/gateway/run-gateway-bench.ts';
 import { formatGatewayReport } from './runner/gateway/table.ts';
 import { runPythonWasmBench } from './runner/python-wasm/run-python-wasm-bench.ts';
@@ -25,6 +28,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   wasm,
   'python-wasm': pythonWasm,
   gateway,
+  container,
 };
 
 const { values } = parseArgs({
@@ -78,6 +82,12 @@ async function gateway(): Promise<void> {
   const report = await runGatewayBench(settings);
   console.log(formatGatewayReport(report));
   save(report, 'gateway');
+}
+
+async function container(): Promise<void> {
+  const report = await runContainerBench({ ...settings, peers: (place) => ContainerPeers.open(place) });
+  console.log(formatContainerReport(report));
+  save(report, 'container');
 }
 
 interface Saved {

@@ -23,9 +23,16 @@ export interface MachineFacts {
   loadAtEnd: number;
 }
 
-export async function readMachine(home: string, engine: PairReport['engine']): Promise<MachineFacts> {
+/** Of the strongest mode that has this engine, unless one is named. */
+export async function readMachine(
+  home: string,
+  engine: PairReport['engine'],
+  mode?: PairReport['mode'],
+): Promise<MachineFacts> {
   await using runtime = createRuntime({ home, audit: false });
-  const pair = (await runtime.doctor()).find((pair) => pair.engine === engine);
+  const pair = (await runtime.doctor()).find(
+    (pair) => pair.engine === engine && (mode === undefined || pair.mode === mode),
+  );
   if (!pair?.available) {
     throw new SkillError('skill_unavailable', `Cells cannot run here: ${pair?.summary ?? 'no way to'}`, {
       fix: pair?.fix ?? 'Run `skillcell doctor` to see what this machine has.',
