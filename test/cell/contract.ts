@@ -17,7 +17,28 @@ import { processContract } from './contract/processes.ts';
 import { resultContract } from './contract/results.ts';
 import { Bench } from './contract/bench.ts';
 
+export type ContractPart =
+  | 'results'
+  | 'loading'
+  | 'freshness'
+  | 'denials'
+  | 'limits'
+  | 'failures'
+  | 'processes';
+
+const PARTS: Record<ContractPart, (bench: Bench) => void> = {
+  results: resultContract,
+  loading: loadingContract,
+  freshness: freshnessContract,
+  denials: denialContract,
+  limits: limitContract,
+  failures: failureContract,
+  processes: processContract,
+};
+
 export interface CellUnderTest {
+  /** Absent: all of them. */
+  parts?: readonly ContractPart[];
   /** How its cells have to start; absent where one process serves many calls. */
   start?: StartKind;
   /** True when the skill itself is a process of the operating system. */
@@ -39,12 +60,10 @@ export function cellContract(name: string, cell: CellUnderTest): void {
     const folder = openFolder();
     const bench = new Bench(folder, cell);
     afterAll(() => removeFolder(folder));
-    describe('results', () => resultContract(bench));
-    describe('loading', () => loadingContract(bench));
-    describe('freshness', () => freshnessContract(bench));
-    describe('denials', () => denialContract(bench));
-    describe('limits', () => limitContract(bench));
-    describe('failures', () => failureContract(bench));
-    if (cell.isProcess) describe('processes', () => processContract(bench));
+    const meant = (part: string): boolean => part !== 'processes' || cell.isProcess;
+    for (const [part, contract] of Object.entries(PARTS)) {
+      const isWanted = cell.parts?.includes(part as ContractPart) ?? meant(part);
+      if (isWanted) describe(part, () => contract(bench));
+    }
   });
 }

@@ -8,11 +8,19 @@ import type { MakeName } from '../../../src/cell/container/contract.ts';
 import { cellContract, type CellUnderTest } from '../contract.ts';
 import { IN_CONTAINER, openContainerRuntime } from './container-runtime.ts';
 
-export async function containerContract(make: MakeName, cell: Partial<CellUnderTest> = {}): Promise<void> {
+export interface ContainerUnderTest extends Partial<CellUnderTest> {
+  make: MakeName;
+  dockerSocket?: string;
+}
+
+export async function containerContract({ make, dockerSocket, ...cell }: ContainerUnderTest): Promise<void> {
   const start = cell.start ?? 'pool';
   // One skill at a time, so that no other test's cells take the CPU.
   const pool = start === 'pool' ? { size: 1, maxStandby: 1 } : { size: 0 };
-  const { runtime, close } = await openContainerRuntime(make, { pool });
+  const { runtime, close } = await openContainerRuntime(make, {
+    pool,
+    ...(dockerSocket === undefined ? {} : { container: { dockerSocket } }),
+  });
   afterAll(close);
   cellContract(`a container of ${make}`, {
     start,

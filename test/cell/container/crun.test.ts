@@ -5,4 +5,4 @@
  */
 import { containerContract } from './contract.ts';
 
-await containerContract('crun');
+await containerContract({ make: 'crun' });

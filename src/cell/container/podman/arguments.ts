@@ -73,6 +73,7 @@ function limits({ sandbox, limitsGroups }: PodmanArguments): string[] {
 
 /** One field of `--mount`, which is read as CSV. */
 function mountField({ host, guest, writable }: Mount): string {
-  const parts = ['type=bind', `source=${host}`, `destination=${guest}`, ...(writable ? [] : ['ro=true'])];
+  const access = writable ? [] : ['ro=true'];
+  const parts = ['type=bind', `source=${host}`, `destination=${guest}`, 'nosuid', 'nodev', ...access];
   return parts.map((part) => (/[",\n]/.test(part) ? `"${part.replaceAll('"', '""')}"` : part)).join(',');
 }
