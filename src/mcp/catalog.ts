@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { availableParallelism } from 'node:os';
 import { SkillError, type BundleLocation, type Runtime, type Skill } from '../index.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { toolFor, type SkillTool } from './tool.ts';
@@ -21,6 +22,17 @@ export interface CatalogOptions {
   onProblem: (text: string) => void;
 }
 
+/** What another try cannot change, as long as the files are the same. Anything else may be a busy machine. */
+const LASTING: ReadonlySet<string> = new Set([
+  'usage',
+  'manifest_invalid',
+  'manifest_drift',
+  'unenforceable',
+  'untrusted',
+  'signature_invalid',
+]);
+const RETRY_MS = 2000;
+
 interface Loaded {
   fingerprint: string;
   skill: Skill | undefined;
@@ -31,12 +43,15 @@ export class Catalog {
   /** By folder: what has not changed is not read again. */
   readonly #loaded = new Map<string, Loaded>();
   #entries: Promise<Entries> | undefined;
+  /** When what failed for no lasting reason is tried again, if somebody asks. */
+  #retryAt = Number.POSITIVE_INFINITY;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
   }
 
   entries(): Promise<Entries> {
+    if (Date.now() >= this.#retryAt) this.#entries = undefined;
     this.#entries ??= this.#load().catch((error: unknown) => {
       // The next who asks tries again.
       this.#entries = undefined;
@@ -54,9 +69,10 @@ export class Catalog {
   }
 
   async #load(): Promise<Entries> {
+    this.#retryAt = Number.POSITIVE_INFINITY;
     const locations = this.#options.runtime.list();
     this.#forget(new Set(locations.map(({ dir }) => dir)));
-    const skills = await Promise.all(locations.map((location) => this.#read(location)));
+    const skills = await inTurns(locations, (location) => this.#read(location));
     const found = skills.filter((skill) => skill !== undefined);
     const callable = await Promise.all(found.map((skill) => this.#isCallable(skill)));
     return this.#arrange(found.filter((_, at) => callable[at]));
@@ -71,11 +87,12 @@ export class Catalog {
     const known = this.#loaded.get(dir);
     if (known?.fingerprint === fingerprint) return known.skill;
     const skill = await this.#tryLoad(ref, dir);
+    if (skill === 'later') return undefined;
     this.#loaded.set(dir, { fingerprint, skill });
     return skill;
   }
 
-  async #tryLoad(ref: string, dir: string): Promise<Skill | undefined> {
+  async #tryLoad(ref: string, dir: string): Promise<Skill | 'later' | undefined> {
     try {
       const skill = await this.#options.runtime.load(dir);
       // One that can be no tool must not take the others away.
@@ -84,7 +101,9 @@ export class Catalog {
     } catch (error) {
       const reason = error instanceof SkillError ? error.message : String(error);
       this.#options.onProblem(`The skill ${ref} is left out: ${reason}`);
-      return undefined;
+      if (error instanceof SkillError && LASTING.has(error.code)) return undefined;
+      this.#retryAt = Date.now() + RETRY_MS;
+      return 'later';
     }
   }
 
@@ -116,4 +135,15 @@ export class Catalog {
 /** What clients see of all skills, in a form that can be compared. */
 function shapeOf(entries: Entries): string {
   return JSON.stringify([...entries.values()].map(({ tool, skill }) => [tool, skill.bundle.instructions]));
+}
+
+/** A few at a time: each may need a jail to be looked at, and all at once would starve each other. */
+async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const rest = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [at, item] of rest) results[at] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(items.length, availableParallelism()) }, worker));
+  return results;
 }
