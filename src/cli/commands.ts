@@ -230,6 +230,7 @@ function addChecks(program: Command, done: Done): void {
         'wasm',
         'python-wasm',
         'gateway',
+        'container',
       ]),
     )
     .option('--rounds <n>', 'how often everything is measured', '40')
