@@ -1,0 +1,60 @@
+/**
+ * The profile of containers says what the filter of jails says: judged by a reader of profiles and a simulator of filters.
+ *
+ * @module
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { seccompProfile, type SeccompProfile } from '../../../src/cell/container/seccomp-profile.ts';
+import { actionValue, assemble } from '../../../src/cell/jail/seccomp/assembler.ts';
+import { seccompRules, type SeccompOptions } from '../../../src/cell/jail/seccomp/policy.ts';
+import { allSyscallNames, syscallNumber, type SyscallName } from '../../../src/cell/jail/seccomp/syscalls.ts';
+import { AUDIT_ARCH, simulate } from '../jail/seccomp/simulator.ts';
+
+const NAMES = allSyscallNames().filter((name) => syscallNumber('x64', name as SyscallName) !== undefined);
+
+/** What libseccomp makes of a profile: any rule whose tests hold, else the default. */
+function allows(profile: SeccompProfile, name: string, args: readonly bigint[]): boolean {
+  const fitting = profile.syscalls.filter(
+    (rule) =>
+      rule.names.includes(name) &&
+      (rule.args ?? []).every(({ index, value, valueTwo }) => ((args[index] ?? 0n) & BigInt(value)) === BigInt(valueTwo)),
+  );
+  return fitting.length > 0 && fitting.every(({ action }) => action === 'SCMP_ACT_ALLOW');
+}
+
+const OPTIONS: SeccompOptions[] = [
+  { syscalls: 'default', allowProcesses: false },
+  { syscalls: 'default', allowProcesses: true },
+  { syscalls: 'strict', allowProcesses: false },
+  { syscalls: { deny: ['memfd_create', 'shmget'] }, allowProcesses: true },
+];
+
+const word = fc.oneof(
+  fc.constantFrom(0n, 1n, 2n, 10n, 16n, 40n, 0x5412n, 0x541cn, 0x10000n, 0x10000000n, 0x7e020000n, 0xffffffffn),
+  fc.bigInt({ min: 0n, max: 0xffffffffn }),
+);
+/** What lies above the 32 bits that the kernel looks at. */
+const argument = fc.tuple(word, fc.constantFrom(0n, 1n << 32n, 1n << 63n)).map(([low, high]) => low | high);
+
+test.each(OPTIONS)('$syscalls, processes: $allowProcesses', (options) => {
+  const rules = seccompRules(options);
+  const profile = seccompProfile(rules, 'x64');
+  const filter = assemble({ arch: 'x64', rules });
+  const name = fc.oneof(fc.constantFrom('clone', 'socket', 'socketpair', 'ioctl', 'personality'), fc.constantFrom(...NAMES));
+  fc.assert(
+    fc.property(name, fc.array(argument, { minLength: 6, maxLength: 6 }), (call, args) => {
+      const number = syscallNumber('x64', call as SyscallName) ?? -1;
+      const verdict = simulate(filter, { arch: AUDIT_ARCH.x64, number, args });
+      expect(allows(profile, call, args)).toBe(verdict === actionValue('allow'));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('what nobody has judged gets the answer of an older kernel', () => {
+  const profile = seccompProfile(seccompRules({ syscalls: 'default', allowProcesses: true }), 'x64');
+  expect(profile).toMatchObject({ defaultAction: 'SCMP_ACT_ERRNO', defaultErrnoRet: 38 });
+  expect(profile.architectures).toEqual(['SCMP_ARCH_X86_64']);
+  expect(profile.syscalls.flatMap(({ names }) => names)).not.toContain('a_call_of_tomorrow');
+});
