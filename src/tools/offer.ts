@@ -6,6 +6,7 @@
 import { SkillError } from '../errors.ts';
 import type { Skill } from '../load/skill.ts';
 import { FORMATS, TOOL_FORMATS, type ToolFormat } from './formats.ts';
+import { toolName } from './names.ts';
 import { assertTool, ToolSet, type SkippedSkill } from './tool-set.ts';
 
 export interface Registry {
@@ -37,7 +38,7 @@ async function offerAll<Format extends ToolFormat>(
       try {
         const skill = await load(dir);
         assertTool(skill, format);
-        return skill;
+        return { ref, skill };
       } catch (error) {
         if (!(error instanceof SkillError)) throw error;
         skipped.push({ ref, reason: error.message });
@@ -45,11 +46,20 @@ async function offerAll<Format extends ToolFormat>(
       }
     }),
   );
-  return new ToolSet(
-    found.filter((skill) => skill !== undefined),
-    format,
-    skipped,
+  const byTool = Map.groupBy(
+    found.filter((one) => one !== undefined),
+    ({ skill }) => toolName(skill.bundle.manifest.name),
   );
+  const offered: Skill[] = [];
+  for (const [tool, claims] of byTool) {
+    // Which of them a model means could not be told, and none may take the place of another.
+    if (claims.length > 1)
+      skipped.push(
+        ...claims.map(({ ref }) => ({ ref, reason: `another skill would be the tool ${tool} too` })),
+      );
+    else offered.push(...claims.map(({ skill }) => skill));
+  }
+  return new ToolSet(offered, format, skipped);
 }
 
 function unknownFormat(format: unknown): SkillError {

@@ -1,0 +1,50 @@
+/**
+ * Which skills a runtime offers as tools.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import type { Runtime, ToolFormat } from '../../src/index.ts';
+import { offerTools } from '../../src/tools/offer.ts';
+import { openTestRuntime } from '../cell/test-runtime.ts';
+import { writeSkill } from '../write-skill.ts';
+
+const { runtime, folder, close } = openTestRuntime({ pool: { size: 0 }, audit: false });
+afterAll(close);
+
+type Location = ReturnType<Runtime['list']>[number];
+
+const source = 'def execute(params):\n    return params\n';
+const add = (manifest: Record<string, unknown>): string => writeSkill(folder, { source, manifest });
+
+test('all that can be, and the reason for each that cannot', async () => {
+  const fine = add({ name: 'test/fine' });
+  const broken = add({ name: 'test/broken' });
+  writeFileSync(join(broken, 'manifest.yaml'), 'name: [');
+  add({ name: 'test/text', parameters: { type: 'string' } });
+  add({ name: 'test/twin' });
+  add({ name: 'test/twin' });
+  // Without the bundled ones, of which there are many.
+  const list = (): Location[] => runtime.list().filter(({ dir }) => dir.startsWith(folder));
+  const set = await offerTools('claude', { list, load: (ref) => runtime.load(ref) });
+  const names = set.tools.map(({ name }) => name);
+  expect(names).toEqual(['test__fine']);
+  const own = set.skipped.map(({ reason }) => reason);
+  expect(own).toHaveLength(4);
+  expect(own.join('\n')).toMatch(/manifest/);
+  expect(own.join('\n')).toMatch(/no object/);
+  expect(own.filter((reason) => reason.includes('another skill would be the tool test__twin'))).toHaveLength(
+    2,
+  );
+  const [named, loaded] = await Promise.all([
+    runtime.tools('mcp', [fine]),
+    runtime.tools('mcp', [await runtime.load(fine)]),
+  ]);
+  expect(named.tools).toEqual(loaded.tools);
+});
+
+test('a skill that is named and cannot be a tool is an error, and so is a format that is none', async () => {
+  const text = add({ name: 'test/other', parameters: { type: 'string' } });
+  await expect(runtime.tools('openai', [text])).rejects.toMatchObject({ code: 'usage' });
+  await expect(runtime.tools('morse' as ToolFormat)).rejects.toMatchObject({ code: 'usage' });
+});
