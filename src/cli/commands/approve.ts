@@ -33,7 +33,7 @@ export async function approve(ref: string, flags: ApproveFlags): Promise<number>
     printNote('Not approved.');
     return 5;
   }
-  runtime.approvals.add(bundle, userInfo().username);
+  runtime.approvals.add(bundle, ownName());
   printLine(`Approved ${name} ${bundle.digest}. Any change of it asks again.`);
   return 0;
 }
@@ -45,4 +45,13 @@ function confirmed(question: ReturnType<typeof questionFor>): Promise<boolean> {
   throw new SkillError('usage', 'There is no terminal to ask on', {
     fix: 'Run it in a terminal, or read the lines above and add --yes.',
   });
+}
+
+/** Who approves. In a container the user often has a number and no name. */
+function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
 }

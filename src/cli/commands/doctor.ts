@@ -7,8 +7,6 @@ import type { PairReport } from '../../index.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printLine, printResult, table } from '../output.ts';
 
-const MODES = ['wasm', 'subprocess', 'container', 'in_process'];
-
 export async function doctor(flags: { json?: boolean }): Promise<number> {
   await using runtime = openRuntime();
   const pairs = await runtime.doctor();
@@ -18,15 +16,15 @@ export async function doctor(flags: { json?: boolean }): Promise<number> {
   }
   printLine(`Node ${process.version}, ${process.platform}-${process.arch}, home ${runtime.home}`);
   for (const pair of pairs) printLine(`\n${describePair(pair)}`);
-  const later = MODES.filter((mode) => pairs.every((pair) => pair.mode !== mode));
-  printLine(`\n${later.map((mode) => `${mode.padEnd(10)}  not part of this version`).join('\n')}`);
   return 0;
 }
 
 function describePair(pair: PairReport): string {
   const state = pair.available ? 'available' : 'NOT AVAILABLE';
   const head = `${pair.mode.padEnd(10)}  ${state}: ${pair.wall} + ${pair.engine} (${pair.summary})`;
-  const rows = Object.entries(pair.enforces).map(([field, { by, how }]) => [field, by, how]);
   const fix = pair.fix === undefined ? [] : [`  fix: ${pair.fix}`];
+  // What cannot run enforces nothing, field by field, for the reason that is already said.
+  if (!pair.available) return [head, ...fix].join('\n');
+  const rows = Object.entries(pair.enforces).map(([field, { by, how }]) => [field, by, how]);
   return [head, ...fix, table(rows).replaceAll(/^/gm, '  ')].join('\n');
 }
