@@ -1,0 +1,52 @@
+/**
+ * podman of a user who is not root takes limits and ignores them where it has no group of its own: found out, and refused.
+ * The user and its range of ids are there for the test alone, in a mount namespace.
+ *
+ * @module
+ */
+import { execFile } from 'node:child_process';
+import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { openFolder, removeFolder } from '../../write-skill.ts';
+
+const UID = 54_329;
+const HOST = join(import.meta.dirname, 'rootless-host.ts');
+const AS_USER = `
+  mount --bind "$1/passwd" /etc/passwd && mount --bind "$1/ids" /etc/subuid && mount --bind "$1/ids" /etc/subgid || exit 1
+  user="$2"; home="$1/home"; shift 2
+  exec setpriv --reuid "$user" --regid "$user" --clear-groups env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin \\
+    HOME="$home" XDG_RUNTIME_DIR="$home/run" "$@"
+`;
+
+test('podman without root', async () => {
+  const folder = openFolder();
+  onTestFinished(() => {
+    endAllOf(UID);
+    removeFolder(folder);
+  });
+  for (const name of ['home', 'home/run']) {
+    mkdirSync(join(folder, name), { mode: 0o700 });
+    chownSync(join(folder, name), UID, UID);
+  }
+  const passwd = readFileSync('/etc/passwd', 'utf8');
+  writeFileSync(join(folder, 'passwd'), `${passwd}skillcell-test:x:${UID}:${UID}::/:/bin/sh\n`);
+  writeFileSync(join(folder, 'ids'), 'skillcell-test:300000:65536\n');
+  const program = [process.execPath, HOST, join(folder, 'home', 'skillcell')];
+  const args = ['--mount', '--propagation', 'private', '/bin/sh', '-c', AS_USER, 'sh', folder, String(UID), ...program];
+  const { stdout } = await promisify(execFile)('/usr/bin/unshare', args);
+  const told = JSON.parse(stdout) as Record<string, unknown>;
+  expect(told).toMatchObject({ available: true, summary: expect.stringContaining('rootless') });
+  const isIgnored = String(told['summary']).includes('limits of memory and processes are ignored');
+  expect(told).toMatchObject(
+    isIgnored ? { memory: 'nobody', answer: 'unenforceable' } : { memory: 'kernel', answer: 'accepted' },
+  );
+}, 60_000);
+
+/** podman leaves a process that keeps its user namespace. */
+function endAllOf(uid: number): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    if (statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid) process.kill(Number(pid), 'SIGKILL');
+  }
+}
