@@ -42,7 +42,8 @@ export function classify(input: ClassifyInput): Dependency[] {
 
 function nativeReasons({ nativeFiles, bundle }: ClassifyInput): string[] {
   const own = Object.keys(bundle.files).filter((path) => /\.(?:so|dylib|dll|node|exe)(?:\.|$)/.test(path));
-  const packages = new Set(nativeFiles.map((path) => path.split('/')[0] ?? path));
+  // `pillow.libs` is a folder of Pillow, and `_cffi_backend.cpython-311-….so` a module without one.
+  const packages = new Set(nativeFiles.map((path) => /^[^/.]+/.exec(path)?.[0] ?? path));
   return [...own.map((path) => `the bundle has ${path}`), ...[...packages].map((name) => `package ${name}`)];
 }
 

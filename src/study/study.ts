@@ -161,7 +161,7 @@ async function studySkill(skill: Skill, study: Study): Promise<Omit<SkillStudy, 
       bundle,
       modes,
       habits: await habitsOf(bundle, study.cells),
-      nativeFiles: packages.subprocess === undefined ? [] : nativeCodeIn(packages.subprocess),
+      nativeFiles: nativeFilesIn(packages.wasm ?? packages.subprocess),
       dataBytes: dataBytesOf(bundle),
     }),
     modes,
@@ -228,6 +228,11 @@ function packageFolders(bundle: Bundle, { home }: Runtime): Partial<Record<Mode,
     // Not installed: the mode says so.
   }
   return { ...(wasm === undefined ? {} : { wasm }), ...(subprocess === undefined ? {} : { subprocess }) };
+}
+
+/** What is there for Wasm is what the packages cannot do without: some have native code only to be faster. */
+function nativeFilesIn(folder: string | undefined): string[] {
+  return folder === undefined ? [] : nativeCodeIn(folder);
 }
 
 const LANGUAGES: readonly [RegExp, string][] = [

@@ -13,7 +13,7 @@ EFFECTS = {
     "load_dotenv", "threading.Thread", "importlib.import_module", "warnings.filterwarnings", "nltk.download",
 }  # fmt: skip
 EFFECT_MODULES = {"socket", "requests", "httpx", "urllib", "http", "subprocess", "shutil", "tempfile", "ctypes", "multiprocessing"}
-EFFECT_METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "iterdir", "glob", "rglob", "mkdir", "touch", "unlink"}
+EFFECT_METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "iterdir", "glob", "rglob", "mkdir", "touch", "unlink", "exec_module"}
 MUTATORS = {"append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove", "discard", "clear", "appendleft"}
 
 
@@ -131,12 +131,36 @@ def kept_state(tree):
                 if name in shared or (root in own and root not in local and name != root + "="):
                     found.setdefault(root, line)
         if isinstance(node, ast.ClassDef) and is_skill_class(node):
+            for name, line in empty_members(node):
+                found.setdefault(name, line)
             for method in node.body:
                 if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name != "__init__":
                     for name, line in written_in(method):
                         if name.startswith("self."):
                             found.setdefault(name.rstrip("="), line)
     return sorted(found.items(), key=lambda item: item[1])
+
+
+def empty_members(node):
+    """`self.cache = {}` at the start, and used later: what is made empty is made to be filled."""
+    for method in node.body:
+        if not isinstance(method, ast.FunctionDef):
+            continue
+        for inner in ast.walk(method) if method.name == "__init__" else []:
+            for target in targets_of(inner):
+                if isinstance(target, ast.Attribute) and dotted(target).startswith("self.") and is_empty(inner.value):
+                    if any(is_used(target.attr, other) for other in node.body if other is not method):
+                        yield dotted(target), inner.lineno
+
+
+def is_empty(value):
+    if isinstance(value, ast.Call):
+        return dotted(value.func).split(".")[-1] in ("dict", "list", "set", "defaultdict", "OrderedDict", "deque", "Counter") and not value.keywords
+    return (isinstance(value, ast.Dict) and not value.keys) or (isinstance(value, ast.List) and not value.elts)
+
+
+def is_used(attribute, node):
+    return any(isinstance(inner, ast.Attribute) and inner.attr == attribute for inner in ast.walk(node))
 
 
 def is_skill_class(node):
