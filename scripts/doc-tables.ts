@@ -10,6 +10,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newestResult } from '../bench/saved-results.ts';
+import type { ContainerReport } from '../bench/runner/container/run-container-bench.ts';
 import type { GatewayReport } from '../bench/runner/gateway/run-gateway-bench.ts';
 import type { MachineFacts } from '../bench/runner/machine.ts';
 import type { BenchReport } from '../bench/runner/run-bench.ts';
@@ -18,6 +19,7 @@ import type { PythonWasmReport } from '../bench/runner/python-wasm/run-python-wa
 import type { SkillwareReport } from './compare-skillware.ts';
 import {
   formatAims,
+  formatContainerCalls,
   formatGatewayCalls,
   formatJailCalls,
   formatJailCrowd,
@@ -63,6 +65,7 @@ export const DOCUMENTS: readonly string[] = [
 const jail = (): BenchReport => newestResult() as BenchReport;
 const wasm = (): WasmReport => newestResult('wasm') as WasmReport;
 const bundled = (): BundledReport => newestResult('study') as BundledReport;
+const container = (): ContainerReport => newestResult('container') as ContainerReport;
 const gateway = (): GatewayReport => newestResult('gateway') as GatewayReport;
 const bench = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmReport;
 const skillware = (): SkillwareReport => newestResult('skillware') as SkillwareReport;
@@ -93,6 +96,8 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'wasm-languages': () => formatWasmLanguages(wasm()),
   'wasm-sizes': () => formatWasmSizes(wasm()),
   'wasm-peers': () => formatPeerCalls(wasm()),
+  'container-machine': () => machineOf(container().machine),
+  'container-calls': () => formatContainerCalls(container()),
   'gateway-calls': () => formatGatewayCalls(gateway()),
   'study-machine': () => machineOf(bundled().machine),
   'study-matrix': () => formatStudyMatrix(bundled().study),

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { coldName, poolName, reuseName } from '../../bench/runner/container/targets.ts';
+import type { ContainerReport } from '../../bench/runner/container/run-container-bench.ts';
 import type { GatewayReport } from '../../bench/runner/gateway/run-gateway-bench.ts';
 import { COLD, POOL, ZYGOTE } from '../../bench/runner/ours.ts';
 import { PLAIN } from '../../bench/runner/plain.ts';
@@ -121,5 +123,21 @@ export function formatPeerCalls({ rows }: WasmReport): string {
         duration(row.p95),
         notes[row.name] ?? '',
       ]),
+  ]);
+}
+
+/** Every make of container in each of its ways, and the engines' own commands for the same. */
+export function formatContainerCalls({ rows, peers }: ContainerReport): string {
+  const makes = [
+    ...new Set(rows.filter(({ name }) => !peers.includes(name)).map(({ name }) => name.split(' ')[0] ?? '')),
+  ];
+  const median = (name: string): string => {
+    const row = rows.find((one) => one.name === name);
+    return row ? duration(row.median) : '';
+  };
+  return table([
+    ['', 'cold', 'ready, used once', '`reuse: pool`'],
+    ...makes.map((make) => [make, median(coldName(make)), median(poolName(make)), median(reuseName(make))]),
+    ...peers.map((peer) => [`\`${peer}\`, without Skillcell`, median(peer), '', '']),
   ]);
 }

@@ -4,6 +4,8 @@
  * @module
  */
 import { newestResult, newestResultIfAny } from '../../bench/saved-results.ts';
+import type { ContainerReport } from '../../bench/runner/container/run-container-bench.ts';
+import { coldName, poolName } from '../../bench/runner/container/targets.ts';
 import { COLD, POOL, ZYGOTE } from '../../bench/runner/ours.ts';
 import { PLAIN } from '../../bench/runner/plain.ts';
 import { IN_JAIL } from '../../bench/runner/python-wasm/ours.ts';
@@ -152,17 +154,17 @@ function containerCalls(): string {
 
 /** From the bench, the quickest make of each way, or else from the study of the bundled skill that has an image. */
 function containerTimes(): { cold?: number | undefined; ready?: number | undefined } {
-  const report = newestResultIfAny('container') as { rows: Row[] } | undefined;
+  const report = newestResultIfAny('container') as ContainerReport | undefined;
   if (!report) {
     const [measured] = studied('container');
     return { cold: measured?.firstCallMs, ready: measured?.callMs };
   }
   const quickest = (way: string): number | undefined =>
     report.rows
-      .filter(({ name }) => name.includes(way))
+      .filter(({ name }) => name.endsWith(way))
       .map(({ median }) => median)
       .toSorted((a, b) => a - b)[0];
-  return { cold: quickest('cold'), ready: quickest('pool') };
+  return { cold: quickest(coldName('')), ready: quickest(poolName('')) };
 }
 
 function inProcessCalls(): string {
