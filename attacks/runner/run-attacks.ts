@@ -94,7 +94,12 @@ function containerJobs(options: RunOptions, secret: string, stage: ContainerStag
   const execute: Execute = (dir, params, call) => options.execute(stage.copy(dir), params, call);
   return ATTACKS.map((attack) => ({
     name: attack.name,
-    run: () => runAttack({ ...attack, ...IN_CONTAINERS[attack.name] }, secret, { controls: false, ...options, execute }),
+    run: () =>
+      runAttack({ ...attack, ...IN_CONTAINERS[attack.name] }, secret, {
+        controls: false,
+        ...options,
+        execute,
+      }),
   }));
 }
 

@@ -53,7 +53,12 @@ export function attackContainers({ make, names, pool = { size: 0 }, lanes = 2 }:
   });
 }
 
-async function run({ make, names, pool, lanes }: Required<ContainerAttacks>): Promise<Map<string, AttackRow>> {
+async function run({
+  make,
+  names,
+  pool,
+  lanes,
+}: Required<ContainerAttacks>): Promise<Map<string, AttackRow>> {
   const home = mkdtempSync(join(tmpdir(), 'skillcell-home-'));
   // Cells of a root host run as nobody in particular and have to reach the store.
   chmodSync(home, 0o755);

@@ -14,6 +14,7 @@ const nobody = (how: string): Enforcement => ({ by: 'nobody', how });
 export function ociEnforcement(cgroups: CgroupDriver | undefined): EnforcementTable {
   return {
     ...jailEnforcement(cgroups),
+    ...(cgroups ? { memory: kernel(cgroups.describe) } : {}),
     filesystem: kernel('mount namespace: the image, the bundle and granted paths; the root is read-only'),
     syscalls: kernel('seccomp profile of the runtime, from the policy of the jail'),
     timeout: { by: 'watchdog', how: 'SIGKILL of the first process at the deadline' },
@@ -21,11 +22,14 @@ export function ociEnforcement(cgroups: CgroupDriver | undefined): EnforcementTa
 }
 
 /** Of an engine that makes the groups itself; `limits` is false where it takes limits and ignores them. */
-export function engineEnforcement(cgroup: string, limits: { memory: boolean; pids: boolean }): EnforcementTable {
+export function engineEnforcement(
+  cgroup: string,
+  limits: { memory: boolean; pids: boolean },
+): EnforcementTable {
   const ignored = `a rootless engine on ${cgroup} takes the limit and ignores it; use cgroup v2 with delegation, or run Skillcell as root`;
   return {
     ...ociEnforcement(undefined),
-    memory: limits.memory ? kernel(`${cgroup} of the engine, RLIMIT_DATA per process`) : nobody(ignored),
+    memory: limits.memory ? kernel(`${cgroup} of the engine`) : nobody(ignored),
     processes: limits.pids ? kernel(`seccomp, pids of ${cgroup}`) : nobody(ignored),
     cpu: limits.memory
       ? kernel('RLIMIT_CPU per process, watchdog for the whole cell')

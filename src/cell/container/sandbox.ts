@@ -50,7 +50,11 @@ export function sandboxFor({ spec, grant, isGrouped }: SandboxOptions): Sandbox 
     cwd: spec.cwd,
     binds: [
       ...spec.mounts.map((mount) => ({ writable: false, ...mount })),
-      ...grant.filesystem.map(({ host, guest, access }) => ({ host, guest, writable: access === 'read-write' })),
+      ...grant.filesystem.map(({ host, guest, access }) => ({
+        host,
+        guest,
+        writable: access === 'read-write',
+      })),
     ],
     scratchBytes: limits.scratch,
     memoryBytes: limits.memory,

@@ -43,7 +43,9 @@ interface Pattern {
 }
 
 export function seccompProfile(rules: readonly FilterRule[], arch: SeccompArch): SeccompProfile {
-  const known = allSyscallNames().filter((name) => syscallNumber(arch, name as FilterRule['syscall']) !== undefined);
+  const known = allSyscallNames().filter(
+    (name) => syscallNumber(arch, name as FilterRule['syscall']) !== undefined,
+  );
   const decided = new Map<string, FilterRule[]>();
   for (const rule of rules) decided.set(rule.syscall, [...(decided.get(rule.syscall) ?? []), rule]);
   return {
@@ -71,7 +73,6 @@ function rulesFor(name: string, rules: readonly FilterRule[]): ProfileRule[] {
 
 function refusal(name: string, { action }: FilterRule): ProfileRule {
   const errno = typeof action === 'object' ? action.errno : ENOSYS;
-  // The default has this answer already, and libseccomp takes no rule that says the same.
   return { names: [name], action: 'SCMP_ACT_ERRNO', errnoRet: errno };
 }
 
@@ -80,7 +81,8 @@ function allowed(rules: readonly FilterRule[]): { index: number; pattern: Patter
   const tests = rules.flatMap((rule) => (rule.when ? [rule.when] : []));
   const index = tests[0]?.argument;
   if (index === undefined) return [];
-  if (tests.some((test) => test.argument !== index)) throw new Error('Tests of one call look at several arguments');
+  if (tests.some((test) => test.argument !== index))
+    throw new Error('Tests of one call look at several arguments');
   return passing(tests).map((pattern) => ({ index, pattern }));
 }
 
@@ -100,10 +102,10 @@ function passingOne(test: ArgumentTest): Pattern[] {
       return bitsOf(test.mask).map((bit) => ({ mask: bit, value: bit }));
     case 'not-in':
       return test.values.map(exactly);
-    case 'ne':
-      return [exactly(test.value)];
     case 'eq':
       return allBut([test.value]);
+    default:
+      return [exactly(test.value)];
   }
 }
 

@@ -88,8 +88,9 @@ class LateDuplex extends Duplex {
   }
 
   override _write(chunk: Buffer, encoding: BufferEncoding, done: () => void): void {
-    if (this.#socket) this.#socket.write(chunk, encoding, () => done());
-    else this.#onBound = () => this._write(chunk, encoding, done);
+    const write = (): void => void this.#socket?.write(chunk, encoding, () => done());
+    if (this.#socket) write();
+    else this.#onBound = write;
   }
 
   override _final(done: () => void): void {

@@ -12,9 +12,15 @@ import { openTestRuntime, type TestRuntime } from '../test-runtime.ts';
 export const BASE_IMAGE = 'localhost/skillcell-python';
 
 /** What a manifest needs to run in the base image. */
-export const IN_CONTAINER: Record<string, unknown> = { execution: 'container', container: { image: BASE_IMAGE } };
+export const IN_CONTAINER: Record<string, unknown> = {
+  execution: 'container',
+  container: { image: BASE_IMAGE },
+};
 
-export async function openContainerRuntime(make: MakeName, options: RuntimeOptions = {}): Promise<TestRuntime> {
+export async function openContainerRuntime(
+  make: MakeName,
+  options: RuntimeOptions = {},
+): Promise<TestRuntime> {
   const opened = openTestRuntime({ ...options, container: { makes: [make], ...options.container } });
   await seedImages(join(opened.folder, 'home'));
   return opened;

@@ -48,7 +48,12 @@ test('a program of the image gets the params as JSON and answers with JSON', asy
   const outcome = await run({ script }, { text: 'ä "quoted"', list: [1, null] });
   expect(outcome).toMatchObject({ ok: true, result: { got: { text: 'ä "quoted"', list: [1, null] } } });
   expect(outcome.logs).toContain('to the log');
-  expect(outcome.execution).toMatchObject({ mode: 'container', wall: 'container', engine: 'exec', fresh: true });
+  expect(outcome.execution).toMatchObject({
+    mode: 'container',
+    wall: 'container',
+    engine: 'exec',
+    fresh: true,
+  });
 });
 
 test.each([
@@ -60,7 +65,8 @@ test.each([
   ['writes to the root', '#!/bin/sh\nset -e\necho x > /planted\necho 1\n', 'skill_error', /exit code/],
   ['is no script', 'just text\n', 'manifest_invalid', /is no script/],
   ['names a program that is not there', '#!/no/such/program\n', 'manifest_invalid', /has no program/],
-])('an entry that %s', async (_, script, code, message) => {
+])('an entry that %s', async (...failed) => {
+  const [, script, code, message] = failed;
   expect(await failure({ script })).toMatchObject({ code, message: expect.stringMatching(message) });
 });
 
@@ -78,7 +84,10 @@ test.each([
 
 test('an image that is not here', async () => {
   const error = await failure({ manifest: { container: { image: 'localhost/nowhere:1' } } });
-  expect(error).toMatchObject({ code: 'skill_unavailable', message: expect.stringContaining('localhost/nowhere') });
+  expect(error).toMatchObject({
+    code: 'skill_unavailable',
+    message: expect.stringContaining('localhost/nowhere'),
+  });
 });
 
 test('an image for another processor', async () => {
@@ -90,11 +99,17 @@ test('an image for another processor', async () => {
 
 test('an image that lies about its processor', async () => {
   const header = Buffer.from('7f454c460201010000000000000000000200f700', 'hex');
-  const image = await imageOf([{ name: 'tool', text: Buffer.concat([header, Buffer.alloc(64)]), mode: 0o755 }], {
-    config: { Entrypoint: ['/tool'] },
-  });
+  const image = await imageOf(
+    [{ name: 'tool', text: Buffer.concat([header, Buffer.alloc(64)]), mode: 0o755 }],
+    {
+      config: { Entrypoint: ['/tool'] },
+    },
+  );
   const error = await failure({ manifest: { container: { image } } });
-  expect(error).toMatchObject({ code: 'skill_unavailable', message: expect.stringMatching(/another processor/) });
+  expect(error).toMatchObject({
+    code: 'skill_unavailable',
+    message: expect.stringMatching(/another processor/),
+  });
 });
 
 test('an image without the program that it wants to start', async () => {
@@ -119,7 +134,10 @@ test('no engine at all', async () => {
   const container = { makes: ['docker'] as const, dockerSocket: '/nonexistent/docker.sock' };
   const other = await openContainerRuntime('docker', { container });
   onTestFinished(() => other.close());
-  const dir = writeSkill(other.folder, { manifest: IN_CONTAINER, source: 'def execute(params):\n    return 1\n' });
+  const dir = writeSkill(other.folder, {
+    manifest: IN_CONTAINER,
+    source: 'def execute(params):\n    return 1\n',
+  });
   const outcome = await other.runtime.execute(dir, {}, { reject: false });
   expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_unavailable' } });
   expect(outcome.ok || outcome.error.message).toContain('docker does not listen on /nonexistent/docker.sock');
@@ -134,7 +152,10 @@ test('a full disk is told as such', () => {
   const full = (): void => writeFileSync('/dev/full', 'x');
   expect(() => settingUp(full)).toThrow(/The disk is full/);
   const said = 'Error: writing blob: no space left on device';
-  expect(launchFault(said)).toMatchObject({ code: 'skill_unavailable', message: expect.stringContaining(said) });
+  expect(launchFault(said)).toMatchObject({
+    code: 'skill_unavailable',
+    message: expect.stringContaining(said),
+  });
   expect(launchFault('something else')).toBeUndefined();
 });
 
@@ -146,7 +167,9 @@ function cells(): string[] {
 /** A child of this process whose container runs. */
 async function childNamed(name: string): Promise<number> {
   for (let attempt = 0; attempt < 500; attempt++) {
-    const found = childPids(process.pid).find((pid) => nameOf(pid) === name && childPids(pid).some(isContainer));
+    const found = childPids(process.pid).find(
+      (pid) => nameOf(pid) === name && childPids(pid).some(isContainer),
+    );
     if (found !== undefined) return found;
     await sleep(20);
   }

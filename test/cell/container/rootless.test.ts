@@ -34,7 +34,18 @@ test('podman without root', async () => {
   writeFileSync(join(folder, 'passwd'), `${passwd}skillcell-test:x:${UID}:${UID}::/:/bin/sh\n`);
   writeFileSync(join(folder, 'ids'), 'skillcell-test:300000:65536\n');
   const program = [process.execPath, HOST, join(folder, 'home', 'skillcell')];
-  const args = ['--mount', '--propagation', 'private', '/bin/sh', '-c', AS_USER, 'sh', folder, String(UID), ...program];
+  const args = [
+    '--mount',
+    '--propagation',
+    'private',
+    '/bin/sh',
+    '-c',
+    AS_USER,
+    'sh',
+    folder,
+    String(UID),
+    ...program,
+  ];
   const { stdout } = await promisify(execFile)('/usr/bin/unshare', args);
   const told = JSON.parse(stdout) as Record<string, unknown>;
   expect(told).toMatchObject({ available: true, summary: expect.stringContaining('rootless') });
@@ -47,6 +58,7 @@ test('podman without root', async () => {
 /** podman leaves a process that keeps its user namespace. */
 function endAllOf(uid: number): void {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    if (statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid) process.kill(Number(pid), 'SIGKILL');
+    if (statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid)
+      process.kill(Number(pid), 'SIGKILL');
   }
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import fc from 'fast-check';
+import { array, assert, bigInt, constantFrom, oneof, property, tuple } from 'fast-check';
 import { expect, test } from 'vitest';
 import { seccompProfile, type SeccompProfile } from '../../../src/cell/container/seccomp-profile.ts';
 import { actionValue, assemble } from '../../../src/cell/jail/seccomp/assembler.ts';
@@ -18,7 +18,9 @@ function allows(profile: SeccompProfile, name: string, args: readonly bigint[]):
   const fitting = profile.syscalls.filter(
     (rule) =>
       rule.names.includes(name) &&
-      (rule.args ?? []).every(({ index, value, valueTwo }) => ((args[index] ?? 0n) & BigInt(value)) === BigInt(valueTwo)),
+      (rule.args ?? []).every(
+        ({ index, value, valueTwo }) => ((args[index] ?? 0n) & BigInt(value)) === BigInt(valueTwo),
+      ),
   );
   return fitting.length > 0 && fitting.every(({ action }) => action === 'SCMP_ACT_ALLOW');
 }
@@ -30,20 +32,23 @@ const OPTIONS: SeccompOptions[] = [
   { syscalls: { deny: ['memfd_create', 'shmget'] }, allowProcesses: true },
 ];
 
-const word = fc.oneof(
-  fc.constantFrom(0n, 1n, 2n, 10n, 16n, 40n, 0x5412n, 0x541cn, 0x10000n, 0x10000000n, 0x7e020000n, 0xffffffffn),
-  fc.bigInt({ min: 0n, max: 0xffffffffn }),
+const word = oneof(
+  constantFrom(0n, 1n, 2n, 10n, 16n, 40n, 0x5412n, 0x541cn, 0x10000n, 0x10000000n, 0x7e020000n, 0xffffffffn),
+  bigInt({ min: 0n, max: 0xffffffffn }),
 );
 /** What lies above the 32 bits that the kernel looks at. */
-const argument = fc.tuple(word, fc.constantFrom(0n, 1n << 32n, 1n << 63n)).map(([low, high]) => low | high);
+const argument = tuple(word, constantFrom(0n, 1n << 32n, 1n << 63n)).map(([low, high]) => low | high);
 
 test.each(OPTIONS)('$syscalls, processes: $allowProcesses', (options) => {
   const rules = seccompRules(options);
   const profile = seccompProfile(rules, 'x64');
   const filter = assemble({ arch: 'x64', rules });
-  const name = fc.oneof(fc.constantFrom('clone', 'socket', 'socketpair', 'ioctl', 'personality'), fc.constantFrom(...NAMES));
-  fc.assert(
-    fc.property(name, fc.array(argument, { minLength: 6, maxLength: 6 }), (call, args) => {
+  const name = oneof(
+    constantFrom('clone', 'socket', 'socketpair', 'ioctl', 'personality'),
+    constantFrom(...NAMES),
+  );
+  assert(
+    property(name, array(argument, { minLength: 6, maxLength: 6 }), (call, args) => {
       const number = syscallNumber('x64', call as SyscallName) ?? -1;
       const verdict = simulate(filter, { arch: AUDIT_ARCH.x64, number, args });
       expect(allows(profile, call, args)).toBe(verdict === actionValue('allow'));

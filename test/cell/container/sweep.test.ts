@@ -15,21 +15,31 @@ import { IN_CONTAINER, openContainerRuntime } from './container-runtime.ts';
 const BUSY = 'import time\ndef execute(params):\n    while True:\n        time.sleep(0.01)\n';
 const HOST = join(import.meta.dirname, 'crashed-host.ts');
 
-test.each(['crun', 'podman'] as const)('%s: the containers of a host that was killed', async (make) => {
-  const opened = await openContainerRuntime(make, { pool: { size: 0 } });
-  onTestFinished(() => opened.close());
-  const home = join(opened.folder, 'home');
-  const busy = writeSkill(opened.folder, { manifest: { ...IN_CONTAINER, limits: { timeout: '60s' } }, source: BUSY });
-  const host = spawn(process.execPath, [HOST, make, home, busy], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(host.stdout, 'data');
-  const left = pidsIn(join(home, 'containers', make, 'cells'));
-  host.kill('SIGKILL');
-  await once(host, 'exit');
-  expect(left.filter(isRunning)).not.toEqual([]);
-  const fine = writeSkill(opened.folder, { manifest: IN_CONTAINER, source: 'def execute(params):\n    return 1\n' });
-  expect(await opened.runtime.execute(fine, {}, { reject: false })).toMatchObject({ ok: true, result: 1 });
-  await expect.poll(() => left.filter(isRunning), { timeout: 20_000 }).toEqual([]);
-}, 180_000);
+test.each(['crun', 'podman'] as const)(
+  '%s: the containers of a host that was killed',
+  async (make) => {
+    const opened = await openContainerRuntime(make, { pool: { size: 0 } });
+    onTestFinished(() => opened.close());
+    const home = join(opened.folder, 'home');
+    const busy = writeSkill(opened.folder, {
+      manifest: { ...IN_CONTAINER, limits: { timeout: '60s' } },
+      source: BUSY,
+    });
+    const host = spawn(process.execPath, [HOST, make, home, busy], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(host.stdout, 'data');
+    const left = pidsIn(join(home, 'containers', make, 'cells'));
+    host.kill('SIGKILL');
+    await once(host, 'exit');
+    expect(left.filter(isRunning)).not.toEqual([]);
+    const fine = writeSkill(opened.folder, {
+      manifest: IN_CONTAINER,
+      source: 'def execute(params):\n    return 1\n',
+    });
+    expect(await opened.runtime.execute(fine, {}, { reject: false })).toMatchObject({ ok: true, result: 1 });
+    await expect.poll(() => left.filter(isRunning), { timeout: 20_000 }).toEqual([]);
+  },
+  180_000,
+);
 
 test('a name tells its owner, and only an owner that is gone makes an orphan', () => {
   const own = ownOwner();

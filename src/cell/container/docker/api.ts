@@ -110,9 +110,16 @@ export class DockerApi {
   attach(name: string, { stdin }: { stdin: boolean }): Promise<Duplex> {
     const path = `/containers/${name}/attach?stream=1&stdout=1&stderr=1${stdin ? '&stdin=1' : ''}`;
     return new Promise((resolve, reject) => {
-      const asked = this.#request({ method: 'POST', path, headers: { Connection: 'Upgrade', Upgrade: 'tcp' } });
+      const asked = this.#request({
+        method: 'POST',
+        path,
+        headers: { Connection: 'Upgrade', Upgrade: 'tcp' },
+      });
       asked.once('upgrade', (_, socket: Duplex) => resolve(socket));
-      asked.once('response', (answer: IncomingMessage) => void text(answer).then((said) => reject(refusal(answer, said))));
+      asked.once(
+        'response',
+        (answer: IncomingMessage) => void text(answer).then((said) => reject(refusal(answer, said))),
+      );
       asked.once('error', reject);
       asked.end();
     });
@@ -127,13 +134,17 @@ export class DockerApi {
     return new Promise((resolve, reject) => {
       const isStream = body !== undefined && 'pipe' in body;
       const type = isStream ? 'application/x-tar' : 'application/json';
-      const asked = this.#request({ method, path, headers: body === undefined ? {} : { 'Content-Type': type } });
+      const asked = this.#request({
+        method,
+        path,
+        headers: body === undefined ? {} : { 'Content-Type': type },
+      });
       asked.once('error', reject);
       asked.once('response', (answer: IncomingMessage) => {
         const isFine = (answer.statusCode ?? 500) < 300;
         text(answer).then((said) => (isFine ? resolve(said) : reject(refusal(answer, said))), reject);
       });
-      if (isStream) (body as Readable).once('error', reject).pipe(asked);
+      if (isStream) body.once('error', reject).pipe(asked);
       else asked.end(body === undefined ? undefined : JSON.stringify(body));
     });
   }

@@ -8,7 +8,10 @@ import type { Duplex, Writable } from 'node:stream';
 const HEAD_BYTES = 8;
 const STDERR = 2;
 
-export function demultiplex(source: Duplex, { output, errors }: { output: Writable; errors: Writable }): void {
+export function demultiplex(
+  source: Duplex,
+  { output, errors }: { output: Writable; errors: Writable },
+): void {
   let pending: Buffer = Buffer.alloc(0);
   let left = 0;
   let target = output;
@@ -31,5 +34,8 @@ export function demultiplex(source: Duplex, { output, errors }: { output: Writab
     output.end();
     errors.end();
   };
-  source.once('end', end).once('close', end).on('error', () => undefined);
+  source
+    .once('end', end)
+    .once('close', end)
+    .on('error', () => undefined);
 }

@@ -76,7 +76,12 @@ export class DockerWall implements ContainerMake {
       api: this.#api,
       name: containerName(this.#owner),
       configure: async () =>
-        dockerContainer({ sandbox, user, isStdio: spec.stdio === true, image: await this.#image(spec, rootfs) }),
+        dockerContainer({
+          sandbox,
+          user,
+          isStdio: spec.stdio === true,
+          image: await this.#image(spec, rootfs),
+        }),
       streams,
       maxBytes: grant.limits.output,
     });
@@ -94,14 +99,20 @@ export class DockerWall implements ContainerMake {
 
   async #try(): Promise<WallProbe> {
     if (!existsSync(this.#socket))
-      return unavailable(`docker does not listen on ${this.#socket}`, 'Install and start it: apt-get install docker.io');
+      return unavailable(
+        `docker does not listen on ${this.#socket}`,
+        'Install and start it: apt-get install docker.io',
+      );
     try {
       const info = await this.#api.info();
       await this.#sweep();
       return await this.#attempt(info);
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
-      return unavailable(`docker does not answer on ${this.#socket}: ${said}`, 'Start it, and let this user reach its socket.');
+      return unavailable(
+        `docker does not answer on ${this.#socket}: ${said}`,
+        'Start it, and let this user reach its socket.',
+      );
     }
   }
 

@@ -40,6 +40,8 @@ export class ExecEngine implements Engine {
 
   refuses(bundle: Bundle): string | undefined {
     if (OF_OTHERS.test(bundle.entry)) return `the engine exec leaves "${bundle.entry}" to others`;
+    // The gateway is a unix socket; what carries TCP to it is a part of the harness, which these programs have not.
+    if (bundle.manifest.capabilities.network.length > 0) return 'the engine exec cannot reach hosts';
     return refusesImage(bundle);
   }
 
@@ -77,7 +79,8 @@ export class ExecEngine implements Engine {
 /** What the image starts, or the script of the bundle that the manifest names. */
 async function programOf(bundle: Bundle, { resolved }: PreparedImage): Promise<string[]> {
   const { entry, manifest } = bundle;
-  if (manifest.entry !== undefined && entry !== manifest.container?.dockerfile) return scriptOf(bundle, resolved);
+  if (manifest.entry !== undefined && entry !== manifest.container?.dockerfile)
+    return scriptOf(bundle, resolved);
   const { entrypoint, cmd } = resolved.config;
   const [program, ...args] = [...entrypoint, ...cmd];
   if (program !== undefined) return [await findProgram(resolved, program), ...args];
@@ -89,7 +92,9 @@ async function programOf(bundle: Bundle, { resolved }: PreparedImage): Promise<s
 
 /** Files of a bundle are data to the kernel, so the program that the first line of a script names is started with it. */
 async function scriptOf({ stagedDir, entry }: Bundle, image: ResolvedImage): Promise<string[]> {
-  const [first = ''] = (await readFile(join(stagedDir, entry), 'latin1')).slice(0, LONGEST_FIRST_LINE).split('\n');
+  const [first = ''] = (await readFile(join(stagedDir, entry), 'latin1'))
+    .slice(0, LONGEST_FIRST_LINE)
+    .split('\n');
   const [, program, argument] = /^#!\s*(\S+)(?:\s+(.*\S))?\s*$/.exec(first) ?? [];
   if (program !== undefined) {
     const args = argument === undefined ? [] : [argument];

@@ -50,7 +50,10 @@ function assertRunsHere({ config, reference }: ResolvedImage): void {
   throw new SkillError(
     'skill_unavailable',
     `The image "${reference}" is for ${config.os}/${config.architecture}, and this machine is linux/${here}`,
-    { fix: `Build or fetch the image for linux/${here}.`, detail: { architecture: config.architecture, here } },
+    {
+      fix: `Build or fetch the image for linux/${here}.`,
+      detail: { architecture: config.architecture, here },
+    },
   );
 }
 

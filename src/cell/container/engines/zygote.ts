@@ -122,7 +122,8 @@ export class ContainerZygote implements Zygote {
       return this.#tellWaiting();
     }
     const name = String(body['id']);
-    if (body['t'] === 'forked') return this.#fork?.name === name ? this.#fork.process.onForked(body['pid']) : undefined;
+    if (body['t'] === 'forked')
+      return this.#fork?.name === name ? this.#fork.process.onForked(body['pid']) : undefined;
     const signal = Number(body['signal']);
     return this.#onForkExit(name, { code: signal ? 128 + signal : Number(body['code']), signal: null });
   }
@@ -150,7 +151,11 @@ export class ContainerZygote implements Zygote {
       siblings: Object.keys(artifact.bundle.files).map((name) => name.split('/')[0]?.replace(/\.py$/, '')),
       limits: { memory, cpu, scratch, file_size: writesOutside(grant) ? LARGEST_FILE_BYTES : scratch },
       // The keeper has to fork, so the filter of the container lets it; a child puts on that of a jail.
-      filter: seccompFilter({ syscalls: grant.syscalls, allowProcesses: processes > 0, arch: seccompArch() }).toString('hex'),
+      filter: seccompFilter({
+        syscalls: grant.syscalls,
+        allowProcesses: processes > 0,
+        arch: seccompArch(),
+      }).toString('hex'),
     });
   }
 
@@ -172,6 +177,11 @@ export class ContainerZygote implements Zygote {
 /** Of the container: it outlives many calls, and has to hold a call and its keeper. */
 function keeperGrant(grant: Grant): Grant {
   const { memory, processes } = grant.limits;
-  const own = { timeout: FOREVER_MS, cpu: FOREVER_MS, memory: memory + KEEPER_BYTES, processes: processes + KEEPER_PROCESSES };
+  const own = {
+    timeout: FOREVER_MS,
+    cpu: FOREVER_MS,
+    memory: memory + KEEPER_BYTES,
+    processes: processes + KEEPER_PROCESSES,
+  };
   return { ...grant, limits: { ...grant.limits, ...own } };
 }

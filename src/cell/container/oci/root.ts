@@ -4,13 +4,33 @@
  *
  * @module
  */
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Mount } from '../../contract.ts';
 import { makeReadable } from '../../readable.ts';
 
 /** What the cell has of its own, whatever the image has there. */
-const OWN = new Set(['proc', 'dev', 'sys', 'tmp', 'run', 'skill', 'harness', 'deps', 'bytecode', 'workspace']);
+const OWN = new Set([
+  'proc',
+  'dev',
+  'sys',
+  'tmp',
+  'run',
+  'skill',
+  'harness',
+  'deps',
+  'bytecode',
+  'workspace',
+]);
 const SYSTEM_FOLDERS = ['proc', 'dev', 'tmp'];
 
 export interface RootOptions {

@@ -28,7 +28,10 @@ const DIFFERENCES: Record<OciRuntimeName, Pick<OciRuntime, 'options' | 'needsRoo
 const PLACES = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/bin', '/sbin'];
 
 /** The runtime if it is installed. PATH is not asked: who can change it could put another program in its place. */
-export function findOciRuntime(name: OciRuntimeName, places: readonly string[] = PLACES): OciRuntime | undefined {
+export function findOciRuntime(
+  name: OciRuntimeName,
+  places: readonly string[] = PLACES,
+): OciRuntime | undefined {
   const program = places.map((place) => join(place, name)).find((path) => existsSync(path));
   return program === undefined ? undefined : { name, program, ...DIFFERENCES[name] };
 }

@@ -129,10 +129,14 @@ export class OciWall implements ContainerMake {
 
   async #try(): Promise<WallProbe> {
     const runtime = this.#runtime;
-    if (!runtime) return unavailable(`${this.make} is not installed`, `Install it: apt-get install ${this.make}`);
+    if (!runtime)
+      return unavailable(`${this.make} is not installed`, `Install it: apt-get install ${this.make}`);
     const isRoot = process.getuid?.() === 0;
     if (runtime.needsRoot && !isRoot)
-      return unavailable(`${this.make} needs a host that is root`, 'Install crun, or podman for a host that is not root.');
+      return unavailable(
+        `${this.make} needs a host that is root`,
+        'Install crun, or podman for a host that is not root.',
+      );
     this.#cgroups = this.#options.cgroups === false ? undefined : probeCgroups();
     await sweepCells({ command: this.#command(), cells: this.#cells });
     this.#cgroups?.sweepStale();
@@ -190,7 +194,9 @@ export class OciWall implements ContainerMake {
     const [program, ...args] = this.#command();
     const command = ['run', '--bundle', folder, '--pid-file', join(folder, 'pid')];
     const preserve = isStdio ? [] : ['--preserve-fds', '1'];
-    const wanted: ('ignore' | 'pipe')[] = isStdio ? ['pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe', 'pipe'];
+    const wanted: ('ignore' | 'pipe')[] = isStdio
+      ? ['pipe', 'pipe', 'pipe']
+      : ['ignore', 'pipe', 'pipe', 'pipe'];
     return withoutLeaks(wanted, this.#leaks, (stdio) =>
       // What the runtime itself has in its environment is no business of a cell.
       spawn(program, [...args, ...command, ...preserve, id], { env: {}, cwd: '/', stdio }),

@@ -62,12 +62,24 @@ function user({ user: { uid, gid }, isRootless }: PodmanArguments): string[] {
 
 function limits({ sandbox, limitsGroups }: PodmanArguments): string[] {
   const { memoryBytes, pids, scratchBytes, rlimits } = sandbox;
-  const groups = ['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(pids)];
+  const groups = [
+    '--memory',
+    `${memoryBytes}b`,
+    '--memory-swap',
+    `${memoryBytes}b`,
+    '--pids-limit',
+    String(pids),
+  ];
   const each = Object.entries({ ...rlimits, nproc: PROCESSES_OF_USER });
   return [
     ...(limitsGroups ? groups : []),
     ...each.flatMap(([name, value]) => ['--ulimit', `${name}=${value}:${value}`]),
-    ...['--shm-size', `${SHM_BYTES}b`, '--tmpfs', `/tmp:size=${scratchBytes},mode=1777,nosuid,nodev,notmpcopyup`],
+    ...[
+      '--shm-size',
+      `${SHM_BYTES}b`,
+      '--tmpfs',
+      `/tmp:size=${scratchBytes},mode=1777,nosuid,nodev,notmpcopyup`,
+    ],
   ];
 }
 

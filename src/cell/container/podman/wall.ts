@@ -65,7 +65,10 @@ export class PodmanWall implements ContainerMake {
   accepts(grant: Grant): void {
     profileFor(grant);
     this.identity(grant);
-    const { limits, cgroupVersion } = this.#info ?? { limits: { memory: true, pids: true }, cgroupVersion: '' };
+    const { limits, cgroupVersion } = this.#info ?? {
+      limits: { memory: true, pids: true },
+      cgroupVersion: '',
+    };
     if (limits.memory && limits.pids) return;
     throw new SkillError(
       'unenforceable',
@@ -113,13 +116,17 @@ export class PodmanWall implements ContainerMake {
   }
 
   async #try(): Promise<WallProbe> {
-    if (this.#program === undefined) return unavailable('podman is not installed', 'Install it: apt-get install podman uidmap');
+    if (this.#program === undefined)
+      return unavailable('podman is not installed', 'Install it: apt-get install podman uidmap');
     try {
       this.#info = await podmanInfo(this.#command());
       await this.#sweep();
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
-      return unavailable(`podman does not work here: ${said.trim().split('\n').at(-1)}`, 'See what `podman info` says.');
+      return unavailable(
+        `podman does not work here: ${said.trim().split('\n').at(-1)}`,
+        'See what `podman info` says.',
+      );
     }
     const first = await this.#attempt(this.#info);
     if (first.available || !/hybrid/.test(first.summary)) return first;
@@ -149,7 +156,11 @@ export class PodmanWall implements ContainerMake {
     // Where it is not, no grant is accepted, and all that runs is our own trial.
     const sandbox = sandboxFor({ spec: { ...spec, mounts }, grant, isGrouped: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const files = { pid: join(folder, 'pid'), seccomp: join(folder, 'seccomp.json'), env: join(folder, 'env') };
+    const files = {
+      pid: join(folder, 'pid'),
+      seccomp: join(folder, 'seccomp.json'),
+      env: join(folder, 'env'),
+    };
     writeFileSync(files.seccomp, JSON.stringify(sandbox.seccomp), { mode: 0o600 });
     writeFileSync(files.env, envFile(sandbox.env), { mode: 0o600 });
     const args = podmanArguments({
@@ -180,7 +191,9 @@ export class PodmanWall implements ContainerMake {
   }
 
   async #remove(name: string): Promise<void> {
-    await runPodman(this.#command(), ['rm', '--force', '--time', '0', '--ignore', name]).catch(() => undefined);
+    await runPodman(this.#command(), ['rm', '--force', '--time', '0', '--ignore', name]).catch(
+      () => undefined,
+    );
   }
 }
 

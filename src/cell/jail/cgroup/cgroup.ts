@@ -40,7 +40,8 @@ export function groupAround(pid: number): Cgroup | undefined {
     readText('/proc/self/mountinfo') ?? '',
   );
   const memory = v1.get('memory');
-  const group = memory === undefined ? v2 && v2GroupAt(v2.own) : v1GroupAt({ memory, cpuacct: v1.get('cpuacct') });
+  const group =
+    memory === undefined ? v2 && v2GroupAt(v2.own) : v1GroupAt({ memory, cpuacct: v1.get('cpuacct') });
   return group && { ...group, remove: async () => true };
 }
 
