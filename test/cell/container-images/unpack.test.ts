@@ -142,6 +142,20 @@ describe('an image is refused', () => {
     expect(readdirSync(join(images.folder, 'rootfs'))).toEqual([]);
   });
 
+  it.each(['dev', 'proc', 'sys'])('with a link or a file in place of /%s', async (name) => {
+    const images = createImageStore({ home: tempFolder() });
+    for (const entry of [link(name, '/var'), { name, text: '' }]) {
+      const image = await images.find(await addImage(images, [entry]));
+      const error = await failureOf(images.rootfs(image ?? expect.fail()));
+      expect(error).toMatchObject({
+        code: 'manifest_invalid',
+        message: expect.stringContaining(`/${name} in it is a`) as string,
+      });
+    }
+    const sound = await images.find(await addImage(images, [folder(name)]));
+    expect(await images.rootfs(sound ?? expect.fail())).toContain('rootfs');
+  });
+
   it('with too many layers', async () => {
     const images = createImageStore({ home: tempFolder(), limits: { ...IMAGE_LIMITS, layers: 0 } });
     expect((await failureOf(addImage(images, []))).message).toContain('1 layers, more than 0');

@@ -34,7 +34,7 @@ import {
   parseConfig,
   parseManifest,
 } from './oci.ts';
-import { writingFailed } from './problems.ts';
+import { imageRefused, writingFailed } from './problems.ts';
 import { resolveImage } from './resolve.ts';
 import { removeUnpacked, treeBytes, writeTree } from './unpack.ts';
 
@@ -155,6 +155,7 @@ export class LocalImages implements ImageStore {
     }
     // Counted again at the end: many names can mean the same bytes.
     if (treeBytes(tree.root) > this.limits.bytes) throw tooLarge(this.limits);
+    requirePlainMountPoints(tree);
     return tree;
   }
 
@@ -241,6 +242,16 @@ export class LocalImages implements ImageStore {
       await mkdir(one, { recursive: true });
       await chmod(one, process.getuid?.() === 0 ? 0o711 : 0o700);
     }
+  }
+}
+
+/** Where every runtime mounts something before it lets go of the host. runc writes through a link in place of /dev, to the host. */
+const MOUNT_POINTS = ['dev', 'proc', 'sys'];
+
+function requirePlainMountPoints(tree: FileTree): void {
+  for (const name of MOUNT_POINTS) {
+    const node = tree.at(name);
+    if (node && node.kind !== 'folder') throw imageRefused(`/${name} in it is a ${node.kind} and no folder`);
   }
 }
 
