@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -54,7 +54,9 @@ async function build(home: string, note: string): Promise<SharedBase> {
   const image = await images.find(digest);
   if (image) await images.rootfs(image);
   const base = { home, reference, digest };
-  writeFileSync(note, JSON.stringify(base));
+  // In one step: who sees the note reads it at once.
+  writeFileSync(`${note}.new`, JSON.stringify(base));
+  renameSync(`${note}.new`, note);
   return base;
 }
 
