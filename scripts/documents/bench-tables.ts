@@ -128,9 +128,8 @@ export function formatPeerCalls({ rows }: WasmReport): string {
 
 /** Every make of container in each of its ways, and the engines' own commands for the same. */
 export function formatContainerCalls({ rows, peers }: ContainerReport): string {
-  const makes = [
-    ...new Set(rows.filter(({ name }) => !peers.includes(name)).map(({ name }) => name.split(' ')[0] ?? '')),
-  ];
+  const cold = coldName('');
+  const makes = rows.filter(({ name }) => name.endsWith(cold)).map(({ name }) => name.slice(0, -cold.length));
   const median = (name: string): string => {
     const row = rows.find((one) => one.name === name);
     return row ? duration(row.median) : '';
@@ -139,5 +138,6 @@ export function formatContainerCalls({ rows, peers }: ContainerReport): string {
     ['', 'cold', 'ready, used once', '`reuse: pool`'],
     ...makes.map((make) => [make, median(coldName(make)), median(poolName(make)), median(reuseName(make))]),
     ...peers.map((peer) => [`\`${peer}\`, without Skillcell`, median(peer), '', '']),
+    [PLAIN, median(PLAIN), '', ''],
   ]);
 }
