@@ -74,6 +74,16 @@ export function launchFault(logs: string): LaunchFault | undefined {
   return { ...cause.fault, message: `${cause.fault.message}: ${line.trim().slice(0, MOST_TOLD)}` };
 }
 
+/** What an image holds is its author's, so a program in it that does not come up is no fault of ours. */
+export function neverReady(logs: string): LaunchFault {
+  const told = logs.trim().split('\n').at(-1)?.slice(0, MOST_TOLD) ?? '';
+  return {
+    code: 'skill_unavailable',
+    message: `The container ended before the skill could be called${told === '' ? '' : `: ${told}`}`,
+    fix: 'Look at what the image starts: its Python or its entry point has to work as the user of the cell, with a read-only root.',
+  };
+}
+
 /** Has a full disk told as such; every other failure to write our own files is what it is. */
 export function settingUp<T>(work: () => T): T {
   try {

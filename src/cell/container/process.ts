@@ -12,7 +12,7 @@ import { Meter } from '../jail/meter.ts';
 import { identityInside, type PathIdentity } from '../jail/path-identity.ts';
 import { startWatchdog } from '../jail/watchdog.ts';
 import { startOf } from '../process-start.ts';
-import { launchFault, lostEngine } from './faults.ts';
+import { launchFault, neverReady, lostEngine } from './faults.ts';
 
 /** How long an engine may take to start a container, or to notice that it is gone, before force is used. */
 const GRACE_MS = 3000;
@@ -117,7 +117,8 @@ export class ContainerProcess implements CellProcess {
     const { lost } = this.#options.run;
     const wasOurs = this.#killReason !== undefined && this.#killReason !== 'protocol';
     if (lost !== undefined && !wasOurs) return lostEngine(lost);
-    return started && !ENGINE_WORDS.test(logs) ? undefined : launchFault(logs);
+    if (started) return ENGINE_WORDS.test(logs) ? launchFault(logs) : undefined;
+    return launchFault(logs) ?? neverReady(logs);
   }
 
   #force(): void {

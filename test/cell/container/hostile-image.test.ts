@@ -26,19 +26,8 @@ const SOURCE = `
               pass
       return {"uid": os.getuid(), "tmp": sorted(os.listdir("/tmp"))}
 `;
-const MOUNT_POINTS = [
-  'skill',
-  'harness',
-  'tmp',
-  'proc',
-  'dev',
-  'dev/shm',
-  'sys',
-  'run',
-  'etc',
-  'workspace',
-  'bytecode',
-];
+/** All at once; /dev, /proc and /sys as links are refused before anything starts. */
+const MOUNT_POINTS = ['skill', 'harness', 'tmp', 'dev/shm', 'run', 'workspace', 'bytecode'];
 const ENGINE_FILES = ['etc/hosts', 'etc/resolv.conf', 'etc/hostname', 'run/.containerenv', '.dockerenv'];
 
 describe.each<MakeName>(['crun', 'podman'])('with %s', (make) => {
@@ -78,20 +67,20 @@ describe.each<MakeName>(['crun', 'podman'])('with %s', (make) => {
     expect(lstatSync(victim).mode & 0o777).toBe(0o755);
   }
 
-  test.each(MOUNT_POINTS)('a link in place of /%s leads nowhere on the host', async (point) => {
-    for (const [kind, linkName] of [
-      ['absolute', victim],
-      ['climbing', `${'../'.repeat(20)}${victim.slice(1)}`],
-    ] as const) {
-      const outcome = await callIn(`${kind}-${point.replaceAll('/', '-')}`, [
-        { name: point.replace(/[^/]+$/, (name) => `.wh.${name}`) },
-        { name: point, type: '2', linkName },
-      ]);
-      expectUntouched();
-      if (outcome.ok)
-        expect(outcome.result).toMatchObject({ uid: expect.toSatisfy((uid) => uid > 0) as number });
-      else expect(['manifest_invalid', 'skill_unavailable']).toContain(outcome.error.code);
-    }
+  test.each([
+    ['absolute', MOUNT_POINTS, (path: string) => path],
+    ['climbing', MOUNT_POINTS, (path: string) => `${'../'.repeat(20)}${path.slice(1)}`],
+    ['absolute in place of /etc', ['etc'], (path: string) => path],
+  ])('links in place of mount points lead nowhere on the host: %s', async (name, points, target) => {
+    const layer = points.flatMap((point) => [
+      { name: point.replace(/[^/]+$/, (last) => `.wh.${last}`) },
+      { name: point, type: '2', linkName: target(victim) },
+    ]);
+    const outcome = await callIn(`links-${name.replaceAll(/[ /]+/g, '-')}`, layer);
+    expectUntouched();
+    if (outcome.ok)
+      expect(outcome.result).toMatchObject({ uid: expect.toSatisfy((uid) => uid > 0) as number });
+    else expect(['manifest_invalid', 'skill_unavailable']).toContain(outcome.error.code);
   });
 
   test('files that engines write are not written through links', async () => {
@@ -101,6 +90,9 @@ describe.each<MakeName>(['crun', 'podman'])('with %s', (make) => {
     await callIn('engine-sentinel', sentinel);
     expectUntouched();
   });
+
+  // What comes of it does not depend on who starts the container.
+  if (make !== 'crun') return;
 
   test.each<[string, Entry[]]>([
     [
