@@ -127,6 +127,12 @@ export const NEEDS: readonly Need[] = [
     debianPackage: 'uidmap',
     suites: IMAGE_SUITES,
   },
+  {
+    name: 'gVisor',
+    probe: ['runsc', '--version'],
+    debianPackage: 'runsc',
+    suites: ['test/cell/container/**'],
+  },
   { name: 'runc', probe: ['runc', '--version'], debianPackage: 'runc', suites: IMAGE_SUITES },
   { name: 'docker', probe: ['dockerd', '--version'], debianPackage: 'docker.io', suites: IMAGE_SUITES },
   {

@@ -36,3 +36,13 @@ export function engineEnforcement(
       : kernel('RLIMIT_CPU per process'),
   };
 }
+
+/** Of gVisor, whose own kernel stands between the skill and that of the host. */
+export function gvisorEnforcement(cgroups: CgroupDriver | undefined): EnforcementTable {
+  return {
+    ...ociEnforcement(cgroups),
+    processes: nobody(
+      'gVisor does not count processes; leave processes out, or use crun, runc, podman or docker',
+    ),
+  };
+}

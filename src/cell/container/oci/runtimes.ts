@@ -17,12 +17,21 @@ export interface OciRuntime {
   readonly options: readonly string[];
   /** It wants a root inside, and maps more than one user for it; a host that is not root can map itself alone. */
   readonly needsRoot: boolean;
+  /** Whether a program inside gets descriptors that the runtime was started with. */
+  readonly handsDown: boolean;
+  /** It is several processes itself, which are to be counted with what runs inside: it joins the group before it starts. */
+  readonly joinsGroup: boolean;
 }
 
-const DIFFERENCES: Record<OciRuntimeName, Pick<OciRuntime, 'options' | 'needsRoot'>> = {
-  crun: { options: ['--cgroup-manager=disabled'], needsRoot: false },
-  runc: { options: [], needsRoot: true },
-  runsc: { options: ['--network=none', '--ignore-cgroups', '--platform=ptrace'], needsRoot: true },
+const DIFFERENCES: Record<OciRuntimeName, Omit<OciRuntime, 'name' | 'program'>> = {
+  crun: { options: ['--cgroup-manager=disabled'], needsRoot: false, handsDown: true, joinsGroup: false },
+  runc: { options: [], needsRoot: true, handsDown: true, joinsGroup: false },
+  runsc: {
+    options: ['--network=none', '--ignore-cgroups', '--platform=ptrace', '--host-uds=open', '--oci-seccomp'],
+    needsRoot: true,
+    handsDown: false,
+    joinsGroup: true,
+  },
 };
 
 const PLACES = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/bin', '/sbin'];

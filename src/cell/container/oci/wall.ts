@@ -15,7 +15,7 @@ import { probeCgroups, type Cgroup, type CgroupDriver } from '../../jail/cgroup/
 import { cellIdentity, DEFAULT_CELL_ID } from '../../jail/identity.ts';
 import { pathIdentity } from '../../jail/path-identity.ts';
 import type { ContainerMake } from '../contract.ts';
-import { ociEnforcement } from '../enforcement.ts';
+import { gvisorEnforcement, ociEnforcement } from '../enforcement.ts';
 import { ChildRun } from '../child-run.ts';
 import { settingUp } from '../faults.ts';
 import { containerName, ownOwner } from '../owner.ts';
@@ -23,6 +23,7 @@ import { tryMake, unavailable } from '../probe.ts';
 import { ContainerProcess } from '../process.ts';
 import { rootOf } from '../programs.ts';
 import { profileFor, sandboxFor, type Sandbox } from '../sandbox.ts';
+import { SocketStreams } from '../socket-streams.ts';
 import { ociConfig } from './config.ts';
 import { makeRoot } from './root.ts';
 import { findOciRuntime, versionOf, type OciRuntime, type OciRuntimeName } from './runtimes.ts';
@@ -34,6 +35,11 @@ const WITHOUT_V2 = [
   ...['umount /sys/fs/cgroup/unified && exec "$@"', 'sh'],
 ];
 
+/** Joins the groups that come before `--`, then becomes what comes after it. */
+const JOIN_FIRST = [
+  ...['/bin/sh', '-c'],
+  ...['while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"', 'sh'],
+];
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
 export interface OciWallOptions {
@@ -86,14 +92,17 @@ export class OciWall implements ContainerMake {
     const id = containerName(this.#owner);
     const mounts = new Map(grant.filesystem.map((path) => [path.guest, pathIdentity(path.host)]));
     const { rootfs, mounts: inside } = rootOf(spec, this.#base);
+    const streams = this.#fetchedStreams(spec, grant);
+    const all = streams ? [...inside, streams.mount] : inside;
     const isGrouped = this.#cgroups !== undefined;
-    const sandbox = sandboxFor({ spec: { ...spec, mounts: inside }, grant, isGrouped });
+    const sandbox = sandboxFor({ spec: { ...spec, mounts: all }, grant, isGrouped });
     const folder = settingUp(() => this.#makeFolder({ id, rootfs, spec, grant, sandbox }));
     const cgroup = this.#cgroupFor(id, sandbox);
     const child = this.#spawn(id, folder, spec.stdio === true);
     const run = new ChildRun({
       child,
       stdio: spec.stdio === true,
+      streams,
       maxBytes: grant.limits.output,
       pidFile: join(folder, 'pid'),
       cgroup: () => cgroup,
@@ -144,7 +153,7 @@ export class OciWall implements ContainerMake {
       tryMake({
         launch: (spec, grant) => this.launch(spec, grant),
         summary: await this.#summary(runtime, isRoot),
-        enforces: ociEnforcement(this.#cgroups),
+        enforces: runtime.joinsGroup ? gvisorEnforcement(this.#cgroups) : ociEnforcement(this.#cgroups),
         fix: `Run \`${this.make} run\` with a bundle of your own to see the failure on its own.`,
       });
     const first = await attempt();
@@ -166,8 +175,12 @@ export class OciWall implements ContainerMake {
   }
 
   #cgroupFor(id: string, { memoryBytes, pids }: Sandbox): Cgroup | undefined {
-    const limits = { memory: memoryBytes, ...(this.#cgroups?.limitsPids ? { pids } : {}) };
-    return this.#cgroups?.create(id, limits);
+    const counts = this.#cgroups?.limitsPids && !this.#runtime?.joinsGroup;
+    return this.#cgroups?.create(id, { memory: memoryBytes, ...(counts ? { pids } : {}) });
+  }
+
+  #groupFolders(id: string): string[] {
+    return (this.#cgroups?.directories ?? []).map((directory) => join(directory, id));
   }
 
   #makeFolder({ id, rootfs, spec, grant, sandbox }: FolderOptions): string {
@@ -184,16 +197,22 @@ export class OciWall implements ContainerMake {
       inside: spec.image?.user ?? NOBODY,
       outside: this.identity(grant) ?? own,
       setUpGroup: this.#runtime?.needsRoot ? this.#cellId : undefined,
-      cgroups: (this.#cgroups?.directories ?? []).map((directory) => join(directory, id)),
+      cgroups: this.#runtime?.joinsGroup ? [] : this.#groupFolders(id),
     });
     writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
     return folder;
   }
 
+  #fetchedStreams(spec: LaunchSpec, grant: Grant): SocketStreams | undefined {
+    if (spec.stdio || this.#runtime?.handsDown !== false) return undefined;
+    return new SocketStreams(this.#options.home, this.identity(grant)?.uid);
+  }
+
   #spawn(id: string, folder: string, isStdio: boolean): ChildProcess {
-    const [program, ...args] = this.#command();
+    const joined = this.#runtime?.joinsGroup ? [...JOIN_FIRST, ...this.#groupFolders(id), '--'] : [];
+    const [program = '', ...args] = [...joined, ...this.#command()];
     const command = ['run', '--bundle', folder, '--pid-file', join(folder, 'pid')];
-    const preserve = isStdio ? [] : ['--preserve-fds', '1'];
+    const preserve = isStdio || this.#runtime?.handsDown === false ? [] : ['--preserve-fds', '1'];
     const wanted: ('ignore' | 'pipe')[] = isStdio
       ? ['pipe', 'pipe', 'pipe']
       : ['ignore', 'pipe', 'pipe', 'pipe'];
