@@ -10,7 +10,7 @@ export interface Entry {
   output: string;
 }
 
-export const COLUMNS = 116;
+const COLUMNS = 116;
 const CHARACTER = 8;
 const LINE = 20;
 const PADDING = 20;
