@@ -139,12 +139,24 @@ export class JailProcess implements CellProcess {
     });
   }
 
+  /**
+   * A bwrap that somebody ended may not have tied its child to itself yet. The group ends whatever is inside; where there
+   * is none, the harness leaves when it has no streams any more.
+   */
+  #endWhatIsLeft(): void {
+    for (const stream of [this.channel, ...this.logs]) stream.destroy();
+    const { cgroup } = this.#options;
+    this.#attached?.then(
+      () => cgroup?.kill(),
+      () => undefined,
+    );
+  }
+
   #onExit(exit: ExitInfo): ExitInfo {
     this.#hasExited = true;
     clearTimeout(this.#grace);
     this.#stopWatchdog();
-    // Whatever a bwrap that was ended too early may have left: without streams the harness leaves, too.
-    if (this.#innerPid === undefined) for (const stream of [this.channel, ...this.logs]) stream.destroy();
+    if (exit.signal !== null || this.#innerPid === undefined) this.#endWhatIsLeft();
     const ownEnd = this.#meter.stop(exit, this.#options.grant.limits.cpu);
     this.#killReason ??= ownEnd;
     return exit;

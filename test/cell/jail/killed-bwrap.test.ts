@@ -1,0 +1,79 @@
+/**
+ * Somebody ends bwrap while a cell starts: what it had started already must not stay behind.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRuntime, type Skill } from '../../../src/index.ts';
+import { openFolder, removeFolder, writeSkill } from '../../write-skill.ts';
+
+/** Half of the calls left something behind before this was looked after. */
+const CALLS = 6;
+const GIVE_UP_MS = 5000;
+
+let folder: string;
+let dir: string;
+
+beforeAll(() => {
+  folder = openFolder();
+  dir = writeSkill(folder, { source: 'def execute(params):\n    return 1' });
+});
+
+afterAll(() => removeFolder(folder));
+
+function childrenOf(parent: number): number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.filter((pid) => Number(/^PPid:\s*(\d+)/m.exec(statusOf(pid))?.[1]) === parent);
+}
+
+function statusOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function isAlive(pid: number): boolean {
+  const status = statusOf(pid);
+  return status !== '' && !/^State:\s+Z/m.test(status);
+}
+
+/** Undefined when the call was faster. */
+async function firstChild(parent: number, name: RegExp): Promise<number | undefined> {
+  for (const until = performance.now() + GIVE_UP_MS; performance.now() < until; await sleep(0)) {
+    const child = childrenOf(parent).find((pid) => isAlive(pid) && name.test(statusOf(pid)));
+    if (child !== undefined || !isAlive(parent)) return child;
+  }
+  return undefined;
+}
+
+/** The pid of what bwrap had started when it was ended. */
+async function endBwrapEarly(call: Promise<unknown>): Promise<number | undefined> {
+  const bwrap = await firstChild(process.pid, /^Name:\s+bwrap$/m);
+  const inner = bwrap && (await firstChild(bwrap, /^Name:/m));
+  if (bwrap !== undefined && isAlive(bwrap)) process.kill(bwrap, 'SIGKILL');
+  await call;
+  return inner;
+}
+
+test.each([true, false])('leaves nothing behind (cgroups: %s)', async (cgroups) => {
+  const home = join(folder, `home-${cgroups}`);
+  await using runtime = createRuntime({
+    home,
+    cwd: folder,
+    pool: { size: 0 },
+    audit: false,
+    jail: { cgroups },
+  });
+  const skill: Skill = await runtime.load(dir);
+  await runtime.execute(skill, {});
+  const started: number[] = [];
+  for (let call = 0; call < CALLS; call++) {
+    const inner = await endBwrapEarly(runtime.execute(skill, {}, { reject: false }));
+    if (inner !== undefined) started.push(inner);
+  }
+  expect(started.length).toBeGreaterThan(0);
+  await expect.poll(() => started.filter(isAlive), { timeout: GIVE_UP_MS }).toEqual([]);
+});
