@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path';
 import { findInterpreter } from '../cell/python/interpreter.ts';
 import { environmentFor, requirementsOfBundle } from '../cell/python/requirements.ts';
 import { nativeCodeIn } from '../cell/python-wasm/native-code.ts';
-import { wasmEnvironment } from '../cell/python-wasm/requirements.ts';
+import { isSettled, wasmEnvironment } from '../cell/python-wasm/requirements.ts';
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import { defaultHome } from '../load/home.ts';
@@ -125,7 +125,7 @@ function isUnbuilt({ detail }: SkillError): boolean {
 
 /** Why they cannot be had, if so; the modes then say that they are missing. */
 async function fetchRequirements({ bundle }: Skill, runtime: Runtime): Promise<string | undefined> {
-  if (!bundle.entry.endsWith('.py') || requirementsOfBundle(bundle).length === 0) return undefined;
+  if (!bundle.entry.endsWith('.py') || isInstalled(bundle, runtime)) return undefined;
   try {
     await runtime.install(bundle.sourceDir);
     return undefined;
@@ -133,6 +133,16 @@ async function fetchRequirements({ bundle }: Skill, runtime: Runtime): Promise<s
     if (error instanceof SkillError) return error.message;
     throw error;
   }
+}
+
+/** An earlier study may have done it: asking the index again takes long and tells nothing new. */
+function isInstalled(bundle: Bundle, runtime: Runtime): boolean {
+  const { execution } = bundle.manifest;
+  const mayRunIn = (mode: Mode): boolean => execution.length === 0 || execution.includes(mode);
+  const hasNative =
+    requirementsOfBundle(bundle).length === 0 || packageFolders(bundle, runtime).subprocess !== undefined;
+  const hasWasm = isSettled({ home: runtime.home, bundle });
+  return (!mayRunIn('subprocess') || hasNative) && (!mayRunIn('wasm') || hasWasm);
 }
 
 async function studySkill(skill: Skill, study: Study): Promise<Omit<SkillStudy, 'path'>> {
@@ -230,7 +240,7 @@ function packageFolders(bundle: Bundle, { home }: Runtime): Partial<Record<Mode,
   return { ...(wasm === undefined ? {} : { wasm }), ...(subprocess === undefined ? {} : { subprocess }) };
 }
 
-/** What is there for Wasm is what the packages cannot do without: some have native code only to be faster. */
+/** Packages that have native code only to be faster have none of it for Wasm, where it can be left out. */
 function nativeFilesIn(folder: string | undefined): string[] {
   return folder === undefined ? [] : nativeCodeIn(folder);
 }

@@ -51,6 +51,13 @@ export function wasmEnvironment(options: WasmEnvironmentOptions): WasmEnvironmen
   };
 }
 
+/** Whether it was found out already if this engine can have the packages: they are there, or the reason why not is. */
+export function isSettled({ home, bundle }: WasmEnvironmentOptions): boolean {
+  const requirements = requirementsOfBundle(bundle);
+  const folder = folderFor(home, requirements);
+  return requirements.length === 0 || existsSync(folder) || readRefusal(folder) !== undefined;
+}
+
 export interface WasmInstallOptions extends WasmEnvironmentOptions {
   interpreter: Interpreter;
   /** Puts native code of the packages in this folder into an engine; throws when that is impossible. */
