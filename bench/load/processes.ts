@@ -18,6 +18,23 @@ export function descendantsOf(root: number): Seen[] {
   return all.filter(({ pid }) => found.has(pid) && pid !== root).map(({ pid, start }) => ({ pid, start }));
 }
 
+/** Those in control groups of that runtime, wherever they stand in the tree: orphans, too. */
+export function membersOfGroups(owner: number): Seen[] {
+  const mark = `skillcell-${owner}-`;
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && groupsOf(pid).includes(mark))
+    .flatMap((pid) => statOf(pid).map(({ start }) => ({ pid, start })));
+}
+
+function groupsOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 export function isAlive({ pid, start }: Seen): boolean {
   return statOf(pid).some((found) => found.start === start && found.state !== 'Z');
 }

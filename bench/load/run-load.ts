@@ -74,14 +74,14 @@ async function load(folder: string, token: string, { clients, seconds }: LoadSet
   const mixed = await runClients({ target, clients: everybody, seconds });
   const memory = served.memory.slice(memoryFrom);
   const cellsKilled = await killCells(served, token, { clients, seconds });
-  const left = await served.stop();
+  const leaked = await served.stop();
   return {
     alone: reportOf(alone),
     mixed: reportOf(mixed),
     refused: mixed.refused,
     wrong: [...alone.wrong, ...mixed.wrong],
     lost: [...alone.lost, ...mixed.lost],
-    leaked: left.length,
+    leaked,
     memory: {
       early: quantile(memory.slice(Math.floor(memory.length / 3), Math.floor(memory.length / 2) + 1), 0.5),
       late: quantile(memory.slice(-Math.ceil(memory.length / 4)), 0.5),
@@ -127,7 +127,7 @@ async function killService(
   const served = await Served.start({ folder, clients });
   const calling = acceptedCalls({ url: served.url, token }, clientsOf(clients));
   await sleep(Math.max(2, seconds * FAULT_SHARE) * 1000);
-  const left = await served.kill();
+  const leaked = await served.kill();
   const accepted = await calling;
   const again = await Served.start({ folder, clients });
   const codes = await Promise.all(accepted.map((id) => codeOf(again.url, token, id)));
@@ -136,7 +136,7 @@ async function killService(
     accepted: accepted.length,
     withReceipt: codes.filter((code) => code !== undefined).length,
     interrupted: codes.filter((code) => code === 'internal').length,
-    leaked: left.length,
+    leaked,
   };
 }
 

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../src/http/access-file.ts';
 import { packageRoot } from '../../src/index.ts';
-import { descendantsOf, isAlive, memoryOf, type Seen } from './processes.ts';
+import { descendantsOf, isAlive, membersOfGroups, memoryOf, type Seen } from './processes.ts';
 import { KINDS } from './skills.ts';
 
 const COMMAND = join(packageRoot(), 'bin/skillcell.js');
@@ -66,28 +66,31 @@ export class Served {
     return running[Math.floor(Math.random() * running.length)]?.pid;
   }
 
-  /** Ends it as an operator would; returns the processes that it left behind. */
-  async stop(): Promise<Seen[]> {
+  /** Ends it as an operator would; returns how many processes stayed, with itself if it did not end. */
+  async stop(): Promise<number> {
     return this.#end('SIGTERM', 30_000);
   }
 
-  async kill(): Promise<Seen[]> {
+  async kill(): Promise<number> {
     return this.#end('SIGKILL', 5000);
   }
 
-  async #end(signal: NodeJS.Signals, waitMs: number): Promise<Seen[]> {
+  async #end(signal: NodeJS.Signals, waitMs: number): Promise<number> {
     this.#look();
     clearInterval(this.#looking);
     const exit = once(this.#child, 'exit');
     this.#child.kill(signal);
-    await Promise.race([exit, sleep(waitMs, undefined, { ref: false })]);
+    const hasEnded = await Promise.race([exit.then(() => true), sleep(waitMs, false, { ref: false })]);
+    this.#child.kill('SIGKILL');
+    await exit;
     // Cells are told of the end of their host by the kernel; that takes a moment.
-    for (let waited = 0; waited < 3000 && this.#alive().length > 0; waited += 100) await sleep(100);
-    return this.#alive();
+    for (let waited = 0; waited < 3000 && this.#alive().size > 0; waited += 100) await sleep(100);
+    return this.#alive().size + (hasEnded ? 0 : 1);
   }
 
-  #alive(): Seen[] {
-    return [...this.#started.values()].filter(isAlive);
+  #alive(): Set<number> {
+    const all = [...this.#started.values(), ...membersOfGroups(this.pid)];
+    return new Set(all.filter(isAlive).map(({ pid }) => pid));
   }
 
   #look(): void {
