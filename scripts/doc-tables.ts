@@ -97,6 +97,7 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'wasm-languages': () => formatWasmLanguages(wasm()),
   'wasm-sizes': () => formatWasmSizes(wasm()),
   'wasm-peers': () => formatPeerCalls(wasm()),
+  'modes-machine': modesMachine,
   'container-machine': () => machineOf(container().machine),
   'container-calls': () => formatContainerCalls(container()),
   'gateway-calls': () => formatGatewayCalls(gateway()),
@@ -120,6 +121,19 @@ function figuresOf(name: string): string {
   const figures = FIGURES[name];
   if (!figures) throw new Error(`A document asks for figures "${name}", which nobody makes`);
   return figures();
+}
+
+/** The modes were measured one after the other, and not always on an equally quiet machine. */
+function modesMachine(): string {
+  const { date, cores, cpu, memory, kernel, node } = wasm().machine;
+  const reports = { components: wasm(), Python: bench(), subprocess: jail(), container: container() };
+  const loads = Object.entries(reports).map(
+    ([name, { machine }]) => `${name} ${machine.loadAtStart.toFixed(1)} to ${machine.loadAtEnd.toFixed(1)}`,
+  );
+  return (
+    `Measured on ${date.slice(0, 10)}: ${cores} cores (${cpu}), ${memory}, Linux ${kernel}, Node ${node}. ` +
+    `Load of the machine meanwhile: ${loads.join(', ')}. The call of \`in_process\` is from [the study](docs/security/subprocess-isolation.md#what-breaks).`
+  );
 }
 
 function machineOf({ date, cores, cpu, memory, kernel, node, loadAtStart, loadAtEnd }: MachineFacts): string {
