@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { parse } from 'yaml';
 
 /** What `skillcell build --base python` makes. */
-export const ATTACKED_IMAGE = 'localhost/skillcell-python';
+const ATTACKED_IMAGE = 'localhost/skillcell-python';
 
 export interface ContainerStage extends Disposable {
   /** A copy of this bundle that runs in a container. */

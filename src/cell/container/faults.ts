@@ -84,11 +84,12 @@ export function neverReady(logs: string): LaunchFault {
   };
 }
 
-/** Has a full disk told as such; every other failure to write our own files is what it is. */
-export function settingUp<T>(work: () => T): T {
+/** Has a full disk told as such; every other failure to write our own files is what it is. Neither leaves anything. */
+export function settingUp<T>(work: () => T, undo: () => void = () => undefined): T {
   try {
     return work();
   } catch (error) {
+    undo();
     const fault = isFull(error) ? launchFault(error.message) : undefined;
     throw fault ? new SkillError(fault.code, fault.message, { fix: fault.fix, cause: error }) : error;
   }

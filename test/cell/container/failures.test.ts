@@ -150,7 +150,9 @@ test('a runtime that nobody knows', async () => {
 
 test('a full disk is told as such', () => {
   const full = (): void => writeFileSync('/dev/full', 'x');
-  expect(() => settingUp(full)).toThrow(/The disk is full/);
+  const undone: string[] = [];
+  expect(() => settingUp(full, () => undone.push('all'))).toThrow(/The disk is full/);
+  expect(undone).toEqual(['all']);
   const said = 'Error: writing blob: no space left on device';
   expect(launchFault(said)).toMatchObject({
     code: 'skill_unavailable',

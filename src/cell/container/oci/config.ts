@@ -21,7 +21,7 @@ const MASKED = [
 ];
 const READ_ONLY = ['/proc/asound', '/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
-export interface UserIds {
+interface UserIds {
   uid: number;
   gid: number;
 }

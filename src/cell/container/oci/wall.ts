@@ -4,7 +4,7 @@
  * @module
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Grant } from '../../../policy/grant.ts';
@@ -96,7 +96,11 @@ export class OciWall implements ContainerMake {
     const all = streams ? [...inside, streams.mount] : inside;
     const isGrouped = this.#cgroups !== undefined;
     const sandbox = sandboxFor({ spec: { ...spec, mounts: all }, grant, isGrouped });
-    const folder = settingUp(() => this.#makeFolder({ id, rootfs, spec, grant, sandbox }));
+    const undo = (): void => {
+      streams?.close();
+      rmSync(join(this.#cells, id), { recursive: true, force: true });
+    };
+    const folder = settingUp(() => this.#makeFolder({ id, rootfs, spec, grant, sandbox }), undo);
     const cgroup = this.#cgroupFor(id, sandbox);
     const child = this.#spawn(id, folder, spec.stdio === true);
     const run = new ChildRun({

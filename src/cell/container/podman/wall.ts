@@ -4,7 +4,7 @@
  * @module
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SkillError } from '../../../errors.ts';
@@ -90,8 +90,12 @@ export class PodmanWall implements ContainerMake {
     const folder = join(this.#folder, 'cells', name);
     const streams = spec.stdio ? undefined : new SocketStreams(this.#options.home, this.identity(grant)?.uid);
     const all = streams ? { ...spec, mounts: [...spec.mounts, streams.mount] } : spec;
+    const undo = (): void => {
+      streams?.close();
+      rmSync(folder, { recursive: true, force: true });
+    };
     const run = new ChildRun({
-      child: settingUp(() => this.#spawn({ name, folder, spec: all, grant })),
+      child: settingUp(() => this.#spawn({ name, folder, spec: all, grant }), undo),
       stdio: spec.stdio === true,
       streams,
       maxBytes: grant.limits.output,
