@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 const config: ViteUserConfig = defineConfig({
@@ -7,8 +8,8 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
-    // Most tests wait for other processes; half of the cores, as is the default, would wait with them.
-    maxWorkers: '100%',
+    // Most tests wait for other processes, deadlines and engines: one more than there are cores keeps these busy.
+    maxWorkers: availableParallelism() + 1,
   },
 });
 

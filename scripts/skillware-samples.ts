@@ -150,7 +150,7 @@ export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
       { text: 'x', mode: 'remove' },
       { mode: 'mask' },
     ],
-    remark: 'its local model needs the network; without it, the skill itself returns the text unmasked',
+    remark: 'its local model needs the network; without it, the skill answers without its model',
   },
   'compliance/tos_evaluator': {
     params: [
