@@ -45,6 +45,8 @@ export interface CellUnderTest {
   isProcess: boolean;
   /** Added to the manifest of every skill, such as the image that it runs in. */
   manifest?: Record<string, unknown>;
+  /** In milliseconds, for tests of the timeout: enough for a harmless call, start included. Absent: 700. */
+  patience?: number;
   /** Where its programs are; absent: where a jail has them. */
   path?: string;
   /** As whom the skill sees itself; absent: nobody. */

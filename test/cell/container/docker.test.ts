@@ -13,6 +13,7 @@ await containerContract({
   make: 'docker',
   start: 'cold',
   uid: 65_432,
+  patience: 3000,
   dockerSocket: docker.socket,
   parts: ['freshness', 'limits', 'processes'],
 });

@@ -5,4 +5,4 @@
  */
 import { containerContract } from './contract.ts';
 
-await containerContract({ make: 'podman', start: 'cold', uid: 65_432 });
+await containerContract({ make: 'podman', start: 'cold', uid: 65_432, patience: 3000 });

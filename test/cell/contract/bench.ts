@@ -28,6 +28,11 @@ export class Bench {
     return writeSkill(this.#folder, { ...rest, manifest: { ...this.#cell.manifest, ...manifest } });
   }
 
+  /** A timeout in milliseconds that a harmless call keeps. */
+  get patience(): number {
+    return this.#cell.patience ?? 700;
+  }
+
   /** Its variable PATH. */
   get path(): string {
     return this.#cell.path ?? '/usr/bin:/bin';

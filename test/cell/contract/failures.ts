@@ -66,7 +66,7 @@ export function failureContract(bench: Bench): void {
 
   test('a skill that never reads its parameters', async () => {
     const skill = bench.skill({
-      manifest: { limits: { timeout: '900ms' } },
+      manifest: { limits: { timeout: `${bench.patience + 200}ms` } },
       source: 'import time\ntime.sleep(60)\n',
     });
     const outcome = await bench.run(skill, { big: 'x'.repeat(4 << 20) }, { anyStart: true });

@@ -15,7 +15,7 @@ export function limitContract(bench: Bench): void {
   test('timeout, asleep', async () => {
     await expectLimit(
       'timeout',
-      bench.skillThat('import time\ntime.sleep(60)', { limits: { timeout: '700ms' } }),
+      bench.skillThat('import time\ntime.sleep(60)', { limits: { timeout: `${bench.patience}ms` } }),
     );
   });
 
@@ -28,7 +28,7 @@ export function limitContract(bench: Bench): void {
         while True:
             pass
       `,
-      { limits: { timeout: '700ms' } },
+      { limits: { timeout: `${bench.patience}ms` } },
     );
     await expectLimit('timeout', skill);
   });
@@ -38,12 +38,15 @@ export function limitContract(bench: Bench): void {
     ['a regular expression that backtracks', 'import re\nreturn re.match("(a+)+$", "a" * 64 + "b")'],
     ['a sum', 'return sum(range(10 ** 18))'],
   ])('timeout, in C code that never comes back: %s', async (_, body) => {
-    await expectLimit('timeout', bench.skillThat(body, { limits: { timeout: '700ms', cpu: '60s' } }));
+    await expectLimit(
+      'timeout',
+      bench.skillThat(body, { limits: { timeout: `${bench.patience}ms`, cpu: '60s' } }),
+    );
   });
 
   test('timeout, lowered by the caller', async () => {
     const skill = bench.skillThat('import time\ntime.sleep(60)');
-    await expectLimit('timeout', skill, { timeout: 600 });
+    await expectLimit('timeout', skill, { timeout: bench.patience });
   });
 
   test('cpu', async () => {
