@@ -4,6 +4,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 const config: ViteUserConfig = defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/global-setup.ts'],
     // Real jails on a small machine: a slow start is no failure, a hang is.
     testTimeout: 30_000,
     hookTimeout: 60_000,

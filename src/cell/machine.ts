@@ -4,6 +4,7 @@
  * @module
  */
 import { SkillError } from '../errors.ts';
+import { sharedEngines } from '../load/home.ts';
 import type { Bundle, FileDigests } from '../load/bundle.ts';
 import type { Inspection } from '../load/inspection.ts';
 import type { EngineName, Mode, WallName } from '../outcome.ts';
@@ -89,6 +90,7 @@ export class Machine {
     this.#pythonWasm = new PythonWasmEngine({
       home,
       wall: () => this.#outerWall(),
+      shared: sharedEngines(),
       onProgress,
       fresh: python,
     });

@@ -5,7 +5,8 @@
  */
 import { expect, it } from 'vitest';
 import { ATTACKS } from '../../attacks/runner/expectations.ts';
-import { attackContainers, ON_THE_WALL } from './container.ts';
+import { attackContainers } from './container.ts';
+import { ON_THE_WALL } from './on-the-wall.ts';
 
 attackContainers({ make: 'crun', names: ON_THE_WALL });
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
-import { attackContainers, ON_THE_WALL } from './container.ts';
+import { attackContainers } from './container.ts';
+import { ON_THE_WALL } from './on-the-wall.ts';
 
 attackContainers({ make: 'podman', names: ON_THE_WALL });

@@ -34,7 +34,7 @@ export interface CommandLine {
 
 export function openCommandLine(): CommandLine {
   const folder = openFolder();
-  const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home'), XDG_CACHE_HOME: join(folder, 'cache') };
+  const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home') };
   const run = async (args: string[], options: CommandOptions = {}): Promise<Ended> => {
     const child = spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), ...args], {
       cwd: options.cwd ?? ROOT,

@@ -45,7 +45,7 @@ export function openProject(): Project {
     writeSkill(folder, { source, manifest: { name, execution: ['subprocess'], ...manifest } });
   addSkills(add);
   const home = join(folder, 'home');
-  const env = { ...inherited(), SKILLCELL_HOME: home, XDG_CACHE_HOME: join(folder, 'cache'), NO_COLOR: '1' };
+  const env = { ...inherited(), SKILLCELL_HOME: home, NO_COLOR: '1' };
   const receipts = async (): Promise<Receipt[]> => {
     await using runtime = createRuntime({ home });
     return runtime.audit.list({ limit: 1000 }).map(({ receipt }) => receipt);

@@ -38,6 +38,8 @@ export interface PythonWasmOptions {
   home: string;
   /** The strongest wall that this machine has; found out by trying. */
   wall: () => Promise<Wall>;
+  /** Where several homes share prepared engines. */
+  shared?: string | undefined;
   onProgress?: ((text: string) => void) | undefined;
   /** What the operator asks for beyond the usual reset. */
   fresh?: PythonFreshness | undefined;
@@ -152,12 +154,12 @@ export class PythonWasmEngine implements Engine {
 
   /** The engine is installed when it is missing; packages with native code have one of their own. */
   images(packages?: string): Promise<BaseImages> {
-    const { home, wall, onProgress } = this.#options;
+    const { home, wall, onProgress, shared } = this.#options;
     const native = packages !== undefined && nativeCodeIn(packages).length > 0 ? packages : undefined;
     const known = this.#images.get(native);
     if (known) return known;
     const opened = wall().then((outer) =>
-      BaseImages.open({ home, wall: outer, onProgress, packages: native }),
+      BaseImages.open({ home, wall: outer, onProgress, shared, packages: native }),
     );
     this.#images.set(native, opened);
     // A failure may be mended, e.g. by freeing some disk space.

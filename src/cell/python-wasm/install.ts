@@ -10,13 +10,14 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { packageRoot } from '../../package-root.ts';
 import type { Wall } from '../contract.ts';
 import { makeReadable } from '../readable.ts';
 import { runInstaller } from '../node/installer.ts';
 import { nativeCodeDigest } from './native-code.ts';
 import { PYODIDE, readPyodide } from './pyodide.ts';
+import { share, takeShared } from './shared-engines.ts';
 import { readEngineSources, type EngineSources } from './sources.ts';
 import { copyPlain, openWorkplace } from '../node/workplace.ts';
 
@@ -25,6 +26,8 @@ const SLOW_MS = 1000;
 export interface EngineInstallOptions {
   home: string;
   wall: Wall;
+  /** Where other homes may have left an engine, and find this one. */
+  shared?: string | undefined;
   /** Gets a sentence for people when it takes more than a moment. */
   onProgress?: ((text: string) => void) | undefined;
   /** Folder of packages whose native code goes into the image. */
@@ -35,7 +38,8 @@ export interface EngineInstallOptions {
 export async function installEngine(options: EngineInstallOptions): Promise<string> {
   const sources = readEngineSources();
   const folder = join(options.home, 'python-wasm', engineKey(sources, options.packages));
-  if (existsSync(folder)) return folder;
+  const { shared } = options;
+  if (existsSync(folder) || (shared && takeShared(shared, basename(folder), folder))) return folder;
   const notice = setTimeout(() => {
     options.onProgress?.('Preparing Python for Wasm, once: this takes some seconds.');
   }, SLOW_MS);
@@ -44,6 +48,7 @@ export async function installEngine(options: EngineInstallOptions): Promise<stri
   } finally {
     clearTimeout(notice);
   }
+  if (shared) share(shared, basename(folder), folder);
   return folder;
 }
 
