@@ -96,8 +96,8 @@ export const ABI_PROGRAMS: Readonly<Record<string, string>> = {
     '(i32.store (i32.const 1048000) (i32.const 1))',
   ),
   remember_by_growing: remember(
-    '(i32.gt_u (memory.size) (i32.const 16))',
-    '(drop (memory.grow (i32.const 1)))',
+    '(i32.gt_u (memory.size) (i32.const 100))',
+    '(drop (memory.grow (i32.const 100)))',
   ),
   remember_behind_growth: remember(
     `(i32.load (i32.mul (memory.grow (i32.const 1)) (i32.const 65536)))`,

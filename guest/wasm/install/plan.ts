@@ -11,11 +11,6 @@ import { CAPS } from './caps.ts';
 import { commandEntry, componentEntry } from './entry.ts';
 import { rewriteModule, type RewrittenModule } from './rewrite.ts';
 
-/**
- * From so much memory on, making an instance costs more than setting one back. Below, every call gets a new one: that
- * needs no proof.
- */
-const INVENTORY_PAGES = 8;
 const SKILL_HOST = /^skillcell:skill\/host(?:@|$)/u;
 
 export interface InstallOptions {
@@ -48,7 +43,7 @@ function installComponent(bytes: Uint8Array, options: InstallOptions): Installat
   const rewritten = rewriteAll(parsed.modules, {
     ...options,
     linkNames: parsed.coreNames,
-    inventory: parsed.pages >= INVENTORY_PAGES,
+    inventory: true,
   });
   return {
     plan: {

@@ -14,6 +14,12 @@ import { HandleTable, type HandleQuota } from '../abi/resources.ts';
 import { Image } from '../imaged/image.ts';
 import type { CoreExport, CoreItem, LinkPlan, Step } from './plan.ts';
 
+/**
+ * Room beyond what a module starts with. A memory that grew cannot be set back, and most calls need a little more than
+ * nothing: with this they need not grow it. The same for every call, so that a guest that asks gets the same answer.
+ */
+const SPARE_PAGES = 16;
+
 export interface CallLimits {
   /** Units of the rewriter, for all core modules together: `fuel`. */
   fuel: bigint;
@@ -69,6 +75,7 @@ export class Running {
       this.settleFuel();
     }
     this.#fuelOfStart = this.#fuelSpent;
+    if (this.plan.steps.every(({ state }) => state !== undefined)) this.#makeRoom();
   }
 
   /**
@@ -161,6 +168,12 @@ export class Running {
     return failed;
   }
 
+  #makeRoom(): void {
+    for (const [at, { state }] of this.plan.steps.entries())
+      for (const name of state?.memories ?? [])
+        growIfPossible(this.#exports[at]?.[name] as WebAssembly.Memory);
+  }
+
   #giveFuel(exports: WebAssembly.Exports, fuelExport: string): void {
     const counter = exports[fuelExport] as WebAssembly.Global;
     const given = this.#limits.fuel - this.#fuelSpent;
@@ -215,4 +228,13 @@ function freshQuota({ handles }: CallLimits): HandleQuota {
 
 function freshBudget({ transferBytes, valueBytes }: CallLimits): TransferBudget {
   return { left: transferBytes, value: valueBytes };
+}
+
+/** A memory that may not be so large starts as it is. */
+function growIfPossible(memory: WebAssembly.Memory): void {
+  try {
+    memory.grow(SPARE_PAGES);
+  } catch {
+    return;
+  }
 }

@@ -131,7 +131,8 @@ function limitContract(bench: WasmBench): void {
       const { usage } = await bench.succeed(skill, {});
       expect(usage.fuel).toBeGreaterThan(50_000_000);
       expect(idle.usage.fuel).toBeLessThan(50_000_000);
-      expect(usage.cpu_ms).toBeGreaterThan(5);
+      // From the second call on they are not run again, but what they left is there.
+      if (call === 0) expect(usage.cpu_ms).toBeGreaterThan(5);
     }
   });
 

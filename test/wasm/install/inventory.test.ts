@@ -77,7 +77,7 @@ describe('there is no inventory when there is more', () => {
   });
 });
 
-test('a component with little memory gets a new instance for every call, and needs no inventory', () => {
+test('a component has one for each of its modules', () => {
   const { plan } = install(fixture('hosted.wasm'), { maxPages: 16 });
-  expect(plan.modules.map(({ state }) => state)).toEqual(plan.modules.map(() => undefined));
+  expect(plan.modules.map(({ state }) => state?.memories.length)).toEqual([1, 0, 0]);
 });
