@@ -20,7 +20,8 @@ export class Plans {
     const known = plans.get(key);
     if (known) return known;
     const plan = await planCall(input);
-    if (plans.size < MAX_PER_SKILL) plans.set(key, plan);
+    if (!isFinal(plan) || plans.size >= MAX_PER_SKILL) return plan;
+    plans.set(key, plan);
     this.#known.set(input.skill, plans);
     return plan;
   }
@@ -29,6 +30,11 @@ export class Plans {
 function isSteady({ skill, adjust }: PlanInput): boolean {
   const { capabilities, env } = skill.bundle.manifest;
   return adjust === undefined && capabilities.filesystem.length === 0 && Object.keys(env).length === 0;
+}
+
+/** Images come and go, and what a mode lacks may be installed meanwhile; and only short calls gain from it. */
+function isFinal({ choice, engine }: Plan): boolean {
+  return choice.fallback === undefined && engine.reusable;
 }
 
 function keyOf({ timeout, memory, workspace, execution, isolated, trustRemoteCode }: PlanOptions): string {

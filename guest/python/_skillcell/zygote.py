@@ -133,9 +133,16 @@ class _Zygote:
             if pid == 0:
                 return
             name = self._children.pop(pid, None)
+            if name is None:
+                # A grandchild that lost its parent.
+                continue
+            self._clean_up()
             ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
             code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0
             protocol.send({"t": "exit", "id": name, "code": code, "signal": ended})
+
+    def _clean_up(self):
+        """A cell with namespaces of its own takes everything along when it ends."""
 
 
 class _Keeper(_Zygote):
@@ -156,20 +163,9 @@ class _Keeper(_Zygote):
         self._children[pid] = name
         protocol.send({"t": "forked", "id": name, "pid": pid})
 
-    def _reap(self):
-        while self._children:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if pid == 0:
-                return
-            name = self._children.pop(pid, None)
-            if name is None:
-                # A grandchild that lost its parent.
-                continue
-            _end_all()
-            _empty_writable()
-            ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-            code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0
-            protocol.send({"t": "exit", "id": name, "code": code, "signal": ended})
+    def _clean_up(self):
+        _end_all()
+        _empty_writable()
 
 
 def _end_all():

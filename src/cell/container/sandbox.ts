@@ -12,6 +12,29 @@ import type { SyscallRule } from '../../manifest/manifest.ts';
 import { seccompProfile, type SeccompProfile } from './seccomp-profile.ts';
 
 export const GUEST_HOST_NAME = 'cell';
+/** Tells our containers from others of the same engine. */
+export const LABEL = { name: 'skillcell', value: 'cell' } as const;
+/** Counted over all cells of a user by engines, so it can only be a last resort; the group counts those of the cell. */
+export const PROCESSES_OF_USER = 4096;
+/** Tell about the machine, and nothing that a skill needs. */
+export const HIDDEN_PATHS: readonly string[] = [
+  '/proc/acpi',
+  '/proc/asound',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+];
+export const READ_ONLY_PATHS: readonly string[] = [
+  '/proc/bus',
+  '/proc/fs',
+  '/proc/irq',
+  '/proc/sys',
+  '/proc/sysrq-trigger',
+];
 export const SHM_BYTES: number = 8 * 1024 * 1024;
 /** Makes memory that belongs to no process, so that a watchdog that adds up processes would not see it. */
 const UNSEEN_MEMORY: readonly string[] = ['memfd_create', 'shmget', 'msgget', 'semget', 'mq_open'];

@@ -11,7 +11,7 @@ import { MAKES, type ContainerMake, type ContainerWallOptions, type MakeName } f
 import { DockerWall } from './docker/wall.ts';
 import { OciWall } from './oci/wall.ts';
 import { PodmanWall } from './podman/wall.ts';
-import { unavailable } from './probe.ts';
+import { unavailable } from '../try-program.ts';
 
 /** Slower and less tried: only for skills that ask for it. */
 const ON_REQUEST: ReadonlySet<MakeName> = new Set(['runsc']);

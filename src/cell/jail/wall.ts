@@ -10,6 +10,7 @@ import type { SyscallRule } from '../../manifest/manifest.ts';
 import { mayReachHosts, type Grant } from '../../policy/grant.ts';
 import type { LaunchSpec, Wall, WallProbe } from '../contract.ts';
 import { inheritableDescriptors, withoutLeaks } from '../descriptors.ts';
+import { RunningProcesses } from '../running-processes.ts';
 import { jailArguments, limitedProgram, readLayout, THREAD_ALLOWANCE } from './arguments.ts';
 import { probeCgroups, type Cgroup, type CgroupDriver } from './cgroup/cgroup.ts';
 import { jailEnforcement } from './enforcement.ts';
@@ -43,7 +44,7 @@ export class JailWall implements Wall {
   readonly #cgroups: CgroupDriver | undefined;
   readonly #layout = readLayout();
   readonly #leaks = inheritableDescriptors();
-  readonly #running = new Set<JailProcess>();
+  readonly #running = new RunningProcesses();
   readonly #filters = new Map<string, Buffer>();
   #cells = 0;
   #probe: Promise<WallProbe> | undefined;
@@ -81,15 +82,12 @@ export class JailWall implements Wall {
       cgroup,
       mounts,
     });
-    this.#running.add(jailed);
-    void jailed.gone.finally(() => this.#running.delete(jailed));
+    this.#running.add(jailed, jailed.gone);
     return jailed;
   }
 
   async close(): Promise<void> {
-    const running = [...this.#running];
-    for (const jailed of running) jailed.kill('done');
-    await Promise.all(running.map((jailed) => jailed.gone));
+    await this.#running.end();
     await this.#cgroups?.close();
   }
 

@@ -20,13 +20,14 @@ import type {
 import { inheritableDescriptors, withoutLeaks } from '../descriptors.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from '../jail/identity.ts';
 import { startWatchdog } from '../jail/watchdog.ts';
+import { RunningProcesses } from '../running-processes.ts';
 import { processEnforcement } from './enforcement.ts';
 import { readUsage } from './usage.ts';
 
 export class ProcessWall implements Wall {
   readonly name = 'process';
   readonly #leaks = inheritableDescriptors();
-  readonly #running = new Set<PlainProcess>();
+  readonly #running = new RunningProcesses();
 
   async probe(): Promise<WallProbe> {
     const summary = `Node ${process.version} with permission flags, no namespaces`;
@@ -48,8 +49,7 @@ export class ProcessWall implements Wall {
       }),
     );
     const started = new PlainProcess(child, grant);
-    this.#running.add(started);
-    void started.exited.finally(() => this.#running.delete(started));
+    this.#running.add(started, started.exited);
     return started;
   }
 
@@ -58,9 +58,7 @@ export class ProcessWall implements Wall {
   }
 
   async close(): Promise<void> {
-    const running = [...this.#running];
-    for (const one of running) one.kill('done');
-    await Promise.all(running.map((one) => one.exited));
+    await this.#running.end();
   }
 }
 

@@ -3,27 +3,15 @@
  *
  * @module
  */
-import { GUEST_HOST_NAME, SHM_BYTES, type Sandbox } from '../sandbox.ts';
-
-/** Tells our containers from others. */
-export const LABEL = 'skillcell=cell';
-/** Counted over all cells of a user here, so it can only be a last resort; the group counts those of the cell. */
-const PROCESSES_OF_USER = 4096;
-
-/** Beside those of docker: a cell learns nothing about the machine. */
-const MASKED = [
-  '/sys',
-  '/proc/asound',
-  '/proc/acpi',
-  '/proc/kcore',
-  '/proc/keys',
-  '/proc/latency_stats',
-  '/proc/timer_list',
-  '/proc/timer_stats',
-  '/proc/sched_debug',
-  '/proc/scsi',
-];
-const READ_ONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
+import {
+  GUEST_HOST_NAME,
+  HIDDEN_PATHS,
+  LABEL,
+  PROCESSES_OF_USER,
+  READ_ONLY_PATHS,
+  SHM_BYTES,
+  type Sandbox,
+} from '../sandbox.ts';
 
 export interface DockerOptions {
   sandbox: Sandbox;
@@ -42,7 +30,7 @@ export function dockerContainer({ sandbox, image, user, isStdio }: DockerOptions
     WorkingDir: sandbox.cwd,
     User: `${user.uid}:${user.gid}`,
     Hostname: GUEST_HOST_NAME,
-    Labels: { skillcell: 'cell' },
+    Labels: { [LABEL.name]: LABEL.value },
     NetworkDisabled: true,
     Tty: false,
     AttachStdin: isStdio,
@@ -64,8 +52,8 @@ function hostConfig(sandbox: Sandbox): object {
     ReadonlyRootfs: true,
     CapDrop: ['ALL'],
     SecurityOpt: ['no-new-privileges', `seccomp=${JSON.stringify(sandbox.seccomp)}`],
-    MaskedPaths: MASKED,
-    ReadonlyPaths: READ_ONLY,
+    MaskedPaths: ['/sys', ...HIDDEN_PATHS],
+    ReadonlyPaths: READ_ONLY_PATHS,
     Memory: sandbox.memoryBytes,
     MemorySwap: sandbox.memoryBytes,
     PidsLimit: sandbox.pids,

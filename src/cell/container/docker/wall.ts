@@ -10,16 +10,18 @@ import type { Grant } from '../../../policy/grant.ts';
 import type { LaunchSpec, WallProbe } from '../../contract.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from '../../jail/identity.ts';
 import { pathIdentity } from '../../jail/path-identity.ts';
+import { RunningProcesses } from '../../running-processes.ts';
 import type { ContainerMake } from '../contract.ts';
 import { engineEnforcement } from '../enforcement.ts';
 import { containerName, isOrphan, ownOwner } from '../owner.ts';
-import { tryMake, unavailable } from '../probe.ts';
+import { tryMake } from '../probe.ts';
+import { unavailable } from '../../try-program.ts';
 import { ContainerProcess } from '../process.ts';
 import { rootOf } from '../programs.ts';
-import { profileFor, sandboxFor } from '../sandbox.ts';
+import { LABEL, profileFor, sandboxFor } from '../sandbox.ts';
 import { SocketStreams } from '../socket-streams.ts';
 import { DockerApi, type DockerInfo } from './api.ts';
-import { dockerContainer, LABEL } from './configuration.ts';
+import { dockerContainer } from './configuration.ts';
 import { DockerRun } from './run.ts';
 
 const USUAL_SOCKET = '/var/run/docker.sock';
@@ -40,7 +42,7 @@ export class DockerWall implements ContainerMake {
   readonly #socket: string;
   readonly #api: DockerApi;
   readonly #owner = ownOwner();
-  readonly #running = new Set<ContainerProcess>();
+  readonly #running = new RunningProcesses();
   /** Images that docker has, or is being given, by id. */
   readonly #images = new Map<string, Promise<string>>();
   #probe: Promise<WallProbe> | undefined;
@@ -86,15 +88,12 @@ export class DockerWall implements ContainerMake {
       maxBytes: grant.limits.output,
     });
     const process = new ContainerProcess({ run, grant, mounts });
-    this.#running.add(process);
-    void process.gone.finally(() => this.#running.delete(process));
+    this.#running.add(process, process.gone);
     return process;
   }
 
   async close(): Promise<void> {
-    const running = [...this.#running];
-    for (const process of running) process.kill('done');
-    await Promise.all(running.map((process) => process.gone));
+    await this.#running.end();
   }
 
   async #try(): Promise<WallProbe> {
@@ -149,7 +148,7 @@ export class DockerWall implements ContainerMake {
 
   /** Ends what hosts left behind that died before they could. */
   async #sweep(): Promise<void> {
-    const orphans = (await this.#api.list(LABEL)).filter(isOrphan);
+    const orphans = (await this.#api.list(`${LABEL.name}=${LABEL.value}`)).filter(isOrphan);
     await Promise.all(orphans.map((name) => this.#api.remove(name).catch(() => undefined)));
   }
 }

@@ -4,22 +4,10 @@
  * @module
  */
 import type { Mount } from '../../contract.ts';
-import { GUEST_HOST_NAME, SHM_BYTES, type Sandbox } from '../sandbox.ts';
+import { GUEST_HOST_NAME, HIDDEN_PATHS, READ_ONLY_PATHS, SHM_BYTES, type Sandbox } from '../sandbox.ts';
 
 /** In the range that Debian reserves and gives to nobody. */
 const UNUSED_ID = 65_431;
-
-const MASKED = [
-  '/proc/acpi',
-  '/proc/kcore',
-  '/proc/keys',
-  '/proc/latency_stats',
-  '/proc/timer_list',
-  '/proc/timer_stats',
-  '/proc/sched_debug',
-  '/proc/scsi',
-];
-const READ_ONLY = ['/proc/asound', '/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
 interface UserIds {
   uid: number;
@@ -65,8 +53,8 @@ export function ociConfig(options: OciConfigOptions): Record<string, unknown> {
     linux: {
       namespaces: ['pid', 'network', 'ipc', 'uts', 'mount', 'user'].map((type) => ({ type })),
       ...mappings(options),
-      maskedPaths: MASKED,
-      readonlyPaths: READ_ONLY,
+      maskedPaths: HIDDEN_PATHS,
+      readonlyPaths: READ_ONLY_PATHS,
       seccomp: sandbox.seccomp,
     },
     ...(options.cgroups.length > 0 ? { hooks: { createRuntime: [joinGroups(options.cgroups)] } } : {}),

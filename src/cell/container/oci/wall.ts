@@ -14,12 +14,14 @@ import { THREAD_ALLOWANCE } from '../../jail/arguments.ts';
 import { probeCgroups, type Cgroup, type CgroupDriver } from '../../jail/cgroup/cgroup.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from '../../jail/identity.ts';
 import { pathIdentity } from '../../jail/path-identity.ts';
+import { RunningProcesses } from '../../running-processes.ts';
 import type { ContainerMake } from '../contract.ts';
 import { gvisorEnforcement, ociEnforcement } from '../enforcement.ts';
 import { ChildRun } from '../child-run.ts';
 import { settingUp } from '../faults.ts';
 import { containerName, ownOwner } from '../owner.ts';
-import { tryMake, unavailable } from '../probe.ts';
+import { tryMake } from '../probe.ts';
+import { unavailable } from '../../try-program.ts';
 import { ContainerProcess } from '../process.ts';
 import { rootOf } from '../programs.ts';
 import { profileFor, sandboxFor, type Sandbox } from '../sandbox.ts';
@@ -56,7 +58,7 @@ export class OciWall implements ContainerMake {
   readonly #options: OciWallOptions;
   readonly #runtime: OciRuntime | undefined;
   readonly #owner = ownOwner();
-  readonly #running = new Set<ContainerProcess>();
+  readonly #running = new RunningProcesses();
   readonly #leaks = inheritableDescriptors();
   readonly #base: string;
   readonly #cells: string;
@@ -113,8 +115,7 @@ export class OciWall implements ContainerMake {
       cleanUp: (wasForced) => this.#cleanUp({ id, cgroup, wasForced }),
     });
     const process = new ContainerProcess({ run, grant, mounts });
-    this.#running.add(process);
-    void process.gone.finally(() => this.#running.delete(process));
+    this.#running.add(process, process.gone);
     return process;
   }
 
@@ -130,9 +131,7 @@ export class OciWall implements ContainerMake {
   }
 
   async close(): Promise<void> {
-    const running = [...this.#running];
-    for (const process of running) process.kill('done');
-    await Promise.all(running.map((process) => process.gone));
+    await this.#running.end();
     await this.#cgroups?.close();
   }
 

@@ -4,12 +4,9 @@
  * @module
  */
 import type { Mount } from '../../contract.ts';
-import { GUEST_HOST_NAME, SHM_BYTES, type Sandbox } from '../sandbox.ts';
+import { GUEST_HOST_NAME, LABEL, PROCESSES_OF_USER, SHM_BYTES, type Sandbox } from '../sandbox.ts';
 
-/** Tells our containers from others. */
-export const LABEL = 'skillcell=cell';
-/** Counted over all cells of a user here, so it can only be a last resort; the group counts those of the cell. */
-const PROCESSES_OF_USER = 4096;
+export const LABEL_ARGUMENT: string = `${LABEL.name}=${LABEL.value}`;
 
 export interface PodmanArguments {
   name: string;
@@ -28,7 +25,7 @@ export interface PodmanArguments {
 export function podmanArguments(options: PodmanArguments): string[] {
   const { name, sandbox, rootfs, files, isStdio } = options;
   return [
-    ...['run', '--rm', '--name', name, '--label', LABEL, '--pidfile', files.pid],
+    ...['run', '--rm', '--name', name, '--label', LABEL_ARGUMENT, '--pidfile', files.pid],
     ...(isStdio ? ['--interactive'] : []),
     ...['--network', 'none', '--no-hosts', '--hostname', GUEST_HOST_NAME, '--log-driver', 'none'],
     ...['--read-only', '--read-only-tmpfs=false', '--cap-drop', 'all', '--ipc', 'private'],

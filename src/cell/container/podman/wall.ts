@@ -14,17 +14,19 @@ import { inheritableDescriptors, withoutLeaks } from '../../descriptors.ts';
 import { groupAround } from '../../jail/cgroup/cgroup.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from '../../jail/identity.ts';
 import { pathIdentity } from '../../jail/path-identity.ts';
+import { RunningProcesses } from '../../running-processes.ts';
 import { ChildRun } from '../child-run.ts';
 import type { ContainerMake } from '../contract.ts';
 import { engineEnforcement } from '../enforcement.ts';
 import { settingUp } from '../faults.ts';
 import { containerName, isOrphan, ownOwner } from '../owner.ts';
-import { tryMake, unavailable } from '../probe.ts';
+import { tryMake } from '../probe.ts';
+import { unavailable } from '../../try-program.ts';
 import { ContainerProcess } from '../process.ts';
 import { profileFor, sandboxFor } from '../sandbox.ts';
 import { rootOf } from '../programs.ts';
 import { SocketStreams } from '../socket-streams.ts';
-import { envFile, LABEL, podmanArguments } from './arguments.ts';
+import { envFile, LABEL_ARGUMENT, podmanArguments } from './arguments.ts';
 import { podmanEnv, podmanInfo, runPodman, type PodmanInfo } from './info.ts';
 
 const PLACES = ['/usr/bin/podman', '/usr/local/bin/podman'];
@@ -46,7 +48,7 @@ export class PodmanWall implements ContainerMake {
   readonly #program: string | undefined = PLACES.find((place) => existsSync(place));
   readonly #owner = ownOwner();
   readonly #leaks = inheritableDescriptors();
-  readonly #running = new Set<ContainerProcess>();
+  readonly #running = new RunningProcesses();
   readonly #folder: string;
   #runtime: readonly string[] = [];
   #info: PodmanInfo | undefined;
@@ -108,15 +110,12 @@ export class PodmanWall implements ContainerMake {
       },
     });
     const process = new ContainerProcess({ run, grant, mounts });
-    this.#running.add(process);
-    void process.gone.finally(() => this.#running.delete(process));
+    this.#running.add(process, process.gone);
     return process;
   }
 
   async close(): Promise<void> {
-    const running = [...this.#running];
-    for (const process of running) process.kill('done');
-    await Promise.all(running.map((process) => process.gone));
+    await this.#running.end();
   }
 
   async #try(): Promise<WallProbe> {
@@ -185,7 +184,7 @@ export class PodmanWall implements ContainerMake {
 
   /** Ends what hosts left behind that died before they could. */
   async #sweep(): Promise<void> {
-    const list = ['ps', '--all', '--filter', `label=${LABEL}`, '--format', '{{.Names}}'];
+    const list = ['ps', '--all', '--filter', `label=${LABEL_ARGUMENT}`, '--format', '{{.Names}}'];
     const { stdout } = await runPodman(this.#command(), list);
     const orphans = stdout.split('\n').filter(isOrphan);
     await Promise.all(orphans.map((name) => this.#remove(name)));
