@@ -39,6 +39,7 @@ export class ChildRun implements ContainerRun {
   readonly logs: Readable[];
   readonly ended: Promise<ExitInfo>;
   readonly #options: ChildRunOptions;
+  #hasBegun = false;
   #hasEnded = false;
   #wasForced = false;
   #lost: string | undefined;
@@ -48,6 +49,8 @@ export class ChildRun implements ContainerRun {
     const { child } = options;
     this.ended = new Promise((resolve) => {
       const end = (exit: ExitInfo): void => {
+        // Where the pid stands is cleared away from here on.
+        this.#hasBegun = this.pid() !== undefined;
         this.#hasEnded = true;
         options.streams?.close();
         resolve(exit);
@@ -116,12 +119,13 @@ export class ChildRun implements ContainerRun {
     return { channel: frames, logs: errors ? [errors] : [] };
   }
 
-  /** Resolves when the engine has told the pid; never for a container that did not come up. */
-  async #started(): Promise<void> {
-    while (this.pid() === undefined) {
-      if (this.#hasEnded) await new Promise(() => undefined);
+  /** True when the engine has told the pid, false for a container that did not come up. */
+  async #started(): Promise<boolean> {
+    while (!this.#hasEnded) {
+      if (this.pid() !== undefined) return true;
       await sleep(START_POLL_MS);
     }
+    return this.#hasBegun;
   }
 }
 

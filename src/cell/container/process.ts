@@ -94,7 +94,9 @@ export class ContainerProcess implements CellProcess {
   async confine(): Promise<boolean> {
     const { grant } = this.#options;
     const known = await this.#identifySoon();
-    if (!known || this.#hasExited || !this.#mountsAreRight(known.pid)) return false;
+    // Whatever it was given can no longer be looked at; a program that was given nothing needs no look.
+    if (this.#hasExited) return this.#options.mounts.size === 0;
+    if (!known || !this.#mountsAreRight(known.pid)) return false;
     this.#stopWatchdog = startWatchdog({
       exceeded: () => known.meter.exceeded(grant.limits),
       kill: (reason) => this.kill(reason),

@@ -17,8 +17,8 @@ const FRAME_SLACK_BYTES = 32 * 1024;
 export interface StdioStreams {
   input: Writable;
   output: Readable;
-  /** Resolves when the program runs. */
-  started: Promise<unknown>;
+  /** True when the program runs, false when it never will. */
+  started: Promise<boolean>;
   exited: Promise<ExitInfo>;
   /** More output than this is not held: the cell has gone beyond its limit. */
   maxBytes: number;
@@ -27,6 +27,7 @@ export interface StdioStreams {
 export class StdioChannel extends Duplex {
   readonly #streams: StdioStreams;
   readonly #orders = new PassThrough();
+  readonly #called = Promise.withResolvers<void>();
   #answer: Buffer[] = [];
   #bytes = 0;
 
@@ -41,8 +42,8 @@ export class StdioChannel extends Duplex {
     streams.input.on('error', () => undefined);
     streams.output.on('data', (chunk: Buffer) => this.#onOutput(chunk));
     streams.output.on('error', () => undefined);
-    void streams.started.then(() => this.push(encodeFrame({ t: 'ready' })));
-    void Promise.all([streams.exited, ended(streams.output)]).then(([exit]) => this.#onEnd(exit));
+    const begun = streams.started.then((runs) => runs && this.push(encodeFrame({ t: 'ready' })));
+    void Promise.all([streams.exited, ended(streams.output), begun]).then(([exit]) => this.#onEnd(exit));
   }
 
   override _read(): void {
@@ -55,7 +56,9 @@ export class StdioChannel extends Duplex {
   }
 
   #onOrder(body: Record<string, unknown>): void {
-    if (body['t'] === 'call') this.#streams.input.end(`${JSON.stringify(body['params'])}\n`);
+    if (body['t'] !== 'call') return;
+    this.#streams.input.end(`${JSON.stringify(body['params'])}\n`);
+    this.#called.resolve();
   }
 
   #onOutput(chunk: Buffer): void {
@@ -72,11 +75,15 @@ export class StdioChannel extends Duplex {
     this.push(header);
   }
 
-  #onEnd({ code }: ExitInfo): void {
+  async #onEnd({ code }: ExitInfo): Promise<void> {
     const text = Buffer.concat(this.#answer);
     // A program that failed, or said nothing at all: how it ended says more.
     const hasAnswered = code === 0 && text.toString('utf8').trim() !== '';
-    if (hasAnswered && this.#bytes <= this.#streams.maxBytes) this.push(reply(text));
+    if (hasAnswered && this.#bytes <= this.#streams.maxBytes) {
+      // A program that needs no params may end before it gets them. Nobody is answered who has not asked.
+      await this.#called.promise;
+      this.push(reply(text));
+    }
     this.push(null);
   }
 }

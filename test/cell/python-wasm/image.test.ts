@@ -123,7 +123,8 @@ describe('a call that ends badly', () => {
     [
       'corrupts its code',
       'def f(): pass\nf.__code__ = f.__code__.replace(co_code=bytes([100, 255] * 50), co_consts=())\nf()',
-      /skill_error/,
+      // What it reads instead of constants differs with the image: mostly it traps, at times it never ends.
+      /skill_error|resource_exceeded/,
     ],
     ['aborts', 'import os\nos.abort()', /SIGABRT/],
     ['exits', 'import os\nos._exit(5)', /exit code 5/],

@@ -32,7 +32,7 @@ export class DockerRun implements ContainerRun {
   readonly #input = new PassThrough();
   readonly #output = new PassThrough();
   readonly #errors = new PassThrough();
-  #settleStarted!: () => void;
+  #settleStarted!: (runs: boolean) => void;
   #pid: number | undefined;
   #lost: string | undefined;
   #outOfMemory = false;
@@ -41,8 +41,11 @@ export class DockerRun implements ContainerRun {
   constructor(options: DockerRunOptions) {
     this.#options = options;
     const { streams, maxBytes } = options;
-    const started = new Promise<void>((resolve) => (this.#settleStarted = resolve));
-    this.ended = this.#live().finally(() => streams?.close());
+    const started = new Promise<boolean>((resolve) => (this.#settleStarted = resolve));
+    this.ended = this.#live().finally(() => {
+      this.#settleStarted(false);
+      streams?.close();
+    });
     const stdio = { input: this.#input, output: this.#output, started, exited: this.ended, maxBytes };
     this.channel = streams?.channel ?? new StdioChannel(stdio);
     this.logs = streams ? [this.#output, this.#errors, ...streams.logs] : [this.#errors];
@@ -97,7 +100,7 @@ export class DockerRun implements ContainerRun {
     ended.catch(() => undefined);
     await api.start(name);
     this.#pid = (await api.inspect(name)).Pid || undefined;
-    this.#settleStarted();
+    this.#settleStarted(true);
     const code = await ended;
     if (code === KILLED) this.#outOfMemory = (await api.inspect(name)).OOMKilled;
     return code;
