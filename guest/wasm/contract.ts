@@ -45,6 +45,8 @@ export interface ModuleFacts {
    * a guest does about it is its own matter; if it ends, this is why.
    */
   growthExport?: string;
+  /** For a module that counts the pages of its memory itself, as the memory may be larger: a mutable i32 global. */
+  pagesExport?: string;
   /** Where the installer looked for it: the whole mutable state of an instance, unless there is more to it. */
   state?: ModuleState;
 }

@@ -10,54 +10,10 @@
  * @module
  */
 import { CAPS } from '../install/caps.ts';
-import { isValueType, readHeapType, readValueType, type IndexSpaces } from './core-types.ts';
-import {
-  BULK,
-  COST,
-  featureOf,
-  IMMEDIATE,
-  PLAIN,
-  SIMD,
-  type LengthUnit,
-  type OpcodeTable,
-} from './opcodes.ts';
+import type { BodyContext, BodyScan, Charge, Sizing } from './body-scan.ts';
+import { isValueType, readHeapType, readValueType } from './core-types.ts';
+import { BULK, COST, featureOf, IMMEDIATE, PLAIN, SIMD, type OpcodeTable } from './opcodes.ts';
 import type { Reader } from './reader.ts';
-
-/** Fuel to be taken right before the byte `at`: `cost`, and what the length on top of the stack adds. */
-export interface Charge {
-  at: number;
-  cost: number;
-  length: LengthUnit | undefined;
-  /** Whether the guest ends here without fuel: only loops and functions can go on for ever, so blocks need not look. */
-  ends: boolean;
-}
-
-/** Right behind an instruction that makes something grow: there its result is on top of the stack. */
-export interface Growth {
-  at: number;
-  of: 'memory' | 'table';
-}
-
-export interface BodyContext {
-  spaces: IndexSpaces;
-  dataSegments: number;
-  elementSegments: number;
-  params: number;
-}
-
-export interface BodyScan {
-  charges: Charge[];
-  growths: Growth[];
-  /** Whether it changes a table, or lets go of a segment: state that is neither memory nor global. */
-  changesTables: boolean;
-  /** Where the local declarations end and the code starts. */
-  codeStart: number;
-  /** Parameters included. */
-  locals: number;
-  /** Groups of local declarations, and where the first one starts. */
-  localGroups: number;
-  groupsStart: number;
-}
 
 /** Below this much, a region's segments are paid at its start: a charge costs about as much as five instructions. */
 const REGION_LUMP = 256;
@@ -69,6 +25,10 @@ const SMALL_LUMP = 1024;
 const HEAVY = 16;
 
 const TABLE_SET = 0x26;
+const MEMORY_SIZINGS: ReadonlyMap<number, Sizing['does']> = new Map([
+  [0x3f, 'tell-memory'],
+  [0x40, 'grow-memory'],
+]);
 /** Behind 0xfc: `data.drop`, `table.init`, `elem.drop`, `table.copy`, `table.grow`, `table.fill`. */
 const TABLE_CHANGES: ReadonlySet<number> = new Set([9, 12, 13, 14, 15, 17]);
 
@@ -94,8 +54,8 @@ export function scanBody(reader: Reader, context: BodyContext): BodyScan {
   const codeStart = reader.position;
   const scanner = new BodyScanner(reader, context, locals);
   const charges = scanner.run();
-  const { growths, changesTables } = scanner;
-  return { charges, growths, changesTables, codeStart, locals, localGroups, groupsStart };
+  const { sizings, changesTables } = scanner;
+  return { charges, sizings, changesTables, codeStart, locals, localGroups, groupsStart };
 }
 
 function readLocals(reader: Reader, groups: number): number {
@@ -108,7 +68,7 @@ function readLocals(reader: Reader, groups: number): number {
 }
 
 class BodyScanner {
-  readonly growths: Growth[] = [];
+  readonly sizings: Sizing[] = [];
   changesTables = false;
   readonly #reader: Reader;
   readonly #context: BodyContext;
@@ -152,7 +112,8 @@ class BodyScanner {
     this.#charge(PLAIN, opcode, at);
     if ((opcode >= 0x08 && opcode <= 0x0a) || (opcode >= 0x10 && opcode <= 0x13)) this.#region.calls = true;
     if (kind !== IMMEDIATE.none) this.#immediate(kind);
-    if (opcode === 0x40) this.growths.push({ at: this.#reader.position, of: 'memory' });
+    const does = MEMORY_SIZINGS.get(opcode);
+    if (does) this.sizings.push({ from: at, to: this.#reader.position, does });
     if (opcode === TABLE_SET) this.changesTables = true;
     if (opcode === 0x0d) this.#openBehindBranch();
     // else, catch, catch_all: code that is entered from elsewhere.
@@ -170,7 +131,7 @@ class BodyScanner {
     this.#charge(table, opcode, at);
     if (kind !== IMMEDIATE.none) this.#immediate(kind);
     if (table !== BULK) return;
-    if (opcode === 15) this.growths.push({ at: this.#reader.position, of: 'table' });
+    if (opcode === 15) this.sizings.push({ from: at, to: this.#reader.position, does: 'grow-table' });
     this.changesTables ||= TABLE_CHANGES.has(opcode);
   }
 

@@ -120,12 +120,20 @@ function rewriteAll(
     for (const item of module.imports) takenNames.add(item.name);
     for (const item of module.exports) takenNames.add(item.name);
   }
-  return modules.map((module) => {
-    const { maxPages, inventory = false } = options;
-    const rewritten = rewriteModule(module, { maxPages, takenNames, inventory });
+  const { maxPages, inventory = false } = options;
+  const rewrite = (module: CoreModule, countsPages: boolean): RewrittenModule => {
+    const rewritten = rewriteModule(module, { maxPages, takenNames, inventory, countsPages });
     if (!WebAssembly.validate(rewritten.bytes)) throw invalidity(module);
     return rewritten;
-  });
+  };
+  const guests = new Map(modules.filter(usesForeignMemory).map((module) => [module, rewrite(module, false)]));
+  // Who sizes the memory of another module knows nothing of a count that is kept there.
+  const countsPages = inventory && ![...guests.values()].some(({ sizesMemory }) => sizesMemory);
+  return modules.map((module) => guests.get(module) ?? rewrite(module, countsPages));
+}
+
+function usesForeignMemory({ spaces, memories }: CoreModule): boolean {
+  return spaces.memory > memories.length;
 }
 
 /** Asks the engine what it does not like about a module; its offsets count from the module's start. */

@@ -4,13 +4,15 @@
  * @module
  */
 import { GROWTH_OF, type ModuleFacts, type ModuleState } from '../contract.ts';
-import { scanBody, type BodyContext, type BodyScan, type Charge, type Growth } from '../binary/core-body.ts';
+import type { BodyContext, BodyScan, Charge, Sizing } from '../binary/body-scan.ts';
+import { scanBody } from '../binary/core-body.ts';
 import { MODULE_HEADER, type CoreModule, type Section } from '../binary/core-module.ts';
 import type { Limits } from '../binary/core-types.ts';
 import { COST, type LengthUnit } from '../binary/opcodes.ts';
 import { BinaryError, Reader } from '../binary/reader.ts';
 import { CAPS } from './caps.ts';
 import { takeInventory, type StateExport } from './inventory.ts';
+import { writeCountedGrowth, writeGrowthCheck } from './page-count.ts';
 import { Writer } from './writer.ts';
 
 export interface RewriteOptions {
@@ -20,10 +22,14 @@ export interface RewriteOptions {
   takenNames: ReadonlySet<string>;
   /** Whether to look for the whole mutable state, so that an instance can be set back. */
   inventory?: boolean;
+  /** Whether its own memory may be larger than the module is told: it then counts its pages itself. */
+  countsPages?: boolean;
 }
 
 export interface RewrittenModule {
   bytes: Uint8Array;
+  /** Whether it asks for the size of a memory, or changes it: its own, or that of another module. */
+  sizesMemory: boolean;
   facts: ModuleFacts;
 }
 
@@ -34,8 +40,7 @@ const I64 = 0x7e;
 
 /** `(global (mut i64) (i64.const 0))`: nothing runs before the host gave fuel. */
 const FUEL_GLOBAL: Uint8Array = Uint8Array.of(I64, 1, 0x42, 0, 0x0b);
-/** `(global (mut i32) (i32.const 0))` */
-const GROWTH_GLOBAL: Uint8Array = Uint8Array.of(I32, 1, 0x41, 0, 0x0b);
+const GROWTH_GLOBAL: Uint8Array = writeCount(0);
 
 /** As the shift below has it. */
 const BYTES_PER_UNIT = 16;
@@ -56,6 +61,9 @@ interface Additions {
   /** Index of the global that tells of a failed growth. */
   growth: number;
   growthExport: string;
+  /** Index of the global that counts the pages of its memory, if it counts them itself. */
+  pages: number | undefined;
+  pagesExport: string;
   maxPages: number;
 }
 
@@ -69,6 +77,8 @@ interface MeteredCode {
   content: Uint8Array;
   /** Whether anything in it makes a memory or table grow. */
   grows: boolean;
+  /** Whether it asks for the size of a memory, or changes it. */
+  sizesMemory: boolean;
   changesTables: boolean;
 }
 
@@ -79,6 +89,8 @@ export function rewriteModule(module: CoreModule, options: RewriteOptions): Rewr
     startExport: module.startFunction === undefined ? undefined : freshName('start', options.takenNames),
     growth: module.spaces.global + 1,
     growthExport: freshName('growth', options.takenNames),
+    pages: options.countsPages && module.memories.length > 0 ? module.spaces.global + 2 : undefined,
+    pagesExport: freshName('pages', options.takenNames),
     maxPages: options.maxPages,
   };
   const code = writeCode(module, additions);
@@ -96,7 +108,8 @@ export function rewriteModule(module: CoreModule, options: RewriteOptions): Rewr
     out.bytes(content);
   }
   const bytes = out.view.slice();
-  return { bytes, facts: factsOf(module, { ...additions, code, state }, bytes.length) };
+  const facts = factsOf(module, { ...additions, code, state }, bytes.length);
+  return { bytes, sizesMemory: code.sizesMemory, facts };
 }
 
 /** A name that nothing in the file mentions, so that no module can be linked to the fuel of another. */
@@ -126,7 +139,7 @@ function rewriteSection(module: CoreModule, section: Section, additions: Additio
     case SECTION.memory:
       return writeMemories(module, additions.maxPages);
     case SECTION.global:
-      return appendTo(module, section, additions.code.grows ? [FUEL_GLOBAL, GROWTH_GLOBAL] : [FUEL_GLOBAL]);
+      return appendTo(module, section, addedGlobals(module, additions));
     case SECTION.export:
       return appendTo(module, section, writeExports(module, additions));
     case SECTION.code:
@@ -134,6 +147,21 @@ function rewriteSection(module: CoreModule, section: Section, additions: Additio
     default:
       return module.bytes.subarray(section.start, section.end);
   }
+}
+
+function addedGlobals(module: CoreModule, { pages }: Additions): Uint8Array[] {
+  const globals = [FUEL_GLOBAL, GROWTH_GLOBAL];
+  if (pages !== undefined) globals.push(writeCount(module.memories[0]?.min ?? 0));
+  return globals;
+}
+
+/** `(global (mut i32) (i32.const …))` */
+function writeCount(initial: number): Uint8Array {
+  const out = new Writer(16);
+  out.bytes([I32, 1, 0x41]);
+  out.signed(initial);
+  out.byte(0x0b);
+  return out.view;
 }
 
 function writeTables(module: CoreModule): Uint8Array {
@@ -170,9 +198,10 @@ function writeLimits(out: Writer, limits: { min: number; max: number }): void {
 }
 
 function writeExports(module: CoreModule, additions: Additions & Extras): Uint8Array[] {
-  const { fuelExport, growthExport, startExport, code, state = [] } = additions;
+  const { fuelExport, growthExport, startExport, pages, pagesExport, code, state = [] } = additions;
   const exports = [writeExport(fuelExport, EXPORT.global, additions.fuel)];
   if (code.grows) exports.push(writeExport(growthExport, EXPORT.global, additions.growth));
+  if (pages !== undefined) exports.push(writeExport(pagesExport, EXPORT.global, pages));
   if (startExport !== undefined && module.startFunction !== undefined)
     exports.push(writeExport(startExport, EXPORT.function, module.startFunction));
   for (const { name, kind, index } of state) exports.push(writeExport(name, EXPORT[kind], index));
@@ -198,11 +227,12 @@ function appendTo(module: CoreModule, section: Section, items: readonly Uint8Arr
   return out.view;
 }
 
-function writeCode(module: CoreModule, { fuel, growth }: Additions): MeteredCode {
+function writeCode(module: CoreModule, { fuel, growth, pages }: Additions): MeteredCode {
   const imported = module.functionTypes.length - module.bodies.length;
   const section = new Writer(Math.ceil((module.end - module.start) * 1.25) + 64);
   const body = new Writer(65_536);
   let grows = false;
+  let sizesMemory = false;
   let changesTables = false;
   section.u32(module.bodies.length);
   for (const [index, range] of module.bodies.entries()) {
@@ -215,8 +245,9 @@ function writeCode(module: CoreModule, { fuel, growth }: Additions): MeteredCode
     };
     const scan = scanBody(new Reader(module.bytes, range.start, range.end), context);
     body.clear();
-    writeBody({ out: body, scan, fuel, growth }, module.bytes, range);
-    grows ||= scan.growths.length > 0;
+    writeBody({ out: body, scan, fuel, growth, pages }, module.bytes, range);
+    grows ||= scan.sizings.some(({ does }) => does !== 'tell-memory');
+    sizesMemory ||= scan.sizings.some(({ does }) => does !== 'grow-table');
     changesTables ||= scan.changesTables;
     if (body.length > CAPS.meteredBodyBytes) {
       throw new BinaryError('A function has too many branches for its size to be metered', range.start);
@@ -224,7 +255,7 @@ function writeCode(module: CoreModule, { fuel, growth }: Additions): MeteredCode
     section.u32(body.length);
     section.bytes(body.view);
   }
-  return { content: section.view, grows, changesTables };
+  return { content: section.view, grows, sizesMemory, changesTables };
 }
 
 interface BodyJob {
@@ -232,6 +263,7 @@ interface BodyJob {
   scan: BodyScan;
   fuel: number;
   growth: number;
+  pages: number | undefined;
 }
 
 function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
@@ -243,11 +275,11 @@ function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
   let position = scan.codeStart;
   let next = 0;
   const copyTo = (end: number): void => {
-    // A growth that ends where something has to be paid for is looked at first: its result is on the stack.
-    for (let growth = scan.growths[next]; growth && growth.at <= end; growth = scan.growths[++next]) {
-      out.bytes(bytes.subarray(position, growth.at));
-      writeGrowthCheck(job, growth);
-      position = growth.at;
+    // What grows where something else has to be paid for is looked at first: its result is on the stack.
+    for (let sizing = scan.sizings[next]; sizing && sizing.to <= end; sizing = scan.sizings[++next]) {
+      out.bytes(bytes.subarray(position, sizing.from));
+      writeSizing(job, sizing, bytes);
+      position = sizing.to;
     }
     out.bytes(bytes.subarray(position, end));
     position = end;
@@ -259,16 +291,22 @@ function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
   copyTo(range.end);
 }
 
-/** `if (result == -1) growth = …`. The result stays on the stack; the local for lengths is there for every growth. */
-function writeGrowthCheck({ out, scan, growth }: BodyJob, { of }: Growth): void {
-  out.byte(0x22); // local.tee
-  out.u32(scan.locals);
-  // i32.const -1, i32.eq, if, i32.const, global.set
-  out.bytes([0x41, 0x7f, 0x46, 0x04, 0x40, 0x41, GROWTH_OF[of], 0x24]);
-  out.u32(growth);
-  out.byte(0x0b); // end
-  out.byte(0x20); // local.get
-  out.u32(scan.locals);
+/** The local for lengths is there for every growth. */
+function writeSizing({ out, scan, growth, pages }: BodyJob, sizing: Sizing, bytes: Uint8Array): void {
+  const { from, to, does } = sizing;
+  if (does === 'grow-memory' && pages !== undefined)
+    return writeCountedGrowth(out, { pages, growth, temporary: scan.locals });
+  if (does === 'tell-memory' && pages !== undefined) {
+    out.byte(0x23); // global.get
+    return out.u32(pages);
+  }
+  out.bytes(bytes.subarray(from, to));
+  if (does !== 'tell-memory')
+    writeGrowthCheck(out, {
+      growth,
+      temporary: scan.locals,
+      of: does === 'grow-table' ? GROWTH_OF.table : GROWTH_OF.memory,
+    });
 }
 
 /** A payment; for bytes only where they are more than the price of the instruction covers. */
@@ -317,7 +355,8 @@ function writePayment({ out, scan, fuel }: BodyJob, charge: Charge): void {
 }
 
 function factsOf(module: CoreModule, additions: Additions & Extras, bytes: number): ModuleFacts {
-  const { fuelExport, growthExport, startExport, code, state } = additions;
+  const { fuelExport, growthExport, startExport, pages, pagesExport, code, state } = additions;
+  const flags = code.grows ? [growthExport] : [];
   return {
     bytes,
     functions: module.bodies.length,
@@ -326,7 +365,8 @@ function factsOf(module: CoreModule, additions: Additions & Extras, bytes: numbe
     fuelExport,
     ...(startExport !== undefined && { startExport }),
     ...(code.grows && { growthExport }),
-    ...(state && { state: stateOf(state, code.grows ? [growthExport] : []) }),
+    ...(pages !== undefined && { pagesExport }),
+    ...(state && { state: stateOf(state, pages === undefined ? flags : [...flags, pagesExport]) }),
   };
 }
 

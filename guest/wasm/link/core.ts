@@ -67,6 +67,7 @@ function instantiateModule(
     fuelExport: input.facts.fuelExport,
     startExport: input.facts.startExport,
     growthExport: input.facts.growthExport,
+    pagesExport: input.facts.pagesExport,
     state: input.facts.state,
   });
   return exportsOf(input, instance);
@@ -90,11 +91,12 @@ function resolveImports(
 /** Without what the rewriter added: that is between the module and us. */
 function exportsOf({ module, facts }: CoreModuleInput, instance: number): CoreInstanceEntity {
   const exports = new Map<string, NamedCoreItem>();
-  const { fuelExport, startExport, growthExport, state } = facts;
+  const { fuelExport, startExport, growthExport, pagesExport, state } = facts;
   const ours = new Set([
     fuelExport,
     startExport,
     growthExport,
+    pagesExport,
     ...(state?.memories ?? []),
     ...(state?.globals ?? []),
   ]);

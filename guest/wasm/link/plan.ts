@@ -12,7 +12,7 @@ import type { FuncType } from '../abi/types.ts';
 /** A compiled core module and what the rewriter put into it. */
 export interface CoreModuleInput {
   module: WebAssembly.Module;
-  facts: Pick<ModuleFacts, 'fuelExport' | 'startExport' | 'growthExport' | 'state'>;
+  facts: Pick<ModuleFacts, 'fuelExport' | 'startExport' | 'growthExport' | 'pagesExport' | 'state'>;
 }
 
 /** Something that a core instance exports. */
@@ -37,6 +37,7 @@ export interface Step {
   fuelExport: string;
   startExport: string | undefined;
   growthExport: string | undefined;
+  pagesExport: string | undefined;
   state: ModuleState | undefined;
 }
 

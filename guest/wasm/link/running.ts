@@ -16,9 +16,10 @@ import type { CoreExport, CoreItem, LinkPlan, Step } from './plan.ts';
 
 /**
  * Room beyond what a module starts with. A memory that grew cannot be set back, and most calls need a little more than
- * nothing: with this they need not grow it. The same for every call, so that a guest that asks gets the same answer.
+ * nothing: with this they need not grow it. The same for every call, so that a guest that looks finds the same.
  */
 const SPARE_PAGES = 16;
+const PAGE_BYTES = 65_536;
 
 export interface CallLimits {
   /** Units of the rewriter, for all core modules together: `fuel`. */
@@ -153,8 +154,9 @@ export class Running {
 
   usage(): Usage {
     const memories = new Set(this.plan.contexts.map(({ memory }) => memory && this.#memory(memory)));
+    const counted = this.#countedBytes();
     let memoryBytes = 0;
-    for (const memory of memories) memoryBytes += memory?.buffer.byteLength ?? 0;
+    for (const memory of memories) if (memory) memoryBytes += counted.get(memory) ?? memory.buffer.byteLength;
     return { fuel: this.#fuelSpent, hostCalls: this.#hostCalls, memoryBytes };
   }
 
@@ -166,6 +168,19 @@ export class Running {
       failed ||= Number((flag as WebAssembly.Global | undefined)?.value ?? 0);
     }
     return failed;
+  }
+
+  /** Of memories that are larger than their modules know. */
+  #countedBytes(): Map<WebAssembly.Memory, number> {
+    const counted = new Map<WebAssembly.Memory, number>();
+    for (const [at, { pagesExport, state }] of this.plan.steps.entries()) {
+      const [name] = state?.memories ?? [];
+      const own = this.#exports[at];
+      if (pagesExport === undefined || name === undefined || own === undefined) continue;
+      const { value } = own[pagesExport] as WebAssembly.Global;
+      counted.set(own[name] as WebAssembly.Memory, Number(value) * PAGE_BYTES);
+    }
+    return counted;
   }
 
   #makeRoom(): void {

@@ -8,14 +8,11 @@ import { parseModule, wat } from '../binary/support.ts';
 import { apiOf, LIMITS, mainModule, prepareSkill, skillDefinitions, type SkillParts } from './support.ts';
 
 /** As it is installed, with an inventory of what its instances can change. */
-function installed(parts: SkillParts, host: HostInterfaces = {}): PreparedComponent {
+function installed(parts: SkillParts, host: HostInterfaces = {}, countsPages = false): PreparedComponent {
   const takenNames = new Set<string>();
   const modules = [`(module ${GUEST_BASICS})`, mainModule(parts)].map((text) => {
-    const { bytes, facts } = rewriteModule(parseModule(wat(text)), {
-      maxPages: 64,
-      takenNames,
-      inventory: true,
-    });
+    const options = { maxPages: 64, takenNames, inventory: true, countsPages };
+    const { bytes, facts } = rewriteModule(parseModule(wat(text)), options);
     return { module: new WebAssembly.Module(bytes.slice()), facts };
   });
   return prepareComponent({ component: { definitions: skillDefinitions(parts) }, modules, host });
@@ -114,6 +111,28 @@ describe('an instance that is set back', () => {
       }),
       { numRuns: 30 },
     );
+  });
+});
+
+describe('a module that counts its pages', () => {
+  const PAGE_BYTES = 65_536;
+  const counting = (): PreparedComponent => installed({ main: COUNTER }, {}, true);
+
+  test('is set back although it grew, and tells what it used', async () => {
+    const prepared = counting();
+    const first = prepared.instantiate(LIMITS);
+    expect(await first.callExecute('x'.repeat(2 * PAGE_BYTES))).toEqual(ONE_CALL);
+    expect(first.usage().memoryBytes).toBe(3 * PAGE_BYTES);
+    const second = prepared.instantiate(LIMITS, first);
+    expect(second).toBe(first);
+    expect(second.usage().memoryBytes).toBe(PAGE_BYTES);
+    expect(await second.callExecute('')).toEqual(ONE_CALL);
+  });
+
+  test('gives way to a new instance when it grew beyond its room', async () => {
+    const { same, answers } = await twice(counting(), 'x'.repeat(20 * PAGE_BYTES));
+    expect(same).toBe(false);
+    expect(answers).toEqual([ONE_CALL, ONE_CALL]);
   });
 });
 

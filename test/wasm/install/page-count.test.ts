@@ -1,0 +1,83 @@
+import { array, assert, integer, property } from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { ModuleFacts } from '../../../guest/wasm/contract.ts';
+import { install } from '../../../guest/wasm/install/plan.ts';
+import { rewriteModule } from '../../../guest/wasm/install/rewrite.ts';
+import { fixture, parseModule, wat } from '../binary/support.ts';
+
+const MAX_PAGES = 24;
+
+/** `run` grows and adds what it was told to the size that it then sees, so that neither answer can be wrong alone. */
+const SIZER = `(module (memory (export "memory") 2)
+  (func (export "run") (param i32) (result i32)
+    (i32.add (i32.mul (memory.grow (local.get 0)) (i32.const 1000)) (memory.size))))`;
+
+interface Sizer {
+  grow: (pages: number) => number;
+  memory: WebAssembly.Memory;
+  facts: ModuleFacts;
+  global: (name: string | undefined) => unknown;
+}
+
+function sizer(countsPages: boolean): Sizer {
+  const options = { maxPages: MAX_PAGES, takenNames: new Set<string>(), inventory: true, countsPages };
+  const { bytes, facts } = rewriteModule(parseModule(wat(SIZER)), options);
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes.slice()));
+  (exports[facts.fuelExport] as WebAssembly.Global).value = 1n << 60n;
+  return {
+    grow: exports['run'] as Sizer['grow'],
+    memory: exports['memory'] as WebAssembly.Memory,
+    facts,
+    global: (name = '') => (exports[name] as WebAssembly.Global).value,
+  };
+}
+
+describe('a module that counts its pages', () => {
+  test('is told the same as one that has only what it asked for', () => {
+    const wishes = array(integer({ min: -3, max: 12 }), { maxLength: 8 });
+    assert(
+      property(wishes, integer({ min: 0, max: MAX_PAGES - 2 }), (asked, room) => {
+        const [counting, other] = [sizer(true), sizer(false)];
+        counting.memory.grow(room);
+        for (const pages of asked) {
+          expect(counting.grow(pages)).toBe(other.grow(pages));
+          expect(counting.global(counting.facts.growthExport)).toBe(other.global(other.facts.growthExport));
+        }
+        expect(Number(counting.global(counting.facts.pagesExport)) * 65_536).toBe(
+          other.memory.buffer.byteLength,
+        );
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('grows its memory only when the room is used up', () => {
+    const { grow, memory } = sizer(true);
+    memory.grow(4);
+    const { buffer } = memory;
+    expect([grow(1), grow(3)]).toEqual([2003, 3006]);
+    expect(memory.buffer).toBe(buffer);
+    expect(grow(1)).toBe(6007);
+    expect(memory.buffer.byteLength).toBe(7 * 65_536);
+  });
+
+  test('has the count in its inventory', () => {
+    const { facts } = sizer(true);
+    expect(facts.state?.globals).toEqual([facts.growthExport, facts.pagesExport]);
+  });
+});
+
+describe('in a component', () => {
+  const countsIn = (binary: Uint8Array): boolean[] =>
+    install(binary, { maxPages: 4096 }).plan.modules.map(({ pagesExport }) => pagesExport !== undefined);
+
+  test('the module that owns the memory counts', () => {
+    expect(countsIn(fixture('hosted.wasm'))).toEqual([true, false, false]);
+  });
+
+  test('nobody counts where one module sizes the memory of another', () => {
+    const binary = readFileSync(new URL('../../../skills/text/word_stats_ts/skill.wasm', import.meta.url));
+    expect(countsIn(binary)).not.toContain(true);
+  });
+});
