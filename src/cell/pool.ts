@@ -4,13 +4,16 @@
  *
  * @module
  */
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { SkillError } from '../errors.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { Artifact, CellReport, Engine, Job, OpenBroker, OpenGateway, Wall } from './contract.ts';
 import { Gate } from './gate.ts';
 import { callOnce, Standby } from './standby.ts';
 import { callWarmOnce, WarmSet } from './warm-set.ts';
+
+/** Cells that wait take a tenth of this, or a quarter if they run Wasm: they never are what fills a machine. */
+const MEMORY_PER_CELL = 256 * 1024 * 1024;
 
 export interface PoolOptions {
   /** Pre-started cells per skill and grant; 0 starts every cell cold. */
@@ -61,7 +64,7 @@ export class Pool {
     this.#options = {
       size: 2,
       ready: 'cells',
-      maxStandby: Math.max(8, cores * 4),
+      maxStandby: Math.min(64, Math.max(8, Math.floor(totalmem() / MEMORY_PER_CELL))),
       idleMs: 60_000,
       maxConcurrent: Math.max(4, cores * 4),
       maxQueue: 256,

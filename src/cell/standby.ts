@@ -11,6 +11,8 @@ import type { Session } from './session.ts';
 
 /** After so many forks a zygote is replaced: its memory layout is shared by all that came from it. */
 const FORKS_PER_ZYGOTE = 500;
+/** While calls overlap, and for so long after, nothing is started ahead: the zygote serves them cheaper. */
+const CALM_MS = 1000;
 /** A skill that dies while loading is not started ahead again and again. */
 const MAX_FAILED_STARTS = 3;
 
@@ -30,8 +32,11 @@ export class Standby implements CellSource {
   #forks = 0;
   #failedStarts = 0;
   #busy = 0;
+  /** When calls last overlapped. */
+  #crowded = -CALM_MS;
   #closed = false;
   #idleTimer: NodeJS.Timeout | undefined;
+  #refillTimer: NodeJS.Timeout | undefined;
 
   constructor(place: NativePlace, options: StandbyOptions) {
     this.#place = place;
@@ -48,6 +53,7 @@ export class Standby implements CellSource {
   async #take(): Promise<Session | undefined> {
     this.#touch();
     this.#busy++;
+    if (this.#busy > 1) this.#crowded = performance.now();
     const session = this.#readyCell() ?? (await this.#forkedCell()) ?? this.#startingCell();
     if (session) void session.exited.then(() => this.#onFinished());
     else this.#onFinished();
@@ -63,6 +69,7 @@ export class Standby implements CellSource {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
+    clearTimeout(this.#refillTimer);
     for (const cell of this.#cells) cell.discard();
     this.#cells = [];
     this.#zygote?.close();
@@ -112,8 +119,14 @@ export class Standby implements CellSource {
 
   #onFinished(): void {
     this.#busy--;
-    // Starting processes while others wait for the CPU helps nobody: the zygote serves them cheaper.
-    if (this.#busy === 0) this.#refill();
+    if (this.#busy === 0) this.#refillWhenCalm();
+  }
+
+  #refillWhenCalm(): void {
+    clearTimeout(this.#refillTimer);
+    const wait = this.#zygote?.isReady ? this.#crowded + CALM_MS - performance.now() : 0;
+    if (wait <= 0) return this.#refill();
+    this.#refillTimer = setTimeout(() => this.#busy === 0 && this.#refill(), wait).unref();
   }
 
   #refill(): void {
