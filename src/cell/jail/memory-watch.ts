@@ -49,6 +49,13 @@ export function childPids(pid: number): number[] {
   return childLookup(pid)(pid);
 }
 
+/** Processes that were started by this name (`argv[0]`) and still run the same program. */
+export function pidsNamed(name: string): number[] {
+  return entries('/proc')
+    .map(Number)
+    .filter((pid) => pid > 1 && read(`/proc/${pid}/cmdline`)?.startsWith(`${name}\0`));
+}
+
 function treeOf(rootPid: number): number[] {
   const childrenOf = childLookup(rootPid);
   const found = new Set([rootPid]);

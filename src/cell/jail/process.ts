@@ -9,7 +9,7 @@ import type { Duplex, Readable } from 'node:stream';
 import type { Grant } from '../../policy/grant.ts';
 import type { CellProcess, ExitInfo, KillReason, ProcessUsage } from '../contract.ts';
 import type { Cgroup } from './cgroup/cgroup.ts';
-import { childPids } from './memory-watch.ts';
+import { childPids, pidsNamed } from './memory-watch.ts';
 import { Meter } from './meter.ts';
 import { identityInside, type PathIdentity } from './path-identity.ts';
 import { startWatchdog } from './watchdog.ts';
@@ -22,6 +22,8 @@ export interface JailProcessOptions {
   child: ChildProcess;
   /** Where bwrap tells the pid of what it started. */
   info: Readable;
+  /** By which name bwrap was started: nobody else has it. */
+  name: string;
   grant: Grant;
   cgroup: Cgroup | undefined;
   /** What each granted path has to be inside, by guest path. */
@@ -140,12 +142,14 @@ export class JailProcess implements CellProcess {
   }
 
   /**
-   * A bwrap that somebody ended may not have tied its child to itself yet. The group ends whatever is inside; where there
-   * is none, the harness leaves when it has no streams any more.
+   * A bwrap that somebody ended may not have tied its child to itself yet. One that waits to be set up by it waits for
+   * ever, and is known by its name; later the group ends whatever is inside, and where there is none, the harness leaves
+   * when it has no streams any more.
    */
   #endWhatIsLeft(): void {
     for (const stream of [this.channel, ...this.logs]) stream.destroy();
-    const { cgroup } = this.#options;
+    const { cgroup, name } = this.#options;
+    for (const pid of pidsNamed(name)) killIfThere(pid);
     this.#attached?.then(
       () => cgroup?.kill(),
       () => undefined,

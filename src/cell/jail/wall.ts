@@ -4,6 +4,7 @@
  * @module
  */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { SyscallRule } from '../../manifest/manifest.ts';
@@ -74,10 +75,12 @@ export class JailWall implements Wall {
   launch(spec: LaunchSpec, grant: Grant): JailProcess {
     const mounts = new Map(grant.filesystem.map((path) => [path.guest, pathIdentity(path.host)]));
     const cgroup = this.#cgroups?.create(`cell-${++this.#cells}`, { memory: grant.limits.memory });
-    const child = this.#spawn(spec, grant);
+    const name = `bwrap-${randomUUID()}`;
+    const child = this.#spawn(spec, grant, name);
     const jailed = new JailProcess({
       child,
       info: extraPipe(child, INFO_FD) as Readable,
+      name,
       grant,
       cgroup,
       mounts,
@@ -130,7 +133,7 @@ export class JailWall implements Wall {
     return { deny: [...(rule === 'default' ? [] : rule.deny), ...UNSEEN_MEMORY] };
   }
 
-  #spawn(spec: LaunchSpec, grant: Grant): ChildProcess {
+  #spawn(spec: LaunchSpec, grant: Grant, name: string): ChildProcess {
     const filtered = !spec.keepNamespaceRights;
     const args = jailArguments({
       spec,
@@ -144,6 +147,7 @@ export class JailWall implements Wall {
       spawn(this.#bwrap ?? 'bwrap', ['--args', String(ARGS_FD), ...limitedProgram(spec, grant)], {
         // bwrap's own environment stays readable in /proc inside, so it gets none.
         env: {},
+        argv0: name,
         cwd: '/',
         stdio,
         ...this.identity(grant),

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillError } from '../../../errors.ts';
@@ -32,18 +32,34 @@ export function makeParent(directory: string): void {
   }
 }
 
+export interface GroupSteps {
+  /** Makes what the group is in. Only asked for when it is not there. */
+  makeParents: () => void;
+  setUp: () => void;
+}
+
 /** Makes the group's directories and has them filled; on failure none is left. */
-export function makeGroup(directories: readonly string[], setUp: () => void): void {
+export function makeGroup(directories: readonly string[], { makeParents, setUp }: GroupSteps): void {
   const made: string[] = [];
   try {
     for (const directory of directories) {
-      mkdirSync(directory);
+      makeIn(directory, makeParents);
       made.push(directory);
     }
     setUp();
   } catch (error) {
     removeNow(made);
     throw cannotCreate(directories[0] ?? '', error);
+  }
+}
+
+function makeIn(directory: string, makeParents: () => void): void {
+  try {
+    mkdirSync(directory);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    makeParents();
+    mkdirSync(directory);
   }
 }
 
@@ -84,10 +100,16 @@ function removeOne(directory: string): boolean {
 /** Tries until the kernel lets go of the directories; false when it does not within about a second. */
 export async function removeSoon(directories: readonly string[]): Promise<boolean> {
   for (const delay of REMOVE_DELAYS_MS) {
-    if (removeNow(directories)) return true;
+    if (await removeAll(directories)) return true;
     await sleep(delay);
   }
-  return removeNow(directories);
+  return removeAll(directories);
+}
+
+/** Beside everything else: the kernel may take milliseconds for each, and most calls end with it. */
+async function removeAll(directories: readonly string[]): Promise<boolean> {
+  const removed = directories.map((directory) => rmdir(directory).catch(() => !existsSync(directory)));
+  return (await Promise.all(removed)).every((gone) => gone !== false);
 }
 
 /** Removes the parents below these roots whose process is dead, with their empty groups. */

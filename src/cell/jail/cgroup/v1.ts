@@ -53,8 +53,10 @@ function createGroup(parents: V1Roots, request: { name: string; limits: CgroupLi
   if (limits.pids !== undefined && parents.pids === undefined) throw pidsUnavailable();
   const group = mapRoots(parents, (parent) => join(parent, name));
   const directories = distinct(group);
-  for (const parent of distinct(parents)) makeParent(parent);
-  makeGroup(directories, () => setLimits(group, limits));
+  makeGroup(directories, {
+    makeParents: () => distinct(parents).forEach(makeParent),
+    setUp: () => setLimits(group, limits),
+  });
   return groupAt(group);
 }
 

@@ -38,8 +38,12 @@ export function createV2Driver(root: string): CgroupDriver {
     create(name, limits) {
       checkRequest(name, limits);
       if (limits.pids !== undefined && !limitsPids) throw pidsUnavailable();
-      handDown(parent, limitsPids);
-      return createGroup(join(parent, name), limits);
+      const directory = join(parent, name);
+      makeGroup([directory], {
+        makeParents: () => handDown(parent, limitsPids),
+        setUp: () => setLimits(directory, limits),
+      });
+      return groupAt(directory);
     },
     sweepStale: () => sweepRoots([root]),
     close: () => removeSoon([parent]),
@@ -55,11 +59,6 @@ function handDown(parent: string, withPids: boolean): void {
   makeParent(parent);
   if (handedDown(parent).includes('memory')) return;
   write(join(parent, 'cgroup.subtree_control'), withPids ? '+memory +pids' : '+memory');
-}
-
-function createGroup(directory: string, limits: CgroupLimits): Cgroup {
-  makeGroup([directory], () => setLimits(directory, limits));
-  return groupAt(directory);
 }
 
 /** The face of a group that is there. */
