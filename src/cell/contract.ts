@@ -38,6 +38,8 @@ export interface LaunchSpec {
   image?: CellImage;
   /** System calls that leave something behind in namespaces which several calls share. */
   denied?: readonly string[];
+  /** Serves one call of its own, so it may be made to step back behind the host and the cells that serve many. */
+  stepsBack?: boolean;
   /** The program knows no frames: one JSON value goes in on its standard input, one comes out on its standard output. */
   stdio?: boolean;
 }

@@ -12,6 +12,7 @@ import type { Cgroup } from './cgroup/cgroup.ts';
 import { childPids, pidsNamed } from './memory-watch.ts';
 import { Meter } from './meter.ts';
 import { identityInside, type PathIdentity } from './path-identity.ts';
+import { lowerSession } from './priority.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How long bwrap may take to start, or to notice that its pid 1 is gone, before it is ended itself. */
@@ -24,6 +25,8 @@ export interface JailProcessOptions {
   info: Readable;
   /** By which name bwrap was started: nobody else has it. */
   name: string;
+  /** How far it steps back behind the host; 0 for not at all. */
+  niceness: number;
   grant: Grant;
   cgroup: Cgroup | undefined;
   /** What each granted path has to be inside, by guest path. */
@@ -76,10 +79,11 @@ export class JailProcess implements CellProcess {
   }
 
   async confine(): Promise<boolean> {
-    const { child, grant } = this.#options;
+    const { child, grant, niceness } = this.#options;
     this.#onReportedPid(this.#innerPid ?? childPids(child.pid ?? 0)[0]);
     const pid = this.#innerPid;
     if (pid === undefined || !this.#mountsAreRight(pid)) return false;
+    lowerSession(pid, niceness);
     await this.#attached;
     if (this.#hasExited) return false;
     this.#stopWatchdog = startWatchdog({

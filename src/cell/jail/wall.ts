@@ -17,6 +17,7 @@ import { probeCgroups, type Cgroup, type CgroupDriver } from './cgroup/cgroup.ts
 import { jailEnforcement } from './enforcement.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from './identity.ts';
 import { pathIdentity } from './path-identity.ts';
+import { lowerPriority } from './priority.ts';
 import { probeJail } from './probe.ts';
 import { JailProcess } from './process.ts';
 import { seccompArch, seccompFilter, SOCKET_FAMILIES } from './seccomp/policy.ts';
@@ -34,6 +35,11 @@ export interface JailOptions {
   bwrap?: string;
   /** uid and gid that a root host drops to. */
   cellId?: number;
+  /**
+   * How far `subprocess` cells step back behind the host when there is too little CPU for all: 0, the default, not at all,
+   * 19 as far as can be. Wasm cells, which serve many short calls, do not.
+   */
+  niceness?: number;
   /** `false` forgoes cgroups even where they can be had: the watchdog keeps the memory limit then. */
   cgroups?: boolean;
 }
@@ -42,6 +48,7 @@ export class JailWall implements Wall {
   readonly name = 'jail';
   readonly #bwrap: string | undefined;
   readonly #cellId: number;
+  readonly #niceness: number;
   readonly #cgroups: CgroupDriver | undefined;
   readonly #layout = readLayout();
   readonly #leaks = inheritableDescriptors();
@@ -53,6 +60,7 @@ export class JailWall implements Wall {
   constructor(options: JailOptions = {}) {
     this.#bwrap = options.bwrap ?? BWRAP_PLACES.find((place) => existsSync(place));
     this.#cellId = options.cellId ?? DEFAULT_CELL_ID;
+    this.#niceness = options.niceness ?? 0;
     this.#cgroups = options.cgroups === false ? undefined : probeCgroups();
     this.#cgroups?.sweepStale();
   }
@@ -81,6 +89,7 @@ export class JailWall implements Wall {
       child,
       info: extraPipe(child, INFO_FD) as Readable,
       name,
+      niceness: this.#nicenessOf(spec),
       grant,
       cgroup,
       mounts,
@@ -128,6 +137,10 @@ export class JailWall implements Wall {
     return filter;
   }
 
+  #nicenessOf({ stepsBack = false }: LaunchSpec): number {
+    return stepsBack ? this.#niceness : 0;
+  }
+
   #syscalls(rule: SyscallRule): SyscallRule {
     if (this.#cgroups || rule === 'strict') return rule;
     return { deny: [...(rule === 'default' ? [] : rule.deny), ...UNSEEN_MEMORY] };
@@ -153,6 +166,8 @@ export class JailWall implements Wall {
         ...this.identity(grant),
       }),
     );
+    // It starts nothing before it has read its arguments; what it starts then is as nice.
+    lowerPriority(child.pid, this.#nicenessOf(spec));
     feed(child, ARGS_FD, args.map((arg) => `${arg}\0`).join(''));
     if (filtered) feed(child, SECCOMP_FD, this.filter(grant));
     return child;

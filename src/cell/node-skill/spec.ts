@@ -42,6 +42,7 @@ export interface SkillSpecOptions {
 export function skillSpec({ node, code, bundle }: SkillSpecOptions, grant: Grant): LaunchSpec {
   return {
     argv: ['/node/node', ...permissions(grant), ...heap(grant), ...FLAGS, '/harness/node/main.js'],
+    stepsBack: true,
     mounts: [
       { host: node.path, guest: '/node/node' },
       { host: code, guest: '/harness' },

@@ -91,6 +91,7 @@ export function pythonSpec(home: string, interpreter: Interpreter): LaunchSpec {
     mounts: [...interpreter.mounts, { host: stageHarness(home, interpreter), guest: '/harness' }],
     env: {},
     cwd: '/skill',
+    stepsBack: true,
   };
 }
 

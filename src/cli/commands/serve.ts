@@ -12,6 +12,8 @@ import { policyInForce } from '../policy-in-force.ts';
 
 const MAX_PORT = 65_535;
 const MAX_DAYS = 36_500;
+/** Of `subprocess` cells: one at this level gets a thirtieth of the CPU time of the host, if both want all of it. */
+const NICENESS = 15;
 
 export interface ServeFlags {
   port: string;
@@ -38,6 +40,8 @@ export async function serve(flags: ServeFlags): Promise<number> {
     caller: 'http',
     // Who may run is for the dispatcher to say: it knows whose turn it is, the pool takes them as they come.
     pool: { maxConcurrent: Number.POSITIVE_INFINITY },
+    // It has to answer all the others while some skill uses every core.
+    jail: { niceness: NICENESS },
     ...(policy ? { policy } : {}),
     audit: { keepContent: flags.keepContent ?? false, noteBegun: true },
   });

@@ -1,0 +1,34 @@
+/**
+ * Cells that step back. The host answers everybody, holds the deadlines and does what cells ask for: where all wait for
+ * the CPU, a host that waits like one of them makes every call of every skill slow.
+ *
+ * @module
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+
+/** To be called before the process starts others: they inherit it. */
+export function lowerPriority(pid: number | undefined, niceness: number): void {
+  if (pid === undefined || niceness === 0) return;
+  try {
+    setPriority(pid, niceness);
+  } catch {
+    // It has ended, which is noticed elsewhere.
+  }
+}
+
+/**
+ * Linux may weigh sessions against each other before it looks at processes, and a cell is a session of its own. To be
+ * called when it is one.
+ */
+export function lowerSession(pid: number, niceness: number): void {
+  if (niceness === 0) return;
+  try {
+    const file = `/proc/${pid}/autogroup`;
+    // One that is still in the host's session would take the host along.
+    if (readFileSync(file, 'utf8') !== readFileSync('/proc/self/autogroup', 'utf8'))
+      writeFileSync(file, String(niceness));
+  } catch {
+    // This kernel has no such groups, or is asked too often by somebody who is not root.
+  }
+}
