@@ -109,9 +109,9 @@ export class JailWall implements Wall {
   }
 
   /** Limits of one process inside a namespace of its own; used for what a zygote starts. */
-  cgroupFor(grant: Grant): Cgroup | undefined {
+  async cgroupFor(grant: Grant): Promise<Cgroup | undefined> {
     const limits = { memory: grant.limits.memory, pids: THREAD_ALLOWANCE };
-    return this.#cgroups?.create(`cell-${++this.#cells}`, limits);
+    return this.#cgroups?.createSoon(`cell-${++this.#cells}`, limits);
   }
 
   /** As whom a cell with this grant runs; undefined for the host's own user. */

@@ -7,7 +7,7 @@
 import type { Cgroup } from '../jail/cgroup/cgroup.ts';
 
 export interface BirthGroupOptions {
-  makeCgroup: () => Cgroup | undefined;
+  makeCgroup: () => Promise<Cgroup | undefined>;
   zygotePid: () => number | undefined;
 }
 
@@ -18,6 +18,8 @@ export class BirthGroup {
   /** Where it was last: a child that was forked before the move is there. */
   #last: Cgroup | undefined;
   #isThere = false;
+  #isMoving = false;
+  #closed = false;
 
   constructor(options: BirthGroupOptions) {
     this.#options = options;
@@ -26,16 +28,18 @@ export class BirthGroup {
   /** Moves the zygote into a new group. */
   async prepare(): Promise<void> {
     const pid = this.#options.zygotePid();
-    if (this.#next || pid === undefined) return;
+    if (this.#next || this.#isMoving || this.#closed || pid === undefined) return;
+    this.#isMoving = true;
     this.#isThere = false;
-    this.#next = this.#options.makeCgroup();
     try {
+      this.#next = await this.#options.makeCgroup();
       await this.#next?.attach(pid);
       this.#isThere = this.#next !== undefined;
     } catch {
       // Children are moved one by one then.
-      this.#isThere = false;
     }
+    this.#isMoving = false;
+    if (this.#closed) this.close();
   }
 
   /** The pids that may be those of new children. */
@@ -54,6 +58,7 @@ export class BirthGroup {
   }
 
   close(): void {
+    this.#closed = true;
     void this.#next?.remove();
     this.#next = undefined;
   }

@@ -26,7 +26,7 @@ export interface ForkedProcessOptions {
   siblings: () => number[];
   /** The group that the child was born in, if it has one to itself. */
   adopt: (pid: number) => Cgroup | undefined;
-  makeCgroup: () => Cgroup | undefined;
+  makeCgroup: () => Promise<Cgroup | undefined>;
   /** Asks the zygote to end this child. */
   end: () => void;
   /** Ends the zygote and with it every child. */
@@ -60,25 +60,35 @@ export class ForkedProcess implements CellProcess {
 
   /** Called with the zygote's word that the child is there, long before the child itself is ready. */
   onForked(pid: unknown): void {
-    if (this.#meter) return;
-    const { siblings, adopt, makeCgroup } = this.#options;
+    if (this.#attached) return;
+    const { siblings, adopt } = this.#options;
     const hostPid = siblings().find((candidate) => pidInside(candidate) === pid);
     if (hostPid === undefined) return;
     const born = adopt(hostPid);
-    this.#cgroup = born ?? makeCgroup();
-    this.#meter = new Meter(hostPid, this.#cgroup);
-    this.#attached = born ? Promise.resolve() : (this.#cgroup?.attach(hostPid) ?? Promise.resolve());
+    if (born) this.#liveIn(born, hostPid);
+    this.#attached = born ? Promise.resolve() : this.#move(hostPid);
     // Told to whoever waits for it in confine().
     this.#attached.catch(() => undefined);
+  }
+
+  #liveIn(cgroup: Cgroup | undefined, hostPid: number): void {
+    this.#cgroup = cgroup;
+    this.#meter = new Meter(hostPid, cgroup);
+  }
+
+  async #move(hostPid: number): Promise<void> {
+    const cgroup = await this.#options.makeCgroup();
+    if (this.#hasExited) return void cgroup?.remove();
+    this.#liveIn(cgroup, hostPid);
+    await cgroup?.attach(hostPid);
   }
 
   async confine(ready: Record<string, unknown>): Promise<boolean> {
     this.onForked(ready['pid']);
     const { grant } = this.#options;
-    const meter = this.#meter;
-    if (!meter) return false;
     await this.#attached;
-    if (this.#hasExited) return false;
+    const meter = this.#meter;
+    if (!meter || this.#hasExited) return false;
     this.#stopWatchdog = startWatchdog({
       exceeded: () => meter.exceeded(grant.limits),
       kill: (reason) => this.kill(reason),

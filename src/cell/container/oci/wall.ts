@@ -125,9 +125,9 @@ export class OciWall implements ContainerMake {
   }
 
   /** A group for one of several calls inside a container. */
-  cgroupFor({ limits }: Grant): Cgroup | undefined {
+  async cgroupFor({ limits }: Grant): Promise<Cgroup | undefined> {
     const pids = limits.processes > 0 ? limits.processes : THREAD_ALLOWANCE;
-    return this.#cgroups?.create(containerName(this.#owner), { memory: limits.memory, pids });
+    return this.#cgroups?.createSoon(containerName(this.#owner), { memory: limits.memory, pids });
   }
 
   async close(): Promise<void> {

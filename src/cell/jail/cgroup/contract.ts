@@ -39,6 +39,8 @@ export interface CgroupDriver {
   /** Where our groups live, one directory per hierarchy; made when first needed. */
   readonly directories: readonly string[];
   create(name: string, limits: CgroupLimits): Cgroup;
+  /** The same without waiting for the kernel on the way. */
+  createSoon(name: string, limits: CgroupLimits): Promise<Cgroup>;
   /** Removes what runtimes that are dead have left behind; returns the directories that went. */
   sweepStale(): string[];
   /** Removes our own directories. False: a group is still in them. */

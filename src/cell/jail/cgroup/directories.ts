@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillError } from '../../../errors.ts';
@@ -50,6 +50,30 @@ export function makeGroup(directories: readonly string[], { makeParents, setUp }
   } catch (error) {
     removeNow(made);
     throw cannotCreate(directories[0] ?? '', error);
+  }
+}
+
+/** The same, beside everything else: the kernel may take milliseconds for each. */
+export async function makeGroupSoon(
+  directories: readonly string[],
+  { makeParents, setUp }: GroupSteps,
+): Promise<void> {
+  try {
+    await Promise.all(directories.map((directory) => makeSoonIn(directory, makeParents)));
+    setUp();
+  } catch (error) {
+    await removeAll(directories);
+    throw cannotCreate(directories[0] ?? '', error);
+  }
+}
+
+async function makeSoonIn(directory: string, makeParents: () => void): Promise<void> {
+  try {
+    await mkdir(directory);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    makeParents();
+    await mkdir(directory);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   checkRequest,
   killMembers,
   makeGroup,
+  makeGroupSoon,
   makeParent,
   membersOf,
   parentName,
@@ -22,6 +23,7 @@ import {
   sweepRoots,
   write,
   writeIfPresent,
+  type GroupSteps,
 } from './directories.ts';
 
 /** The directory of our own group in each hierarchy; our groups are made below it. */
@@ -41,23 +43,37 @@ export function createV1Driver(roots: V1Roots): CgroupDriver {
     describe: `cgroup v1 (${controllerNames(parents).join(', ')})`,
     limitsPids: parents.pids !== undefined,
     directories: distinct(parents),
-    create: (name, limits) => createGroup(parents, { name, limits }),
+    create(name, limits) {
+      const { group, directories, steps } = planGroup(parents, { name, limits });
+      makeGroup(directories, steps);
+      return groupAt(group);
+    },
+    async createSoon(name, limits) {
+      const { group, directories, steps } = planGroup(parents, { name, limits });
+      await makeGroupSoon(directories, steps);
+      return groupAt(group);
+    },
     sweepStale: () => sweepRoots(distinct(roots)),
     close: () => removeSoon(distinct(parents)),
   };
 }
 
-function createGroup(parents: V1Roots, request: { name: string; limits: CgroupLimits }): Cgroup {
+interface GroupPlan {
+  group: V1Roots;
+  directories: string[];
+  steps: GroupSteps;
+}
+
+function planGroup(parents: V1Roots, request: { name: string; limits: CgroupLimits }): GroupPlan {
   const { name, limits } = request;
   checkRequest(name, limits);
   if (limits.pids !== undefined && parents.pids === undefined) throw pidsUnavailable();
   const group = mapRoots(parents, (parent) => join(parent, name));
-  const directories = distinct(group);
-  makeGroup(directories, {
+  const steps = {
     makeParents: () => distinct(parents).forEach(makeParent),
     setUp: () => setLimits(group, limits),
-  });
-  return groupAt(group);
+  };
+  return { group, directories: distinct(group), steps };
 }
 
 /** The face of a group that is there. */

@@ -11,6 +11,7 @@ import {
   checkRequest,
   killMembers,
   makeGroup,
+  makeGroupSoon,
   makeParent,
   membersOf,
   parentName,
@@ -21,6 +22,7 @@ import {
   sweepRoots,
   write,
   writeIfPresent,
+  type GroupSteps,
 } from './directories.ts';
 
 const MICROSECONDS_PER_MS = 1000;
@@ -30,19 +32,29 @@ export function createV2Driver(root: string): CgroupDriver {
   const controllers = handedDown(root);
   const parent = join(root, parentName());
   const limitsPids = controllers.includes('pids');
+  const planGroup = (name: string, limits: CgroupLimits): { directory: string; steps: GroupSteps } => {
+    checkRequest(name, limits);
+    if (limits.pids !== undefined && !limitsPids) throw pidsUnavailable();
+    const directory = join(parent, name);
+    const steps = {
+      makeParents: () => handDown(parent, limitsPids),
+      setUp: () => setLimits(directory, limits),
+    };
+    return { directory, steps };
+  };
   return {
     version: 2,
     describe: `cgroup v2 (${['memory', ...(limitsPids ? ['pids'] : [])].join(', ')})`,
     limitsPids,
     directories: [parent],
     create(name, limits) {
-      checkRequest(name, limits);
-      if (limits.pids !== undefined && !limitsPids) throw pidsUnavailable();
-      const directory = join(parent, name);
-      makeGroup([directory], {
-        makeParents: () => handDown(parent, limitsPids),
-        setUp: () => setLimits(directory, limits),
-      });
+      const { directory, steps } = planGroup(name, limits);
+      makeGroup([directory], steps);
+      return groupAt(directory);
+    },
+    async createSoon(name, limits) {
+      const { directory, steps } = planGroup(name, limits);
+      await makeGroupSoon([directory], steps);
       return groupAt(directory);
     },
     sweepStale: () => sweepRoots([root]),
