@@ -54,6 +54,8 @@ export class Pool {
   readonly #options: Required<PoolOptions>;
   readonly #authority: Authority;
   readonly #gate: Gate;
+  /** Starting a process keeps the kernel busy, and a core with it: those that are started share half of them. */
+  readonly #starts: Gate;
   /** In order of use: the first is the least recently used. */
   readonly #sources = new Map<string, CellSource>();
   #closed = false;
@@ -71,6 +73,8 @@ export class Pool {
       ...options,
     };
     this.#gate = new Gate(this.#options);
+    const atOnce = Math.max(1, Math.floor(cores / 2));
+    this.#starts = new Gate({ maxConcurrent: atOnce, maxQueue: Number.POSITIVE_INFINITY });
   }
 
   run(place: Place, job: Job): Promise<CellReport> {
@@ -112,6 +116,7 @@ export class Pool {
     const options = {
       ...this.#options,
       ...kept,
+      starts: this.#starts,
       onIdle: () => this.#drop(key),
       assertOpen: () => this.#assertOpen(),
     };

@@ -3,14 +3,18 @@
  *
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { mayReachHosts, type Grant } from '../policy/grant.ts';
 import type { CellReport, Job, Zygote } from './contract.ts';
+import type { Gate } from './gate.ts';
 import { forkNative, startNative, type NativePlace } from './native-cell.ts';
 import type { CellSource } from './pool.ts';
 import type { Session } from './session.ts';
 
 /** After so many forks a zygote is replaced: its memory layout is shared by all that came from it. */
 const FORKS_PER_ZYGOTE = 500;
+/** What a start takes on a machine that has nothing else to do is a small part of this. */
+const STARTING_MS = 250;
 /** While calls overlap, and for so long after, nothing is started ahead: the zygote serves them cheaper. */
 const CALM_MS = 1000;
 /** A skill that dies while loading is not started ahead again and again. */
@@ -20,6 +24,8 @@ export interface StandbyOptions {
   size: number;
   ready: 'cells' | 'zygote';
   idleMs: number;
+  /** Who may start a cell for a call that waits. */
+  starts: Gate;
   /** Called after `idleMs` without a call. */
   onIdle: () => void;
 }
@@ -45,19 +51,35 @@ export class Standby implements CellSource {
   }
 
   async call(job: Job): Promise<CellReport> {
-    const session = (await this.#take()) ?? startCold(this.#place);
-    return session.call(job.params, job.signal, job);
-  }
-
-  /** A cell for one call, or undefined when only a cold start remains. */
-  async #take(): Promise<Session | undefined> {
     this.#touch();
     this.#busy++;
     if (this.#busy > 1) this.#crowded = performance.now();
-    const session = this.#readyCell() ?? (await this.#forkedCell()) ?? this.#startingCell();
-    if (session) void session.exited.then(() => this.#onFinished());
-    else this.#onFinished();
-    return session;
+    const session = await this.#take(job.signal);
+    return session.call(job.params, job.signal, job);
+  }
+
+  /** A cell for one call. */
+  async #take(signal: AbortSignal | undefined): Promise<Session> {
+    try {
+      const session = this.#readyCell() ?? (await this.#begin(signal));
+      void session.exited.then(() => this.#onFinished());
+      return session;
+    } catch (error) {
+      this.#onFinished();
+      throw error;
+    }
+  }
+
+  /** Starts a cell when it is its turn; whoever is next need not wait for one that takes its time. */
+  #begin(signal: AbortSignal | undefined): Promise<Session> {
+    const { promise, resolve, reject } = Promise.withResolvers<Session>();
+    const start = async (): Promise<void> => {
+      const session = (await this.#forkedCell()) ?? this.#startingCell() ?? startCold(this.#place);
+      resolve(session);
+      await Promise.race([session.ready, sleep(STARTING_MS, undefined, { ref: false })]);
+    };
+    this.#options.starts.through(start, signal).catch(reject);
+    return promise;
   }
 
   async warm(): Promise<void> {
