@@ -131,7 +131,12 @@ async function killService(
   const leaked = await served.kill();
   const accepted = await calling;
   const again = await Served.start({ folder, clients });
-  const codes = await codesOf({ url: again.url, token }, accepted).finally(() => again.stop());
+  let codes: (string | undefined)[] = [];
+  try {
+    codes = await codesOf({ url: again.url, token }, accepted);
+  } finally {
+    await again.stop();
+  }
   return {
     accepted: accepted.length,
     withReceipt: codes.filter((code) => code !== undefined).length,

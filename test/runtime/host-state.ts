@@ -23,7 +23,7 @@ export function descendants(): number[] {
 export function cellCount(): number {
   const isCell = (pid: number): boolean => {
     const command = read(`/proc/${pid}/cmdline`) ?? '';
-    return /bwrap\0/.test(command) && !command.includes('zygote.py') && parentOf(pid) === process.pid;
+    return /^bwrap-[\w-]+\0/.test(command) && !command.includes('zygote.py') && parentOf(pid) === process.pid;
   };
   return descendants().filter(isCell).length;
 }
