@@ -10,6 +10,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newestResult } from '../bench/saved-results.ts';
+import type { LoadReport } from '../bench/load/run-load.ts';
 import type { ContainerReport } from '../bench/runner/container/run-container-bench.ts';
 import type { GatewayReport } from '../bench/runner/gateway/run-gateway-bench.ts';
 import type { MachineFacts } from '../bench/runner/machine.ts';
@@ -28,6 +29,7 @@ import {
   formatWasmSizes,
 } from './documents/bench-tables.ts';
 import { formatErrorCodes, formatLimitNames } from './documents/error-tables.ts';
+import { formatLoadCalls, formatLoadVerdicts } from './documents/load-tables.ts';
 import { formatManifestKeys } from './documents/manifest-table.ts';
 import { formatModes, formatPyodide, formatWays } from './documents/mode-tables.ts';
 import { formatMatrix as formatStudyMatrix, formatStudyCosts } from '../src/study/format.ts';
@@ -54,6 +56,7 @@ export const DOCUMENTS: readonly string[] = [
   'README.md',
   'docs/compare.md',
   'docs/errors.md',
+  'docs/http.md',
   'docs/manifest.md',
   'docs/skillware.md',
   'docs/security/README.md',
@@ -69,6 +72,7 @@ const bundled = (): BundledReport => newestResult('study') as BundledReport;
 const container = (): ContainerReport => newestResult('container') as ContainerReport;
 const gateway = (): GatewayReport => newestResult('gateway') as GatewayReport;
 const bench = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmReport;
+const load = (): LoadReport => newestResult('load') as LoadReport;
 const skillware = (): SkillwareReport => newestResult('skillware') as SkillwareReport;
 
 const FIGURES: Readonly<Record<string, () => string>> = {
@@ -101,6 +105,9 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'container-machine': () => machineOf(container().machine),
   'container-calls': () => formatContainerCalls(container()),
   'gateway-calls': () => formatGatewayCalls(gateway()),
+  'load-machine': () => machineOf(load().machine),
+  'load-calls': () => formatLoadCalls(load()),
+  'load-verdicts': () => formatLoadVerdicts(load()),
   'study-machine': () => machineOf(bundled().machine),
   'study-matrix': () => formatStudyMatrix(bundled().study),
   'study-costs': () => formatStudyCosts(bundled().study),

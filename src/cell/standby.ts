@@ -26,6 +26,8 @@ export interface StandbyOptions {
   idleMs: number;
   /** Who may start a cell for a call that waits. */
   starts: Gate;
+  /** Throws when no process may be started any more. */
+  assertOpen: () => void;
   /** Called after `idleMs` without a call. */
   onIdle: () => void;
 }
@@ -74,6 +76,7 @@ export class Standby implements CellSource {
   #begin(signal: AbortSignal | undefined): Promise<Session> {
     const { promise, resolve, reject } = Promise.withResolvers<Session>();
     const start = async (): Promise<void> => {
+      this.#options.assertOpen();
       const session = (await this.#forkedCell()) ?? this.#startingCell() ?? startCold(this.#place);
       resolve(session);
       await Promise.race([session.ready, sleep(STARTING_MS, undefined, { ref: false })]);

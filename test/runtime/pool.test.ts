@@ -24,11 +24,17 @@ afterEach(async () => {
   expect(controlGroups()).toEqual([]);
 });
 
-function open(pool: PoolOptions): { runtime: Runtime; skill: (source: string) => Promise<Skill> } {
+interface Opened {
+  runtime: Runtime;
+  folder: string;
+  skill: (source: string) => Promise<Skill>;
+}
+
+function open(pool: PoolOptions): Opened {
   const test = openTestRuntime({ pool });
   opened.push(test);
   const { runtime, folder } = test;
-  return { runtime, skill: (source) => runtime.load(writeSkill(folder, { source })) };
+  return { runtime, folder, skill: (source) => runtime.load(writeSkill(folder, { source })) };
 }
 
 const startOf = (outcome: Outcome): string | undefined => outcome.execution?.start;
@@ -114,6 +120,37 @@ describe('the pool', () => {
     const outcomes = await Promise.all(running);
     expect(outcomes.map((outcome) => outcome.ok && outcome.result)).toEqual(['slow', 'slow', 'slow']);
     expect(outcomes.map(startOf)).toEqual(['zygote', 'zygote', 'zygote']);
+  });
+
+  test('a skill that hangs while it loads does not hold up the others', async () => {
+    const { runtime, skill, folder } = open({ size: 1 });
+    // One that may start processes has no zygote: its call gets the cell that was started ahead and hangs.
+    const hanging = await runtime.load(
+      writeSkill(folder, {
+        source: 'while True: pass',
+        manifest: { limits: { timeout: '3s', processes: 1 } },
+      }),
+    );
+    const quick = await skill(QUICK);
+    void runtime.warm(hanging);
+    const ended: string[] = [];
+    const calls = [hanging, hanging, quick].map(async (one) => {
+      await runtime.execute(one, {}, { reject: false });
+      ended.push(one === quick ? 'quick' : 'hanging');
+    });
+    await Promise.all(calls);
+    expect(ended).toEqual(['quick', 'hanging', 'hanging']);
+  });
+
+  test('a call that waits to be started is refused when the runtime closes', async () => {
+    const { runtime, skill } = open({ size: 1, maxConcurrent: 8 });
+    const quick = await skill(QUICK);
+    const calls = Array.from({ length: 8 }, () => runtime.execute(quick, {}, { reject: false }));
+    // All of them have asked, and few have been started.
+    await new Promise(setImmediate);
+    await runtime.close();
+    const codes = (await Promise.all(calls)).map((outcome) => (outcome.ok ? 'ok' : outcome.error.code));
+    expect(codes).toContain('usage');
   });
 
   test('a skill that dies while it loads is not started ahead for ever', async () => {
