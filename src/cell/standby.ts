@@ -57,7 +57,8 @@ export class Standby implements CellSource {
     this.#busy++;
     if (this.#busy > 1) this.#crowded = performance.now();
     const session = await this.#take(job.signal);
-    return session.call(job.params, job.signal, job);
+    const report = await session.call(job.params, job.signal, job);
+    return hasNotBegun(report) ? callOnce(this.#place, job) : report;
   }
 
   /** A cell for one call. */
@@ -170,6 +171,12 @@ export class Standby implements CellSource {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(this.#options.onIdle, this.#options.idleMs).unref();
   }
+}
+
+/** A fork whose zygote went away before it had read the skill: nothing of the call has been done. */
+function hasNotBegun({ start, started, reply, killReason }: CellReport): boolean {
+  const wasEnded = killReason === undefined || killReason === 'protocol';
+  return start === 'zygote' && !started && reply === undefined && wasEnded;
 }
 
 /** One call without anything kept ready. */

@@ -28,6 +28,15 @@ export function cellCount(): number {
   return descendants().filter(isCell).length;
 }
 
+/** The zygote itself, without the bwrap around it. */
+export function zygotePid(): number {
+  const isZygote = (pid: number): boolean =>
+    /^[^\0]*python[^\0]*\0(?:.*\0)?\/harness\/zygote\.py\0/.test(read(`/proc/${pid}/cmdline`) ?? '');
+  const pid = descendants().find(isZygote);
+  if (pid === undefined) throw new Error('There is no zygote');
+  return pid;
+}
+
 /** Folders of control groups that carry our pid. */
 export function controlGroups(): string[] {
   const own = locateOwnCgroups(read('/proc/self/cgroup') ?? '', read('/proc/self/mountinfo') ?? '');

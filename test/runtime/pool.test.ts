@@ -3,12 +3,13 @@
  *
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PoolOptions } from '../../src/cell/pool.ts';
 import type { Outcome, Runtime, Skill } from '../../src/index.ts';
 import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
 import { writeSkill } from '../write-skill.ts';
-import { cellCount, controlGroups, descendants, temporaryFiles } from './host-state.ts';
+import { cellCount, controlGroups, descendants, temporaryFiles, zygotePid } from './host-state.ts';
 
 const QUICK = 'def execute(params):\n    return "quick"\n';
 const SLOW = 'import time\ndef execute(params):\n    time.sleep(params["seconds"])\n    return "slow"\n';
@@ -122,13 +123,26 @@ describe('the pool', () => {
     expect(outcomes.map(startOf)).toEqual(['zygote', 'zygote', 'zygote']);
   });
 
+  test('a call whose zygote dies before the skill was read is made again', async () => {
+    const { runtime, skill } = open({ size: 1, ready: 'zygote' });
+    const quick = await skill(QUICK);
+    await runtime.warm(quick);
+    const zygote = zygotePid();
+    process.kill(zygote, 'SIGSTOP');
+    const call = runtime.execute(quick, {});
+    // Long enough for the call to be on its way to a zygote that does not answer.
+    await sleep(300);
+    process.kill(zygote, 'SIGKILL');
+    expect(await call).toMatchObject({ result: 'quick', execution: { start: 'cold' } });
+  });
+
   test('a skill that hangs while it loads does not hold up the others', async () => {
     const { runtime, skill, folder } = open({ size: 1 });
     // One that may start processes has no zygote: its call gets the cell that was started ahead and hangs.
     const hanging = await runtime.load(
       writeSkill(folder, {
         source: 'while True: pass',
-        manifest: { limits: { timeout: '3s', processes: 1 } },
+        manifest: { limits: { timeout: '6s', processes: 1 } },
       }),
     );
     const quick = await skill(QUICK);
