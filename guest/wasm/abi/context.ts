@@ -32,9 +32,12 @@ export interface ContextParts {
   budget: TransferBudget;
   encoding: CanonOptions['encoding'];
   memory: WebAssembly.Memory | undefined;
+  /** How many pages the guest knows of, where the memory has more. */
+  pages?: WebAssembly.Global | undefined;
   realloc: CallableFunction | undefined;
 }
 
+export const PAGE_BYTES = 65_536;
 const NO_MEMORY = new Uint8Array(0);
 
 export class AbiContext {
@@ -46,6 +49,7 @@ export class AbiContext {
   scope: CallScope | undefined;
   readonly #budget: TransferBudget;
   readonly #memory: WebAssembly.Memory | undefined;
+  readonly #pages: WebAssembly.Global | undefined;
   readonly #realloc: CallableFunction | undefined;
 
   constructor(parts: ContextParts) {
@@ -53,6 +57,7 @@ export class AbiContext {
     this.encoding = parts.encoding;
     this.#budget = parts.budget;
     this.#memory = parts.memory;
+    this.#pages = parts.pages;
     this.#realloc = parts.realloc;
   }
 
@@ -60,10 +65,11 @@ export class AbiContext {
   refresh(): void {
     if (this.#memory === undefined) return;
     const { buffer } = this.#memory;
-    if (buffer === this.bytes.buffer && buffer.byteLength === this.bytes.byteLength) return;
+    const size = this.#pages ? Number(this.#pages.value) * PAGE_BYTES : buffer.byteLength;
+    if (buffer === this.bytes.buffer && size === this.bytes.byteLength) return;
     if (!(buffer instanceof ArrayBuffer)) throw new GuestEnd('trap', 'Shared memory');
-    this.bytes = new Uint8Array(buffer);
-    this.view = new DataView(buffer);
+    this.bytes = new Uint8Array(buffer, 0, size);
+    this.view = new DataView(buffer, 0, size);
   }
 
   /** Returns the address as an unsigned number, after checking that all of it is memory. */

@@ -111,7 +111,8 @@ function addsType(item: Definition): boolean {
   }
 }
 
-function rewriteAll(
+/** All core modules of one file. */
+export function rewriteAll(
   modules: readonly CoreModule[],
   options: InstallOptions & { linkNames: ReadonlySet<string>; inventory?: boolean },
 ): RewrittenModule[] {

@@ -9,7 +9,7 @@
  */
 
 import { GuestEnd } from '../contract.ts';
-import { AbiContext, type Border, type TransferBudget } from '../abi/context.ts';
+import { AbiContext, PAGE_BYTES, type Border, type TransferBudget } from '../abi/context.ts';
 import { HandleTable, type HandleQuota } from '../abi/resources.ts';
 import { Image } from '../imaged/image.ts';
 import type { CoreExport, CoreItem, LinkPlan, Step } from './plan.ts';
@@ -19,7 +19,6 @@ import type { CoreExport, CoreItem, LinkPlan, Step } from './plan.ts';
  * nothing: with this they need not grow it. The same for every call, so that a guest that looks finds the same.
  */
 const SPARE_PAGES = 16;
-const PAGE_BYTES = 65_536;
 
 export interface CallLimits {
   /** Units of the rewriter, for all core modules together: `fuel`. */
@@ -154,9 +153,8 @@ export class Running {
 
   usage(): Usage {
     const memories = new Set(this.plan.contexts.map(({ memory }) => memory && this.#memory(memory)));
-    const counted = this.#countedBytes();
     let memoryBytes = 0;
-    for (const memory of memories) if (memory) memoryBytes += counted.get(memory) ?? memory.buffer.byteLength;
+    for (const memory of memories) if (memory) memoryBytes += this.#sizeOf(memory);
     return { fuel: this.#fuelSpent, hostCalls: this.#hostCalls, memoryBytes };
   }
 
@@ -170,17 +168,20 @@ export class Running {
     return failed;
   }
 
-  /** Of memories that are larger than their modules know. */
-  #countedBytes(): Map<WebAssembly.Memory, number> {
-    const counted = new Map<WebAssembly.Memory, number>();
+  /** Where its module counts its pages, if it does. */
+  #countOf(memory: WebAssembly.Memory): WebAssembly.Global | undefined {
     for (const [at, { pagesExport, state }] of this.plan.steps.entries()) {
-      const [name] = state?.memories ?? [];
       const own = this.#exports[at];
-      if (pagesExport === undefined || name === undefined || own === undefined) continue;
-      const { value } = own[pagesExport] as WebAssembly.Global;
-      counted.set(own[name] as WebAssembly.Memory, Number(value) * PAGE_BYTES);
+      const [name] = state?.memories ?? [];
+      if (pagesExport !== undefined && name !== undefined && own?.[name] === memory)
+        return own[pagesExport] as WebAssembly.Global;
     }
-    return counted;
+    return undefined;
+  }
+
+  #sizeOf(memory: WebAssembly.Memory): number {
+    const pages = this.#countOf(memory);
+    return pages ? Number(pages.value) * PAGE_BYTES : memory.buffer.byteLength;
   }
 
   #makeRoom(): void {
@@ -223,11 +224,13 @@ export class Running {
   #makeContext(index: number): AbiContext {
     const spec = this.plan.contexts[index];
     if (spec === undefined) throw new RangeError(`No context ${index}`);
+    const memory = spec.memory && this.#memory(spec.memory);
     return new AbiContext({
       border: this.border(spec.component),
       budget: this.#transfer,
       encoding: spec.encoding,
-      memory: spec.memory && this.#memory(spec.memory),
+      memory,
+      pages: memory && this.#countOf(memory),
       realloc: spec.realloc && this.func(spec.realloc),
     });
   }

@@ -1,10 +1,9 @@
 import { array, assert, integer, property } from 'fast-check';
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ModuleFacts } from '../../../guest/wasm/contract.ts';
-import { install } from '../../../guest/wasm/install/plan.ts';
+import { rewriteAll } from '../../../guest/wasm/install/plan.ts';
 import { rewriteModule } from '../../../guest/wasm/install/rewrite.ts';
-import { fixture, parseModule, wat } from '../binary/support.ts';
+import { parseModule, wat } from '../binary/support.ts';
 
 const MAX_PAGES = 24;
 
@@ -68,16 +67,23 @@ describe('a module that counts its pages', () => {
   });
 });
 
-describe('in a component', () => {
-  const countsIn = (binary: Uint8Array): boolean[] =>
-    install(binary, { maxPages: 4096 }).plan.modules.map(({ pagesExport }) => pagesExport !== undefined);
+describe('of the modules of one file', () => {
+  const OWNER = '(module (memory (export "memory") 1))';
+  const counting = (guest: string): boolean[] => {
+    const modules = [guest, OWNER].map((text) => parseModule(wat(text)));
+    const options = { maxPages: MAX_PAGES, linkNames: new Set<string>(), inventory: true };
+    return rewriteAll(modules, options).map(({ facts }) => facts.pagesExport !== undefined);
+  };
+  const IMPORT = '(import "owner" "memory" (memory 1))';
 
-  test('the module that owns the memory counts', () => {
-    expect(countsIn(fixture('hosted.wasm'))).toEqual([true, false, false]);
+  test('the one that owns the memory counts', () => {
+    expect(counting(`(module ${IMPORT} (func (drop (i32.load (i32.const 0)))))`)).toEqual([false, true]);
   });
 
-  test('nobody counts where one module sizes the memory of another', () => {
-    const binary = readFileSync(new URL('../../../skills/text/word_stats_ts/skill.wasm', import.meta.url));
-    expect(countsIn(binary)).not.toContain(true);
-  });
+  test.each(['(memory.size)', '(memory.grow (i32.const 1))'])(
+    'nobody counts where another one asks %s',
+    (asks) => {
+      expect(counting(`(module ${IMPORT} (func (drop ${asks})))`)).toEqual([false, false]);
+    },
+  );
 });
