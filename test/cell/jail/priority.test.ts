@@ -9,6 +9,8 @@ import type { ExecuteOptions } from '../../../src/index.ts';
 import { writeSkill } from '../../write-skill.ts';
 import { openTestRuntime } from '../test-runtime.ts';
 
+/** A machine that is busy takes its time to start a cell. */
+const POLL = { timeout: 15_000, interval: 20 };
 const SOURCE = `
   import os, time
   def execute(params):
@@ -42,7 +44,7 @@ describe.each([
     const own = readFileSync('/proc/self/autogroup', 'utf8');
     await run(jail, async (call) => {
       const calling = call({ seconds: 1 });
-      await expect.poll(() => sessionsBelow(process.pid)).toContainEqual(`nice ${niceness}`);
+      await expect.poll(() => sessionsBelow(process.pid), POLL).toContainEqual(`nice ${niceness}`);
       await calling;
     });
     expect(readFileSync('/proc/self/autogroup', 'utf8')).toBe(own);
