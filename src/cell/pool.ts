@@ -12,7 +12,7 @@ import { Gate } from './gate.ts';
 import { callOnce, Standby } from './standby.ts';
 import { callWarmOnce, WarmSet } from './warm-set.ts';
 
-/** Cells that wait take a tenth of this, or a quarter if they run Wasm: they never are what fills a machine. */
+/** Several times of what a cell takes that waits: 5 MiB natively, 20 to 55 for components (docs/operators.md). */
 const MEMORY_PER_CELL = 256 * 1024 * 1024;
 
 export interface PoolOptions {

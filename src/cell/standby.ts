@@ -58,7 +58,10 @@ export class Standby implements CellSource {
     if (this.#busy > 1) this.#crowded = performance.now();
     const session = await this.#take(job.signal);
     const report = await session.call(job.params, job.signal, job);
-    return hasNotBegun(report) ? callOnce(this.#place, job) : report;
+    if (!hasNotBegun(report)) return report;
+    // A zygote also goes away when the runtime closes.
+    this.#options.assertOpen();
+    return callOnce(this.#place, job);
   }
 
   /** A cell for one call. */

@@ -6,6 +6,17 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { SkillError } from '../../errors.ts';
+
+const MOST = 19;
+
+/** The kernel would refuse others when it is too late to say so. */
+export function checkedNiceness(niceness: number): number {
+  if (Number.isInteger(niceness) && niceness >= 0 && niceness <= MOST) return niceness;
+  throw new SkillError('usage', `jail.niceness is ${niceness}, which is no whole number from 0 to ${MOST}`, {
+    fix: 'Leave it out, or set it to 15 as `skillcell serve` does.',
+  });
+}
 
 /** To be called before the process starts others: they inherit it. */
 export function lowerPriority(pid: number | undefined, niceness: number): void {

@@ -17,7 +17,7 @@ import { probeCgroups, type Cgroup, type CgroupDriver } from './cgroup/cgroup.ts
 import { jailEnforcement } from './enforcement.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from './identity.ts';
 import { pathIdentity } from './path-identity.ts';
-import { lowerPriority } from './priority.ts';
+import { checkedNiceness, lowerPriority } from './priority.ts';
 import { probeJail } from './probe.ts';
 import { JailProcess } from './process.ts';
 import { seccompArch, seccompFilter, SOCKET_FAMILIES } from './seccomp/policy.ts';
@@ -60,7 +60,7 @@ export class JailWall implements Wall {
   constructor(options: JailOptions = {}) {
     this.#bwrap = options.bwrap ?? BWRAP_PLACES.find((place) => existsSync(place));
     this.#cellId = options.cellId ?? DEFAULT_CELL_ID;
-    this.#niceness = options.niceness ?? 0;
+    this.#niceness = checkedNiceness(options.niceness ?? 0);
     this.#cgroups = options.cgroups === false ? undefined : probeCgroups();
     this.#cgroups?.sweepStale();
   }

@@ -1,7 +1,8 @@
 /**
  * Cells of `subprocess` step back behind the host when they are told to, and only then.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { childPids } from '../../../src/cell/jail/memory-watch.ts';
 import type { JailOptions } from '../../../src/cell/jail/wall.ts';
@@ -40,26 +41,45 @@ describe.each([
     expect(await run(jail, (call) => call())).toBe(niceness);
   });
 
-  test.runIf(existsSync('/proc/self/autogroup'))('as sessions, without the host', async () => {
-    const own = readFileSync('/proc/self/autogroup', 'utf8');
+  test('as sessions where the kernel knows them, without the host', async () => {
+    const own = sessionOf('self');
     await run(jail, async (call) => {
       const calling = call({ seconds: 1 });
-      await expect.poll(() => sessionsBelow(process.pid), POLL).toContainEqual(`nice ${niceness}`);
+      const expected = own === undefined ? undefined : `nice ${niceness}`;
+      const below = (): Session[] => cellsBelow(process.pid);
+      await expect.poll(below, POLL).toContainEqual({ process: niceness, session: expected });
       await calling;
     });
-    expect(readFileSync('/proc/self/autogroup', 'utf8')).toBe(own);
+    expect(sessionOf('self')).toBe(own);
   });
 });
 
-/** What the sessions of the cells of this host are, as the kernel tells it. */
-function sessionsBelow(host: number): string[] {
+test.each([-1, 20, 1.5, Number.NaN])('%s is refused', (niceness) => {
+  expect(() => openTestRuntime({ jail: { niceness } })).toThrow(/no whole number from 0 to 19/);
+});
+
+interface Session {
+  process: number;
+  session: string | undefined;
+}
+
+/** How far the cells of this host step back, as the kernel tells it. */
+function cellsBelow(host: number): Session[] {
   return childPids(host)
     .flatMap(childPids)
-    .map((pid) => {
+    .flatMap((pid) => {
       try {
-        return /nice -?\d+/.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[0] ?? '';
+        return [{ process: getPriority(pid), session: sessionOf(pid) }];
       } catch {
-        return '';
+        return [];
       }
     });
+}
+
+function sessionOf(pid: number | 'self'): string | undefined {
+  try {
+    return /nice -?\d+/.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[0];
+  } catch {
+    return undefined;
+  }
 }

@@ -132,8 +132,13 @@ export async function removeSoon(directories: readonly string[]): Promise<boolea
 
 /** Beside everything else: the kernel may take milliseconds for each, and most calls end with it. */
 async function removeAll(directories: readonly string[]): Promise<boolean> {
-  const removed = directories.map((directory) => rmdir(directory).catch(() => !existsSync(directory)));
-  return (await Promise.all(removed)).every((gone) => gone !== false);
+  const removed = directories.map((directory) =>
+    rmdir(directory).then(
+      () => true,
+      () => !existsSync(directory),
+    ),
+  );
+  return (await Promise.all(removed)).every((gone) => gone);
 }
 
 /** Removes the parents below these roots whose process is dead, with their empty groups. */
