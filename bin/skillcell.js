@@ -14,15 +14,29 @@ const INTERNAL = 70;
 
 const start = runsHere() ? runInPlace : handOver;
 start(process.argv.slice(2)).then(
-  (code) => {
-    // Not process.exit(): it would cut off what is still on its way into a pipe.
-    process.exitCode = code;
-  },
+  (code) => exitWith(code),
   (error) => {
     console.error('Skillcell could not start. This is a defect in Skillcell: please report it.', error);
-    process.exitCode = INTERNAL;
+    return exitWith(INTERNAL);
   },
 );
+
+/**
+ * A skill that ran as a part of this process may have left timers behind: they must not keep it alive. But what is still on
+ * its way into a pipe must arrive.
+ */
+async function exitWith(code) {
+  await Promise.all([process.stdout, process.stderr].map(written));
+  process.exit(code);
+}
+
+/** Resolves also for a reader that has gone. */
+function written(stream) {
+  return new Promise((resolve) => {
+    if (stream.destroyed || !stream.writable) resolve();
+    else stream.write('', () => resolve());
+  });
+}
 
 function handOver(args) {
   return runOnBundledNode([fileURLToPath(import.meta.url), ...args]);

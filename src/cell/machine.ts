@@ -196,8 +196,9 @@ export class Machine {
   }
 
   async close(): Promise<void> {
-    this.#node.close();
     await Promise.all([this.#jail.close(), this.#process.close(), this.#container.close()]);
+    // Last: what a skill left behind in the host may print until then.
+    this.#node.close();
   }
 
   /** Wasm is a wall of its own; around it comes the strongest that can be had. */

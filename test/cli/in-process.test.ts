@@ -24,6 +24,13 @@ export function execute() {
 }
 `;
 
+const RESTLESS = `
+export function execute() {
+  setInterval(() => console.log('late'), 0);
+  return { ran: true };
+}
+`;
+
 function strangersSkill(execution: string[]): string {
   return writeSkill(elsewhere, { manifest: { execution }, files: { 'skill.ts': SOURCE } });
 }
@@ -47,6 +54,15 @@ describe('a folder outside of the project with execution: in_process', () => {
     ]);
     expect(both).toMatchObject({ code: 5, stdout: '' });
     expect(both.stderr).toContain('Run it sandboxed with --execution subprocess');
+  });
+
+  test('what it leaves running neither keeps the command alive nor prints with its result', async () => {
+    const restless = writeSkill(elsewhere, {
+      manifest: { execution: ['in_process'] },
+      files: { 'skill.ts': RESTLESS },
+    });
+    const ended = await run(['run', restless, '--params', '{}', FLAG]);
+    expect(ended).toMatchObject({ code: 0, stdout: '{"ran":true}\n' });
   });
 
   test.each([

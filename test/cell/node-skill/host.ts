@@ -5,6 +5,7 @@
  * @module
  */
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createRuntime, type ExecuteOptions, type Outcome } from '../../../src/index.ts';
 import { DEFAULT_POLICY, parsePolicy } from '../../../src/policy/operator.ts';
 
@@ -15,6 +16,8 @@ export interface HostJob {
   calls: { dir: string; params: unknown; options?: ExecuteOptions; abortAfter?: number }[];
   /** All calls at once. */
   together?: boolean;
+  /** How long the runtime stays open after the last call. */
+  lingerMs?: number;
 }
 
 export interface HostReport {
@@ -41,6 +44,7 @@ const outcomes: Outcome[] = [];
 if (job.together) outcomes.push(...(await Promise.all(work.map((one) => one()))));
 else for (const one of work) outcomes.push(await one());
 const receipts = runtime.audit.list().length;
+await sleep(job.lingerMs ?? 0);
 await runtime.close();
 const report: HostReport = {
   pid: process.pid,

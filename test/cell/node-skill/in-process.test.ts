@@ -113,7 +113,7 @@ test('what it prints is its log, also when it is late, and calls at once keep th
     };
   `);
   const calls = ['a', 'b'].map((name) => ({ dir, params: { name } }));
-  const { outcomes, stderr, isRestored } = host([...calls], { together: true });
+  const { outcomes, stderr, isRestored } = host([...calls], { together: true, lingerMs: 50 });
   expect(outcomes.map(({ logs }) => logs)).toEqual(['begin a\nerr a\nend a\n', 'begin b\nerr b\nend b\n']);
   expect(stderr).toBe('');
   expect(isRestored).toBe(true);
