@@ -4,10 +4,9 @@
  *
  * @module
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { startDocker } from '../scripts/docker-service.ts';
 import { engineName } from '../src/cell/container/images/archive.ts';
 import { createImageStore } from '../src/cell/container/images/store.ts';
 import { packageRoot } from '../src/index.ts';
@@ -57,7 +56,7 @@ export class ContainerPeers implements ContainerPeerSet {
     const podman = peers.#podman(folder, archive);
     if (podman)
       peers.variants.push(runVariant('podman run', podman, image.digest), peers.#exec(podman, image.digest));
-    const docker = await peers.#docker(folder, archive);
+    const docker = await peers.#docker(archive);
     if (docker) peers.variants.push(runVariant(DOCKER_RUN, docker, image.digest));
     return peers;
   }
@@ -77,19 +76,9 @@ export class ContainerPeers implements ContainerPeerSet {
     return command;
   }
 
-  async #docker(folder: string, archive: string): Promise<string[] | undefined> {
-    const place = join(folder, 'docker');
-    mkdirSync(place);
-    const socket = join(place, 'docker.sock');
-    const places = ['data-root', 'exec-root', 'pidfile'].map((name) => `--${name}=${join(place, name)}`);
-    const quiet = ['--iptables=false', '--ip6tables=false', '--bridge=none', '--log-level=fatal'];
-    const service = spawn('dockerd', [`--host=unix://${socket}`, ...places, ...quiet], { stdio: 'ignore' });
-    const isGone = new Promise<void>((resolve) => {
-      service.once('error', () => resolve());
-      service.once('exit', () => resolve());
-    });
-    this.#closers.push(() => ended(service, isGone));
-    for (let tries = 0; !existsSync(socket) && tries < 100; tries += 1) await sleep(100);
+  async #docker(archive: string): Promise<string[] | undefined> {
+    const { socket, close } = await startDocker();
+    this.#closers.push(close);
     const command = ['docker', '--host', `unix://${socket}`];
     if (succeeds([...command, 'load', '--quiet', '--input', archive])) {
       this.dockerSocket = socket;
@@ -136,9 +125,4 @@ function variant(name: string, argv: string[]): Variant {
 
 function succeeds([program = '', ...args]: readonly string[]): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
-}
-
-async function ended(service: ChildProcess, isGone: Promise<void>): Promise<void> {
-  service.kill('SIGTERM');
-  await isGone;
 }

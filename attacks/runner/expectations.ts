@@ -68,7 +68,7 @@ export const ATTACKS: readonly Attack[] = [
      raise_limits take_file_handle use_terminal type_into_terminal type_into_own_terminal connect_tcp_raw
      open_raw_socket open_packet_socket open_netlink_socket open_vsock_socket socket_family_with_high_bits
      connect_abstract_socket attach_sysv_memory use_message_queue start_child_raw kill_neighbour
-     read_host_shared_memory read_neighbour_memory walk_out_through_proc_root`,
+     read_host_shared_memory read_neighbour_memory walk_out_through_proc_root make_setuid_file`,
     ['skill_error'],
   ),
   // Whether the report gets out depends on how much of the harness the skill finds.
@@ -77,7 +77,7 @@ export const ATTACKS: readonly Attack[] = [
   ...group(
     `read_ssh_key read_cloud_credentials read_own_environment read_environment_raw read_pid1_environment
      read_any_environment see_host_processes read_pid1_command_line read_mount_table use_inherited_descriptors
-     read_supervisor_memory read_neighbour_descriptors learn_host_name make_setuid_file open_raw_disk
+     read_supervisor_memory read_neighbour_descriptors learn_host_name open_raw_disk
      disable_address_randomisation hold_capabilities gain_privileges_by_exec run_without_filter dump_core
      find_control_sockets`,
     ['ok'],

@@ -71,6 +71,7 @@ export const COLUMNS: readonly Column[] = [
   { title: 'python, jail', wall: 'jail', options: {}, ...python },
   { title: 'python, crun', options: { container: { makes: ['crun'] } }, ...containerPython },
   { title: 'python, podman', options: { container: { makes: ['podman'] } }, ...containerPython },
+  { title: 'python, docker', options: { container: { makes: ['docker'] } }, ...containerPython },
   { title: 'node, jail', wall: 'jail', options: {}, ...node },
   { title: 'python-wasm, jail', wall: 'jail', options: {}, ...pythonWasm },
   { title: 'python-wasm, process', wall: 'process', options: WITHOUT_JAIL, ...pythonWasm },

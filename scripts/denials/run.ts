@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import type { Outcome } from '../../src/outcome.ts';
 import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
 import { createRuntime, type Runtime } from '../../src/runtime.ts';
+import { startDocker } from '../docker-service.ts';
 import { ACTS, manifestFor, type Act, type Op, type Place } from './acts.ts';
 import { COLUMNS, type Column } from './engines.ts';
 
@@ -46,6 +47,15 @@ const IMAGE = 'localhost/skillcell-python';
 export type ProvideImage = (home: string) => Promise<unknown>;
 
 export async function runDenials(provideImage: ProvideImage): Promise<Denials> {
+  const { socket, close } = await startDocker();
+  try {
+    return await runAll(provideImage, socket);
+  } finally {
+    await close();
+  }
+}
+
+async function runAll(provideImage: ProvideImage, dockerSocket: string): Promise<Denials> {
   const folder = await mkdtemp('/var/tmp/skillcell-denials-');
   const harm: string[] = [];
   const servers = [await listen(answering(harm)), await listen(noting(harm))];
@@ -54,7 +64,7 @@ export async function runDenials(provideImage: ProvideImage): Promise<Denials> {
     const rows: Row[] = ACTS.map((act) => ({ act, cells: {} }));
     const home = join(folder, 'home');
     await provideImage(home);
-    for (const column of COLUMNS) await fillColumn(rows, column, { ...stage, home });
+    for (const column of COLUMNS) await fillColumn(rows, column, { ...stage, home, dockerSocket });
     return { rows, harm };
   } finally {
     for (const server of servers) server.close().closeAllConnections();
@@ -70,7 +80,13 @@ async function furnish(folder: string, [port = 0, otherPort = 0]: number[]): Pro
   return { folder, workspace, place: { port, otherPort, outsideFile } };
 }
 
-async function fillColumn(rows: Row[], column: Column, stage: Stage & { home: string }): Promise<void> {
+interface Setting extends Stage {
+  home: string;
+  dockerSocket: string;
+}
+
+async function fillColumn(rows: Row[], column: Column, stage: Setting): Promise<void> {
+  const { container, ...options } = column.options;
   const lookup = async (): Promise<string[]> => ['127.0.0.1'];
   await using runtime = createRuntime({
     home: stage.home,
@@ -79,7 +95,8 @@ async function fillColumn(rows: Row[], column: Column, stage: Stage & { home: st
     policy: { ...DEFAULT_POLICY, network: { allowPrivate: ['127.0.0.1'] } },
     network: { lookup },
     env: { HOST_SECRET: 'invented-0123456789' },
-    ...column.options,
+    ...options,
+    container: { ...container, dockerSocket: stage.dockerSocket },
   });
   for (const { act, cells } of rows) cells[column.title] = await perform(act, column, { ...stage, runtime });
 }

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runAttacks, type AttackRow } from '../../attacks/runner/run-attacks.ts';
 import type { MakeName } from '../../src/cell/container/contract.ts';
-import type { PoolOptions } from '../../src/cell/pool.ts';
 import { createRuntime } from '../../src/index.ts';
 import { seedImages } from '../cell/container-images/base-image.ts';
 
@@ -18,38 +17,34 @@ const RUN_MS = 240_000;
 export interface ContainerAttacks {
   make: MakeName;
   names: readonly string[];
-  pool?: PoolOptions;
-  lanes?: number;
+  dockerSocket?: string;
 }
 
-export function attackContainers({ make, names, pool = { size: 0 }, lanes = 2 }: ContainerAttacks): void {
-  describe(`in containers of ${make}`, () => {
+export function attackContainers(attacks: ContainerAttacks): void {
+  describe(`in containers of ${attacks.make}`, () => {
     let rows: Map<string, AttackRow>;
-    beforeAll(async () => void (rows = await run({ make, names, pool, lanes })), RUN_MS);
+    beforeAll(async () => void (rows = await run(attacks)), RUN_MS);
 
-    it.each(names)('stops %s', (name) => {
+    it.each(attacks.names)('stops %s', (name) => {
       expect(rows.get(name), rows.get(name)?.evidence).toMatchObject({ stopped: true });
       expect(rows.get(name)?.unexpected).toBeUndefined();
     });
   });
 }
 
-async function run({
-  make,
-  names,
-  pool,
-  lanes,
-}: Required<ContainerAttacks>): Promise<Map<string, AttackRow>> {
+async function run(attacks: ContainerAttacks): Promise<Map<string, AttackRow>> {
+  const { make, names, dockerSocket } = attacks;
+  const container = { makes: [make], ...(dockerSocket === undefined ? {} : { dockerSocket }) };
   const home = mkdtempSync(join(tmpdir(), 'skillcell-home-'));
   // Cells of a root host run as nobody in particular and have to reach the store.
   chmodSync(home, 0o755);
   try {
     await seedImages(home);
-    await using runtime = createRuntime({ home, pool, container: { makes: [make] } });
+    await using runtime = createRuntime({ home, pool: { size: 0 }, container });
     const rows = await runAttacks({
       mode: 'container',
       names,
-      lanes,
+      lanes: 2,
       execute: (bundle, params, call) => runtime.execute(bundle, params, { ...call, reject: false }),
     });
     return new Map(rows.map((row) => [row.name, row]));

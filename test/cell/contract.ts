@@ -37,8 +37,6 @@ const PARTS: Record<ContractPart, (bench: Bench) => void> = {
 };
 
 export interface CellUnderTest {
-  /** Absent: all of them. */
-  parts?: readonly ContractPart[];
   /** How its cells have to start; absent where one process serves many calls. */
   start?: StartKind;
   /** True when the skill itself is a process of the operating system. */
@@ -62,10 +60,8 @@ export function cellContract(name: string, cell: CellUnderTest): void {
     const folder = openFolder();
     const bench = new Bench(folder, cell);
     afterAll(() => removeFolder(folder));
-    const meant = (part: string): boolean => part !== 'processes' || cell.isProcess;
     for (const [part, contract] of Object.entries(PARTS)) {
-      const isWanted = cell.parts?.includes(part as ContractPart) ?? meant(part);
-      if (isWanted) describe(part, () => contract(bench));
+      if (part !== 'processes' || cell.isProcess) describe(part, () => contract(bench));
     }
   });
 }

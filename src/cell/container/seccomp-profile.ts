@@ -76,13 +76,26 @@ function refusal(name: string, { action }: FilterRule): ProfileRule {
   return { names: [name], action: 'SCMP_ACT_ERRNO', errnoRet: errno };
 }
 
-/** Patterns of which one has to fit for a call to pass every test. All tests of one call look at one argument. */
-function allowed(rules: readonly FilterRule[]): { index: number; pattern: Pattern }[] {
+interface Passing {
+  index: number;
+  pattern: Pattern;
+}
+
+/** Patterns of which one has to fit for a call to pass every test. */
+function allowed(rules: readonly FilterRule[]): Passing[] {
+  const [first, ...others] = rules;
+  // It refuses what fits both of its tests: what misses one of them passes.
+  if (first?.when && first.and && others.length === 0)
+    return [first.when, first.and].flatMap((test) => passingAt(test.argument, [test]));
   const tests = rules.flatMap((rule) => (rule.when ? [rule.when] : []));
   const index = tests[0]?.argument;
   if (index === undefined) return [];
-  if (tests.some((test) => test.argument !== index))
+  if (tests.some((test) => test.argument !== index) || rules.some((rule) => rule.and))
     throw new Error('Tests of one call look at several arguments');
+  return passingAt(index, tests);
+}
+
+function passingAt(index: number, tests: readonly ArgumentTest[]): Passing[] {
   return passing(tests).map((pattern) => ({ index, pattern }));
 }
 

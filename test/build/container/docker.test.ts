@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startDocker, type DockerService } from '../../../scripts/docker-service.ts';
 import { makeImage } from '../../../src/build/container/make-image.ts';
 import { engineName } from '../../../src/cell/container/images/archive.ts';
 import { dockerEngine } from '../../../src/cell/container/images/docker.ts';
@@ -16,27 +15,22 @@ import { failureOf, listing } from '../../cell/container-images/helpers.ts';
 
 /** A service of this test alone, without any network. */
 let folder: string;
-let service: ChildProcess;
+let docker: DockerService;
 let engine: ImageEngine;
 let images: LocalImages;
 
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-docker-')));
-  const [socket, home] = [join(folder, 'docker.sock'), join(folder, 'home')];
-  const places = ['data-root', 'exec-root', 'pidfile'].map((name) => `--${name}=${join(folder, name)}`);
-  const quiet = ['--iptables=false', '--ip6tables=false', '--bridge=none', '--log-level=fatal'];
-  service = spawn('dockerd', [`--host=unix://${socket}`, ...places, ...quiet], { stdio: 'ignore' });
-  vi.stubEnv('DOCKER_HOST', `unix://${socket}`);
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-images-')));
+  docker = await startDocker();
+  vi.stubEnv('DOCKER_HOST', `unix://${docker.socket}`);
+  const home = join(folder, 'home');
   await seedImages(home);
   images = createImageStore({ home });
-  for (let tries = 0; !existsSync(socket) && tries < 300; tries += 1) await sleep(100);
   engine = (await dockerEngine()) ?? expect.fail('docker does not answer');
 }, 180_000);
 
 afterAll(async () => {
-  const ended = new Promise((resolve) => service.once('exit', resolve));
-  service.kill('SIGTERM');
-  await ended;
+  await docker.close();
   vi.unstubAllEnvs();
   await removeUnpacked(join(folder, 'home'));
   rmSync(folder, { recursive: true, force: true });

@@ -1,11 +1,11 @@
 /**
- * What the kernel has to do in containers of docker; that the rest is the same is shown for podman.
+ * The contract of a cell, in containers of docker, each started for its call.
  *
  * @module
  */
 import { afterAll } from 'vitest';
+import { startDocker } from '../../../scripts/docker-service.ts';
 import { containerContract } from './contract.ts';
-import { startDocker } from './docker-service.ts';
 
 const docker = await startDocker();
 
@@ -15,7 +15,6 @@ await containerContract({
   uid: 65_432,
   patience: 3000,
   dockerSocket: docker.socket,
-  parts: ['freshness', 'limits', 'processes'],
 });
 // Hooks run in reverse: the runtime, which was opened later, is closed before.
 afterAll(docker.close);

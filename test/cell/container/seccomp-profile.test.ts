@@ -33,7 +33,25 @@ const OPTIONS: SeccompOptions[] = [
 ];
 
 const word = oneof(
-  constantFrom(0n, 1n, 2n, 10n, 16n, 40n, 0x5412n, 0x541cn, 0x10000n, 0x10000000n, 0x7e020000n, 0xffffffffn),
+  constantFrom(
+    0n,
+    1n,
+    2n,
+    10n,
+    16n,
+    40n,
+    0o4755n,
+    0o2000n,
+    0o644n,
+    0x40n,
+    0x410000n,
+    0x5412n,
+    0x541cn,
+    0x10000n,
+    0x10000000n,
+    0x7e020000n,
+    0xffffffffn,
+  ),
   bigInt({ min: 0n, max: 0xffffffffn }),
 );
 /** What lies above the 32 bits that the kernel looks at. */
@@ -44,7 +62,17 @@ test.each(OPTIONS)('$syscalls, processes: $allowProcesses', (options) => {
   const profile = seccompProfile(rules, 'x64');
   const filter = assemble({ arch: 'x64', rules });
   const name = oneof(
-    constantFrom('clone', 'socket', 'socketpair', 'ioctl', 'personality'),
+    constantFrom(
+      'clone',
+      'socket',
+      'socketpair',
+      'ioctl',
+      'personality',
+      'chmod',
+      'open',
+      'openat',
+      'mknodat',
+    ),
     constantFrom(...NAMES),
   );
   assert(

@@ -25,6 +25,8 @@ export type ArgumentTest =
 export interface FilterRule {
   syscall: SyscallName;
   when?: ArgumentTest;
+  /** Has to hold as well, about another argument. */
+  and?: ArgumentTest;
   action: Action;
 }
 
@@ -104,26 +106,26 @@ function groupByNumber({ arch, rules }: FilterProgram): [number, FilterRule[]][]
 /** All rules of one call. It always ends in a return, so the number never has to be loaded again. */
 function block(number: number, rules: readonly FilterRule[]): Instruction[] {
   const body: Instruction[] = [];
-  for (const { when, action } of rules) {
-    if (when) body.push(...conditional(when, action));
-    else body.push(finish(action));
+  for (const { when, and, action } of rules) {
+    const tests = [when, and].filter((test) => test !== undefined);
+    body.push(...tests.reduceRight((rest, test) => conditional(test, rest), [finish(action)]));
   }
-  if (rules.every((rule) => rule.when)) body.push(finish('allow'));
+  if (rules.every((rule) => rule.when ?? rule.and)) body.push(finish('allow'));
   return [jump(JUMP_EQUAL, number, [0, body.length]), ...body];
 }
 
-function conditional(test: ArgumentTest, action: Action): Instruction[] {
-  return [load(OFFSET_ARGUMENTS + 8 * test.argument), ...skipUnless(test), finish(action)];
+/** Runs `then` when the test holds, and skips it when it does not. */
+function conditional(test: ArgumentTest, then: Instruction[]): Instruction[] {
+  return [load(OFFSET_ARGUMENTS + 8 * test.argument), ...skipUnless(test, then.length), ...then];
 }
 
-/** Jumps that fall through to the next instruction when the test holds and skip it when it does not. */
-function skipUnless(test: ArgumentTest): Instruction[] {
-  if (test.op === 'eq') return [jump(JUMP_EQUAL, test.value, [0, 1])];
-  if (test.op === 'ne') return [jump(JUMP_EQUAL, test.value, [1, 0])];
-  if (test.op === 'any-bit') return [jump(JUMP_ANY_BIT, test.mask, [0, 1])];
-  if (test.op === 'all-bits-missing') return [jump(JUMP_ANY_BIT, test.mask, [1, 0])];
+function skipUnless(test: ArgumentTest, count: number): Instruction[] {
+  if (test.op === 'eq') return [jump(JUMP_EQUAL, test.value, [0, count])];
+  if (test.op === 'ne') return [jump(JUMP_EQUAL, test.value, [count, 0])];
+  if (test.op === 'any-bit') return [jump(JUMP_ANY_BIT, test.mask, [0, count])];
+  if (test.op === 'all-bits-missing') return [jump(JUMP_ANY_BIT, test.mask, [count, 0])];
   const { values } = test;
-  return values.map((value, index) => jump(JUMP_EQUAL, value, [values.length - index, 0]));
+  return values.map((value, index) => jump(JUMP_EQUAL, value, [values.length - 1 - index + count, 0]));
 }
 
 function load(offset: number): Instruction {

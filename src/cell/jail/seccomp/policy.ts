@@ -7,7 +7,7 @@
 import { SkillError } from '../../../errors.ts';
 import type { SyscallRule } from '../../../manifest/manifest.ts';
 import { assemble } from './assembler.ts';
-import type { Action, FilterRule } from './assembler.ts';
+import type { Action, ArgumentTest, FilterRule } from './assembler.ts';
 import { DENIED_ALWAYS, DENIED_STRICT } from './deny-list.ts';
 import { checkedNames } from './names.ts';
 import { isSeccompArch } from './syscalls.ts';
@@ -33,6 +33,24 @@ const CLONE_THREAD = 0x00010000;
 const CLONE_NEW_NAMESPACES = 0x7e020000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
+const SET_ID_BITS = 0o6000;
+/** O_CREAT and O_TMPFILE: without them the mode of an open is not looked at, and may be anything. */
+const CREATING = 0x400040;
+/** Calls that set the mode of a file, with the place of the mode among their arguments. */
+const MODE_ARGUMENTS = [
+  ['chmod', 1],
+  ['fchmod', 1],
+  ['fchmodat', 2],
+  ['fchmodat2', 2],
+  ['creat', 1],
+  ['mknod', 1],
+  ['mknodat', 2],
+] as const;
+/** As above, but only where they create; with the place of the flags. */
+const OPENING_ARGUMENTS = [
+  ['open', { mode: 2, flags: 1 }],
+  ['openat', { mode: 3, flags: 2 }],
+] as const;
 /** Plain Linux, and the value that only asks for the current one. */
 const HARMLESS_PERSONALITIES = [0, 0xffffffff];
 
@@ -50,6 +68,7 @@ export function seccompRules(options: SeccompOptions): FilterRule[] {
   return [
     ...deniedNames(options.syscalls).map((syscall) => ({ syscall, action: EPERM })),
     ...argumentRules(),
+    ...setIdRules(),
     ...processRules(options.allowProcesses),
     ...familyRules(options.families ?? defaultFamilies(options.syscalls)),
   ];
@@ -86,6 +105,25 @@ function argumentRules(): FilterRule[] {
       when: { argument: 0, op: 'not-in', values: HARMLESS_PERSONALITIES },
       action: EPERM,
     },
+  ];
+}
+
+/**
+ * A program with such a bit, left in a folder that was granted, would give whoever starts it on the host the rights of the
+ * cell's user there: no mount option of the cell reaches that far.
+ */
+function setIdRules(): FilterRule[] {
+  const sets = (argument: number): ArgumentTest => ({ argument, op: 'any-bit', mask: SET_ID_BITS });
+  return [
+    ...MODE_ARGUMENTS.map(([syscall, mode]) => ({ syscall, when: sets(mode), action: EPERM })),
+    ...OPENING_ARGUMENTS.map(([syscall, { mode, flags }]) => ({
+      syscall,
+      when: sets(mode),
+      and: { argument: flags, op: 'any-bit', mask: CREATING } as const,
+      action: EPERM,
+    })),
+    // Its mode is behind a pointer. Programs fall back to openat, as on an older kernel.
+    { syscall: 'openat2', action: ENOSYS },
   ];
 }
 

@@ -8,9 +8,9 @@ import type { SeccompArch, SyscallName } from '../../../../src/cell/jail/seccomp
 import { AUDIT_ARCH, evaluate, simulate } from './simulator.ts';
 import type { Call } from './simulator.ts';
 
-const NAMES: SyscallName[] = ['read', 'clone', 'ioctl', 'socket', 'fork', 'personality'];
+const NAMES: SyscallName[] = ['read', 'chmod', 'openat', 'clone', 'ioctl', 'socket', 'fork', 'personality'];
 const word = fc.oneof(
-  fc.constantFrom(0, 1, 2, 0x5412, 0x10000, 0x7e020000, 0xffffffff),
+  fc.constantFrom(0, 1, 2, 0x5412, 0x10000, 0o4755, 0x40, 0x7e020000, 0xffffffff),
   fc.integer({ min: 0, max: 0xffffffff }),
 );
 const argument = fc.integer({ min: 0, max: 5 });
@@ -26,7 +26,7 @@ const test: fc.Arbitrary<ArgumentTest> = fc.oneof(
   fc.record({ argument, op: fc.constant('not-in' as const), values: fc.array(word, { maxLength: 5 }) }),
 );
 const rule: fc.Arbitrary<FilterRule> = fc.record(
-  { syscall: fc.constantFrom(...NAMES), when: test, action },
+  { syscall: fc.constantFrom(...NAMES), when: test, and: test, action },
   { requiredKeys: ['syscall', 'action'] },
 );
 const arch = fc.constantFrom<SeccompArch>('x64', 'arm64');

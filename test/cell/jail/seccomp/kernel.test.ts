@@ -84,6 +84,16 @@ print(json.dumps(out))`;
   });
 });
 
+/** Calls that only x64 still has. */
+function modesOfOld(): number[][] {
+  return [
+    [number('chmod'), 0, 0o4755],
+    [number('creat'), 0, 0o2755],
+    [number('mknod'), 0, 0o104755, 0],
+    [number('open'), 0, 0o101, 0o4755],
+  ];
+}
+
 describe('argument rules in the kernel', () => {
   const NEW_USER = 0x10000000;
   const AF_VSOCK = 40;
@@ -106,6 +116,34 @@ describe('argument rules in the kernel', () => {
       ...Array.from({ length: 6 }, () => EPERM),
       ...Array.from({ length: 4 }, () => EAFNOSUPPORT),
     ]);
+  });
+
+  const [CREATE, CREATE_NAMELESS, HERE] = [0o101, 0o20200001, -100];
+
+  it('let no file have a bit by which it runs as its owner or group', () => {
+    const calls = [
+      ...(arch === 'x64' ? modesOfOld() : []),
+      [number('fchmod'), 0, 0o4755],
+      [number('fchmodat'), HERE, 0, 0o2755],
+      [number('fchmodat2'), HERE, 0, 0o6755, 0],
+      [number('mknodat'), HERE, 0, 0o104755, 0],
+      [number('openat'), HERE, 0, CREATE, 0o4755],
+      [number('openat'), HERE, 0, CREATE_NAMELESS, 0o2755],
+      [number('openat'), HIGH | 0xffffff9cn, 0, HIGH | BigInt(CREATE), HIGH | 0o4755n],
+    ];
+    expect(errnosInJail(calls, markedFilter(DEFAULT))).toEqual(calls.map(() => MARK));
+    expect(errnosInJail(calls, filterOf(DEFAULT))).toEqual(calls.map(() => EPERM));
+  });
+
+  it('let every other mode pass, and whatever stands for the mode of a file that is only opened', () => {
+    const [EBADF, EFAULT] = [9, 14];
+    const calls = [
+      [number('fchmod'), 99, 0o1777],
+      [number('fchmodat'), HERE, 0, 0o755],
+      [number('openat'), HERE, 0, CREATE, 0o644],
+      [number('openat'), HERE, 0, 0, 0o4755],
+    ];
+    expect(errnosInJail(calls, markedFilter(DEFAULT))).toEqual([EBADF, EFAULT, EFAULT, EFAULT]);
   });
 
   it('let the harmless arguments of the same calls pass', () => {

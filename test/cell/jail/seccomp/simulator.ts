@@ -60,8 +60,10 @@ export function evaluate(program: FilterProgram, call: Call): number {
   if (program.beyondTable && call.number > highestSyscall(program.arch))
     return actionValue(program.beyondTable);
   const rule = program.rules.find(
-    ({ syscall, when }) =>
-      syscallNumber(program.arch, syscall) === call.number && (!when || holds(when, call.args)),
+    ({ syscall, when, and }) =>
+      syscallNumber(program.arch, syscall) === call.number &&
+      (!when || holds(when, call.args)) &&
+      (!and || holds(and, call.args)),
   );
   return actionValue(rule?.action ?? 'allow');
 }
