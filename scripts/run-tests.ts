@@ -18,6 +18,7 @@ const passed = tests.passed + checks.filter(Boolean).length;
 const failed = tests.failed + checks.filter((check) => !check).length + failuresOf(missing);
 console.log('');
 missing.forEach(explain);
+for (const test of tests.secondTries) console.log(`Passed in its second try only: ${test}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 

@@ -12,6 +12,8 @@ import { runTool } from './steps.ts';
 export interface Tally {
   readonly passed: number;
   readonly failed: number;
+  /** Of those that passed: which ones had failed before, and how. */
+  readonly secondTries: readonly string[];
 }
 
 /** The part of vitest's JSON report that is read here. */
@@ -20,6 +22,14 @@ interface Report {
   readonly numFailedTests: number;
   readonly numPendingTests: number;
   readonly numTodoTests: number;
+  readonly testResults: readonly { readonly assertionResults: readonly TestResult[] }[];
+}
+
+interface TestResult {
+  readonly fullName: string;
+  readonly status: string;
+  /** Of a test that passed: what went wrong in its first try. */
+  readonly failureMessages: readonly string[];
 }
 
 /** Runs all suites but those that match `excluded`. */
@@ -41,12 +51,23 @@ export function runSuites(excluded: readonly string[]): Tally {
 }
 
 function tally(report: Report | undefined, succeeded: boolean): Tally {
-  if (report === undefined) return { passed: 0, failed: 1 };
+  if (report === undefined) return { passed: 0, failed: 1, secondTries: [] };
   const skipped = report.numPendingTests + report.numTodoTests;
   const failed = report.numFailedTests + skipped;
   if (skipped > 0) console.log(`${skipped} skipped tests count as failed: a test runs or does not exist.`);
   // A file that does not load, or an error outside every test, has no failed test to show for it.
-  return { passed: report.numPassedTests, failed: succeeded ? failed : Math.max(failed, 1) };
+  return {
+    passed: report.numPassedTests,
+    failed: succeeded ? failed : Math.max(failed, 1),
+    secondTries: secondTries(report),
+  };
+}
+
+function secondTries({ testResults }: Report): string[] {
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  return tests
+    .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
+    .map(({ fullName, failureMessages }) => `${fullName}\n${failureMessages.join('\n')}\n`);
 }
 
 function readReport(file: string): Report | undefined {
