@@ -12,6 +12,8 @@ import { join } from 'node:path';
 export function setup(): () => void {
   const shared = mkdtempSync(join(tmpdir(), 'skillcell-shared-'));
   process.env['XDG_CACHE_HOME'] = join(shared, 'cache');
+  // For the test files themselves and the programs that they start.
+  process.env['NODE_COMPILE_CACHE'] = join(shared, 'modules');
   process.env['SKILLCELL_ENGINES'] = join(shared, 'engines');
   return () => rmSync(shared, { recursive: true, force: true });
 }

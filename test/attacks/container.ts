@@ -12,7 +12,7 @@ import type { MakeName } from '../../src/cell/container/contract.ts';
 import { createRuntime } from '../../src/index.ts';
 import { seedImages } from '../cell/container-images/base-image.ts';
 
-const RUN_MS = 240_000;
+const RUN_MS = 600_000;
 
 export interface ContainerAttacks {
   make: MakeName;

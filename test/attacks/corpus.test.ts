@@ -22,7 +22,7 @@ const ALL_NAMES = [...ATTACK_NAMES, ...PATH_TRICKS.map(({ name }) => name)].sort
 const MEMORY_NAMES = ATTACKS.filter(({ limits }) => limits.includes('memory')).map(({ name }) => name);
 /** Where it matters how a cell came into being. */
 const FORKED_NAMES = [...ON_THE_WALL, ...ON_THE_OTHERS];
-const RUN_MS = 240_000;
+const RUN_MS = 600_000;
 
 interface Corpus {
   names: readonly string[];
@@ -80,7 +80,7 @@ describe('the attack corpus', () => {
       async () =>
         void (rows = await runCorpus(
           { pool: { ready: 'zygote' } },
-          { names: ATTACK_NAMES, controls: false },
+          { names: FORKED_NAMES, controls: false },
         )),
       RUN_MS,
     );

@@ -20,7 +20,7 @@ const AT_THE_WALL = JS_ATTACKS.filter(
     /^js_(?:import|walk|read)/.test(name) ||
     codes.some((code) => code === 'capability_denied' || code === 'resource_exceeded'),
 ).map(({ name }) => name);
-const RUN_MS = 300_000;
+const RUN_MS = 600_000;
 
 type Rows = Map<string, AttackRow>;
 

@@ -12,7 +12,7 @@ import { NAME_ATTACKS } from '../../attacks/network/name-attacks.ts';
 import { NETWORK_ATTACKS, networkAttacksOf, runNetworkAttacks } from '../../attacks/runner/run-network.ts';
 import type { AttackRow } from '../../attacks/runner/run-attacks.ts';
 
-const RUN_MS = 300_000;
+const RUN_MS = 600_000;
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'skillcell-home-'));

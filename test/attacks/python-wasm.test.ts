@@ -26,7 +26,7 @@ const AT_THE_WALL = PYTHON_ATTACKS.filter(
     /^py_(?:import|walk|read|write|forge|interrupt)/.test(name) ||
     codes.some((code) => code === 'capability_denied' || code === 'resource_exceeded'),
 ).map(({ name }) => name);
-const RUN_MS = 300_000;
+const RUN_MS = 600_000;
 const HOST = join(import.meta.dirname, 'python-image-host.ts');
 /** As in a real cell, beside room for a second copy of the memory. */
 const HOST_FLAGS = ['--max-old-space-size=256', '--stack-size=7000', '--expose-gc'];

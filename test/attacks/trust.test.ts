@@ -11,7 +11,7 @@ import { runAttacks, type AttackRow } from '../../attacks/runner/run-attacks.ts'
 import { TRUST_ATTACKS } from '../../attacks/trust/corpus.ts';
 import { createRuntime } from '../../src/runtime.ts';
 
-const RUN_MS = 240_000;
+const RUN_MS = 600_000;
 
 let home: string;
 let rows: Map<string, AttackRow>;

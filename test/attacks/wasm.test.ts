@@ -21,7 +21,7 @@ import { wat } from '../wasm/binary/support.ts';
 const NAMES = WASM_ATTACKS.map(({ name }) => name);
 /** What asks the host for something or goes beyond a limit; linker and installer judge the rest, whatever is around them. */
 const AT_THE_WALL = [...FILE_ATTACKS, ...LIMIT_ATTACKS, ...HTTP_ATTACKS].map(({ name }) => name);
-const RUN_MS = 300_000;
+const RUN_MS = 600_000;
 
 type Rows = Map<string, AttackRow>;
 

@@ -60,7 +60,8 @@ function installBundledNode(): void {
 }
 
 function start(nodeArgs: string[], args: string[]): SpawnSyncReturns<string> {
-  const env = { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') };
+  const { NODE_COMPILE_CACHE: _, ...rest } = process.env;
+  const env = { ...rest, XDG_CACHE_HOME: join(folder, 'cache') };
   const command = [...nodeArgs, join(installed, 'bin/skillcell.js'), ...args];
   return spawnSync(process.execPath, command, { encoding: 'utf8', env, timeout: 25_000 });
 }

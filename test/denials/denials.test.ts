@@ -13,7 +13,7 @@ import { formatDenials } from '../../scripts/denials/table.ts';
 import { seedImages } from '../cell/container-images/base-image.ts';
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'denials.md');
-const RUN_MS = 300_000;
+const RUN_MS = 600_000;
 let denials: Denials;
 beforeAll(async () => void (denials = await runDenials(seedImages)), RUN_MS);
 
