@@ -20,6 +20,9 @@ const MAX_REPORTED = 20;
 const SMALL_VALUE = 1000;
 const CHARACTERS_PER_VALUE = 100;
 
+/** Says whether a schema is one. Its own code takes longer to make than that of most schemas; it keeps none of them. */
+const DRAFT = new Ajv2020({ strict: false, logger: false });
+
 export interface SchemaContext {
   file: string;
   /** Key of the manifest that holds the schema, e.g. `parameters`. */
@@ -81,16 +84,19 @@ function compileGuarded(schema: JsonSchema, use: { guard: Guard; context: Schema
  * is off because inlining multiplies the size of that code.
  */
 function compile(schema: JsonSchema, allErrors: boolean): ValidateFunction {
+  // Dropped at the root: any draft is read as 2020-12, and an own address is of no use without remote references.
+  const { $schema: _draft, $id: _address, ...rest } = schema;
+  if (!DRAFT.validateSchema(rest)) throw new Error(`schema is invalid: ${DRAFT.errorsText(DRAFT.errors)}`);
   const ajv = new Ajv2020({
     strict: false,
     logger: false,
     allErrors,
     inlineRefs: false,
     ownProperties: true,
+    validateSchema: false,
+    meta: false,
   });
   formats.default(ajv);
-  // Dropped at the root: any draft is read as 2020-12, and an own address is of no use without remote references.
-  const { $schema: _draft, $id: _address, ...rest } = schema;
   return ajv.compile(rest);
 }
 
