@@ -17,15 +17,19 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   node: ['wasm/js/prelude/entry-point.ts', 'wasm/js/prelude/json.ts'],
 };
 
+interface GuestCode {
+  version: string;
+  texts: Record<string, string>;
+}
+
+/** By name. Read once: a package that is replaced under a running host must not give it the cells of another version. */
+const CODE = new Map<string, GuestCode>();
+
 /** Folder of the staged code of `guest/<name>`; made on first use of this version. */
 export function stageGuestCode(home: string, name: string): string {
-  const texts = readTexts(name);
-  const key = createHash('sha256')
-    .update(process.version)
-    .update(JSON.stringify(texts))
-    .digest('hex')
-    .slice(0, 32);
-  const version = `${name}-${key}`;
+  const code = CODE.get(name) ?? readCode(name);
+  CODE.set(name, code);
+  const { version, texts } = code;
   const staged = join(home, 'guest', version);
   if (existsSync(staged)) {
     markInUse(staged);
@@ -35,6 +39,12 @@ export function stageGuestCode(home: string, name: string): string {
     sweepOtherVersions(home, version);
   }
   return staged;
+}
+
+function readCode(name: string): GuestCode {
+  const texts = readTexts(name);
+  const key = createHash('sha256').update(process.version).update(JSON.stringify(texts)).digest('hex');
+  return { version: `${name}-${key.slice(0, 32)}`, texts };
 }
 
 function readTexts(name: string): Record<string, string> {
