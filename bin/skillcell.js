@@ -12,6 +12,9 @@ import { runOnBundledNode, runsHere } from './hand-over.js';
 /** As the code `internal` in src/errors.ts: our fault. */
 const INTERNAL = 70;
 
+/** Why something that was printed is not where it should be. */
+let unwritten;
+
 const start = runsHere() ? runInPlace : handOver;
 start(process.argv.slice(2)).then(
   (code) => exitWith(code),
@@ -27,13 +30,24 @@ start(process.argv.slice(2)).then(
  */
 async function exitWith(code) {
   await Promise.all([process.stdout, process.stderr].map(written));
-  process.exit(code);
+  if (unwritten === undefined) process.exit(code);
+  console.error(`Skillcell could not write its output: ${unwritten.message}`);
+  process.exit(code || INTERNAL);
+}
+
+/** A reader that has gone, as `head` does, wants no more of it: that is no failure. */
+function watchOutput() {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error) => {
+      if (error.code !== 'EPIPE') unwritten = unwritten || error;
+    });
+  }
 }
 
 /** Resolves also for a reader that has gone. */
 function written(stream) {
   return new Promise((resolve) => {
-    if (stream.destroyed || !stream.writable) resolve();
+    if (stream.destroyed || stream.writableLength === 0) resolve();
     else stream.write('', () => resolve());
   });
 }
@@ -43,6 +57,7 @@ function handOver(args) {
 }
 
 async function runInPlace(args) {
+  watchOutput();
   const { useCompileCache } = await import('./compile-cache.js');
   useCompileCache();
   // A checkout runs its source. A published package has only the build: Node strips no types below node_modules.
