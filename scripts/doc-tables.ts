@@ -132,13 +132,14 @@ function figuresOf(name: string): string {
 
 /** The modes were measured one after the other, and not always on an equally quiet machine. */
 function modesMachine(): string {
-  const { date, cores, cpu, memory, kernel, node } = wasm().machine;
+  const { cores, cpu, memory, kernel, node } = wasm().machine;
   const reports = { components: wasm(), Python: bench(), subprocess: jail(), container: container() };
   const loads = Object.entries(reports).map(
     ([name, { machine }]) => `${name} ${machine.loadAtStart.toFixed(1)} to ${machine.loadAtEnd.toFixed(1)}`,
   );
+  const days = new Set(Object.values(reports).map(({ machine }) => machine.date.slice(0, 10)));
   return (
-    `Measured on ${date.slice(0, 10)}: ${cores} cores (${cpu}), ${memory}, Linux ${kernel}, Node ${node}. ` +
+    `Measured on ${[...days].toSorted().join(' and ')}: ${cores} cores (${cpu}), ${memory}, Linux ${kernel}, Node ${node}. ` +
     `Load of the machine meanwhile: ${loads.join(', ')}. The call of \`in_process\` is from [the study](docs/security/subprocess-isolation.md#what-breaks).`
   );
 }
