@@ -20,8 +20,9 @@ const MAX_REPORTED = 20;
 const SMALL_VALUE = 1000;
 const CHARACTERS_PER_VALUE = 100;
 
-/** Says whether a schema is one. Its own code takes longer to make than that of most schemas; it keeps none of them. */
-const DRAFT = new Ajv2020({ strict: false, logger: false });
+const DRAFT_ADDRESS = 'https://json-schema.org/draft/2020-12/schema';
+/** Says whether a schema is one, and keeps none: the code for it takes longer to make than that of most schemas. */
+const DRAFT = formats.default(new Ajv2020({ strict: false, logger: false }));
 
 export interface SchemaContext {
   file: string;
@@ -71,11 +72,22 @@ export function compileOutputs(outputs: Record<string, JsonSchema>, context: Sch
 }
 
 function compileGuarded(schema: JsonSchema, use: { guard: Guard; context: SchemaContext }): ValidateFunction {
+  // Made on first use, and before the deadline, which could leave half of it to all later schemas.
+  const isSchema = DRAFT.getSchema(DRAFT_ADDRESS);
   try {
-    return use.guard(COMPILE_DEADLINE_MS, () => compile(schema, false));
+    return use.guard(COMPILE_DEADLINE_MS, () => {
+      if (!isSchema?.(withoutAddress(schema)))
+        throw new Error(`schema is invalid: ${DRAFT.errorsText(isSchema?.errors)}`);
+      return compile(schema, false);
+    });
   } catch (error) {
     throw invalidSchema(reasonOf(error), use.context);
   }
+}
+
+/** Any draft is read as 2020-12, and an own address is of no use without remote references. */
+function withoutAddress({ $schema: _draft, $id: _address, ...rest }: JsonSchema): JsonSchema {
+  return rest;
 }
 
 /**
@@ -84,9 +96,6 @@ function compileGuarded(schema: JsonSchema, use: { guard: Guard; context: Schema
  * is off because inlining multiplies the size of that code.
  */
 function compile(schema: JsonSchema, allErrors: boolean): ValidateFunction {
-  // Dropped at the root: any draft is read as 2020-12, and an own address is of no use without remote references.
-  const { $schema: _draft, $id: _address, ...rest } = schema;
-  if (!DRAFT.validateSchema(rest)) throw new Error(`schema is invalid: ${DRAFT.errorsText(DRAFT.errors)}`);
   const ajv = new Ajv2020({
     strict: false,
     logger: false,
@@ -97,7 +106,7 @@ function compile(schema: JsonSchema, allErrors: boolean): ValidateFunction {
     meta: false,
   });
   formats.default(ajv);
-  return ajv.compile(rest);
+  return ajv.compile(withoutAddress(schema));
 }
 
 function isSmall(value: unknown): boolean {
