@@ -47,6 +47,8 @@ test('all of them compile', () => {
   const names = new Map([...documented, ...commented].map((program, at) => [`program${at}.ts`, program]));
   for (const [name, { text }] of names) writeFileSync(join(folder, name), `${text}\nexport {};\n`);
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  // Programs in the documents are ES modules. Without this file, that would depend on what lies above the temporary folder.
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as {
     compilerOptions: object;
   };
