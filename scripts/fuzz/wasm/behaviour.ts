@@ -4,12 +4,28 @@
  *
  * @module
  */
-import type { CoreModule } from '../guest/wasm/binary/core-module.ts';
-import type { RewrittenModule } from '../guest/wasm/install/rewrite.ts';
+import type { CoreModule } from '../../../guest/wasm/binary/core-module.ts';
+import { rewriteModule, type RewrittenModule } from '../../../guest/wasm/install/rewrite.ts';
+import { fuzzTarget, type FuzzTarget } from '../target.ts';
+import { accepts, MAX_PAGES, modulesOf, mutatedBinaries } from './binaries.ts';
 
 /** Few enough calls that no stack overflows. */
 const FUEL = 20_000n;
 const INPUT = 5;
+
+export const behaviourTarget: FuzzTarget = fuzzTarget({
+  name: 'behaviour',
+  suiteRuns: 10_000,
+  input: mutatedBinaries(),
+  check: (bytes) => accepts(bytes, () => modulesOf(bytes).forEach(compareBehaviour)),
+});
+
+function compareBehaviour(module: CoreModule): void {
+  const rewritten = rewriteModule(module, { maxPages: MAX_PAGES, takenNames: new Set() });
+  if (!WebAssembly.validate(module.bytes.slice(module.start, module.end))) return;
+  const difference = differenceInBehaviour(module, rewritten);
+  if (difference !== undefined) throw new Error(difference);
+}
 
 /** Says how the two differ, if they do. */
 export function differenceInBehaviour(module: CoreModule, rewritten: RewrittenModule): string | undefined {
