@@ -5,6 +5,7 @@
  * @module
  */
 import type { FuzzTarget } from './target.ts';
+import { upstreamTarget } from './upstream.ts';
 import { behaviourTarget } from './wasm/behaviour.ts';
 import { installTarget } from './wasm/install.ts';
 import { linkTarget } from './wasm/link.ts';
@@ -14,4 +15,6 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   installTarget,
   linkTarget,
   behaviourTarget,
+  // Answers of servers, through the real gateway.
+  upstreamTarget,
 ];

@@ -63,10 +63,19 @@ class Gateway implements CellGateway {
     const authority = grant.inspectTls === true ? createAuthority() : undefined;
     this.#proxy = new Proxy({ egress: this.#egress, authority });
     this.folder = folder ?? makeRunFolder(home);
+    try {
+      // A cell whose TLS ends here meets no other certificate, so it has to trust no other.
+      this.#furnish(authority?.certificate ?? trusted(), uid);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  #furnish(roots: string, uid: number | undefined): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o711 });
-    // A cell whose TLS ends here meets no other certificate, so it has to trust no other.
-    writeFileSync(join(this.folder, 'roots.pem'), authority?.certificate ?? trusted(), { mode: 0o644 });
     this.#handle = openSync(this.folder, constants.O_DIRECTORY | constants.O_RDONLY);
+    writeFileSync(join(this.folder, 'roots.pem'), roots, { mode: 0o644 });
     // By way of the open folder: a socket's path may have no more than 107 bytes.
     this.#proxy.listen(`/proc/self/fd/${this.#handle}/socket`);
     giveTo(uid, join(this.folder, 'socket'));

@@ -24,6 +24,7 @@ import {
 import { asRefusal } from './failures.ts';
 import { Budget, type GatewayLimits } from './limits.ts';
 import { shown, type HttpRequest } from './request.ts';
+import { assertWellFormed, headerPairs } from './response-head.ts';
 
 export interface EgressOptions {
   /** All addresses of a name. */
@@ -96,7 +97,7 @@ export class Egress {
       const { ca, localAddress } = this.#options;
       const { timeoutMs } = this;
       const sent = await sendRequest(filled, { addresses, timeoutMs, ca, localAddress, ...this.#open() });
-      return this.#describe(sent, leave);
+      return this.#describe(wellFormed(sent), leave);
     } catch (error) {
       leave();
       throw error;
@@ -171,9 +172,7 @@ export class Egress {
       close: () => {
         leave();
         // A body that was read to its end leaves its connection for the next request.
-        if (message.readableEnded) return;
-        message.destroy();
-        outgoing.destroy();
+        if (!message.readableEnded) drop({ message, outgoing, upgraded });
       },
     };
   }
@@ -193,9 +192,19 @@ export class Egress {
   }
 }
 
-export function headerPairs({ rawHeaders }: IncomingMessage): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
-    pairs.push([rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '']);
-  return pairs;
+/** What no client may be told cannot be passed on; the connection is of no use either. */
+function wellFormed(answer: Answer): Answer {
+  try {
+    assertWellFormed(answer.message, answer.upgraded !== undefined);
+    return answer;
+  } catch (error) {
+    drop(answer);
+    throw error;
+  }
+}
+
+function drop({ message, outgoing, upgraded }: Answer): void {
+  upgraded?.socket.destroy();
+  message.destroy();
+  outgoing.destroy();
 }

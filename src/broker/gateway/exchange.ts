@@ -20,13 +20,15 @@ import { hostOf, type HttpRequest } from './request.ts';
 import { watchPhases } from './timeouts.ts';
 
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+/** Answers such as 103 before the real one; each keeps the connection from being silent. */
+const MOST_INTERIM = 32;
 
 /** A response whose body has not been read. */
 export interface Answer {
   message: IncomingMessage;
   outgoing: ClientRequest;
   /** Of a server that has switched to the protocol that was asked for. */
-  upgraded?: { socket: Socket; head: Buffer };
+  upgraded?: { socket: Socket; head: Buffer } | undefined;
 }
 
 export interface SendOptions {
@@ -102,6 +104,10 @@ function sendOnce(
   options.signal.addEventListener('abort', abort, { once: true });
   watchPhases(outgoing, request.timeouts, isSecure(request.url));
   outgoing.on('response', (message) => resolve(answer(message, outgoing)));
+  let interim = 0;
+  outgoing.on('information', () => {
+    if (++interim > MOST_INTERIM) outgoing.destroy(new BrokerRefusal('proto', 'too many interim answers'));
+  });
   if (isSocketRequest(request.url))
     outgoing.on('upgrade', (message, socket: Socket, head) =>
       resolve({ ...answer(message, outgoing), upgraded: { socket, head } }),

@@ -12,9 +12,9 @@ import { readTimeouts, type HttpTimeouts } from './timeouts.ts';
 const METHOD = /^[A-Z]{1,16}$/;
 /** They speak to what lies between us and the server. */
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+export const TOKEN: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 // oxlint-disable-next-line no-control-regex -- a tab is the one control character that a value may have
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+export const FIELD_VALUE: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
 const AUTHORITY = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 /** A `#` would begin a fragment, which no server gets to see. */

@@ -6,8 +6,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { BrokerRefusal } from '../../../cell/contract.ts';
-import { headerPairs } from '../egress.ts';
 import { OWN_HEADERS, readRequest, readUrl, type HttpRequest } from '../request.ts';
+import { headerPairs } from '../response-head.ts';
 import type { Scheme } from '../rules.ts';
 
 /** Whom a connection leads to, when the client has said so before: inside a tunnel. */

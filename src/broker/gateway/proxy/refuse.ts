@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BrokerRefusal } from '../../../cell/contract.ts';
 import { Denial } from '../../denial.ts';
@@ -20,11 +20,22 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 const BAD_GATEWAY = 502;
 
+/** Never throws: it is what handlers do when everything else has failed. */
 export function refuse(response: ServerResponse, error: unknown): void {
   if (response.headersSent) return void response.destroy();
-  const refusal = asRefusal(error);
+  try {
+    answerRefusal(response, asRefusal(error));
+  } catch {
+    response.destroy();
+  }
+}
+
+function answerRefusal(response: ServerResponse, refusal: BrokerRefusal): void {
   const body = `${describe(refusal)}\n`;
-  response.writeHead(STATUS[refusal.code] ?? BAD_GATEWAY, {
+  const status = STATUS[refusal.code] ?? BAD_GATEWAY;
+  // An attempt to pass an answer on may have left headers and a reason behind.
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  response.writeHead(status, STATUS_CODES[status] ?? '', {
     'content-type': 'text/plain; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'skillcell-code': refusal.code,
@@ -43,11 +54,20 @@ export function refuse(response: ServerResponse, error: unknown): void {
 /** The same where the server has handed over the bare connection. */
 export function refuseSocket(request: IncomingMessage, socket: Socket, error: unknown): void {
   if (socket.destroyed) return;
+  try {
+    refuse(responseOn(request, socket), error);
+  } catch {
+    socket.destroy();
+  }
+}
+
+/** A response on a bare connection, which ends with it. */
+export function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
   response.on('finish', () => socket.end());
-  refuse(response, error);
+  return response;
 }
 
 function describe(refusal: BrokerRefusal): string {

@@ -4,7 +4,12 @@
  *
  * @module
  */
-import { createServer, ServerResponse, type IncomingMessage, type Server as HttpServer } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, Transform } from 'node:stream';
 import type { SecureContext } from 'node:tls';
@@ -15,7 +20,7 @@ import { readServer, shown, type HttpRequest } from '../request.ts';
 import { createAuthority, type CellAuthority } from '../tls/authority.ts';
 import { HelloReader } from '../tls/server-name.ts';
 import { readNative, withoutOwn, type Origin } from './native-request.ts';
-import { refuse, refuseSocket } from './refuse.ts';
+import { refuse, refuseSocket, responseOn } from './refuse.ts';
 import { splice } from './splice.ts';
 import { openTunnel } from './tunnel.ts';
 
@@ -55,15 +60,17 @@ export class Proxy {
     });
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.on('connection', (socket: Socket) => this.#keep(socket));
-    this.#server.on('request', (request, response) => void this.#onRequest(request, response));
-    this.#server.on(
-      'upgrade',
-      (request, socket, head) => void this.#onUpgrade(request, socket as Socket, head),
-    );
-    this.#server.on(
-      'connect',
-      (request, socket, head) => void this.#onConnect(request, socket as Socket, head),
-    );
+    // A host that has run out of descriptors cannot accept; that ends no more than the connection.
+    this.#server.on('error', () => undefined);
+    this.#server.on('request', (request, response) => {
+      this.#onRequest(request, response).catch(() => response.destroy());
+    });
+    this.#server.on('upgrade', (request, socket, head) => {
+      this.#onUpgrade(request, socket as Socket, head).catch(() => socket.destroy());
+    });
+    this.#server.on('connect', (request, socket, head) => {
+      this.#onConnect(request, socket as Socket, head).catch(() => socket.destroy());
+    });
   }
 
   /** Listens on a unix socket. The socket is there when this returns. */
@@ -90,7 +97,7 @@ export class Proxy {
       const request = this.#checked(message);
       const answer = await this.#send(request, message);
       if (response.destroyed) return answer.close();
-      pass(answer, response);
+      passOrClose(answer, response);
     } catch (error) {
       refuse(response, error);
     }
@@ -165,11 +172,14 @@ export class Proxy {
   }
 
   #passPlain(message: IncomingMessage, socket: Socket, answer: HttpResponse): void {
-    const response = new ServerResponse(message);
-    response.assignSocket(socket);
-    response.shouldKeepAlive = false;
-    response.on('finish', () => socket.end());
-    pass(answer, response);
+    const response = responseOn(message, socket);
+    try {
+      passOrClose(answer, response);
+    } catch (error) {
+      // The refusal needs the connection, which has room for one response.
+      response.detachSocket(socket);
+      throw error;
+    }
   }
 
   #join(client: Socket, answer: HttpResponse, { socket, head }: NonNullable<HttpResponse['upgraded']>): void {
@@ -186,6 +196,16 @@ export class Proxy {
   }
 }
 
+/** Whatever goes wrong before the first byte is for the caller to tell the client; the answer has no other reader. */
+function passOrClose(answer: HttpResponse, response: ServerResponse): void {
+  try {
+    pass(answer, response);
+  } catch (error) {
+    answer.close();
+    throw error;
+  }
+}
+
 function pass(answer: HttpResponse, response: ServerResponse): void {
   response.sendDate = false;
   response.writeHead(answer.status, answer.statusText, withoutOwn(answer.headers).flat());
@@ -197,7 +217,13 @@ function pass(answer: HttpResponse, response: ServerResponse): void {
         done(error as Error);
       }
     },
-    flush: (done) => done(null, answer.rest()),
+    flush: (done) => {
+      try {
+        done(null, answer.rest());
+      } catch (error) {
+        done(error as Error);
+      }
+    },
   });
   pipeline(answer.message, counted, response, () => answer.close());
 }

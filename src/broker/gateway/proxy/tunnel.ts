@@ -87,10 +87,14 @@ async function serveInside(tunnel: Tunnel, options: TunnelOptions): Promise<void
   const secured = new TLSSocket(client, { isServer: true, secureContext: authority.contextFor(server.host) });
   secured.on('error', () => client.destroy());
   secured.once('secure', () => {
-    const named = (secured as { servername?: string | false | null }).servername || undefined;
-    if (isServerName(named, server))
-      serve(secured, { scheme: 'https', authority: authorityOf(server, 'https') });
-    else denyName(tunnel, named, egress);
+    try {
+      const named = (secured as { servername?: string | false | null }).servername || undefined;
+      if (isServerName(named, server))
+        serve(secured, { scheme: 'https', authority: authorityOf(server, 'https') });
+      else denyName(tunnel, named, egress);
+    } catch {
+      client.destroy();
+    }
   });
 }
 

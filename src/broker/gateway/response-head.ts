@@ -1,0 +1,40 @@
+/**
+ * The head of a server's answer: Node's parser lets more through than Node's own server will send, and than a client
+ * should be told. Checked once, for every mode.
+ *
+ * @module
+ */
+import type { IncomingMessage } from 'node:http';
+import { BrokerRefusal } from '../../cell/contract.ts';
+import { FIELD_VALUE, TOKEN } from './request.ts';
+
+const SWITCHING = 101;
+const FIRST_FINAL_STATUS = 200;
+const LAST_STATUS = 999;
+const MAX_REASON = 512;
+const MAX_HEADERS = 256;
+
+/** Throws when status, reason or a header is not what HTTP allows. */
+export function assertWellFormed(message: IncomingMessage, isUpgraded: boolean): void {
+  const { statusCode = 0, statusMessage = '' } = message;
+  const isStatus = isUpgraded
+    ? statusCode === SWITCHING
+    : statusCode >= FIRST_FINAL_STATUS && statusCode <= LAST_STATUS;
+  if (!isStatus) throw malformed(`the status ${statusCode}`);
+  if (statusMessage.length > MAX_REASON || !FIELD_VALUE.test(statusMessage)) throw malformed('a bad reason');
+  const pairs = headerPairs(message);
+  if (pairs.length > MAX_HEADERS) throw malformed('too many headers');
+  for (const [name, value] of pairs)
+    if (!TOKEN.test(name) || !FIELD_VALUE.test(value)) throw malformed('a bad header');
+}
+
+export function headerPairs({ rawHeaders }: IncomingMessage): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    pairs.push([rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '']);
+  return pairs;
+}
+
+function malformed(what: string): BrokerRefusal {
+  return new BrokerRefusal('proto', `the server answered with ${what}`);
+}
