@@ -34,6 +34,8 @@ export interface LaunchSpec {
   reservedThreads?: number;
   /** What the jailed process may keep for itself; only the zygote, which runs no skill code, keeps any. */
   keepNamespaceRights?: boolean;
+  /** A gateway waits behind the loopback of the cell; without one it has no sockets at all. */
+  gateway?: boolean;
   /** What the root of a container is made of; absent: the programs of the system, as in a jail. */
   image?: CellImage;
   /** System calls that leave something behind in namespaces which several calls share. */

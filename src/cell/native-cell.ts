@@ -5,7 +5,7 @@
  * @module
  */
 import type { StartKind } from '../outcome.ts';
-import { mayReachHosts } from '../policy/grant.ts';
+import { hasGateway } from '../policy/grant.ts';
 import type { CellGateway, LaunchSpec, OpenGateway, Zygote } from './contract.ts';
 import { makePlaceholders } from './placeholders.ts';
 import type { Place } from './pool.ts';
@@ -42,6 +42,7 @@ export function withGateway(spec: LaunchSpec, folder: string): LaunchSpec {
   return {
     ...spec,
     env: { ...spec.env, ...GATEWAY_ENV },
+    gateway: true,
     mounts: [...spec.mounts, { host: folder, guest: GUEST_FOLDER }],
   };
 }
@@ -79,10 +80,11 @@ export async function forkNative(place: NativePlace, zygote: Zygote): Promise<Se
 }
 
 function gatewayFor(
-  { wall, grant, openGateway }: NativePlace,
+  { wall, grant, artifact, openGateway }: NativePlace,
   placeholders: Readonly<Record<string, string>>,
   folder?: string,
 ): CellGateway | undefined {
-  if (!mayReachHosts(grant)) return undefined;
+  // Programs without a harness have nobody to carry their connections to a gateway.
+  if (!hasGateway(grant) || artifact.engine === 'exec') return undefined;
   return openGateway({ grant, placeholders, uid: wall.identity(grant)?.uid, folder });
 }

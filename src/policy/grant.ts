@@ -14,6 +14,14 @@ export function mayReachHosts(grant: Grant): boolean {
   return grant.network.length > 0 || grant.observe !== undefined;
 }
 
+/**
+ * Whether a native cell has a gateway. One that may start programs has, whatever it was granted: nothing else sees what
+ * those programs try to reach.
+ */
+export function hasGateway(grant: Grant): boolean {
+  return mayReachHosts(grant) || grant.limits.processes > 0;
+}
+
 export interface GrantedPath {
   /** Real directory or file on the host. */
   host: string;

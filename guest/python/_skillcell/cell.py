@@ -34,15 +34,19 @@ def serve(init):
 
         return answer(lambda: inspector.inspect_all(protocol.receive()["params"]["files"]))
     reporter = denials.Reporter()
-    if init["no_exec"]:
+    if init["lockdown"]:
         from . import lockdown
 
-        lockdown.install_filter(bytes.fromhex(init["no_exec"]))
+        lockdown.install_filter(bytes.fromhex(init["lockdown"]))
     os.environ.update(init["env"])
     if init["proxy_port"]:
         from . import native_network
 
         native_network.install(init["proxy_port"])
+    else:
+        from . import no_network
+
+        no_network.install()
     denials.install(init["view"], reporter, init["proxy_port"])
     loader = _Loader(init)
     if init["preload"]:

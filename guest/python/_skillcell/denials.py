@@ -19,6 +19,11 @@ _MOST_USES = 4000
 # What every cell may look at: the interpreter, its libraries, its own processes and devices.
 _ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/proc", "/dev", "/tmp", "/skill", "/deps", "/harness", "/bytecode", "/run/gateway")
 _ALWAYS_WRITABLE = ("/tmp", "/dev", "/proc/self/fd")
+# Libraries look here for the number of cores that they may use; there is nothing to grant.
+_PROBED = ("/sys/fs/cgroup", "/sys/devices/system")
+_GATEWAY = "/run/gateway/socket"
+# How libraries find out whether there is IPv6: an answer is all they want.
+_PROBES = (("::1", 0), ("::", 0))
 
 
 class CapabilityDenied(PermissionError, FileNotFoundError):
@@ -153,18 +158,29 @@ class Guard:
             if not _within(full, _ALWAYS_READABLE):
                 self._reporter.use("filesystem", "%s %s" % (access, _short(full)))
             return
+        if access == "read" and _within(full, _PROBED) and not _asked_by_skill():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), full)
         declared = "readable only" if access == "write" and _within(full, self._readable) else "not granted"
         raise CapabilityDenied(self._reporter.report("filesystem", "%s %s" % (access, _short(full)), declared))
 
     def _network(self, verb, address):
         if isinstance(address, (str, bytes)):
-            # A unix socket: a name in the file system, or an abstract one of this cell's own namespace.
-            text = os.fsdecode(address)
-            return self._path(text, "read") if text.startswith("/") else None
+            return self._unix_socket(verb, os.fsdecode(address))
         if verb == "connect" and tuple(address[:2]) == self._proxy:
             return None
+        if verb == "listen on" and tuple(address[:2]) in _PROBES:
+            raise OSError(errno.EADDRNOTAVAIL, os.strerror(errno.EADDRNOTAVAIL))
         asked = "%s %s" % (verb, _short(":".join(str(part) for part in address[:2] if part is not None)))
         raise NetworkDenied(self._reporter.report("network", asked, "no such host is granted"))
+
+    def _unix_socket(self, verb, name):
+        """A path that is granted is there to be read and written; who listens behind it is somebody else."""
+        if verb == "connect" and name == _GATEWAY:
+            return
+        if name.startswith("/"):
+            self._path(name, "read")
+        asked = "%s %s" % (verb, _short(name.replace("\0", "@", 1)))
+        raise NetworkDenied(self._reporter.report("network", asked, "no cell has unix sockets"))
 
     def _process(self, what):
         words = what if isinstance(what, (list, tuple)) else [what]
@@ -231,6 +247,10 @@ def _within(path, roots):
     return any(path == root or path.startswith(root + "/") for root in roots)
 
 
+# Library code that only passes on what it was asked for.
+_BETWEEN = ("/os.py", "_collections_abc.py", "_collections_abc>", "<frozen os>", "/pathlib.py")
+
+
 def _asked_by_skill():
     """True when the nearest caller outside the standard library is the skill's own code."""
     frame = sys._getframe(2)
@@ -238,7 +258,7 @@ def _asked_by_skill():
         name = frame.f_code.co_filename
         if name.startswith("/skill/"):
             return True
-        if name not in (os.__file__, __file__) and "/os.py" not in name and "_collections_abc" not in name:
+        if name not in (os.__file__, __file__) and not name.endswith(_BETWEEN):
             return False
         frame = frame.f_back
     return False

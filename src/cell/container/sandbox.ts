@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { LARGEST_FILE_BYTES, mayReachHosts, type Grant } from '../../policy/grant.ts';
+import { LARGEST_FILE_BYTES, hasGateway, type Grant } from '../../policy/grant.ts';
 import type { LaunchSpec, Mount } from '../contract.ts';
 import { BASE_ENV, THREAD_ALLOWANCE } from '../jail/arguments.ts';
 import { seccompArch, seccompRules, SOCKET_FAMILIES } from '../jail/seccomp/policy.ts';
@@ -102,12 +102,14 @@ function rlimits({ limits, filesystem }: Grant): Sandbox['rlimits'] {
 
 /** Throws `manifest_invalid` for a bad `deny` list. */
 export function profileFor(grant: Grant, alsoDenied: readonly string[] = []): SeccompProfile {
-  // The proxy of a cell listens on its loopback, which is all that its network namespace has.
-  const families = mayReachHosts(grant) ? { families: Object.values(SOCKET_FAMILIES) } : {};
+  // The proxy of a cell listens on its loopback, which is all that its network namespace has. The unix family is always
+  // there: a harness behind an engine that hands down no descriptors fetches its streams from a socket.
+  const { unix, ...internet } = SOCKET_FAMILIES;
+  const families = [unix, ...(hasGateway(grant) ? Object.values(internet) : [])];
   const rules = seccompRules({
     syscalls: withDenied(grant.syscalls, alsoDenied),
     allowProcesses: grant.limits.processes > 0,
-    ...families,
+    families,
   });
   return seccompProfile(rules, seccompArch());
 }

@@ -64,10 +64,15 @@ function rulesFor(name: string, rules: readonly FilterRule[]): ProfileRule[] {
   const flat = rules.find((rule) => rule.when === undefined);
   if (flat) return [refusal(name, flat)];
   // libseccomp decides a call by one action alone where tests overlap: so these list what may pass.
-  return allowed(rules).map(({ index, pattern }) => ({
+  return allowed(rules).map((fitting) => ({
     names: [name],
     action: 'SCMP_ACT_ALLOW',
-    args: [{ index, value: pattern.mask, valueTwo: pattern.value, op: 'SCMP_CMP_MASKED_EQ' }],
+    args: fitting.map(({ index, pattern }) => ({
+      index,
+      value: pattern.mask,
+      valueTwo: pattern.value,
+      op: 'SCMP_CMP_MASKED_EQ',
+    })),
   }));
 }
 
@@ -81,18 +86,20 @@ interface Passing {
   pattern: Pattern;
 }
 
-/** Patterns of which one has to fit for a call to pass every test. */
-function allowed(rules: readonly FilterRule[]): Passing[] {
+/** Sets of patterns: a call passes every test when all patterns of one set fit. */
+function allowed(rules: readonly FilterRule[]): Passing[][] {
   const [first, ...others] = rules;
   // It refuses what fits both of its tests: what misses one of them passes.
   if (first?.when && first.and && others.length === 0)
-    return [first.when, first.and].flatMap((test) => passingAt(test.argument, [test]));
+    return [first.when, first.and].flatMap((test) => passingAt(test.argument, [test]).map((one) => [one]));
+  if (rules.some((rule) => rule.and))
+    throw new Error('A rule with two tests has to be the only one of its call');
   const tests = rules.flatMap((rule) => (rule.when ? [rule.when] : []));
-  const index = tests[0]?.argument;
-  if (index === undefined) return [];
-  if (tests.some((test) => test.argument !== index) || rules.some((rule) => rule.and))
-    throw new Error('Tests of one call look at several arguments');
-  return passingAt(index, tests);
+  const byArgument = Map.groupBy(tests, ({ argument }) => argument);
+  return [...byArgument].reduce<Passing[][]>(
+    (sets, [index, group]) => sets.flatMap((set) => passingAt(index, group).map((one) => [...set, one])),
+    [[]],
+  );
 }
 
 function passingAt(index: number, tests: readonly ArgumentTest[]): Passing[] {

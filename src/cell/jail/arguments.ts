@@ -57,7 +57,7 @@ export interface JailArguments {
 /** Everything after `bwrap`, in order: later mounts lie on top of earlier ones. */
 export function jailArguments({ spec, grant, layout, infoFd, seccompFd }: JailArguments): string[] {
   return [
-    ...namespaces(spec, grant),
+    ...namespaces(spec),
     ...environment(spec, grant),
     ...['--ro-bind', '/usr', '/usr', '--tmpfs', '/usr/local', ...layout.system],
     ...['--proc', '/proc', '--dev', '/dev', '--size', String(SHM_BYTES), '--tmpfs', '/dev/shm'],
@@ -74,8 +74,8 @@ export function jailArguments({ spec, grant, layout, infoFd, seccompFd }: JailAr
   ];
 }
 
-function namespaces(spec: LaunchSpec, grant: Grant): string[] {
-  const rights = grant.network.length > 0 ? [...NAMESPACE_RIGHTS, LOOPBACK_RIGHT] : NAMESPACE_RIGHTS;
+function namespaces(spec: LaunchSpec): string[] {
+  const rights = spec.gateway ? [...NAMESPACE_RIGHTS, LOOPBACK_RIGHT] : NAMESPACE_RIGHTS;
   return [
     ...[
       '--unshare-user',

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { SyscallRule } from '../../manifest/manifest.ts';
-import { mayReachHosts, type Grant } from '../../policy/grant.ts';
+import { type Grant } from '../../policy/grant.ts';
 import type { LaunchSpec, Wall, WallProbe } from '../contract.ts';
 import { inheritableDescriptors, withoutLeaks } from '../descriptors.ts';
 import { RunningProcesses } from '../running-processes.ts';
@@ -120,17 +120,16 @@ export class JailWall implements Wall {
   }
 
   /** The seccomp filter of a cell. */
-  filter(grant: Grant): Buffer {
+  filter(grant: Grant, { gateway = false }: Pick<LaunchSpec, 'gateway'> = {}): Buffer {
     const allowProcesses = grant.limits.processes > 0;
-    // The proxy of a cell listens on its loopback, which is all that its network namespace has.
-    const families = mayReachHosts(grant) ? { families: Object.values(SOCKET_FAMILIES) } : {};
-    const key = `${allowProcesses} ${mayReachHosts(grant)} ${JSON.stringify(grant.syscalls)}`;
+    const key = `${allowProcesses} ${gateway} ${JSON.stringify(grant.syscalls)}`;
     const known = this.#filters.get(key);
     if (known) return known;
     const filter = seccompFilter({
       syscalls: this.#syscalls(grant.syscalls),
       allowProcesses,
-      ...families,
+      // The proxy of a cell listens on its loopback, which is all that its network namespace has.
+      families: gateway ? Object.values(SOCKET_FAMILIES) : [],
       arch: seccompArch(),
     });
     this.#filters.set(key, filter);
@@ -169,7 +168,7 @@ export class JailWall implements Wall {
     // It starts nothing before it has read its arguments; what it starts then is as nice.
     lowerPriority(child.pid, this.#nicenessOf(spec));
     feed(child, ARGS_FD, args.map((arg) => `${arg}\0`).join(''));
-    if (filtered) feed(child, SECCOMP_FD, this.filter(grant));
+    if (filtered) feed(child, SECCOMP_FD, this.filter(grant, spec));
     return child;
   }
 }

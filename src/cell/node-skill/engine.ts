@@ -7,7 +7,7 @@
 import { constants } from 'node:os';
 import type { Bundle } from '../../load/bundle.ts';
 import type { EnforcementTable } from '../../policy/enforcement.ts';
-import { mayReachHosts, type Grant } from '../../policy/grant.ts';
+import { hasGateway, type Grant } from '../../policy/grant.ts';
 import type { Artifact, CellReport, Engine, ExitInfo, GuestLimit, Job } from '../contract.ts';
 import { BASE_ENV } from '../jail/arguments.ts';
 import { GATEWAY_ENV, PROXY_PORT } from '../native-cell.ts';
@@ -53,7 +53,7 @@ export class NodeSkillEngine implements Engine {
   }
 
   fixedEnv(grant: Grant): Readonly<Record<string, string>> {
-    return { ...BASE_ENV, PWD: '/skill', ...(mayReachHosts(grant) ? GATEWAY_ENV : {}) };
+    return { ...BASE_ENV, PWD: '/skill', ...(hasGateway(grant) ? GATEWAY_ENV : {}) };
   }
 
   describe(): string {
@@ -104,7 +104,7 @@ function callInit({ entry, manifest }: Bundle, grant: Grant): Record<string, unk
       env: Object.keys(manifest.env),
       observe: grant.observe !== undefined,
     },
-    proxy_port: mayReachHosts(grant) ? PROXY_PORT : 0,
+    proxy_port: hasGateway(grant) ? PROXY_PORT : 0,
   };
 }
 

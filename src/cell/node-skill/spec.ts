@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { mayReachHosts, type Grant } from '../../policy/grant.ts';
+import { hasGateway, type Grant } from '../../policy/grant.ts';
 import type { LaunchSpec } from '../contract.ts';
 import type { NodeBinary } from '../node/node-binary.ts';
 
@@ -79,7 +79,7 @@ function permissions(grant: Grant): string[] {
     // Threads need no declaration, in any language.
     '--allow-worker',
     ...(limits.processes > 0 && !observe ? ['--allow-child-process'] : []),
-    ...(mayReachHosts(grant) ? ['--allow-fs-read=/run/gateway/*', '--allow-net'] : []),
+    ...(hasGateway(grant) ? ['--allow-fs-read=/run/gateway/*', '--allow-net'] : []),
   ];
 }
 

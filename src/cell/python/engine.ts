@@ -6,10 +6,10 @@
 import { SkillError } from '../../errors.ts';
 import type { Bundle } from '../../load/bundle.ts';
 import type { EnforcementTable } from '../../policy/enforcement.ts';
-import { mayReachHosts, type Grant } from '../../policy/grant.ts';
+import { hasGateway, type Grant } from '../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec, Zygote } from '../contract.ts';
 import { BASE_ENV } from '../jail/arguments.ts';
-import { noExecFilter, seccompArch } from '../jail/seccomp/policy.ts';
+import { lockdownFilter, seccompArch } from '../jail/seccomp/policy.ts';
 import type { JailWall } from '../jail/wall.ts';
 import { GATEWAY_ENV, PROXY_PORT } from '../native-cell.ts';
 import { bytecodeFolder, inspectionKey } from './bytecode.ts';
@@ -43,7 +43,7 @@ export class PythonEngine implements Engine {
   }
 
   fixedEnv(grant: Grant): Readonly<Record<string, string>> {
-    return { ...BASE_ENV, PWD: '/skill', ...(mayReachHosts(grant) ? GATEWAY_ENV : {}) };
+    return { ...BASE_ENV, PWD: '/skill', ...(hasGateway(grant) ? GATEWAY_ENV : {}) };
   }
 
   describe(): string {
@@ -66,7 +66,12 @@ export class PythonEngine implements Engine {
     if (environment) spec.mounts.push({ host: environment, guest: '/deps' });
     const bytecode = bytecodeFolder(home, inspectionKey(bundle.stagedDir, spec));
     if (bytecode) spec.mounts.push({ host: bytecode, guest: '/bytecode' });
-    return { engine: 'python', bundle, spec: () => spec, init: (grant) => pythonCallInit(bundle, grant) };
+    return {
+      engine: 'python',
+      bundle,
+      spec: (grant) => ({ ...spec, reservedThreads: harnessThreads(grant) }),
+      init: (grant) => pythonCallInit(bundle, grant),
+    };
   }
 
   openZygote(artifact: Artifact, grant: Grant): Zygote | undefined {
@@ -95,12 +100,19 @@ export function pythonSpec(home: string, interpreter: Interpreter): LaunchSpec {
   };
 }
 
+/** Threads of the harness: one carries connections to the gateway. */
+export function harnessThreads(grant: Grant): number {
+  return hasGateway(grant) ? 1 : 0;
+}
+
 /** The first frame of a call, behind whichever wall. */
 export function pythonCallInit(bundle: Bundle, grant: Grant): Record<string, unknown> {
   const mayExec = grant.limits.processes > 0;
   return {
     ...harnessInit(bundle, grant),
-    proxy_port: mayReachHosts(grant) ? PROXY_PORT : 0,
-    no_exec: mayExec ? '' : noExecFilter({ arch: seccompArch() }).toString('hex'),
+    proxy_port: hasGateway(grant) ? PROXY_PORT : 0,
+    lockdown: mayExec
+      ? ''
+      : lockdownFilter({ arch: seccompArch(), sockets: hasGateway(grant) }).toString('hex'),
   };
 }

@@ -8,7 +8,7 @@ import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { basename, join } from 'node:path';
 import type { Duplex, Readable } from 'node:stream';
-import { mayReachHosts, type Grant } from '../../policy/grant.ts';
+import { hasGateway, type Grant } from '../../policy/grant.ts';
 import type { Artifact, CellProcess, ExitInfo, LaunchSpec, Zygote } from '../contract.ts';
 import { encodeFrame, readFrames, type GuestFrame } from '../frames.ts';
 import type { JailProcess } from '../jail/process.ts';
@@ -56,7 +56,7 @@ export class PythonZygote implements Zygote {
       zygotePid: () => this.#jailed.innerPid,
     });
     this.#jailed = wall.launch(
-      mayReachHosts(grant) ? withGateway(spec, this.#emptyFolder()) : spec,
+      hasGateway(grant) ? withGateway(spec, this.#emptyFolder()) : spec,
       zygoteGrant(grant),
     );
     // Its own words only matter while starting, and then the fallback is a cold start.
@@ -156,7 +156,7 @@ export class PythonZygote implements Zygote {
       modules: artifact.bundle.inspection.modules.map((finding) => finding.value),
       siblings: files.map((name) => name.split('/')[0]?.replace(/\.py$/, '')),
       limits: { memory, cpu, scratch, file_size: writesOutside(grant) ? 1024 * MIB : scratch },
-      filter: wall.filter(grant).toString('hex'),
+      filter: wall.filter(grant, { gateway: hasGateway(grant) }).toString('hex'),
       plain: false,
     });
   }

@@ -30,12 +30,20 @@ const OPTIONS: SeccompOptions[] = [
   { syscalls: 'default', allowProcesses: true },
   { syscalls: 'strict', allowProcesses: false },
   { syscalls: { deny: ['memfd_create', 'shmget'] }, allowProcesses: true },
+  { syscalls: 'default', allowProcesses: false, families: [1] },
+  { syscalls: 'default', allowProcesses: true, families: [1, 2, 10] },
 ];
 
 const word = oneof(
   constantFrom(
     0n,
     1n,
+    5n,
+    1024n,
+    1026n,
+    1031n,
+    1036n,
+    1038n,
     2n,
     10n,
     16n,
@@ -72,6 +80,7 @@ test.each(OPTIONS)('$syscalls, processes: $allowProcesses', (options) => {
       'open',
       'openat',
       'mknodat',
+      'fcntl',
     ),
     constantFrom(...NAMES),
   );

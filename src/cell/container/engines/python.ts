@@ -6,12 +6,12 @@
  */
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
-import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
+import { hasGateway, type Grant } from '../../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec, Zygote } from '../../contract.ts';
 import { BASE_ENV } from '../../jail/arguments.ts';
 import { GATEWAY_ENV } from '../../native-cell.ts';
 import { bytecodeFolder, inspectionKey } from '../../python/bytecode.ts';
-import { pythonCallInit } from '../../python/engine.ts';
+import { harnessThreads, pythonCallInit } from '../../python/engine.ts';
 import { stageHarness } from '../../python/harness.ts';
 import type { Interpreter } from '../../python/interpreter.ts';
 import type { ImageStore, Refusal } from '../images/contract.ts';
@@ -52,7 +52,7 @@ export class ContainerPythonEngine implements Engine {
   }
 
   fixedEnv(grant: Grant): Readonly<Record<string, string>> {
-    return { ...BASE_ENV, PWD: '/skill', ...(mayReachHosts(grant) ? GATEWAY_ENV : {}) };
+    return { ...BASE_ENV, PWD: '/skill', ...(hasGateway(grant) ? GATEWAY_ENV : {}) };
   }
 
   describe(): string {
@@ -69,7 +69,7 @@ export class ContainerPythonEngine implements Engine {
     return {
       engine: 'python',
       bundle,
-      spec: () => spec,
+      spec: (grant) => ({ ...spec, reservedThreads: harnessThreads(grant) }),
       init: (grant) => pythonCallInit(bundle, grant),
       keepsZygote: bundle.manifest.container?.reuse === 'pool',
     };
@@ -79,7 +79,7 @@ export class ContainerPythonEngine implements Engine {
   openZygote(artifact: Artifact, grant: Grant): Zygote | undefined {
     const wall = this.#options.ociFor(artifact.bundle);
     // A gateway belongs to one call, and nothing can be mounted into a container that runs.
-    if (!artifact.keepsZygote || !wall?.limitsForks || mayReachHosts(grant)) return undefined;
+    if (!artifact.keepsZygote || !wall?.limitsForks || hasGateway(grant)) return undefined;
     return new ContainerZygote({ home: this.#options.home, wall, artifact, grant });
   }
 

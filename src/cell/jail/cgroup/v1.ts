@@ -34,6 +34,8 @@ export interface V1Roots {
 }
 
 const NANOSECONDS_PER_MS = 1e6;
+/** Enough for every connection that a cell can carry to its gateway at once. */
+const TCP_BUFFER_BYTES = 16 * 1024 * 1024;
 
 export function createV1Driver(roots: V1Roots): CgroupDriver {
   const name = parentName();
@@ -95,14 +97,20 @@ function setLimits({ memory, pids }: V1Roots, limits: CgroupLimits): void {
   const memoryAndSwap = join(memory, 'memory.memsw.limit_in_bytes');
   if (existsSync(memoryAndSwap)) write(memoryAndSwap, limits.memory);
   else writeIfPresent(join(memory, 'memory.swappiness'), 0);
+  // Buffers of TCP are counted beside the memory here, and without a limit unless one is set.
+  writeIfPresent(join(memory, 'memory.kmem.tcp.limit_in_bytes'), Math.min(limits.memory, TCP_BUFFER_BYTES));
   if (pids !== undefined && limits.pids !== undefined) write(join(pids, 'pids.max'), limits.pids);
 }
 
 function usageOf({ memory, cpuacct }: V1Roots): { cpuMs: number; memoryPeakBytes: number } {
   return {
     cpuMs: cpuacct === undefined ? cpuMsOf(membersOf(memory)) : cpuMsFrom(cpuacct),
-    memoryPeakBytes: readNumber(join(memory, 'memory.max_usage_in_bytes')) ?? 0,
+    memoryPeakBytes: peakOf(memory, 'memory') + peakOf(memory, 'memory.kmem.tcp'),
   };
+}
+
+function peakOf(directory: string, counter: string): number {
+  return readNumber(join(directory, `${counter}.max_usage_in_bytes`)) ?? 0;
 }
 
 function cpuMsFrom(cpuacct: string): number {

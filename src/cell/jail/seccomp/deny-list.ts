@@ -23,7 +23,11 @@ export const DENIED_ALWAYS: readonly SyscallName[] = [
   'modify_ldt', 'lookup_dcookie', 'memfd_secret',
   // Files by handle reach past mounts. Watches tell what the host does with files that are shared, such as /usr.
   'name_to_handle_at', 'open_by_handle_at', 'fanotify_init', 'fanotify_mark',
-  'inotify_init', 'inotify_init1', 'inotify_add_watch', 'inotify_rm_watch',
+  'inotify_init', 'inotify_init1', 'inotify_add_watch', 'inotify_rm_watch', 'cachestat',
+  // Limited for the whole machine: one cell could take all of it, or hold up every disk.
+  'io_setup', 'io_destroy', 'io_submit', 'io_cancel', 'io_getevents', 'io_pgetevents', 'sync', 'syncfs',
+  // Pipes and sockets left in a granted folder would hang or mislead the programs of the host that open them.
+  'mknod', 'mknodat',
   // The machine itself.
   'kexec_load', 'kexec_file_load', 'init_module', 'finit_module', 'delete_module', 'create_module', 'query_module',
   'get_kernel_syms', 'reboot', 'swapon', 'swapoff', 'acct', 'quotactl', 'quotactl_fd', 'syslog', '_sysctl',
@@ -38,13 +42,12 @@ export const DENIED_ALWAYS: readonly SyscallName[] = [
 export const DENIED_STRICT: readonly SyscallName[] = [
   // Memory that no mapping and no file shows, or that cannot be reclaimed.
   'memfd_create', 'mlock', 'mlock2', 'mlockall', 'remap_file_pages',
-  // Kernel objects with their own life: asynchronous I/O, timers, queues, System V IPC.
-  'io_setup', 'io_destroy', 'io_submit', 'io_cancel', 'io_getevents', 'io_pgetevents',
+  // Kernel objects with their own life: timers, queues, System V IPC.
   'timerfd_create', 'timerfd_settime', 'timerfd_gettime', 'timer_create', 'signalfd', 'signalfd4',
   'mq_open', 'mq_unlink', 'mq_timedsend', 'mq_timedreceive', 'mq_notify', 'mq_getsetattr',
   'msgget', 'msgsnd', 'msgrcv', 'msgctl', 'semget', 'semop', 'semtimedop', 'semctl', 'shmget', 'shmat', 'shmdt', 'shmctl',
   // Scheduling: taking more than a fair share.
   'sched_setscheduler', 'sched_setparam', 'sched_setattr', 'sched_setaffinity', 'setpriority', 'ioprio_set',
-  // Handles on processes, special files, further filters by way of listeners.
-  'pidfd_open', 'pidfd_send_signal', 'mknod', 'mknodat', 'seccomp', 'splice', 'tee',
+  // Handles on processes, further filters by way of listeners.
+  'pidfd_open', 'pidfd_send_signal', 'seccomp', 'splice', 'tee',
 ];

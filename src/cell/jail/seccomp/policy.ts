@@ -17,7 +17,7 @@ export interface SeccompOptions {
   syscalls: SyscallRule;
   /** False: threads are fine, but fork, vfork and clone of a process fail. */
   allowProcesses: boolean;
-  /** Socket families the cell may open. Default: UNIX, INET and INET6; under `strict` UNIX alone. */
+  /** Socket families the cell may open. Default: none; pairs of connected stream sockets need no family of their own. */
   families?: readonly number[];
 }
 
@@ -33,6 +33,19 @@ const CLONE_THREAD = 0x00010000;
 const CLONE_NEW_NAMESPACES = 0x7e020000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
+/**
+ * Leases hold up whoever opens the file on the host, notifications tell what happens in a folder, hints change the inode
+ * behind a read-only mount, and large pipes use up what all processes of the user have together.
+ */
+const DENIED_FCNTL = {
+  F_SETLEASE: 1024,
+  F_NOTIFY: 1026,
+  F_SETPIPE_SZ: 1031,
+  F_SET_RW_HINT: 1036,
+  F_SET_FILE_RW_HINT: 1038,
+} as const;
+/** Set in SOCK_DGRAM and SOCK_RAW, and not in SOCK_STREAM and SOCK_SEQPACKET. */
+const DATAGRAM_BIT = 2;
 const SET_ID_BITS = 0o6000;
 /** O_CREAT and O_TMPFILE: without them the mode of an open is not looked at, and may be anything. */
 const CREATING = 0x400040;
@@ -43,8 +56,6 @@ const MODE_ARGUMENTS = [
   ['fchmodat', 2],
   ['fchmodat2', 2],
   ['creat', 1],
-  ['mknod', 1],
-  ['mknodat', 2],
 ] as const;
 /** As above, but only where they create; with the place of the flags. */
 const OPENING_ARGUMENTS = [
@@ -70,7 +81,7 @@ export function seccompRules(options: SeccompOptions): FilterRule[] {
     ...argumentRules(),
     ...setIdRules(),
     ...processRules(options.allowProcesses),
-    ...familyRules(options.families ?? defaultFamilies(options.syscalls)),
+    ...familyRules(options.families ?? []),
   ];
 }
 
@@ -80,10 +91,17 @@ export function seccompFilter(options: SeccompOptions & { arch: SeccompArch }): 
   return assemble({ arch: options.arch, rules: seccompRules(options), beyondTable: ENOSYS });
 }
 
-/** A second, tiny filter that a harness puts on itself (by prctl) once nothing has to be executed any more. */
-export function noExecFilter(options: { arch: SeccompArch }): Buffer {
-  const names = ['execve', 'execveat'] as const;
-  return assemble({ arch: options.arch, rules: names.map((syscall) => ({ syscall, action: EPERM })) });
+/**
+ * A second, tiny filter that a harness puts on itself (by prctl) once nothing has to be executed any more and its streams
+ * are open. `sockets`: whether the skill may open any.
+ */
+export function lockdownFilter({ arch, sockets }: { arch: SeccompArch; sockets: boolean }): Buffer {
+  const rules: FilterRule[] = [
+    { syscall: 'execve', action: EPERM },
+    { syscall: 'execveat', action: EPERM },
+    ...(sockets ? [] : familyRules([])),
+  ];
+  return assemble({ arch, rules });
 }
 
 function deniedNames(rule: SyscallRule): SyscallName[] {
@@ -100,6 +118,11 @@ function argumentRules(): FilterRule[] {
     // Both put characters into the terminal's input, as if its owner had typed them.
     { syscall: 'ioctl', when: { argument: 1, op: 'eq', value: TIOCSTI }, action: EPERM },
     { syscall: 'ioctl', when: { argument: 1, op: 'eq', value: TIOCLINUX }, action: EPERM },
+    ...Object.values(DENIED_FCNTL).map((value) => ({
+      syscall: 'fcntl' as const,
+      when: { argument: 1, op: 'eq', value } as const,
+      action: EPERM,
+    })),
     {
       syscall: 'personality',
       when: { argument: 0, op: 'not-in', values: HARMLESS_PERSONALITIES },
@@ -136,16 +159,20 @@ function processRules(allowProcesses: boolean): FilterRule[] {
   ];
 }
 
-/** Families such as VSOCK are not namespaced: a network namespace does not stop them. */
+/**
+ * Families such as VSOCK are not namespaced: a network namespace does not stop them. A unix socket reaches whoever listens
+ * in a granted folder, on a read-only mount as well. A pair of streams leads nowhere but to its other end; one of
+ * datagrams can be sent to any path.
+ */
 function familyRules(families: readonly number[]): FilterRule[] {
-  const when = { argument: 0, op: 'not-in', values: families } as const;
+  const { unix } = SOCKET_FAMILIES;
   return [
-    { syscall: 'socket', when, action: EAFNOSUPPORT },
-    { syscall: 'socketpair', when, action: EAFNOSUPPORT },
+    {
+      syscall: 'socket',
+      ...(families.length > 0 ? { when: { argument: 0, op: 'not-in', values: families } as const } : {}),
+      action: EAFNOSUPPORT,
+    },
+    { syscall: 'socketpair', when: { argument: 0, op: 'ne', value: unix }, action: EAFNOSUPPORT },
+    { syscall: 'socketpair', when: { argument: 1, op: 'any-bit', mask: DATAGRAM_BIT }, action: EPERM },
   ];
-}
-
-function defaultFamilies(rule: SyscallRule): number[] {
-  const { unix, inet, inet6 } = SOCKET_FAMILIES;
-  return rule === 'strict' ? [unix] : [unix, inet, inet6];
 }

@@ -10,6 +10,16 @@ import { SkillError } from '../../../../src/errors.ts';
 import { startGatedPython } from '../gated-python.ts';
 
 const MIB = 1024 * 1024;
+/** As much as the kernel takes for connections of the machine to itself, with nobody reading. */
+const FILL_TCP = `
+import socket
+listener = socket.create_server(("127.0.0.1", 0)); pairs, sent = [], 0
+for _ in range(40):
+    client = socket.create_connection(listener.getsockname()); pairs.append((client, listener.accept()[0])); client.setblocking(False)
+    try:
+        for _ in range(400): sent += client.send(bytes(65536))
+    except BlockingIOError: pass
+print(sent, flush=True); sys.stdin.read()`;
 const ALLOCATE = 'block = bytearray(200 * 1024 * 1024); print(len(block), flush=True); sys.stdin.read()';
 
 /** Our directories in every hierarchy we use. */
@@ -43,6 +53,24 @@ function withDriver(driver: CgroupDriver): void {
     expect(await group.remove()).toBe(true);
     expect(await driver.close()).toBe(true);
     expect(leftovers(driver)).toEqual([]);
+  });
+
+  it('counts the buffers of TCP, and holds them down', async () => {
+    const unbound = await startGatedPython(FILL_TCP);
+    unbound.release();
+    const free = Number(await unbound.line());
+    unbound.child.stdin.end();
+    await unbound.ended;
+    const python = await startGatedPython(FILL_TCP);
+    const group = driver.create('buffers', { memory: 48 * MIB });
+    await group.attach(python.pid);
+    python.release();
+    const bound = Number(await python.line());
+    python.child.stdin.end();
+    expect(await python.ended).toBe(0);
+    expect(free).toBeGreaterThan(64 * MIB);
+    expect(bound).toBeLessThan(48 * MIB);
+    expect(await group.remove()).toBe(true);
   });
 
   it('lets the same program live under a larger limit, as control', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { assemble } from '../../../../src/cell/jail/seccomp/assembler.ts';
 import type { FilterRule } from '../../../../src/cell/jail/seccomp/assembler.ts';
-import { noExecFilter, seccompFilter, seccompRules } from '../../../../src/cell/jail/seccomp/policy.ts';
+import { lockdownFilter, seccompFilter, seccompRules } from '../../../../src/cell/jail/seccomp/policy.ts';
 import type { SeccompOptions } from '../../../../src/cell/jail/seccomp/policy.ts';
 import { isSeccompArch, syscallNumber } from '../../../../src/cell/jail/seccomp/syscalls.ts';
 import type { SeccompArch, SyscallName } from '../../../../src/cell/jail/seccomp/syscalls.ts';
@@ -156,15 +156,47 @@ describe('argument rules in the kernel', () => {
       [number('socket'), 10, 1, 0],
       [number('ioctl'), 0, 0x5401, 0],
     ];
-    expect(errnosInJail(calls, markedFilter(DEFAULT))).toEqual([0, 0, 0, 0, 0, ENOTTY]);
+    const families = [1, 2, 10];
+    expect(errnosInJail(calls, markedFilter({ ...DEFAULT, families }))).toEqual([0, 0, 0, 0, 0, ENOTTY]);
   });
 
-  it('open only the families asked for, and UNIX alone under strict', () => {
+  it('open only the families asked for, and none when none is', () => {
     const calls = [1, 2, 10].map((family) => [number('socket'), family, 1, 0]);
-    expect(errnosInJail(calls, filterOf(STRICT))).toEqual([0, EAFNOSUPPORT, EAFNOSUPPORT]);
-    expect(errnosInJail(calls, filterOf({ ...DEFAULT, families: [] }))).toEqual(
-      calls.map(() => EAFNOSUPPORT),
-    );
+    expect(errnosInJail(calls, filterOf({ ...DEFAULT, families: [1] }))).toEqual([
+      0,
+      EAFNOSUPPORT,
+      EAFNOSUPPORT,
+    ]);
+    for (const options of [DEFAULT, STRICT])
+      expect(errnosInJail(calls, filterOf(options))).toEqual(calls.map(() => EAFNOSUPPORT));
+  });
+
+  it('make pairs of streams, which lead nowhere, and none of datagrams, which can be sent to any path', () => {
+    const [EFAULT, CLOSE_ON_EXEC] = [14, 0o2000000];
+    const pair = (family: number, kind: number): number[] => [number('socketpair'), family, kind, 0, 0];
+    const calls = [pair(1, 1), pair(1, 1 | CLOSE_ON_EXEC), pair(1, 5), pair(1, 2), pair(1, 3), pair(2, 1)];
+    expect(errnosInJail(calls, filterOf(DEFAULT))).toEqual([
+      EFAULT,
+      EFAULT,
+      EFAULT,
+      EPERM,
+      EPERM,
+      EAFNOSUPPORT,
+    ]);
+  });
+
+  it('stop what acts on files beyond the cell: leases, notifications, hints, and pipes of unusual size', () => {
+    const commands = [1024, 1026, 1031, 1036, 1038];
+    const calls = commands.map((command) => [number('fcntl'), 0, command, 0]);
+    expect(errnosInJail(calls, markedFilter(DEFAULT))).toEqual(calls.map(() => MARK));
+    const harmless = [1, 3, 1025, 1032, 1034].map((command) => [number('fcntl'), 99, command, 0]);
+    expect(errnosInJail(harmless, markedFilter(DEFAULT))).toEqual(harmless.map(() => 9));
+  });
+
+  it('stop what takes from the whole machine: asynchronous I/O, writing out every disk, special files', () => {
+    const names = ['io_setup', 'io_submit', 'sync', 'syncfs', 'mknodat', 'cachestat'] as const;
+    const calls = names.map((name) => [number(name), 0, 0, 0]);
+    expect(errnosInJail(calls, markedFilter(DEFAULT))).toEqual(calls.map(() => MARK));
   });
 
   it('deny a name that the manifest adds', () => {
@@ -208,9 +240,9 @@ describe('processes', () => {
   });
 });
 
-describe('the no-exec filter', () => {
+describe('the lockdown filter', () => {
   it('put on by the process itself stops every later exec and nothing else', () => {
-    const bytes = noExecFilter({ arch }).toString('hex');
+    const bytes = lockdownFilter({ arch, sockets: true }).toString('hex');
     const program = `
 import ctypes, json, os, threading
 code = bytes.fromhex("${bytes}")

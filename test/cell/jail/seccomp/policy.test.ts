@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NEEDED_TO_START } from '../../../../src/cell/jail/seccomp/names.ts';
 import {
-  noExecFilter,
+  lockdownFilter,
   seccompArch,
   seccompFilter,
   seccompRules,
@@ -97,11 +97,14 @@ describe('filters', () => {
     expect(simulate(filter, { ...call, number: 468 })).toBe(0x7fff0000);
   });
 
-  it('of the no-exec kind touch execve and execveat alone', () => {
-    const filter = noExecFilter({ arch: 'x64' });
+  it('of the lockdown touch execve and execveat alone, and sockets where there is no gateway', () => {
+    const filter = lockdownFilter({ arch: 'x64', sockets: true });
     const denied = Array.from({ length: 600 }, (_, number) => number).filter(
       (number) => simulate(filter, { arch: AUDIT_ARCH.x64, number, args: [] }) !== 0x7fff0000,
     );
     expect(denied).toEqual([59, 322]);
+    const withoutSockets = lockdownFilter({ arch: 'x64', sockets: false });
+    const socket = { arch: AUDIT_ARCH.x64, number: 41, args: [1n] };
+    expect(simulate(withoutSockets, socket)).toBe(0x00050000 + 97);
   });
 });

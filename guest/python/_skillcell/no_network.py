@@ -1,0 +1,62 @@
+"""Sockets of a cell without a gateway, where the kernel opens none.
+
+Code that tries to reach a host makes a socket first, and is to hear which host was denied, not that sockets are missing.
+So it gets one end of a closed pair, and the audit hook refuses whatever it is told to reach. A courtesy, not the wall.
+"""
+
+import sys
+from importlib.machinery import PathFinder
+
+_NAME = "socket"
+
+
+def install():
+    """Most skills never load the module, and waiting for it costs milliseconds."""
+    if _NAME in sys.modules:
+        _patch(sys.modules[_NAME])
+    else:
+        sys.meta_path.insert(0, _Finder)
+
+
+class _Finder:
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name != _NAME:
+            return None
+        sys.meta_path.remove(cls)
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                _patch(module)
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+def _patch(module):
+    import _socket
+
+    original = module.socket.__init__
+    standing_in = (_socket.AF_INET, _socket.AF_INET6, _socket.AF_UNIX)
+
+    def init(self, family=-1, type=-1, proto=-1, fileno=None):
+        if fileno is None:
+            family = _socket.AF_INET if family == -1 else family
+            type = _socket.SOCK_STREAM if type == -1 else type
+            proto = 0 if proto == -1 else proto
+            if family in standing_in:
+                fileno = _closed_end()
+        original(self, family, type, proto, fileno)
+
+    module.socket.__init__ = init
+
+
+def _closed_end():
+    import _socket
+
+    mine, other = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    other.close()
+    return mine.detach()
