@@ -97,7 +97,7 @@ function allowed(rules: readonly FilterRule[]): Passing[][] {
   const tests = rules.flatMap((rule) => (rule.when ? [rule.when] : []));
   const byArgument = Map.groupBy(tests, ({ argument }) => argument);
   return [...byArgument].reduce<Passing[][]>(
-    (sets, [index, group]) => sets.flatMap((set) => passingAt(index, group).map((one) => [...set, one])),
+    (sets, [index, group]) => sets.flatMap((set) => passingAt(index, group).map((one) => set.concat(one))),
     [[]],
   );
 }
