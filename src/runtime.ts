@@ -165,7 +165,7 @@ export class Runtime implements AsyncDisposable {
     this.#observed.set(observed, allow);
     // Where nothing is denied, nothing can be recorded.
     const outcome = await this.execute(observed, params, { ...rest, isolated: true, reject: false });
-    return makeRecording(bundle, outcome);
+    return makeRecording(bundle, { outcome, allowed: manifest });
   }
 
   /** Reads, verifies and inspects a skill; nothing of it runs. */

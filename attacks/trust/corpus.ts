@@ -4,6 +4,7 @@
  * @module
  */
 import { APPROVAL_ATTACKS } from './approvals.ts';
+import { ATTESTATION_ATTACKS } from './attestations.ts';
 import type { TrustAttack } from './attack.ts';
 import { GUARD_ATTACKS } from './guards.ts';
 import { MODE_ATTACKS } from './modes.ts';
@@ -15,6 +16,7 @@ export const TRUST_ATTACKS: readonly TrustAttack[] = [
   ...NAME_ATTACKS,
   ...MODE_ATTACKS,
   ...SWAP_ATTACKS,
+  ...ATTESTATION_ATTACKS,
   ...APPROVAL_ATTACKS,
   ...GUARD_ATTACKS,
   ...WORD_ATTACKS,

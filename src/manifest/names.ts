@@ -97,6 +97,8 @@ export function envNameProblem(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) {
     return `${quote(name)} is no environment name; use letters, digits and "_", not starting with a digit`;
   }
+  // Readers of YAML and JSON refuse the key, because for objects of JavaScript it means something else.
+  if (name === '__proto__') return `${quote(name)} is reserved; use another name`;
   // Upper case: curl and Python also obey `https_proxy`.
   const upper = name.toUpperCase();
   const steers = STEERING_NAMES.has(upper) || STEERING_PREFIXES.some((prefix) => upper.startsWith(prefix));

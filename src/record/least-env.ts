@@ -17,21 +17,32 @@ export interface LeastEnv {
   remarks: string[];
 }
 
-/** `succeeded`: the call came to a good end, so that it did not need what it was denied. */
+export interface EnvBounds {
+  /** The call came to a good end, so that it did not need what it was denied. */
+  succeeded: boolean;
+  allowed: { env: Readonly<Record<string, EnvRule>> };
+}
+
 export function leastEnv(
   observed: Observed,
   declared: Record<string, EnvRule>,
-  { succeeded }: { succeeded: boolean },
+  { succeeded, allowed }: EnvBounds,
 ): LeastEnv {
-  const names = new Set([...observed.env, ...observed.secrets].map(({ name }) => name));
   const rules: [string, Noted<EnvRule>][] = [];
   const remarks: string[] = [];
-  for (const name of [...names].filter((one) => !isHarmlessEnv(one)).sort()) {
+  for (const name of namesIn(observed)) {
     const denied = !isUsed(name, observed);
     const known = Object.hasOwn(declared, name) ? declared[name] : undefined;
-    const rule = known
-      ? narrowed(name, known, observed)
-      : newRule(name, observed, { required: !denied || !succeeded });
+    const rule =
+      known && !isTooPlain(name, known, allowed.env)
+        ? narrowed(name, known, observed)
+        : newRule(name, observed, { required: !denied || !succeeded });
+    if (isTooPlain(name, rule, allowed.env)) {
+      remarks.push(
+        `${name} was allowed as a secret and sent nowhere, so there are no hosts to declare for it.`,
+      );
+      continue;
+    }
     rules.push([name, { rule, denied }]);
     if (SECRET_NAME.test(name) && !known?.secret && !isSent(name, observed))
       remarks.push(remarkOn(name, rule, observed));
@@ -42,6 +53,16 @@ export function leastEnv(
 export function unusedEnv({ env, secrets }: Observed, declared: Record<string, EnvRule>): string[] {
   const used = new Set([...env, ...secrets].map(({ name }) => name));
   return Object.keys(declared).filter((name) => !used.has(name));
+}
+
+function namesIn(observed: Observed): string[] {
+  const names = new Set([...observed.env, ...observed.secrets].map(({ name }) => name));
+  return [...names].filter((name) => !isHarmlessEnv(name)).sort();
+}
+
+/** True for a rule that shows the value to the skill, where only sending it was allowed. */
+function isTooPlain(name: string, { secret }: EnvRule, allowed: Readonly<Record<string, EnvRule>>): boolean {
+  return !secret && Object.hasOwn(allowed, name) && allowed[name]?.secret === true;
 }
 
 function isUsed(name: string, { env, secrets }: Observed): boolean {

@@ -1,6 +1,6 @@
 /**
- * The least rules for files that cover what was observed. A file that was read is named itself; where files were written,
- * or several read, it is their folder.
+ * The least rules for files that cover what was observed, and never more than was allowed. A file that was read is named
+ * itself; where files were written, or several read, it is their folder, if that was allowed. A denied act is named exactly.
  *
  * @module
  */
@@ -19,21 +19,44 @@ interface Need {
   denied: boolean;
 }
 
-export function leastFilesystem(files: ObservedFile[], declared: FilesystemRule[]): Noted<FilesystemRule>[] {
+export interface FilesystemBounds {
+  /** Rules of the present manifest. */
+  declared: readonly FilesystemRule[];
+  /** What the operator allowed for the observed call. */
+  allowed: readonly FilesystemRule[];
+}
+
+export function leastFilesystem(
+  files: ObservedFile[],
+  { declared, allowed }: FilesystemBounds,
+): Noted<FilesystemRule>[] {
   const needs = needsOf(files);
   const kept = declared
     .filter((rule) => !isBundlePath(rule.path))
     .flatMap((rule): Noted<FilesystemRule>[] => {
-      const within = needs.filter((need) => isWithin(need.path, rule.path) && allows(rule, need));
+      const within = needs.filter((need) => covers(rule, need));
       if (within.length === 0) return [];
-      return [{ rule: lowered(rule, within), denied: within.every(({ denied }) => denied) }];
+      const denied = within.every((need) => need.denied);
+      const least = lowered(rule, within);
+      // The author may have declared more than the operator let the skill do in this run.
+      return denied || allowed.some((bound) => covers(bound, least)) ? [{ rule: least, denied }] : [];
     });
   const bundled = declared.filter((rule) => isBundlePath(rule.path)).map((rule) => ({ rule, denied: false }));
-  const open = needs.filter(
-    (need) => !kept.some(({ rule }) => isWithin(need.path, rule.path) && allows(rule, need)),
-  );
-  const added = merged(open).map(({ path, access, denied }) => ({ rule: { path, access }, denied }));
+  const open = needs.filter((need) => !kept.some(({ rule }) => covers(rule, need)));
+  const added = merged(open, allowed).map(({ path, access, denied }) => ({
+    rule: { path, access, ...quotaOf({ path, access }, declared) },
+    denied,
+  }));
   return [...bundled, ...kept, ...added];
+}
+
+/** A quota that the author set for a wider place holds for a part of it. */
+function quotaOf(
+  place: { path: string; access: Access },
+  declared: readonly FilesystemRule[],
+): Pick<FilesystemRule, 'maxBytes'> {
+  const wider = declared.find((rule) => rule.maxBytes !== undefined && covers(rule, place));
+  return place.access === 'read' || wider?.maxBytes === undefined ? {} : { maxBytes: wider.maxBytes };
 }
 
 /** Rules for places where nothing was done. Reading the bundle needs no rule, so one for it is no matter. */
@@ -79,33 +102,38 @@ function folderOf(path: string): string {
 }
 
 /** One rule per place: folders instead of several files of theirs, and nothing that lies within another. */
-function merged(needs: Need[]): Need[] {
+function merged(needs: Need[], allowed: readonly FilesystemRule[]): Need[] {
   const kept: Need[] = [];
-  // Writable and short first: they cover the others.
-  for (const need of asFolders(needs).toSorted((a, b) => rank(a) - rank(b))) {
-    const cover = kept.find((other) => isWithin(need.path, other.path) && allows(other, need));
-    if (cover) cover.denied &&= need.denied;
-    else kept.push({ ...need });
+  // What was used comes first: a denied act must not lend its rule to it. Then writable and short ones, which cover others.
+  for (const need of asFolders(needs, allowed).toSorted((a, b) => rank(a) - rank(b))) {
+    if (kept.some((other) => covers(other, need))) continue;
+    const same = kept.findIndex(({ path }) => path === need.path);
+    if (same >= 0) kept.splice(same, 1);
+    kept.push(need);
   }
   return kept.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** To make a file is to change its folder, and whoever reads several files of a folder will read others next time. */
-function asFolders(needs: Need[]): Need[] {
-  const read = new Set(needs.filter(({ access }) => access === 'read').map(({ path }) => path));
+function asFolders(needs: Need[], allowed: readonly FilesystemRule[]): Need[] {
+  const read = new Set(
+    needs.filter(({ access, denied }) => access === 'read' && !denied).map(({ path }) => path),
+  );
   const siblings = (path: string): number =>
     [...read].filter((other) => folderOf(other) === folderOf(path)).length;
-  return needs.map((need) =>
-    need.access === 'read-write' || siblings(need.path) > 1 ? { ...need, path: folderOf(need.path) } : need,
-  );
+  return needs.map((need) => {
+    if (need.denied || (need.access === 'read' && siblings(need.path) < 2)) return need;
+    const folder = { ...need, path: folderOf(need.path) };
+    return allowed.some((bound) => covers(bound, folder)) ? folder : need;
+  });
 }
 
-function rank({ path, access }: Need): number {
-  return path.length + (access === 'read-write' ? 0 : 1_000_000);
+function rank({ path, access, denied }: Need): number {
+  return path.length + (access === 'read-write' ? 0 : 1_000_000) + (denied ? 2_000_000 : 0);
 }
 
-function allows({ access }: { access: Access }, need: { access: Access }): boolean {
-  return access === 'read-write' || need.access === 'read';
+function covers(rule: { path: string; access: Access }, need: { path: string; access: Access }): boolean {
+  return isWithin(need.path, rule.path) && (rule.access === 'read-write' || need.access === 'read');
 }
 
 function lowered(rule: FilesystemRule, needs: Need[]): FilesystemRule {

@@ -26,20 +26,32 @@ export interface Least {
   remarks: string[];
 }
 
-/** For a skill that starts programs and has never said how many. */
-const USUAL_PROCESSES = 8;
+/** For a skill that was denied to start programs and has never said how many. */
+const FEWEST_PROCESSES = 1;
 
 export interface LeastOptions {
   /** The call came to a good end. */
   succeeded: boolean;
+  /** What the operator allowed for this call: nothing that was used gets a wider rule. */
+  allowed: AllowedRules;
+}
+
+/** What was allowed, in the words of a manifest. */
+export interface AllowedRules {
+  filesystem: readonly FilesystemRule[];
+  env: Readonly<Record<string, EnvRule>>;
+  processes: number;
 }
 
 export function leastFor(manifest: Manifest, observed: Observed, options: LeastOptions): Least {
   const { filesystem, network } = manifest.capabilities;
   const env = leastEnv(observed, manifest.env, options);
-  const processes = observed.processes.length > 0 ? manifest.limits.processes || USUAL_PROCESSES : undefined;
+  const processes = leastProcesses(manifest, observed, options.allowed);
   return {
-    filesystem: leastFilesystem(observed.files, filesystem),
+    filesystem: leastFilesystem(observed.files, {
+      declared: filesystem,
+      allowed: options.allowed.filesystem,
+    }),
     network: leastNetwork(observed.requests, network),
     env: env.rules,
     ...(processes === undefined ? {} : { processes }),
@@ -51,6 +63,18 @@ export function leastFor(manifest: Manifest, observed: Observed, options: LeastO
       ...aboutInspection(manifest, observed),
     ],
   };
+}
+
+/** How many run at once nobody counted: the declared number, but no more than was allowed where it was needed. */
+function leastProcesses(
+  { limits }: Manifest,
+  { processes }: Observed,
+  allowed: AllowedRules,
+): number | undefined {
+  if (processes.length === 0) return undefined;
+  const isUsed = processes.some(({ denied }) => !denied);
+  if (!isUsed) return limits.processes || FEWEST_PROCESSES;
+  return Math.min(limits.processes || allowed.processes, allowed.processes);
 }
 
 function unusedPermissions(manifest: Manifest, observed: Observed): string[] {

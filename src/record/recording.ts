@@ -7,6 +7,7 @@ import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
+import type { Manifest } from '../manifest/manifest.ts';
 import { parseManifest } from '../manifest/parse.ts';
 import type { Outcome } from '../outcome.ts';
 import { leastFor } from './least.ts';
@@ -32,11 +33,25 @@ export interface Recording {
   file: string;
 }
 
+export interface ObservedCall {
+  outcome: Outcome;
+  /** The manifest that the call ran with: what the operator allowed. */
+  allowed: Manifest;
+}
+
 /** Throws the error of a call that never ran: there is nothing to learn from it. */
-export function makeRecording({ manifest, sourceDir, stagedDir }: Bundle, outcome: Outcome): Recording {
+export function makeRecording(bundle: Bundle, { outcome, allowed }: ObservedCall): Recording {
+  const { manifest, sourceDir, stagedDir } = bundle;
   if (!outcome.ok && outcome.usage.wall_ms === 0) throw SkillError.fromOutcome(outcome);
   const observed = readEvents(outcome.capabilities.used, outcome.capabilities.denied);
-  const least = leastFor(manifest, observed, { succeeded: outcome.ok });
+  const least = leastFor(manifest, observed, {
+    succeeded: outcome.ok,
+    allowed: {
+      filesystem: allowed.capabilities.filesystem,
+      env: allowed.env,
+      processes: allowed.limits.processes ?? 0,
+    },
+  });
   const before = textOf(join(stagedDir, FILE), manifest.name);
   const after = withPermissions(before.text, least);
   // What is proposed has to be a manifest.

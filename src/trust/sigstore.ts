@@ -5,7 +5,7 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { bundleFromJSON } from '@sigstore/bundle';
+import { bundleFromJSON, isBundleWithMessageSignature } from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { SkillError } from '../errors.ts';
@@ -28,7 +28,10 @@ export function isGoodSigstore(
 ): boolean {
   const verifier = new Verifier(toTrustMaterial(readRoot(publisher)));
   try {
-    const { identity } = verifier.verify(toSignedEntity(bundleFromJSON(bundle), signedBytes(lock)));
+    const read = bundleFromJSON(bundle);
+    // The verifier never compares an attestation (DSSE) with the artifact: it would only prove that somebody signed something.
+    if (!isBundleWithMessageSignature(read)) return false;
+    const { identity } = verifier.verify(toSignedEntity(read, signedBytes(lock)));
     return (
       identity?.subjectAlternativeName === publisher.identity &&
       identity.extensions?.issuer === publisher.issuer

@@ -1,14 +1,30 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Manifest } from '../../src/manifest/manifest.ts';
+import type { FilesystemRule, Manifest } from '../../src/manifest/manifest.ts';
 import type { CapabilityEvent } from '../../src/outcome.ts';
-import { leastFor, type Least } from '../../src/record/least.ts';
+import { leastFor, type AllowedRules, type Least } from '../../src/record/least.ts';
 import { readEvents } from '../../src/record/observed.ts';
 import { manifestWith } from '../load/helpers.ts';
 
 type Declared = Partial<Manifest> & Partial<Manifest['capabilities']>;
 
-/** `+` before an event that was denied is a minus: `-network GET …`. */
-function least(events: string[], declared: Declared = {}, succeeded = true): Least {
+const EVERYTHING: AllowedRules = {
+  filesystem: ['${workspace}', '/data', '/data2'].map((path) => ({ path, access: 'read-write' })),
+  env: {},
+  processes: 8,
+};
+
+interface Run {
+  succeeded?: boolean;
+  allowed?: Partial<AllowedRules>;
+}
+
+/** An event that was denied has a minus in front of it: `-network GET …`. */
+function least(
+  events: string[],
+  declared: Declared = {},
+  { succeeded = true, allowed = {} }: Run = {},
+): Least {
   const event = (text: string): CapabilityEvent => {
     const [, capability = '', asked = ''] = /^-?(\w+) (.*)$/.exec(text) ?? [];
     return { capability: capability as CapabilityEvent['capability'], asked, declared: '' };
@@ -17,7 +33,10 @@ function least(events: string[], declared: Declared = {}, succeeded = true): Lea
   const denied = events.filter((text) => text.startsWith('-')).map(event);
   const { filesystem = [], network = [], ...rest } = declared;
   const capabilities = { filesystem, network, syscalls: 'default' as const };
-  return leastFor(manifestWith({ ...rest, capabilities }), readEvents(used, denied), { succeeded });
+  return leastFor(manifestWith({ ...rest, capabilities }), readEvents(used, denied), {
+    succeeded,
+    allowed: { ...EVERYTHING, ...allowed },
+  });
 }
 
 describe('network', () => {
@@ -149,6 +168,119 @@ describe('filesystem', () => {
   });
 });
 
+describe('what was allowed', () => {
+  const out: FilesystemRule[] = [{ path: '${workspace}/out', access: 'read-write' }];
+  const rules = (events: string[], declared: Declared = {}, allowed = out): string[] =>
+    least(events, declared, { allowed: { filesystem: allowed } }).filesystem.map(
+      ({ rule, denied }) => `${rule.access} ${rule.path}${denied ? ' denied' : ''}`,
+    );
+
+  test('a folder that was written itself is not taken for a file of the folder above', () => {
+    expect(rules(['filesystem write /workspace/out'])).toEqual(['read-write ${workspace}/out']);
+    expect(rules(['filesystem write /workspace/out', 'filesystem write /workspace/out/a'])).toEqual([
+      'read-write ${workspace}/out',
+    ]);
+  });
+
+  test('files that were allowed one by one are not taken together to their folder', () => {
+    const files = ['a', 'b'].map((name) => ({ path: `\${workspace}/${name}`, access: 'read' as const }));
+    expect(rules(['filesystem read /workspace/a', 'filesystem read /workspace/b'], {}, files)).toEqual([
+      'read ${workspace}/a',
+      'read ${workspace}/b',
+    ]);
+  });
+
+  test('a declared rule that is wider is cut to what was used, with its quota', () => {
+    const filesystem = [{ path: '${workspace}', access: 'read-write' as const, maxBytes: 100 }];
+    const { filesystem: found } = least(
+      ['filesystem write /workspace/out/a'],
+      { filesystem },
+      { allowed: { filesystem: out } },
+    );
+    expect(found).toEqual([
+      { rule: { path: '${workspace}/out', access: 'read-write', maxBytes: 100 }, denied: false },
+    ]);
+  });
+
+  test('a denied act is named exactly, and stays marked beside a use', () => {
+    expect(
+      rules(['-filesystem write /workspace/x', '-filesystem read /data/a', '-filesystem read /data/b']),
+    ).toEqual(['read-write ${workspace}/x denied', 'read /data/a denied', 'read /data/b denied']);
+    expect(
+      rules(['filesystem read /workspace/out/a', '-filesystem write /workspace/out'], {}, [
+        { path: '${workspace}/out', access: 'read' },
+      ]),
+    ).toEqual(['read-write ${workspace}/out denied', 'read ${workspace}/out/a']);
+  });
+
+  test('processes are no more than were allowed', () => {
+    const processes = (declared: number, allowed: number): number | undefined =>
+      least(['process start ls'], { limits: { processes: declared } }, { allowed: { processes: allowed } })
+        .processes;
+    expect([processes(0, 2), processes(16, 2), processes(1, 2)]).toEqual([2, 2, 1]);
+  });
+
+  test('a variable that was allowed as a secret is not proposed as a plain one', () => {
+    const secret = { API_KEY: { required: true, secret: true, hosts: [] } };
+    const plain = { API_KEY: { required: true, secret: false, hosts: [] } };
+    const of = (events: string[]): Least => least(events, { env: plain }, { allowed: { env: secret } });
+    expect(of(['env read API_KEY', 'secret send API_KEY to a.test']).env).toMatchObject({
+      API_KEY: { rule: { secret: true, hosts: ['a.test'] } },
+    });
+    const unsent = of(['env read API_KEY']);
+    expect(unsent.env).toEqual({});
+    expect(unsent.remarks.join()).toContain('sent nowhere');
+  });
+
+  const folder = fc.constantFrom(
+    '/workspace',
+    '/workspace/in',
+    '/workspace/out',
+    '/workspace/out/deep',
+    '/data',
+    '/data/x',
+  );
+  const file = fc.tuple(folder, fc.constantFrom('', '/a', '/b', '/c/d')).map(([dir, name]) => dir + name);
+  const access = fc.constantFrom('read' as const, 'read-write' as const);
+  const asDeclared = (path: string): string => path.replace(/^\/workspace/, '${workspace}');
+  const ruleList = fc.uniqueArray(fc.record({ path: file.map(asDeclared), access }), {
+    maxLength: 4,
+    selector: ({ path }) => path,
+  });
+  const covered = (rule: FilesystemRule, by: readonly FilesystemRule[]): boolean =>
+    by.some(
+      (bound) =>
+        (rule.path === bound.path || rule.path.startsWith(`${bound.path}/`)) &&
+        (bound.access === 'read-write' || rule.access === 'read'),
+    );
+
+  test('no proposal is wider than what was allowed, and a denied act is proposed as it was asked for', () => {
+    const acts = fc.array(fc.record({ path: file, access }), { maxLength: 8 });
+    fc.assert(
+      fc.property(ruleList, ruleList, acts, (allowed, filesystem, tried) => {
+        // The wall decides in this way which acts are uses and which are denials.
+        const events = tried.map(({ path, access: wanted }) => {
+          const used = covered({ path: asDeclared(path), access: wanted }, allowed);
+          return `${used ? '' : '-'}filesystem ${wanted === 'read' ? 'read' : 'write'} ${path}`;
+        });
+        const asked = tried.map((act) => ({ path: asDeclared(act.path), access: act.access }));
+        for (const { rule, denied } of least(events, { filesystem }, { allowed: { filesystem: allowed } })
+          .filesystem)
+          expect(
+            covered(rule, denied ? [...asked, ...filesystem] : allowed),
+            JSON.stringify({ rule, events }),
+          ).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+test('variables that no manifest can name are left out', () => {
+  const { env } = least(['-env read __proto__', '-env read constructor'], {}, { succeeded: false });
+  expect(Object.keys(env)).toEqual(['constructor']);
+});
+
 describe('variables', () => {
   const rule = (required: boolean, hosts: string[] = []): object => ({
     required,
@@ -161,10 +293,10 @@ describe('variables', () => {
   });
 
   test('one that was denied is required if the call failed', () => {
-    expect(least(['-env read REGION'], {}, true).env).toMatchObject({
+    expect(least(['-env read REGION'], {}, { succeeded: true }).env).toMatchObject({
       REGION: { rule: { required: false } },
     });
-    expect(least(['-env read REGION'], {}, false).env).toMatchObject({
+    expect(least(['-env read REGION'], {}, { succeeded: false }).env).toMatchObject({
       REGION: { rule: { required: true } },
     });
   });
@@ -192,18 +324,22 @@ describe('variables', () => {
   });
 
   test('what is called like a secret is taken for one, and somebody says so', () => {
-    const { env, remarks } = least(['-env read SERVICE_TOKEN', 'network GET http://a.test/'], {}, false);
+    const { env, remarks } = least(
+      ['-env read SERVICE_TOKEN', 'network GET http://a.test/'],
+      {},
+      { succeeded: false },
+    );
     expect(env).toEqual({ SERVICE_TOKEN: { rule: rule(true, ['a.test']), denied: true } });
     expect(remarks.join()).toContain('--allow-secret SERVICE_TOKEN');
     const blind = least(['env read SERVICE_TOKEN', 'network CONNECT https://a.test']);
     expect(blind.remarks.join()).toContain('inspect_tls');
-    const alone = least(['-env read SERVICE_TOKEN'], {}, false);
+    const alone = least(['-env read SERVICE_TOKEN'], {}, { succeeded: false });
     expect(alone.env).toEqual({ SERVICE_TOKEN: { rule: rule(true), denied: true } });
     expect(alone.remarks.join()).toContain('SERVICE_TOKEN looks like a secret');
   });
 });
 
-test('processes are counted as declared, or as usual', () => {
+test('processes are counted as declared, or as allowed', () => {
   expect(least(['process start ls']).processes).toBe(8);
   expect(least(['-process start ls'], { limits: { processes: 3 } }).processes).toBe(3);
   expect(least([], { limits: { processes: 3 } })).toMatchObject({ unused: ['limits.processes'] });
@@ -211,7 +347,7 @@ test('processes are counted as declared, or as usual', () => {
 });
 
 test('a call that failed is not the whole story', () => {
-  expect(least([], {}, false).remarks.join()).toContain('did not come to a good end');
+  expect(least([], {}, { succeeded: false }).remarks.join()).toContain('did not come to a good end');
 });
 
 test('modules of the standard library are no news', () => {

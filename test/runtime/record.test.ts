@@ -114,6 +114,37 @@ describe.each(['subprocess', 'wasm'] as const)('in mode %s', (mode) => {
     expect(JSON.stringify(recording)).not.toContain(VALUE);
   });
 
+  test('a folder that was there already is not made wider to the folder above it', async () => {
+    const makesFolder = `
+      import os
+      def execute(params):
+          os.makedirs("/workspace/out", exist_ok=True)
+          with open("/workspace/out/made.txt", "w") as file:
+              file.write("x")
+          return {"constructor": os.environ.get("__proto__")}
+    `;
+    const skill = writeSkill(folder, { source: makesFolder });
+    const recording = await record(skill, mode, { write: [join(workspace, 'out')] });
+    expect(recording.outcome).toMatchObject({ ok: true });
+    saveRecording(recording);
+    const { manifest } = (await runtime.load(skill)).bundle;
+    expect(manifest.capabilities.filesystem).toEqual([{ path: '${workspace}/out', access: 'read-write' }]);
+    expect(manifest.env).toEqual({});
+  });
+
+  test('a folder that was found and not changed is not proposed as writable', async () => {
+    const findsFolder = `
+      import os
+      def execute(params):
+          os.makedirs("/workspace/out", exist_ok=True)
+          return {"names": sorted(os.listdir("/workspace/out"))}
+    `;
+    const { manifest } = await record(writeSkill(folder, { source: findsFolder }), mode, {
+      write: [join(workspace, 'out')],
+    });
+    expect(manifest).toContain('"${workspace}/out", access: read }');
+  });
+
   test('what is denied is told as well, and nothing of it happens', async () => {
     const greedy = `
       import os, urllib.request
@@ -166,9 +197,10 @@ test('programs that are started are seen', async () => {
   const starting =
     'import subprocess\ndef execute(params):\n    return {"out": subprocess.run(["/bin/echo", "hi"], capture_output=True, text=True).stdout}\n';
   const skill = writeSkill(folder, { source: starting });
-  expect((await record(skill, 'subprocess')).manifest).toMatch(/\bprocesses"?: 8\b/);
+  expect((await record(skill, 'subprocess')).manifest).toMatch(/\bprocesses"?: 1\b/);
   const allowed = await record(skill, 'subprocess', { processes: 4 });
   expect(allowed.outcome).toMatchObject({ ok: true, result: { out: 'hi\n' } });
+  expect(allowed.manifest).toMatch(/\bprocesses"?: 4\b/);
 });
 
 test('a policy that names hosts is obeyed', async () => {

@@ -3,108 +3,40 @@
  *
  * @module
  */
-import { createHash, generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { bundleToJSON } from '@sigstore/bundle';
-import { fulcioHandler, initializeCA, initializeCTLog, initializeTLog, rekorHandler } from '@sigstore/mock';
-import { FulcioSigner, MessageSignatureBundleBuilder, RekorWitness } from '@sigstore/sign';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/load/digest.ts';
 import { signedBytes, type SigstoreSignature } from '../../src/trust/signature.ts';
 import { isGoodSigstore, type SigstorePublisher } from '../../src/trust/sigstore.ts';
 import { openFolder, removeFolder } from '../write-skill.ts';
+import { IDENTITY, ISSUER, openSigstore, statement, type LocalSigstore } from './local-sigstore.ts';
 
 const LOCK = Buffer.from('{"version":1}\n');
-const IDENTITY = 'release@acme.example';
-const ISSUER = 'https://login.acme.example';
-const HOUR_MS = 3_600_000;
 
 const folder = openFolder();
-const servers: Server[] = [];
+let sigstore: LocalSigstore;
 let signature: SigstoreSignature;
 let acme: SigstorePublisher;
 
-/** A whole Sigstore of its own, and its trusted root in a file. */
-async function openSigstore(name: string): Promise<{ base: string; root: string }> {
-  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const server = createServer();
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const ctlog = await initializeCTLog(keys);
-  const ca = await initializeCA(keys, ctlog);
-  const tlog = await initializeTLog(base, keys);
-  const handlers = [fulcioHandler(ca, {}), rekorHandler(tlog)];
-  server.on('request', (request, response) => {
-    const handler = handlers.find(({ path }) => path === request.url);
-    void text(request)
-      .then((body) => handler?.fn(body))
-      .then((reply) => {
-        response.writeHead(reply?.statusCode ?? 404, { 'content-type': reply?.contentType ?? 'text/plain' });
-        response.end(reply?.response);
-      });
-  });
-  const root = join(folder, `${name}.json`);
-  writeFileSync(root, JSON.stringify(trustedRoot({ base, ca, tlog, ctlog })));
-  return { base, root };
-}
-
-interface Authorities {
-  base: string;
-  ca: { rootCertificate: ArrayBufferView };
-  tlog: { publicKey: Buffer };
-  ctlog: { publicKey: ArrayBufferView; logID: ArrayBufferView };
-}
-
-function trustedRoot({ base, ca, tlog, ctlog }: Authorities): object {
-  const validFor = { start: new Date(Date.now() - HOUR_MS).toISOString() };
-  const base64 = ({ buffer, byteOffset, byteLength }: ArrayBufferView): string =>
-    Buffer.from(buffer, byteOffset, byteLength).toString('base64');
-  const log = (key: ArrayBufferView, keyId: string): object => ({
-    baseUrl: base,
-    hashAlgorithm: 'SHA2_256',
-    logId: { keyId },
-    publicKey: { rawBytes: base64(key), keyDetails: 'PKIX_ECDSA_P256_SHA_256', validFor },
-  });
-  return {
-    mediaType: 'application/vnd.dev.sigstore.trustedroot+json;version=0.1',
-    certificateAuthorities: [
-      {
-        uri: base,
-        subject: { commonName: 'test', organization: 'test' },
-        certChain: { certificates: [{ rawBytes: base64(ca.rootCertificate) }] },
-        validFor,
-      },
-    ],
-    tlogs: [log(tlog.publicKey, createHash('sha256').update(tlog.publicKey).digest('base64'))],
-    ctlogs: [log(ctlog.publicKey, base64(ctlog.logID))],
-    timestampAuthorities: [],
-  };
-}
-
-async function signWith(base: string, data: Buffer): Promise<SigstoreSignature> {
-  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = { sub: IDENTITY, email: IDENTITY, email_verified: true, iss: ISSUER, aud: 'sigstore' };
-  const token = `${encode({ alg: 'none' })}.${encode(claims)}.`;
-  const identityProvider = { getToken: (): Promise<string> => Promise.resolve(token) };
-  const builder = new MessageSignatureBundleBuilder({
-    signer: new FulcioSigner({ fulcioBaseURL: base, identityProvider }),
-    witnesses: [new RekorWitness({ rekorBaseURL: base })],
-  });
-  const bundle = bundleToJSON(await builder.create({ data }));
-  return { type: 'sigstore', bundle: bundle as unknown as Record<string, unknown> };
+function rootFile(name: string, root: object): string {
+  const file = join(folder, `${name}.json`);
+  writeFileSync(file, JSON.stringify(root));
+  return file;
 }
 
 beforeAll(async () => {
-  const { base, root } = await openSigstore('acme');
-  acme = { name: 'acme', identity: IDENTITY, issuer: ISSUER, trustedRoot: root };
-  signature = await signWith(base, signedBytes(LOCK));
+  sigstore = await openSigstore();
+  acme = {
+    name: 'acme',
+    identity: IDENTITY,
+    issuer: ISSUER,
+    trustedRoot: rootFile('acme', sigstore.root),
+  };
+  signature = await sigstore.sign(signedBytes(LOCK));
 });
-afterAll(() => {
-  for (const server of servers) server.close();
+afterAll(async () => {
+  await sigstore[Symbol.asyncDispose]();
   removeFolder(folder);
 });
 
@@ -127,9 +59,10 @@ describe('a Sigstore bundle', () => {
   });
 
   it('of another authority is refused, whatever identity it claims', async () => {
-    const evil = await openSigstore('evil');
-    const claimed = await signWith(evil.base, signedBytes(LOCK));
-    expect(isGoodSigstore(claimed, LOCK, { ...acme, trustedRoot: evil.root })).toBe(true);
+    await using evil = await openSigstore();
+    const claimed = await evil.sign(signedBytes(LOCK));
+    const trustedRoot = rootFile('evil', evil.root);
+    expect(isGoodSigstore(claimed, LOCK, { ...acme, trustedRoot })).toBe(true);
     expect(isGoodSigstore(claimed, LOCK, acme)).toBe(false);
   });
 
@@ -143,5 +76,23 @@ describe('a Sigstore bundle', () => {
     expect(isGoodSigstore({ type: 'sigstore', bundle: { a: 1 } }, LOCK, acme)).toBe(false);
     const nowhere = { ...acme, trustedRoot: join(folder, 'nowhere.json') };
     expect(() => isGoodSigstore(signature, LOCK, nowhere)).toThrow('trusted root');
+  });
+
+  it.each<[string, () => Buffer, string?]>([
+    ['another artifact', () => statement('https://slsa.dev/provenance/v1', sha256(Buffer.from('other')))],
+    ['this very lock', () => statement('https://slsa.dev/provenance/v1', sha256(LOCK))],
+    ['the bytes to sign', () => statement('https://cosign.sigstore.dev/v1', sha256(signedBytes(LOCK)))],
+    ['no subject, with the bytes to sign as payload', () => signedBytes(LOCK), 'text/plain'],
+  ])('that is an attestation about %s is refused', async (_, payload, type) => {
+    expect(isGoodSigstore(await sigstore.attest(payload(), type), LOCK, acme)).toBe(false);
+  });
+
+  it('with both an attestation and a signature of something else is refused', async () => {
+    const attested = await sigstore.attest(statement('https://slsa.dev/provenance/v1', sha256(LOCK)));
+    const other = await sigstore.sign(Buffer.from('other'));
+    const both = { ...other.bundle, dsseEnvelope: attested.bundle['dsseEnvelope'] };
+    expect(isGoodSigstore({ type: 'sigstore', bundle: both }, LOCK, acme)).toBe(false);
+    const swapped = { ...attested.bundle, messageSignature: signature.bundle['messageSignature'] };
+    expect(isGoodSigstore({ type: 'sigstore', bundle: swapped }, LOCK, acme)).toBe(false);
   });
 });

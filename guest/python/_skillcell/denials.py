@@ -94,7 +94,7 @@ class Guard:
             "os.listdir": read,
             "os.scandir": read,
             "os.chdir": read,
-            "os.mkdir": write_at(2),
+            "os.mkdir": self._on_mkdir,
             "os.remove": write_at(1),
             "os.rmdir": write_at(1),
             "os.truncate": write,
@@ -145,7 +145,10 @@ class Guard:
         self._path(args[0], "write", args[2])
         self._path(args[1], "write", args[3])
 
-    def _path(self, path, access, start=-1):
+    def _on_mkdir(self, args):
+        self._path(args[0], "write", args[2], is_new=True)
+
+    def _path(self, path, access, start=-1, is_new=False):
         if isinstance(path, int):
             return
         text = os.fsdecode(path)
@@ -156,7 +159,9 @@ class Guard:
         allowed = self._writable if access == "write" else self._readable
         if full == "/" and access == "read" or _within(full, allowed):
             if not _within(full, _ALWAYS_READABLE):
-                self._reporter.use("filesystem", "%s %s" % (access, _short(full)))
+                # To make what is there already changes nothing; it only tells that it is there.
+                done = "read" if is_new and os.path.lexists(full) else access
+                self._reporter.use("filesystem", "%s %s" % (done, _short(full)))
             return
         if access == "read" and _within(full, _PROBED) and not _asked_by_skill():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), full)
