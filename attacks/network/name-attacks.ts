@@ -98,13 +98,16 @@ export async function runNameAttacks(mode: NetworkMode): Promise<AttackRow[]> {
 }
 
 function asRow({ name, description, works, harm, denied, evidence }: NameRow): AttackRow {
+  const ran = denied.length > 0 || evidence !== '';
   return {
+    corpus: 'network',
     name,
     description,
     control: works ? 'works' : 'inconclusive',
     controlEvidence: works ? 'a careless gateway went there' : 'a careless gateway did not go there',
     code: denied.length > 0 ? 'capability_denied' : 'ok',
-    stopped: harm.length === 0,
+    ran,
+    stopped: ran && harm.length === 0,
     evidence: harm.length > 0 ? `went ${harm.join(', ')}` : denied.join(', ') || evidence,
   };
 }

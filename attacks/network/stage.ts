@@ -16,6 +16,7 @@ import { TLSSocket } from 'node:tls';
 import { createAuthority, type CellAuthority } from '../../src/broker/gateway/tls/authority.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from '../../src/policy/operator.ts';
 import type { RuntimeOptions } from '../../src/runtime.ts';
+import { mark } from '../runner/bundle-stage.ts';
 import { asUser, NEIGHBOUR } from '../runner/identities.ts';
 import { ATTACKS_DIR } from '../runner/places.ts';
 import { SECRET_MARKER } from '../runner/secret.ts';
@@ -127,6 +128,7 @@ function runtimeOptions({ seen, value, names, ca }: RuntimeSettings): RuntimeOpt
 async function writeBundle(dir: string, grant: GrantName, { web, tls }: Ports): Promise<void> {
   const bundle = join(dir, grant);
   await cp(SKILL_DIR, bundle, { recursive: true });
+  mark(bundle);
   const open = { host: '127.0.0.1', port: web, scheme: 'http' };
   const plain = [
     { ...open, methods: ['GET'], paths: ['/open/*'] },

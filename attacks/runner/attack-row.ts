@@ -7,6 +7,7 @@ import type { Outcome } from '../../src/outcome.ts';
 import type { ControlResult } from './control.ts';
 import type { Attack } from './expectations.ts';
 import { codeOf, evidenceOf, unexpectedIn } from './outcome-view.ts';
+import { missingProof, type Expected, type ProofKind } from './proof.ts';
 
 export interface ExecuteOptions {
   timeout?: number;
@@ -17,14 +18,29 @@ export interface ExecuteOptions {
 /** Calls a bundle through the runtime under test and never rejects for a failed call. */
 export type Execute = (bundleDir: string, params: unknown, options: ExecuteOptions) => Promise<Outcome>;
 
+/** Which collection of attacks a row belongs to. */
+export const CORPORA = [
+  'subprocess',
+  'container',
+  'wasm',
+  'python-wasm',
+  'js-wasm',
+  'network',
+  'trust',
+] as const;
+export type CorpusName = (typeof CORPORA)[number];
+
 export interface AttackRow {
+  corpus: CorpusName;
   name: string;
   description: string;
   /** `n/a`: there is nothing to show, and `controlEvidence` says why. */
   control: 'works' | 'inconclusive' | 'n/a';
   controlEvidence: string;
   code: string;
-  /** True when nothing came of the attack and the next call works. */
+  /** False when nothing shows that the hostile code was reached; then nothing was stopped either. */
+  ran: boolean;
+  /** True when the attack ran, nothing came of it, and the next call works. */
   stopped: boolean;
   /** Set when the attack was stopped, but with another answer than it must get. */
   unexpected?: string;
@@ -41,27 +57,43 @@ export interface BenignCall {
 }
 
 export interface Finding {
+  corpus: CorpusName;
   name: string;
   description: string;
   control: ControlResult | { none: string };
-  outcome: Outcome;
+  /** Of every call of the attack; the last one is judged. */
+  outcomes: readonly Outcome[];
+  /** How each call shows that it ran. */
+  proof: ProofKind;
+  /** Why it is known that the attack did not run. */
+  didNotRun?: string | undefined;
   harm: string[];
-  expected: Pick<Attack, 'codes' | 'limits'> & { namesByte?: boolean };
+  expected: Pick<Attack, 'limits'> & Expected & { namesByte?: boolean };
 }
 
 export async function finishRow(finding: Finding, execute: Execute, benign: BenignCall): Promise<AttackRow> {
-  const { outcome, expected } = finding;
+  const { outcomes, expected } = finding;
+  const outcome = outcomes.at(-1)!;
+  const missing = finding.didNotRun ?? firstMissing(finding);
   const harm = [...finding.harm, ...(await brokenNextCall(execute, benign))];
   const unexpected = unexpectedIn(outcome, expected) ?? missingByte(outcome, expected.namesByte === true);
   return {
+    corpus: finding.corpus,
     name: finding.name,
     description: finding.description,
     ...describeControl(finding.control),
     code: codeOf(outcome),
-    stopped: harm.length === 0,
+    ran: missing === undefined,
+    stopped: missing === undefined && harm.length === 0,
     ...(unexpected === undefined ? {} : { unexpected }),
-    evidence: harm.length > 0 ? harm.join('; ') : evidenceOf(outcome),
+    evidence: harm.length > 0 ? harm.join('; ') : (missing ?? evidenceOf(outcome)),
   };
+}
+
+function firstMissing({ outcomes, proof, expected }: Finding): string | undefined {
+  return outcomes
+    .map((outcome) => missingProof(outcome, proof, expected))
+    .find((missing) => missing !== undefined);
 }
 
 function describeControl(control: Finding['control']): Pick<AttackRow, 'control' | 'controlEvidence'> {

@@ -12,6 +12,7 @@ import type { WasmAttack } from '../wasm/attack.ts';
 import type { Attack, Judge } from './expectations.ts';
 import { asUser, CONTROL } from './identities.ts';
 import { ATTACKS_DIR } from './places.ts';
+import { REACHED } from './marker.ts';
 import type { ScriptStage } from './run-script.ts';
 import type { OpenScene } from './scene.ts';
 import type { ScriptAttack } from './script-attack.ts';
@@ -44,6 +45,8 @@ interface Order {
   calls: readonly Record<string, unknown>[];
   params: Record<string, unknown>;
   prelude?: string | undefined;
+  /** What the attack prints when it is reached; a control that ends before has shown nothing. */
+  marker?: string;
   /** The Node that runs an attack that is not Python. */
   node?: string;
   /** What it runs; absent: the host of Wasm attacks. */
@@ -59,6 +62,7 @@ export function runControl(attack: Attack, setting: Setting, bundleDir: string):
     bundle: bundleDir,
     prelude: attack.prelude?.dir,
     judge: attack.judge,
+    marker: REACHED,
     calls: attack.calls,
     params: { ...setting.params, ...attack.prelude?.params },
   });
@@ -87,6 +91,7 @@ export function runScriptControl(
   return runRoom(setting, {
     bundle: bundleDir,
     judge,
+    marker: REACHED,
     calls: attack.calls,
     params: { ...setting.params, web_port: webPort },
     ...(corpus.harness === undefined ? {} : { node: findNode(setting.dir).path, harness: corpus.harness }),

@@ -37,6 +37,8 @@ export interface Attack {
   /** The calls run at the same time. */
   together?: boolean;
   prelude?: Prelude;
+  /** Parts of messages with which the wall lets it fail, where that looks like a mistake of the attack. */
+  failsWith?: readonly string[];
   /** In milliseconds. */
   timeout: number;
 }

@@ -79,24 +79,32 @@ export const JS_ATTACKS: readonly ScriptAttack[] = [
   ...limited('js_return_huge', ['output', 'memory'], { control: { judge: 'chokes-reader' } }),
   ...group(
     `js_return_cycle js_return_bigint js_return_getters js_return_proxy js_return_revoked_proxy js_return_thenable
-     js_never_settles js_reject_unheard js_exit js_throw_null js_throw_proxy js_throw_getters
-     js_throw_terminal_codes js_throw_huge js_throw_circle js_throw_at_import js_wait_at_import`,
+     js_never_settles js_reject_unheard js_throw_null js_throw_proxy js_throw_getters
+     js_throw_terminal_codes js_throw_huge js_throw_circle`,
     ['skill_error'],
     { control: NO_REPLY },
   ),
+  ...group('js_exit', ['skill_error'], { failsWith: ['not a function'], control: NO_REPLY }),
+  ...group('js_throw_at_import js_wait_at_import', ['skill_error'], { loads: true, control: NO_REPLY }),
   ...group('js_source_map', ['skill_error'], { control: NO_REPLY }),
 
   // Limits.
   ...limited('js_spin js_spin_in_promises js_backtrack js_power', ENDLESS, BRIEFLY),
   ...limited(
     `js_spin_in_await js_spin_in_generator js_spin_in_getters js_sort js_return_slow_getter js_return_slow_to_json
-     js_spin_at_import js_throw_slow`,
+     js_throw_slow`,
     ENDLESS,
     { ...BRIEFLY, control: LIKE_SPINNING },
   ),
+  ...limited('js_spin_at_import', ENDLESS, { ...BRIEFLY, loads: true, control: LIKE_SPINNING }),
   ...limited('js_sleep js_never_settles_with_timer', ['timeout'], BRIEFLY),
-  ...group('js_atomics_wait', ['skill_error', 'resource_exceeded'], { ...BRIEFLY, limits: ['timeout'] }),
-  ...limited('js_fill_memory js_fill_memory_at_import', ['memory'], { control: NO_REPLY }),
+  ...group('js_atomics_wait', ['skill_error', 'resource_exceeded'], {
+    ...BRIEFLY,
+    limits: ['timeout'],
+    failsWith: ['Atomics is not defined'],
+  }),
+  ...limited('js_fill_memory', ['memory'], { control: NO_REPLY }),
+  ...limited('js_fill_memory_at_import', ['memory'], { loads: true, control: NO_REPLY }),
   ...limited('js_fill_memory_by_promises js_fill_list', ['memory', ...ENDLESS], {
     timeout: 1000,
     control: OF_THE_ENGINE,
@@ -112,6 +120,7 @@ export const JS_ATTACKS: readonly ScriptAttack[] = [
     'js_recurse js_recurse_in_getters js_recurse_in_parser js_recurse_in_expression',
     ['skill_error'],
     {
+      failsWith: ['too many captures'],
       control: NO_REPLY,
     },
   ),

@@ -11,6 +11,9 @@ const OF_THE_ENGINE: Control = {
   none: 'It is made for the memory of this engine.',
 };
 
+/** The engine has no such module or function, which is the wall's answer. */
+const NO_MEANS = ["No module named '_ctypes'", 'dlopen', "'socket' has no attribute 'AF_UNIX'"];
+
 export const PYTHON_ATTACKS: readonly ScriptAttack[] = [
   // Acts outside the grant that the harness or the broker sees and reports.
   ...group(
@@ -34,6 +37,7 @@ export const PYTHON_ATTACKS: readonly ScriptAttack[] = [
     `py_import_ctypes py_load_native_library py_connect_past_harness py_silence_harness py_make_link
      py_start_thread py_open_many_files py_connect_unix`,
     ['skill_error'],
+    { failsWith: NO_MEANS },
   ),
   ...group('py_follow_link', ['skill_error', 'capability_denied'], { link: true }),
   ...group('py_kill_neighbour', ['skill_error'], { control: { judge: 'kills-neighbour' } }),
@@ -79,17 +83,21 @@ export const PYTHON_ATTACKS: readonly ScriptAttack[] = [
     control: SPEAKS_TO_CELL,
   }),
   ...group(
-    `py_close_channel py_replace_channel py_exit py_raise_exit py_abort py_kill_itself py_exit_at_import
-     py_raise_hostile_error py_raise_terminal_codes py_crash_by_faulthandler`,
+    `py_close_channel py_replace_channel py_exit py_raise_exit py_abort py_kill_itself 
+     py_raise_hostile_error py_raise_terminal_codes`,
     ['skill_error'],
     { control: NO_REPLY },
   ),
+  ...group('py_crash_by_faulthandler', ['skill_error'], {
+    failsWith: ["No module named 'faulthandler'"],
+    control: NO_REPLY,
+  }),
+  ...group('py_exit_at_import', ['skill_error'], { loads: true, control: NO_REPLY }),
   ...group('py_forge_on_stdout', ['ok'], { control: { judge: 'forges-stdout' } }),
 
   // Corruption of the memory, which is only the guest's own.
-  ...group('py_pop_empty_stack py_load_wild_local py_corrupt_at_import', ['skill_error'], {
-    control: NO_REPLY,
-  }),
+  ...group('py_pop_empty_stack py_load_wild_local', ['skill_error'], { control: NO_REPLY }),
+  ...group('py_corrupt_at_import', ['skill_error'], { loads: true, control: NO_REPLY }),
   ...writer('wipe_data', 'Overwrites all data of the interpreter.', ['skill_error']),
   ...writer('write_beyond', 'Writes beyond the end of the memory.', ['skill_error']),
   ...writer('print_beyond', 'Has the host read from beyond the end of the memory.', ['skill_error']),
@@ -120,13 +128,15 @@ export const PYTHON_ATTACKS: readonly ScriptAttack[] = [
 
   // Limits.
   ...limited(
-    'py_spin py_power py_backtrack py_ignore_signals py_return_hostile_object py_block_at_import',
+    'py_spin py_power py_backtrack py_ignore_signals py_return_hostile_object',
     ['timeout', 'cpu'],
     HANGS,
   ),
+  ...limited('py_block_at_import', ['timeout', 'cpu'], { ...HANGS, loads: true }),
   ...limited('py_sleep', ['timeout'], HANGS),
   ...limited('py_fetch_slow', ['timeout'], { ...HANGS, web: true }),
-  ...limited('py_fill_memory py_take_memory_at_once py_unzip_bomb py_fill_memory_at_import', ['memory']),
+  ...limited('py_fill_memory py_take_memory_at_once py_unzip_bomb', ['memory']),
+  ...limited('py_fill_memory_at_import', ['memory'], { loads: true }),
   ...limited('py_fill_scratch py_make_sparse_file py_make_many_files', ['scratch']),
   ...group('py_truncate_files', ['ok'], { control: { none: 'A kernel counts the memory of files.' } }),
   ...limited('py_start_thread_raw', ['processes']),

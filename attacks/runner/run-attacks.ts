@@ -10,14 +10,15 @@ import { parse } from 'yaml';
 import type { Outcome } from '../../src/outcome.ts';
 import { TRUST_ATTACKS } from '../trust/corpus.ts';
 import { WASM_ATTACKS } from '../wasm/corpus.ts';
-import { finishRow, type AttackRow, type BenignCall, type Execute } from './attack-row.ts';
-import { openContainerStage, type ContainerStage } from './container-stage.ts';
+import { finishRow, type AttackRow, type BenignCall, type CorpusName, type Execute } from './attack-row.ts';
+import { IN_CONTAINER, openBundleStage, type BundleStage } from './bundle-stage.ts';
 import { runControl } from './control.ts';
 import { ATTACKS, IN_CONTAINERS, type Attack } from './expectations.ts';
-import { successIn } from './outcome-view.ts';
+import { evidenceOf, successIn } from './outcome-view.ts';
 import { JS_ATTACKS } from './js-expectations.ts';
 import { PATH_TRICKS, type PathTrick } from './path-tricks.ts';
 import { ATTACKS_DIR } from './places.ts';
+import { callUntilReached, missingProof } from './proof.ts';
 import { PYTHON_ATTACKS } from './python-expectations.ts';
 import { JAVASCRIPT, PYTHON, runScriptAttack, type Corpus } from './run-script.ts';
 import type { ScriptAttack } from './script-attack.ts';
@@ -47,11 +48,11 @@ export interface RunOptions {
   names?: readonly string[];
   /** Attacks at a time. */
   lanes?: number;
-  /** False leaves out the runs without the wall; those of containers are those of jails. */
+  /** False leaves out the runs without the wall. */
   controls?: boolean;
 }
 
-const SHOWN_FOR_JAILS = { none: 'the same code works without a wall: see the attacks on jails' };
+const NOT_RUN = { none: 'Not run.' };
 
 /** One attack of a mode, by name. */
 interface Job {
@@ -63,11 +64,11 @@ export async function runAttacks(options: RunOptions): Promise<AttackRow[]> {
   using secret = plantSecret();
   await using benign = await openBenignWasm();
   using home = openTrustHome();
-  using stage = openContainerStage();
+  using stage = openBundleStage(options.mode === 'container' ? IN_CONTAINER : {});
   const all = {
-    subprocess: () => jailJobs(options, secret.value),
-    container: () => containerJobs(options, secret.value, stage),
-    wasm: () => wasmJobs(options, secret.value, benign),
+    subprocess: () => jailJobs({ ...options, secret: secret.value, stage }),
+    container: () => containerJobs({ ...options, secret: secret.value, stage }),
+    wasm: () => wasmJobs({ ...options, secret: secret.value, stage }, benign),
     trust: () => trustJobs(options, secret.value, home.path),
   }[options.mode]();
   const jobs = all.filter(({ name }) => options.names?.includes(name) ?? true);
@@ -83,31 +84,30 @@ export async function runAttacks(options: RunOptions): Promise<AttackRow[]> {
   return rows.sort((a, b) => a.name.localeCompare(b.name));
 }
 
-function jailJobs(options: RunOptions, secret: string): Job[] {
+interface StagedRun extends RunOptions {
+  secret: string;
+  stage: BundleStage;
+}
+
+function jailJobs(run: StagedRun): Job[] {
   return [
-    ...ATTACKS.map((attack) => ({ name: attack.name, run: () => runAttack(attack, secret, options) })),
-    ...PATH_TRICKS.map((trick) => ({ name: trick.name, run: () => runTrick(trick, secret, options) })),
+    ...ATTACKS.map((attack) => ({ name: attack.name, run: () => runAttack(attack, 'subprocess', run) })),
+    ...PATH_TRICKS.map((trick) => ({ name: trick.name, run: () => runTrick(trick, run) })),
   ];
 }
 
-function containerJobs(options: RunOptions, secret: string, stage: ContainerStage): Job[] {
-  const execute: Execute = (dir, params, call) => options.execute(stage.copy(dir), params, call);
+function containerJobs(run: StagedRun): Job[] {
   return ATTACKS.map((attack) => ({
     name: attack.name,
-    run: () =>
-      runAttack({ ...attack, ...IN_CONTAINERS[attack.name] }, secret, {
-        controls: false,
-        ...options,
-        execute,
-      }),
+    run: () => runAttack({ ...attack, ...IN_CONTAINERS[attack.name] }, 'container', run),
   }));
 }
 
-function wasmJobs({ execute, controls = true }: RunOptions, secret: string, benign: BenignCall): Job[] {
+function wasmJobs({ execute, controls = true, secret, stage }: StagedRun, benign: BenignCall): Job[] {
   const scripts = (corpus: Corpus, attacks: readonly ScriptAttack[]): Job[] =>
     attacks.map((attack) => ({
       name: attack.name,
-      run: () => runScriptAttack(attack, { corpus, secret, execute, controls }),
+      run: () => runScriptAttack(attack, { corpus, secret, execute, controls, stage }),
     }));
   return [
     ...WASM_ATTACKS.map((attack) => ({
@@ -126,46 +126,61 @@ function trustJobs({ execute }: RunOptions, secret: string, home: string): Job[]
   }));
 }
 
-async function runAttack(attack: Attack, secret: string, options: RunOptions): Promise<AttackRow> {
-  const { execute, controls = true } = options;
-  const bundleDir = join(CORPUS, attack.name);
-  await using setting = await openSetting(secret, bundleDir);
-  const control = controls ? await runControl(attack, setting, bundleDir) : SHOWN_FOR_JAILS;
-  const outcomes = await callJailed(attack, setting, { bundleDir, execute });
-  const harm = [...outcomes.flatMap((outcome) => successIn(outcome, secret)), ...(await setting.harm())];
-  const last = outcomes.at(-1)!;
+async function runAttack(attack: Attack, corpus: CorpusName, run: StagedRun): Promise<AttackRow> {
+  const { execute, controls = true, secret, stage } = run;
   const { name } = attack;
-  const row = { name, description: await describe(name), control, outcome: last, harm, expected: attack };
-  return finishRow(row, execute, BENIGN);
+  const bundleDir = stage.attack(join(CORPUS, name));
+  await using setting = await openSetting(secret, bundleDir);
+  const control = controls ? await runControl(attack, setting, bundleDir) : NOT_RUN;
+  const { outcomes, didNotRun } = await callJailed(attack, setting, { bundleDir, execute, stage });
+  const harm = [...outcomes.flatMap((outcome) => successIn(outcome, secret)), ...(await setting.harm())];
+  const facts = { corpus, name, description: await describe(name), control, outcomes, didNotRun, harm };
+  const benign = { ...BENIGN, dir: stage.helper(BENIGN.dir) };
+  return finishRow({ ...facts, proof: 'marker', expected: attack }, execute, benign);
 }
 
 interface JailedCall {
   bundleDir: string;
   execute: Execute;
+  stage: BundleStage;
 }
 
-async function callJailed(attack: Attack, setting: Setting, call: JailedCall): Promise<Outcome[]> {
+interface JailedCalls {
+  outcomes: Outcome[];
+  didNotRun: string | undefined;
+}
+
+async function callJailed(attack: Attack, setting: Setting, call: JailedCall): Promise<JailedCalls> {
   const options = { timeout: attack.timeout, workspace: setting.workspace };
   const params = { ...setting.params, ...attack.prelude?.params };
-  if (attack.prelude) await call.execute(attack.prelude.dir, params, options);
+  let didNotRun: string | undefined;
+  if (attack.prelude) {
+    const prelude = await call.execute(call.stage.helper(attack.prelude.dir), params, options);
+    if (!prelude.ok) didNotRun = `the call before it failed: ${evidenceOf(prelude)}`;
+  }
   const callWith = (extra: Record<string, string>): Promise<Outcome> =>
-    call.execute(call.bundleDir, { ...params, ...extra }, options);
-  if (attack.together) return Promise.all(attack.calls.map(callWith));
+    callUntilReached(
+      (timeout) => call.execute(call.bundleDir, { ...params, ...extra }, { ...options, timeout }),
+      attack.timeout,
+      (outcome) => missingProof(outcome, 'marker', attack) === undefined,
+    );
+  if (attack.together) return { outcomes: await Promise.all(attack.calls.map(callWith)), didNotRun };
   const outcomes: Outcome[] = [];
   for (const extra of attack.calls) {
     outcomes.push(await callWith(extra));
   }
-  return outcomes;
+  return { outcomes, didNotRun };
 }
 
-async function runTrick(trick: PathTrick, secret: string, { execute }: RunOptions): Promise<AttackRow> {
-  await using setting = await openSetting(secret, trick.name);
+async function runTrick(trick: PathTrick, { execute, secret }: StagedRun): Promise<AttackRow> {
+  const { name, description } = trick;
+  await using setting = await openSetting(secret, name);
   const bundleDir = await trick.build(setting);
   const control = await trick.control(bundleDir, setting);
   const outcome = await execute(bundleDir, {}, { timeout: 5000, workspace: setting.workspace });
   const harm = [...successIn(outcome, secret), ...(await setting.harm())];
-  const row = { name: trick.name, description: trick.description, control, outcome, harm, expected: trick };
-  return finishRow(row, execute, BENIGN);
+  const facts = { corpus: 'subprocess', name, description, control, outcomes: [outcome], harm } as const;
+  return finishRow({ ...facts, harm, proof: 'answer', expected: trick }, execute, BENIGN);
 }
 
 async function describe(name: string): Promise<string> {

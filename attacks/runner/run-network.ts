@@ -87,7 +87,8 @@ async function runAttack(
     ...(await stage.harm()),
   ];
   const { name, description } = attack;
-  const finding = { name, description, control, outcome, harm, expected: attack };
+  const facts = { corpus: 'network', name, description, control, outcomes: [outcome], harm } as const;
+  const finding = { ...facts, proof: 'marker', expected: attack } as const;
   return withCapability(attack, outcome, await finishRow(finding, execute, benignOf(stage)));
 }
 

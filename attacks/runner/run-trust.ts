@@ -33,7 +33,8 @@ export async function runTrustAttack(attack: TrustAttack, run: TrustRun): Promis
   const harm = [...successIn(outcome, run.secret), ...stage.harm()];
   const control = await controlOf(attack, stage);
   const { name, description } = attack;
-  return finishRow({ name, description, control, outcome, harm, expected: attack }, run.execute, run.benign);
+  const facts = { corpus: 'trust', name, description, control, outcomes: [outcome], harm } as const;
+  return finishRow({ ...facts, proof: 'answer', expected: attack }, run.execute, run.benign);
 }
 
 async function controlOf({ control }: TrustAttack, stage: TrustStage): Promise<Finding['control']> {

@@ -14,6 +14,7 @@ import { builtProgram } from '../wasm/programs.ts';
 import { finishRow, type AttackRow, type BenignCall, type Execute, type Finding } from './attack-row.ts';
 import { runWasmControl } from './control.ts';
 import { successIn } from './outcome-view.ts';
+import { callUntilReached, missingProof } from './proof.ts';
 import { openScene, swapWhenReady, type OpenScene } from './scene.ts';
 import { openSetting } from './setting.ts';
 
@@ -31,9 +32,9 @@ export async function runWasmAttack(attack: WasmAttack, run: WasmRun): Promise<A
   const control = run.controls ? await controlOf(attack, scene) : { none: 'Not run.' };
   const outcomes = await callJailed(attack, scene, run.execute);
   const harm = [...outcomes.flatMap((outcome) => successIn(outcome, run.secret)), ...(await setting.harm())];
-  const outcome = outcomes.at(-1)!;
   const { name, description } = attack;
-  return finishRow({ name, description, control, outcome, harm, expected: attack }, run.execute, run.benign);
+  const facts = { corpus: 'wasm', name, description, control, outcomes, harm } as const;
+  return finishRow({ ...facts, proof: 'work', expected: attack }, run.execute, run.benign);
 }
 
 async function controlOf(attack: WasmAttack, scene: OpenScene): Promise<Finding['control']> {
@@ -47,8 +48,12 @@ async function callJailed(attack: WasmAttack, scene: OpenScene, execute: Execute
   const outcomes: Outcome[] = [];
   for (let call = 0; call < attack.calls; call++) {
     if (call > 0) await sleep(attack.pauseMs);
-    const options = { timeout: attack.timeout, workspace };
-    outcomes.push(await execute(scene.bundleDir, attack.params(scene), options));
+    const outcome = await callUntilReached(
+      (timeout) => execute(scene.bundleDir, attack.params(scene), { timeout, workspace }),
+      attack.timeout,
+      (ended) => missingProof(ended, 'work', attack) === undefined,
+    );
+    outcomes.push(outcome);
   }
   done.abort();
   await swapped;

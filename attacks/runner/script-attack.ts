@@ -7,7 +7,7 @@ import type { LimitName } from '../../src/errors.ts';
 import type { Control } from '../wasm/attack.ts';
 import type { Attack } from './expectations.ts';
 
-export interface ScriptAttack extends Pick<Attack, 'name' | 'codes' | 'limits' | 'timeout'> {
+export interface ScriptAttack extends Pick<Attack, 'name' | 'codes' | 'limits' | 'timeout' | 'failsWith'> {
   /** Folder of the skill; some skills are several attacks. */
   bundle: string;
   /** What the skill tells about itself, if that is not enough. */
@@ -18,6 +18,8 @@ export interface ScriptAttack extends Pick<Attack, 'name' | 'codes' | 'limits' |
   web: boolean;
   /** The workspace has a link to the secret. */
   link: boolean;
+  /** It acts while it is loaded, when the engine keeps what it prints: a twin shows that the act is reached. */
+  loads?: boolean;
   control: Control;
 }
 

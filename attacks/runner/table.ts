@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AttackRow } from './attack-row.ts';
+import { CORPORA, type AttackRow } from './attack-row.ts';
 
 export function formatTable(rows: readonly AttackRow[]): string {
   const width = Math.max(6, ...rows.map(({ name }) => name.length));
@@ -13,12 +13,13 @@ export function formatTable(rows: readonly AttackRow[]): string {
   return [
     line(['attack', 'control', 'jailed', 'answer', 'what it tries']),
     ...rows.map((row) => line([row.name, row.control, verdictOf(row), row.code, remarkOf(row)])),
-    summary(rows),
+    ...summaries(rows),
   ].join('\n');
 }
 
-function verdictOf(row: AttackRow): string {
-  return row.stopped ? 'stopped' : 'NOT STOPPED';
+export function verdictOf(row: Pick<AttackRow, 'ran' | 'stopped'>): string {
+  if (row.stopped) return 'stopped';
+  return row.ran ? 'NOT STOPPED' : 'DID NOT RUN';
 }
 
 function remarkOf(row: AttackRow): string {
@@ -26,10 +27,26 @@ function remarkOf(row: AttackRow): string {
   return row.unexpected ? `${row.description} (${row.unexpected})` : row.description;
 }
 
+/** One line for each corpus that was run. */
+function summaries(rows: readonly AttackRow[]): string[] {
+  return CORPORA.map((corpus) => [corpus, rows.filter((row) => row.corpus === corpus)] as const)
+    .filter(([, own]) => own.length > 0)
+    .map(([corpus, own]) => `${corpus}: ${summary(own)}`);
+}
+
 function summary(rows: readonly AttackRow[]): string {
   const stopped = rows.filter((row) => row.stopped).length;
-  const proven = rows.filter((row) => row.control === 'works').length;
+  const idle = rows.filter((row) => !row.ran).length;
   const without = rows.filter((row) => row.control === 'n/a').length;
-  const rest = without > 0 ? `, ${without} without a control ("n/a": nothing to show outside of a cell)` : '';
-  return `${stopped} of ${rows.length} attacks stopped; ${proven} of them shown to work without the wall${rest}.`;
+  return [
+    `${stopped} of ${rows.length} attacks stopped`,
+    ...(idle > 0 ? [`${idle} did not run`] : []),
+    `${countControls(rows)} have a working control`,
+    ...(without > 0 ? [`${without} have none ("n/a": nothing to show outside of a cell)`] : []),
+  ].join('; ');
+}
+
+/** Attacks that were shown to work where no wall is. */
+export function countControls(rows: readonly AttackRow[]): number {
+  return rows.filter((row) => row.control === 'works').length;
 }

@@ -26,7 +26,9 @@ export function attackContainers(attacks: ContainerAttacks): void {
     beforeAll(async () => void (rows = await run(attacks)), RUN_MS);
 
     it.each(attacks.names)('stops %s', (name) => {
-      expect(rows.get(name), rows.get(name)?.evidence).toMatchObject({ stopped: true });
+      const row = rows.get(name);
+      const evidence = `${row?.evidence} ${row?.controlEvidence}`;
+      expect(row, evidence).toMatchObject({ control: 'works', stopped: true });
       expect(rows.get(name)?.unexpected).toBeUndefined();
     });
   });

@@ -8,13 +8,30 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runAttacks, type AttackRow, type Execute } from '../../attacks/runner/run-attacks.ts';
 import type { AttackParams } from '../../attacks/runner/setting.ts';
+import { REACHED, raisingAtMarker, withMarker } from '../../attacks/runner/marker.ts';
 import { formatTable } from '../../attacks/runner/table.ts';
 import { NO_USAGE, type Outcome } from '../../src/outcome.ts';
 
 function succeed(result: unknown): Outcome {
   const skill = { name: 'a/b', version: '1', digest: '' };
   const capabilities = { used: [], denied: [] };
-  return { ok: true, result, call_id: '1', skill, usage: NO_USAGE, capabilities, logs: '', warnings: [] };
+  return {
+    ok: true,
+    result,
+    call_id: '1',
+    skill,
+    usage: NO_USAGE,
+    capabilities,
+    logs: REACHED,
+    warnings: [],
+  };
+}
+
+const NO_ERROR = { code: 'skill_error', message: '', fix: '', detail: {} } as const;
+
+function failing(message: string, logs: string): Outcome {
+  const { result: _, ...rest } = succeed(null) as Outcome & { result: unknown };
+  return { ...rest, ok: false, logs, error: { ...NO_ERROR, message } };
 }
 
 const answersBenign =
@@ -40,7 +57,7 @@ describe('runAttacks', () => {
   it('counts a secret anywhere in the outcome as not stopped', async () => {
     const leak = answersBenign(async (params) => ({
       ...succeed({ succeeded: false }),
-      logs: await readFile(params.secret_file, 'utf8'),
+      logs: REACHED + (await readFile(params.secret_file, 'utf8')),
     }));
     expect(await rowOf('read_secret_file', leak)).toMatchObject({ stopped: false });
   });
@@ -96,5 +113,83 @@ describe('runAttacks', () => {
       answersBenign(async () => succeed({ succeeded: false })),
     );
     expect(row).toMatchObject({ stopped: true, unexpected: 'answered ok instead of skill_error' });
+  });
+
+  it('counts nothing as stopped that shows no sign of having run', async () => {
+    const row = await rowOf(
+      'unshare_user',
+      answersBenign(async () => failing('the cell did not start', '')),
+    );
+    expect(row).toMatchObject({ ran: false, stopped: false });
+    expect(formatTable([row])).toContain('DID NOT RUN');
+    expect(formatTable([row])).toContain(
+      'subprocess: 0 of 1 attacks stopped; 1 did not run; 1 have a working control',
+    );
+  });
+
+  it('counts an attack that fails by its own mistake as one that did not run', async () => {
+    const answer = failing("The skill raised ImportError: no module 'x'", REACHED);
+    const row = await rowOf(
+      'unshare_user',
+      answersBenign(async () => answer),
+    );
+    expect(row).toMatchObject({ ran: false, stopped: false });
+    expect(row.evidence).toContain('its own raised ImportError');
+  });
+
+  it('takes a denial or the refusal that is due as a sign that an attack ran', async () => {
+    const denied = { capability: 'filesystem', asked: 'read /etc/shadow', declared: '' } as const;
+    const answer = { ...failing('no', ''), capabilities: { used: [], denied: [denied] } };
+    expect(
+      await rowOf(
+        'unshare_user',
+        answersBenign(async () => answer),
+      ),
+    ).toMatchObject({ stopped: true });
+    const refusal = { ...failing('no', ''), error: { ...NO_ERROR, code: 'manifest_invalid' as const } };
+    expect(
+      await rowOf(
+        'bundle_fifo',
+        answersBenign(async () => refusal),
+      ),
+    ).toMatchObject({ stopped: true });
+    expect(
+      await rowOf(
+        'unshare_user',
+        answersBenign(async () => refusal),
+      ),
+    ).toMatchObject({ ran: false });
+  });
+
+  it('calls again with more time when the deadline came before the act', async () => {
+    const timeouts: (number | undefined)[] = [];
+    const late = {
+      ...failing('late', ''),
+      error: { ...NO_ERROR, code: 'resource_exceeded' as const, detail: { limit: 'timeout' } },
+    };
+    const execute: Execute = async (bundle, _, { timeout }) => {
+      if (bundle.endsWith('benign')) return succeed({ sum: 42 });
+      timeouts.push(timeout);
+      return timeouts.length < 3 ? late : { ...late, logs: REACHED };
+    };
+    expect(await rowOf('spin', execute)).toMatchObject({ ran: true, stopped: true });
+    expect(timeouts).toEqual([1000, 5000, 25_000]);
+  });
+});
+
+describe('the marker', () => {
+  it('is the first act of a skill that does not print it itself', () => {
+    const python = withMarker('import os\n\n\ndef execute(params):\n    return 1\n', 'python');
+    expect(python).toContain(`def execute(params):\n    print("${REACHED}", flush=True)\n    return 1`);
+    expect(withMarker(python, 'python')).toBe(python);
+    expect(withMarker('export async function execute(p) {\n  return 1;\n}', 'javascript')).toContain(REACHED);
+    expect(() => withMarker('def run(): pass', 'python')).toThrow('no `execute`');
+  });
+
+  it('becomes an error in the twin of a skill that acts while it is loaded', () => {
+    expect(raisingAtMarker(`print("${REACHED}", flush=True)\n`, 'python')).toBe(
+      `raise RuntimeError("${REACHED}")\n`,
+    );
+    expect(() => raisingAtMarker('1', 'javascript')).toThrow('no line');
   });
 });

@@ -1,4 +1,5 @@
 /** Never ends while it is loaded. */
+console.log('attack reached');
 for (;;);
 
 export function execute() {}

@@ -1,5 +1,6 @@
 """Never ends loading."""
 
+print("attack reached", flush=True)
 while True:
     pass
 

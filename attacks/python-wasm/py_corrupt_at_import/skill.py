@@ -8,6 +8,7 @@ def victim():
 
 
 victim.__code__ = victim.__code__.replace(co_code=bytes([opcode.opmap["POP_TOP"], 0]) * 5000)
+print("attack reached", flush=True)
 victim()
 
 

@@ -2,6 +2,7 @@
 
 import os
 
+print("attack reached", flush=True)
 os._exit(0)
 
 

@@ -1,5 +1,6 @@
 """Fills the memory when it is loaded."""
 
+print("attack reached", flush=True)
 HELD = [bytearray(1 << 20) for _ in range(120)]
 
 

@@ -6,7 +6,7 @@ the room. Reads one JSON line, answers with one: {"works": bool, "evidence": str
 import ctypes, fcntl, json, os, pty, resource, runpy, shutil, socket, struct, subprocess, sys, termios
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from judge import VERDICTS, Run
+from judge import VERDICTS, Run, was_reached
 
 libc = ctypes.CDLL(None, use_errno=True)
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
@@ -129,8 +129,11 @@ def main():
         start_web(order)
     if order.get("prelude"):
         runpy.run_path("/prelude/skill.py")["execute"](order["params"])
-    verdict = VERDICTS[order["judge"]](Run(order, neighbour))
-    print(json.dumps({"works": bool(verdict), "evidence": str(verdict)[:300]}), flush=True)
+    run = Run(order, neighbour)
+    verdict = VERDICTS[order["judge"]](run)
+    reached = was_reached(run, order)
+    evidence = str(verdict)[:300] if reached else "the act was not reached: " + run.first.decode("utf8", "replace")[-250:]
+    print(json.dumps({"works": bool(verdict) and reached, "evidence": evidence}), flush=True)
     os._exit(0)
 
 

@@ -2,6 +2,7 @@
 
 import time
 
+print("attack reached", flush=True)
 time.sleep(60)
 
 

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { forever } from './command.ts';
+import { REACHED } from '../../runner/marker.ts';
+import { data, forever } from './command.ts';
 import { allocator, main, times } from './skill.ts';
 
 const result = (tag: number, ptr: number, length: number): string =>
@@ -151,8 +152,9 @@ export const ABI_PROGRAMS: Readonly<Record<string, string>> = {
     { uses: ['get-random-bytes'] },
   ),
   block_for_ever: main(
-    '(call $pollable.block (call $subscribe-duration (i64.const 1000000000000000))) (call $succeed)',
-    { uses: POLL },
+    `(call $log (i32.const 1) (i32.const 1024) (i32.const ${REACHED.length}))
+     (call $pollable.block (call $subscribe-duration (i64.const 1000000000000000))) (call $succeed)`,
+    { uses: [...POLL, 'log'], extra: data(1024, REACHED) },
   ),
   many_pollables: main(`${times(10_000, `(drop (call $subscribe-duration ${SECOND}))`)} (call $succeed)`, {
     uses: POLL,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { REACHED } from '../../runner/marker.ts';
 import { at, BUFFER, command, data, forever, PATH } from './command.ts';
 
 const spin = (body: string, extra = ''): string => command(forever(body), { extra });
@@ -71,7 +72,11 @@ export const LIMIT_PROGRAMS: Readonly<Record<string, string>> = {
     forever(`(drop (call $path_filestat_get (i32.const 3) (i32.const 0) ${at(PATH, 'x')} (i32.const 4096)))`),
     { path: 'x' },
   ),
-  sleep_for_ever: command('(call $sleep (i64.const 1000000000000000)) (call $succeed)'),
+  sleep_for_ever: command(
+    `(call $must (call $print (i32.const 2) ${at(PATH, REACHED)}))
+     (call $sleep (i64.const 1000000000000000)) (call $succeed)`,
+    { path: REACHED },
+  ),
   grow_memory: command(
     `(loop $more (if (i32.eq (memory.grow (i32.const 1)) (i32.const -1)) (then unreachable))
        (memory.fill (i32.mul (i32.sub (memory.size) (i32.const 1)) (i32.const 65536)) (i32.const 1) (i32.const 65536))

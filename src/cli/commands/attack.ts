@@ -11,7 +11,7 @@ import {
   type AttackRow,
   type Execute,
 } from '../../../attacks/runner/run-attacks.ts';
-import { formatTable } from '../../../attacks/runner/table.ts';
+import { formatTable, verdictOf } from '../../../attacks/runner/table.ts';
 import { createRuntime } from '../../index.ts';
 import { printLine, printNote, printResult } from '../output.ts';
 
@@ -36,6 +36,6 @@ export async function attack(flags: Flags): Promise<number> {
   return rows.every((row) => row.stopped) ? 0 : 1;
 }
 
-function onRow({ stopped, name }: AttackRow): void {
-  if (process.stderr.isTTY) printNote(`${stopped ? 'stopped' : 'NOT STOPPED'}  ${name}`);
+function onRow(row: AttackRow): void {
+  if (process.stderr.isTTY) printNote(`${verdictOf(row)}  ${row.name}`);
 }

@@ -1,0 +1,41 @@
+/**
+ * How many attacks of each corpus have a control that works. Attacks may be added and none may lose its control: tests
+ * compare, so a change that takes one away has to change a number here.
+ *
+ * @module
+ */
+import { NAME_ATTACKS } from '../network/name-attacks.ts';
+import { TRUST_ATTACKS } from '../trust/corpus.ts';
+import { WASM_ATTACKS } from '../wasm/corpus.ts';
+import type { CorpusName } from './attack-row.ts';
+import { ATTACKS } from './expectations.ts';
+import { JS_ATTACKS } from './js-expectations.ts';
+import { PATH_TRICKS } from './path-tricks.ts';
+import { PYTHON_ATTACKS } from './python-expectations.ts';
+import { NETWORK_ATTACKS } from './run-network.ts';
+
+export const LEAST_CONTROLS: Readonly<Record<CorpusName, number>> = {
+  subprocess: 184,
+  container: 172,
+  wasm: 113,
+  'python-wasm': 91,
+  'js-wasm': 70,
+  network: 75,
+  trust: 83,
+};
+
+/** The attacks that say how they are shown to work; each suite sees that they really are. */
+export function declaredControls(): Record<CorpusName, number> {
+  const judged = (attacks: readonly { control: object }[]): number =>
+    attacks.filter(({ control }) => 'judge' in control).length;
+  return {
+    subprocess: ATTACKS.length + PATH_TRICKS.length,
+    container: ATTACKS.length,
+    wasm: judged(WASM_ATTACKS),
+    'python-wasm': judged(PYTHON_ATTACKS),
+    'js-wasm': judged(JS_ATTACKS),
+    network:
+      NETWORK_ATTACKS.filter(({ control }) => typeof control === 'string').length + NAME_ATTACKS.length,
+    trust: TRUST_ATTACKS.filter(({ control }) => typeof control === 'function').length,
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * Whether an attack really ran. A cell that failed to start also does no harm, so a row says "stopped" only with a proof
+ * that the hostile code was reached, or that the boundary it aims at refused it.
+ *
+ * An attack states its proof by writing the text of `REACHED` to its log. Most need not care: the runner puts that line in
+ * front of the body of `execute`. A source that has the text itself is left as it is, so an attack whose act comes later,
+ * or while the skill is imported, prints it right before the act.
+ *
+ * @module
+ */
+import type { ErrorCode } from '../../src/errors.ts';
+import type { Outcome } from '../../src/outcome.ts';
+import type { Attack } from './expectations.ts';
+import { REACHED } from './marker.ts';
+import { codeOf, evidenceOf } from './outcome-view.ts';
+
+/** The call ends before any code of the skill runs. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'usage',
+  'invalid_params',
+  'manifest_invalid',
+  'manifest_drift',
+  'unenforceable',
+  'untrusted',
+  'approval_required',
+  'signature_invalid',
+  'skill_unavailable',
+]);
+/** Errors by which an attack fails on its own mistakes, and not on a wall. */
+const BLUNDER =
+  /raised (?:\w*(?:NameError|ImportError|AttributeError|SyntaxError|UnboundLocalError|KeyError|IndexError|ReferenceError|ModuleNotFoundError)|TypeError: (?:\w+\(\)|.*(?:argument|is not a function|not a function|of undefined|of null|operand)))/;
+
+export type Expected = Pick<Attack, 'codes'> & {
+  /** The error is the wall's answer, although it looks like a mistake of the attack: parts of its message. */
+  failsWith?: readonly string[];
+};
+
+/** How an attack shows that it ran. */
+export type ProofKind =
+  /** Its log has the marker. */
+  | 'marker'
+  /** It used fuel or called the host: for binaries, which have no source to put a marker in. */
+  | 'work'
+  /** The decision it aims at was made: for attacks whose code must never run. */
+  | 'answer';
+
+/** Undefined when the attack ran, else why that is not proven. */
+export function missingProof(outcome: Outcome, kind: ProofKind, expected: Expected): string | undefined {
+  if (isRefusal(outcome, expected)) return undefined;
+  if (!hasProof(outcome, kind, expected))
+    return `no sign that it ran: ${codeOf(outcome)}, ${evidenceOf(outcome)}`;
+  return blunderIn(outcome, expected);
+}
+
+function hasProof(outcome: Outcome, kind: ProofKind, { codes }: Expected): boolean {
+  const { capabilities, logs } = outcome;
+  if (capabilities.denied.length > 0) return true;
+  if (kind === 'marker') return logs.includes(REACHED);
+  if (kind === 'work') return logs.includes(REACHED) || isWork(outcome);
+  return codes.includes(outcome.ok ? 'ok' : outcome.error.code);
+}
+
+/** A deadline can pass before the guest begins; the other limits are counted from its first instruction on. */
+function isWork(outcome: Outcome): boolean {
+  if (outcome.ok || outcome.usage.fuel > 0 || outcome.usage.host_calls > 0) return true;
+  const { code, detail, message } = outcome.error;
+  if (code === 'resource_exceeded') return detail['limit'] !== 'timeout' && detail['limit'] !== 'busy';
+  return code === 'skill_error' && /raised (?:Trap|LinkError)\b/.test(message);
+}
+
+const TRIES = 3;
+const MORE_TIME = 5;
+
+/**
+ * Calls again, with more time, when the deadline came before the act: on a busy machine a cell may need longer to start
+ * than the attack has time.
+ */
+export async function callUntilReached(
+  call: (timeout: number) => Promise<Outcome>,
+  timeout: number,
+  isReached: (outcome: Outcome) => boolean,
+): Promise<Outcome> {
+  let outcome = await call(timeout);
+  for (let time = timeout * MORE_TIME, left = TRIES - 1; left > 0; left--, time *= MORE_TIME) {
+    if (isReached(outcome) || codeOf(outcome) !== 'resource_exceeded:timeout') break;
+    outcome = await call(time);
+  }
+  return outcome;
+}
+
+/** Refused at the boundary, with a refusal that this attack is there to get. */
+function isRefusal(outcome: Outcome, { codes }: Expected): boolean {
+  return !outcome.ok && REFUSALS.has(outcome.error.code) && codes.includes(outcome.error.code);
+}
+
+function blunderIn(outcome: Outcome, { failsWith }: Expected): string | undefined {
+  if (outcome.ok || outcome.error.code !== 'skill_error') return undefined;
+  const { message } = outcome.error;
+  if (failsWith?.some((part) => message.includes(part))) return undefined;
+  const blunder = BLUNDER.exec(message)?.[0];
+  return blunder === undefined ? undefined : `it failed by its own ${blunder}: ${evidenceOf(outcome)}`;
+}
