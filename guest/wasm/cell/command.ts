@@ -44,11 +44,15 @@ export class CommandInstance {
     return thrown ? outcomeOf(thrown.error) : { kind: 'exit', code: 0 };
   }
 
-  usage(): { fuel: bigint; memoryBytes: number } {
+  /** Of memory that is let go of with this instance. */
+  get heldBytes(): number {
     const memory = this.#exports['memory'];
+    return memory instanceof WebAssembly.Memory ? memory.buffer.byteLength : 0;
+  }
+
+  usage(): { fuel: bigint; memoryBytes: number } {
     const left = this.#counter().value as bigint;
-    const memoryBytes = memory instanceof WebAssembly.Memory ? memory.buffer.byteLength : 0;
-    return { fuel: this.#fuel - left, memoryBytes };
+    return { fuel: this.#fuel - left, memoryBytes: this.heldBytes };
   }
 
   get failedGrowth(): number {

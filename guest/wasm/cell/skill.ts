@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { CAPS } from '../install/caps.ts';
 import { GROWTH_OF, GuestEnd, type ModuleFacts, type Plan } from '../contract.ts';
+import { collectNow, Garbage } from '../imaged/garbage.ts';
 import { prepareComponent, type ComponentInstance, type PreparedComponent } from '../link/linker.ts';
 import { outcomeOf, type Outcome } from '../link/outcome.ts';
 import type { CallLimits } from '../link/running.ts';
@@ -63,6 +64,7 @@ export class Skill {
   readonly #component: PreparedComponent | undefined;
   readonly #command: CommandInput | undefined;
   readonly #decoder = new TextDecoder();
+  readonly #garbage = new Garbage(collectNow);
   #standby: Standby | undefined;
   /** Had its call. What it is made of may serve for the next one. */
   #used: ComponentInstance | undefined;
@@ -97,7 +99,8 @@ export class Skill {
     stage.begin();
     const outcome = await this.#run(instance, params);
     host.finish();
-    if (!(instance instanceof CommandInstance)) this.#used = instance as ComponentInstance;
+    if (instance instanceof CommandInstance) this.#garbage.add(instance.heldBytes);
+    else this.#used = instance as ComponentInstance;
     const { fuel, memoryBytes } = instance.usage();
     const ending = this.#isCommand ? asCommand(outcome) : asFunction(outcome);
     return {
@@ -170,10 +173,11 @@ export class Skill {
   #instantiate(host: WasiHost): Instance {
     const { limits } = this.#options.init;
     const fuel = BigInt(limits.fuel);
+    const again = this.#startOver();
+    if (again) return again;
+    this.#garbage.clear();
     if (this.#command) return new CommandInstance(this.#command, host, fuel);
     if (!this.#component) throw new Error('The plan has neither a component nor a module');
-    const used = this.#used;
-    this.#used = undefined;
     const callLimits: CallLimits = {
       fuel,
       handles: MAX_HANDLES,
@@ -181,7 +185,16 @@ export class Skill {
       valueBytes: limits.output,
       transferBytes: MAX_TRANSFER_BYTES,
     };
-    return this.#component.instantiate(callLimits, used);
+    return this.#component.instantiate(callLimits);
+  }
+
+  /** The instance of the call before, if nothing of that call is left in it. Else nothing refers to it afterwards. */
+  #startOver(): ComponentInstance | undefined {
+    const used = this.#used;
+    this.#used = undefined;
+    if (!used || this.#component?.startOver(used)) return used;
+    this.#garbage.add(used.heldBytes);
+    return undefined;
   }
 }
 

@@ -5,7 +5,7 @@
  * @module
  */
 import type { ModuleState } from '../contract.ts';
-import { layImage } from './memory.ts';
+import { layImage, MAX_IMAGE_BYTES } from './memory.ts';
 
 /** Where the state of one instance is; undefined: some of it cannot be reached. */
 interface Stateful {
@@ -27,10 +27,11 @@ export class Image {
     this.#globals = globals.map(({ value }) => value);
   }
 
-  /** Undefined where some instance may have state that cannot be reached. */
+  /** Undefined where some instance may have state that cannot be reached, or has too much of it. */
   static of(steps: readonly Stateful[], exports: readonly WebAssembly.Exports[]): Image | undefined {
     const state = stateOf(steps, exports);
-    return state && new Image(state);
+    const bytes = state?.memories.reduce((sum, { buffer }) => sum + lastByteOf(buffer), 0) ?? 0;
+    return bytes > MAX_IMAGE_BYTES ? undefined : state && new Image(state);
   }
 
   /** Makes other instances of the same plan, or the same ones, what this is a picture of. False: they are too large. */
@@ -61,8 +62,13 @@ function stateOf(steps: readonly Stateful[], exports: readonly WebAssembly.Expor
 
 /** A copy without the zeros at its end. */
 function upToLastByte(buffer: ArrayBufferLike): Uint8Array {
+  return new Uint8Array(buffer.slice(0, lastByteOf(buffer)));
+}
+
+/** Where the zeros at its end begin, rounded up to a word. */
+function lastByteOf(buffer: ArrayBufferLike): number {
   const words = new Uint32Array(buffer);
   let used = words.length;
   while (used > 0 && words[used - 1] === 0) used--;
-  return new Uint8Array(buffer.slice(0, used * words.BYTES_PER_ELEMENT));
+  return used * words.BYTES_PER_ELEMENT;
 }

@@ -63,13 +63,14 @@ export class PreparedComponent {
     return this.#entries.run !== undefined;
   }
 
-  /**
-   * Sets an instance back that had its call under the same limits, if that leaves nothing of the call. Otherwise makes a
-   * new one and runs the start functions; if they fail, the call on this instance tells why.
-   */
-  instantiate(limits: CallLimits, used?: ComponentInstance): ComponentInstance {
+  /** Sets an instance back that had its call under the same limits. False: something of the call would be left. */
+  startOver(used: ComponentInstance): boolean {
     const image = this.#image?.taken;
-    if (image && used?.startOver(image)) return used;
+    return image !== undefined && used.startOver(image);
+  }
+
+  /** Makes a new instance and runs the start functions; if they fail, the call on this instance tells why. */
+  instantiate(limits: CallLimits): ComponentInstance {
     const running = new Running(this.#plan, limits);
     try {
       running.start(makeTrampoline);
@@ -114,6 +115,11 @@ export class ComponentInstance {
 
   usage(): Usage {
     return this.#running.usage();
+  }
+
+  /** Of memories that are let go of with this instance. */
+  get heldBytes(): number {
+    return this.#running.heldBytes;
   }
 
   get failedGrowth(): number {

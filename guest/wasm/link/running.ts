@@ -151,10 +151,15 @@ export class Running {
     for (const border of this.#borders) border?.handles.dropHostResources();
   }
 
+  get heldBytes(): number {
+    let bytes = 0;
+    for (const memory of this.#memories()) bytes += memory.buffer.byteLength;
+    return bytes;
+  }
+
   usage(): Usage {
-    const memories = new Set(this.plan.contexts.map(({ memory }) => memory && this.#memory(memory)));
     let memoryBytes = 0;
-    for (const memory of memories) if (memory) memoryBytes += this.#sizeOf(memory);
+    for (const memory of this.#memories()) memoryBytes += this.#sizeOf(memory);
     return { fuel: this.#fuelSpent, hostCalls: this.#hostCalls, memoryBytes };
   }
 
@@ -166,6 +171,15 @@ export class Running {
       failed ||= Number((flag as WebAssembly.Global | undefined)?.value ?? 0);
     }
     return failed;
+  }
+
+  #memories(): Set<WebAssembly.Memory> {
+    const memories = new Set<WebAssembly.Memory>();
+    for (const { memory } of this.plan.contexts) {
+      const found = memory && this.#memory(memory);
+      if (found) memories.add(found);
+    }
+    return memories;
   }
 
   /** Where its module counts its pages, if it does. */

@@ -101,6 +101,7 @@ export class JsWasmEngine implements Engine {
         flags: [
           '--max-old-space-size=96',
           `--stack-size=${STACK_KIB}`,
+          '--expose-gc',
           `--wasm-max-mem-pages=${pagesOf(grant)}`,
           INLINING_FLAG,
         ],

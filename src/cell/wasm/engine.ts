@@ -90,6 +90,7 @@ export class ComponentEngine implements Engine {
         flags: [
           '--max-old-space-size=96',
           '--stack-size=900',
+          '--expose-gc',
           `--wasm-max-mem-pages=${pagesOf(grant)}`,
           INLINING_FLAG,
         ],

@@ -5,7 +5,9 @@
  * @module
  */
 import { GuestEnd } from '../../contract.ts';
+import { collectNow, Garbage } from '../../imaged/garbage.ts';
 import type { Image } from '../../imaged/image.ts';
+import { MAX_IMAGE_BYTES } from '../../imaged/memory.ts';
 import type { BrokerAnswer } from '../../wasi/broker-client.ts';
 import type { Value } from '../engine/exports.ts';
 import type { Surroundings } from '../engine/imports.ts';
@@ -50,6 +52,7 @@ interface Snapshot {
 export class JsCell {
   readonly #options: JsCellOptions;
   readonly #around: Surroundings;
+  readonly #garbage = new Garbage(collectNow);
   #engine: QuickJs | undefined;
   #running: Running;
   readonly #entries: Record<(typeof ENTRY_POINTS)[number], Value>;
@@ -62,11 +65,11 @@ export class JsCell {
     this.#options = options;
     this.#around = this.#surroundings();
     this.#running = this.#newRunning(NOBODY);
-    const engine = new QuickJs(options.code, this.#around);
-    this.#engine = engine;
-    this.#entries = this.#boot(engine);
-    this.#snapshot = snapshotOf(engine);
+    // Functions of their own: a frame that is still there would hold an engine that is to be let go of.
+    this.#entries = this.#boot();
+    this.#snapshot = this.#takeSnapshot();
     this.#loadAhead();
+    this.#restore();
   }
 
   /** Runs one call. Resetting the cell afterwards saves the next call the time for it. */
@@ -95,8 +98,14 @@ export class JsCell {
 
   #restore(): void {
     this.#running = this.#newRunning(NOBODY);
-    if (!this.#engine?.restore(this.#snapshot.image)) this.#engine = undefined;
+    this.#startOver();
     this.#ready();
+  }
+
+  /** A function of its own: its frame would hold the engine that is let go of. */
+  #startOver(): void {
+    const engine = this.#engine;
+    if (engine && !engine.restore(this.#snapshot.image)) this.#letGo(engine);
   }
 
   async #answer(engine: QuickJs, params: Uint8Array): Promise<Answer> {
@@ -108,7 +117,7 @@ export class JsCell {
       return describeReply(reply, { output: this.#options.init.limits.output, engine });
     } catch (error) {
       // It was stopped somewhere in the middle: nothing of it is used again.
-      this.#engine = undefined;
+      this.#letGo(engine);
       return describeEnd(error, engine);
     }
   }
@@ -141,8 +150,10 @@ export class JsCell {
     engine.call(this.#entries.rejected, reason);
   }
 
-  #boot(engine: QuickJs): Record<(typeof ENTRY_POINTS)[number], Value> {
-    const { init, texts } = this.#options;
+  #boot(): Record<(typeof ENTRY_POINTS)[number], Value> {
+    const { code, init, texts } = this.#options;
+    const engine = new QuickJs(code, this.#around);
+    this.#engine = engine;
     engine.fuel = BOOT_FUEL;
     engine.boot();
     const exchange = engine.newObject();
@@ -174,12 +185,11 @@ export class JsCell {
     engine.fuel = BigInt(this.#options.init.limits.fuel);
     if (this.#runsBody(engine)) {
       this.#overheard = overheard;
-      this.#snapshot = snapshotOf(engine);
+      this.#snapshot = this.#takeSnapshot();
     } else {
-      this.#engine = undefined;
+      this.#letGo(engine);
     }
     this.#running.finish();
-    this.#restore();
   }
 
   #runsBody(engine: QuickJs): boolean {
@@ -191,7 +201,7 @@ export class JsCell {
       if (!isLoaded || running.hasAsked || running.rejections.size > 0) return false;
       engine.fuel = BOOT_FUEL;
       engine.makeRoom();
-      return true;
+      return engine.memoryBytes <= MAX_IMAGE_BYTES;
     } catch {
       return false;
     }
@@ -202,7 +212,18 @@ export class JsCell {
     return this.#engine;
   }
 
+  #takeSnapshot(): Snapshot {
+    const engine = this.#ready();
+    return { image: engine.takeImage(), memoryBytes: engine.memoryBytes };
+  }
+
+  #letGo(engine: QuickJs): void {
+    this.#garbage.add(engine.memoryBytes);
+    this.#engine = undefined;
+  }
+
   #newEngine(): QuickJs {
+    this.#garbage.clear();
     const engine = new QuickJs(this.#options.code, this.#around);
     engine.growTo(this.#snapshot.memoryBytes);
     if (!engine.restore(this.#snapshot.image)) throw new Error('An image does not fit its own engine');
@@ -242,10 +263,6 @@ export class JsCell {
     if (isHandled) rejections.delete(identity);
     else if (rejections.size < MAX_REJECTIONS) rejections.set(identity, reason);
   }
-}
-
-function snapshotOf(engine: QuickJs): Snapshot {
-  return { image: engine.takeImage(), memoryBytes: engine.memoryBytes };
 }
 
 /** Outside of a call nobody answers; a guest that asks then is run within its call. */
