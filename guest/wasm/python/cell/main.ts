@@ -6,6 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Channel, type Frame } from '../../cell/channel.ts';
+import { collectNow } from '../../imaged/garbage.ts';
 import { BrokerError } from '../../wasi/broker-client.ts';
 import type { Answer, PythonInit } from './contract.ts';
 import { describeEnd } from './end.ts';
@@ -42,7 +43,7 @@ function load(init: PythonInit): void {
     trees['/deps'] = readFolder(folder('bytecode'), readFolder(folder('packages')));
   const saved = folders.has('saved') ? readFileSync(`${folder('saved')}/image.bin`) : undefined;
   try {
-    cell = new PythonCell({ engine, init, folders: trees, ports: ports(exit), saved, collect });
+    cell = new PythonCell({ engine, init, folders: trees, ports: ports(exit), saved, collect: collectNow });
     channel.send({ t: 'loaded' }, cell.save());
   } catch (error) {
     const { t: _, ...body } = describeEnd(error)?.body ?? { type: 'Trap', message: String(error) };
@@ -81,11 +82,6 @@ function ask(...[op, args, bytes]: Parameters<HostLine['ask']>): ReturnType<Host
     return { value: frame.body['value'] as Record<string, unknown>, bytes: frame.payload };
   }
   return exit(0);
-}
-
-/** The process is started with the flag that makes it possible to ask for it. */
-function collect(): void {
-  (globalThis as { gc?: () => void }).gc?.();
 }
 
 /** The guest ended itself; nothing of this process is used again. */

@@ -7,6 +7,7 @@ import type { Ports } from '../host/context.ts';
 
 /** Longest wait at once; who wants more waits again. */
 const LONGEST_WAIT_MS = 1_000_000;
+const MICROSECONDS_PER_MS = 1000;
 const RANDOM_CHUNK_BYTES = 65_536;
 
 export function ports(exit: (code: number) => never): Ports {
@@ -14,6 +15,10 @@ export function ports(exit: (code: number) => never): Ports {
   return {
     now: () => Date.now(),
     elapsed: () => performance.now(),
+    worked: () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / MICROSECONDS_PER_MS;
+    },
     random: (into) => {
       for (let at = 0; at < into.length; at += RANDOM_CHUNK_BYTES)
         crypto.getRandomValues(into.subarray(at, at + RANDOM_CHUNK_BYTES) as Uint8Array<ArrayBuffer>);

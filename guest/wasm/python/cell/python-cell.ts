@@ -6,6 +6,8 @@
  */
 import type { BrokerAnswer } from '../../wasi/broker-client.ts';
 import { Interpreter, OutOfMemory, PAGE_BYTES, type Image } from '../engine/interpreter.ts';
+import type { Collect } from '../../imaged/garbage.ts';
+import { MAX_IMAGE_BYTES } from '../../imaged/memory.ts';
 import type { GuestMemory } from '../../imaged/guest-memory.ts';
 import { BrokerTree, type Ask } from '../files/broker-tree.ts';
 import { DeviceTree } from '../files/devices.ts';
@@ -14,6 +16,7 @@ import { Mounts } from '../files/mounts.ts';
 import { Quota, ScratchTree } from '../files/scratch.ts';
 import type { Ports } from '../host/context.ts';
 import { GuestProcess } from '../host/process.ts';
+import { CallClock } from './call-clock.ts';
 import type { Answer, PythonInit } from './contract.ts';
 import type { Engine } from './engine-files.ts';
 import { describeEnd } from './end.ts';
@@ -44,8 +47,7 @@ export interface PythonCellOptions {
   ports: Ports;
   /** The image that an earlier process of this skill handed over. */
   saved?: Buffer | undefined;
-  /** Gives memory back that nobody refers to any more, at once. */
-  collect: () => void;
+  collect: Collect;
 }
 
 interface Surroundings {
@@ -56,6 +58,8 @@ interface Surroundings {
 
 export class PythonCell {
   readonly #options: PythonCellOptions;
+  readonly #ports: Ports;
+  readonly #clocks: { elapsed: CallClock; worked: CallClock };
   readonly #devices: DeviceTree;
   readonly #surroundings: Surroundings;
   #interpreter: Interpreter | undefined;
@@ -69,10 +73,12 @@ export class PythonCell {
 
   constructor(options: PythonCellOptions) {
     this.#options = options;
-    const ports = this.#watched(options.ports);
-    this.#devices = new DeviceTree(ports.random);
+    const { elapsed, worked } = options.ports;
+    this.#clocks = { elapsed: new CallClock(elapsed), worked: new CallClock(worked) };
+    this.#ports = this.#watched(options.ports);
+    this.#devices = new DeviceTree(this.#ports.random);
     this.#image = options.engine.image;
-    this.#surroundings = { process: this.#newProcess(NOBODY), ports, env: {} };
+    this.#surroundings = { process: this.#newProcess(NOBODY), ports: this.#ports, env: {} };
     const known = options.saved && decodeImage(options.saved, this.#savedImageOptions());
     if (known) ({ image: this.#image, overheard: this.#overheard } = known);
     else this.#loadAhead();
@@ -95,6 +101,8 @@ export class PythonCell {
     for (const bytes of this.#overheard.logs) line.log(bytes);
     for (const body of this.#overheard.denials) line.denied(body);
     this.#surroundings.process = this.#newProcess(line);
+    this.#clocks.elapsed.begin();
+    this.#clocks.worked.begin();
     try {
       this.#running().call(this.#options.engine.facts.functions.serve, params);
       return answerOf(this.#channel);
@@ -105,17 +113,28 @@ export class PythonCell {
     }
   }
 
+  /** What the guest has taken of its memory, which may still have the size that an earlier call left it with. */
   get memoryBytes(): number {
-    return this.#running().pages * PAGE_BYTES;
+    const { layout } = this.#options.engine.facts;
+    return this.#running().usedBytes(layout);
   }
 
   /** Takes back everything that the call did. */
   reset(): void {
-    if (this.#grownPages() > MAX_GROWTH_PAGES || !this.#running().isIntact) this.#renew();
-    else if (this.#options.init.fresh.newInstance)
+    if (this.#isSpent()) this.#renew();
+    else this.#startOver();
+    this.#surroundings.process = this.#newProcess(NOBODY);
+  }
+
+  /** A function of its own: a frame that is still there would hold the memory that is to be let go of. */
+  #isSpent(): boolean {
+    return this.#grownPages() > MAX_GROWTH_PAGES || !this.#running().isIntact;
+  }
+
+  #startOver(): void {
+    if (this.#options.init.fresh.newInstance)
       this.#interpreter = this.#newInterpreter(this.#running().memory);
     else this.#running().restore(this.#image, this.#options.engine.facts.layout);
-    this.#surroundings.process = this.#newProcess(NOBODY);
   }
 
   #savedImageOptions(): SavedImageOptions {
@@ -133,7 +152,8 @@ export class PythonCell {
     return {
       ...ports,
       now: () => (note(), ports.now()),
-      elapsed: () => (note(), ports.elapsed()),
+      elapsed: () => (note(), this.#clocks.elapsed.read()),
+      worked: () => (note(), this.#clocks.worked.read()),
       random: (into) => (note(), ports.random(into)),
     };
   }
@@ -177,6 +197,8 @@ export class PythonCell {
     this.#isOfThisMoment = false;
     if (!this.#options.init.fresh.strict && this.#runsBody() && this.#isPristine(overheard)) {
       this.#overheard = overheard;
+      this.#clocks.elapsed.keep();
+      this.#clocks.worked.keep();
     } else {
       this.reset();
       this.#prepare();
@@ -199,7 +221,8 @@ export class PythonCell {
     const { output } = this.#options.init.limits;
     const printed = logs.reduce((sum, bytes) => sum + bytes.length, 0);
     const hasNoFiles = this.#scratch.every((tree) => tree.isEmpty);
-    return this.#surroundings.process.isPristine && hasNoFiles && printed <= output;
+    const isSmall = this.memoryBytes <= MAX_IMAGE_BYTES;
+    return this.#surroundings.process.isPristine && hasNoFiles && isSmall && printed <= output;
   }
 
   #newInterpreter(memory?: GuestMemory): Interpreter {
@@ -228,14 +251,14 @@ export class PythonCell {
   }
 
   #mounts(ask: Ask): Mounts {
-    const { engine, folders, init, ports } = this.#options;
+    const { engine, folders, init } = this.#options;
     const mounts = new Mounts();
     mounts.mount('/lib', engine.library);
     mounts.mount('/dev', this.#devices);
     for (const [at, tree] of Object.entries(folders)) mounts.mount(at, tree);
     const quota = new Quota(init.limits.scratch);
     this.#scratch = ['/tmp', '/dev/shm'].map((at) => {
-      const tree = new ScratchTree({ quota, now: ports.now });
+      const tree = new ScratchTree({ quota, now: this.#ports.now });
       mounts.mount(at, tree);
       return tree;
     });

@@ -96,11 +96,16 @@ export class Interpreter {
     if (result === 0) throw new Error('The harness raised an exception');
   }
 
-  /** Everything up to the break of the C library; behind it lies nothing that was ever used. */
-  takeImage({ breakCell }: Layout): Image {
+  /** Up to the break of the C library, which never goes back. The guest could write there: it is a figure, no more. */
+  usedBytes({ breakCell }: Layout): number {
     const used = Math.ceil(this.memory.u32(breakCell) / PAGE_BYTES) * PAGE_BYTES;
+    return Math.min(used, this.memory.bytes.length);
+  }
+
+  /** Everything up to the break of the C library; behind it lies nothing that was ever used. */
+  takeImage(layout: Layout): Image {
     return {
-      memory: this.memory.bytes.slice(0, used),
+      memory: this.memory.bytes.slice(0, this.usedBytes(layout)),
       stackPointer: Number(this.exports.__stack_pointer.value),
     };
   }

@@ -125,7 +125,7 @@ export class ScratchTree implements Tree {
 
   constructor(options: ScratchOptions) {
     this.#options = options;
-    this.#root = this.#newFolder();
+    this.#root = this.#newRoot();
   }
 
   get isEmpty(): boolean {
@@ -229,13 +229,20 @@ export class ScratchTree implements Tree {
     return { folder, name };
   }
 
-  #newFolder(): ScratchFolder {
-    return {
-      type: 'directory',
-      identity: this.#identities++,
-      modified: this.#options.now(),
-      entries: new Map(),
-    };
+  /** The clock is looked at when somebody asks: whoever has looked at a clock is told from whoever has not. */
+  #newRoot(): ScratchFolder {
+    let modified: number | undefined;
+    const { now } = this.#options;
+    return Object.defineProperty(this.#newFolder(0), 'modified', {
+      get: () => (modified ??= now()),
+      set: (time: number) => {
+        modified = time;
+      },
+    });
+  }
+
+  #newFolder(modified = this.#options.now()): ScratchFolder {
+    return { type: 'directory', identity: this.#identities++, modified, entries: new Map() };
   }
 }
 

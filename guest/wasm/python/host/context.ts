@@ -13,6 +13,8 @@ export interface Ports {
   now: () => number;
   /** Milliseconds from any start, never going back. */
   elapsed: () => number;
+  /** Milliseconds of CPU time from any start. */
+  worked: () => number;
   random: (into: Uint8Array) => void;
   /** Waits without using the CPU. */
   sleep: (milliseconds: number) => void;

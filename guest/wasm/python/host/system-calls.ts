@@ -9,8 +9,10 @@ import { ERRNO } from './errno.ts';
 import { GUEST_ID } from './stat-record.ts';
 
 const PAGE_BYTES = 65_536;
-const CLOCK_REALTIME = 0;
-const CLOCK_STEP_NS = 1000n;
+/** As the C library numbers them; what is anything else is CPU time. */
+const CLOCK = { real: 0, monotonic: 1 } as const;
+const REAL_STEP_NS = 1_000_000n;
+const STEP_NS = 100_000n;
 const NANOSECONDS_PER_MS = 1_000_000;
 const EXIT_OF_ABORT = 134;
 
@@ -20,11 +22,13 @@ export function systemCalls(context: Context): ImportFunctions {
     ...environmentCalls(context),
     random_get: (into: number, bytes: number) => (ports.random(memory.slice(into, bytes)), 0),
     clock_time_get: (clock: number, _precision: bigint, result: number) => {
-      const ms = clock === CLOCK_REALTIME ? ports.now() : ports.elapsed();
-      memory.setU64(result, BigInt(Math.floor(ms * NANOSECONDS_PER_MS)));
+      memory.setU64(result, BigInt(Math.round(readClock(context, clock) * NANOSECONDS_PER_MS)));
       return 0;
     },
-    clock_res_get: (_clock: number, result: number) => (memory.setU64(result, CLOCK_STEP_NS), 0),
+    clock_res_get: (clock: number, result: number) => {
+      memory.setU64(result, clock === CLOCK.real ? REAL_STEP_NS : STEP_NS);
+      return 0;
+    },
     emscripten_date_now: ports.now,
     emscripten_get_now: ports.elapsed,
     proc_exit: ports.exit,
@@ -58,6 +62,12 @@ export function systemCalls(context: Context): ImportFunctions {
     emscripten_runtime_keepalive_pop: () => undefined,
     _emscripten_runtime_keepalive_clear: () => undefined,
   };
+}
+
+/** Milliseconds. */
+function readClock({ ports }: Context, clock: number): number {
+  if (clock === CLOCK.real) return ports.now();
+  return clock === CLOCK.monotonic ? ports.elapsed() : ports.worked();
 }
 
 function environmentCalls({ memory, env }: Context): ImportFunctions {
