@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { coldName, poolName, reuseName } from '../../bench/runner/container/targets.ts';
+import { coldName, poolName } from '../../bench/runner/container/targets.ts';
 import type { ContainerReport } from '../../bench/runner/container/run-container-bench.ts';
 import type { GatewayReport } from '../../bench/runner/gateway/run-gateway-bench.ts';
 import { COLD, POOL, ZYGOTE } from '../../bench/runner/ours.ts';
@@ -135,9 +135,9 @@ export function formatContainerCalls({ rows, peers }: ContainerReport): string {
     return row ? duration(row.median) : '';
   };
   return table([
-    ['', 'cold', 'ready, used once', '`reuse: pool`'],
-    ...makes.map((make) => [make, median(coldName(make)), median(poolName(make)), median(reuseName(make))]),
-    ...peers.map((peer) => [`\`${peer}\`, without Skillcell`, median(peer), '', '']),
-    [PLAIN, median(PLAIN), '', ''],
+    ['', 'cold', 'ready'],
+    ...makes.map((make) => [make, median(coldName(make)), median(poolName(make))]),
+    ...peers.map((peer) => [`\`${peer}\`, without Skillcell`, median(peer), '']),
+    [PLAIN, median(PLAIN), ''],
   ]);
 }

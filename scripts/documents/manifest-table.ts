@@ -55,8 +55,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'container.build_network': 'the build may use the network; says nothing about calls',
   'container.runtime': 'the OCI runtime or engine to use; absent: the first that works here, see `doctor`',
   'container.user': 'user inside, never root; absent: what the image says, or nobody',
-  'container.reuse':
-    '`single`: a container for each call. `pool`: calls of the skill share one, each in a fresh process of it, and what was writable is emptied in between',
 };
 
 export function formatManifestKeys(): string {

@@ -38,8 +38,6 @@ export interface LaunchSpec {
   gateway?: boolean;
   /** What the root of a container is made of; absent: the programs of the system, as in a jail. */
   image?: CellImage;
-  /** System calls that leave something behind in namespaces which several calls share. */
-  denied?: readonly string[];
   /** Serves one call of its own, so it may be made to step back behind the host and the cells that serve many. */
   stepsBack?: boolean;
   /** The program knows no frames: one JSON value goes in on its standard input, one comes out on its standard output. */
@@ -137,8 +135,6 @@ export interface Artifact {
   init(grant: Grant): Record<string, unknown>;
   /** Takes what a cell handed over when it had loaded the skill, before any call: untrusted, and for its like alone. */
   keep?(grant: Grant, bytes: Uint8Array): void;
-  /** The skill wants one warm process that every call is forked from. */
-  readonly keepsZygote?: boolean;
   /** The limit that ended a process from within, where the engine can tell by how it ended. */
   limitBehind?(exit: ExitInfo, logs: string): GuestLimit | undefined;
 }

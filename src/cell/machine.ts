@@ -98,12 +98,7 @@ export class Machine {
     const images = createImageStore({ home, onProgress });
     this.#images = images;
     this.#container = new ContainerWall({ home, ...container });
-    this.#containerPython = new ContainerPythonEngine({
-      home,
-      images,
-      interpreter: this.#interpreter,
-      ociFor: (bundle) => this.#container.ociFor(bundle),
-    });
+    this.#containerPython = new ContainerPythonEngine({ home, images, interpreter: this.#interpreter });
     this.#exec = new ExecEngine({ images });
   }
 

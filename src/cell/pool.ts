@@ -112,10 +112,8 @@ export class Pool {
   }
 
   #open(place: Place, key: string): CellSource {
-    const kept = place.artifact.keepsZygote ? { ready: 'zygote' as const } : {};
     const options = {
       ...this.#options,
-      ...kept,
       starts: this.#starts,
       onIdle: () => this.#drop(key),
       assertOpen: () => this.#assertOpen(),

@@ -114,7 +114,6 @@ const container = z
     // Must not start with "-": it ends up as an argument of a container engine.
     runtime: pattern(/^[a-z][a-z0-9_.-]{0,62}$/, 'the name of a runtime such as "runsc"').optional(),
     user: text(containerUserProblem).optional(),
-    reuse: z.enum(['single', 'pool']).optional(),
   })
   .refine(({ image, dockerfile }) => (image === undefined) !== (dockerfile === undefined), {
     error: 'Name an image or a dockerfile, one of both',
@@ -198,7 +197,6 @@ export interface ContainerFields {
   build_network?: boolean | undefined;
   runtime?: string | undefined;
   user?: string | undefined;
-  reuse?: 'single' | 'pool' | undefined;
 }
 
 export interface CapabilityFields {

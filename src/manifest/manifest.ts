@@ -61,7 +61,6 @@ export interface ContainerRule {
   runtime?: string;
   /** Never root. Absent: what the image says, or nobody. */
   user?: string;
-  reuse?: 'single' | 'pool';
 }
 
 export interface Manifest {

@@ -95,12 +95,18 @@ function inherit(raw: Record<string, unknown>, { context, warnings }: Preparatio
   }
 }
 
+/** Keys of earlier versions, by what is said about them. */
+const RETIRED_KEYS: Readonly<Record<string, string>> = {
+  'container.reuse': 'Every call gets a container of its own; calls can no longer share one. Delete this key',
+};
+
 function toProblems(issues: readonly z.core.$ZodIssue[], source: YamlSource): ManifestProblem[] {
   const problems = issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => {
         const path = [...issue.path, key];
-        return problemAt(path, `Unknown key ${quote(key)}`, source.lineOf(path));
+        const message = RETIRED_KEYS[path.join('.')] ?? `Unknown key ${quote(key)}`;
+        return problemAt(path, message, source.lineOf(path));
       });
     }
     const message = issue.path.length === 1 && issue.path[0] === 'name' ? nameMessage(issue) : issue.message;

@@ -134,14 +134,13 @@ describe('the section "container"', () => {
 
   it('reads every key', () => {
     const { manifest } = parse(
-      '{ dockerfile: docker/Dockerfile, build_network: true, runtime: runsc, user: "1000", reuse: pool }',
+      '{ dockerfile: docker/Dockerfile, build_network: true, runtime: runsc, user: "1000" }',
     );
     expect(manifest.container).toEqual({
       dockerfile: 'docker/Dockerfile',
       buildNetwork: true,
       runtime: 'runsc',
       user: '1000',
-      reuse: 'pool',
     });
   });
 
@@ -155,7 +154,8 @@ describe('the section "container"', () => {
     ['{ image: localhost/a, privileged: true }', 'Unknown key "privileged"'],
     ['{ image: localhost/a, network: host }', 'Unknown key "network"'],
     ['{ image: localhost/a, user: root }', 'is root'],
-    ['{ image: localhost/a, reuse: always }', 'container.reuse'],
+    ['{ image: localhost/a, reuse: pool }', 'Every call gets a container of its own'],
+    ['{ image: localhost/a, reuse: single }', 'Delete this key'],
     ['{ image: localhost/a, runtime: "--x" }', 'container.runtime'],
     ['{ dockerfile: Dockerfile, build_network: host }', 'container.build_network'],
   ])('%s is refused', (section, words) => {

@@ -1,6 +1,5 @@
 /**
- * The same skill in containers of every make that this machine has: started for the call, waiting for it, and forked in a
- * container that serves many (`reuse: pool`).
+ * The same skill in containers of every make that this machine has: started for the call, and waiting for it.
  *
  * @module
  */
@@ -10,22 +9,20 @@ import { createRuntime, type Runtime, type RuntimeOptions, type Skill } from '..
 import { ECHO_WORDS } from '../jobs.ts';
 import { KEPT_MS } from '../ours.ts';
 import type { Timing, Variant } from '../rounds.ts';
-import { coldName, DIRECT_MAKES, poolName, reuseName } from './targets.ts';
+import { coldName, poolName } from './targets.ts';
 
 export const MAKES = ['crun', 'runc', 'podman', 'docker'] as const;
 export type Make = (typeof MAKES)[number];
 
 interface Way {
   name: (make: string) => string;
-  start: 'cold' | 'pool' | 'zygote';
+  start: 'cold' | 'pool';
   pool: NonNullable<RuntimeOptions['pool']>;
-  reuse: 'single' | 'pool';
 }
 
 const WAYS: readonly Way[] = [
-  { name: coldName, start: 'cold', pool: { size: 0 }, reuse: 'single' },
-  { name: poolName, start: 'pool', pool: { size: 2 }, reuse: 'single' },
-  { name: reuseName, start: 'zygote', pool: { ready: 'zygote' }, reuse: 'pool' },
+  { name: coldName, start: 'cold', pool: { size: 0 } },
+  { name: poolName, start: 'pool', pool: { size: 2 } },
 ];
 
 export interface ContainerBenchPlace {
@@ -47,11 +44,7 @@ export class ContainerVariants implements AsyncDisposable {
   }
 
   async #add(make: Make, place: ContainerBenchPlace): Promise<void> {
-    // An engine starts containers for one call alone.
-    const ways = DIRECT_MAKES.some((direct) => direct === make)
-      ? WAYS
-      : WAYS.filter(({ reuse }) => reuse === 'single');
-    for (const way of ways) {
+    for (const way of WAYS) {
       const { home, dockerSocket } = place;
       const container = { makes: [make], ...(dockerSocket === undefined ? {} : { dockerSocket }) };
       const runtime = createRuntime({
@@ -71,7 +64,7 @@ export class ContainerVariants implements AsyncDisposable {
   }
 
   async #addWay({ make, way, runtime }: Prepared, folder: string): Promise<void> {
-    const skill = await runtime.load(containerSkill(folder, way.reuse));
+    const skill = await runtime.load(containerSkill(folder));
     const rest = (): Promise<void> => runtime.warm(skill);
     await rest();
     this.variants.push({ name: way.name(make), run: () => runOnce({ way, runtime }, skill), rest });
@@ -94,12 +87,12 @@ async function refusalOf(runtime: Runtime): Promise<string | undefined> {
 }
 
 /** The skill of the bench of jails, told to run in the base image. */
-function containerSkill(folder: string, reuse: Way['reuse']): string {
-  const copy = join(folder, reuse, 'bench', 'echo_words');
+function containerSkill(folder: string): string {
+  const copy = join(folder, 'bench', 'echo_words');
   cpSync(ECHO_WORDS.dir, copy, { recursive: true });
   rmSync(join(copy, 'skill.lock'), { force: true });
   const file = join(copy, 'manifest.yaml');
-  const section = `container: { image: localhost/skillcell-python, reuse: ${reuse} }\n`;
+  const section = `container: { image: localhost/skillcell-python }\n`;
   const text = readFileSync(file, 'utf8').replace(/^execution:.*$/m, 'execution: container');
   writeFileSync(file, text + section);
   return copy;

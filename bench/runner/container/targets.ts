@@ -15,7 +15,6 @@ const TIMES_AS_FAST = 3;
 
 export const coldName = (make: string): string => `${make} cold`;
 export const poolName = (make: string): string => `${make} pool`;
-export const reuseName = (make: string): string => `${make} reuse`;
 
 export function checkContainerTargets(rows: readonly Row[]): Target[] {
   const median = (name: string): number => rows.find((row) => row.name === name)?.median ?? NaN;

@@ -3,9 +3,6 @@
 It keeps the right to make namespaces inside its own user namespace, and uses it for one thing: each
 connection gets a child with new pid, mount, ipc and net namespaces, which gives up every right and
 installs its filters before it touches the skill.
-
-In a container there is no such right. There it forks plainly, one child at a time, and after each it ends whatever
-the child has left and empties what the child could write to.
 """
 
 import ctypes
@@ -29,8 +26,6 @@ _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_RDONLY = 2, 4, 8, 1
 _MS_BIND, _MS_REMOUNT = 4096, 32
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 _PR_CAPBSET_DROP = 24
-_PR_SET_DUMPABLE = 4
-_WRITABLE = ("/tmp", "/dev/shm")
 _RUN = "/run/zygote"
 _SOCKET = _RUN + "/socket"
 _HELLO_BYTES = 17
@@ -57,7 +52,7 @@ def main():
     gc.collect()
     gc.freeze()
     protocol.send({"t": "listening"})
-    (_Keeper if init["plain"] else _Zygote)(listener, init).serve()
+    _Zygote(listener, init).serve()
 
 
 def _load_common(wanted, siblings):
@@ -136,61 +131,9 @@ class _Zygote:
             if name is None:
                 # A grandchild that lost its parent.
                 continue
-            self._clean_up()
             ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
             code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0
             protocol.send({"t": "exit", "id": name, "code": code, "signal": ended})
-
-    def _clean_up(self):
-        """A cell with namespaces of its own takes everything along when it ends."""
-
-
-class _Keeper(_Zygote):
-    """For containers: children share everything with it but their memory."""
-
-    def __init__(self, listener, init):
-        super().__init__(listener, init)
-        # Its memory is no business of its children, who are the same user.
-        _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-
-    def _fork(self, name, control, log):
-        pid = os.fork()
-        if pid == 0:
-            _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
-            _become_cell(name, (control.fileno(), log.fileno()), self._init)
-        control.close()
-        log.close()
-        self._children[pid] = name
-        protocol.send({"t": "forked", "id": name, "pid": pid})
-
-    def _clean_up(self):
-        _end_all()
-        _empty_writable()
-
-
-def _end_all():
-    """Everybody but the first process of the namespace, which we are."""
-    try:
-        os.kill(-1, signal.SIGKILL)
-        while True:
-            os.waitpid(-1, 0)
-    except (ProcessLookupError, ChildProcessError):
-        pass
-
-
-def _empty_writable():
-    """What cannot be emptied ends the container: the host takes another."""
-    import shutil
-
-    for folder in _WRITABLE:
-        for entry in os.scandir(folder):
-            if entry.is_dir(follow_symlinks=False):
-                os.chmod(entry.path, 0o700)
-                shutil.rmtree(entry.path)
-            else:
-                os.unlink(entry.path)
-    if any(os.listdir(folder) for folder in _WRITABLE):
-        os._exit(70)
 
 
 def _become_cell(name, streams, init):
@@ -202,17 +145,12 @@ def _become_cell(name, streams, init):
         os.setsid()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        if not init["plain"]:
-            ctypes.pythonapi.PyOS_AfterFork_Child()
+        ctypes.pythonapi.PyOS_AfterFork_Child()
         _take_streams(*streams)
-        if not init["plain"]:
-            _open_way_out(name)
-            _mount_fresh(init)
+        _open_way_out(name)
+        _mount_fresh(init)
         _limit(init["limits"])
-        if init["plain"]:
-            lockdown.install_filter(bytes.fromhex(init["filter"]))
-        else:
-            _give_up_rights(init["filter"])
+        _give_up_rights(init["filter"])
         random.seed()
         protocol.send({"t": "ready", "pid": outer_pid})
         cell.serve(protocol.receive())

@@ -82,11 +82,6 @@ export class ContainerProcess implements CellProcess {
     return this.#options.run.logs;
   }
 
-  /** The host's pid of pid 1 inside, once known. */
-  get firstPid(): number | undefined {
-    return this.#identify()?.pid;
-  }
-
   get killReason(): KillReason | undefined {
     return this.#killReason;
   }

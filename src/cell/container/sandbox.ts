@@ -84,7 +84,7 @@ export function sandboxFor({ spec, grant, isGrouped }: SandboxOptions): Sandbox 
     pids: limits.processes > 0 ? limits.processes + (spec.reservedThreads ?? 0) : THREAD_ALLOWANCE,
     // Not beside a group: a runtime in Go needs more than a small skill before it has become the program.
     rlimits: { ...rlimits(grant), ...(isGrouped ? {} : { data: limits.memory + (spec.reservedBytes ?? 0) }) },
-    seccomp: profileFor(grant, [...(spec.denied ?? []), ...(isGrouped ? [] : UNSEEN_MEMORY)]),
+    seccomp: profileFor(grant, isGrouped ? [] : UNSEEN_MEMORY),
   };
 }
 

@@ -40,13 +40,6 @@ export class ContainerWall implements Wall {
     return (await this.#firstAvailable()) ?? this;
   }
 
-  /** The OCI runtime behind a bundle that was planned already; undefined when something else runs it. */
-  ociFor({ manifest }: Bundle): OciWall | undefined {
-    const named = manifest.container?.runtime;
-    const make = named === undefined ? this.#chosen : this.#makes.find((one) => one.make === named);
-    return make instanceof OciWall ? make : undefined;
-  }
-
   accepts(grant: Grant): void {
     this.#any().accepts(grant);
   }

@@ -157,7 +157,6 @@ export class PythonZygote implements Zygote {
       siblings: files.map((name) => name.split('/')[0]?.replace(/\.py$/, '')),
       limits: { memory, cpu, scratch, file_size: writesOutside(grant) ? 1024 * MIB : scratch },
       filter: wall.filter(grant, { gateway: hasGateway(grant) }).toString('hex'),
-      plain: false,
     });
   }
 

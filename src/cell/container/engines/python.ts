@@ -7,7 +7,7 @@
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
 import { hasGateway, type Grant } from '../../../policy/grant.ts';
-import type { Artifact, Engine, LaunchSpec, Zygote } from '../../contract.ts';
+import type { Artifact, Engine, LaunchSpec } from '../../contract.ts';
 import { BASE_ENV } from '../../jail/arguments.ts';
 import { GATEWAY_ENV } from '../../native-cell.ts';
 import { bytecodeFolder, inspectionKey } from '../../python/bytecode.ts';
@@ -16,15 +16,11 @@ import { stageHarness } from '../../python/harness.ts';
 import type { Interpreter } from '../../python/interpreter.ts';
 import type { ImageStore, Refusal } from '../images/contract.ts';
 import { findProgram, pathInside } from '../images/inside.ts';
-import type { OciWall } from '../oci/wall.ts';
-import { ContainerZygote } from './zygote.ts';
 import { prepareImage, refusesImage, type PreparedImage } from './image.ts';
 
 export interface ContainerPythonOptions {
   home: string;
   images: ImageStore;
-  /** Only for containers that serve several calls. */
-  ociFor: (bundle: Bundle) => OciWall | undefined;
   /** The system's Python: compiles the harness for images with the same version. */
   interpreter: Interpreter | undefined;
 }
@@ -71,16 +67,7 @@ export class ContainerPythonEngine implements Engine {
       bundle,
       spec: (grant) => ({ ...spec, reservedThreads: harnessThreads(grant) }),
       init: (grant) => pythonCallInit(bundle, grant),
-      keepsZygote: bundle.manifest.container?.reuse === 'pool',
     };
-  }
-
-  /** For `reuse: pool`; where it cannot be had, each call gets a container of its own, which is no less safe. */
-  openZygote(artifact: Artifact, grant: Grant): Zygote | undefined {
-    const wall = this.#options.ociFor(artifact.bundle);
-    // A gateway belongs to one call, and nothing can be mounted into a container that runs.
-    if (!artifact.keepsZygote || !wall?.limitsForks || hasGateway(grant)) return undefined;
-    return new ContainerZygote({ home: this.#options.home, wall, artifact, grant });
   }
 
   #spec(bundle: Bundle, { image, env }: PreparedImage, python: ImagePython): LaunchSpec {

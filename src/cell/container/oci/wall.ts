@@ -10,7 +10,6 @@ import { join } from 'node:path';
 import type { Grant } from '../../../policy/grant.ts';
 import type { LaunchSpec, WallProbe } from '../../contract.ts';
 import { inheritableDescriptors, withoutLeaks } from '../../descriptors.ts';
-import { THREAD_ALLOWANCE } from '../../jail/arguments.ts';
 import { probeCgroups, type Cgroup, type CgroupDriver } from '../../jail/cgroup/cgroup.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from '../../jail/identity.ts';
 import { pathIdentity } from '../../jail/path-identity.ts';
@@ -117,17 +116,6 @@ export class OciWall implements ContainerMake {
     const process = new ContainerProcess({ run, grant, mounts });
     this.#running.add(process, process.gone);
     return process;
-  }
-
-  /** Whether several calls inside one container can be limited one by one. */
-  get limitsForks(): boolean {
-    return this.#cgroups?.limitsPids ?? false;
-  }
-
-  /** A group for one of several calls inside a container. */
-  async cgroupFor({ limits }: Grant): Promise<Cgroup | undefined> {
-    const pids = limits.processes > 0 ? limits.processes : THREAD_ALLOWANCE;
-    return this.#cgroups?.createSoon(containerName(this.#owner), { memory: limits.memory, pids });
   }
 
   async close(): Promise<void> {
