@@ -19,6 +19,8 @@ export type { BuildOptions, Built } from './build/build-skill.ts';
 export { initSkill, LANGUAGES } from './build/init-skill.ts';
 export type { InitOptions, Language } from './build/init-skill.ts';
 export { EXIT_CODES, SkillError, toSkillError } from './errors.ts';
+export { JsonText, outcomeJson, resultText } from './json-text.ts';
+export type { OffloadCounts } from './offload/offload.ts';
 export type { ErrorBody, ErrorCode, LimitName } from './errors.ts';
 export type { CapabilityEvent, Execution, Failure, Mode, Outcome, Success, Usage } from './outcome.ts';
 export type { CallEvent, CallEventName, CallEvents, CallListener, RunningCall } from './calls/events.ts';

@@ -24,9 +24,22 @@ export interface Usage {
   host_calls: number;
 }
 
+/** Everything that a use or denial can be about. */
+export const CAPABILITY_NAMES = [
+  'filesystem',
+  'network',
+  'env',
+  'secret',
+  'process',
+  'syscalls',
+  'module',
+] as const;
+
+export type CapabilityName = (typeof CAPABILITY_NAMES)[number];
+
 /** One use or denial of a capability, as seen by whoever reported it. */
 export interface CapabilityEvent {
-  capability: 'filesystem' | 'network' | 'env' | 'secret' | 'process' | 'syscalls' | 'module';
+  capability: CapabilityName;
   /** What the skill asked for, e.g. `read /etc/passwd` or `connect 127.0.0.1:80`. */
   asked: string;
   /** What the manifest or grant has for it. */

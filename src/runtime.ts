@@ -22,7 +22,6 @@ import { Calls } from './calls/calls.ts';
 import type { CallEventName, CallListener, RunningCall } from './calls/events.ts';
 import type { LiveCall } from './calls/live-call.ts';
 import { describeOutcome, identity, type CallFacts } from './cell/describe.ts';
-import { judge } from './cell/judge.ts';
 import { Machine, type PairReport } from './cell/machine.ts';
 import { choose, type Plan, type PlanInput } from './cell/plan.ts';
 import { Plans } from './cell/plans.ts';
@@ -42,6 +41,7 @@ import { assertFits } from './load/params.ts';
 import { compileSkill, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
 import type { Outcome, Success } from './outcome.ts';
+import { Offload, type OffloadCounts } from './offload/offload.ts';
 import { packageRoot } from './package-root.ts';
 import type { ModeChoice } from './policy/choose-mode.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
@@ -59,6 +59,7 @@ import { listSkills, locateSkill } from './trust/origin.ts';
 import type { Standing } from './trust/standing.ts';
 import { observationManifest, observationPolicy, observedGrant, type Allowed } from './record/observation.ts';
 import { makeRecording, type Recording } from './record/recording.ts';
+import { settle, withLarge } from './results/settle.ts';
 
 export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 
@@ -78,6 +79,8 @@ export class Runtime implements AsyncDisposable {
   /** Skills as they are called while their needs are recorded, with what may happen meanwhile. */
   readonly #observed = new WeakMap<Skill, Allowed>();
   readonly #receipts: Receipts;
+  /** Where large and hostile input is worked on. */
+  readonly #offload = new Offload();
 
   constructor(options: RuntimeOptions = {}) {
     const home = resolve(options.home ?? defaultHome());
@@ -98,6 +101,7 @@ export class Runtime implements AsyncDisposable {
       container: options.container,
       onProgress: options.onProgress,
       python: this.#policy.pythonWasm,
+      offload: this.#offload,
     });
     this.#receipts = new Receipts(home, options.audit);
     this.#pool = new Pool(this.#authority(home), options.pool);
@@ -177,7 +181,7 @@ export class Runtime implements AsyncDisposable {
     const location = locateSkill(ref, this.#places);
     // Needed for every call; trying the wall takes as long as reading the skill.
     void this.#machine.pairs();
-    return compileSkill(await loadBundle(location, this.#loadDeps, options));
+    return compileSkill(await loadBundle(location, this.#loadDeps, options), this.#offload);
   }
 
   /** What a call would be allowed to do, in which mode, and why; nothing runs. */
@@ -271,6 +275,11 @@ export class Runtime implements AsyncDisposable {
     return this.#calls.on(name, listener);
   }
 
+  /** What worker threads have done: all work on large input that a stranger decides on. */
+  get offloaded(): OffloadCounts {
+    return this.#offload.counts;
+  }
+
   /** The log of receipts. */
   get audit(): AuditLog {
     return this.#receipts.log;
@@ -279,6 +288,7 @@ export class Runtime implements AsyncDisposable {
   async close(): Promise<void> {
     this.#pool.close();
     await this.#machine.close();
+    await this.#offload.close();
     this.#receipts.close();
   }
 
@@ -319,7 +329,7 @@ export class Runtime implements AsyncDisposable {
       const skill = typeof ref === 'string' ? await this.load(ref) : ref;
       facts.skill = skill;
       await this.#gatekeeper.admit(skill.bundle);
-      assertFits(skill, params);
+      await assertFits(skill, params);
       const plan = await this.plan(skill, options);
       facts.plan = plan;
       decision = await this.#gatekeeper.guard(skill.bundle, {
@@ -340,8 +350,14 @@ export class Runtime implements AsyncDisposable {
         onLog: call.logListener(values.size > 0),
       });
       facts.report = report;
-      const outcome = describeOutcome(facts, () => judge(report, grant));
-      return { ...facts, scrub, digests, decision, outcome: scrubOutcome(outcome, scrub) };
+      const { signal } = options;
+      const context = { skill, grant, secrets: values, offload: this.#offload, signal };
+      const settled = await settle(report, context);
+      const outcome = scrubOutcome(
+        describeOutcome(facts, () => settled),
+        scrub,
+      );
+      return { ...facts, scrub, digests, decision, ...withLarge(outcome, settled) };
     } catch (thrown) {
       const outcome = describeOutcome(facts, () => raise(thrown));
       return { ...facts, scrub, digests, decision, outcome: scrubOutcome(outcome, scrub) };

@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** A part imports only from parts to its left. */
 const PIPELINE = [
+  'offload',
   'manifest',
   'load',
   'trust',
@@ -20,6 +21,7 @@ const PIPELINE = [
   'calls',
   'telemetry',
   'audit',
+  'results',
   'record',
   'runtime-options',
   'runtime',
@@ -29,7 +31,7 @@ const PIPELINE = [
 ];
 const FRONT_ENDS = ['cli', 'mcp', 'http', 'web'];
 /** What every part may use: the words they share, and where the package lies. */
-const SHARED = ['errors', 'outcome', 'package-root'];
+const SHARED = ['errors', 'json-text', 'outcome', 'package-root'];
 /** Commands that run what lies beside the source because it is more than source: programs to attack and to time. */
 const SHIPPED_TOOLS: readonly (readonly [command: string, folder: string])[] = [
   ['src/cli/commands/attack.ts', 'attacks/runner/'],

@@ -8,7 +8,8 @@ import type { Scrub } from '../broker/secrets/scrub.ts';
 import { describeOutcome, type CallFacts } from '../cell/describe.ts';
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
-import type { Outcome } from '../outcome.ts';
+import { resultText } from '../json-text.ts';
+import type { Outcome, Success } from '../outcome.ts';
 import type { GuardAnswer } from '../trust/guard.ts';
 import { digest, digestCall, type CallDigests } from './digests.ts';
 import { openAuditLog, type AuditLog } from './log.ts';
@@ -41,6 +42,8 @@ export interface EndedCall extends CallFacts {
   digests: (() => CallDigests) | undefined;
   /** What the guard said, when there is one. */
   decision: GuardAnswer | undefined;
+  /** Of a large result, which is not parsed here. */
+  resultDigest?: string;
 }
 
 /** Of a call that waits for its turn: nothing of it has been looked at yet. */
@@ -89,8 +92,8 @@ export class Receipts {
     log.append(
       makeReceipt(outcome, {
         ...contextOf(made, digests, skill?.bundle),
-        ...(outcome.ok ? { resultDigest: digest(outcome.result) } : {}),
-        ...(keepsContent ? { params: scrubbed, ...(outcome.ok ? { result: outcome.result } : {}) } : {}),
+        ...(outcome.ok ? { resultDigest: call.resultDigest ?? digest(outcome.result) } : {}),
+        ...(keepsContent ? { params: scrubbed, ...(outcome.ok ? { result: keptResult(outcome) } : {}) } : {}),
         ...(decision ? { decision } : {}),
       }),
     );
@@ -117,6 +120,12 @@ function contextOf(made: Made, digests: CallDigests, bundle: Bundle | undefined)
     caller: made.caller,
     startedAt: made.startedAt,
   };
+}
+
+/** A large result is text that nobody has parsed on this thread; its digest stands for it. */
+function keptResult(outcome: Success): unknown {
+  const text = resultText(outcome);
+  return text ? `(${text.bytes.length} bytes: too large to be kept)` : outcome.result;
 }
 
 function endedTooEarly(): never {

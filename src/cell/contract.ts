@@ -286,7 +286,17 @@ export interface CellReport {
 }
 
 /** Limits that a guest notices first. */
-export type GuestLimit = 'memory' | 'scratch' | 'processes' | 'output' | 'fuel' | 'handles' | 'host_calls';
+export const GUEST_LIMITS = [
+  'memory',
+  'scratch',
+  'processes',
+  'output',
+  'fuel',
+  'handles',
+  'host_calls',
+] as const;
+
+export type GuestLimit = (typeof GUEST_LIMITS)[number];
 
 /**
  * How far a harness followed a failure back: to none of the denials that it saw itself (`inside`), or to nothing that any
@@ -305,7 +315,18 @@ export type GuestReply =
       explained?: Explained;
       limit?: GuestLimit;
     }
-  | { kind: 'broken'; message: string };
+  | { kind: 'broken'; message: string }
+  /** Too large for the thread of the event loop: nobody has parsed it yet. */
+  | { kind: 'unread'; form: UnreadForm; bytes: Uint8Array; denials?: Denials };
+
+/** Denials of a call, by who saw them. */
+export interface Denials {
+  byHost: CapabilityEvent[];
+  inside: CapabilityEvent[];
+}
+
+/** What unread bytes hold: the frame of a reply (`result`, `error`), or the JSON of a result alone. */
+export type UnreadForm = 'result' | 'error' | 'value';
 
 /** One fresh sandbox for one call. */
 export interface Cell {

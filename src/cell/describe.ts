@@ -31,16 +31,16 @@ export function describeOutcome(facts: CallFacts, verdict: () => Verdict): Outco
     warnings: warnings(facts),
   };
   try {
-    const { result, warnings: remarks } = verdict();
-    return { ok: true, result, ...base, warnings: [...base.warnings, ...remarks, ...misfits(facts, result)] };
+    const { result, warnings: remarks, problems } = verdict();
+    const misfits = remarksOn(problems, facts);
+    return { ok: true, result, ...base, warnings: [...base.warnings, ...remarks, ...misfits] };
   } catch (thrown) {
     return { ok: false, error: toSkillError(thrown).toBody(), ...base };
   }
 }
 
 /** Throws when the result breaks `outputs`. Skillware never checks them, so for its bundles it is a remark. */
-function misfits({ skill }: CallFacts, result: unknown): string[] {
-  const problems = skill?.outputs.check(result) ?? [];
+function remarksOn(problems: readonly string[], { skill }: CallFacts): string[] {
   if (skill?.bundle.manifest.declaresCapabilities !== true) {
     return problems.map((problem) => `The result differs from the outputs of the manifest: ${problem}`);
   }

@@ -6,16 +6,34 @@
  * @module
  */
 import type { Duplex } from 'node:stream';
+import { MAX_JSON_HERE } from '../json-text.ts';
 import { parseGuestJson, type GuestJson } from './guest-json.ts';
 
 const HEADER_BYTES = 4;
+/** The largest ordinary frame: all but replies are a few words about a denial, a use or a request. */
+export const MAX_SMALL_FRAME: number = 16 * 1024;
 
 export interface FrameLimits {
-  /** Largest frame accepted. */
-  maxBytes: number;
+  /** Largest JSON of a reply (`result`, `error`). Absent: no frame may be larger than an ordinary one. */
+  maxReplyBytes?: number;
+  /** Largest JSON of all other frames. */
+  maxBytes?: number;
+  /** Most raw bytes behind a frame. Absent: as many as a frame may have. */
+  maxPayloadBytes?: number;
   /** Most frames accepted over the life of the channel. */
   maxFrames: number;
+  /** JSON of all frames together, replies left out. */
+  maxTotalBytes?: number;
 }
+
+/** A reply too large to be parsed on this thread. Its kind is the first thing that it says. */
+export interface LargeReply {
+  kind: ReplyKind;
+  /** The whole frame, unchecked. */
+  json: Buffer;
+}
+
+export type ReplyKind = 'result' | 'error';
 
 export interface GuestFrame {
   body: Record<string, unknown>;
@@ -32,6 +50,8 @@ export type FrameFault = { kind: 'too_large'; bytes: number } | { kind: 'malform
 
 export interface FrameHandlers {
   onFrame: (frame: GuestFrame) => void;
+  /** Absent: every reply is parsed here, so the limits have to keep it small. */
+  onLargeReply?: (reply: LargeReply) => void;
   /** Called once; nothing is read after it. */
   onFault: (fault: FrameFault) => void;
 }
@@ -54,18 +74,25 @@ export function readFrames(channel: Duplex, limits: FrameLimits, handlers: Frame
   channel.on('data', (chunk: Buffer) => reader.push(chunk));
 }
 
+/** How a harness begins a reply. A frame that begins otherwise is an ordinary one and has to be small. */
+const REPLY = /^\s*\{\s*"t"\s*:\s*"(result|error)"\s*[,}]/;
+const REPLY_BYTES = 64;
+
 class FrameReader {
-  readonly #limits: FrameLimits;
+  readonly #limits: Required<FrameLimits>;
   readonly #handlers: FrameHandlers;
   #pending: Buffer[] = [];
   #held = 0;
   #frames = 0;
+  #total = 0;
   #faulted = false;
   /** A frame whose raw bytes are still to come. */
   #awaiting: GuestFrame | undefined;
 
   constructor(limits: FrameLimits, handlers: FrameHandlers) {
-    this.#limits = limits;
+    const { maxBytes = MAX_SMALL_FRAME } = limits;
+    const unset = { maxReplyBytes: maxBytes, maxPayloadBytes: maxBytes, maxTotalBytes: Infinity };
+    this.#limits = { ...unset, maxBytes, ...limits };
     this.#handlers = handlers;
   }
 
@@ -80,8 +107,13 @@ class FrameReader {
   #takeFrame(): boolean {
     const size = this.#nextSize();
     if (size === undefined) return false;
+    const isLarge = size > this.#limits.maxBytes;
+    const kind = isLarge ? this.#replyKind() : undefined;
+    // Before it is held: nobody would read it.
+    if (isLarge && kind === undefined) this.#fail({ kind: 'too_large', bytes: size });
+    if (this.#held < HEADER_BYTES + size) return false;
     this.#take(HEADER_BYTES);
-    this.#deliver(this.#take(size));
+    this.#deliver(this.#take(size), kind);
     return !this.#faulted;
   }
 
@@ -93,13 +125,25 @@ class FrameReader {
     return !this.#faulted;
   }
 
-  /** Length of the next frame when all of it is here. */
+  /** Length of the next frame as soon as it can be judged. */
   #nextSize(): number | undefined {
     if (this.#faulted || this.#held < HEADER_BYTES) return undefined;
-    if ((this.#pending[0]?.length ?? 0) < HEADER_BYTES) this.#pending = [Buffer.concat(this.#pending)];
-    const size = this.#pending[0]?.readUInt32LE(0) ?? 0;
-    if (size > this.#limits.maxBytes) return this.#fail({ kind: 'too_large', bytes: size });
-    return this.#held < HEADER_BYTES + size ? undefined : size;
+    const size = this.#peek(HEADER_BYTES).readUInt32LE(0);
+    const { maxBytes, maxReplyBytes } = this.#limits;
+    if (size > Math.max(maxBytes, maxReplyBytes)) return this.#fail({ kind: 'too_large', bytes: size });
+    return this.#held < HEADER_BYTES + Math.min(size, REPLY_BYTES) ? undefined : size;
+  }
+
+  /** The first bytes of what is held, in one piece. */
+  #peek(bytes: number): Buffer {
+    if ((this.#pending[0]?.length ?? 0) < bytes && this.#pending.length > 1)
+      this.#pending = [Buffer.concat(this.#pending)];
+    return this.#pending[0] ?? Buffer.alloc(0);
+  }
+
+  #replyKind(): ReplyKind | undefined {
+    const start = this.#peek(HEADER_BYTES + REPLY_BYTES).subarray(HEADER_BYTES, HEADER_BYTES + REPLY_BYTES);
+    return REPLY.exec(start.toString('latin1'))?.[1] as ReplyKind | undefined;
   }
 
   #take(size: number): Buffer {
@@ -111,29 +155,36 @@ class FrameReader {
     return all.subarray(0, size);
   }
 
-  #deliver(bytes: Buffer): void {
-    const { maxFrames, maxBytes } = this.#limits;
-    if (++this.#frames > maxFrames) {
-      this.#fail({ kind: 'malformed', message: `more than ${maxFrames} frames` });
-      return;
-    }
+  #deliver(bytes: Buffer, large: ReplyKind | undefined): void {
+    const { maxFrames, maxTotalBytes } = this.#limits;
+    if (++this.#frames > maxFrames) return this.#malformed(`more than ${maxFrames} frames`);
+    const { onLargeReply } = this.#handlers;
+    if (large && onLargeReply && bytes.length > MAX_JSON_HERE)
+      return onLargeReply({ kind: large, json: bytes });
+    if (!large) this.#total += bytes.length;
+    if (this.#total > maxTotalBytes) return this.#malformed(`more than ${maxTotalBytes} bytes of frames`);
     const parsed = parseObject(bytes);
-    if (typeof parsed === 'string') {
-      this.#fail({ kind: 'malformed', message: parsed });
-      return;
-    }
-    const frame = { body: parsed.value, bytes: bytes.length, warnings: parsed.warnings };
-    const raw = parsed.value['payload_bytes'];
-    if (raw === undefined) this.#handlers.onFrame(frame);
-    else if (!Number.isSafeInteger(raw) || Number(raw) < 0)
-      this.#fail({ kind: 'malformed', message: 'a wrong byte count' });
-    else if (Number(raw) > maxBytes) this.#fail({ kind: 'too_large', bytes: Number(raw) });
-    else this.#awaiting = frame;
+    if (typeof parsed === 'string') return this.#malformed(parsed);
+    return this.#deliverParsed({ body: parsed.value, bytes: bytes.length, warnings: parsed.warnings });
+  }
+
+  #deliverParsed(frame: GuestFrame): void {
+    const raw = frame.body['payload_bytes'];
+    if (raw === undefined) return this.#handlers.onFrame(frame);
+    if (!Number.isSafeInteger(raw) || Number(raw) < 0) return this.#malformed('a wrong byte count');
+    if (Number(raw) > this.#limits.maxPayloadBytes)
+      return this.#fail({ kind: 'too_large', bytes: Number(raw) });
+    this.#awaiting = frame;
+  }
+
+  #malformed(message: string): void {
+    this.#fail({ kind: 'malformed', message });
   }
 
   #fail(fault: FrameFault): undefined {
     this.#faulted = true;
     this.#pending = [];
+    this.#held = 0;
     this.#handlers.onFault(fault);
   }
 }

@@ -16,6 +16,8 @@ import type { CellReport, ExitInfo, GuestLimit, GuestReply } from './contract.ts
 export interface Verdict {
   result: unknown;
   warnings: string[];
+  /** Where the result differs from the outputs of the manifest. */
+  problems: string[];
 }
 
 /** Returns the result, or throws what the call failed with. */
@@ -26,9 +28,10 @@ export function judge(report: CellReport, grant: Grant): Verdict {
     throw exceeded(killReason, grant.limits);
   if (reply === undefined) throw withoutReply(report, grant);
   if (reply.kind === 'broken') throw broken(reply.message);
+  if (reply.kind === 'unread') throw new TypeError('A reply is read before it is judged');
   if (reply.kind === 'error') throw raised(reply, grant);
   if (report.resultBytes > grant.limits.output) throw exceeded('output', grant.limits);
-  return { result: reply.value, warnings: reply.warnings };
+  return { result: reply.value, warnings: reply.warnings, problems: [] };
 }
 
 /** The end of a call that its caller gave up. */

@@ -7,6 +7,7 @@ import { SkillError } from '../errors.ts';
 import { sharedEngines } from '../load/home.ts';
 import type { Bundle, FileDigests } from '../load/bundle.ts';
 import type { Inspection } from '../load/inspection.ts';
+import type { Offload } from '../offload/offload.ts';
 import type { EngineName, Mode, WallName } from '../outcome.ts';
 import type { Candidate } from '../policy/choose-mode.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
@@ -41,6 +42,7 @@ export interface MachineOptions {
   onProgress?: ((text: string) => void) | undefined;
   /** What the operator asks of Python in Wasm. */
   python?: PythonFreshness | undefined;
+  offload: Offload;
 }
 
 /** A way to run skills. */
@@ -64,6 +66,7 @@ export interface PairReport {
 export class Machine {
   /** Skillcell's own folder. */
   readonly home: string;
+  readonly #offload: Offload;
   readonly #images: LocalImages;
   readonly #jail: JailWall;
   readonly #process = new ProcessWall();
@@ -80,8 +83,9 @@ export class Machine {
   readonly #artifacts = new Map<string, Promise<Artifact>>();
   #pairs: Promise<Pair[]> | undefined;
 
-  constructor({ home, jail, container, onProgress, python }: MachineOptions) {
+  constructor({ home, jail, container, onProgress, python, offload }: MachineOptions) {
     this.home = home;
+    this.#offload = offload;
     this.#jail = new JailWall(jail);
     this.#interpreter = findInterpreter();
     this.#python = new PythonEngine({ home, wall: this.#jail, interpreter: this.#interpreter });
@@ -141,7 +145,7 @@ export class Machine {
 
   /** What the sources and binaries of a staged bundle say about themselves. */
   async inspect(stagedDir: string, files: FileDigests, entry: string): Promise<Inspection> {
-    const options = { home: this.home, inspector: () => this.#inspector() };
+    const options = { home: this.home, inspector: () => this.#inspector(), offload: this.#offload };
     const python = await inspectPython(options, stagedDir, files);
     const interfaces = await this.#component.inspect(stagedDir, files);
     const scripts = await this.#jsWasm.inspect(stagedDir, files, entry);

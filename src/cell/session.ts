@@ -12,21 +12,32 @@ import type {
   CellGateway,
   CellProcess,
   CellReport,
+  Denials,
   Explained,
   ExitInfo,
   GuestReply,
   JobExtras,
 } from './contract.ts';
-import { encodeFrame, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
-import { asDenial, asError, asUse } from './guest-frames.ts';
+import {
+  encodeFrame,
+  readFrames,
+  type FrameFault,
+  type FrameLimits,
+  type GuestFrame,
+  type LargeReply,
+} from './frames.ts';
+import { asError, asEvent, unknownName, type ErrorReply } from './guest-frames.ts';
 import { LogCapture } from './log-capture.ts';
 
 /** Room in a frame beside the result itself. */
 const FRAME_SLACK_BYTES = 64 * 1024;
-const MAX_FRAMES = 256;
+export const MAX_FRAMES = 256;
+/** All frames of a call but its reply: more than every denial that is kept. */
+export const MAX_TOLD_BYTES: number = 256 * 1024;
 const MAX_DENIALS = 64;
 /** Told by the harness while the needs of a skill are recorded. */
 const MAX_USED = 4096;
+const MAX_USED_BYTES = 4 * 1024 * 1024;
 /** Bounds the wait for the end of a channel; it is there at once unless the host is overloaded. */
 const DRAIN_MS = 500;
 
@@ -70,10 +81,9 @@ export class Session implements Cell {
     this.#logs = new LogCapture(process.logs, (total) => {
       if (total > grant.limits.output) process.kill('output');
     });
-    const maxFrames = MAX_FRAMES + (grant.observe ? MAX_USED : 0);
-    const limits = { maxBytes: grant.limits.output + FRAME_SLACK_BYTES, maxFrames };
-    readFrames(process.channel, limits, {
+    readFrames(process.channel, frameLimits(grant), {
       onFrame: (frame) => this.#onFrame(frame),
+      onLargeReply: (reply) => this.#onLargeReply(reply),
       onFault: (fault) => this.#onFault(fault),
     });
     process.channel.on('error', () => undefined);
@@ -166,19 +176,40 @@ export class Session implements Cell {
       case 'loaded':
         return this.#becomeReady();
       case 'denied':
-        if (this.#denied.length < MAX_DENIALS) this.#denied.push(asDenial(frame.body));
-        return undefined;
       case 'used':
-        if (this.#options.grant.observe && this.#used.length < MAX_USED) this.#used.push(asUse(frame.body));
-        return undefined;
+        return this.#onEvent(frame.body['t'], frame.body);
       case 'result':
-        this.#resultBytes = frame.bytes;
-        return this.#answer({ kind: 'result', value: frame.body['value'], warnings: frame.warnings });
+        return this.#onResult(frame);
       case 'error':
-        return this.#answer(asError(frame.body));
+        return this.#onError(asError(frame.body));
       default:
         return this.#onFault({ kind: 'malformed', message: 'a frame of unknown kind' });
     }
+  }
+
+  #onEvent(kind: 'denied' | 'used', body: Record<string, unknown>): void {
+    const event = asEvent(body, kind);
+    if (!event)
+      return this.#onFault({ kind: 'malformed', message: unknownName('capability', body['capability']) });
+    if (kind === 'denied' && this.#denied.length < MAX_DENIALS) this.#denied.push(event);
+    const observes = kind === 'used' && this.#options.grant.observe;
+    if (observes && this.#used.length < MAX_USED) this.#used.push(event);
+  }
+
+  #onError(reply: ErrorReply): void {
+    if (reply.kind === 'broken') return this.#onFault({ kind: 'malformed', message: reply.message });
+    return this.#answer(reply);
+  }
+
+  #onResult({ body, bytes, payload, warnings }: GuestFrame): void {
+    this.#resultBytes = bytes;
+    if (payload) return this.#answer({ kind: 'unread', form: 'value', bytes: payload });
+    return this.#answer({ kind: 'result', value: body['value'], warnings });
+  }
+
+  #onLargeReply({ kind, json }: LargeReply): void {
+    if (kind === 'result') this.#resultBytes = json.length;
+    this.#answer({ kind: 'unread', form: kind, bytes: json });
   }
 
   async #onHarnessReady(body: Record<string, unknown>): Promise<void> {
@@ -230,6 +261,15 @@ export class Session implements Cell {
   }
 }
 
+function frameLimits({ limits, observe }: Grant): FrameLimits {
+  return {
+    maxReplyBytes: limits.output + FRAME_SLACK_BYTES,
+    maxPayloadBytes: limits.output + FRAME_SLACK_BYTES,
+    maxFrames: MAX_FRAMES + (observe ? MAX_USED : 0),
+    maxTotalBytes: MAX_TOLD_BYTES + (observe ? MAX_USED_BYTES : 0),
+  };
+}
+
 /** Resolves when the channel has given all it had. Every holder of the other end is dead, so that is soon. */
 export async function ended(channel: Duplex): Promise<void> {
   if (channel.readableEnded || channel.destroyed) return;
@@ -249,21 +289,15 @@ export async function confined(process: CellProcess, ready: Record<string, unkno
 }
 
 /** A skill that failed after it was denied something failed because of it, as far as anybody can tell. */
-export function withDenial(
-  reply: GuestReply | undefined,
-  { byHost, inside }: Denials,
-): GuestReply | undefined {
+export function withDenial(reply: GuestReply | undefined, denials: Denials): GuestReply | undefined {
+  // Whoever reads it asks again.
+  if (reply?.kind === 'unread') return { ...reply, denials };
+  const { byHost, inside } = denials;
   if (reply?.kind !== 'error' || reply.limit) return reply;
   // Which denial it was, the guest may say; what it was about, those know better who denied it.
   const known = [...byHost, ...inside].find(({ asked }) => asked === reply.denied?.asked);
   const denied = known ?? suspects(reply.explained, { byHost, inside }).at(-1);
   return denied ? { ...reply, denied } : reply;
-}
-
-/** Denials of a call, by who saw them. */
-export interface Denials {
-  byHost: CapabilityEvent[];
-  inside: CapabilityEvent[];
 }
 
 function suspects(explained: Explained | undefined, { byHost, inside }: Denials): CapabilityEvent[] {

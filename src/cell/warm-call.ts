@@ -4,14 +4,14 @@
  * @module
  */
 import type { Duplex } from 'node:stream';
+import { MAX_JSON_HERE } from '../json-text.ts';
 import type { CapabilityEvent } from '../outcome.ts';
-import type { CallBroker, GuestReply, KillReason, ProcessUsage } from './contract.ts';
+import type { CallBroker, Denials, GuestReply, KillReason, ProcessUsage } from './contract.ts';
 import type { GuestFrame } from './frames.ts';
-import { asDenial, asError, asUse } from './guest-frames.ts';
+import { asError, asEvent, unknownName } from './guest-frames.ts';
 import { parseGuestJson } from './guest-json.ts';
 import { HostCalls } from './host-calls.ts';
 import { LogCapture } from './log-capture.ts';
-import type { Denials } from './session.ts';
 
 /** More requests than this in one call is no use, but an attack on the host. */
 const MAX_HOST_CALLS = 400_000;
@@ -19,6 +19,11 @@ const MAX_HOST_CALLS = 400_000;
 const LOG_FRAME_BYTES = 16;
 const MAX_DENIALS = 64;
 const MAX_USED = 4096;
+/** JSON of denials and uses; more than all that are kept. */
+const MAX_TOLD_BYTES = 256 * 1024;
+const MAX_USED_BYTES = 4 * 1024 * 1024;
+/** JSON of all requests, which the host parses itself: twice what as many honest ones take as a call may make. */
+const MAX_ASKED_BYTES = 64 * 1024 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
 export interface WarmCallOptions {
@@ -48,6 +53,8 @@ export class WarmCall {
   memoryBytes = 0;
   resultBytes = 0;
   #logFrames = 0;
+  #toldBytes = 0;
+  #askedBytes = 0;
   #settleReply!: (reply: GuestReply | undefined) => void;
 
   constructor(number: number, options: WarmCallOptions) {
@@ -90,17 +97,15 @@ export class WarmCall {
 
   onFrame(frame: GuestFrame): Verdict {
     const { body, payload = NO_BYTES } = frame;
+    if (this.#isTooMuch(frame)) return 'broken';
     switch (body['t']) {
       case 'log':
         return this.#onLog(payload);
       case 'ask':
         return this.#onAsk(frame);
       case 'denied':
-        if (this.#deniedInside.length < MAX_DENIALS) this.#deniedInside.push(asDenial(body));
-        return undefined;
       case 'used':
-        if (this.#options.observes && this.#usedInside.length < MAX_USED) this.#usedInside.push(asUse(body));
-        return undefined;
+        return this.#onEvent(body['t'], body);
       case 'result':
       case 'error':
         if (body['call'] !== this.number) return 'broken';
@@ -109,6 +114,23 @@ export class WarmCall {
       default:
         return 'broken';
     }
+  }
+
+  /** Frames that nobody counts otherwise: parsing them is work of the host. */
+  #isTooMuch({ body: { t }, bytes, payload = NO_BYTES }: GuestFrame): boolean {
+    const size = bytes - payload.length;
+    if (t === 'ask') return (this.#askedBytes += size) > MAX_ASKED_BYTES;
+    if (t !== 'denied' && t !== 'used') return false;
+    return (this.#toldBytes += bytes) > MAX_TOLD_BYTES + (this.#options.observes ? MAX_USED_BYTES : 0);
+  }
+
+  #onEvent(kind: 'denied' | 'used', body: Record<string, unknown>): Verdict {
+    const event = asEvent(body, kind);
+    if (!event) return { reply: { kind: 'broken', message: unknownName('capability', body['capability']) } };
+    if (kind === 'denied' && this.#deniedInside.length < MAX_DENIALS) this.#deniedInside.push(event);
+    const observes = kind === 'used' && this.#options.observes;
+    if (observes && this.#usedInside.length < MAX_USED) this.#usedInside.push(event);
+    return undefined;
   }
 
   #onLog(bytes: Buffer): undefined {
@@ -132,6 +154,7 @@ export class WarmCall {
 
   #result(json: Buffer): GuestReply {
     this.resultBytes = json.length;
+    if (json.length > MAX_JSON_HERE) return { kind: 'unread', form: 'value', bytes: json };
     try {
       return { kind: 'result', ...parseGuestJson(json) };
     } catch (error) {

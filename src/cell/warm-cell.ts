@@ -23,8 +23,10 @@ import { LogCapture } from './log-capture.ts';
 import { confined, ended, withDenial } from './session.ts';
 import { WarmCall } from './warm-call.ts';
 
-/** Room in a frame beside the result itself. */
+/** Room behind a frame beside the result itself. */
 const FRAME_SLACK_BYTES = 64 * 1024;
+/** The largest JSON of a frame: a request with its headers. Results come behind a frame, as raw bytes. */
+export const MAX_WARM_FRAME: number = 64 * 1024;
 /** The largest body of a request to the broker. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 const CPU_CHECK_MS = 50;
@@ -67,10 +69,10 @@ export class WarmCell {
     this.#processLogs = new LogCapture(process.logs, (total) => {
       if (total > grant.limits.output) process.kill('output');
     });
-    const maxBytes = Math.max(grant.limits.output, MAX_REQUEST_BYTES) + FRAME_SLACK_BYTES;
+    const maxPayloadBytes = Math.max(grant.limits.output, MAX_REQUEST_BYTES) + FRAME_SLACK_BYTES;
     readFrames(
       process.channel,
-      { maxBytes, maxFrames: Number.POSITIVE_INFINITY },
+      { maxBytes: MAX_WARM_FRAME, maxPayloadBytes, maxFrames: Number.POSITIVE_INFINITY },
       {
         onFrame: (frame) => this.#onFrame(frame),
         onFault: (fault) => this.#onFault(fault),
@@ -213,6 +215,8 @@ export class WarmCell {
     if (this.#stage !== 'ready' || !this.#call) return this.#onFault(outOfOrder(body));
     const verdict = this.#call.onFrame(frame);
     if (verdict === 'broken') return this.#onFault(outOfOrder(body));
+    if (verdict?.reply.kind === 'broken')
+      return this.#onFault({ kind: 'malformed', message: verdict.reply.message });
     return verdict === undefined ? undefined : this.#settle(verdict.reply);
   }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Context } from 'hono';
-import { toSkillError, type ErrorBody, type Outcome } from '../index.ts';
+import { outcomeJson, resultText, toSkillError, type ErrorBody, type Outcome } from '../index.ts';
 import { retryAfterOf, statusOf, type Status } from './status.ts';
 
 /** A failure that has another status than its code has. */
@@ -32,10 +32,16 @@ export function withoutStack(outcome: Outcome): Outcome {
 
 /** The whole outcome, whichever way it went. */
 export function answerOutcome(c: Context, outcome: Outcome): Response {
+  if (outcome.ok && resultText(outcome)) return largeOutcome(c, outcome);
   if (outcome.ok) return json(c, outcome);
   const status = statusOf(outcome.error);
   if (status === 429) c.header('Retry-After', String(retryAfterOf(outcome.error)));
   return json(c, outcome, status);
+}
+
+/** Its bytes as they are: nobody parses them on the way. */
+function largeOutcome(c: Context, outcome: Outcome): Response {
+  return c.body(new Uint8Array(outcomeJson(outcome)), 200, { 'Content-Type': 'application/json' });
 }
 
 /** Whatever was thrown before there was a call. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { SSEStreamingApi } from 'hono/streaming';
+import { outcomeJson, resultText, type Outcome } from '../index.ts';
 import type { WatchedCall } from './live-calls.ts';
 
 /** Keeps proxies from closing a quiet connection, and shows us one that is gone. */
@@ -13,11 +14,22 @@ const HEARTBEAT_MS = 15_000;
 export async function tellEvents(stream: SSEStreamingApi, call: WatchedCall): Promise<void> {
   const heartbeat = setInterval(() => void stream.write(': still here\n\n'), HEARTBEAT_MS);
   try {
-    for await (const { type, ...data } of call.follow()) {
+    for await (const event of call.follow()) {
       if (stream.aborted) return;
-      await stream.writeSSE({ event: type, data: JSON.stringify(data) });
+      const { type, ...data } = event;
+      if (event.type === 'done' && resultText(event.outcome)) await stream.write(largeEvent(event.outcome));
+      else await stream.writeSSE({ event: type, data: JSON.stringify(data) });
     }
   } finally {
     clearInterval(heartbeat);
   }
+}
+
+/** JSON text has no line breaks, so it is one line of data as it is. */
+function largeEvent(outcome: Outcome): Uint8Array {
+  return Buffer.concat([
+    Buffer.from('event: done\ndata: {"outcome":'),
+    outcomeJson(outcome),
+    Buffer.from('}\n\n'),
+  ]);
 }

@@ -7,12 +7,12 @@ import { SkillError } from '../errors.ts';
 import type { Skill } from './skill.ts';
 
 /** More than any prompt or document; what is larger belongs into a file of the workspace. */
-const MAX_PARAMS_BYTES = 8 * 1024 * 1024;
+export const MAX_PARAMS_BYTES: number = 8 * 1024 * 1024;
 /** What works on JSON by recursion, here and in the cell, must not be led to the end of its stack. */
 const MAX_PARAMS_DEPTH = 128;
 
 /** Throws `invalid_params` unless the parameters are JSON of a sane size that fits the skill's schema. */
-export function assertFits(skill: Skill, params: unknown): void {
+export async function assertFits(skill: Skill, params: unknown): Promise<void> {
   const text = encode(params);
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_PARAMS_BYTES) {
@@ -24,7 +24,7 @@ export function assertFits(skill: Skill, params: unknown): void {
   if (depthOf(text) > MAX_PARAMS_DEPTH) {
     throw invalid(`The parameters are nested deeper than ${MAX_PARAMS_DEPTH} levels`, 'Pass flatter data.');
   }
-  const problems = skill.params.check(params);
+  const problems = await skill.params.check(params);
   if (problems.length === 0) return;
   throw new SkillError('invalid_params', `The parameters do not fit the skill: ${problems.join('; ')}`, {
     fix: `See what it takes: skillcell inspect ${skill.bundle.manifest.name}`,

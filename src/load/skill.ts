@@ -4,19 +4,21 @@
  * @module
  */
 import type { Bundle } from './bundle.ts';
-import { compileOutputs, compileSchema, type SchemaCheck } from '../manifest/json-schema.ts';
+import { prepareCheck, prepareOutputs, type ValueCheck } from '../manifest/schema-check.ts';
+import type { Offload } from '../offload/offload.ts';
 
 export interface Skill {
   readonly bundle: Bundle;
-  readonly params: SchemaCheck;
-  readonly outputs: SchemaCheck;
+  readonly params: ValueCheck;
+  readonly outputs: ValueCheck;
 }
 
-export function compileSkill(bundle: Bundle): Skill {
-  const { manifest } = bundle;
+export async function compileSkill(bundle: Bundle, offload: Offload): Promise<Skill> {
+  const { name, parameters, outputs } = bundle.manifest;
+  const shared = { file: 'manifest.yaml', offload, owner: name };
   return {
     bundle,
-    params: compileSchema(manifest.parameters, { file: 'manifest.yaml', at: 'parameters' }),
-    outputs: compileOutputs(manifest.outputs, { file: 'manifest.yaml', at: 'outputs' }),
+    params: await prepareCheck(parameters, { ...shared, at: 'parameters' }),
+    outputs: await prepareOutputs(outputs, { ...shared, at: 'outputs' }),
   };
 }

@@ -12,9 +12,9 @@ import { manifestInvalid } from './problems.ts';
 import { printable, quote } from './quote.ts';
 import { isLinear, schemaProblem } from './schema-caps.ts';
 
-const COMPILE_DEADLINE_MS = 5000;
-/** Honest checks take well under a millisecond. This is how long a hostile pattern may hold the thread. */
-const CHECK_DEADLINE_MS = 1000;
+export const COMPILE_DEADLINE_MS = 5000;
+/** Honest checks take well under a millisecond. This is how long a hostile pattern may hold a worker thread. */
+export const CHECK_DEADLINE_MS = 1000;
 const MAX_REPORTED = 20;
 /** Above this many values only the first error is reported: all of them can take more memory than the value. */
 const SMALL_VALUE = 1000;
@@ -35,7 +35,10 @@ export interface SchemaCheck {
   check(value: unknown): string[];
 }
 
-/** Compiles a schema. Throws `manifest_invalid`. The check itself never throws and never hangs. */
+/**
+ * Compiles a schema on this thread. Throws `manifest_invalid`. The check itself never throws and never hangs, but it may
+ * hold the thread until its deadline: what is not surely quick belongs to `prepareCheck`.
+ */
 export function compileSchema(schema: JsonSchema, context: SchemaContext): SchemaCheck {
   const refused = schemaProblem(schema);
   if (refused !== undefined) throw invalidSchema(refused, context);
@@ -151,7 +154,7 @@ function reasonOf(error: unknown): string {
   return printable(error instanceof Error ? error.message : String(error));
 }
 
-function invalidSchema(message: string, context: SchemaContext): Error {
+export function invalidSchema(message: string, context: SchemaContext): Error {
   return manifestInvalid(context.file, [
     { path: context.at, message: `Is no usable JSON Schema: ${message}` },
   ]);

@@ -8,10 +8,13 @@
  */
 import type { JsonSchema } from './manifest.ts';
 import { printable, quote } from './quote.ts';
+import { isPlainFormat, isPlainPattern } from './surely-linear.ts';
 
-const MAX_SCHEMA_BYTES = 64 * 1024;
+export const MAX_SCHEMA_BYTES: number = 64 * 1024;
 const MAX_SCHEMA_DEPTH = 32;
 const MAX_PATTERN_LENGTH = 256;
+/** A schema with more values than this is compiled by a worker thread. */
+export const MAX_VALUES_HERE = 400;
 
 /** Keywords whose keys are names chosen by the author, not keywords. */
 const NAME_MAPS: ReadonlySet<string> = new Set([
@@ -34,10 +37,32 @@ const SUPERLINEAR: ReadonlySet<string> = new Set([
   '$dynamicRef',
 ]);
 
-/** True when no key anywhere, in whatever role, is one of those keywords. */
+/** True when no key anywhere, in whatever role, is one of those keywords, or it is one of those that are surely harmless. */
 export function isLinear(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return true;
-  return Object.entries(schema).every(([key, value]) => !SUPERLINEAR.has(key) && isLinear(value));
+  return Object.entries(schema).every(([key, value]) => isLinearKeyword(key, value) && isLinear(value));
+}
+
+function isLinearKeyword(key: string, value: unknown): boolean {
+  if (key === 'pattern') return isPlainPattern(value);
+  if (key === 'format') return isPlainFormat(value);
+  if (key === 'patternProperties')
+    return typeof value === 'object' && value !== null && Object.keys(value).every(isPlainPattern);
+  return !SUPERLINEAR.has(key);
+}
+
+/** Values in a schema, up to one more than may be handled on the thread of the event loop. */
+export function countValues(schema: unknown): number {
+  let count = 0;
+  const walk = (value: unknown): void => {
+    if (++count > MAX_VALUES_HERE || typeof value !== 'object' || value === null) return;
+    for (const child of Object.values(value)) {
+      walk(child);
+      if (count > MAX_VALUES_HERE) return;
+    }
+  };
+  walk(schema);
+  return count;
 }
 
 /** The first reason to refuse the schema, or undefined. */

@@ -4,5 +4,8 @@
  * @module
  */
 
+/** What a result may be: the message is written on the thread that serves all clients, and no model reads more. */
+export const MAX_RESULT_BYTES: number = 1024 * 1024;
+
 /** What the parameters of a call may be, and the rest of the message. */
 export const MAX_MESSAGE_BYTES: number = 10 * 1024 * 1024;

@@ -7,12 +7,14 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import {
   printable,
+  resultText,
   type ErrorBody,
   type ErrorCode,
   type Failure,
   type Outcome,
   type Success,
 } from '../index.ts';
+import { MAX_RESULT_BYTES } from './limits.ts';
 
 /** Errors can repeat what a skill wrote; a model needs the beginning of it. */
 const MAX_TEXT = 8000;
@@ -51,6 +53,8 @@ export function toolError(text: string): CallToolResult {
 }
 
 function success(outcome: Success): CallToolResult {
+  const bytes = resultText(outcome)?.bytes.length ?? 0;
+  if (bytes > MAX_RESULT_BYTES) return toolError(tooLarge(bytes, outcome));
   const { result } = outcome;
   const text = typeof result === 'string' ? result : JSON.stringify(result);
   const denials = denialNote(outcome);
@@ -62,6 +66,14 @@ function success(outcome: Success): CallToolResult {
     structuredContent: result,
     _meta: metaOf(outcome),
   };
+}
+
+function tooLarge(bytes: number, { call_id }: Success): string {
+  return [
+    `The skill returned ${bytes} bytes of JSON; over MCP the most is ${MAX_RESULT_BYTES}.`,
+    'Ask it for less at a time.',
+    `Receipt: ${call_id}`,
+  ].join('\n');
 }
 
 function failure(outcome: Failure): CallToolResult {

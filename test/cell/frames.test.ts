@@ -1,7 +1,14 @@
 import { PassThrough } from 'node:stream';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeFrame, readFrames, type FrameFault, type GuestFrame } from '../../src/cell/frames.ts';
+import {
+  encodeFrame,
+  readFrames,
+  type FrameFault,
+  type FrameLimits,
+  type GuestFrame,
+  type LargeReply,
+} from '../../src/cell/frames.ts';
 
 const LIMITS = { maxBytes: 64 * 1024, maxFrames: 100 };
 
@@ -11,7 +18,7 @@ interface Read {
 }
 
 /** What a reader makes of these chunks. */
-function read(chunks: Uint8Array[], limits: typeof LIMITS = LIMITS): Read {
+function read(chunks: Uint8Array[], limits: FrameLimits = LIMITS): Read {
   const channel = new PassThrough();
   const seen: Read = { frames: [], faults: [] };
   readFrames(channel, limits, {
@@ -72,6 +79,52 @@ describe('frames', () => {
     expect(read([rawFrame(`{"a":"${'x'.repeat(12)}"}`)], limits).frames).toHaveLength(1);
     const header = Buffer.from([21, 0, 0, 0]);
     expect(read([header], limits)).toEqual({ frames: [], faults: [{ kind: 'too_large', bytes: 21 }] });
+  });
+
+  test('only a reply may be large, and anything else is a fault before its bytes are held', () => {
+    const limits = { maxReplyBytes: 16 * 1024 * 1024, maxFrames: 10 };
+    const large = (start: string): Buffer => {
+      const header = Buffer.alloc(4);
+      header.writeUInt32LE(8 * 1024 * 1024);
+      return Buffer.concat([header, Buffer.from(start.padEnd(64))]);
+    };
+    for (const t of ['denied', 'used', 'ready', 'loaded', 'ask', 'log', 'resul', 'results', 'nonsense'])
+      expect(read([large(`{"t":"${t}","asked":"`)], limits).faults).toEqual([
+        { kind: 'too_large', bytes: 8 * 1024 * 1024 },
+      ]);
+    expect(read([large('{"a":1,"t":"result"')], limits).faults).toHaveLength(1);
+    expect(read([large('{"t":"result","value":"')], limits).faults).toEqual([]);
+    expect(read([large('{"t": "error", "type":"')], limits).faults).toEqual([]);
+  });
+
+  test('a large reply is handed on unparsed, wherever the stream is cut', () => {
+    const json = JSON.stringify({ t: 'result', value: 'x'.repeat(100_000) });
+    const stream = Buffer.concat([rawFrame(json), encodeFrame({ t: 'later' })]);
+    for (const at of [1, 3, 4, 10, 40, 68, 70, 5000, 99_999, stream.length - 1]) {
+      const replies: LargeReply[] = [];
+      const channel = new PassThrough();
+      const frames: unknown[] = [];
+      readFrames(
+        channel,
+        { maxReplyBytes: 200_000, maxFrames: 10 },
+        {
+          onFrame: ({ body }) => frames.push(body),
+          onLargeReply: (reply) => replies.push(reply),
+          onFault: (fault) => frames.push(fault),
+        },
+      );
+      for (const chunk of [stream.subarray(0, at), stream.subarray(at)]) channel.emit('data', chunk);
+      expect(replies.map(({ kind, json: held }) => [kind, held.toString()])).toEqual([['result', json]]);
+      expect(frames).toEqual([{ t: 'later' }]);
+    }
+  });
+
+  test('all frames together are capped in bytes, replies left out', () => {
+    const limits = { maxFrames: 100, maxTotalBytes: 1000 };
+    const told = Array.from({ length: 50 }, () => encodeFrame({ t: 'denied', asked: 'x'.repeat(80) }));
+    const seen = read(told, limits);
+    expect(seen.frames.length).toBeLessThan(11);
+    expect(seen.faults).toEqual([{ kind: 'malformed', message: 'more than 1000 bytes of frames' }]);
   });
 
   test('the largest length that a header can hold is a fault', () => {

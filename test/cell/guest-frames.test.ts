@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { asDenial, asError } from '../../src/cell/guest-frames.ts';
+import { asError, asEvent } from '../../src/cell/guest-frames.ts';
+import { GUEST_LIMITS } from '../../src/cell/contract.ts';
+import { CAPABILITY_NAMES } from '../../src/outcome.ts';
 import { printable } from '../../src/cell/printable.ts';
 
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
@@ -9,15 +11,21 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2
 describe('frames of a guest', () => {
   test('a denial keeps its three texts', () => {
     const denial = { capability: 'network', asked: 'connect a.test:443', declared: 'no such host' };
-    expect(asDenial({ t: 'denied', ...denial, extra: 1 })).toEqual(denial);
+    expect(asEvent({ t: 'denied', ...denial, extra: 1 }, 'denied')).toEqual(denial);
   });
 
-  test('a capability that does not exist is none of ours', () => {
-    expect(asDenial({ capability: '__proto__', asked: 1, declared: null })).toEqual({
-      capability: 'syscalls',
-      asked: '',
-      declared: '',
+  test('a capability that does not exist is not taken for another one', () => {
+    expect(asEvent({ capability: '__proto__', asked: 1, declared: null }, 'denied')).toBeUndefined();
+    expect(asEvent({ capability: 'teleport', asked: 'go', declared: '' }, 'used')).toBeUndefined();
+    expect(asEvent({ asked: 'go', declared: '' }, 'denied')).toBeUndefined();
+    expect(asError({ type: 'E', denied: { capability: 'teleport', asked: 'go' } })).toEqual({
+      kind: 'broken',
+      message: 'a frame with the unknown capability "teleport"',
     });
+  });
+
+  test.each(CAPABILITY_NAMES)('a use of the capability %s is told as such', (capability) => {
+    expect(asEvent({ capability, asked: 'x', declared: 'y' }, 'used')?.capability).toBe(capability);
   });
 
   test('an error keeps type, message, trace, denial and limit', () => {
@@ -26,9 +34,15 @@ describe('frames of a guest', () => {
     expect(asError(body)).toEqual({ kind: 'error', ...body });
   });
 
-  test('a limit that a guest has no say in is left out', () => {
-    expect(asError({ type: 'E', limit: 'timeout' })).not.toHaveProperty('limit');
-    expect(asError({ type: 'E', limit: 'busy' })).not.toHaveProperty('limit');
+  test.each(['timeout', 'busy', 'no_such_limit', 7])(
+    'the limit %s, which no guest notices, breaks the protocol',
+    (limit) => {
+      expect(asError({ type: 'E', limit })).toMatchObject({ kind: 'broken' });
+    },
+  );
+
+  test.each(GUEST_LIMITS)('the limit %s is told as such', (limit) => {
+    expect(asError({ type: 'E', limit })).toMatchObject({ kind: 'error', limit });
   });
 
   test('whatever a guest sends becomes short, printable texts', () => {
@@ -39,9 +53,10 @@ describe('frames of a guest', () => {
     fc.assert(
       fc.property(anything, (body) => {
         const error = asError(body);
-        const denial = asDenial(body);
-        if (error.kind !== 'error') throw new Error('no error');
-        for (const text of [error.type, error.message, error.trace, denial.asked, denial.declared]) {
+        const denial = asEvent({ ...body, capability: 'env' }, 'denied');
+        if (!denial) throw new Error('no denial');
+        const told = error.kind === 'error' ? [error.type, error.trace] : [];
+        for (const text of [...told, error.message, denial.asked, denial.declared]) {
           expect(text.length).toBeLessThanOrEqual(10_001);
           expect(text).not.toMatch(CONTROL);
           expect(text.isWellFormed()).toBe(true);

@@ -51,6 +51,7 @@ describe('judge', () => {
     expect(verdict({ reply: { ...reply, warnings: ['rounded'] } })).toEqual({
       result: 3,
       warnings: ['rounded'],
+      problems: [],
     });
   });
 

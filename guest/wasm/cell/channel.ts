@@ -14,6 +14,11 @@ const HEADER_BYTES = 4;
 const CHUNK_BYTES = 65_536;
 const NO_BYTES: Buffer = Buffer.alloc(0);
 
+/** The host reads small frames alone, and people read no more than this of an error. */
+const MAX_TEXT = 4000;
+const ERROR_KEYS = 't call type message trace explained limit fuel memory_bytes cpu_us'.split(' ');
+const DENIAL_KEYS = ['capability', 'asked', 'declared'];
+
 export interface Frame {
   body: Record<string, unknown>;
   payload: Uint8Array;
@@ -34,7 +39,7 @@ export class Channel {
   }
 
   send(body: Record<string, unknown>, payload?: Uint8Array): void {
-    const frame = encode(body, payload);
+    const frame = encode(body['t'] === 'error' || body['t'] === 'failed' ? shortened(body) : body, payload);
     this.#begin();
     let sent = writeSync(CHANNEL_FD, frame);
     while (sent < frame.length) sent += writeSync(CHANNEL_FD, frame, sent);
@@ -112,4 +117,17 @@ function encode(body: Record<string, unknown>, payload: Uint8Array | undefined):
   frame.write(text, HEADER_BYTES);
   if (payload) frame.set(payload, HEADER_BYTES + length);
   return frame;
+}
+
+/** An error with its texts cut, and without what an error does not have: a skill can put anything into one. */
+function shortened(body: Record<string, unknown>): Record<string, unknown> {
+  const { denied } = body;
+  const isObject = typeof denied === 'object' && denied !== null;
+  return { ...cut(body, ERROR_KEYS), ...(isObject ? { denied: cut({ ...denied }, DENIAL_KEYS) } : {}) };
+}
+
+function cut(part: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
+  const given = keys.filter((key) => part[key] !== undefined && typeof part[key] !== 'object');
+  const short = (value: unknown): unknown => (typeof value === 'string' ? value.slice(0, MAX_TEXT) : value);
+  return Object.fromEntries(given.map((key) => [key, short(part[key])]));
 }

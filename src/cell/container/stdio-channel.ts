@@ -6,6 +6,7 @@
  */
 import { Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
 import type { ExitInfo } from '../contract.ts';
+import { MAX_JSON_HERE } from '../../json-text.ts';
 import { encodeFrame, readFrames } from '../frames.ts';
 import { parseGuestJson } from '../guest-json.ts';
 
@@ -94,6 +95,8 @@ async function ended(output: Readable): Promise<void> {
 }
 
 function reply(text: Buffer): Buffer {
+  // Behind the frame and not in it; a worker thread reads it.
+  if (text.length > MAX_JSON_HERE) return encodeFrame({ t: 'result' }, text);
   try {
     // Once more from what was parsed: the text of a guest is never put into a frame as it is.
     return encodeFrame({ t: 'result', value: parseGuestJson(text).value });

@@ -9,6 +9,7 @@ import type { Bundle } from '../../load/bundle.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { CellReport, GuestReply, Job } from '../contract.ts';
 import { parseGuestJson } from '../guest-json.ts';
+import { MAX_JSON_HERE } from '../../json-text.ts';
 import { asError } from '../guest-frames.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
 
@@ -95,6 +96,7 @@ async function run(bundle: Bundle, entryPoint: EntryPoint, params: unknown): Pro
 
 /** Through the same checks as JSON of a cell. */
 function asReply(bytes: Uint8Array): GuestReply {
+  if (bytes.length > MAX_JSON_HERE) return { kind: 'unread', form: 'value', bytes };
   try {
     return { kind: 'result', ...parseGuestJson(bytes) };
   } catch (error) {

@@ -5,18 +5,27 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { z } from 'zod';
 import { SkillError } from '../../errors.ts';
 import type { FileDigests } from '../../load/bundle.ts';
 import { NOTHING_INSPECTED, type Inspection } from '../../load/inspection.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { CellReport, Wall } from '../contract.ts';
 import { Session } from '../session.ts';
+import type { Offload } from '../../offload/offload.ts';
+import { ownBytes, TaskEndedError } from '../../offload/task.ts';
 import { inspectionKey, storeBytecode } from './bytecode.ts';
 import { pythonSpec } from './engine.ts';
+import {
+  inspectionSchema,
+  READ_INSPECTION,
+  replySchema,
+  type InspectorReply,
+  type ReadInspection,
+} from './inspection-tasks.ts';
 import type { Interpreter } from './interpreter.ts';
 
 const MIB = 1024 * 1024;
+const READ_DEADLINE_MS = 30_000;
 export const INSPECT_GRANT: Grant = {
   filesystem: [],
   network: [],
@@ -25,17 +34,6 @@ export const INSPECT_GRANT: Grant = {
   limits: { timeout: 20_000, cpu: 15_000, memory: 512 * MIB, output: 16 * MIB, processes: 0, scratch: MIB },
   withheld: [],
 };
-
-const findings = z.array(z.object({ value: z.string().max(4000), at: z.string().max(2000) }));
-const inspectionSchema: z.ZodType<Inspection> = z.object({
-  modules: findings,
-  interfaces: findings.default([]),
-  env: findings,
-  hosts: findings,
-  unparsed: findings,
-});
-const replySchema = z.object({ findings: inspectionSchema, bytecode: z.record(z.string(), z.base64()) });
-type InspectorReply = z.infer<typeof replySchema>;
 
 /** A parser of Python source, and the cell that it works in. */
 export interface Inspector {
@@ -66,9 +64,15 @@ export function jailInspector({ home, wall, interpreter }: JailInspectorOptions)
   };
 }
 
+export interface InspectOptions {
+  home: string;
+  inspector: () => Promise<Inspector>;
+  offload: Offload;
+}
+
 /** Inspects the Python files of a staged bundle; what was found once for a digest is kept. */
 export async function inspectPython(
-  { home, inspector }: { home: string; inspector: () => Promise<Inspector> },
+  { home, inspector, offload }: InspectOptions,
   stagedDir: string,
   files: FileDigests,
 ): Promise<Inspection> {
@@ -79,20 +83,41 @@ export async function inspectPython(
   const cached = join(home, 'inspected', `${key}.json`);
   const known = readCached(cached);
   if (known) return known;
-  const { findings, bytecode } = readReport(await parser.run(stagedDir, sources));
+  const { findings, bytecode } = await readReport(await parser.run(stagedDir, sources), offload);
   storeBytecode({ home, key, bytecode, sources });
   mkdirSync(join(home, 'inspected'), { recursive: true, mode: 0o700 });
   writeFileSync(cached, JSON.stringify(findings), { mode: 0o600 });
   return findings;
 }
 
-function readReport({ reply, started, logs }: CellReport): InspectorReply {
+async function readReport(
+  { reply: given, started, logs }: CellReport,
+  offload: Offload,
+): Promise<InspectorReply> {
+  const read = given?.kind === 'unread' ? await readElsewhere(given, offload) : { reply: given };
+  if ('answer' in read) return read.answer;
+  const { reply } = read;
   if (reply?.kind === 'result') return replySchema.parse(reply.value);
   if (!started) throw notInspected(logs);
   const reason =
     reply?.kind === 'error' || reply?.kind === 'broken' ? reply.message : logs.trim() || 'no answer';
   const unparsed = [{ value: `the parser gave up: ${reason.slice(0, 300)}`, at: 'bundle' }];
   return { findings: { ...NOTHING_INSPECTED, unparsed }, bytecode: {} };
+}
+
+/** Bytecode of a large bundle is megabytes of text. */
+async function readElsewhere(
+  { form, bytes }: Extract<CellReport['reply'], { kind: 'unread' }>,
+  offload: Offload,
+): Promise<ReadInspection> {
+  const own = ownBytes(bytes);
+  const options = { deadlineMs: READ_DEADLINE_MS, owner: 'inspection', transfer: [own] };
+  try {
+    return await offload.run(READ_INSPECTION, { form, bytes: own }, options);
+  } catch (error) {
+    if (!(error instanceof TaskEndedError) || error.reason === 'closed') throw error;
+    return { reply: { kind: 'broken', message: 'its findings take too long to read' } };
+  }
 }
 
 /** The cell failed, not the source: nothing is known about it, and nothing is kept. */

@@ -1,0 +1,53 @@
+/**
+ * The answer of an inspector, which has read hostile source: capped, and read by a worker thread when it is large.
+ *
+ * @module
+ */
+import { z } from 'zod';
+import type { Inspection } from '../../load/inspection.ts';
+import { besideThis, type Task, type Tasks } from '../../offload/task.ts';
+import type { UnreadForm } from '../contract.ts';
+import { readReply, type ReadReply } from '../read-reply.ts';
+
+/** More than the largest honest bundle has of any kind. */
+export const MAX_FINDINGS = 20_000;
+
+const findings = z
+  .array(z.object({ value: z.string().max(4000), at: z.string().max(2000) }))
+  .max(MAX_FINDINGS);
+export const inspectionSchema: z.ZodType<Inspection> = z.object({
+  modules: findings,
+  interfaces: findings.default([]),
+  env: findings,
+  hosts: findings,
+  unparsed: findings,
+});
+export const replySchema: z.ZodType<InspectorReply> = z.object({
+  findings: inspectionSchema,
+  bytecode: z.record(z.string(), z.base64()),
+});
+
+export interface InspectorReply {
+  findings: Inspection;
+  bytecode: Record<string, string>;
+}
+
+interface UnreadInspection {
+  form: UnreadForm;
+  bytes: Uint8Array;
+}
+
+/** What the inspector found, or what it said instead. */
+export type ReadInspection = { answer: InspectorReply } | { reply: Exclude<ReadReply, { kind: 'result' }> };
+
+export const READ_INSPECTION: Task<UnreadInspection, ReadInspection> = {
+  module: besideThis(import.meta.url, './inspection-tasks'),
+  name: 'readInspection',
+};
+
+function readInspection({ form, bytes }: UnreadInspection): ReadInspection {
+  const reply = readReply(form, bytes);
+  return reply.kind === 'result' ? { answer: replySchema.parse(reply.value) } : { reply };
+}
+
+export const tasks: Tasks = { readInspection };

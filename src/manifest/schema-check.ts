@@ -1,0 +1,95 @@
+/**
+ * Where a value is checked against the schema of a skill: here if schema and value are surely quick to check, by a worker
+ * thread with a deadline otherwise.
+ *
+ * @module
+ */
+import type { Offload } from '../offload/offload.ts';
+import { TaskEndedError } from '../offload/task.ts';
+import {
+  CHECK_DEADLINE_MS,
+  COMPILE_DEADLINE_MS,
+  compileSchema,
+  invalidSchema,
+  type SchemaContext,
+} from './json-schema.ts';
+import type { JsonSchema } from './manifest.ts';
+import { countValues, isLinear, MAX_VALUES_HERE, schemaProblem } from './schema-caps.ts';
+import { CHECK_VALUE, COMPILE_SCHEMA } from './schema-tasks.ts';
+
+/** Values of the schema times values and characters of what is checked: some milliseconds. */
+export const MAX_STEPS_HERE = 1_000_000;
+/** A thread that its own deadline did not stop is ended. */
+const GRACE_MS = 1000;
+const TOO_LONG = 'it takes too long, likely because of a pattern or nested references';
+
+export interface ValueCheck {
+  /** Readable problems, each with the JSON pointer of the place; empty when the value fits. Never throws. */
+  check(value: unknown): string[] | Promise<string[]>;
+}
+
+export interface CheckOptions extends SchemaContext {
+  offload: Offload;
+  /** The skill, by name. */
+  owner: string;
+}
+
+/** Throws `manifest_invalid` unless the schema can be used. */
+export async function prepareCheck(schema: JsonSchema, options: CheckOptions): Promise<ValueCheck> {
+  const { offload, owner, ...context } = options;
+  const refused = schemaProblem(schema);
+  if (refused !== undefined) throw invalidSchema(refused, context);
+  const values = countValues(schema);
+  const input = { schema, context };
+  const away = async (value: unknown): Promise<string[]> => {
+    const json = JSON.stringify(value) ?? 'null';
+    return offload.run(CHECK_VALUE, { ...input, json }, { deadlineMs: CHECK_DEADLINE_MS + GRACE_MS, owner });
+  };
+  if (values > MAX_VALUES_HERE || !isLinear(schema)) {
+    await compileAway(options, () =>
+      offload.run(COMPILE_SCHEMA, input, { deadlineMs: COMPILE_DEADLINE_MS + GRACE_MS, owner }),
+    );
+    return { check: (value) => away(value).catch(problemOf) };
+  }
+  const here = compileSchema(schema, context);
+  const most = MAX_STEPS_HERE / values;
+  return { check: (value) => (isWithin(value, most) ? here.check(value) : away(value).catch(problemOf)) };
+}
+
+/** Skillware `outputs`: present keys must fit their schema, missing keys are fine, a non-object is not. */
+export async function prepareOutputs(
+  outputs: Record<string, JsonSchema>,
+  options: CheckOptions,
+): Promise<ValueCheck> {
+  if (Object.keys(outputs).length === 0) return { check: () => [] };
+  return prepareCheck({ type: 'object', properties: outputs }, options);
+}
+
+async function compileAway(context: SchemaContext, compile: () => Promise<unknown>): Promise<void> {
+  try {
+    await compile();
+  } catch (error) {
+    throw error instanceof TaskEndedError ? invalidSchema(TOO_LONG, context) : error;
+  }
+}
+
+function problemOf(error: unknown): string[] {
+  const reason = error instanceof TaskEndedError && error.reason === 'deadline' ? TOO_LONG : String(error);
+  return [`(root): could not be checked: ${reason}`];
+}
+
+/** Values and characters, keys included, counted no further than needed. */
+function isWithin(value: unknown, most: number): boolean {
+  let left = most;
+  const count = (current: unknown): boolean => {
+    left -= typeof current === 'string' ? 1 + current.length : 1;
+    if (left < 0) return false;
+    if (typeof current !== 'object' || current === null) return true;
+    if (Array.isArray(current)) return current.every(count);
+    return Object.entries(current).every(([key, child]) => {
+      left -= key.length;
+      return count(child);
+    });
+  };
+  return count(value);
+}

@@ -1,0 +1,42 @@
+/**
+ * Schemas and checks that worker threads do: those with patterns and references, and those of large schemas and values.
+ *
+ * @module
+ */
+import { besideThis, type Task, type Tasks, type ThreadMemory } from '../offload/task.ts';
+import { compileSchema, type SchemaCheck, type SchemaContext } from './json-schema.ts';
+import type { JsonSchema } from './manifest.ts';
+
+/** Compiled schemas that a thread keeps; each belongs to one skill. */
+const KEPT = 64;
+
+const MODULE = besideThis(import.meta.url, './schema-tasks');
+
+export interface SchemaInput {
+  schema: JsonSchema;
+  context: SchemaContext;
+}
+
+export const COMPILE_SCHEMA: Task<SchemaInput, undefined> = { module: MODULE, name: 'compileSchema' };
+export const CHECK_VALUE: Task<SchemaInput & { json: string }, string[]> = {
+  module: MODULE,
+  name: 'checkValue',
+};
+
+function compiled({ schema, context }: SchemaInput, memory: ThreadMemory): SchemaCheck {
+  const key = JSON.stringify(schema);
+  const check = (memory.get(key) as SchemaCheck | undefined) ?? compileSchema(schema, context);
+  memory.delete(key);
+  memory.set(key, check);
+  for (const oldest of memory.keys()) {
+    if (memory.size <= KEPT) break;
+    memory.delete(oldest);
+  }
+  return check;
+}
+
+export const tasks: Tasks = {
+  compileSchema: (input: SchemaInput, memory: ThreadMemory): undefined => void compiled(input, memory),
+  checkValue: ({ json, ...input }: SchemaInput & { json: string }, memory: ThreadMemory): string[] =>
+    compiled(input, memory).check(JSON.parse(json)),
+};

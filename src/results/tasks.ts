@@ -1,0 +1,42 @@
+/**
+ * What worker threads do with a large result: read, compare with `outputs`, take secrets out, digest, write as text. All of
+ * it in one go, so that the value exists in one thread and only its text leaves it.
+ *
+ * @module
+ */
+import { digestJson } from '../audit/canonical-json.ts';
+import { scrubberFor } from '../broker/secrets/scrub.ts';
+import type { UnreadForm } from '../cell/contract.ts';
+import { readReply, type ReadReply } from '../cell/read-reply.ts';
+import type { JsonSchema } from '../manifest/manifest.ts';
+import { compileOutputs } from '../manifest/json-schema.ts';
+import { besideThis, type Task, type Tasks } from '../offload/task.ts';
+
+export interface UnreadResult {
+  form: UnreadForm;
+  bytes: Uint8Array;
+  outputs: Record<string, JsonSchema>;
+  /** Values by name; they leave the thread in no result. */
+  secrets: ReadonlyMap<string, string>;
+}
+
+/** A result as text, or the reply that the skill gave instead. */
+export type SettledResult =
+  | { kind: 'result'; text: Uint8Array; digest: string; problems: string[]; warnings: string[] }
+  | { kind: 'other'; reply: Exclude<ReadReply, { kind: 'result' }> };
+
+export const SETTLE_RESULT: Task<UnreadResult, SettledResult> = {
+  module: besideThis(import.meta.url, './tasks'),
+  name: 'settleResult',
+};
+
+function settleResult({ form, bytes, outputs, secrets }: UnreadResult): SettledResult {
+  const reply = readReply(form, bytes);
+  if (reply.kind !== 'result') return { kind: 'other', reply };
+  const problems = compileOutputs(outputs, { file: 'manifest.yaml', at: 'outputs' }).check(reply.value);
+  const value = scrubberFor(secrets)(reply.value) ?? null;
+  const text = new TextEncoder().encode(JSON.stringify(value));
+  return { kind: 'result', text, digest: digestJson(value), problems, warnings: reply.warnings };
+}
+
+export const tasks: Tasks = { settleResult };
