@@ -65,7 +65,12 @@ function armedSecrets(
   records: Records,
   { placeholders, values }: CallSecrets = { placeholders: {}, values: new Map() },
 ): CellSecrets {
-  const secrets = openSecrets({ granted: grant.secrets ?? [], placeholders, records });
+  const secrets = openSecrets({
+    granted: grant.secrets ?? [],
+    network: grant.network,
+    placeholders,
+    records,
+  });
   secrets.arm(values);
   return secrets;
 }

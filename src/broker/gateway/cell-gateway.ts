@@ -58,7 +58,12 @@ class Gateway implements CellGateway {
   ) {
     const records = new Records(grant);
     this.#records = records;
-    this.#secrets = openSecrets({ granted: grant.secrets ?? [], placeholders, records });
+    this.#secrets = openSecrets({
+      granted: grant.secrets ?? [],
+      network: grant.network,
+      placeholders,
+      records,
+    });
     this.#egress = new Egress({ grant, records, secrets: this.#secrets }, options);
     const authority = grant.inspectTls === true ? createAuthority() : undefined;
     this.#proxy = new Proxy({ egress: this.#egress, authority });

@@ -10,6 +10,7 @@ import { connect, type Socket } from 'node:net';
 import { BrokerRefusal } from '../../cell/contract.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { Records } from '../records.ts';
+import type { Target } from '../secrets/audience.ts';
 import type { ByteFilter, CellSecrets } from '../secrets/contract.ts';
 import { Checks, type Lookup } from './checks.ts';
 import {
@@ -17,6 +18,7 @@ import {
   leavingFrom,
   pinnedTo,
   sendRequest,
+  targetOf,
   withHeaders,
   type Answer,
   type SendOptions,
@@ -97,7 +99,7 @@ export class Egress {
       const { ca, localAddress } = this.#options;
       const { timeoutMs } = this;
       const sent = await sendRequest(filled, { addresses, timeoutMs, ca, localAddress, ...this.#open() });
-      return this.#describe(wellFormed(sent), leave);
+      return this.#checked(sent, targetOf(request.url), leave);
     } catch (error) {
       leave();
       throw error;
@@ -158,10 +160,21 @@ export class Egress {
     if (this.#isClosed) throw new BrokerRefusal('badf', 'the call is over');
   }
 
-  #describe({ message, outgoing, upgraded }: Answer, leave: () => void): HttpResponse {
+  /** What no client may be told is not passed on, and the connection is of no use either. */
+  #checked(answer: Answer, from: Target, leave: () => void): HttpResponse {
+    try {
+      assertWellFormed(answer.message, answer.upgraded !== undefined);
+      return this.#describe(answer, from, leave);
+    } catch (error) {
+      drop(answer);
+      throw error;
+    }
+  }
+
+  #describe({ message, outgoing, upgraded }: Answer, from: Target, leave: () => void): HttpResponse {
     const secrets = this.#secrets;
-    const cover = (text: string): string => secrets?.coverText(text) ?? text;
-    const filter = secrets?.responseFilter();
+    const cover = (text: string): string => secrets?.coverText(text, from) ?? text;
+    const filter = secrets?.responseFilter(from);
     return {
       status: message.statusCode ?? 0,
       statusText: cover(message.statusMessage ?? ''),
@@ -189,17 +202,6 @@ export class Egress {
       },
       rest: () => filter?.end() ?? new Uint8Array(),
     };
-  }
-}
-
-/** What no client may be told cannot be passed on; the connection is of no use either. */
-function wellFormed(answer: Answer): Answer {
-  try {
-    assertWellFormed(answer.message, answer.upgraded !== undefined);
-    return answer;
-  } catch (error) {
-    drop(answer);
-    throw error;
   }
 }
 

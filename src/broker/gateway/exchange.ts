@@ -14,6 +14,7 @@ import {
 import { request as requestHttps, type Agent as HttpsAgent } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { BrokerRefusal } from '../../cell/contract.ts';
+import type { Target } from '../secrets/audience.ts';
 import type { CellSecrets, RequestHead } from '../secrets/contract.ts';
 import { asRefusal } from './failures.ts';
 import { hostOf, type HttpRequest } from './request.ts';
@@ -58,12 +59,17 @@ export function fillRequest(
   secrets: CellSecrets | undefined,
 ): FilledRequest {
   const { url, headers } = request;
-  const asked = { host: hostOf(url), path: url.pathname + url.search, headers };
+  const asked = { ...targetOf(url), path: url.pathname + url.search, headers };
   if (!secrets) return { request, head: asked, content: body };
   const head = secrets.fillHead(asked);
   if (body.length === 0) return { request, head, content: body };
   const filter = secrets.bodyFilter(asked);
   return { request, head, content: Buffer.concat([filter.push(body), filter.end()]) };
+}
+
+export function targetOf(url: URL): Target {
+  const isTls = isSecure(url);
+  return { host: hostOf(url), port: Number(url.port || (isTls ? 443 : 80)), isTls };
 }
 
 /** With headers of the host's own; names of headers are in lower case here. */

@@ -22,6 +22,8 @@ interface Body {
   /** How long the guest wants to wait for more; in milliseconds. */
   betweenBytesMs: number | undefined;
   isRead: boolean;
+  /** Ready to be read, beyond what was wanted. */
+  ready: Uint8Array;
 }
 
 export class HttpBroker {
@@ -53,7 +55,12 @@ export class HttpBroker {
   async #fetch(request: HttpRequest, payload: Uint8Array): Promise<BrokerReply> {
     const response = await this.#egress.send(request, async () => payload);
     const id = this.#next++;
-    this.#bodies.set(id, { response, betweenBytesMs: request.timeouts.betweenBytes, isRead: false });
+    this.#bodies.set(id, {
+      response,
+      betweenBytesMs: request.timeouts.betweenBytes,
+      isRead: false,
+      ready: new Uint8Array(),
+    });
     return { value: { status: response.status, headers: response.headers, body: id } };
   }
 
@@ -76,15 +83,16 @@ export class HttpBroker {
   }
 }
 
-/** Some bytes, none at the end. What is held back because a secret may begin in it comes with the next ones. */
+/** Some bytes, none at the end. What is held back for the sake of secrets comes with the next ones. */
 async function readSome(body: Body, wanted: number): Promise<Uint8Array> {
-  while (!body.isRead) {
+  while (!body.isRead && body.ready.length === 0) {
     const chunk = await nextBytes(body, wanted);
     body.isRead = chunk.length === 0;
-    const bytes = body.isRead ? body.response.rest() : body.response.take(chunk);
-    if (bytes.length > 0) return bytes;
+    body.ready = body.isRead ? body.response.rest() : body.response.take(chunk);
   }
-  return new Uint8Array();
+  const bytes = body.ready.subarray(0, wanted);
+  body.ready = body.ready.subarray(wanted);
+  return bytes;
 }
 
 /** Some bytes of the response as the server sent them, none at its end. */

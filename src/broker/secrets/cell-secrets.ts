@@ -1,21 +1,26 @@
 /**
  * The secrets of one cell at the place where its requests leave. A placeholder is worth something only here, and only in
- * a request to a host that the manifest names for it; so what a cell does with its placeholders elsewhere gives nothing
+ * a request to a server that the manifest names for it; so what a cell does with its placeholders elsewhere gives nothing
  * away, but tells what it tried.
  *
  * @module
  */
+import { BrokerRefusal } from '../../cell/contract.ts';
+import type { NetworkRule } from '../../manifest/manifest.ts';
 import type { GrantedSecret } from '../../policy/grant.ts';
-import { hostCovers } from '../../policy/patterns.ts';
 import { Denial } from '../denial.ts';
 import type { Records } from '../records.ts';
+import { isFor, type Target } from './audience.ts';
 import type { ByteFilter, CellSecrets, RequestHead } from './contract.ts';
 import { Finder, type Sought } from './finder.ts';
 import { everySpelling, textPattern } from './patterns.ts';
 import { spelledFor, type Place } from './spelling.ts';
+import { ValueGuard } from './value-guard.ts';
 
 export interface CellSecretsOptions {
   granted: readonly GrantedSecret[];
+  /** The rules of the grant: they say by which ways a host is reached. */
+  network: readonly NetworkRule[];
   /** By name, as the cell's environment has them. */
   placeholders: Readonly<Record<string, string>>;
   /** Where attempts are noted. */
@@ -30,6 +35,8 @@ interface Filling {
 }
 
 const MOST_FINDERS = 64;
+/** Of values that come back in answers. A service says a key once or twice; who wants more is trying something. */
+const MOST_COVERED = 1024;
 const BASIC = /^(basic +)([A-Za-z0-9+/_-]+=*) *$/i;
 /** A body in one of these cannot be read without undoing it, and a placeholder inside of it is worth nothing. */
 const UNCOMPRESSED: ReadonlySet<string> = new Set(['', 'identity']);
@@ -41,87 +48,123 @@ export function openSecrets(options: CellSecretsOptions): CellSecrets {
 class OpenSecrets implements CellSecrets {
   readonly placeholders: Readonly<Record<string, string>>;
   readonly #options: CellSecretsOptions;
+  readonly #guard: ValueGuard;
   #values: ReadonlyMap<string, string> = new Map();
-  #cover: Finder | undefined;
+  #covered = 0;
   readonly #finders = new Map<string, Finder>();
 
   constructor(options: CellSecretsOptions) {
     this.#options = options;
     this.placeholders = options.placeholders;
+    const refuse = (secret: GrantedSecret, host: string): never => this.#refuse(secret, host);
+    this.#guard = new ValueGuard({ ...options, refuse });
   }
 
   arm(values: ReadonlyMap<string, string>): void {
     this.#values = values;
-    this.#cover = undefined;
+    this.#guard.arm(values);
     this.#finders.clear();
   }
 
-  fillHead({ host, path, headers }: RequestHead): RequestHead {
-    if (this.#options.granted.length === 0) return { host, path, headers };
-    const [before = '', ...query] = path.split('?');
-    const filledPath = this.#finder(host, 'path').replaceIn(before);
-    const filledQuery = query.map((part) => this.#finder(host, 'query').replaceIn(part));
+  fillHead(head: RequestHead): RequestHead {
+    if (this.#options.granted.length === 0) return head;
+    this.#guard.checkHead(head);
+    const [before = '', ...query] = head.path.split('?');
+    const filledPath = this.#finder(head, 'path').replaceIn(before);
+    const filledQuery = query.map((part) => this.#finder(head, 'query').replaceIn(part));
     const filled: Record<string, string[]> = {};
-    for (const [name, values] of Object.entries(headers))
-      filled[name] = values.map((value) => this.#fillHeader(host, name, value));
-    if (this.mayChangeBody(host)) filled['accept-encoding'] = ['identity'];
-    return { host, path: [filledPath, ...filledQuery].join('?'), headers: filled };
+    for (const [name, values] of Object.entries(head.headers))
+      filled[name] = values.map((value) => this.#fillHeader(head, name, value));
+    if (this.#mayReceive(head)) filled['accept-encoding'] = ['identity'];
+    return { ...head, path: [filledPath, ...filledQuery].join('?'), headers: filled };
   }
 
-  mayChangeBody(host: string): boolean {
-    return this.#options.granted.some((secret) => isFor(secret, host));
-  }
-
-  bodyFilter({ host, headers }: RequestHead): ByteFilter {
-    const encoding = (headers['content-encoding']?.[0] ?? '').toLowerCase();
+  bodyFilter(head: RequestHead): ByteFilter {
+    const encoding = (head.headers['content-encoding']?.[0] ?? '').toLowerCase();
     if (!UNCOMPRESSED.has(encoding)) return AS_IT_IS;
-    return this.#finder(host, placeOf(headers['content-type']?.[0] ?? '')).filter();
+    const filling = this.#finder(head, placeOf(head.headers['content-type']?.[0] ?? '')).filter();
+    return this.#guard.before(filling, head);
   }
 
-  responseFilter(): ByteFilter | undefined {
-    return this.#values.size === 0 ? undefined : this.#covering().filter();
+  responseFilter(from: Target): ByteFilter | undefined {
+    return this.#mayCover(from) ? this.#covering(from).filter() : undefined;
   }
 
-  coverText(text: string): string {
-    return this.#values.size === 0 ? text : this.#covering().replaceIn(text);
+  coverText(text: string, from: Target): string {
+    return this.#mayCover(from) ? this.#covering(from).replaceIn(text) : text;
   }
 
-  #fillHeader(host: string, name: string, value: string): string {
+  #isFor(secret: GrantedSecret, target: Target): boolean {
+    return isFor(secret, target, this.#options.network);
+  }
+
+  #mayReceive(target: Target): boolean {
+    return this.#options.granted.some((secret) => this.#isFor(secret, target));
+  }
+
+  #mayCover(from: Target): boolean {
+    return this.#values.size > 0 && this.#mayReceive(from);
+  }
+
+  #fillHeader(to: Target, name: string, value: string): string {
     const [, scheme = '', encoded] = name === 'authorization' ? (BASIC.exec(value) ?? []) : [];
-    if (encoded === undefined) return this.#finder(host, 'header').replaceIn(value);
+    if (encoded === undefined) return this.#finder(to, 'header').replaceIn(value);
     const credentials = Buffer.from(encoded, 'base64').toString('latin1');
-    const filled = this.#finder(host, 'raw').replaceIn(credentials);
+    const filled = this.#finder(to, 'raw').replaceIn(credentials);
     return filled === credentials ? value : scheme + Buffer.from(filled, 'latin1').toString('base64');
   }
 
-  /** Kept for the next request: a call mostly speaks to one host. */
-  #finder(host: string, place: Place): Finder {
-    const key = `${place} ${host}`;
+  #finder(to: Target, place: Place): Finder {
+    return this.#kept(`${place} ${keyOf(to)}`, () => this.#newFinder(to, place));
+  }
+
+  #covering(from: Target): Finder {
+    return this.#kept(`cover ${keyOf(from)}`, () => this.#newCovering(from));
+  }
+
+  /** For the next request: a call mostly speaks to one host. */
+  #kept(key: string, make: () => Finder): Finder {
     const known = this.#finders.get(key);
     if (known) return known;
     if (this.#finders.size >= MOST_FINDERS) this.#finders.clear();
-    const made = this.#newFinder(host, place);
+    const made = make();
     this.#finders.set(key, made);
     return made;
   }
 
-  /** Puts values into what goes to this host, and throws at the placeholder of a secret that is not for it. */
-  #newFinder(host: string, place: Place): Finder {
+  /** Puts values into what goes to this server, and throws at the placeholder of a secret that is not for it. */
+  #newFinder(to: Target, place: Place): Finder {
+    const { host } = to;
     return new Finder(
       this.#options.granted.flatMap((secret): Sought[] => {
         const placeholder = this.placeholders[secret.name];
         if (placeholder === undefined) return [];
         const value = this.#values.get(secret.name);
-        if (value !== undefined && isFor(secret, host)) {
+        if (value !== undefined && this.#isFor(secret, to)) {
           const fill = (found: string): string => this.#fill(secret, { host, place, value, found });
           return [{ pattern: textPattern(placeholder), replace: fill }];
         }
-        return everySpelling(placeholder).map((pattern) => ({
-          pattern,
-          replace: () => this.#refuse(secret, host),
-        }));
+        const replace = (): never => this.#refuse(secret, host);
+        return everySpelling(placeholder).map((pattern) => ({ pattern, replace }));
       }),
     );
+  }
+
+  #newCovering(from: Target): Finder {
+    return new Finder(
+      this.#options.granted.flatMap((secret): Sought[] => {
+        const value = this.#values.get(secret.name);
+        if (value === undefined || !this.#isFor(secret, from)) return [];
+        const replace = (found: string): string => this.#coverFound(found);
+        return everySpelling(value).map((pattern) => ({ pattern, replace }));
+      }),
+    );
+  }
+
+  #coverFound(found: string): string {
+    if (++this.#covered > MOST_COVERED)
+      throw new BrokerRefusal('toobig', 'the answers of this call have too many secrets in them');
+    return '*'.repeat(found.length);
   }
 
   #fill({ name }: GrantedSecret, { host, ...spelling }: Filling): string {
@@ -133,15 +176,6 @@ class OpenSecrets implements CellSecrets {
     return spelledFor(spelling.place, spelling);
   }
 
-  #covering(): Finder {
-    this.#cover ??= new Finder(
-      [...this.#values.values()].flatMap((value) =>
-        everySpelling(value).map((pattern) => ({ pattern, replace: (found) => '*'.repeat(found.length) })),
-      ),
-    );
-    return this.#cover;
-  }
-
   #refuse({ name, hosts }: GrantedSecret, host: string): never {
     const declared = `exfiltration attempt: the secret is for ${hosts.join(', ')} alone`;
     const event = { capability: 'secret', asked: `send ${name} to ${host}`, declared } as const;
@@ -150,8 +184,8 @@ class OpenSecrets implements CellSecrets {
   }
 }
 
-function isFor({ hosts, anyHost }: GrantedSecret, host: string): boolean {
-  return anyHost === true || hosts.some((pattern) => hostCovers(pattern, host));
+function keyOf({ host, port, isTls }: Target): string {
+  return `${isTls ? 'tls' : 'plain'} ${port} ${host}`;
 }
 
 function placeOf(contentType: string): Place {

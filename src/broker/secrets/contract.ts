@@ -5,17 +5,17 @@
  * @module
  */
 
+import type { Target } from './audience.ts';
+
 /** What the gateway knows of a request before its body. Everything that is noted in records is noted from this one. */
-export interface RequestHead {
-  /** As it was checked: lower case, without port, an IPv6 address without brackets. */
-  host: string;
+export interface RequestHead extends Target {
   /** Path and query, as on the request line. */
   path: string;
   /** Names in lower case. */
   headers: Record<string, string[]>;
 }
 
-/** Bytes in, bytes out, in pieces of any size. It holds back no more than may be the start of what it looks for. */
+/** Bytes in, bytes out, in pieces of any size. How many it holds back depends on how many came, never on what they are. */
 export interface ByteFilter {
   push(chunk: Uint8Array): Uint8Array;
   /** What was held back. */
@@ -31,22 +31,18 @@ export interface CellSecrets {
   /**
    * The head with values instead of placeholders in path, query and headers (plain, URL-encoded, within the base64 of
    * `Authorization: Basic`), and `accept-encoding: identity` towards hosts that get a secret, because an answer that is
-   * compressed cannot be scrubbed. Throws `BrokerRefusal('denied')`, after noting the attempt, when a placeholder of a
-   * secret is on its way to a host that the secret is not for.
+   * compressed cannot be scrubbed. Throws `BrokerRefusal('denied')`, after noting the attempt, when a placeholder or the
+   * value of a secret is on its way to a server that the secret is not for.
    */
   fillHead(head: RequestHead): RequestHead;
-  /**
-   * True when a body to this host can change its length on the way: then `content-length` is not the guest's, but that
-   * of the filled body, or the body goes out chunked.
-   */
-  mayChangeBody(host: string): boolean;
-  /** For one request body to this host; throws like `fillHead`, from `push` or `end`. Compressed bodies pass unread. */
+  /** For one request body; throws like `fillHead`, from `push` or `end`. Compressed bodies pass unread. */
   bodyFilter(head: RequestHead): ByteFilter;
   /**
-   * For one response body: values are covered with as many `*`, so that lengths stay true. Undefined when there is
-   * nothing to cover.
+   * For one response body of this server: values of secrets that are for it are covered with as many `*`, so that
+   * lengths stay true. No other server ever got a value, and covering one there would tell who guesses it.
+   * Undefined when there is nothing to cover.
    */
-  responseFilter(): ByteFilter | undefined;
-  /** Header values of a response, a status text, a redirect target: values covered with as many `*`. */
-  coverText(text: string): string;
+  responseFilter(from: Target): ByteFilter | undefined;
+  /** The same for header values of a response, a status text, a redirect target. */
+  coverText(text: string, from: Target): string;
 }

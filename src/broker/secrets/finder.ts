@@ -4,7 +4,8 @@
  * @module
  */
 import type { ByteFilter } from './contract.ts';
-import { expressionFor, longest, mayBegin, type Pattern } from './patterns.ts';
+import { expressionFor, longest, type Pattern } from './patterns.ts';
+import { Views } from './views.ts';
 
 export interface Sought {
   pattern: Pattern;
@@ -33,32 +34,38 @@ export class Finder {
     return replaced === bytes ? text : Buffer.from(replaced, 'latin1').toString('utf8');
   }
 
+  /**
+   * Bytes leave by their number alone: of all that came, what the longest finding could still need is held back. What
+   * is released, and when, must not depend on how much of something sought has come.
+   */
   filter(): ByteFilter {
     let held = '';
-    const release = (upTo: number): Uint8Array => {
+    let ready = '';
+    let owed = -this.#mostHeld();
+    const settle = (upTo: number): void => {
       const text = this.#replaceUpTo(held, upTo);
       held = held.slice(text.consumed);
-      return Buffer.from(text.replaced, 'latin1');
+      ready += text.replaced;
+    };
+    const release = (count: number): Uint8Array => {
+      const bytes = Buffer.from(ready.slice(0, count), 'latin1');
+      ready = ready.slice(count);
+      return bytes;
     };
     return {
       push: (chunk) => {
         held += Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1');
-        return release(this.#openEnd(held));
+        settle(Math.max(0, held.length - this.#mostHeld()));
+        owed += chunk.length;
+        const count = Math.max(0, owed);
+        owed -= count;
+        return release(count);
       },
-      end: () => release(held.length),
+      end: () => {
+        settle(held.length);
+        return release(ready.length);
+      },
     };
-  }
-
-  /** Where the end of the text begins that may be a part of something sought. */
-  #openEnd(text: string): number {
-    for (let at = Math.max(0, text.length - this.#mostHeld()); at < text.length; at++) {
-      const first = text.charAt(at);
-      const isOpen = this.#sought.some(
-        ({ pattern }) => pattern.beginnings.includes(first) && mayBegin(pattern, text, at),
-      );
-      if (isOpen) return at;
-    }
-    return text.length;
   }
 
   #mostHeld(): number {
@@ -66,7 +73,7 @@ export class Finder {
     return this.#longest - 1;
   }
 
-  /** A finding that begins before the end of what is released is whole, and released as such. */
+  /** A finding that begins before this place is whole, and taken as such. */
   #replaceUpTo(text: string, upTo: number): { replaced: string; consumed: number } {
     let replaced = '';
     let consumed = 0;
@@ -80,7 +87,8 @@ export class Finder {
   }
 
   #findings(text: string): Iterable<RegExpExecArray> {
-    if (!this.#sought.some(({ pattern }) => pattern.mayBeIn(text))) return [];
+    const views = new Views(text);
+    if (!this.#sought.some(({ pattern }) => pattern.mayBeIn(views))) return [];
     this.#expression ??= expressionFor(this.#sought.map(({ pattern }) => pattern));
     return text.matchAll(this.#expression);
   }

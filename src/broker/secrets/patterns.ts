@@ -5,26 +5,22 @@
  * @module
  */
 
+import { Needle } from './needle.ts';
+import type { Views } from './views.ts';
+
 /** Each step is a choice of spellings of one character, and the steps follow each other. */
 export type Steps = readonly (readonly string[])[];
 
 /** One way to look for a text. */
 export class Pattern {
-  /** False for nearly every text, and quickly known: then nobody has to look closer. */
-  readonly mayBeIn: (text: string) => boolean;
-  /** Characters that a finding can begin with. */
-  readonly beginnings: string;
+  /** False unless all of it is there, found out in a time that does not depend on what is sought. */
+  readonly mayBeIn: (text: Views) => boolean;
   readonly #make: () => Steps;
   #steps: Steps | undefined;
 
-  constructor({
-    make,
-    mayBeIn,
-    beginnings,
-  }: Pick<Pattern, 'mayBeIn' | 'beginnings'> & { make: () => Steps }) {
+  constructor({ make, mayBeIn }: Pick<Pattern, 'mayBeIn'> & { make: () => Steps }) {
     this.#make = make;
     this.mayBeIn = mayBeIn;
-    this.beginnings = beginnings;
   }
 
   /** Most texts are never looked at closely, so most patterns are never written out. */
@@ -41,14 +37,26 @@ export function everySpelling(text: string): Pattern[] {
 
 /** As it is, URL-encoded (also a part of its characters, in either case of the digits), or escaped in JSON. */
 export function textPattern(text: string): Pattern {
-  const bytes = Buffer.from(text).toString('latin1');
-  // A form writes a space as a plus.
-  const isRare = text.includes(' ') ? /[%\\+]/ : /[%\\]/;
+  const needle = new Needle(Buffer.from(text).toString('latin1'));
+  const behind = new Needle(Buffer.from(behindEscape(text)).toString('latin1'));
+  // What has these signs of its own may be escaped in part in a way that undoing escapes does not give back.
+  const isOdd = /[%\\]/.test(text);
+  const hasSpace = text.includes(' ');
+  const hasBoth = hasSpace && text.includes('+');
   return new Pattern({
     make: () => Array.from(text, characterSpellings),
-    mayBeIn: (given) => given.includes(bytes) || isRare.test(given),
-    beginnings: `${bytes.charAt(0)}%\\${text.startsWith(' ') ? '+' : ''}`,
+    mayBeIn: (given) =>
+      needle.isIn(given.text) ||
+      (given.isEscaped && (isOdd || behind.isIn(given.unescaped))) ||
+      // A form writes a space as a plus.
+      (hasSpace && given.hasPlus && (hasBoth || behind.isIn(given.form))),
   });
+}
+
+/** Without the characters that an escape in front may take for its own digits: `%0` before `0abc`. */
+function behindEscape(text: string): string {
+  const [digits = ''] = /^u?[\da-f]{0,4}/i.exec(text) ?? [];
+  return Array.from(text).slice(Math.max(1, digits.length)).join('');
 }
 
 function characterSpellings(character: string): string[] {
@@ -78,14 +86,11 @@ export function base64Patterns(text: string): Pattern[] {
 
 function base64Pattern(encoded: string): Pattern {
   const spellings = (character: string): string[] => BASE64_SPELLINGS[character] ?? [character];
-  // Whatever the alphabet, these characters stand together as they are.
-  const [sure = ''] = encoded.split(/[+/]/).toSorted((a, b) => b.length - a.length);
+  const needle = new Needle(encoded);
+  const behind = new Needle(behindEscape(encoded));
   return new Pattern({
     make: () => Array.from(encoded, spellings),
-    mayBeIn: (given) => given.includes(sure),
-    beginnings: spellings(encoded.charAt(0))
-      .map((spelling) => spelling.charAt(0))
-      .join(''),
+    mayBeIn: (given) => needle.isIn(given.base64) || (given.isEscaped && behind.isIn(given.unescapedBase64)),
   });
 }
 
@@ -97,11 +102,10 @@ const BASE64_SPELLINGS: Readonly<Record<string, string[]>> = {
 
 function hexPattern(text: string): Pattern {
   const bytes = Buffer.from(text);
-  const digits = bytes.toString('hex');
+  const needle = new Needle(bytes.toString('hex'));
   return new Pattern({
     make: () => [...bytes].map((byte) => eitherCase(hex(byte))),
-    mayBeIn: (given) => given.toLowerCase().includes(digits),
-    beginnings: digits.charAt(0) + digits.charAt(0).toUpperCase(),
+    mayBeIn: (given) => needle.isIn(given.lower),
   });
 }
 
@@ -153,22 +157,4 @@ function choiceOf(spellings: readonly string[]): string {
 /** How many characters one finding can have at most. */
 export function longest({ steps }: Pattern): number {
   return steps.reduce((sum, spellings) => sum + Math.max(...spellings.map((text) => text.length)), 0);
-}
-
-/** Could the text from here to its end be the beginning of a finding that has not come whole yet? */
-export function mayBegin({ steps }: Pattern, text: string, from: number): boolean {
-  let reached = new Set([from]);
-  for (const spellings of steps) {
-    const next = new Set<number>();
-    for (const at of reached) {
-      for (const spelling of spellings) {
-        if (text.startsWith(spelling, at)) next.add(at + spelling.length);
-        else if (at + spelling.length > text.length && spelling.startsWith(text.slice(at))) return true;
-      }
-    }
-    // What ends with the text, with steps left to take, waits for more.
-    if (next.size === 0) return false;
-    reached = next;
-  }
-  return false;
 }

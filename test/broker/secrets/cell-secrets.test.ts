@@ -2,8 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Records } from '../../../src/broker/records.ts';
 import { openSecrets } from '../../../src/broker/secrets/cell-secrets.ts';
+import type { Target } from '../../../src/broker/secrets/audience.ts';
 import type { CellSecrets, RequestHead } from '../../../src/broker/secrets/contract.ts';
 import { BrokerRefusal } from '../../../src/cell/contract.ts';
+import type { NetworkRule } from '../../../src/manifest/manifest.ts';
 
 const VALUE = 'sk-inv "ented" & söme/+value';
 const PLACEHOLDER = 'sk-A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6';
@@ -21,6 +23,7 @@ function open({ value = VALUE, armed = true }: { value?: string; armed?: boolean
       { name: 'KEY', hosts: ['api.test', '*.sub.test'], required: true },
       { name: 'OTHER', hosts: ['other.test'], required: true },
     ],
+    network: [{ host: 'api.test' }],
     placeholders: { KEY: PLACEHOLDER, OTHER },
     records,
   });
@@ -34,8 +37,11 @@ function open({ value = VALUE, armed = true }: { value?: string; armed?: boolean
   return { secrets, records };
 }
 
+const API: Target = { host: 'api.test', port: 443, isTls: true };
+const ELSE: Target = { ...API, host: 'else.test' };
+
 const head = (parts: Partial<RequestHead> = {}): RequestHead => ({
-  host: 'api.test',
+  ...API,
   path: '/',
   headers: {},
   ...parts,
@@ -120,13 +126,11 @@ describe('towards a declared host', () => {
     expect(Buffer.from(filter.push(Buffer.from(PLACEHOLDER))).toString()).toBe(PLACEHOLDER);
   });
 
-  it('asks for an answer that can be scrubbed, and says that lengths change', () => {
+  it('asks for an answer that can be scrubbed', () => {
     const { secrets } = open();
     const headers = { 'accept-encoding': ['gzip, br'] };
     expect(secrets.fillHead(head({ headers })).headers['accept-encoding']).toEqual(['identity']);
     expect(secrets.fillHead(head({ host: 'else.test', headers })).headers).toEqual(headers);
-    expect(secrets.mayChangeBody('a.sub.test')).toBe(true);
-    expect(secrets.mayChangeBody('sub.test')).toBe(false);
   });
 
   it('refuses a value that would end a header', () => {
@@ -192,23 +196,139 @@ it('fills nothing before the call', () => {
 describe('what a server sends back', () => {
   it('is covered without a change of its length', () => {
     const { secrets } = open();
-    const filter = secrets.responseFilter();
-    const body = Buffer.from(`{"echo": ${JSON.stringify(VALUE)}, "b64": "${btoa('x invented-other')}"}`);
+    const filter = secrets.responseFilter(API);
+    const b64 = Buffer.from(`x ${VALUE}`).toString('base64');
+    const body = Buffer.from(`{"echo": ${JSON.stringify(VALUE)}, "b64": "${b64}"}`);
     const covered = Buffer.concat([filter?.push(body) ?? body, filter?.end() ?? body]);
     expect(covered).toHaveLength(body.length);
     expect(covered.toString()).toMatch(/^\{"echo": "\*+", "b64": "[^"*]{0,3}\*+[^"*]?=*"\}$/);
   });
 
   it('is covered in headers', () => {
-    expect(open().secrets.coverText(`/?k=${encodeURIComponent(VALUE)}&x=1`)).toMatch(/^\/\?k=\*+&x=1$/);
+    expect(open().secrets.coverText(`/?k=${encodeURIComponent(VALUE)}&x=1`, API)).toMatch(/^\/\?k=\*+&x=1$/);
   });
 
   it('is left alone when there is no secret', () => {
-    const secrets = openSecrets({ granted: [], placeholders: {}, records: new Records() });
-    expect(secrets.responseFilter()).toBeUndefined();
-    expect(secrets.coverText('text')).toBe('text');
+    const secrets = openSecrets({ granted: [], network: [], placeholders: {}, records: new Records() });
+    expect(secrets.responseFilter(API)).toBeUndefined();
+    expect(secrets.coverText('text', API)).toBe('text');
     expect(secrets.fillHead(head({ path: '/a?b', headers: { a: ['b'] } }))).toEqual(
       head({ path: '/a?b', headers: { a: ['b'] } }),
     );
+  });
+});
+
+describe('what a server sends that no value was ever sent to', () => {
+  it('passes as it is: covering a right guess there would tell that it is right', () => {
+    const { secrets } = open();
+    expect(secrets.responseFilter(ELSE)).toBeUndefined();
+    expect(secrets.coverText(VALUE, ELSE)).toBe(VALUE);
+    const ofOther = secrets.responseFilter({ ...API, host: 'other.test' });
+    const seen = Buffer.concat([
+      ofOther?.push(Buffer.from(VALUE)) ?? Buffer.of(),
+      ofOther?.end() ?? Buffer.of(),
+    ]);
+    expect(seen.toString()).toBe(VALUE);
+  });
+
+  it('is covered a thousand times and no more, so that nobody has an endless answer of guesses judged', () => {
+    const { secrets } = open();
+    const cover = (): string => secrets.coverText(encodeURIComponent(VALUE), API);
+    for (let times = 0; times < 1024; times++) expect(cover()).toMatch(/^\*+$/);
+    expect(cover).toThrow(BrokerRefusal);
+  });
+});
+
+describe('the value itself, on its way to a server that it is not for', () => {
+  const strong = 'invented0123456789ABCDEF';
+  const spelled: [string, Partial<RequestHead>][] = [
+    ['in a header', { headers: { 'x-a': [`Bearer ${strong}`] } }],
+    ['in the query', { path: `/?k=${strong}` }],
+    ['in base64', { headers: { cookie: [btoa(`a${strong}b`)] } }],
+    ['in hexadecimal', { path: `/${Buffer.from(strong).toString('hex')}` }],
+    ['with percent signs', { path: `/?k=${strong.replaceAll('e', '%65')}` }],
+    ['to another port of its host', { host: 'api.test', port: 8443, headers: { 'x-a': [strong] } }],
+    ['in plain text to its host', { host: 'api.test', port: 80, isTls: false, headers: { 'x-a': [strong] } }],
+  ];
+  it.each(spelled)('is refused like the placeholder: %s', (_, parts) => {
+    const { secrets, records } = open({ value: strong });
+    const to = head({ ...ELSE, ...parts });
+    expect(() => secrets.fillHead(to)).toThrow(expect.objectContaining({ code: 'denied' }) as Error);
+    expect(records.denied).toMatchObject([{ capability: 'secret', asked: `send KEY to ${to.host}` }]);
+  });
+
+  it('is refused in a body before a byte of it leaves', () => {
+    const { secrets } = open({ value: strong });
+    const filter = secrets.bodyFilter(head(ELSE));
+    expect(filter.push(Buffer.from(strong))).toHaveLength(0);
+    expect(() => filter.end()).toThrow(BrokerRefusal);
+  });
+
+  it('ends the way out of the call: one right guess is all that a call gets to hear of', () => {
+    const { secrets } = open({ value: strong });
+    expect(() => secrets.fillHead(head({ ...ELSE, path: `/${strong}` }))).toThrow(BrokerRefusal);
+    expect(() => secrets.fillHead(head({ ...ELSE, path: '/harmless' }))).toThrow(BrokerRefusal);
+    expect(() => secrets.fillHead(head())).toThrow(BrokerRefusal);
+  });
+
+  it('is looked for in so many bytes of a call and no more', () => {
+    const { secrets, records } = open({ value: strong });
+    const fill = (body: string): string => bodyOf(secrets, body, { host: 'else.test' });
+    fill('x'.repeat(1024 * 1024));
+    expect(fill(strong)).toBe(strong);
+    expect(records.denied).toEqual([]);
+  });
+
+  it.each(['12345678901234', 'abcdef0123456', 'sk-abc12345'])(
+    'is not looked for when it could be found by trying: %s',
+    (value) => {
+      const { secrets, records } = open({ value });
+      secrets.fillHead(head({ ...ELSE, path: `/${value}` }));
+      expect(records.denied).toEqual([]);
+    },
+  );
+});
+
+describe('a secret is bound to the best way that the rules declare to its host', () => {
+  const granted = [{ name: 'KEY', hosts: ['api.test'], required: true }];
+  const fills = (network: NetworkRule[], to: Partial<Target>): boolean => {
+    const secrets = openSecrets({
+      granted,
+      network,
+      placeholders: { KEY: PLACEHOLDER },
+      records: new Records(),
+    });
+    secrets.arm(new Map([['KEY', 'invented-0123456789']]));
+    try {
+      return secrets.fillHead(head({ ...to, path: `/${PLACEHOLDER}` })).path.includes('invented');
+    } catch {
+      return false;
+    }
+  };
+  const plain = { port: 80, isTls: false };
+  it.each<[string, NetworkRule[], Partial<Target>, boolean]>([
+    ['TLS where it is declared', [{ host: 'api.test' }, { host: 'api.test', scheme: 'http' }], {}, true],
+    ['no plain text beside TLS', [{ host: 'api.test' }, { host: 'api.test', scheme: 'http' }], plain, false],
+    ['plain text where nothing else is declared', [{ host: 'api.test', scheme: 'http' }], plain, true],
+    [
+      'no other port beside the usual one',
+      [{ host: 'api.test' }, { host: 'api.test', port: 8443 }],
+      { port: 8443 },
+      false,
+    ],
+    ['another port where it is the only one', [{ host: 'api.test', port: 8443 }], { port: 8443 }, true],
+    ['a pattern of a rule counts', [{ host: '*.test' }, { host: 'api.test', scheme: 'http' }], plain, false],
+    [
+      'a WebSocket with TLS counts',
+      [
+        { host: 'api.test', scheme: 'wss' },
+        { host: 'api.test', scheme: 'http' },
+      ],
+      plain,
+      false,
+    ],
+  ])('%s', (...row) => {
+    const [, network, to, expected] = row;
+    expect(fills(network, to)).toBe(expected);
   });
 });

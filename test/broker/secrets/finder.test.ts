@@ -116,11 +116,34 @@ describe('a stream', () => {
     );
   });
 
-  it('holds nothing back that cannot be a beginning', () => {
-    const filter = covering('sk-0123456789').filter();
-    expect(Buffer.from(filter.push(Buffer.from('data: event\n\n'))).toString()).toBe('data: event\n\n');
-    expect(Buffer.from(filter.push(Buffer.from('data: sk-0'))).toString()).toBe('data: ');
-    expect(Buffer.from(filter.push(Buffer.from('x\n'))).toString()).toBe('sk-0x\n');
+  it('releases bytes by their number, whatever they are', () => {
+    const guess = fc.tuple(fc.nat(16), fc.string({ maxLength: 20, unit: 'grapheme-ascii' }));
+    fc.assert(
+      fc.property(
+        secret,
+        fc.array(guess, { minLength: 1, maxLength: 20 }),
+        lengths,
+        (value, guesses, cuts) => {
+          // Beginnings of the value of any length, and the same number of other bytes.
+          const near = Buffer.from(guesses.map(([length, after]) => value.slice(0, length) + after).join(''));
+          const far = Buffer.alloc(near.length, '\u0001');
+          const released = (bytes: Buffer): number[] => {
+            const filter = covering(value).filter();
+            return [...cut(bytes, cuts).map((piece) => filter.push(piece).length), filter.end().length];
+          };
+          expect(released(near)).toEqual(released(far));
+        },
+      ),
+    );
+  });
+
+  it('holds back what the longest spelling may still need, and gives it out as more comes', () => {
+    const value = 'sk-0123456789';
+    const most = value.length * '\\u0000'.length - 1;
+    const filter = covering(value).filter();
+    expect(filter.push(Buffer.alloc(most, 'x'))).toHaveLength(0);
+    expect(filter.push(Buffer.from('yz'))).toHaveLength(2);
+    expect(filter.end()).toHaveLength(most);
   });
 
   it('does not mistake bytes for text', () => {

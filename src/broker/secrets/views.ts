@@ -1,0 +1,78 @@
+/**
+ * A text in the ways in which somebody may read it: as it is, with escapes undone, in one alphabet of base64. Made once for
+ * all that is sought in it, and without a look at what is sought.
+ *
+ * @module
+ */
+
+const ESCAPES = /%[0-9a-f]{2}|(?:\\u[0-9a-f]{4})+|\\["\\/bfnrt]/gi;
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+/** One character per byte. */
+export class Views {
+  readonly text: string;
+  #unescaped: string | undefined;
+  #lower: string | undefined;
+  #base64: string | undefined;
+  #unescapedBase64: string | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Whether undoing escapes gives another text. */
+  get isEscaped(): boolean {
+    return this.text.includes('%') || this.text.includes('\\');
+  }
+
+  /** URL encoding and escapes of JSON undone. */
+  get unescaped(): string {
+    this.#unescaped ??= this.isEscaped ? unescape(this.text) : this.text;
+    return this.#unescaped;
+  }
+
+  get hasPlus(): boolean {
+    return this.text.includes('+');
+  }
+
+  /** As a form: a plus is a space. */
+  get form(): string {
+    return unescape(this.text.replaceAll('+', ' '));
+  }
+
+  get lower(): string {
+    this.#lower ??= this.text.toLowerCase();
+    return this.#lower;
+  }
+
+  /** In the usual alphabet, whichever it was written in. */
+  get base64(): string {
+    this.#base64 ??= usualAlphabet(this.text);
+    return this.#base64;
+  }
+
+  get unescapedBase64(): string {
+    this.#unescapedBase64 ??= usualAlphabet(this.unescaped);
+    return this.#unescapedBase64;
+  }
+}
+
+function usualAlphabet(text: string): string {
+  return text.replaceAll('-', '+').replaceAll('_', '/');
+}
+
+function unescape(text: string): string {
+  return text.replaceAll(ESCAPES, (escape) => {
+    if (escape.startsWith('%')) return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+    if (/^\\u[0-9a-f]/i.test(escape)) return bytesOfUnits(escape);
+    const letter = escape.slice(1);
+    return SHORT_ESCAPES[letter.toLowerCase()] ?? letter;
+  });
+}
+
+/** Neighbours together: a letter beyond the first 65,536 is written as two. */
+function bytesOfUnits(units: string): string {
+  const codes = units.split(/\\u/i).slice(1);
+  const text = String.fromCharCode(...codes.map((code) => Number.parseInt(code, 16)));
+  return Buffer.from(text).toString('latin1');
+}

@@ -1,0 +1,24 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Needle } from '../../../src/broker/secrets/needle.ts';
+
+const letters = fc.string({ unit: fc.constantFrom('a', 'b', '\u00ff'), maxLength: 30 });
+
+it('finds what an ordinary search finds', () => {
+  fc.assert(
+    fc.property(
+      letters.filter((text) => text !== ''),
+      letters,
+      (sought, text) => {
+        // A wrong yes would be one in four billion.
+        expect(new Needle(sought).isIn(text)).toBe(text.includes(sought));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+it('finds nothing in less, and no empty text', () => {
+  expect(new Needle('abc').isIn('ab')).toBe(false);
+  expect(new Needle('').isIn('ab')).toBe(false);
+});
