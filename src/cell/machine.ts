@@ -7,6 +7,7 @@ import { SkillError } from '../errors.ts';
 import { sharedEngines } from '../load/home.ts';
 import type { Bundle, FileDigests } from '../load/bundle.ts';
 import type { Inspection } from '../load/inspection.ts';
+import type { WaysToRun } from '../load/load-bundle.ts';
 import type { Offload } from '../offload/offload.ts';
 import type { EngineName, Mode, WallName } from '../outcome.ts';
 import type { Candidate } from '../policy/choose-mode.ts';
@@ -144,8 +145,8 @@ export class Machine {
   }
 
   /** What the sources and binaries of a staged bundle say about themselves. */
-  async inspect(stagedDir: string, files: FileDigests, entry: string): Promise<Inspection> {
-    const options = { home: this.home, inspector: () => this.#inspector(), offload: this.#offload };
+  async inspect(stagedDir: string, files: FileDigests, { entry, execution }: WaysToRun): Promise<Inspection> {
+    const options = { home: this.home, inspector: () => this.#inspector(execution), offload: this.#offload };
     const python = await inspectPython(options, stagedDir, files);
     const interfaces = await this.#component.inspect(stagedDir, files);
     const scripts = await this.#jsWasm.inspect(stagedDir, files, entry);
@@ -205,11 +206,14 @@ export class Machine {
     return (await this.#jail.probe()).available ? this.#jail : this.#process;
   }
 
-  /** The system's Python starts faster; where it cannot be had, the one in Wasm reads the same. */
-  async #inspector(): Promise<Inspector> {
+  /** The Python that will run it, as versions differ in syntax. Where several may, the system's, which starts faster. */
+  async #inspector(execution: readonly Mode[]): Promise<Inspector> {
     const outer = await this.#outerWall();
     const interpreter = this.#interpreter;
-    if (outer !== this.#jail || !interpreter) return wasmInspector(this.#pythonWasm, outer);
+    const onlyInWasm = execution.length > 0 && execution.every((mode) => mode === 'wasm');
+    const hasWasm = this.#pythonWasm.missing() === undefined;
+    if (outer !== this.#jail || !interpreter || (onlyInWasm && hasWasm))
+      return wasmInspector(this.#pythonWasm, outer);
     return jailInspector({ home: this.home, wall: outer, interpreter });
   }
 

@@ -27,7 +27,12 @@ export interface BundleLocation {
 }
 
 /** Static inspection of a staged copy. Hostile source is parsed in a jail, so the means are handed in. */
-export type Inspect = (stagedDir: string, files: FileDigests, entry: string) => Promise<Inspection>;
+export type Inspect = (stagedDir: string, files: FileDigests, run: WaysToRun) => Promise<Inspection>;
+
+/** What decides which parser reads the source. */
+export interface WaysToRun extends Pick<Manifest, 'execution'> {
+  entry: string;
+}
 
 export interface LoadDeps {
   store: Store;
@@ -119,7 +124,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
   const entry = findEntry(manifest, files);
   requireDockerfile(manifest, files);
   const stagedDir = deps.store.stage(source);
-  const inspection = await deps.inspect(stagedDir, files, entry);
+  const inspection = await deps.inspect(stagedDir, files, { entry, execution: manifest.execution });
   const found = findDrift({ manifest, inspection, paths: Object.keys(files) });
   if (found.drift.length > 0 && !skill.toleratesDrift) throw driftError(manifest.name, found.drift);
   return {

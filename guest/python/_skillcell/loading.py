@@ -31,6 +31,9 @@ class _BundleLoader(importing.SourceFileLoader):
 def _find_in_bundle(path):
     if path != _BUNDLE and not path.startswith(_BUNDLE + "/"):
         raise ImportError
+    # runpy asks for a script too, and takes whatever a hook gives for a package.
+    if not importing._path_isdir(path):
+        raise ImportError
     native = (importing.ExtensionFileLoader, _imp.extension_suffixes())
     return importing.FileFinder(path, native, (_BundleLoader, [".py"]))
 

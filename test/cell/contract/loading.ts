@@ -32,6 +32,19 @@ export function loadingContract(bench: Bench): void {
     expect((await bench.succeed(skill, { a: 1 })).result).toBe(2);
   });
 
+  test('a script of the bundle runs by runpy, and a folder of it too', async () => {
+    const skill = bench.skill({
+      source: `
+        import runpy
+        def execute(params):
+            script = runpy.run_path("/skill/tools/report.py", run_name="report")
+            return [script["ANSWER"], script["__name__"], runpy.run_path("/skill/tools")["ANSWER"], runpy.run_module("tools.report")["ANSWER"]]
+      `,
+      files: { 'tools/report.py': 'ANSWER = 42\n', 'tools/__main__.py': 'ANSWER = 43\n' },
+    });
+    expect((await bench.succeed(skill)).result).toEqual([42, 'report', 43, 42]);
+  });
+
   test('an async function', async () => {
     const skill = bench.skill(`
       import asyncio
