@@ -5,6 +5,7 @@
  */
 import { GuestEnd } from '../contract.ts';
 import { type BrokerAnswer, type BrokerClient, BrokerError, type Preopen } from './broker-client.ts';
+import { ArmedTimers } from './armed-timers.ts';
 import { trap } from './check.ts';
 
 /** What one call may use up in the host's memory and time. Reached: `GuestEnd('limit', name)`. */
@@ -89,6 +90,7 @@ export class Call {
   ended: GuestEnd | undefined;
   /** What has to be let go of when the call ends, whatever handles the guest still holds. */
   readonly held: Set<{ release(): void }> = new Set();
+  readonly armed: ArmedTimers = new ArmedTimers();
   #started: number;
   #lastSteps = 0;
   #outputLeft: number;
@@ -179,6 +181,7 @@ export class Call {
     this.#finished = true;
     for (const thing of this.held) thing.release();
     this.held.clear();
+    this.armed.disarmAll();
     this.stdin = EMPTY;
   }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { HostResource } from '../contract.ts';
 import type { Call } from './call.ts';
 
 const MAX_TIMEOUT_MS = 0x7fffffff;
@@ -19,6 +20,9 @@ export abstract class Waitable {
 
   /** Nobody waits any more. */
   disarm(): void {}
+
+  /** A pollable of it was dropped. */
+  letGo(): void {}
 
   /** Whether it is ready now, after having been given the chance. */
   poll(): boolean {
@@ -85,12 +89,18 @@ export class Timer extends Waitable {
     return this.#call.monotonic() >= this.#deadline;
   }
 
+  /** The clock goes on by itself: a timeout is for somebody who waits, and is there only as long as they do. */
+  override poll(): boolean {
+    return this.ready();
+  }
+
   override arm(): void {
     if (this.#timeout !== undefined || this.ready()) return;
+    this.#call.armed.add(this);
     const left = (this.#deadline - this.#call.monotonic()) / NS_PER_MS + 1n;
     const delay = left > BigInt(MAX_TIMEOUT_MS) ? MAX_TIMEOUT_MS : Number(left);
     this.#timeout = setTimeout(() => {
-      this.#timeout = undefined;
+      this.disarm();
       if (this.ready()) this.notify();
       else this.arm();
     }, delay);
@@ -99,14 +109,23 @@ export class Timer extends Waitable {
   override disarm(): void {
     clearTimeout(this.#timeout);
     this.#timeout = undefined;
+    this.#call.armed.delete(this);
+  }
+
+  override letGo(): void {
+    this.disarm();
   }
 }
 
 /** The resource of `wasi:io/poll`. */
-export class Pollable {
+export class Pollable implements HostResource {
   readonly target: Waitable;
 
   constructor(target: Waitable) {
     this.target = target;
+  }
+
+  drop(): void {
+    this.target.letGo();
   }
 }
