@@ -81,7 +81,9 @@ export function callLifted(
   const flat = lowerParams(context, lift.type.params, args);
   context.scope = undefined;
   const core = running.func(lift.core);
+  const { turn } = running;
   const finish = (returned: unknown): HostValue => {
+    assertTurn(running, turn);
     const value = liftResult(context, lift.type.result, returned);
     if (lift.postReturn !== undefined) callPostReturn(running, lift, returned);
     border.mayEnter = true;
@@ -115,11 +117,19 @@ async function whenSettled(
   promise: Promise<HostValue>,
   then: (value: HostValue) => unknown,
 ): Promise<unknown> {
+  const { turn } = running;
   try {
-    return then(await promise);
+    const value = await promise;
+    assertTurn(running, turn);
+    return then(value);
   } catch (error) {
-    throw running.end(error);
+    throw running.turn === turn ? running.end(error) : error;
   }
+}
+
+/** What was asked for in one call is written into no other. */
+function assertTurn(running: Running, turn: number): void {
+  if (running.turn !== turn) throw new GuestEnd('trap', 'The call is over');
 }
 
 function callBuiltin(running: Running, spec: Builtin, argument: unknown): number | undefined {

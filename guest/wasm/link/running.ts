@@ -56,6 +56,7 @@ export class Running {
   #fuelSpent = 0n;
   #fuelOfStart = 0n;
   #hostCalls = 0;
+  #turn = 0;
 
   constructor(plan: LinkPlan, limits: CallLimits) {
     this.plan = plan;
@@ -87,9 +88,15 @@ export class Running {
     return Image.of(this.plan.steps, this.#exports);
   }
 
+  /** Another number after the end of every call: what comes later belongs to none. */
+  get turn(): number {
+    return this.#turn;
+  }
+
   /** Becomes what it was after its start, for another call. False: it cannot, or nobody should rely on it. */
   startOver(image: Image): boolean {
     if (this.#ended !== undefined || !image.restore(this.plan.steps, this.#exports)) return false;
+    this.#turn += 1;
     this.#borders = [];
     this.#contexts = [];
     this.#quota = freshQuota(this.#limits);
@@ -148,6 +155,7 @@ export class Running {
 
   /** The host gets back whatever the guest still held. */
   close(): void {
+    this.#turn += 1;
     for (const border of this.#borders) border?.handles.dropHostResources();
   }
 

@@ -123,6 +123,25 @@ describe('an instance that is set back', () => {
   });
 });
 
+test('an answer of the host that comes after the end of a call is written into no other call', async () => {
+  const answers: ((value: number) => void)[] = [];
+  const call = (): Promise<number> => new Promise((resolve) => answers.push(resolve));
+  const host = { 'test:host/api': { ask: { suspends: true, call } } };
+  const imports = '(import "host" "ask" (func $ask (result i32)))';
+  const main = counterThat('(i32.store8 (i32.const 300) (call $ask))');
+  const prepared = installed({ api: apiOf('ask', [], 'u32'), imports, main }, host);
+  const instance = prepared.instantiate(LIMITS);
+  const first = instance.callExecute('');
+  expect(prepared.startOver(instance)).toBe(true);
+  answers[0]?.(1);
+  // It neither goes on in the memory of the next call nor ends that one.
+  expect(await first).toMatchObject({ kind: 'trap' });
+  const next = prepared.instantiate(LIMITS);
+  const second = next.callExecute('');
+  answers[1]?.(1);
+  expect(await second).toEqual(ONE_CALL);
+});
+
 describe('a module that counts its pages', () => {
   const PAGE_BYTES = 65_536;
   const counting = (): PreparedComponent => installed({ main: COUNTER }, {}, true);
