@@ -71,7 +71,13 @@ export { wideningKeys } from './policy/widening.ts';
 export { TrustedPolicies } from './trust/trusted-policies.ts';
 export { defaultHome } from './load/home.ts';
 export { capabilitySet } from './load/capability-set.ts';
-export { printable } from './cell/printable.ts';
+export {
+  markedLines,
+  printable,
+  printableBlock,
+  printableJson,
+  printableLine,
+} from './manifest/printable.ts';
 export { shellWord } from './manifest/quote.ts';
 export { packageRoot, packageVersion } from './package-root.ts';
 export { formatDuration, formatSize, parseDuration, parseSize } from './manifest/units.ts';

@@ -5,7 +5,7 @@
  */
 import { CAPABILITY_NAMES, type CapabilityEvent } from '../outcome.ts';
 import { GUEST_LIMITS, type GuestReply } from './contract.ts';
-import { printable } from './printable.ts';
+import { printable } from '../manifest/printable.ts';
 
 const EXPLAINED = ['inside', 'wholly'] as const;
 const MAX_TEXT = 500;
@@ -63,8 +63,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Text of a guest for people: cut, and without the control characters that steer a terminal. */
+/** Text of a guest for people: without the characters that steer a terminal, and cut after that, because escapes are longer. */
 function shortText(value: unknown, max: number): string {
-  const text = typeof value === 'string' ? value : '';
-  return printable(text.length > max ? `${text.slice(0, max)}…` : text);
+  const text = printable(typeof value === 'string' ? value.slice(0, max + 1) : '');
+  return text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text;
 }

@@ -6,7 +6,7 @@
 import {
   formatDuration,
   formatSize,
-  printable,
+  printableLine,
   type CapabilityEvent,
   type ExecuteOptions,
   type GuardAnswer,
@@ -19,7 +19,7 @@ import { table } from './output.ts';
 export async function explain(runtime: Runtime, ref: string, options: ExecuteOptions): Promise<string> {
   const skill = await runtime.load(ref);
   const { summary } = await runtime.standing(skill);
-  return [`trust     ${summary}`, describePlan(await runtime.plan(skill, options))].join('\n');
+  return [`trust     ${printableLine(summary)}`, describePlan(await runtime.plan(skill, options))].join('\n');
 }
 
 /** Everything that was decided about a call, in the order of the stages. */
@@ -30,7 +30,7 @@ export function decisions(outcome: Outcome, guard: GuardAnswer | undefined): str
     ...counted(used).map(([what, event]) => ['allowed', event.capability, what]),
     ...counted(denied).map(([what, event]) => ['denied', event.capability, `${what} (${event.declared})`]),
   ];
-  return ['decided', table(rows.map((row) => row.map(printable))).replaceAll(/^/gm, '  '), remark(outcome)]
+  return ['decided', table(rows).replaceAll(/^/gm, '  '), remark(outcome)]
     .filter((line) => line.trim() !== '')
     .join('\n');
 }
@@ -56,8 +56,8 @@ function remark({ execution, capabilities }: Outcome): string {
 export function describePlan(plan: Plan): string {
   const { mode, wall, engine } = plan.choice.candidate;
   return [
-    `mode      ${mode}: ${wall} + ${engine} (${plan.choice.reason})`,
-    `grant     ${grantLines(plan).join('\n          ')}`,
+    `mode      ${mode}: ${wall} + ${engine} (${printableLine(plan.choice.reason)})`,
+    `grant     ${grantLines(plan).map(printableLine).join('\n          ')}`,
     'enforced',
     table(enforcementRows(plan)).replaceAll(/^/gm, '  '),
   ].join('\n');

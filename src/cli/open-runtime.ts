@@ -11,6 +11,7 @@ import {
   type Mode,
   type Runtime,
 } from '../index.ts';
+import { printNote } from './output.ts';
 import { personAtTerminal } from './person.ts';
 import { policyInForce } from './policy-in-force.ts';
 
@@ -46,7 +47,7 @@ export function openRuntime(options: OpenOptions = {}): Runtime {
     ...(options.env ? { env: options.env } : {}),
     ...personAtTerminal(),
     audit: { keepContent: options.keepContent ?? false },
-    ...(process.stderr.isTTY ? { onProgress: (text) => void process.stderr.write(`${text}\n`) } : {}),
+    ...(process.stderr.isTTY ? { onProgress: (text) => printNote(text) } : {}),
   });
 }
 

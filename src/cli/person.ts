@@ -4,8 +4,8 @@
  * @module
  */
 import { createInterface } from 'node:readline/promises';
-import { printable, type AskPerson, type Question } from '../index.ts';
-import { paint, printNote } from './output.ts';
+import { printableLine, type AskPerson, type Question } from '../index.ts';
+import { printNote } from './output.ts';
 
 export function personAtTerminal(): { askPerson?: AskPerson } {
   return process.stdin.isTTY && process.stderr.isTTY ? { askPerson: ask } : {};
@@ -23,7 +23,5 @@ async function ask(question: Question): Promise<boolean> {
 }
 
 export function describeQuestion({ skill, digest, lines }: Question): string {
-  return [paint('bold', printable(`${skill} (${digest.slice(0, 19)}…)`)), ...lines.map(printable)].join(
-    '\n  ',
-  );
+  return [`${skill} (${digest.slice(0, 19)}…)`, ...lines].map(printableLine).join('\n  ');
 }

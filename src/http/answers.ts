@@ -4,7 +4,14 @@
  * @module
  */
 import type { Context } from 'hono';
-import { outcomeJson, resultText, toSkillError, type ErrorBody, type Outcome } from '../index.ts';
+import {
+  outcomeJson,
+  printableJson,
+  resultText,
+  toSkillError,
+  type ErrorBody,
+  type Outcome,
+} from '../index.ts';
 import { retryAfterOf, statusOf, type Status } from './status.ts';
 
 /** A failure that has another status than its code has. */
@@ -20,7 +27,8 @@ export class Refusal extends Error {
 }
 
 export function json(c: Context, value: unknown, status: Status = 200): Response {
-  return c.json(value as object, status);
+  // Nothing in it steers the terminal of somebody who asks with curl.
+  return c.body(printableJson(value), status, { 'Content-Type': 'application/json' });
 }
 
 /** Where in our source something failed is for the operator, not for those who call. */

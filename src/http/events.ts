@@ -4,7 +4,7 @@
  * @module
  */
 import type { SSEStreamingApi } from 'hono/streaming';
-import { outcomeJson, resultText, type Outcome } from '../index.ts';
+import { outcomeJson, printableJson, resultText, type Outcome } from '../index.ts';
 import type { WatchedCall } from './live-calls.ts';
 
 /** Keeps proxies from closing a quiet connection, and shows us one that is gone. */
@@ -18,7 +18,7 @@ export async function tellEvents(stream: SSEStreamingApi, call: WatchedCall): Pr
       if (stream.aborted) return;
       const { type, ...data } = event;
       if (event.type === 'done' && resultText(event.outcome)) await stream.write(largeEvent(event.outcome));
-      else await stream.writeSSE({ event: type, data: JSON.stringify(data) });
+      else await stream.writeSSE({ event: type, data: printableJson(data) });
     }
   } finally {
     clearInterval(heartbeat);

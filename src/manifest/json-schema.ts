@@ -9,7 +9,7 @@ import formats from 'ajv-formats';
 import { createGuard, DeadlineError, type Guard } from './deadline.ts';
 import type { JsonSchema } from './manifest.ts';
 import { manifestInvalid } from './problems.ts';
-import { printable, quote } from './quote.ts';
+import { quote, shortLine } from './quote.ts';
 import { isLinear, schemaProblem } from './schema-caps.ts';
 
 export const COMPILE_DEADLINE_MS = 5000;
@@ -129,8 +129,8 @@ function describeAll(errors: ValidateFunction['errors']): string[] {
 }
 
 function describe(error: ErrorObject): string {
-  const place = error.instancePath === '' ? '(root)' : printable(error.instancePath);
-  return `${place}: ${printable(error.message ?? 'does not fit')}${hint(error)}`;
+  const place = error.instancePath === '' ? '(root)' : shortLine(error.instancePath);
+  return `${place}: ${shortLine(error.message ?? 'does not fit')}${hint(error)}`;
 }
 
 function hint({ params }: ErrorObject): string {
@@ -143,7 +143,7 @@ function hint({ params }: ErrorObject): string {
     ? ''
     : `: ${allowedValues
         .slice(0, 10)
-        .map((v) => printable(JSON.stringify(v)))
+        .map((v) => shortLine(JSON.stringify(v)))
         .join(', ')}`;
 }
 
@@ -151,7 +151,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof DeadlineError)
     return 'it takes too long, likely because of a pattern or nested references';
   if (error instanceof RangeError) return 'it refers to itself without end or is nested too deeply';
-  return printable(error instanceof Error ? error.message : String(error));
+  return shortLine(error instanceof Error ? error.message : String(error));
 }
 
 export function invalidSchema(message: string, context: SchemaContext): Error {

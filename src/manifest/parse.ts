@@ -24,7 +24,7 @@ import type {
 } from './manifest.ts';
 import { isNameSegment } from './names.ts';
 import { type ManifestProblem, manifestInvalid, problemAt } from './problems.ts';
-import { formatPath, printable, quote } from './quote.ts';
+import { formatPath, quote, shortLine } from './quote.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
 export interface ManifestContext {
@@ -110,7 +110,7 @@ function toProblems(issues: readonly z.core.$ZodIssue[], source: YamlSource): Ma
       });
     }
     const message = issue.path.length === 1 && issue.path[0] === 'name' ? nameMessage(issue) : issue.message;
-    return [problemAt(issue.path, printable(message), source.lineOf(issue.path))];
+    return [problemAt(issue.path, shortLine(message), source.lineOf(issue.path))];
   });
   return problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { printableLine } from './printable.ts';
+
 const MAX_QUOTED = 80;
 const MAX_MESSAGE = 300;
 
@@ -12,9 +14,9 @@ export function quote(text: string): string {
   return escapeUnprintable(JSON.stringify(shorten(text, MAX_QUOTED)));
 }
 
-/** A message of a library that may repeat hostile text: printable ASCII only, and of bounded length. */
-export function printable(text: string): string {
-  return escapeUnprintable(shorten(text, MAX_MESSAGE));
+/** A message of a library that may repeat hostile text: one line of bounded length. */
+export function shortLine(text: string): string {
+  return printableLine(shorten(text, MAX_MESSAGE));
 }
 
 function shorten(text: string, max: number): string {

@@ -7,7 +7,7 @@
  * @module
  */
 import type { JsonSchema } from './manifest.ts';
-import { printable, quote } from './quote.ts';
+import { quote, shortLine } from './quote.ts';
 import { isPlainFormat, isPlainPattern } from './surely-linear.ts';
 
 export const MAX_SCHEMA_BYTES: number = 64 * 1024;
@@ -99,7 +99,7 @@ function entryProblem(keyword: string, value: unknown): string | undefined {
 
 function referenceProblem(keyword: string, value: unknown): string | undefined {
   if (typeof value === 'string' && value.startsWith('#')) return undefined;
-  return `${quote(keyword)} may only point inside the schema ("#/…"), not to ${printable(JSON.stringify(value))}`;
+  return `${quote(keyword)} may only point inside the schema ("#/…"), not to ${shortLine(JSON.stringify(value))}`;
 }
 
 function patternProblem(value: unknown): string | undefined {

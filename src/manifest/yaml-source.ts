@@ -17,7 +17,7 @@ import {
 } from 'yaml';
 import { createGuard, DeadlineError } from './deadline.ts';
 import { type ManifestProblem, manifestInvalid, problemAt } from './problems.ts';
-import { printable } from './quote.ts';
+import { shortLine } from './quote.ts';
 import { yaml11Warnings } from './yaml11.ts';
 
 export const MAX_YAML_BYTES: number = 256 * 1024;
@@ -98,7 +98,7 @@ function refuseSyntax(
   if (errors.some(({ message }) => /call stack|Stack overflow/.test(message)))
     throw new RangeError('Too deep');
   const problems: ManifestProblem[] = errors.map(({ message, pos }) =>
-    problemAt([], printable(message), context.lineAt(pos[0])),
+    problemAt([], shortLine(message), context.lineAt(pos[0])),
   );
   const { yaml } = document.directives;
   // The directive would switch the reader to YAML 1.1, and with it the meaning of `off` or `0123`.

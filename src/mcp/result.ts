@@ -7,6 +7,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import {
   printable,
+  printableBlock,
+  printableJson,
+  printableLine,
   resultText,
   type ErrorBody,
   type ErrorCode,
@@ -56,7 +59,7 @@ function success(outcome: Success): CallToolResult {
   const bytes = resultText(outcome)?.bytes.length ?? 0;
   if (bytes > MAX_RESULT_BYTES) return toolError(tooLarge(bytes, outcome));
   const { result } = outcome;
-  const text = typeof result === 'string' ? result : JSON.stringify(result);
+  const text = typeof result === 'string' ? printable(result, { keepsJoiners: true }) : printableJson(result);
   const denials = denialNote(outcome);
   return {
     content: [
@@ -79,7 +82,7 @@ function tooLarge(bytes: number, { call_id }: Success): string {
 function failure(outcome: Failure): CallToolResult {
   const { error, call_id } = outcome;
   const lines = [
-    `${error.code}: ${shorten(error.message)}`,
+    `${error.code}: ${shorten(printableBlock(error.message))}`,
     ...remedyFor(error),
     denialNote(outcome),
     `Receipt: ${call_id}`,
@@ -97,7 +100,10 @@ function remedyFor(error: ErrorBody): string[] {
   const remedy = isBusy ? 'later' : REMEDIES[error.code];
   if (remedy === 'later') return ['Too much is going on at the moment. Try again in a few seconds.'];
   if (remedy === 'person')
-    return [`What the person who runs this server can do: ${shorten(error.fix)}`, ONLY_A_PERSON];
+    return [
+      `What the person who runs this server can do: ${shorten(printableLine(error.fix))}`,
+      ONLY_A_PERSON,
+    ];
   if (remedy === 'nobody') return ['This is a fault of Skillcell. Tell the person; trying again may help.'];
   return error.code === 'invalid_params'
     ? ['Correct the arguments so that they fit the input schema of this tool, and call it again.']
@@ -107,7 +113,9 @@ function remedyFor(error: ErrorBody): string[] {
 /** Denials that the skill got over, or that explain its failure. */
 function denialNote({ capabilities: { denied } }: Outcome): string | undefined {
   if (denied.length === 0) return undefined;
-  const shown = denied.slice(0, MAX_DENIALS).map(({ asked, declared }) => `- ${asked} (${declared})`);
+  const shown = denied
+    .slice(0, MAX_DENIALS)
+    .map(({ asked, declared }) => `- ${printableLine(asked)} (${printableLine(declared)})`);
   const more = denied.length > MAX_DENIALS ? [`- and ${denied.length - MAX_DENIALS} more`] : [];
   const lines = ['Skillcell denied this skill:', ...shown, ...more];
   return shorten(lines.join('\n'));
@@ -122,6 +130,5 @@ function metaOf({ call_id, skill, execution }: Outcome): Record<string, unknown>
 }
 
 function shorten(text: string): string {
-  const plain = printable(text);
-  return plain.length > MAX_TEXT ? `${plain.slice(0, MAX_TEXT)}…` : plain;
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }

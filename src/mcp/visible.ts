@@ -5,11 +5,11 @@
  */
 import { printable } from '../index.ts';
 
-/** Characters without a shape of their own, such as tags that spell out letters. Joiners stay: scripts need them. */
-const UNSEEN = /(?![\u200c\u200d])[\p{Cf}\u2800\u3164\u{e0000}-\u{e0fff}]/gu;
+/** Characters without a shape of their own that the general rule does not know. Joiners stay: scripts need them. */
+const UNSEEN = /(?![\u200c\u200d])\p{Cf}/gu;
 
 export function visibleText(text: string): string {
-  return printable(text).replaceAll(UNSEEN, '\ufffd');
+  return printable(text, { keepsJoiners: true }).replaceAll(UNSEEN, '\ufffd');
 }
 
 /** The same of what a schema says in words; what it means stays as it is. */

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { shownText } from './shown.ts';
+
 export type Child = Node | string | number | undefined | false | readonly Child[];
 
 export interface Props {
@@ -38,7 +40,8 @@ export function replace(parent: Element, ...children: Child[]): void {
 
 export function append(parent: Element, children: readonly Child[]): void {
   for (const child of children) {
-    if (typeof child === 'string' || child instanceof Node) parent.append(child);
+    if (typeof child === 'string') parent.append(shownText(child));
+    else if (child instanceof Node) parent.append(child);
     else if (typeof child === 'number') parent.append(String(child));
     else if (Array.isArray(child)) append(parent, child);
   }

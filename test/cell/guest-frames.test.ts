@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { asError, asEvent } from '../../src/cell/guest-frames.ts';
 import { GUEST_LIMITS } from '../../src/cell/contract.ts';
 import { CAPABILITY_NAMES } from '../../src/outcome.ts';
-import { printable } from '../../src/cell/printable.ts';
+import { printable } from '../../src/manifest/printable.ts';
 
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
@@ -66,7 +66,9 @@ describe('frames of a guest', () => {
     );
   });
 
-  test('what steers a terminal is replaced, line ends and tabs stay', () => {
-    expect(printable('a\u001b[31m\u0007\u009b\u202e\ud800\r\tb\nc')).toBe('a�[31m�����\tb\nc');
+  test('what steers a terminal is shown as its number, line ends and tabs stay', () => {
+    expect(printable('a\u001b[31m\u0007\u009b\u202e\ud800\r\tb\nc')).toBe(
+      String.raw`a\u001b[31m\u0007\u009b\u202e` + '\ufffd' + String.raw`\u000d` + '\tb\nc',
+    );
   });
 });

@@ -7,7 +7,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { BrokerRefusal } from '../../cell/contract.ts';
-import { printable } from '../../cell/printable.ts';
+import { printableLine } from '../../manifest/printable.ts';
 import type { CapabilityEvent } from '../../outcome.ts';
 import type { Grant } from '../../policy/grant.ts';
 import { hostCovers } from '../../policy/patterns.ts';
@@ -67,8 +67,8 @@ export class Checks {
     // A name in TLS and a Host header are any bytes that the guest likes, and people will read them.
     const event: CapabilityEvent = {
       capability: 'network',
-      asked: printable(asked),
-      declared: printable(declared),
+      asked: printableLine(asked),
+      declared: printableLine(declared),
     };
     this.#options.records.note('denied', event);
     return new Denial(event);

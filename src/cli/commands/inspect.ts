@@ -5,6 +5,8 @@
  */
 import {
   capabilitySet,
+  printableJson,
+  printableLine,
   SkillError,
   type Plan,
   type Profile,
@@ -27,7 +29,7 @@ export async function inspect(ref: string, flags: PlanFlags & { json?: boolean }
   printLine(describeSkill(skill, await runtime.standing(skill)));
   printLine(
     plan instanceof SkillError
-      ? `runs      not here: ${plan.message}\n          ${plan.fix}`
+      ? `runs      not here: ${printableLine(plan.message)}\n          ${printableLine(plan.fix)}`
       : describePlan(plan),
   );
   for (const warning of skill.bundle.warnings) printWarning(warning);
@@ -46,18 +48,18 @@ async function planOrReason(runtime: Runtime, skill: Skill, flags: PlanFlags): P
 
 function describeSkill({ bundle }: Skill, { summary, profile }: Standing): string {
   const { manifest, origin, digest, lock, entry, files, inspection } = bundle;
-  const list = (values: string[]): string => values.join('\n          ') || 'nothing';
+  const list = (values: string[]): string => values.map(printableLine).join('\n          ') || 'nothing';
   const imported = [...inspection.modules, ...inspection.interfaces].map((finding) => finding.value);
   return [
-    `skill     ${manifest.name} ${manifest.version}`,
-    `about     ${manifest.description.trim().split('\n')[0]}`,
-    `origin    ${origin} (${bundle.sourceDir})`,
-    `trust     ${summary}; ${PROFILE_WORDS[profile]}`,
-    `digest    ${digest} (${lock}, ${Object.keys(files).length} files, entry ${entry || 'of the image'})`,
+    `skill     ${printableLine(`${manifest.name} ${manifest.version}`)}`,
+    `about     ${printableLine(manifest.description.trim().split('\n')[0] ?? '')}`,
+    `origin    ${origin} (${printableLine(bundle.sourceDir)})`,
+    `trust     ${printableLine(summary)}; ${PROFILE_WORDS[profile]}`,
+    `digest    ${digest} (${lock}, ${Object.keys(files).length} files, entry ${printableLine(entry || 'of the image')})`,
     ...(bundle.image === undefined ? [] : [`image     ${bundle.image} (pinned by skill.lock)`]),
     `declares  ${list(capabilitySet(manifest))}`,
-    `imports   ${imported.join(', ') || 'nothing'}`,
-    `params    ${JSON.stringify(manifest.parameters)}`,
+    `imports   ${printableLine(imported.join(', ')) || 'nothing'}`,
+    `params    ${printableJson(manifest.parameters)}`,
   ].join('\n');
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { resolve } from 'node:path';
-import { createRuntime, printable, SkillError } from '../../index.ts';
+import { createRuntime, printableLine, SkillError } from '../../index.ts';
 import { clientConfig, CONFIG_PLACES, type ClientName } from '../../mcp/client-config.ts';
 import { serveOverHttp } from '../../mcp/http/serve-http.ts';
 import { SkillServer } from '../../mcp/skill-server.ts';
@@ -130,5 +130,5 @@ function wholeNumber(name: string, text: string, most: number): number {
 }
 
 function onNote(text: string): void {
-  printNote(printable(text));
+  printNote(printableLine(text));
 }

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { printable } from '../../index.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { printLine, printResult, table } from '../output.ts';
 import { trustPolicy } from '../policy-in-force.ts';
@@ -21,12 +20,7 @@ export async function policyExplain(ref: string, flags: PlanFlags & { json?: boo
   printLine(`standing  ${summary}${rule.rule ? ` (rule "${rule.rule.match}": ${rule.rule.decision})` : ''}`);
   printLine();
   const cells = rows.map((row) => [row.capability, row.declared, row.policy, row.approval, row.granted]);
-  printLine(
-    table([
-      ['CAPABILITY', 'DECLARED', 'POLICY', 'APPROVAL', 'GRANTED'],
-      ...cells.map((row) => row.map(printable)),
-    ]),
-  );
+  printLine(table([['CAPABILITY', 'DECLARED', 'POLICY', 'APPROVAL', 'GRANTED'], ...cells]));
   return 0;
 }
 

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { saveRecording, type Allowed, type Recording } from '../../index.ts';
+import { printableLine, saveRecording, type Allowed, type Recording } from '../../index.ts';
 import { interruption } from '../interruption.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
-import { paint, printError, printLogs, printNote, printResult, printWarning } from '../output.ts';
+import { printError, printFile, printLogs, printNote, printResult, printWarning } from '../output.ts';
 import { readParams, type ParamFlags } from '../params.ts';
 
 export interface RecordFlags extends PlanFlags, ParamFlags {
@@ -48,15 +48,15 @@ function printRecording(recording: Recording, { write }: RecordFlags): void {
   printLogs(outcome.logs);
   const { denied, used } = outcome.capabilities;
   for (const line of new Set(denied.map(({ asked, declared }) => `denied    ${asked} (${declared})`)))
-    printNote(line);
+    printNote(printableLine(line));
   const uses = used.filter(({ capability }) => capability !== 'module');
-  for (const line of new Set(uses.map(({ asked }) => `used      ${asked}`))) printNote(line);
-  if (observed.modules.length > 0) printNote(`imported  ${observed.modules.join(', ')}`);
+  for (const line of new Set(uses.map(({ asked }) => `used      ${asked}`))) printNote(printableLine(line));
+  if (observed.modules.length > 0) printNote(printableLine(`imported  ${observed.modules.join(', ')}`));
   if (!outcome.ok) printError(outcome.error);
-  for (const permission of unused) printNote(`unused    ${permission}`);
+  for (const permission of unused) printNote(printableLine(`unused    ${permission}`));
   for (const remark of remarks) printWarning(remark);
-  if (diff !== '') process.stdout.write(diff);
-  printNote(paint('dim', summary({ diff, file, isWritten: write === true })));
+  if (diff !== '') printFile(diff);
+  printNote(summary({ diff, file, isWritten: write === true }), { style: 'dim' });
 }
 
 function summary({ diff, file, isWritten }: { diff: string; file: string; isWritten: boolean }): string {

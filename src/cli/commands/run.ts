@@ -9,7 +9,7 @@ import { interruption } from '../interruption.ts';
 import { LiveStatus } from '../live-status.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { readParams, type ParamFlags } from '../params.ts';
-import { paint, printError, printLogs, printNote, printResult, printWarning } from '../output.ts';
+import { printError, printLogs, printNote, printResult, printWarning } from '../output.ts';
 
 export interface RunFlags extends PlanFlags, ParamFlags {
   json?: boolean;
@@ -51,10 +51,10 @@ function printOutcome(outcome: Outcome, flags: RunFlags): void {
     printWarning(`denied: ${denial.asked} (${denial.declared})`);
   if (outcome.ok) printResult(outcome.result);
   else printError(outcome.error);
-  if (process.stderr.isTTY) printNote(status(outcome));
+  if (process.stderr.isTTY) printNote(status(outcome), { style: 'dim' });
 }
 
 function status({ execution, usage, call_id }: Outcome): string {
   const where = execution ? `${execution.mode} · ${execution.wall} · ${execution.engine}` : 'nothing ran';
-  return paint('dim', `${where} · ${usage.wall_ms.toFixed(1)} ms · receipt ${call_id}`);
+  return `${where} · ${usage.wall_ms.toFixed(1)} ms · receipt ${call_id}`;
 }

@@ -5,8 +5,8 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { formatStudy, SkillError, studyFolder } from '../../index.ts';
-import { printNote, printResult } from '../output.ts';
+import { formatStudy, printableLine, SkillError, studyFolder } from '../../index.ts';
+import { printFile, printNote, printResult } from '../output.ts';
 
 export interface StudyFlags {
   out?: string;
@@ -22,7 +22,7 @@ export async function study(folder: string, flags: StudyFlags): Promise<number> 
     calls: count(flags.calls, '--calls'),
     secondsPerSkill: count(flags.seconds, '--seconds'),
     ...(flags.cases === undefined ? {} : { cases: resolve(flags.cases) }),
-    ...(process.stderr.isTTY ? { onSkill: (path) => printNote(`studying ${path}`) } : {}),
+    ...(process.stderr.isTTY ? { onSkill: (path) => printNote(`studying ${printableLine(path)}`) } : {}),
   });
   const page = formatStudy(report);
   if (flags.out !== undefined) {
@@ -31,7 +31,7 @@ export async function study(folder: string, flags: StudyFlags): Promise<number> 
     writeFileSync(join(flags.out, 'study.json'), `${JSON.stringify(report, null, 2)}\n`);
   }
   if (flags.json) printResult(report);
-  else process.stdout.write(page);
+  else printFile(page);
   return report.failures.length === 0 ? 0 : 1;
 }
 

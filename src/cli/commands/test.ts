@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { runCases, type CaseRun } from '../../index.ts';
+import { printableLine, runCases, type CaseRun } from '../../index.ts';
 import { interruption } from '../interruption.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
-import { paint, printLine, printLogs, printResult } from '../output.ts';
+import { printLine, printLogs, printResult } from '../output.ts';
 
 export async function test(ref: string, flags: PlanFlags & { json?: boolean }): Promise<number> {
   const env: Record<string, string> = {};
@@ -27,8 +27,12 @@ export async function test(ref: string, flags: PlanFlags & { json?: boolean }): 
 function printRun({ name, misfit, outcome }: CaseRun): void {
   const { execution, usage } = outcome;
   const where = execution ? `${execution.mode}, ${usage.wall_ms.toFixed(1)} ms` : 'nothing ran';
-  const mark = misfit === undefined ? paint('green', 'fits ') : paint('red', 'fails');
-  printLine(`${mark} ${name} (${where})${misfit === undefined ? '' : `\n      ${misfit}`}`);
+  const label =
+    misfit === undefined
+      ? ({ style: 'green', text: 'fits ' } as const)
+      : ({ style: 'red', text: 'fails' } as const);
+  printLine(`${printableLine(name)} (${where})`, { label });
+  if (misfit !== undefined) printLine(`      ${printableLine(misfit)}`);
   if (misfit !== undefined) printLogs(outcome.logs);
 }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { SkillError, type ToolFormat } from '../../index.ts';
+import { printableLine, SkillError, type ToolFormat } from '../../index.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printLine, printNote, printResult, printWarning } from '../output.ts';
 
@@ -26,6 +26,6 @@ export async function tools(refs: string[], { format, all, instructions }: Tools
   if (instructions) printLine(set.instructions);
   else printResult(set.tools);
   for (const { skill, path, what } of set.notes)
-    printNote(`${skill} ${path === '' ? '(root)' : path}: ${what}`);
+    printNote(printableLine(`${skill} ${path === '' ? '(root)' : path}: ${what}`));
   return 0;
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { printableLine } from '../../index.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printLine, printWarning } from '../output.ts';
 
@@ -10,6 +11,7 @@ export async function validate(ref: string): Promise<number> {
   await using runtime = openRuntime({ needsPolicy: false });
   const { bundle } = await runtime.load(ref);
   for (const warning of bundle.warnings) printWarning(warning);
-  printLine(`${bundle.manifest.name} ${bundle.manifest.version} is valid (${bundle.lock}, ${bundle.digest})`);
+  const { name, version } = bundle.manifest;
+  printLine(printableLine(`${name} ${version} is valid (${bundle.lock}, ${bundle.digest})`));
   return 0;
 }

@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  markedLines,
+  printable,
+  printableBlock,
+  printableJson,
+  printableLine,
+} from '../../src/manifest/printable.ts';
+import { shownText } from '../../src/web/shown.ts';
+
+/** Independent of the implementation: categories of Unicode instead of a list of numbers. */
+const STEERS = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]|[\u200b-\u200d\u2060-\u2064\ufeff]/u;
+const anyText = fc
+  .array(
+    fc.oneof(
+      fc.integer({ min: 0, max: 0x10ffff }),
+      fc.integer({ min: 0, max: 0x9f }),
+      fc.integer({ min: 0x2000, max: 0x2070 }),
+    ),
+  )
+  .map((codes) => String.fromCodePoint(...codes));
+
+test('nothing that steers or hides is left in a text, whatever it was', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      for (const shown of [printable(text), printableLine(text), printableBlock(text), markedLines(text)])
+        expect(shown).not.toMatch(STEERS);
+      expect(printableLine(text)).not.toMatch(/[\n\t]/);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('only the first line of a block begins at the margin', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('fix: x', 'Receipt: 1', '\r', '\n', '\u2028', '\u0085')),
+      (parts) => {
+        const [, ...rest] = printableBlock(parts.join('')).split('\n');
+        for (const line of rest) expect(line).toMatch(/^ {2}\| /);
+        for (const line of markedLines(parts.join('')).split('\n')) expect(line).toMatch(/^ {2}\| /);
+      },
+    ),
+  );
+});
+
+test('JSON keeps its value, and holds nothing that steers', () => {
+  fc.assert(
+    fc.property(fc.oneof(anyText, fc.dictionary(anyText, anyText), fc.jsonValue()), (value) => {
+      const text = printableJson(value);
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+      expect(text).not.toMatch(STEERS);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('plain text of any script stays as it is', () => {
+  for (const plain of ['Größe, naïve, 日本語, עברית', 'a\n\tb', '👍🏽']) expect(printable(plain)).toBe(plain);
+});
+
+test('the console shows every character as a terminal gets it', () => {
+  for (let code = 0; code <= 0x10ffff; code++) {
+    const text = String.fromCodePoint(code);
+    if (shownText(text) !== printable(text)) expect(shownText(text), code.toString(16)).toBe(printable(text));
+  }
+});
