@@ -30,6 +30,8 @@ export interface LaunchSpec {
   cwd: string;
   /** Memory that the program reserves without using it: what it may map beyond the memory limit. */
   reservedBytes?: number;
+  /** Address space of the program's own code and libraries. Absent: it reserves so much that its mappings cannot be limited. */
+  codeBytes?: number;
   /** Threads of the program itself: what the kernel counts beyond the processes of the skill. */
   reservedThreads?: number;
   /** What the jailed process may keep for itself; only the zygote, which runs no skill code, keeps any. */

@@ -24,6 +24,7 @@ export interface EnforceableInput {
 export function assertEnforceable({ manifest, policy, lowered = [], table, pair }: EnforceableInput): void {
   const byOperator = policy ? fieldsSetByPolicy(policy) : [];
   const set = new Set([...fieldsSetByManifest(manifest), ...byOperator, ...lowered]);
+  for (const field of sharedByProcesses(manifest, set)) set.add(field);
   const open = [...set].filter((field) => table[field].by === 'nobody');
   if (open.length === 0) return;
   const names = open.map((field) => `"${field}"`).join(', ');
@@ -31,6 +32,14 @@ export function assertEnforceable({ manifest, policy, lowered = [], table, pair 
     fix: open.map((field) => `${field}: ${table[field].how}`).join('; '),
     detail: { pair, fields: open },
   });
+}
+
+/** A limit that all processes of a call have together is another matter than one that a single process has. */
+function sharedByProcesses({ limits }: Manifest, set: ReadonlySet<EnforcedField>): EnforcedField[] {
+  if ((limits.processes ?? 0) === 0) return [];
+  return (['cpu', 'memory'] as const)
+    .filter((limit) => set.has(limit))
+    .map((limit) => `${limit}.processes` as const);
 }
 
 /** Methods and paths of https, and whether it is a WebSocket, are known only to who reads what TLS hides. */

@@ -45,6 +45,8 @@ export interface CellUnderTest {
   manifest?: Record<string, unknown>;
   /** In milliseconds, for tests of the timeout: enough for a harmless call, start included. Absent: 700. */
   patience?: number;
+  /** False where no control group is around its processes; absent: there is one. */
+  isGrouped?: boolean;
   /** Where its programs are; absent: where a jail has them. */
   path?: string;
   /** As whom the skill sees itself; absent: nobody. */

@@ -10,14 +10,16 @@ import { openTestRuntime } from './test-runtime.ts';
 const { runtime, close } = openTestRuntime({ pool: { size: 0 }, jail: { cgroups: false } });
 afterAll(close);
 
-test('a watchdog keeps the memory limit, and says so', async () => {
-  const pair = (await runtime.doctor()).find((one) => one.engine === 'python');
-  expect(pair?.enforces.memory.by).toBe('watchdog');
+test('the address space keeps the memory limit of one process, and nobody that of several', async () => {
+  const pair = (await runtime.doctor()).find((one) => one.wall === 'jail' && one.engine === 'python');
+  expect(pair?.enforces.memory).toMatchObject({ by: 'kernel', how: expect.stringContaining('RLIMIT_AS') });
+  expect(pair?.enforces['memory.processes'].by).toBe('nobody');
 });
 
 cellContract('a cold cell without a cgroup', {
   start: 'cold',
   isProcess: true,
+  isGrouped: false,
   execute: (dir, params, options) =>
     runtime.execute(dir, params, { ...options, execution: 'subprocess', reject: false }),
 });

@@ -34,10 +34,10 @@ def serve(init):
 
         return answer(lambda: inspector.inspect_all(protocol.receive()["params"]["files"]))
     reporter = denials.Reporter()
-    if init["lockdown"]:
-        from . import lockdown
+    from . import lockdown
 
-        lockdown.install_filter(bytes.fromhex(init["lockdown"]))
+    lockdown.share_one_arena()
+    lockdown.install_filter(bytes.fromhex(init["lockdown"]))
     os.environ.update(init["env"])
     if init["proxy_port"]:
         from . import native_network

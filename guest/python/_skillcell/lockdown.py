@@ -1,8 +1,18 @@
-"""The last step before skill code: no program can be started from here on, by the kernel's own rule."""
+"""The last step before skill code: what the skill may not do from here on, by the kernel's own rule."""
 
 import ctypes
 
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
+
+
+_M_ARENA_MAX = -8
+
+
+def share_one_arena():
+    """glibc would reserve 64 MiB of address space for each thread, which may be limited."""
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(_M_ARENA_MAX, 1)
 
 
 class _Program(ctypes.Structure):

@@ -147,6 +147,7 @@ def _become_cell(name, streams, init):
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         ctypes.pythonapi.PyOS_AfterFork_Child()
         _take_streams(*streams)
+        _be_first_to_go()
         _open_way_out(name)
         _mount_fresh(init)
         _limit(init["limits"])
@@ -160,6 +161,12 @@ def _become_cell(name, streams, init):
         os.write(2, ("skillcell zygote: %r\n" % error).encode())
         os._exit(70)
     cell.finish()
+
+
+def _be_first_to_go():
+    """When memory runs out early, the zygote may still be in the same control group, and has other calls to serve."""
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
 
 
 def _take_streams(control, log):
@@ -207,7 +214,8 @@ def _limit(limits):
     resource.setrlimit(resource.RLIMIT_DATA, (limits["memory"],) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_size"],) * 2)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Not 0: a program that the kernel hands core dumps to gets them all the same then.
+    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
 
 
 def _give_up_rights(program):

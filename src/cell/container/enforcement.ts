@@ -31,9 +31,11 @@ export function engineEnforcement(
     ...ociEnforcement(undefined),
     memory: limits.memory ? kernel(`${cgroup} of the engine`) : nobody(ignored),
     processes: limits.pids ? kernel(`seccomp, pids of ${cgroup}`) : nobody(ignored),
-    cpu: limits.memory
-      ? kernel('RLIMIT_CPU per process, watchdog for the whole cell')
-      : kernel('RLIMIT_CPU per process'),
+    'memory.processes': limits.memory ? kernel(`${cgroup} of the engine`) : nobody(ignored),
+    cpu: kernel('RLIMIT_CPU'),
+    'cpu.processes': limits.memory
+      ? { by: 'watchdog', how: 'CPU time of the container, SIGKILL beyond' }
+      : nobody(ignored),
   };
 }
 

@@ -92,7 +92,8 @@ function rlimits({ limits, filesystem }: Grant): Sandbox['rlimits'] {
   const writesOutside = filesystem.some((path) => path.access === 'read-write');
   return {
     nofile: OPEN_FILES,
-    core: 0,
+    // As in a jail: 0 does not stop a program that the kernel hands core dumps to.
+    core: 1,
     fsize: writesOutside ? LARGEST_FILE_BYTES : limits.scratch,
     cpu: Math.max(1, Math.ceil(limits.cpu / 1000)),
     memlock: LOCKED_BYTES,

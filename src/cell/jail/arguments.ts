@@ -95,8 +95,19 @@ function environment(spec: LaunchSpec, grant: Grant): string[] {
   return ['--clearenv', ...Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value])];
 }
 
+/** Without a group this is what holds memory that several processes could share, and page tables with it. */
+function addressSpace({ codeBytes }: LaunchSpec, { limits }: Grant, isGrouped: boolean): string[] {
+  if (isGrouped || codeBytes === undefined) return [];
+  const bytes = limits.memory + codeBytes;
+  return [`--as=${bytes}:${bytes}`];
+}
+
 /** The program with its rlimits, set inside the jail: there RLIMIT_NPROC counts this user namespace alone. */
-export function limitedProgram(spec: LaunchSpec, grant: Grant): string[] {
+export function limitedProgram(
+  spec: LaunchSpec,
+  grant: Grant,
+  { isGrouped }: { isGrouped: boolean },
+): string[] {
   const { limits } = grant;
   const cpuSeconds = Math.max(1, Math.ceil(limits.cpu / 1000));
   const writesOutside = grant.filesystem.some((path) => path.access === 'read-write');
@@ -106,10 +117,12 @@ export function limitedProgram(spec: LaunchSpec, grant: Grant): string[] {
     '/usr/bin/prlimit',
     `--nproc=${processes}:${processes}`,
     `--data=${data}:${data}`,
+    ...addressSpace(spec, grant, isGrouped),
     // Pid 1 of a namespace ignores SIGXCPU, so the hard limit's SIGKILL has to come at once.
     `--cpu=${cpuSeconds}:${cpuSeconds}`,
     `--nofile=${OPEN_FILES}:${OPEN_FILES}`,
-    '--core=0:0',
+    // Not 0, which a program that is handed core dumps by the kernel ignores: 1 is the value that stops it.
+    '--core=1:1',
     `--fsize=${writesOutside ? LARGEST_FILE_BYTES : limits.scratch}`,
     '--memlock=65536:65536',
     '--msgqueue=0:0',

@@ -5,6 +5,7 @@
  */
 import type { Enforcement, EnforcementTable } from '../../policy/enforcement.ts';
 import type { CgroupDriver } from './cgroup/cgroup.ts';
+import { wayToGroups } from './cgroup/delegation.ts';
 
 const kernel = (how: string): Enforcement => ({ by: 'kernel', how });
 const watchdog = (how: string): Enforcement => ({ by: 'watchdog', how });
@@ -30,10 +31,12 @@ export function jailEnforcement(cgroups: CgroupDriver | undefined): EnforcementT
     ),
     syscalls: kernel('seccomp filter'),
     timeout: watchdog('SIGKILL of the pid namespace at the deadline'),
-    cpu: kernel('RLIMIT_CPU per process, watchdog for the whole cell'),
-    memory: cgroups
-      ? kernel(`${cgroups.describe}, RLIMIT_DATA per process`)
-      : watchdog('polled every 40 ms, RLIMIT_DATA per process; a writable memory cgroup would make it exact'),
+    cpu: kernel('RLIMIT_CPU'),
+    'cpu.processes': cgroups?.countsCpu
+      ? watchdog('CPU time of the control group, SIGKILL beyond')
+      : nobody(`children that have ended are not counted; ${wayToGroups()}`),
+    memory: cgroups ? kernel(`${cgroups.describe}, RLIMIT_DATA per process`) : nobody(wayToGroups()),
+    'memory.processes': cgroups ? kernel(cgroups.describe) : nobody(wayToGroups()),
     output: watchdog('counted while it is read, SIGKILL beyond'),
     processes: kernel('seccomp, RLIMIT_NPROC inside the user namespace'),
     scratch: kernel('sized tmpfs, RLIMIT_FSIZE'),

@@ -9,7 +9,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 export interface TreeUsage {
-  /** Proportional share (Pss) and its swap where the kernel lets us read it, else resident pages. */
+  /** Proportional share (Pss) and its swap where the kernel lets us read it, else resident pages; and page tables. */
   rssBytes: number;
   /** Of the living, and of their children that have ended and were waited for. */
   cpuMs: number;
@@ -102,8 +102,12 @@ function readStat(pid: number): ProcessStat | undefined {
 
 function memoryOf(pid: number): number {
   const rollup = read(`/proc/${pid}/smaps_rollup`);
-  if (rollup) return (kilobytes(rollup, 'Pss') + kilobytes(rollup, 'SwapPss')) * BYTES_PER_KB;
-  return kilobytes(read(`/proc/${pid}/status`) ?? '', 'VmRSS') * BYTES_PER_KB;
+  const status = read(`/proc/${pid}/status`) ?? '';
+  const mapped = rollup
+    ? kilobytes(rollup, 'Pss') + kilobytes(rollup, 'SwapPss')
+    : kilobytes(status, 'VmRSS');
+  // Mappings that are spread far apart take more memory for page tables than for what is in them.
+  return (mapped + kilobytes(status, 'VmPTE')) * BYTES_PER_KB;
 }
 
 function kilobytes(text: string, key: string): number {

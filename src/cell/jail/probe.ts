@@ -30,7 +30,7 @@ export async function probeJail(options: JailProbeOptions): Promise<WallProbe> {
   const failure = await failureBehind(options.launch, PROBE_TIMEOUT_MS);
   if (failure)
     return unavailable(`bubblewrap cannot open a jail here: ${failure}`, userNamespaceFix(failure));
-  const memory = cgroups ? cgroups.describe : 'no writable cgroup: memory by watchdog';
+  const memory = cgroups ? cgroups.describe : 'no writable cgroup';
   return { available: true, summary: `${versionOf(bwrap)}, ${memory}`, enforces };
 }
 

@@ -40,7 +40,7 @@ export interface JailOptions {
    * 19 as far as can be. Wasm cells, which serve many short calls, do not.
    */
   niceness?: number;
-  /** `false` forgoes cgroups even where they can be had: the watchdog keeps the memory limit then. */
+  /** `false` forgoes cgroups even where they can be had. */
   cgroups?: boolean;
 }
 
@@ -110,7 +110,7 @@ export class JailWall implements Wall {
 
   /** Limits of one process inside a namespace of its own; used for what a zygote starts. */
   async cgroupFor(grant: Grant): Promise<Cgroup | undefined> {
-    const limits = { memory: grant.limits.memory, pids: THREAD_ALLOWANCE };
+    const limits = { memory: grant.limits.memory, pids: THREAD_ALLOWANCE, endTogether: false };
     return this.#cgroups?.createSoon(`cell-${++this.#cells}`, limits);
   }
 
@@ -140,6 +140,10 @@ export class JailWall implements Wall {
     return stepsBack ? this.#niceness : 0;
   }
 
+  #limited(spec: LaunchSpec, grant: Grant): string[] {
+    return limitedProgram(spec, grant, { isGrouped: this.#cgroups !== undefined });
+  }
+
   #syscalls(rule: SyscallRule): SyscallRule {
     if (this.#cgroups || rule === 'strict') return rule;
     return { deny: [...(rule === 'default' ? [] : rule.deny), ...UNSEEN_MEMORY] };
@@ -156,7 +160,7 @@ export class JailWall implements Wall {
     });
     const pipes = Array.from({ length: filtered ? SECCOMP_FD : INFO_FD }, () => 'pipe' as const);
     const child = withoutLeaks(['ignore', ...pipes], this.#leaks, (stdio) =>
-      spawn(this.#bwrap ?? 'bwrap', ['--args', String(ARGS_FD), ...limitedProgram(spec, grant)], {
+      spawn(this.#bwrap ?? 'bwrap', ['--args', String(ARGS_FD), ...this.#limited(spec, grant)], {
         // bwrap's own environment stays readable in /proc inside, so it gets none.
         env: {},
         argv0: name,

@@ -16,8 +16,13 @@ import { bytecodeFolder, inspectionKey } from './bytecode.ts';
 import { stageHarness } from './harness.ts';
 import { harnessInit } from './harness-init.ts';
 import type { Interpreter } from './interpreter.ts';
-import { environmentFor } from './requirements.ts';
+import { environmentFor, nativeBytes } from './requirements.ts';
 import { PythonZygote } from './zygote.ts';
+
+const MIB = 1024 * 1024;
+/** What the interpreter and the libraries of the system map; measured: 15 MiB at the start, 31 with many modules. */
+const CODE_BYTES = 64 * MIB;
+const ADDRESS_SPACE = `RLIMIT_AS and RLIMIT_DATA: the limit, plus ${CODE_BYTES / MIB} MiB and the native code of packages; page tables by watchdog`;
 
 export interface PythonEngineOptions {
   home: string;
@@ -35,7 +40,9 @@ export class PythonEngine implements Engine {
   }
 
   enforces(wall: EnforcementTable): EnforcementTable {
-    return wall;
+    // Python reserves little that it does not use, so that its mappings can be limited where there is no group.
+    const isOpen = wall.filesystem.by === 'kernel' && wall.memory.by === 'nobody';
+    return isOpen ? { ...wall, memory: { by: 'kernel', how: ADDRESS_SPACE } } : wall;
   }
 
   refuses(bundle: Bundle): string | undefined {
@@ -63,7 +70,10 @@ export class PythonEngine implements Engine {
     const environment = environmentFor({ home, interpreter, bundle });
     const spec = pythonSpec(home, interpreter);
     spec.mounts.push({ host: bundle.stagedDir, guest: '/skill' });
-    if (environment) spec.mounts.push({ host: environment, guest: '/deps' });
+    if (environment) {
+      spec.mounts.push({ host: environment, guest: '/deps' });
+      spec.codeBytes = CODE_BYTES + nativeBytes(environment);
+    }
     const bytecode = bytecodeFolder(home, inspectionKey(bundle.stagedDir, spec));
     if (bytecode) spec.mounts.push({ host: bytecode, guest: '/bytecode' });
     return {
@@ -97,6 +107,7 @@ export function pythonSpec(home: string, interpreter: Interpreter): LaunchSpec {
     env: {},
     cwd: '/skill',
     stepsBack: true,
+    codeBytes: CODE_BYTES,
   };
 }
 
@@ -107,12 +118,10 @@ export function harnessThreads(grant: Grant): number {
 
 /** The first frame of a call, behind whichever wall. */
 export function pythonCallInit(bundle: Bundle, grant: Grant): Record<string, unknown> {
-  const mayExec = grant.limits.processes > 0;
+  const exec = grant.limits.processes > 0;
   return {
     ...harnessInit(bundle, grant),
     proxy_port: hasGateway(grant) ? PROXY_PORT : 0,
-    lockdown: mayExec
-      ? ''
-      : lockdownFilter({ arch: seccompArch(), sockets: hasGateway(grant) }).toString('hex'),
+    lockdown: lockdownFilter({ arch: seccompArch(), exec, sockets: hasGateway(grant) }).toString('hex'),
   };
 }

@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SkillError } from '../../errors.ts';
@@ -17,6 +17,7 @@ import type { Interpreter } from './interpreter.ts';
 import { makeReadable } from '../readable.ts';
 
 const run = promisify(execFile);
+const NATIVE_CODE = /\.so(\.[\w.-]+)?$/;
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 const MAX_PIP_OUTPUT = 16 * 1024 * 1024;
 
@@ -40,6 +41,13 @@ export function environmentFor(options: EnvironmentOptions): string | undefined 
       detail: { requirements },
     },
   );
+}
+
+/** How much native code the packages of an environment have: what of them is mapped and not read. */
+export function nativeBytes(environment: string): number {
+  return readdirSync(environment, { recursive: true, encoding: 'utf8' })
+    .filter((name) => NATIVE_CODE.test(name))
+    .reduce((sum, name) => sum + statSync(join(environment, name)).size, 0);
 }
 
 /** Resolves and unpacks the wheels. Wheels only: building a package would run its code. */

@@ -33,6 +33,11 @@ export class Bench {
     return this.#cell.patience ?? 700;
   }
 
+  /** Whether a control group is around its processes. */
+  get isGrouped(): boolean {
+    return this.#cell.isGrouped ?? true;
+  }
+
   /** Its variable PATH. */
   get path(): string {
     return this.#cell.path ?? '/usr/bin:/bin';

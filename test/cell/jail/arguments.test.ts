@@ -88,10 +88,7 @@ describe('arguments of bubblewrap', () => {
     const zygote = argumentsOf({ spec: { keepNamespaceRights: true } });
     expect(zygote).toContain('--cap-add');
     expect(zygote).not.toContain('CAP_NET_ADMIN');
-    const network = [{ host: 'a.test' }];
-    expect(argumentsOf({ spec: { keepNamespaceRights: true }, grant: { network } })).toContain(
-      'CAP_NET_ADMIN',
-    );
+    expect(argumentsOf({ spec: { keepNamespaceRights: true, gateway: true } })).toContain('CAP_NET_ADMIN');
   });
 
   test('the environment is cleared before the few names are set', () => {
@@ -116,7 +113,8 @@ describe('arguments of bubblewrap', () => {
 });
 
 describe('limits around the program', () => {
-  const limited = (grant: Partial<Grant>): string[] => limitedProgram(SPEC, { ...GRANT, ...grant });
+  const limited = (grant: Partial<Grant>): string[] =>
+    limitedProgram(SPEC, { ...GRANT, ...grant }, { isGrouped: true });
 
   test('soft and hard are the same, so that none can be raised', () => {
     const limits = { ...DEFAULT_LIMITS, cpu: 2500, memory: 1000, processes: 7 };
@@ -124,9 +122,20 @@ describe('limits around the program', () => {
     expect(args).toContain('--cpu=3:3');
     expect(args).toContain('--data=1000:1000');
     expect(args).toContain('--nproc=7:7');
-    expect(args).toContain('--core=0:0');
+    expect(args).toContain('--core=1:1');
     expect(args).toContain(`--fsize=${DEFAULT_LIMITS.scratch}`);
     expect(args.slice(-2)).toEqual(SPEC.argv);
+  });
+
+  test('address space is limited where there is no group, for programs that reserve little of it', () => {
+    const grant = { ...GRANT, limits: { ...DEFAULT_LIMITS, memory: 1000 } };
+    const spec = { ...SPEC, codeBytes: 500 };
+    expect(limitedProgram(spec, grant, { isGrouped: false })).toContain('--as=1500:1500');
+    const others = [
+      limitedProgram(spec, grant, { isGrouped: true }),
+      limitedProgram(SPEC, grant, { isGrouped: false }),
+    ];
+    expect(others.flat().filter((arg) => arg.startsWith('--as='))).toEqual([]);
   });
 
   test('a CPU limit below a second is one second, never none', () => {

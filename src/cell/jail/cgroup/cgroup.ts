@@ -7,6 +7,7 @@ import { accessSync, constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Cgroup, CgroupDriver } from './contract.ts';
 import { errorText, readText, removeNow, write } from './directories.ts';
+import { isScopeOfOurs, stepDown } from './delegation.ts';
 import { locateOwnCgroups } from './own-cgroup.ts';
 import type { OwnCgroups } from './own-cgroup.ts';
 import { createV1Driver, groupAt as v1GroupAt } from './v1.ts';
@@ -69,6 +70,7 @@ function attemptV2({ v2 }: OwnCgroups): CgroupProbe {
   if (!hasMemory(own)) return { reason: `The v2 group "${own}" has no memory controller.` };
   const problem = handMemoryDown(own);
   if (problem === undefined) return tryOutV2(own);
+  if (isScopeOfOurs(own) && stepDown(own) && handMemoryDown(own) === undefined) return tryOutV2(own);
   // Beside us is as good as below us, if whoever made that group delegated it: we do not change it.
   const beside = dirname(own);
   if (own !== top && handedDown(beside).includes('memory')) return tryOutV2(beside);

@@ -8,6 +8,8 @@ export interface CgroupLimits {
   /** Bytes, swap included where the kernel can tell. */
   memory: number;
   pids?: number;
+  /** False: a process that the kernel ends for want of memory does not take the others of the group along. */
+  endTogether?: boolean;
 }
 
 /**
@@ -36,6 +38,8 @@ export interface CgroupDriver {
   readonly describe: string;
   /** False: `create` refuses a `pids` limit. */
   readonly limitsPids: boolean;
+  /** False: nobody counts the CPU time of processes that have ended. */
+  readonly countsCpu: boolean;
   /** Where our groups live, one directory per hierarchy; made when first needed. */
   readonly directories: readonly string[];
   create(name: string, limits: CgroupLimits): Cgroup;

@@ -44,6 +44,7 @@ export function createV1Driver(roots: V1Roots): CgroupDriver {
     version: 1,
     describe: `cgroup v1 (${controllerNames(parents).join(', ')})`,
     limitsPids: parents.pids !== undefined,
+    countsCpu: parents.cpuacct !== undefined,
     directories: distinct(parents),
     create(name, limits) {
       const { group, directories, steps } = planGroup(parents, { name, limits });

@@ -46,6 +46,7 @@ export function createV2Driver(root: string): CgroupDriver {
     version: 2,
     describe: `cgroup v2 (${['memory', ...(limitsPids ? ['pids'] : [])].join(', ')})`,
     limitsPids,
+    countsCpu: true,
     directories: [parent],
     create(name, limits) {
       const { directory, steps } = planGroup(name, limits);
@@ -88,8 +89,9 @@ export function groupAt(directory: string): Cgroup {
 function setLimits(directory: string, limits: CgroupLimits): void {
   write(join(directory, 'memory.max'), limits.memory);
   writeIfPresent(join(directory, 'memory.swap.max'), 0);
-  // A cell that has lost one of its processes is of no use: end it as a whole.
-  writeIfPresent(join(directory, 'memory.oom.group'), 1);
+  // A cell that has lost one of its processes is of no use: end it as a whole. The zygote is in the group of a fork at
+  // first, and has to stay.
+  if (limits.endTogether !== false) writeIfPresent(join(directory, 'memory.oom.group'), 1);
   if (limits.pids !== undefined) write(join(directory, 'pids.max'), limits.pids);
 }
 

@@ -28,6 +28,7 @@ const EPERM: Action = { errno: 1 };
 const ENOSYS: Action = { errno: 38 };
 const EAFNOSUPPORT: Action = { errno: 97 };
 
+const RLIMIT_CORE = 4;
 const CLONE_THREAD = 0x00010000;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME exists only in clone3 and unshare. */
 const CLONE_NEW_NAMESPACES = 0x7e020000;
@@ -91,14 +92,22 @@ export function seccompFilter(options: SeccompOptions & { arch: SeccompArch }): 
   return assemble({ arch: options.arch, rules: seccompRules(options), beyondTable: ENOSYS });
 }
 
+export interface LockdownOptions {
+  arch: SeccompArch;
+  /** Whether the skill may start programs, and whether it may open sockets. */
+  exec: boolean;
+  sockets: boolean;
+}
+
 /**
- * A second, tiny filter that a harness puts on itself (by prctl) once nothing has to be executed any more and its streams
- * are open. `sockets`: whether the skill may open any.
+ * A second, tiny filter that a harness puts on itself (by prctl) once nothing has to be executed any more, its limits are
+ * set and its streams are open. The limit on core dumps must not be lowered: the value 0 allows what 1 forbids.
  */
-export function lockdownFilter({ arch, sockets }: { arch: SeccompArch; sockets: boolean }): Buffer {
+export function lockdownFilter({ arch, exec, sockets }: LockdownOptions): Buffer {
   const rules: FilterRule[] = [
-    { syscall: 'execve', action: EPERM },
-    { syscall: 'execveat', action: EPERM },
+    { syscall: 'setrlimit', when: { argument: 0, op: 'eq', value: RLIMIT_CORE }, action: EPERM },
+    { syscall: 'prlimit64', when: { argument: 1, op: 'eq', value: RLIMIT_CORE }, action: EPERM },
+    ...(exec ? [] : (['execve', 'execveat'] as const).map((syscall) => ({ syscall, action: EPERM }))),
     ...(sockets ? [] : familyRules([])),
   ];
   return assemble({ arch, rules });

@@ -242,7 +242,7 @@ describe('processes', () => {
 
 describe('the lockdown filter', () => {
   it('put on by the process itself stops every later exec and nothing else', () => {
-    const bytes = lockdownFilter({ arch, sockets: true }).toString('hex');
+    const bytes = lockdownFilter({ arch, exec: false, sockets: true }).toString('hex');
     const program = `
 import ctypes, json, os, threading
 code = bytes.fromhex("${bytes}")

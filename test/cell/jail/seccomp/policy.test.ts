@@ -98,12 +98,15 @@ describe('filters', () => {
   });
 
   it('of the lockdown touch execve and execveat alone, and sockets where there is no gateway', () => {
-    const filter = lockdownFilter({ arch: 'x64', sockets: true });
+    const filter = lockdownFilter({ arch: 'x64', exec: false, sockets: true });
     const denied = Array.from({ length: 600 }, (_, number) => number).filter(
       (number) => simulate(filter, { arch: AUDIT_ARCH.x64, number, args: [] }) !== 0x7fff0000,
     );
     expect(denied).toEqual([59, 322]);
-    const withoutSockets = lockdownFilter({ arch: 'x64', sockets: false });
+    const core = { arch: AUDIT_ARCH.x64, number: 302, args: [0n, 4n] };
+    expect(simulate(filter, core)).toBe(0x00050000 + 1);
+    expect(simulate(filter, { ...core, args: [0n, 7n] })).toBe(0x7fff0000);
+    const withoutSockets = lockdownFilter({ arch: 'x64', exec: false, sockets: false });
     const socket = { arch: AUDIT_ARCH.x64, number: 41, args: [1n] };
     expect(simulate(withoutSockets, socket)).toBe(0x00050000 + 97);
   });
