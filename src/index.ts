@@ -41,7 +41,8 @@ export type {
 export { skillName, toolName } from './tools/names.ts';
 export { ToolSet } from './tools/tool-set.ts';
 export type { SkippedSkill, ToolCall, ToolNote } from './tools/tool-set.ts';
-export type { AuditLog, StoredReceipt, Verification } from './audit/log.ts';
+export { GENESIS, readAuditLog } from './audit/log.ts';
+export type { AuditLog, AuditReader, ReadLog, StoredReceipt, Verification } from './audit/log.ts';
 export type { Receipt } from './audit/receipt.ts';
 export type { PairReport } from './cell/machine.ts';
 export type { Plan } from './cell/plan.ts';

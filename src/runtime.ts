@@ -13,8 +13,7 @@ import { createCallIds } from './audit/call-id.ts';
 import type { AuditLog } from './audit/log.ts';
 import { digestMeanwhile } from './audit/digests.ts';
 import { Receipts, type EndedCall } from './audit/receipts.ts';
-import { openBroker } from './broker/broker.ts';
-import { gatewayOpener } from './broker/gateway/cell-gateway.ts';
+import { authorityOf } from './broker/authority.ts';
 import { resolveSecrets, type ResolvedSecrets } from './broker/secrets/resolve.ts';
 import { scrubberFor, scrubOutcome, type Scrub } from './broker/secrets/scrub.ts';
 import { secretProviders } from './broker/secrets/sources.ts';
@@ -25,7 +24,8 @@ import { describeOutcome, identity, type CallFacts } from './cell/describe.ts';
 import { Machine, type PairReport } from './cell/machine.ts';
 import { choose, type Plan, type PlanInput } from './cell/plan.ts';
 import { Plans } from './cell/plans.ts';
-import { Pool, type Authority } from './cell/pool.ts';
+import { Pool } from './cell/pool.ts';
+import { giveBack } from './dispatch/give-back.ts';
 import { SkillError } from './errors.ts';
 import { defaultHome } from './load/home.ts';
 import { installBundle } from './load/install.ts';
@@ -104,7 +104,7 @@ export class Runtime implements AsyncDisposable {
       offload: this.#offload,
     });
     this.#receipts = new Receipts(home, options.audit);
-    this.#pool = new Pool(this.#authority(home), options.pool);
+    this.#pool = new Pool(authorityOf({ ...options.network, home }), options.pool);
     this.#loadDeps = {
       store,
       inspect: (...bundle) => this.#machine.inspect(...bundle),
@@ -132,15 +132,13 @@ export class Runtime implements AsyncDisposable {
   async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     const call = this.#open(ref, options);
     try {
-      const attempt = await this.#telemetry.around(call, options.trace, () =>
-        this.#attempt(call, ref, { params, options }),
+      const outcome = await this.#receipts.around(call, params, () =>
+        this.#telemetry.around(call, options.trace, () => this.#attempt(call, ref, { params, options })),
       );
-      this.#receipts.write(call, params, attempt);
-      const { outcome } = attempt;
-      call.done(outcome);
       if (outcome.ok || options.reject === false) return outcome;
       throw SkillError.fromOutcome(outcome);
     } finally {
+      giveBack(options.turn);
       call.leave();
     }
   }
@@ -180,7 +178,7 @@ export class Runtime implements AsyncDisposable {
   async #load(ref: string, options: LoadOptions): Promise<Skill> {
     const location = locateSkill(ref, this.#places);
     // Needed for every call; trying the wall takes as long as reading the skill.
-    void this.#machine.pairs();
+    this.#machine.pairs().catch(() => 'whoever needs them asks again and gets the error');
     return compileSkill(await loadBundle(location, this.#loadDeps, options), this.#offload);
   }
 
@@ -280,6 +278,11 @@ export class Runtime implements AsyncDisposable {
     return this.#offload.counts;
   }
 
+  /** Throws `skill_unavailable` while calls are refused because no receipt of them could be written. */
+  assertReceipts(): void {
+    this.#receipts.assertWritable();
+  }
+
   /** The log of receipts. */
   get audit(): AuditLog {
     return this.#receipts.log;
@@ -309,12 +312,12 @@ export class Runtime implements AsyncDisposable {
   }
 
   #open(ref: string | Skill, options: ExecuteOptions): LiveCall {
-    const id = this.#nextCallId();
-    const name = typeof ref === 'string' ? ref : ref.bundle.manifest.name;
-    const caller = options.caller ?? this.#options.caller ?? 'library';
-    // Before anybody is told of it: who waits for a turn may wait until the host is killed.
-    if (options.turn) this.#receipts.noteWaiting({ caller, startedAt: new Date() }, { id, ref: name });
-    return this.#calls.open({ id, ref: name, caller, onEvent: options.onEvent });
+    return this.#calls.open({
+      id: this.#nextCallId(),
+      ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
+      caller: options.caller ?? this.#options.caller ?? 'library',
+      onEvent: options.onEvent,
+    });
   }
 
   /** The stages of a call. Whatever is thrown on the way becomes its outcome. */
@@ -323,9 +326,8 @@ export class Runtime implements AsyncDisposable {
     let scrub: Scrub = (value) => value;
     let digests: EndedCall['digests'];
     let decision: GuardAnswer | undefined;
-    let turn: Disposable | undefined;
     try {
-      if (options.turn) turn = await options.turn;
+      await options.turn;
       const skill = typeof ref === 'string' ? await this.load(ref) : ref;
       facts.skill = skill;
       await this.#gatekeeper.admit(skill.bundle);
@@ -340,7 +342,7 @@ export class Runtime implements AsyncDisposable {
       const { grant, values } = await this.#resolveSecrets(skill, plan);
       facts.plan = { ...plan, grant };
       scrub = scrubberFor(values);
-      digests = digestMeanwhile(scrub(params), grant, this.#receipts.noteBegun(call, facts));
+      digests = digestMeanwhile(scrub(params), grant, (made) => this.#receipts.noteBegun(call, facts, made));
       call.started(() => identity(facts), plan.choice.candidate);
       const report = await this.#pool.run(facts.plan, {
         params,
@@ -361,8 +363,6 @@ export class Runtime implements AsyncDisposable {
     } catch (thrown) {
       const outcome = describeOutcome(facts, () => raise(thrown));
       return { ...facts, scrub, digests, decision, outcome: scrubOutcome(outcome, scrub) };
-    } finally {
-      turn?.[Symbol.dispose]();
     }
   }
 
@@ -371,14 +371,6 @@ export class Runtime implements AsyncDisposable {
     const { secrets: own, env = process.env } = this.#options;
     const providers = secretProviders({ own, sources: this.#policy.secrets, env });
     return resolveSecrets(grant, providers, { skill: bundle.manifest.name });
-  }
-
-  #authority(home: string): Authority {
-    const { network = {} } = this.#options;
-    return {
-      openBroker: (grant, bundle, options) => openBroker(grant, bundle, { ...network, ...options }),
-      openGateway: gatewayOpener({ ...network, home }),
-    };
   }
 }
 

@@ -26,8 +26,13 @@ export function digestMeanwhile(
   const make = (): CallDigests => (made ??= digestCall(params, grant));
   // Runs when the request is on its way and before anybody looks for the answer.
   const soon = setImmediate(() => {
-    const digests = make();
-    onTime?.(digests);
+    try {
+      const digests = make();
+      onTime?.(digests);
+    } catch {
+      // Whoever asks for the digests makes them again, and has somebody to tell.
+      return;
+    }
   });
   return () => {
     clearImmediate(soon);

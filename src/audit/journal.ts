@@ -1,104 +1,114 @@
 /**
  * Receipts on their way into the log. One write puts a receipt into this file, and only then is its call answered; the
- * log takes it from there a moment later, many at a time. A call that has begun has a receipt here already, which
- * says that the runtime ended before it: the true one takes its place. Each process has a file of its own; the next one
- * that opens the log brings in what a killed one left behind.
+ * log takes it from there a moment later, many at a time. A call is accepted only when a receipt is here already that
+ * says that the runtime ended before it, and there is room for the true one, which takes its place. Each process has
+ * files of its own and a lock that ends with it; the next one that opens the log brings in what a killed one left behind.
  *
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { startOf } from '../cell/process-start.ts';
+import { FileLock } from '../load/file-lock.ts';
+import { DISK, JournalFile, type JournalFiles } from './journal-file.ts';
 
 /** What has arrived in the log is cleared away when the file has become so large. */
 const COMPACT_BYTES = 256 * 1024;
-const SUFFIX = '.journal';
+/** Room that each call under way has for its end; a longer receipt is shortened when there is no more. */
+const LINE_BYTES = 8 * 1024;
+const LOCK_ATTEMPTS = 3;
 
 export class Journal {
   readonly #logFile: string;
+  readonly #files: JournalFiles;
   readonly #underWay = new Map<string, string>();
-  #open: { fd: number; path: string; bytes: number } | undefined;
+  #lock: FileLock | undefined;
+  #open: JournalFile | undefined;
+  #count = 0;
 
-  constructor(logFile: string) {
+  constructor(logFile: string, files: JournalFiles = DISK) {
     this.#logFile = logFile;
+    this.#files = files;
   }
 
-  /** Keeps what is true of a call if nothing more is heard of it. */
+  /** Keeps what is true of a call if nothing more is heard of it, and room for its end. */
   begin(callId: string, line: string): void {
-    this.#write(line);
+    const calls = this.#underWay.size + (this.#underWay.has(callId) ? 0 : 1);
+    this.#file().append(line, calls * LINE_BYTES);
     this.#underWay.set(callId, line);
   }
 
-  end(callId: string, line: string): void {
-    this.#write(line);
+  /** The end of a call: whole if there is room, else shortened into the room that was kept for it. */
+  end(callId: string, line: string, shortened: () => string): void {
+    const others = this.#underWay.size - (this.#underWay.has(callId) ? 1 : 0);
+    try {
+      this.#file().append(line, others * LINE_BYTES);
+    } catch {
+      const fitting = Buffer.byteLength(line) < LINE_BYTES ? line : shortened();
+      this.#file().append(fitting, 0);
+    }
     this.#underWay.delete(callId);
   }
 
-  /** Everything that has ended is in the log. */
-  arrived(): void {
+  /** Throws unless a call could begin now. */
+  assertRoom(): void {
+    this.#file().reserve((this.#underWay.size + 1) * 2 * LINE_BYTES);
+  }
+
+  /** Everything that has ended is in the log; these calls are, too, though their end is not written here. */
+  arrived(elsewhere: readonly string[] = []): void {
+    for (const callId of elsewhere) this.#underWay.delete(callId);
     if (!this.#open || this.#open.bytes < COMPACT_BYTES) return;
     const old = this.#open;
-    // The new file is there before the old one goes: at no moment is a call in neither.
-    this.#open = openFile(this.#logFile);
-    for (const line of this.#underWay.values()) this.#write(line);
-    discard(old);
+    let next: JournalFile | undefined;
+    try {
+      // The new file is there before the old one goes: at no moment is a call in neither.
+      next = this.#create();
+      for (const line of this.#underWay.values()) next.append(line, this.#underWay.size * LINE_BYTES);
+    } catch {
+      // The old one is as good, only larger.
+      next?.remove();
+      return;
+    }
+    this.#open = next;
+    old.remove();
   }
 
   /** Everything that has ended is in the log, and nothing more comes. */
   close(): void {
-    if (!this.#open) return;
-    if (this.#underWay.size > 0) closeSync(this.#open.fd);
-    else discard(this.#open);
+    if (this.#underWay.size > 0) return this.abandon();
+    this.#open?.remove();
+    this.#lock?.remove();
     this.#open = undefined;
+    this.#lock = undefined;
   }
 
-  #write(line: string): void {
-    this.#open ??= openFile(this.#logFile);
-    this.#open.bytes += writeSync(this.#open.fd, `${line}\n`);
+  /** Leaves everything to the next process that opens the log. */
+  abandon(): void {
+    this.#open?.close();
+    this.#lock?.[Symbol.dispose]();
+    this.#open = undefined;
+    this.#lock = undefined;
   }
-}
 
-/** Journals of this log whose process is gone. */
-export function journalsLeftBehind(logFile: string): string[] {
-  const prefix = `${basename(logFile)}.`;
-  return readdirSync(dirname(logFile))
-    .filter((name) => name.startsWith(prefix) && name.endsWith(SUFFIX))
-    .filter((name) => !isOfLiving(name.slice(prefix.length)))
-    .map((name) => join(dirname(logFile), name));
-}
-
-/** The last line of each call, in the order of their first ones; a line that was not written whole is none. */
-export function readJournal(path: string): Map<string, string> {
-  const lines = new Map<string, string>();
-  for (const line of readFileSync(path, 'utf8').split('\n')) {
-    const callId = callIdOf(line);
-    if (callId !== undefined) lines.set(callId, line);
+  #file(): JournalFile {
+    this.#open ??= this.#create();
+    return this.#open;
   }
-  return lines;
-}
 
-function openFile(logFile: string): { fd: number; path: string; bytes: number } {
-  const owner = `${process.pid}-${startOf(process.pid) ?? 0}`;
-  const path = `${logFile}.${owner}-${randomBytes(6).toString('hex')}${SUFFIX}`;
-  return { fd: openSync(path, 'ax', 0o600), path, bytes: 0 };
-}
-
-function discard({ fd, path }: { fd: number; path: string }): void {
-  closeSync(fd);
-  unlinkSync(path);
-}
-
-function callIdOf(line: string): string | undefined {
-  try {
-    const { call_id: callId } = JSON.parse(line) as { call_id?: unknown };
-    return typeof callId === 'string' ? callId : undefined;
-  } catch {
-    return undefined;
+  #create(): JournalFile {
+    this.#lock ??= createLock(this.#logFile);
+    return new JournalFile(journalPath(this.#lock.path, this.#count++), this.#files);
   }
 }
 
-function isOfLiving(owner: string): boolean {
-  const [pid, start] = owner.split('-');
-  return startOf(Number(pid)) === start;
+/** The lock is there before any journal of it, and goes after the last: a journal without one is nobody's. */
+function createLock(logFile: string): FileLock {
+  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+    const lock = FileLock.create(`${logFile}.${randomBytes(8).toString('hex')}.lock`);
+    if (lock) return lock;
+  }
+  throw Object.assign(new Error('The lock of the journal could not be taken'), { code: 'ELOCK' });
+}
+
+function journalPath(lockPath: string, number: number): string {
+  return `${lockPath.slice(0, -'.lock'.length)}-${number}.journal`;
 }

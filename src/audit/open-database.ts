@@ -4,10 +4,12 @@
  *
  * @module
  */
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { SkillError } from '../errors.ts';
+import { cannotWrite, isPassing } from './cannot-write.ts';
 
 const SCHEMA_VERSION = 1;
 const SQLITE_BUSY = 5;
@@ -45,6 +47,21 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
     return database;
   } catch (cause) {
     database?.close();
+    throw isPassing(cause) ? cannotWrite(cause) : cannotOpen(file, cause);
+  }
+}
+
+/** Opens a log that is there, without making or changing any file. */
+export function openToRead(file: string): DatabaseSync {
+  const url = pathToFileURL(file);
+  // Without a write-ahead log nobody writes, and SQLite would make one to look into it.
+  if (existsSync(`${file}-wal`)) url.searchParams.set('mode', 'ro');
+  else url.searchParams.set('immutable', '1');
+  try {
+    const database = new DatabaseSync(url, { readOnly: true });
+    assertVersion(versionOf(database));
+    return database;
+  } catch (cause) {
     throw cannotOpen(file, cause);
   }
 }
@@ -63,9 +80,17 @@ function makePrivateFile(file: string): void {
 function prepareSchema(database: DatabaseSync): void {
   // The write lock comes first: two processes that start together must not both make the tables.
   database.exec('BEGIN IMMEDIATE');
-  const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+  const version = versionOf(database);
   if (version === 0) database.exec(SCHEMA);
   database.exec('COMMIT');
+  assertVersion(version);
+}
+
+function versionOf(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+}
+
+function assertVersion(version: number): void {
   if (version > SCHEMA_VERSION)
     throw new Error(`it has schema version ${version}, this version reads ${SCHEMA_VERSION}`);
 }

@@ -36,6 +36,8 @@ export interface Receipt {
   result_digest?: string;
   params?: unknown;
   result?: unknown;
+  /** The disk had room for this much only: lists, the guard's answer and content are left out. */
+  shortened?: true;
 }
 
 export interface ReceiptContext {
@@ -82,6 +84,20 @@ export function makeReceipt(outcome: Outcome, context: ReceiptContext): Receipt 
     ...(resultDigest !== undefined && { result_digest: resultDigest }),
     ...(params !== undefined && { params }),
     ...(result !== undefined && { result }),
+  };
+}
+
+/** The same receipt in a few kilobytes, for a disk that is full. The true number of denials stays. */
+export function shortReceipt(receipt: Receipt): Receipt {
+  const { decision: _decision, params: _params, result: _result, ...rest } = receipt;
+  const { name, version, digest } = receipt.skill;
+  return {
+    ...rest,
+    caller: shortened(receipt.caller),
+    skill: { name: shortened(name), version: shortened(version), digest },
+    used: [],
+    denied: [],
+    shortened: true,
   };
 }
 

@@ -5,15 +5,17 @@
  */
 import { join } from 'node:path';
 import type { Scrub } from '../broker/secrets/scrub.ts';
+import type { LiveCall } from '../calls/live-call.ts';
 import { describeOutcome, type CallFacts } from '../cell/describe.ts';
-import { SkillError } from '../errors.ts';
+import { SkillError, toSkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import { resultText } from '../json-text.ts';
 import type { Outcome, Success } from '../outcome.ts';
 import type { GuardAnswer } from '../trust/guard.ts';
 import { digest, digestCall, type CallDigests } from './digests.ts';
+import type { JournalFiles } from './journal-file.ts';
 import { openAuditLog, type AuditLog } from './log.ts';
-import { makeReceipt, type ReceiptContext } from './receipt.ts';
+import { makeReceipt, type Receipt, type ReceiptContext } from './receipt.ts';
 
 /** `false` writes none. */
 export type AuditOptions =
@@ -23,8 +25,8 @@ export type AuditOptions =
       file?: string;
       /** Stores params and results beside their digests. */
       keepContent?: boolean;
-      /** Gives also those calls a receipt that this process does not live to end. */
-      noteBegun?: boolean;
+      /** How the journal reaches the disk; tests have it fail. */
+      files?: JournalFiles;
     };
 
 /** Who made a call, and when. */
@@ -46,13 +48,20 @@ export interface EndedCall extends CallFacts {
   resultDigest?: string;
 }
 
-/** Of a call that waits for its turn: nothing of it has been looked at yet. */
+/** Of a call that has only been accepted: nothing of it has been looked at yet. */
 const NOTHING_YET: CallDigests = { params: '', grant: '' };
+
+/** Made once: finding out where an error comes from costs more than all else about accepting a call. */
+const ENDED_EARLY = new SkillError('internal', 'The runtime ended before this call did', {
+  fix: 'Look for why it ended. What the skill had done by then is not known.',
+});
 
 export class Receipts {
   readonly #options: AuditOptions;
   readonly #defaultFile: string;
+  readonly #underWay = new Set<string>();
   #log: AuditLog | undefined;
+  #isClosing = false;
 
   constructor(home: string, options: AuditOptions = {}) {
     this.#options = options;
@@ -68,47 +77,105 @@ export class Receipts {
     });
   }
 
-  /** Notes a call that waits for its turn, and may wait until the host is killed. */
-  noteWaiting(made: Made, facts: CallFacts): void {
-    this.noteBegun(made, facts)?.(NOTHING_YET);
+  /** Throws `skill_unavailable` while no receipt could be written; always fine where none is wanted. */
+  assertWritable(): void {
+    this.#opened()?.assertWritable();
   }
 
-  /** Takes note of a call that has begun, for a host that may not live to see its end; undefined where nobody asked for it. */
-  noteBegun(made: Made, facts: CallFacts): ((digests: CallDigests) => void) | undefined {
-    if (this.#options === false || !this.#options.noteBegun) return undefined;
-    return (digests) => {
-      const outcome = describeOutcome(facts, endedTooEarly);
-      this.#opened()?.begin(makeReceipt(outcome, contextOf(made, digests, facts.skill?.bundle)));
-    };
+  /** One call, from the receipt that it has whatever happens to the one that it ends with. Throws nothing that `work` does not. */
+  async around(call: LiveCall, params: unknown, work: () => Promise<EndedCall>): Promise<Outcome> {
+    const facts: CallFacts = { id: call.id, ref: call.ref };
+    try {
+      // Before anybody is told of it: who waits for a turn may wait until the host is killed.
+      this.#accept(call, facts);
+    } catch (thrown) {
+      return describeOutcome(facts, () => raise(thrown));
+    }
+    call.accepted();
+    const outcome = this.#settle(call, params, await work());
+    call.done(outcome);
+    return outcome;
   }
 
-  write(made: Made, params: unknown, call: EndedCall): void {
-    const log = this.#opened();
-    if (!log) return;
-    const { outcome, scrub, decision, skill, plan } = call;
-    const scrubbed = scrub(params);
-    const digests = call.digests?.() ?? digestCall(scrubbed, plan?.grant);
-    const keepsContent = this.#options !== false && this.#options.keepContent === true;
-    log.append(
-      makeReceipt(outcome, {
-        ...contextOf(made, digests, skill?.bundle),
-        ...(outcome.ok ? { resultDigest: call.resultDigest ?? digest(outcome.result) } : {}),
-        ...(keepsContent ? { params: scrubbed, ...(outcome.ok ? { result: keptResult(outcome) } : {}) } : {}),
-        ...(decision ? { decision } : {}),
-      }),
-    );
+  /**
+   * Writes the receipt that a call has if this host does not live to see its end. Before anybody is told of the call.
+   * @throws SkillError `skill_unavailable` when it cannot be written: then the call must not be made.
+   */
+  #accept(made: Made, facts: CallFacts): void {
+    this.#opened()?.begin(endedEarly(made, facts, NOTHING_YET));
+    this.#underWay.add(facts.id);
   }
 
+  /** Says more about a call that was accepted. What is there already is true, so no fault of the disk matters. */
+  noteBegun(made: Made, facts: CallFacts, digests: CallDigests): void {
+    if (!this.#underWay.has(facts.id)) return;
+    try {
+      this.#log?.begin(endedEarly(made, facts, digests));
+    } catch {
+      return;
+    }
+  }
+
+  /** Writes the receipt of a call, and says what the caller may be told: never a result that no receipt knows of. */
+  #settle(made: Made, params: unknown, call: EndedCall): Outcome {
+    try {
+      this.#log?.append(this.#receiptOf(made, params, call));
+      this.#ended(call.id);
+      return call.outcome;
+    } catch (thrown) {
+      const outcome = withoutReceipt(call.outcome, thrown);
+      this.#keep(made, params, { ...call, outcome });
+      return outcome;
+    }
+  }
+
+  /** Calls that are under way still get theirs; the last of them closes the log. */
   close(): void {
+    this.#isClosing = true;
+    if (this.#underWay.size > 0) return;
     this.#log?.close();
     this.#log = undefined;
   }
 
+  /** As soon as it can be written. If that is never, what was written when the call was accepted says as much. */
+  #keep(made: Made, params: unknown, call: EndedCall): void {
+    try {
+      this.#log?.keep(this.#receiptOf(made, params, call));
+      this.#ended(call.id);
+    } catch {
+      return;
+    }
+  }
+
+  #ended(callId: string): void {
+    this.#underWay.delete(callId);
+    if (this.#isClosing) this.close();
+  }
+
+  #receiptOf(made: Made, params: unknown, call: EndedCall): Receipt {
+    const { outcome, scrub, decision, skill, plan } = call;
+    const scrubbed = scrub(params);
+    const digests = call.digests?.() ?? digestCall(scrubbed, plan?.grant);
+    const keepsContent = this.#options !== false && this.#options.keepContent === true;
+    return makeReceipt(outcome, {
+      ...contextOf(made, digests, skill?.bundle),
+      ...(outcome.ok ? { resultDigest: call.resultDigest ?? digest(outcome.result) } : {}),
+      ...(keepsContent ? { params: scrubbed, ...(outcome.ok ? { result: keptResult(outcome) } : {}) } : {}),
+      ...(decision ? { decision } : {}),
+    });
+  }
+
   #opened(): AuditLog | undefined {
     if (this.#options === false) return undefined;
-    this.#log ??= openAuditLog({ file: this.#options.file ?? this.#defaultFile });
+    const { file = this.#defaultFile, files } = this.#options;
+    this.#log ??= openAuditLog({ file, ...(files ? { files } : {}) });
     return this.#log;
   }
+}
+
+function endedEarly(made: Made, facts: CallFacts, digests: CallDigests): Receipt {
+  const outcome = describeOutcome(facts, raiseEndedEarly);
+  return makeReceipt(outcome, contextOf(made, digests, facts.skill?.bundle));
 }
 
 function contextOf(made: Made, digests: CallDigests, bundle: Bundle | undefined): ReceiptContext {
@@ -128,8 +195,31 @@ function keptResult(outcome: Success): unknown {
   return text ? `(${text.bytes.length} bytes: too large to be kept)` : outcome.result;
 }
 
-function endedTooEarly(): never {
-  throw new SkillError('internal', 'The runtime ended before this call did', {
-    fix: 'Look for why it ended. What the skill had done by then is not known.',
-  });
+function withoutReceipt(outcome: Outcome, thrown: unknown): Outcome {
+  const { call_id, skill, execution, usage, capabilities, logs, warnings } = outcome;
+  const { message, detail } = toSkillError(thrown);
+  const error = new SkillError('internal', `The skill ran, and its result is withheld. ${message}`, {
+    fix: 'Mend what the message names, and look at what the skill did before you call it again.',
+    detail,
+    cause: thrown,
+  }).toBody();
+  return {
+    ok: false,
+    error,
+    call_id,
+    skill,
+    ...(execution && { execution }),
+    usage,
+    capabilities,
+    logs,
+    warnings,
+  };
+}
+
+function raiseEndedEarly(): never {
+  throw ENDED_EARLY;
+}
+
+function raise(thrown: unknown): never {
+  throw thrown;
 }

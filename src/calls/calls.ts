@@ -16,11 +16,10 @@ export class Calls {
   };
   readonly #leave = (call: LiveCall): void => void this.#running.delete(call);
 
-  /** It has to leave when the call is over. */
+  /** Nobody is told of it until it is accepted. It has to leave when the call is over. */
   open(facts: CallFacts): LiveCall {
     const call = new LiveCall(facts, this.#tell, this.#leave);
     this.#running.add(call);
-    call.accepted();
     return call;
   }
 

@@ -36,7 +36,10 @@ export interface RunningCall {
  * ```
  */
 export interface CallEvents {
-  /** The call was made. The first event of a call; every call has it. */
+  /**
+   * The call was made, and will have a receipt whatever happens. The first event of a call; every call has it but those
+   * that are refused because no receipt can be written, which have no event at all.
+   */
   accepted: { call: RunningCall };
   /** Everything in front of the cell agreed; the call is handed to it now. */
   started: { call: RunningCall; skill: SkillIdentity; execution: Place };
@@ -49,7 +52,7 @@ export interface CallEvents {
   denied: { call: RunningCall; denial: CapabilityEvent };
   /** The call ended because of a limit. */
   limit: { call: RunningCall; limit: LimitName; error: ErrorBody };
-  /** The call is over, and its receipt is written. The last event of a call; every call has it. */
+  /** The call is over, and its receipt is written. The last event of every call that was accepted. */
   done: { call: RunningCall; outcome: Outcome };
 }
 

@@ -215,6 +215,13 @@ export const health: z.ZodType = z
   .object({ status: z.enum(['ok', 'closing']), version: z.string() })
   .register(API_SCHEMAS, { id: 'Health' });
 
+export const readiness: z.ZodType = z
+  .object({
+    status: z.enum(['ready', 'not_ready']),
+    hindrances: z.array(z.object({ part: z.enum(['service', 'receipts', 'cells']), reason: z.string() })),
+  })
+  .register(API_SCHEMAS, { id: 'Readiness' });
+
 export const identityAnswer: z.ZodType = z
   .object({ tenant: z.string(), token: z.string(), scopes: z.array(z.string()) })
   .register(API_SCHEMAS, { id: 'Identity' });

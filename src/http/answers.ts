@@ -43,7 +43,7 @@ export function answerOutcome(c: Context, outcome: Outcome): Response {
   if (outcome.ok && resultText(outcome)) return largeOutcome(c, outcome);
   if (outcome.ok) return json(c, outcome);
   const status = statusOf(outcome.error);
-  if (status === 429) c.header('Retry-After', String(retryAfterOf(outcome.error)));
+  if (status === 429 || status === 503) c.header('Retry-After', String(retryAfterOf(outcome.error)));
   return json(c, outcome, status);
 }
 
@@ -60,8 +60,7 @@ export function answerError(c: Context, thrown: unknown): Response {
   }
   const { stack: _stays, ...detail } = toSkillError(thrown).detail;
   const error: ErrorBody = { ...toSkillError(thrown).toBody(), detail };
-  const isClosing = detail['closing'] === true;
-  const status = isClosing ? 503 : statusOf(error);
+  const status = statusOf(error);
   if (status === 429 || status === 503) c.header('Retry-After', String(retryAfterOf(error)));
   return json(c, { ok: false, error }, status);
 }

@@ -43,6 +43,10 @@ export class WatchedCall {
     return this.#controller.signal;
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   cancel(): void {
     this.#controller.abort();
   }

@@ -7,6 +7,7 @@ import {
   Dispatcher,
   parseDuration,
   parseSize,
+  toSkillError,
   type ExecuteOptions,
   type Mode,
   type Outcome,
@@ -23,6 +24,14 @@ import { ServiceMetrics } from './service-metrics.ts';
 import { Shelf } from './shelf.ts';
 
 const MACHINE_MS = 60_000;
+/** Cancelled calls end by a kill; who has not ended so long after it does not end. */
+const CANCEL_MS = 5000;
+
+/** A part of the service that does not work, and why. */
+export interface Hindrance {
+  part: 'service' | 'receipts' | 'cells';
+  reason: string;
+}
 
 export interface ServiceOptions {
   runtime: Runtime;
@@ -95,7 +104,7 @@ export class Service {
       onEvent,
       reject: false,
     });
-    return { call, outcome: this.#note(request.name, running) };
+    return { call, outcome: this.#note(call, running) };
   }
 
   /** Trying what a machine can do starts programs: once in a while, however often it is asked for. */
@@ -117,21 +126,48 @@ export class Service {
   /** Takes no more calls; those that run may finish until the time is over, then they are cancelled. */
   async drain(waitMs: number): Promise<void> {
     this.#isClosing = true;
-    const drained = this.dispatcher.drain();
     const timer = setTimeout(() => this.live.cancelAll(), waitMs);
-    await drained;
-    // A place is given back before the receipt is written.
-    await Promise.allSettled(this.#ongoing);
+    const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>();
+    // Whatever keeps a cancelled call from ending must not keep the service from it.
+    const lastTimer = setTimeout(giveUp, waitMs + CANCEL_MS);
+    await Promise.race([this.#lastCalls(), givenUp]);
     clearTimeout(timer);
+    clearTimeout(lastTimer);
   }
 
-  async #note(skill: string, running: Promise<Outcome>): Promise<Outcome> {
+  async #lastCalls(): Promise<void> {
+    await this.dispatcher.drain();
+    await Promise.allSettled(this.#ongoing);
+  }
+
+  /** What keeps this service from taking calls; empty when nothing does. */
+  async hindrances(): Promise<Hindrance[]> {
+    const found: Hindrance[] = this.#isClosing ? [{ part: 'service', reason: 'It is shutting down' }] : [];
+    try {
+      this.runtime.assertReceipts();
+    } catch (thrown) {
+      found.push({ part: 'receipts', reason: toSkillError(thrown).message });
+    }
+    try {
+      const pairs = await this.machine();
+      if (!pairs.some(({ wall, available }) => wall !== 'none' && available))
+        found.push({ part: 'cells', reason: 'No wall works on this machine' });
+    } catch {
+      found.push({ part: 'cells', reason: 'The walls of this machine could not be tried' });
+    }
+    return found;
+  }
+
+  async #note(call: WatchedCall, running: Promise<Outcome>): Promise<Outcome> {
     this.#ongoing.add(running);
     try {
       const outcome = withoutStack(await running);
-      this.metrics.called(skill, outcome);
+      this.metrics.called(call.facts.skill, outcome);
+      // A call that was not accepted has told nothing, and somebody may follow it.
+      if (!call.isOver) call.note({ type: 'done', outcome });
       return outcome;
     } finally {
+      call.end();
       this.#ongoing.delete(running);
     }
   }

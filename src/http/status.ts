@@ -27,6 +27,8 @@ const STATUS: Readonly<Record<ErrorCode | `resource_exceeded/${string}`, Status>
 export type Status = 200 | 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 422 | 429 | 500 | 503 | 504;
 
 export function statusOf({ code, detail }: Pick<ErrorBody, 'code' | 'detail'>): Status {
+  // It will be back: no reason to think that the skill is not there.
+  if (detail['closing'] === true || detail['receipts'] !== undefined) return code === 'internal' ? 500 : 503;
   const limit = detail['limit'];
   const special = typeof limit === 'string' ? STATUS[`resource_exceeded/${limit}`] : undefined;
   return code === 'resource_exceeded' ? (special ?? STATUS[code]) : STATUS[code];

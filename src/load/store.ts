@@ -17,6 +17,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -43,14 +44,46 @@ const ATTEMPTS = 8;
 export function createStore(options: StoreOptions): Store {
   const home = resolve(options.home);
   const root = join(home, 'store');
-  mkdirSync(dirname(home), { recursive: true });
-  // A home that others use keeps its mode: it may be a folder with a purpose besides ours.
-  if (makeFolder(home) || isPrivate(home)) openToJail(home, options.groupId);
-  requireOwnFolder(home);
-  makeFolder(root);
-  requireOwnFolder(root);
-  openToJail(root, options.groupId);
-  return { home, stage: (bundle) => stage(root, bundle) };
+  try {
+    mkdirSync(dirname(home), { recursive: true });
+    // A home that others use keeps its mode: it may be a folder with a purpose besides ours.
+    if (makeFolder(home) || isPrivate(home)) openToJail(home, options.groupId);
+    requireOwnFolder(home);
+    makeFolder(root);
+    requireOwnFolder(root);
+    openToJail(root, options.groupId);
+  } catch (error) {
+    throw error instanceof SkillError ? error : unusable(home, error);
+  }
+  const hasOtherUsers = process.getuid?.() === 0 && options.groupId !== undefined;
+  return {
+    home,
+    stage: (bundle) => {
+      if (hasOtherUsers) requireWayIn(home);
+      return stage(root, bundle);
+    },
+  };
+}
+
+/** What the system says about a home that it does not let us use. */
+function unusable(home: string, error: unknown): SkillError {
+  const code = errorCode(error);
+  const reasons: Record<string, string> = {
+    EROFS: 'its file system is read-only',
+    EACCES: 'this user may not write there',
+    EPERM: 'this user may not change its owner or mode',
+    EINVAL: 'this user namespace does not map the group of the cells',
+    ENOSPC: 'its file system is full',
+  };
+  return homeError(home, `${reasons[code] ?? 'it cannot be prepared'} (${code})`, error);
+}
+
+/** Cells of a root host are not root: what lies above the home must let them pass. */
+function requireWayIn(home: string): void {
+  for (let folder = dirname(home); folder !== dirname(folder); folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o011) !== 0) continue;
+    throw homeError(home, `cells run as another user, who may not pass through ${JSON.stringify(folder)}`);
+  }
 }
 
 /** True when the folder was made now. */
@@ -191,7 +224,7 @@ function homeError(folder: string, reason: string, cause?: unknown): SkillError 
     'usage',
     `The Skillcell folder ${JSON.stringify(folder)} cannot be used: ${reason}.`,
     {
-      fix: 'Give a folder of your own that nobody else can write to, or one that does not exist yet.',
+      fix: 'Set SKILLCELL_HOME to a folder of your own that nobody else can write to, or to one that does not exist yet.',
       detail: { folder, reason },
       cause,
     },

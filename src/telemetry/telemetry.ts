@@ -13,6 +13,7 @@ import {
   SpanStatusCode,
   trace,
   type Attributes,
+  type Context,
   type Counter,
   type Histogram,
   type MeterProvider,
@@ -71,17 +72,17 @@ export class Telemetry {
     { call, parent, tracer, instruments }: Observation,
     work: () => Promise<T>,
   ): Promise<T> {
-    const around = parent ? propagation.extract(context.active(), parent) : context.active();
-    const span = tracer?.startSpan(`execute_tool ${call.ref}`, spanOptions(call), around);
-    instruments?.running.add(1);
+    const around = quietly(() => parent && propagation.extract(context.active(), parent)) ?? context.active();
+    const span = quietly(() => tracer?.startSpan(`execute_tool ${call.ref}`, spanOptions(call), around));
+    quietly(() => instruments?.running.add(1));
     try {
-      const ended = await context.with(span ? trace.setSpan(around, span) : around, work);
-      if (span) describe(span, ended.outcome);
-      if (instruments) measure(instruments, ended.outcome, call);
+      const ended = await runInside(span ? trace.setSpan(around, span) : around, work);
+      quietly(() => span && describe(span, ended.outcome));
+      quietly(() => instruments && measure(instruments, ended.outcome, call));
       return ended;
     } finally {
-      instruments?.running.add(-1);
-      span?.end();
+      quietly(() => instruments?.running.add(-1));
+      quietly(() => span?.end());
     }
   }
 
@@ -103,6 +104,23 @@ export class Telemetry {
     }
     return this.#instruments;
   }
+}
+
+/** An SDK is code of the application: its faults are none of the call. */
+function quietly<T>(tell: () => T): T | undefined {
+  try {
+    return tell();
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error), 'SkillcellTelemetryWarning');
+    return undefined;
+  }
+}
+
+/** Once, whether or not the manager of contexts works. */
+function runInside<T>(around: Context, work: () => Promise<T>): Promise<T> {
+  let running: Promise<T> | undefined;
+  quietly(() => context.with(around, () => (running = work())));
+  return running ?? work();
 }
 
 interface Observation {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -159,6 +159,26 @@ describe('audit', () => {
     expect(verified.stdout).toMatch(/^2 receipts, chain intact, head [0-9a-f]{64}\n$/);
     const everything = await own.run(['audit', 'list', '--json']);
     expect(everything.stdout).not.toContain('private words');
+  });
+
+  test('says that a remembered head is gone, without a receipt to name', async () => {
+    const verified = await own.run(['audit', 'verify', '--head', 'a'.repeat(64)]);
+    expect(verified.code).toBe(1);
+    expect(verified.stdout).toMatch(/^Broken: the remembered head is gone/);
+  });
+
+  test('changes no file when it reads, and makes no home', async () => {
+    const home = join(own.folder, 'home');
+    const state = (): string[] =>
+      readdirSync(home)
+        .toSorted()
+        .map((name) => `${name} ${statSync(join(home, name)).mtimeMs} ${statSync(join(home, name)).mode}`);
+    const before = state();
+    for (const command of ['list', 'verify']) expect((await own.run(['audit', command])).code).toBe(0);
+    expect(state()).toEqual(before);
+    const env = { SKILLCELL_HOME: join(own.folder, 'none') };
+    expect((await own.run(['audit', 'verify'], { env })).stdout).toMatch(/^0 receipts, chain intact/);
+    expect(existsSync(env.SKILLCELL_HOME)).toBe(false);
   });
 
   test('keeps content only when asked, and notices a log that was changed', async () => {

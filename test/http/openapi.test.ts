@@ -187,6 +187,7 @@ describe('what the service answers', () => {
     await hold('/v1/stats', await stage.ask('/v1/stats?minutes=never', { as }));
     await hold('/v1/me', await stage.ask('/v1/me', { as }));
     await hold('/healthz', await stage.ask('/healthz'));
+    await hold('/readyz', await stage.ask('/readyz'));
     const [newest] = stage.runtime.audit.list({ limit: 1 });
     const id = newest?.receipt.call_id ?? '';
     await hold('/v1/receipts/{id}', await stage.ask(`/v1/receipts/${id}`, { as }));
@@ -196,7 +197,7 @@ describe('what the service answers', () => {
   test('exists for every path of the document, and nothing beside it', async () => {
     for (const [method, path] of operations()) {
       const { status } = await stage.ask(path.replaceAll(/\{\w+\}/g, 'x'), { method: method.toUpperCase() });
-      expect(status, `${method} ${path}`).toBe(path === '/healthz' ? 200 : 401);
+      expect(status, `${method} ${path}`).toBe(path === '/healthz' || path === '/readyz' ? 200 : 401);
     }
     expect((await stage.ask('/v1/x')).status).toBe(404);
   });

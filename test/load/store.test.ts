@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -131,5 +131,60 @@ describe('the home folder', () => {
       chownSync(foreign, 54_321, 54_321);
     }
     expect(errorOf(() => createStore({ home: foreign })).message).toContain('belongs to user');
+  });
+
+  test.runIf(isRoot)('is refused below a folder that the users of cells may not pass through', () => {
+    const above = join(tempDir(), 'private');
+    mkdirSync(above, { mode: 0o700 });
+    const store = createStore({ home: join(above, 'home'), groupId: 0 });
+    const error = errorOf(() => store.stage(readBundle(tempTree(TREE))));
+    expect(error).toMatchObject({ code: 'usage' });
+    expect(error.message).toContain(`may not pass through ${JSON.stringify(above)}`);
+  });
+
+  test('is refused by a usage error when its group cannot be set or its file system is read-only', () => {
+    const program = `
+      const { createStore } = await import(${JSON.stringify(fileURLToPath(new URL('../../src/load/store.ts', import.meta.url)))});
+      try { createStore({ home: process.argv[1], groupId: 54321 }); console.log('made'); }
+      catch (error) { console.log(error.code, error.detail?.reason); }`;
+    const home = join(tempDir(), 'home');
+    createStore({ home });
+    const inside = (...command: string[]): string =>
+      execFileSync(
+        'unshare',
+        [
+          '--user',
+          '--map-root-user',
+          '--mount',
+          ...command,
+          process.execPath,
+          '--input-type=module',
+          '-e',
+          program,
+          home,
+        ],
+        { encoding: 'utf8' },
+      );
+    expect(inside()).toMatch(/^usage this user namespace does not map the group/);
+    const readOnly = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@" "$0"';
+    expect(
+      execFileSync(
+        'unshare',
+        [
+          '--user',
+          '--map-root-user',
+          '--mount',
+          'sh',
+          '-c',
+          readOnly,
+          home,
+          process.execPath,
+          '--input-type=module',
+          '-e',
+          program,
+        ],
+        { encoding: 'utf8' },
+      ),
+    ).toMatch(/^usage its file system is read-only/);
   });
 });

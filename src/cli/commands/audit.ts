@@ -3,8 +3,16 @@
  *
  * @module
  */
-import { SkillError, type StoredReceipt } from '../../index.ts';
-import { openRuntime } from '../open-runtime.ts';
+import { join } from 'node:path';
+import {
+  defaultHome,
+  GENESIS,
+  readAuditLog,
+  SkillError,
+  type ReadLog,
+  type StoredReceipt,
+  type Verification,
+} from '../../index.ts';
 import { printLine, printNote, printResult, table } from '../output.ts';
 
 export interface AuditListFlags {
@@ -15,12 +23,14 @@ export interface AuditListFlags {
 }
 
 export async function auditList(flags: Partial<AuditListFlags>): Promise<number> {
-  await using runtime = openRuntime({ needsPolicy: false });
-  const receipts = runtime.audit.list({
-    limit: countOf(flags.limit ?? '20'),
-    ...(flags.skill === undefined ? {} : { skill: flags.skill }),
-    deniedOnly: flags.denied ?? false,
-  });
+  const limit = countOf(flags.limit ?? '20');
+  using log = openLog();
+  const receipts =
+    log?.list({
+      limit,
+      ...(flags.skill === undefined ? {} : { skill: flags.skill }),
+      deniedOnly: flags.denied ?? false,
+    }) ?? [];
   if (flags.json) printResult(receipts);
   else if (receipts.length === 0) printNote('No receipts yet.');
   else printLine(table([['CALL', 'TIME', 'SKILL', 'MODE', 'CODE', 'MS', 'DENIED'], ...receipts.map(row)]));
@@ -28,8 +38,8 @@ export async function auditList(flags: Partial<AuditListFlags>): Promise<number>
 }
 
 export async function auditShow(id: string): Promise<number> {
-  await using runtime = openRuntime({ needsPolicy: false });
-  const found = runtime.audit.show(id);
+  using log = openLog();
+  const found = log?.show(id);
   if (!found) {
     throw new SkillError('usage', `There is no receipt of a call "${id}"`, {
       fix: 'See `skillcell audit list`.',
@@ -41,14 +51,28 @@ export async function auditShow(id: string): Promise<number> {
 
 /** Exit code 1 when the chain is broken: scripts watch it. */
 export async function auditVerify(flags: { head?: string }): Promise<number> {
-  await using runtime = openRuntime({ needsPolicy: false });
-  const { ok, count, head, brokenAt, reason } = runtime.audit.verify(
-    flags.head === undefined ? {} : { rememberedHead: flags.head },
-  );
-  printLine(
-    ok ? `${count} receipts, chain intact, head ${head}` : `Broken at receipt ${brokenAt}: ${reason}`,
-  );
+  using log = openLog();
+  const checked = log?.verify(flags.head === undefined ? {} : { rememberedHead: flags.head });
+  const { ok, count, head, brokenAt, reason } = checked ?? noLog(flags.head);
+  const where = brokenAt === undefined ? 'Broken' : `Broken at receipt ${brokenAt}`;
+  printLine(ok ? `${count} receipts, chain intact, head ${head}` : `${where}: ${reason}`);
   return ok ? 0 : 1;
+}
+
+/** A log that was deleted is no empty one to whoever remembers its head. */
+function noLog(rememberedHead: string | undefined): Verification {
+  const ok = rememberedHead === undefined || rememberedHead === GENESIS;
+  return { ok, count: 0, head: GENESIS, ...(ok ? {} : { reason: 'there is no audit log' }) };
+}
+
+/** These commands only read: no file is made, and nothing is brought in that another process left. */
+function openLog(): ReadLog | undefined {
+  const log = readAuditLog(join(defaultHome(), 'audit.db'));
+  if (log && log.leftBehind > 0)
+    printNote(
+      `${log.leftBehind} receipts of a process that was killed are not in the log yet. The next call adds them.`,
+    );
+  return log;
 }
 
 function row({ receipt }: StoredReceipt): string[] {

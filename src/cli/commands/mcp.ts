@@ -39,7 +39,7 @@ export async function mcp(flags: McpFlags): Promise<number> {
   await using runtime = createRuntime({
     caller: 'mcp',
     ...(policy ? { policy } : {}),
-    audit: { keepContent: flags.keepContent ?? false, noteBegun: true },
+    audit: { keepContent: flags.keepContent ?? false },
   });
   await using skills = new SkillServer({
     runtime,

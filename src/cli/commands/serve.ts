@@ -45,7 +45,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
     // It has to answer all the others while some skill uses every core.
     jail: { niceness: NICENESS },
     ...(policy ? { policy } : {}),
-    audit: { keepContent: flags.keepContent ?? false, noteBegun: true },
+    audit: { keepContent: flags.keepContent ?? false },
   });
   // Opening it closes what a killed service left open.
   void runtime.audit;

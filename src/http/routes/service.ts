@@ -6,7 +6,7 @@
 import { packageVersion } from '../../index.ts';
 import { json } from '../answers.ts';
 import { route, type Route } from '../route.ts';
-import { health, identityAnswer, pairList } from '../answer-schemas.ts';
+import { health, identityAnswer, pairList, readiness } from '../answer-schemas.ts';
 import { machineOf } from '../views.ts';
 
 const alive: Route = route({
@@ -19,6 +19,21 @@ const alive: Route = route({
   handle: ({ service, c }) => {
     const status = service.isClosing ? 'closing' : 'ok';
     return json(c, { status, version: packageVersion() }, service.isClosing ? 503 : 200);
+  },
+});
+
+const ready: Route = route({
+  method: 'get',
+  path: '/readyz',
+  tag: 'service',
+  summary: 'Whether a call that is made now would be taken: receipts can be written, and a wall works',
+  description: 'What is wrong is named without any path. For whether the process is alive, ask /healthz.',
+  scopes: 'open',
+  answers: { 200: readiness, 503: readiness },
+  handle: async ({ service, c }) => {
+    const hindrances = await service.hindrances();
+    const isReady = hindrances.length === 0;
+    return json(c, { status: isReady ? 'ready' : 'not_ready', hindrances }, isReady ? 200 : 503);
   },
 });
 
@@ -56,4 +71,4 @@ const machine: Route = route({
   handle: async ({ service, c }) => json(c, machineOf(await service.machine())),
 });
 
-export const SERVICE_ROUTES: readonly Route[] = [alive, metrics, me, machine];
+export const SERVICE_ROUTES: readonly Route[] = [alive, ready, metrics, me, machine];

@@ -1,0 +1,65 @@
+/**
+ * The error of a call that is not made because nobody could write down that it was.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+
+const NO_ROOM = 'Free space on the file system of the Skillcell home';
+const READ_ONLY = 'Make the Skillcell home writable for this user';
+const TOO_MANY = 'Raise the limit of open files (`ulimit -n`), or make fewer calls at once';
+const OTHER = 'Check the disk of the Skillcell home';
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  ENOSPC: NO_ROOM,
+  EDQUOT: NO_ROOM,
+  SQLITE_FULL: NO_ROOM,
+  EROFS: READ_ONLY,
+  EACCES: READ_ONLY,
+  EPERM: READ_ONLY,
+  SQLITE_READONLY: READ_ONLY,
+  EMFILE: TOO_MANY,
+  ENFILE: TOO_MANY,
+};
+
+/** By the low byte of the code of an error. */
+const SQLITE_NAMES: Readonly<Record<number, string>> = {
+  5: 'SQLITE_BUSY',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
+};
+
+/** Reasons that may be gone a moment later, while the file itself is as it should be. */
+const PASSING = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO', 'SQLITE_FULL', 'SQLITE_IOERR']);
+
+export function isPassing(cause: unknown): boolean {
+  return PASSING.has(reasonOf(cause));
+}
+
+/** No path in it: tenants of a service read it, too. */
+export function cannotWrite(cause: unknown): SkillError {
+  if (cause instanceof SkillError) return cause;
+  const reason = reasonOf(cause);
+  return new SkillError(
+    'skill_unavailable',
+    `Receipts cannot be written (${reason}), so no call is accepted`,
+    {
+      fix: `${REMEDIES[reason] ?? OTHER}. Calls are accepted again as soon as a receipt can be written.`,
+      detail: { receipts: reason },
+      cause,
+    },
+  );
+}
+
+/** Whether calls are refused because of the audit log. */
+export function isCannotWrite(thrown: unknown): thrown is SkillError {
+  return thrown instanceof SkillError && typeof thrown.detail['receipts'] === 'string';
+}
+
+function reasonOf(cause: unknown): string {
+  const { code, errcode } = cause as { code?: unknown; errcode?: unknown };
+  if (typeof errcode === 'number') return SQLITE_NAMES[errcode & 0xff] ?? `SQLite error ${errcode}`;
+  return typeof code === 'string' ? code : 'unexpected error';
+}

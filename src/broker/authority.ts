@@ -1,0 +1,16 @@
+/**
+ * The authority that the host holds for cells, in the shape that the pool asks for it.
+ *
+ * @module
+ */
+import type { Authority } from '../cell/pool.ts';
+import { openBroker } from './broker.ts';
+import { gatewayOpener } from './gateway/cell-gateway.ts';
+import type { EgressOptions } from './gateway/egress.ts';
+
+export function authorityOf({ home, ...network }: EgressOptions & { home: string }): Authority {
+  return {
+    openBroker: (grant, bundle, options) => openBroker(grant, bundle, { ...network, ...options }),
+    openGateway: gatewayOpener({ ...network, home }),
+  };
+}

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FileLock } from '../../src/load/file-lock.ts';
+
+let folder: string;
+let path: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'skillcell-lock-'));
+  path = join(folder, 'one.lock');
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Another process that holds the lock until it is killed. */
+async function holder(program: string[] = []): Promise<ReturnType<typeof spawn>> {
+  const source = join(import.meta.dirname, '../../src/load/file-lock.ts');
+  const script = `
+    const { FileLock } = await import(${JSON.stringify(source)});
+    globalThis.lock = FileLock.create(${JSON.stringify(path)});
+    process.stdout.write(globalThis.lock ? 'held' : 'not held');
+    setInterval(() => undefined, 1000);`;
+  const [command, ...args] = [...program, process.execPath, '--input-type=module', '-e', script];
+  const child = spawn(command ?? '', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [said] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(said.toString()).toBe('held');
+  return child;
+}
+
+describe('FileLock', () => {
+  it('is held by one process at a time, and leaves one file', async () => {
+    const child = await holder();
+    expect(FileLock.isHeld(path)).toBe(true);
+    expect(FileLock.claim(path)).toBeUndefined();
+    expect(readdirSync(folder)).toEqual(['one.lock']);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+
+  it('ends with its process, however that ends', async () => {
+    const child = await holder();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(existsSync(path)).toBe(true);
+    expect(FileLock.isHeld(path)).toBe(false);
+    using claimed = FileLock.claim(path);
+    expect(claimed).toBeDefined();
+  });
+
+  it('is seen from another pid namespace, where the pid of its holder means nothing', async () => {
+    const child = await holder(['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child']);
+    expect(FileLock.isHeld(path)).toBe(true);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await expect.poll(() => FileLock.isHeld(path), { timeout: 10_000 }).toBe(false);
+  });
+
+  it('keeps a second runtime of the same process out as well', () => {
+    using lock = FileLock.create(path);
+    expect(lock).toBeDefined();
+    expect(FileLock.isHeld(path)).toBe(true);
+    expect(FileLock.claim(path)).toBeUndefined();
+    expect(FileLock.isHeld(path), 'asking for it does not let it go').toBe(true);
+  });
+
+  it('tells whoever may only read it', () => {
+    using lock = FileLock.create(path);
+    chmodSync(path, 0o400);
+    expect(lock && FileLock.isHeld(path)).toBe(true);
+  });
+
+  it('is free once it was removed, and a file that is not there is held by nobody', () => {
+    FileLock.create(path)?.remove();
+    expect(existsSync(path)).toBe(false);
+    expect(FileLock.isHeld(path)).toBe(false);
+    expect(FileLock.claim(path)).toBeUndefined();
+  });
+});
