@@ -119,8 +119,8 @@ function quietly<T>(tell: () => T): T | undefined {
 /** Once, whether or not the manager of contexts works. */
 function runInside<T>(around: Context, work: () => Promise<T>): Promise<T> {
   let running: Promise<T> | undefined;
-  quietly(() => context.with(around, () => (running = work())));
-  return running ?? work();
+  const started = quietly(() => context.with(around, () => (running = work())));
+  return running ?? started ?? work();
 }
 
 interface Observation {
