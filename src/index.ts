@@ -67,9 +67,8 @@ export type { Signature } from './trust/signature.ts';
 export type { Profile } from './trust/profile.ts';
 export type { Standing } from './trust/standing.ts';
 export type { ExplainedCapability } from './policy/explain-grant.ts';
-export { findPolicy } from './policy/find-policy.ts';
-export { wideningKeys } from './policy/widening.ts';
-export { TrustedPolicies } from './trust/trusted-policies.ts';
+export { findPolicies } from './policy/find-policy.ts';
+export { namedPolicy, policyInForce, trustPolicy, type PolicyPlaces } from './policy/in-force.ts';
 export { defaultHome } from './load/home.ts';
 export { capabilitySet } from './load/capability-set.ts';
 export {

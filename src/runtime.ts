@@ -44,6 +44,7 @@ import type { Outcome, Success } from './outcome.ts';
 import { Offload, type OffloadCounts } from './offload/offload.ts';
 import { packageRoot } from './package-root.ts';
 import type { ModeChoice } from './policy/choose-mode.ts';
+import { filesOf } from './policy/combine.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
 import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
@@ -197,9 +198,9 @@ export class Runtime implements AsyncDisposable {
     return this.#gatekeeper.approvals;
   }
 
-  /** The policy file in force; undefined for the built-in defaults. */
-  get policyFile(): string | undefined {
-    return this.#policy.file;
+  /** The policy files in force, outermost first; none for the built-in defaults. */
+  get policyFiles(): string[] {
+    return filesOf(this.#policy);
   }
 
   /** How a skill stands with the operator: rule, approval, signature, profile. */

@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path';
 import type { Outcome } from '../../src/outcome.ts';
 import { capabilitySet } from '../../src/load/capability-set.ts';
-import { findPolicy, POLICY_FILE } from '../../src/policy/find-policy.ts';
+import { findPolicies, POLICY_FILE } from '../../src/policy/find-policy.ts';
 import { asUser, CONTROL } from '../runner/identities.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
 import { callsPython, importsCode } from './careless.ts';
@@ -138,7 +138,7 @@ function planted({ description, plant }: Planted): Omit<TrustAttack, 'name' | 'c
     description,
     attempt: async (stage) => {
       cwd = plant(stage);
-      return asOutcome(() => ({ succeeded: findPolicy(cwd) !== undefined }));
+      return asOutcome(() => ({ succeeded: findPolicies(cwd).length > 0 }));
     },
     control: () =>
       existsSync(join(cwd, POLICY_FILE))

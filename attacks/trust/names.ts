@@ -8,7 +8,7 @@ import { dirname, join, normalize } from 'node:path';
 import type { Outcome } from '../../src/outcome.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
-import type { TrustStage } from './stage.ts';
+import type { TrustCall, TrustStage } from './stage.ts';
 
 /** A skill that comes with Skillcell, and that everybody trusts. */
 const BUNDLED = 'optimization/prompt_rewriter';
@@ -103,6 +103,40 @@ const comparesNames =
     return name === BUNDLED ? `the manifest says "${name}", which the policy allows` : undefined;
   };
 
+/** A rule for `trust/*` is there; the skill is found by such an id, and calls itself something else. */
+const CLAIMED = 'fun/harmless';
+const misnamed =
+  (place: (stage: TrustStage) => string, call: TrustCall): TrustAttack['attempt'] =>
+  (stage) => {
+    stage.write(place(stage), { manifest: { name: CLAIMED, ...(call.params as object) } });
+    return stage.call(stage.skill, { ...call, params: {} });
+  };
+
+const registered = (stage: TrustStage): string => join(stage.project, 'skills', stage.skill);
+const beside = (stage: TrustStage): string => join(stage.project, stage.skill);
+
+/** As bundles of Skillware are: a manifest without capabilities, which may be called anything. */
+const LEGACY = { capabilities: undefined, execution: undefined };
+
+async function misnamedByLink(stage: TrustStage): Promise<Outcome> {
+  stage.write(stage.stranger, { manifest: { name: CLAIMED } });
+  await link(stage.stranger, registered(stage));
+  return stage.call(stage.skill, { policy: DENY_ID });
+}
+
+const DENY_ID = 'skills: [{ match: trust/*, decision: deny }]';
+const SIGN_ID = 'skills: [{ match: trust/*, decision: allow, require_signature: true }]';
+const ASK_ID = 'skills: [{ match: trust/*, decision: ask }]';
+const GUARD_ID = 'guard: [{ skill: trust/*, decision: deny, reason: forbidden }]';
+
+/** A loader that judges what a skill calls itself. */
+const asksName =
+  (place: (stage: TrustStage) => string): Careless =>
+  (stage) =>
+    readFileSync(join(place(stage), 'manifest.yaml'), 'utf8').includes(CLAIMED)
+      ? `no rule for trust/* speaks of "${CLAIMED}", and ${stage.skill} is what was called`
+      : undefined;
+
 export const NAME_ATTACKS: readonly TrustAttack[] = [
   ...group(['manifest_invalid'], {
     name_cyrillic: lookAlike('\u043eptimization/prompt_rewriter', 'Has a Cyrillic letter in its name.'),
@@ -119,6 +153,51 @@ export const NAME_ATTACKS: readonly TrustAttack[] = [
         const place = normalize(join(home, 'installed', 'trust/../../../../escape'));
         return place.startsWith(home) ? undefined : `it would be installed as ${place}`;
       },
+    },
+  }),
+  ...group(['manifest_invalid'], {
+    misnamed_in_registry: {
+      description: 'Lies in the registry under an id that a rule denies, and calls itself something else.',
+      attempt: misnamed(registered, { policy: DENY_ID }),
+      control: asksName(registered),
+    },
+    misnamed_against_question: {
+      description: 'Lies in the registry under an id that needs approval, and calls itself something else.',
+      attempt: misnamed(registered, { policy: ASK_ID }),
+      control: asksName(registered),
+    },
+    misnamed_by_link: {
+      description:
+        'Is linked into the registry under an id that a rule denies, and calls itself something else.',
+      attempt: misnamedByLink,
+      control: asksName(registered),
+    },
+  }),
+  ...group(['untrusted'], {
+    misnamed_legacy: {
+      description: 'Lies in the registry as a bundle of Skillware, which may be called anything.',
+      attempt: misnamed(registered, { policy: DENY_ID, params: LEGACY }),
+      control: asksName(registered),
+    },
+    misnamed_beside_registry: {
+      description:
+        'Lies at a path that reads like an id that a rule denies, and calls itself something else.',
+      attempt: misnamed(beside, { policy: DENY_ID }),
+      control: asksName(beside),
+    },
+    misnamed_against_guard: {
+      description:
+        'Lies at a path that reads like an id that the guard denies, and calls itself something else.',
+      attempt: misnamed(beside, { policy: GUARD_ID }),
+      control: asksName(beside),
+    },
+  }),
+  ...group(['signature_invalid'], {
+    misnamed_against_signature: {
+      description:
+        'Lies at a path that reads like an id that needs a signature, and calls itself something else.',
+      attempt: misnamed(beside, { policy: SIGN_ID }),
+      control: asksName(beside),
     },
   }),
   ...group(['usage'], {

@@ -19,7 +19,14 @@ import { table } from './output.ts';
 export async function explain(runtime: Runtime, ref: string, options: ExecuteOptions): Promise<string> {
   const skill = await runtime.load(ref);
   const { summary } = await runtime.standing(skill);
-  return [`trust     ${printableLine(summary)}`, describePlan(await runtime.plan(skill, options))].join('\n');
+  const plan = describePlan(await runtime.plan(skill, options));
+  return [`trust     ${printableLine(summary)}`, describePolicies(runtime), plan].join('\n');
+}
+
+/** All policy files count, the strictest for each thing that they speak about. */
+export function describePolicies({ policyFiles }: Pick<Runtime, 'policyFiles'>): string {
+  const files = policyFiles.map((file) => printableLine(file));
+  return `policy    ${files.join('\n          ') || 'built-in defaults'}`;
 }
 
 /** Everything that was decided about a call, in the order of the stages. */

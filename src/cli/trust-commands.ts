@@ -46,6 +46,16 @@ export function addTrust(program: Command, done: Done): void {
 
 function addPolicy(program: Command, done: Done): void {
   const policy = program.command('policy').description('what the operator allows');
+  policy
+    .command('show', { isDefault: true })
+    .description('which policy files are in force here, outermost first; the strictest of them counts')
+    .option('--policy <file>', 'operator policy')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('policy show'))
+    .action(async (options: object) => {
+      const { policyShow } = await import('./commands/policy.ts');
+      done(await policyShow(options));
+    });
   withPlanOptions(policy.command('explain').argument('<skill>'))
     .description('for every capability of a skill: declared, policy, approval, granted')
     .option('--json', 'print JSON')
@@ -57,7 +67,7 @@ function addPolicy(program: Command, done: Done): void {
   policy
     .command('trust')
     .argument('[file]', 'policy file (default: the nearest skillcell.policy.yaml upwards)')
-    .description('let a policy that is found here give skills more than the defaults, as it is now')
+    .description('let a policy that is found here give skills more than without it, as it is now')
     .addHelpText('after', example('policy trust'))
     .action(async (file: string | undefined) => {
       const { policyTrust } = await import('./commands/policy.ts');

@@ -16,6 +16,8 @@ export type LockState = 'locked' | 'unlocked';
 
 export interface Bundle {
   manifest: Manifest;
+  /** Other names that it can be called by, or that it claims; rules for any of them count. */
+  aliases?: readonly string[];
   origin: Origin;
   /** Where the user keeps it. Shown to people, never used to run. */
   sourceDir: string;

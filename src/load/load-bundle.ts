@@ -8,7 +8,7 @@ import { SkillError } from '../errors.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import type { Bundle, FileDigests, LockState, Origin } from './bundle.ts';
 import { readDescription } from './bundle-texts.ts';
-import type { Description } from './bundle-texts.ts';
+import { identify, type IdentifiedDescription } from './identify.ts';
 import { capabilitySet } from './capability-set.ts';
 import { findDrift } from './drift.ts';
 import { findEntry, requireDockerfile } from './entry.ts';
@@ -23,6 +23,10 @@ export interface BundleLocation {
   ref: string;
   /** Real path of the bundle folder. */
   dir: string;
+  /** Ids that it has in the registries; absent: it lies in none. */
+  ids?: readonly string[];
+  /** Other ids that stand for it. */
+  aliases?: readonly string[];
   origin: Origin;
 }
 
@@ -53,7 +57,7 @@ export async function loadBundle(
   options: LoadOptions = {},
 ): Promise<Bundle> {
   const source = readBundle(location.dir);
-  const description = readDescription(source.contents, location.dir);
+  const description = identify(readDescription(source.contents, location.dir), location);
   const lock = checkLock(source, description.manifest);
   return examine({ location, source, description, lock, ...options }, deps);
 }
@@ -61,7 +65,7 @@ export async function loadBundle(
 /** The text of a new `skill.lock` for the bundle as it is now, whatever an older lock says. */
 export async function lockBundle(location: BundleLocation, deps: LoadDeps): Promise<string> {
   const source = readBundle(location.dir);
-  const description = readDescription(source.contents, location.dir);
+  const description = identify(readDescription(source.contents, location.dir), location);
   const bundle = await examine({ location, source, description, lock: { state: 'unlocked' } }, deps);
   const image = await deps.imageToPin?.(bundle);
   const pinned = image === undefined ? {} : { image };
@@ -71,7 +75,7 @@ export async function lockBundle(location: BundleLocation, deps: LoadDeps): Prom
 interface ReadSkill extends LoadOptions {
   location: BundleLocation;
   source: BundleFiles;
-  description: Description;
+  description: IdentifiedDescription;
   lock: Checked;
 }
 
@@ -129,6 +133,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
   if (found.drift.length > 0 && !skill.toleratesDrift) throw driftError(manifest.name, found.drift);
   return {
     manifest,
+    ...(skill.description.aliases.length > 0 ? { aliases: skill.description.aliases } : {}),
     origin: location.origin,
     sourceDir: location.dir,
     stagedDir,

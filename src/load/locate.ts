@@ -5,7 +5,7 @@
  * @module
  */
 import { readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
 import { isNameSegment } from '../manifest/names.ts';
 import { nearestNames } from './nearest-names.ts';
@@ -24,6 +24,10 @@ export interface FoundSkill {
   ref: string;
   /** Real path of the bundle folder. */
   dir: string;
+  /** Ids that it has in the registries, whatever it was called by. */
+  ids: string[];
+  /** Other ids that stand for this folder, or for one that it lies in. */
+  aliases: string[];
 }
 
 const MANIFEST_FILES = ['manifest.yaml', 'SKILL.md'] as const;
@@ -37,16 +41,33 @@ export function findSkill(ref: string, places: SkillPlaces): FoundSkill {
   const [dir, ...others] = dirs;
   if (dir === undefined) return findByPath(ref, places);
   if (others.length > 0) throw ambiguous(ref, [...dirs]);
-  return { ref, dir };
+  const isRegistered = registriesOf(places).some((registry) => bundleAt(join(registry, ref)).includes(dir));
+  return identified({ ref, dir, linked: isRegistered ? [ref] : [] }, places);
 }
 
 /** Every bundle folder of the registries, each real folder once, in the order of their ids. */
 export function findSkills(places: SkillPlaces): FoundSkill[] {
-  const byDir = new Map<string, FoundSkill>();
-  for (const skill of registriesOf(places).flatMap(skillsIn)) {
-    if (!byDir.has(skill.dir)) byDir.set(skill.dir, skill);
+  const byDir = new Map<string, { ref: string; dir: string; linked: string[] }>();
+  for (const { ref, dir } of registriesOf(places).flatMap(skillsIn)) {
+    const known = byDir.get(dir);
+    if (known) known.linked.push(ref);
+    else byDir.set(dir, { ref, dir, linked: [ref] });
   }
-  return [...byDir.values()].sort((a, b) => (a.ref < b.ref ? -1 : 1));
+  const found = [...byDir.values()].map((skill) => identified(skill, places));
+  return found.sort((a, b) => (a.ref < b.ref ? -1 : 1));
+}
+
+/** Every id by which somebody could ask for this folder: by how it was found, and by where it really lies. */
+function identified(
+  { ref, dir, linked }: { ref: string; dir: string; linked: readonly string[] },
+  places: SkillPlaces,
+): FoundSkill {
+  const inRegistries = registriesOf(places).map((registry) => relative(realOrGiven(registry), dir));
+  const ids = [...new Set([...linked, ...inRegistries.filter(isId)])];
+  // Elsewhere a path that reads like an id is one, and what lies in the folder of a skill belongs to that skill.
+  const around = inRegistries.map((path) => path.split('/').slice(0, 2).join('/'));
+  const readLikeIds = [ref, relative(realOrGiven(places.cwd), dir), ...around].filter(isFullId);
+  return { ref, dir, ids, aliases: ids.length > 0 ? ids : [...new Set(readLikeIds)] };
 }
 
 /** Folders of the registries that hold a skill of this id, other than this one. */
@@ -71,6 +92,10 @@ function isId(ref: string): boolean {
   return segments.length <= 2 && segments.every(isNameSegment);
 }
 
+function isFullId(ref: string): boolean {
+  return isId(ref) && ref.includes('/');
+}
+
 function findByPath(ref: string, places: SkillPlaces): FoundSkill {
   const path = resolve(places.cwd, ref);
   const kind = kindOf(path);
@@ -80,7 +105,7 @@ function findByPath(ref: string, places: SkillPlaces): FoundSkill {
     throw usage(`The skill ${JSON.stringify(ref)} is a file, but a skill is a folder.`);
   }
   const [dir] = bundleAt(isManifest ? dirname(path) : path);
-  if (dir !== undefined) return { ref, dir };
+  if (dir !== undefined) return identified({ ref, dir, linked: [] }, places);
   throw new SkillError(
     'manifest_invalid',
     `The folder ${JSON.stringify(ref)} has no ${MANIFEST_FILES.join(' or ')}.`,
@@ -91,7 +116,7 @@ function findByPath(ref: string, places: SkillPlaces): FoundSkill {
   );
 }
 
-function skillsIn(registry: string): FoundSkill[] {
+function skillsIn(registry: string): { ref: string; dir: string }[] {
   return namesIn(registry).flatMap((category) => {
     const folder = join(registry, category);
     const nested = namesIn(folder).map((name) => `${category}/${name}`);
@@ -112,6 +137,15 @@ function namesIn(folder: string): string[] {
 function bundleAt(folder: string): string[] {
   const isBundle = MANIFEST_FILES.some((name) => kindOf(join(folder, name)) === 'file');
   return isBundle ? [realpathSync(folder)] : [];
+}
+
+function realOrGiven(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    // A registry that does not exist holds nothing, however its path is written.
+    return resolve(folder);
+  }
 }
 
 function kindOf(path: string): 'file' | 'folder' | undefined {

@@ -9,7 +9,8 @@ import type { EnvRule, FilesystemRule, Limits, Manifest, NetworkRule } from '../
 import type { Grant, GrantedLimits, GrantedPath, GrantedSecret, Withheld } from './grant.ts';
 import { readDeclaredPath } from './guest-paths.ts';
 import type { OperatorPolicy } from './operator.ts';
-import { hostCovers, pathCovers } from './patterns.ts';
+import { hostCovers } from './patterns.ts';
+import { allowsPath } from './allows-path.ts';
 
 const SECOND = 1000;
 const MIB = 1024 * 1024;
@@ -95,9 +96,7 @@ function grantPath(
     return withheldPath(rule, 'this call has no workspace', 'Pass --workspace DIR (library: workspace).');
   }
   const host = path.kind === 'workspace' ? joinHost(call.workspace ?? '', path.inside) : path.guest;
-  const allowed = policy.filesystem.allow.some(
-    (pattern) => pathCovers(pattern, rule.path) || pathCovers(pattern, host),
-  );
+  const allowed = allowsPath(policy, rule.path, host);
   if (!allowed) {
     const fix = `Add "${rule.path}" to filesystem.allow in the operator policy, if the skill may have it.`;
     return withheldPath(rule, 'the operator policy does not allow this path', fix);

@@ -1,5 +1,5 @@
 /**
- * Finds the operator's policy from the working directory upwards. A file that a stranger could have put there is
+ * Finds the operator's policies from the working directory upwards: all of them count. A file that a stranger could have put there is
  * refused aloud: it would be the skill that says what the skill may do.
  *
  * @module
@@ -11,14 +11,12 @@ import { SkillError } from '../errors.ts';
 export const POLICY_FILE = 'skillcell.policy.yaml';
 const BUNDLE_MARKS = ['manifest.yaml', 'SKILL.md'] as const;
 
-/** The nearest policy file at or above the folder, if there is one. */
-export function findPolicy(folder: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
-    const file = join(at, POLICY_FILE);
-    const stat = lstatSync(file, { throwIfNoEntry: false });
-    if (stat) return checked(file, at, stat);
-    if (at === dirname(at)) return undefined;
-  }
+/** The policy files at and above the folder, outermost first. */
+export function findPolicies(folder: string): string[] {
+  const above = folder === dirname(folder) ? [] : findPolicies(dirname(folder));
+  const file = join(folder, POLICY_FILE);
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  return stat ? [...above, checked(file, folder, stat)] : above;
 }
 
 function checked(file: string, folder: string, stat: Stats): string {

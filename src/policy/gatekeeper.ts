@@ -10,6 +10,7 @@ import { admit, type AskPerson, type TrustRules } from '../trust/admission.ts';
 import { Approvals } from '../trust/approvals.ts';
 import type { Guard, GuardAnswer } from '../trust/guard.ts';
 import { standingOf, type Standing } from '../trust/standing.ts';
+import { rulesOf } from './combine.ts';
 import type { Grant } from './grant.ts';
 import { guardCall } from './guard-call.ts';
 import type { OperatorPolicy } from './operator.ts';
@@ -58,8 +59,7 @@ export class Gatekeeper {
     return standingOf(bundle, this.#rules(), this.approvals);
   }
 
-  #rules(): TrustRules {
-    const { skills = [], publishers = [] } = this.#options.policy;
-    return { skills, publishers };
+  #rules(): TrustRules[] {
+    return rulesOf(this.#options.policy);
   }
 }

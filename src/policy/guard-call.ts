@@ -45,9 +45,10 @@ export async function guardCall(call: GuardedCall, guards: Guards): Promise<Guar
 }
 
 function proposalFor({ bundle, params, caller, grant }: GuardedCall): Proposal {
-  const { manifest, digest } = bundle;
+  const { manifest, digest, aliases } = bundle;
   return {
     skill: manifest.name,
+    ...(aliases === undefined ? {} : { aliases }),
     digest,
     caller,
     // As the cell will get them: a value that says something else when it is written as JSON is judged by that.

@@ -11,6 +11,7 @@ import { SkillError } from '../errors.ts';
 import type { Origin } from '../load/bundle.ts';
 import { parseDuration, parseSize } from '../manifest/units.ts';
 import type { Mode } from '../outcome.ts';
+import type { TrustRules } from '../trust/admission.ts';
 import type { GuardRule } from '../trust/guard.ts';
 import type { Publisher } from '../trust/publishers.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
@@ -21,8 +22,10 @@ import { secretSources, type SecretSource } from './secret-sources.ts';
 import { guardRules, publishers, skillRules } from './trust-keys.ts';
 
 export interface OperatorPolicy {
-  /** Where it was read from. */
+  /** Where it was read from; of several that were combined, the nearest. */
   file?: string;
+  /** All files that it was combined from, outermost first. */
+  files?: string[];
   /** Weakest mode that a skill of this origin may run in. */
   minimum: Record<Origin, Mode>;
   /** Origins whose minimum the operator set by hand. */
@@ -31,10 +34,13 @@ export interface OperatorPolicy {
   ceilings: GrantedLimits;
   /** Limits that the operator set by hand: those must be enforced or the load is refused. */
   ceilingsSet: (keyof GrantedLimits)[];
-  /** Patterns of paths, absolute or below `${workspace}`. */
-  filesystem: { allow: string[] };
-  /** Absent: what manifests declare. */
-  env: { allow?: string[] };
+  /** Patterns of paths, absolute or below `${workspace}`. Each list of `within` must cover a path as well. */
+  filesystem: { allow: string[]; within?: string[][] };
+  /**
+   * `allow` absent: what manifests declare. Those in `vouched` also go to skills that nobody has approved: what `allow` of
+   * a policy names that a person wrote or trusted.
+   */
+  env: { allow?: string[]; vouched?: string[] };
   /** Absent: what manifests declare. */
   network: { allow?: string[]; allowPrivate?: string[]; inspectTls?: boolean; traceContext?: boolean };
   /** Absent: the memory alone is new for every call. */
@@ -45,6 +51,8 @@ export interface OperatorPolicy {
   skills?: SkillRule[];
   /** Whose signatures count. */
   publishers?: Publisher[];
+  /** Of the other files that it was combined from; each has to let a skill through. */
+  furtherRules?: TrustRules[];
   /** Looked at before every call; the strictest answer counts. */
   guard?: GuardRule[];
 }
@@ -123,7 +131,7 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
     ceilings: { ...DEFAULT_POLICY.ceilings, ...set },
     ceilingsSet: Object.keys(set) as (keyof GrantedLimits)[],
     filesystem: filesystem ?? DEFAULT_POLICY.filesystem,
-    env: env ?? DEFAULT_POLICY.env,
+    env: env ? { allow: env.allow, vouched: env.allow } : DEFAULT_POLICY.env,
     network: networkPolicy(network),
     ...(parsed.data.python_wasm ? { pythonWasm: parsed.data.python_wasm } : {}),
     ...(parsed.data.secrets ? { secrets: parsed.data.secrets } : {}),

@@ -53,6 +53,13 @@ export function pathCovers(pattern: string, path: string): boolean {
   return segmentsCover(allowed, wanted);
 }
 
+/** Does the pattern cover every path that the other one covers? It may say no where it does, never yes where it does not. */
+export function pathCoversPattern(pattern: string, other: string): boolean {
+  // `**` may stand for nothing, so whatever it covers is as wide as the folder in front of it.
+  const [front = ''] = other.split(/(?<=\/)\*\*(?:\/|$)/);
+  return pathCovers(pattern, front);
+}
+
 /**
  * Walks the path once and keeps the set of pattern positions reached so far (at most one per pattern
  * segment), so that a pattern of many `**` costs no more than pattern length times path length.

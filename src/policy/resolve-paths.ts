@@ -7,10 +7,10 @@
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { SkillError } from '../errors.ts';
+import { allowsPath } from './allows-path.ts';
 import type { Grant, GrantedPath, Withheld } from './grant.ts';
 import { GUEST_WORKSPACE } from './guest-paths.ts';
 import type { OperatorPolicy } from './operator.ts';
-import { pathCovers } from './patterns.ts';
 
 export interface ResolveOptions {
   policy: OperatorPolicy;
@@ -56,7 +56,7 @@ function refusalOf({ path, host, found, workspace, home, policy }: Judged): stri
     const inside = workspace !== undefined && isInside(host, workspace);
     return inside ? undefined : 'a symbolic link leads out of the workspace';
   }
-  const allowed = host === path.host || policy.filesystem.allow.some((pattern) => pathCovers(pattern, host));
+  const allowed = host === path.host || allowsPath(policy, host);
   return allowed ? undefined : 'a symbolic link leads to a path that the operator policy does not allow';
 }
 

@@ -45,10 +45,15 @@ export function observedGrant(grant: Grant, allowed: Allowed, policy: OperatorPo
   return { ...grant, ...(secrets ? { secrets } : {}), observe: { hosts } };
 }
 
-/** The operator has just named these paths, which no policy file can know of. */
-export function observationPolicy(policy: OperatorPolicy, { capabilities }: Manifest): OperatorPolicy {
+/** The operator has just named these paths and variables, which no policy file can know of. */
+export function observationPolicy(policy: OperatorPolicy, { capabilities, env }: Manifest): OperatorPolicy {
   const named = capabilities.filesystem.map(({ path }) => path);
-  return { ...policy, filesystem: { allow: [...policy.filesystem.allow, ...named] } };
+  const { allow, within = [] } = policy.filesystem;
+  return {
+    ...policy,
+    filesystem: { allow: [...allow, ...named], within: within.map((list) => list.concat(named)) },
+    env: { ...policy.env, vouched: [...(policy.env.vouched ?? []), ...Object.keys(env)] },
+  };
 }
 
 function allowedPaths({ read = [], write = [] }: Allowed, workspace?: string): FilesystemRule[] {

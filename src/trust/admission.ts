@@ -10,7 +10,7 @@ import { shellWord } from '../manifest/quote.ts';
 import type { Approvals, ApprovalState } from './approvals.ts';
 import { describeCapabilities } from './plain-words.ts';
 import { publisherOf, type Publisher } from './publishers.ts';
-import { ruleFor, type SkillRule } from './skill-rules.ts';
+import { ruleFor, stricter, type RuleAnswer, type SkillRule } from './skill-rules.ts';
 
 export interface TrustRules {
   skills: readonly SkillRule[];
@@ -29,7 +29,8 @@ export interface Question {
 
 export interface Admission {
   bundle: Bundle;
-  rules: TrustRules;
+  /** Of every policy in force; each has to let it through. */
+  rules: readonly TrustRules[];
   approvals: Approvals;
   /** Other folders that are called by the name that this skill gives itself. Looked for when it matters. */
   namesakes?: () => readonly string[];
@@ -38,21 +39,33 @@ export interface Admission {
 
 /** Returns when the skill may be called; throws `untrusted`, `signature_invalid` or `approval_required`. */
 export async function admit(admission: Admission): Promise<void> {
-  const { bundle, rules, approvals, namesakes, askPerson } = admission;
-  const { decision, requireSignature, rule } = ruleFor(rules.skills, bundle);
+  const { bundle, rules, approvals, askPerson } = admission;
+  const { decision, rule } = answerOf(rules, bundle);
   if (decision === 'deny') throw denied(bundle, rule?.match ?? '');
-  if (requireSignature) await publisherOf(bundle, rules.publishers);
-  if (decision === 'allow') {
-    // A name is only a claim. Who is allowed by it must not have taken it from another.
-    const isByName = rule !== undefined && rule.match !== '*' && !requireSignature;
-    const [other] = isByName ? (namesakes?.() ?? []) : [];
-    if (other !== undefined) throw impostor(bundle, other);
-    return;
-  }
+  for (const one of rules) await admitBy(one, admission);
+  if (decision === 'allow') return;
   const state = approvals.stateOf(bundle);
   if (state.kind === 'approved') return;
   if (!(await askPerson?.(questionFor(bundle, state)))) throw unapproved(bundle, state);
   approvals.add(bundle, 'terminal');
+}
+
+/** What all rules say together: the strictest of them. */
+export function answerOf(rules: readonly TrustRules[], bundle: Bundle): RuleAnswer {
+  return rules
+    .map(({ skills }) => ruleFor(skills, bundle))
+    .reduce(stricter, { decision: 'allow', requireSignature: false });
+}
+
+/** A signature counts for the rules of those who trust its publisher, and an allowed name has to be its own. */
+async function admitBy(rules: TrustRules, { bundle, namesakes }: Admission): Promise<void> {
+  const { requireSignature } = ruleFor(rules.skills, bundle);
+  if (requireSignature) await publisherOf(bundle, rules.publishers);
+  // A name is only a claim. A skill that is allowed by it must not have taken it from another.
+  const { decision, rule } = ruleFor(rules.skills, { manifest: bundle.manifest });
+  const isByName = decision === 'allow' && rule !== undefined && rule.match !== '*' && !requireSignature;
+  const [other] = isByName ? (namesakes?.() ?? []) : [];
+  if (other !== undefined) throw impostor(bundle, other);
 }
 
 export function questionFor(bundle: Bundle, state: ApprovalState): Question {

@@ -7,13 +7,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { starMatches } from '../manifest/star-pattern.ts';
 import { valuesAt } from './argument-path.ts';
-import { nameMatches, type Decision } from './skill-rules.ts';
+import { nameMatches, STRICTNESS, type Decision } from './skill-rules.ts';
 
 export type GuardedCapability = 'network' | 'filesystem' | 'env' | 'process';
 
 /** A call that somebody wants to make. Plain data. */
 export interface Proposal {
   skill: string;
+  /** Other ids that lead to it; a rule for one of them speaks as well. */
+  aliases?: readonly string[];
   digest: string;
   caller: string;
   arguments: unknown;
@@ -51,8 +53,6 @@ export interface GuardAnswer {
 /** A guard of the library's user. */
 export type Guard = (proposal: Proposal) => GuardAnswer | Promise<GuardAnswer>;
 
-const STRICTNESS: Record<Decision, number> = { allow: 0, ask: 1, deny: 2 };
-
 export function applyRules(rules: readonly GuardRule[], proposal: Proposal): GuardAnswer {
   const spoken = rules.filter((rule) => speaks(rule, proposal));
   return strictest(spoken.map(({ decision, reason }) => ({ decision, reasons: [reason] })));
@@ -70,11 +70,15 @@ export function strictest(answers: readonly GuardAnswer[]): GuardAnswer {
 
 function speaks(rule: GuardRule, proposal: Proposal): boolean {
   return (
-    (rule.skill === undefined || nameMatches(rule.skill, proposal.skill)) &&
+    (rule.skill === undefined || isAbout(rule.skill, proposal)) &&
     (rule.caller === undefined || starMatches(rule.caller, proposal.caller)) &&
     (rule.capability === undefined || proposal.capabilities.includes(rule.capability)) &&
     (rule.arguments ?? []).every((condition) => holds(condition, proposal.arguments))
   );
+}
+
+function isAbout(pattern: string, { skill, aliases = [] }: Proposal): boolean {
+  return [skill, ...aliases].some((name) => nameMatches(pattern, name));
 }
 
 function holds(condition: Condition, given: unknown): boolean {

@@ -30,7 +30,7 @@ export function listSkills(places: SkillPlaces): BundleLocation[] {
 }
 
 function withOrigin(found: FoundSkill, places: SkillPlaces): BundleLocation {
-  return { ref: found.ref, dir: found.dir, origin: originOf(found.dir, places) };
+  return { ...found, origin: originOf(found.dir, places) };
 }
 
 function isBelow(dir: string, folder: string): boolean {

@@ -9,6 +9,7 @@ import { bundleFromJSON, isBundleWithMessageSignature } from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { SkillError } from '../errors.ts';
+import { sha256 } from '../load/digest.ts';
 import { signedBytes, type SigstoreSignature } from './signature.ts';
 
 export interface SigstorePublisher {
@@ -19,6 +20,8 @@ export interface SigstorePublisher {
   issuer: string;
   /** File with the trusted root, in the JSON that Sigstore's tools write. */
   trustedRoot: string;
+  /** What the file was when a person trusted the policy that names it. */
+  rootDigest?: string;
 }
 
 export function isGoodSigstore(
@@ -43,13 +46,27 @@ export function isGoodSigstore(
 }
 
 /** A root that cannot be read is the operator's to mend; silence would look like a bad signature. */
-function readRoot({ name, trustedRoot }: SigstorePublisher): TrustedRoot {
+function readRoot({ name, trustedRoot, rootDigest }: SigstorePublisher): TrustedRoot {
   try {
-    return TrustedRoot.fromJSON(JSON.parse(readFileSync(trustedRoot, 'utf8')));
+    const bytes = readFileSync(trustedRoot);
+    if (rootDigest !== undefined && sha256(bytes) !== rootDigest) throw changedRoot(trustedRoot, name);
+    return TrustedRoot.fromJSON(JSON.parse(bytes.toString('utf8')));
   } catch (cause) {
+    if (cause instanceof SkillError) throw cause;
     throw new SkillError('usage', `Cannot read the trusted root "${trustedRoot}" of publisher "${name}"`, {
       fix: 'Correct publishers.sigstore.trusted_root in the policy: a file in the JSON of Sigstore.',
       cause,
     });
   }
+}
+
+function changedRoot(file: string, name: string): SkillError {
+  return new SkillError(
+    'untrusted',
+    `The trusted root ${JSON.stringify(file)} of publisher "${name}" changed since its policy was trusted`,
+    {
+      fix: 'Restore it, or look at it, run `skillcell policy trust` for the policy that names it, and start again.',
+      detail: { file, publisher: name },
+    },
+  );
 }

@@ -5,11 +5,11 @@
  */
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
-import type { TrustRules } from './admission.ts';
+import { answerOf, type TrustRules } from './admission.ts';
 import type { Approvals, ApprovalState } from './approvals.ts';
 import { profileOf, type Profile } from './profile.ts';
 import { publisherOf } from './publishers.ts';
-import { ruleFor, type RuleAnswer } from './skill-rules.ts';
+import type { RuleAnswer } from './skill-rules.ts';
 
 export interface Standing {
   profile: Profile;
@@ -21,8 +21,12 @@ export interface Standing {
   summary: string;
 }
 
-export async function standingOf(bundle: Bundle, rules: TrustRules, approvals: Approvals): Promise<Standing> {
-  const rule = ruleFor(rules.skills, bundle);
+export async function standingOf(
+  bundle: Bundle,
+  rules: readonly TrustRules[],
+  approvals: Approvals,
+): Promise<Standing> {
+  const rule = answerOf(rules, bundle);
   const approval = approvals.stateOf(bundle);
   const publisher = await signerOf(bundle, rules);
   const summary = [
@@ -45,9 +49,10 @@ function wordFor({ decision }: RuleAnswer, { kind }: ApprovalState): string {
   return decision === 'ask' ? 'needs approval' : 'sandboxed';
 }
 
-async function signerOf(bundle: Bundle, { publishers }: TrustRules): Promise<string | undefined> {
+async function signerOf(bundle: Bundle, rules: readonly TrustRules[]): Promise<string | undefined> {
   try {
-    return (await publisherOf(bundle, publishers)).name;
+    const known = rules.flatMap(({ publishers }) => publishers);
+    return (await publisherOf(bundle, known)).name;
   } catch (error) {
     if (error instanceof SkillError && error.code === 'signature_invalid') return undefined;
     throw error;

@@ -1,12 +1,21 @@
 /**
- * Policy files that a person looked at and trusts. Bound to the place and to every byte: whoever changes one has to be
- * trusted again.
+ * Policy files that a person looked at and trusts. Bound to the place and to every byte of the file and of those that it
+ * names: a change has to be trusted again.
  *
  * @module
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
+/** All that a person trusts with a policy. */
+export interface PolicyBytes {
+  /** Its real path. */
+  file: string;
+  text: string;
+  /** Digests of the files that it names, by their paths: trusted roots decide whose signatures count. */
+  named?: Readonly<Record<string, string>>;
+}
 
 export class TrustedPolicies {
   readonly #folder: string;
@@ -15,21 +24,20 @@ export class TrustedPolicies {
     this.#folder = join(home, 'policies');
   }
 
-  has(file: string, text: string): boolean {
-    return existsSync(this.#markFor(file, text));
+  has(policy: PolicyBytes): boolean {
+    return existsSync(this.#markFor(policy));
   }
 
-  add(file: string, text: string): void {
+  add(policy: PolicyBytes): void {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    writeFileSync(this.#markFor(file, text), `${file}\n`, { mode: 0o600 });
+    writeFileSync(this.#markFor(policy), `${policy.file}\n`, { mode: 0o600 });
   }
 
-  #markFor(file: string, text: string): string {
-    return join(
-      this.#folder,
-      createHash('sha256')
-        .update(JSON.stringify([file, text]))
-        .digest('hex'),
-    );
+  #markFor({ file, text, named = {} }: PolicyBytes): string {
+    const others = Object.keys(named)
+      .toSorted()
+      .map((path) => [path, named[path]]);
+    const bound = others.length > 0 ? [file, text, others] : [file, text];
+    return join(this.#folder, createHash('sha256').update(JSON.stringify(bound)).digest('hex'));
   }
 }

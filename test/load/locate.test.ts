@@ -40,7 +40,7 @@ describe('findSkill', () => {
     ['../elsewhere/tool', 'elsewhere/tool'],
   ])('finds %s', (ref, dir) => {
     const { root, places } = world();
-    expect(findSkill(ref, places)).toEqual({ ref, dir: join(root, dir) });
+    expect(findSkill(ref, places)).toMatchObject({ ref, dir: join(root, dir) });
   });
 
   test('finds a skill by its absolute path and through a link, by its real path', () => {

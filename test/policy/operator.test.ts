@@ -25,7 +25,7 @@ network: { allow: ["*.example.com"], allow_private: ["127.0.0.1", "::1"] }
       ceilings: { ...DEFAULT_POLICY.ceilings, timeout: 60_000, memory: 512 * 1024 * 1024, processes: 4 },
       ceilingsSet: ['timeout', 'memory', 'processes'],
       filesystem: { allow: ['${workspace}/in/**', '/data'] },
-      env: { allow: ['API_KEY'] },
+      env: { allow: ['API_KEY'], vouched: ['API_KEY'] },
       network: { allow: ['*.example.com'], allowPrivate: ['127.0.0.1', '::1'] },
     });
   });

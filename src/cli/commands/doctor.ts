@@ -4,6 +4,7 @@
  * @module
  */
 import type { PairReport } from '../../index.ts';
+import { describePolicies } from '../explain.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printLine, printResult, table } from '../output.ts';
 
@@ -11,10 +12,11 @@ export async function doctor(flags: { json?: boolean }): Promise<number> {
   await using runtime = openRuntime();
   const pairs = await runtime.doctor();
   if (flags.json) {
-    printResult({ node: process.version, home: runtime.home, pairs });
+    printResult({ node: process.version, home: runtime.home, policies: runtime.policyFiles, pairs });
     return 0;
   }
   printLine(`Node ${process.version}, ${process.platform}-${process.arch}, home ${runtime.home}`);
+  printLine(describePolicies(runtime));
   for (const pair of pairs) printLine(`\n${describePair(pair)}`);
   return 0;
 }

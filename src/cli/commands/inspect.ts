@@ -14,7 +14,7 @@ import {
   type Skill,
   type Standing,
 } from '../../index.ts';
-import { describePlan } from '../explain.ts';
+import { describePlan, describePolicies } from '../explain.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { printLine, printResult, printWarning } from '../output.ts';
 
@@ -23,10 +23,12 @@ export async function inspect(ref: string, flags: PlanFlags & { json?: boolean }
   const skill = await runtime.load(ref);
   const plan = await planOrReason(runtime, skill, flags);
   if (flags.json) {
-    printResult({ ...asJson(skill, plan), trust: await runtime.standing(skill) });
+    const trust = await runtime.standing(skill);
+    printResult({ ...asJson(skill, plan), trust, policies: runtime.policyFiles });
     return 0;
   }
   printLine(describeSkill(skill, await runtime.standing(skill)));
+  printLine(describePolicies(runtime));
   printLine(
     plan instanceof SkillError
       ? `runs      not here: ${printableLine(plan.message)}\n          ${printableLine(plan.fix)}`

@@ -1,11 +1,20 @@
 /**
- * `skillcell policy explain` and `skillcell policy trust`
+ * `skillcell policy show`, `skillcell policy explain` and `skillcell policy trust`
  *
  * @module
  */
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
+import { describePolicies } from '../explain.ts';
 import { printLine, printResult, table } from '../output.ts';
 import { trustPolicy } from '../policy-in-force.ts';
+
+/** Which files are in force here; what they say together is what `explain` shows for a skill. */
+export async function policyShow(flags: { policy?: string; json?: boolean }): Promise<number> {
+  await using runtime = openRuntime(flags);
+  if (flags.json) printResult({ policies: runtime.policyFiles });
+  else printLine(describePolicies(runtime));
+  return 0;
+}
 
 export async function policyExplain(ref: string, flags: PlanFlags & { json?: boolean }): Promise<number> {
   await using runtime = openRuntime(flags);
@@ -13,10 +22,10 @@ export async function policyExplain(ref: string, flags: PlanFlags & { json?: boo
   const rows = await runtime.explain(skill, executeOptions(flags));
   const { summary, rule } = await runtime.standing(skill);
   if (flags.json) {
-    printResult({ policy: runtime.policyFile, summary, rule, capabilities: rows });
+    printResult({ policies: runtime.policyFiles, summary, rule, capabilities: rows });
     return 0;
   }
-  printLine(`policy    ${runtime.policyFile ?? 'built-in defaults'}`);
+  printLine(describePolicies(runtime));
   printLine(`standing  ${summary}${rule.rule ? ` (rule "${rule.rule.match}": ${rule.rule.decision})` : ''}`);
   printLine();
   const cells = rows.map((row) => [row.capability, row.declared, row.policy, row.approval, row.granted]);
@@ -27,7 +36,9 @@ export async function policyExplain(ref: string, flags: PlanFlags & { json?: boo
 export function policyTrust(file: string | undefined): number {
   const { file: trusted, keys } = trustPolicy(file);
   const more =
-    keys.length > 0 ? `It gives more than the defaults: ${keys.join(', ')}.` : 'It only takes away.';
+    keys.length > 0
+      ? `It gives more than is in force without it: ${keys.join(', ')}.`
+      : 'It only takes away.';
   printLine(`Trusted ${trusted}, as it is now. ${more}`);
   return 0;
 }

@@ -1,0 +1,179 @@
+/**
+ * Two policies as one. What both speak about, the stricter decides: combining never allows what one of them forbids. Only a
+ * file that a person trusts takes the place of what was in force, key by key, and even then no rule is lost.
+ *
+ * @module
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Origin } from '../load/bundle.ts';
+import type { Mode } from '../outcome.ts';
+import type { TrustRules } from '../trust/admission.ts';
+import { STRENGTH } from './choose-mode.ts';
+import type { GrantedLimits } from './grant.ts';
+import { DEFAULT_POLICY, type OperatorPolicy } from './operator.ts';
+import { hostCovers } from './patterns.ts';
+
+/** What is in force when this file is found below what was in force: for each key that it sets, the stricter value. */
+export function restrict(inForce: OperatorPolicy, file: OperatorPolicy): OperatorPolicy {
+  const secrets = restrictSecrets(inForce, file);
+  return {
+    ...inForce,
+    ...sources(inForce, file),
+    ...minimum(inForce, file, (one, other) => (STRENGTH[one] >= STRENGTH[other] ? one : other)),
+    ...ceilings(inForce, file, Math.min),
+    filesystem: restrictPaths(inForce.filesystem, file.filesystem),
+    env: restrictEnv(inForce.env, file.env),
+    network: restrictNetwork(inForce.network, file.network),
+    ...fresher(inForce, file),
+    ...(secrets ? { secrets } : {}),
+    ...allRules(inForce, file),
+  };
+}
+
+/** What is in force when a person trusts this file: each key that it sets counts as it says; rules are added. */
+export function extend(inForce: OperatorPolicy, file: OperatorPolicy): OperatorPolicy {
+  return {
+    ...inForce,
+    ...sources(inForce, file),
+    ...minimum(inForce, file, (_, own) => own),
+    ...ceilings(inForce, file, (_, own) => own),
+    filesystem: isSet(file.filesystem) ? file.filesystem : inForce.filesystem,
+    env: file.env.allow ? file.env : inForce.env,
+    network: { ...inForce.network, ...file.network },
+    ...(file.pythonWasm ? { pythonWasm: file.pythonWasm } : {}),
+    ...(file.secrets ? { secrets: file.secrets } : {}),
+    ...allRules(inForce, file),
+  };
+}
+
+/** Whether a file said something about paths, or has what is usual. */
+export function isSet(filesystem: OperatorPolicy['filesystem']): boolean {
+  return filesystem !== DEFAULT_POLICY.filesystem;
+}
+
+function sources(inForce: OperatorPolicy, { file }: OperatorPolicy): Pick<OperatorPolicy, 'file' | 'files'> {
+  if (file === undefined) return {};
+  return { file, files: [...filesOf(inForce), file] };
+}
+
+/** Every file that the policy was made from, outermost first. */
+export function filesOf({ file, files }: Pick<OperatorPolicy, 'file' | 'files'>): string[] {
+  return files ?? (file === undefined ? [] : [file]);
+}
+
+function minimum(
+  inForce: OperatorPolicy,
+  { minimum: own, minimumSet = [] }: OperatorPolicy,
+  decide: (before: Mode, own: Mode) => Mode,
+): Pick<OperatorPolicy, 'minimum' | 'minimumSet'> {
+  if (minimumSet.length === 0) return { minimum: inForce.minimum };
+  const decided = minimumSet.map((origin): [Origin, Mode] => [
+    origin,
+    decide(inForce.minimum[origin], own[origin]),
+  ]);
+  return {
+    minimum: { ...inForce.minimum, ...Object.fromEntries(decided) },
+    minimumSet: union(inForce.minimumSet ?? [], minimumSet),
+  };
+}
+
+function ceilings(
+  inForce: OperatorPolicy,
+  { ceilings: own, ceilingsSet }: OperatorPolicy,
+  decide: (before: number, own: number) => number,
+): Pick<OperatorPolicy, 'ceilings' | 'ceilingsSet'> {
+  const decided = ceilingsSet.map((limit): [keyof GrantedLimits, number] => [
+    limit,
+    decide(inForce.ceilings[limit], own[limit]),
+  ]);
+  return {
+    ceilings: { ...inForce.ceilings, ...Object.fromEntries(decided) },
+    ceilingsSet: union(inForce.ceilingsSet, ceilingsSet),
+  };
+}
+
+function restrictPaths(
+  inForce: OperatorPolicy['filesystem'],
+  own: OperatorPolicy['filesystem'],
+): OperatorPolicy['filesystem'] {
+  if (!isSet(own)) return inForce;
+  // Two patterns have no common pattern in general, so both are kept, and a path has to pass both.
+  return { allow: inForce.allow, within: [...(inForce.within ?? []), own.allow, ...(own.within ?? [])] };
+}
+
+function restrictEnv(inForce: OperatorPolicy['env'], own: OperatorPolicy['env']): OperatorPolicy['env'] {
+  if (own.allow === undefined) return inForce;
+  const allow = inForce.allow ? common(inForce.allow, own.allow) : own.allow;
+  return { allow, vouched: common(inForce.vouched ?? [], allow) };
+}
+
+function restrictNetwork(
+  inForce: OperatorPolicy['network'],
+  own: OperatorPolicy['network'],
+): OperatorPolicy['network'] {
+  const allow = commonHosts(inForce.allow, own.allow);
+  const addresses = own.allowPrivate
+    ? common(inForce.allowPrivate ?? [], own.allowPrivate)
+    : inForce.allowPrivate;
+  return {
+    ...(allow ? { allow } : {}),
+    ...(addresses ? { allowPrivate: addresses } : {}),
+    ...(inForce.inspectTls || own.inspectTls ? { inspectTls: true } : {}),
+    ...(inForce.traceContext ? { traceContext: true } : {}),
+  };
+}
+
+/** Of two patterns of hosts, one covers the other or they have nothing in common. */
+function commonHosts(one: string[] | undefined, other: string[] | undefined): string[] | undefined {
+  if (!one || !other) return one ?? other;
+  const shared = one.flatMap((left) =>
+    other.flatMap((right) => (hostCovers(left, right) ? [right] : hostCovers(right, left) ? [left] : [])),
+  );
+  return [...new Set(shared)];
+}
+
+function fresher(inForce: OperatorPolicy, { pythonWasm: own }: OperatorPolicy): Partial<OperatorPolicy> {
+  const before = inForce.pythonWasm;
+  if (!own) return {};
+  return {
+    pythonWasm: {
+      newInstance: own.newInstance || (before?.newInstance ?? false),
+      strict: own.strict || (before?.strict ?? false),
+    },
+  };
+}
+
+/** Sources that both name, in the order of what was in force. */
+function restrictSecrets(
+  inForce: OperatorPolicy,
+  { secrets: own }: OperatorPolicy,
+): OperatorPolicy['secrets'] {
+  if (!own) return inForce.secrets;
+  const before = inForce.secrets ?? ['environment'];
+  return before.filter((source) => own.some((other) => isDeepStrictEqual(source, other)));
+}
+
+/** Rules of one file are judged with the publishers of that file, and all files have to agree. */
+function allRules(inForce: OperatorPolicy, file: OperatorPolicy): Partial<OperatorPolicy> {
+  const guard = [...(inForce.guard ?? []), ...(file.guard ?? [])];
+  const [own, ...further] = [...rulesOf(file), ...rulesOf(inForce)];
+  return {
+    ...(own ? { skills: [...own.skills], publishers: [...own.publishers] } : {}),
+    ...(further.length > 0 ? { furtherRules: further } : {}),
+    ...(guard.length > 0 ? { guard } : {}),
+  };
+}
+
+/** The rules of every file that the policy was made from. */
+export function rulesOf({ skills, publishers, furtherRules = [] }: OperatorPolicy): TrustRules[] {
+  if (!skills && !publishers) return [...furtherRules];
+  return [{ skills: skills ?? [], publishers: publishers ?? [] }, ...furtherRules];
+}
+
+function common<T>(one: readonly T[], other: readonly T[]): T[] {
+  return one.filter((value) => other.includes(value));
+}
+
+function union<T>(one: readonly T[], other: readonly T[]): T[] {
+  return [...new Set([...one, ...other])];
+}

@@ -1,0 +1,224 @@
+/**
+ * Strictest wins: no file that is found, and no name that a skill has, allows more than there was without it.
+ *
+ * @module
+ */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { answerOf } from '../../src/trust/admission.ts';
+import type { Bundle } from '../../src/load/bundle.ts';
+import { allowsPath } from '../../src/policy/allows-path.ts';
+import { STRENGTH } from '../../src/policy/choose-mode.ts';
+import { extend, restrict, rulesOf } from '../../src/policy/combine.ts';
+import { DEFAULT_POLICY, parsePolicy, type OperatorPolicy } from '../../src/policy/operator.ts';
+import { hostCovers, pathCovers, pathCoversPattern } from '../../src/policy/patterns.ts';
+import { wideningKeys } from '../../src/policy/widening.ts';
+import { STRICTNESS } from '../../src/trust/skill-rules.ts';
+import { exampleManifest } from './example-manifest.ts';
+
+const MODES = ['in_process', 'subprocess', 'container', 'wasm'] as const;
+const ORIGINS = ['bundled', 'project', 'installed', 'external'] as const;
+const LIMITS = ['timeout', 'cpu', 'memory', 'output', 'scratch', 'processes'] as const;
+/** Less than the default, and more. */
+const SECONDS = [1, 100, 1000];
+const BYTES = [1000, 100_000, 4_000_000_000];
+const AMOUNTS = {
+  timeout: SECONDS,
+  cpu: SECONDS,
+  memory: BYTES,
+  output: BYTES,
+  scratch: BYTES,
+  processes: [0, 100, 1000],
+};
+const SAMPLES = [0, 100, 1000, 100_000, 1_000_000, 4_000_000_000];
+const PATHS = [
+  '${workspace}/a',
+  '${workspace}/a/b',
+  '${workspace}',
+  '/data',
+  '/data/x/y',
+  '/home/u',
+  '/data/x',
+];
+const PATTERNS = ['${workspace}/**', '${workspace}/a', '/**', '/data/**', '/data/*', '/*/x', '/data/**/y'];
+const HOSTS = ['example.org', 'api.example.org', 'a.b.example.org', 'other.net'];
+const HOST_PATTERNS = ['*.example.org', 'example.org', 'api.example.org', '*.b.example.org', 'other.net'];
+const NAMES = ['A', 'B', 'C'];
+const ADDRESSES = ['10.0.0.1', '10.0.0.2'];
+const SKILLS = ['fin/wallet', 'fun/wallet', 'fin/other', 'text/shout'];
+const MATCHES = ['*', 'fin/*', '*/wallet', 'fun/wallet', 'text/shout'];
+const SOURCES = ['environment', { file: '/s' }, { command: ['get'] }];
+
+const some = <T>(values: readonly T[]) => fc.subarray([...values]);
+const rule = fc.record({
+  match: fc.constantFrom(...MATCHES),
+  decision: fc.constantFrom('allow', 'ask', 'deny'),
+  require_signature: fc.boolean(),
+});
+const optional = { requiredKeys: [] };
+const policyText = fc.record(
+  {
+    minimum: fc.record(
+      Object.fromEntries(ORIGINS.map((origin) => [origin, fc.constantFrom(...MODES)])),
+      optional,
+    ),
+    ceilings: fc.record(
+      Object.fromEntries(LIMITS.map((limit) => [limit, fc.constantFrom(...AMOUNTS[limit])])),
+      optional,
+    ),
+    filesystem: fc.record({ allow: some(PATTERNS) }),
+    env: fc.record({ allow: some(NAMES) }),
+    network: fc.record(
+      { allow: some(HOST_PATTERNS), allow_private: some(ADDRESSES), trace_context: fc.boolean() },
+      optional,
+    ),
+    python_wasm: fc.record({ new_instance: fc.boolean(), strict: fc.boolean() }, optional),
+    secrets: some(SOURCES).filter((list) => list.length > 0),
+    skills: fc.array(rule, { maxLength: 3 }),
+  },
+  optional,
+);
+const policy = policyText.map((value) => parsePolicy(JSON.stringify(value), { file: '/p' }));
+/** One key only, so that many of them give nothing new. */
+const shortPolicy = fc
+  .tuple(policyText, fc.nat())
+  .map(([value, at]) => Object.entries(value)[at % Math.max(1, Object.keys(value).length)])
+  .map((key) => parsePolicy(JSON.stringify(key ? Object.fromEntries([key]) : {}), { file: '/p' }));
+/** As found: what one or two files above make of the defaults, trusted or not. */
+const inForce = fc
+  .array(fc.tuple(policy, fc.boolean()), { maxLength: 2 })
+  .map((files) =>
+    files.reduce((all, [file, trusted]) => (trusted ? extend : restrict)(all, file), DEFAULT_POLICY),
+  );
+
+function bundle(name: string, aliases: string[] = []): Bundle {
+  return { manifest: exampleManifest({ name }), aliases } as unknown as Bundle;
+}
+
+/** All that a policy allows among the samples, as words that can be compared. */
+function allowed(given: OperatorPolicy): Set<string> {
+  const { network, env, secrets = ['environment'] } = given;
+  const answers = SKILLS.map((name) => [name, answerOf(rulesOf(given), bundle(name))] as const);
+  return new Set([
+    ...PATHS.filter((path) => allowsPath(given, path)).map((path) => `path ${path}`),
+    ...HOSTS.filter((host) => network.allow?.some((one) => hostCovers(one, host)) ?? true).map(
+      (host) => `host ${host}`,
+    ),
+    ...(network.allowPrivate ?? []).map((address) => `private ${address}`),
+    ...(network.traceContext ? ['trace'] : []),
+    ...NAMES.filter((name) => env.allow?.includes(name) ?? true).map((name) => `env ${name}`),
+    ...(env.vouched ?? []).map((name) => `vouched ${name}`),
+    ...secrets.map((source) => `secrets ${JSON.stringify(source)}`),
+    ...ORIGINS.flatMap((origin) =>
+      MODES.filter((mode) => STRENGTH[mode] >= STRENGTH[given.minimum[origin]]).map((m) => `${origin} ${m}`),
+    ),
+    ...LIMITS.flatMap((limit) =>
+      SAMPLES.filter((amount) => amount <= given.ceilings[limit]).map((amount) => `${limit} ${amount}`),
+    ),
+    ...answers.filter(([, { decision }]) => decision !== 'deny').map(([name]) => `${name} after a question`),
+    ...answers.filter(([, { decision }]) => decision === 'allow').map(([name]) => `${name} unasked`),
+    ...answers.filter(([, { requireSignature }]) => !requireSignature).map(([name]) => `${name} unsigned`),
+    ...(given.pythonWasm?.strict ? [] : ['module body kept']),
+    ...(given.pythonWasm?.newInstance ? [] : ['engine kept']),
+  ]);
+}
+
+const RUNS = { numRuns: 200 };
+
+describe('a policy that is found below another', () => {
+  it('never allows what was not allowed without it', () => {
+    fc.assert(
+      fc.property(inForce, policy, (before, file) => {
+        const added = [...allowed(restrict(before, file))].filter((act) => !allowed(before).has(act));
+        expect(added).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('changes nothing when it says nothing, or says the same again', () => {
+    fc.assert(
+      fc.property(inForce, policy, (before, file) => {
+        expect(allowed(restrict(before, parsePolicy('{}', { file: '/p' })))).toEqual(allowed(before));
+        const once = restrict(before, file);
+        expect(allowed(restrict(once, file))).toEqual(allowed(once));
+      }),
+      RUNS,
+    );
+  });
+
+  it('counts the same whichever of two lies above the other', () => {
+    fc.assert(
+      fc.property(inForce, policy, policy, (before, one, other) => {
+        expect(allowed(restrict(restrict(before, one), other))).toEqual(
+          allowed(restrict(restrict(before, other), one)),
+        );
+      }),
+      RUNS,
+    );
+  });
+
+  it('needs no trust only if taking it at its word would add nothing', () => {
+    fc.assert(
+      fc.property(inForce, shortPolicy, (before, file) => {
+        if (wideningKeys(file, before).length > 0) return;
+        const added = [...allowed(extend(before, file))].filter((act) => !allowed(before).has(act));
+        // Trust drops no freshness unless a file says so, and that is no act of a skill.
+        expect(added.filter((act) => !act.endsWith('kept'))).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('loosens no rule by name, even when a person trusts it', () => {
+    fc.assert(
+      fc.property(inForce, policy, fc.constantFrom(...SKILLS), (before, file, name) => {
+        const [without, alone, both] = [before, file, extend(before, file)].map((one) =>
+          answerOf(rulesOf(one), bundle(name)),
+        );
+        for (const one of [without, alone]) {
+          expect(STRICTNESS[both!.decision]).toBeGreaterThanOrEqual(STRICTNESS[one!.decision]);
+          expect(both!.requireSignature || !one!.requireSignature).toBe(true);
+        }
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('the names of a skill', () => {
+  it('only ever make the answer stricter, in whatever order they come', () => {
+    const names = fc.uniqueArray(fc.constantFrom(...SKILLS), { minLength: 1 });
+    fc.assert(
+      fc.property(inForce, names, (given, [first = '', ...others]) => {
+        const rules = rulesOf(given);
+        const all = answerOf(rules, bundle(first, others));
+        for (const name of [first, ...others]) {
+          const { decision, requireSignature } = answerOf(rules, bundle(name));
+          expect(STRICTNESS[all.decision]).toBeGreaterThanOrEqual(STRICTNESS[decision]);
+          expect(all.requireSignature || !requireSignature).toBe(true);
+        }
+        const [last = '', ...rest] = [first, ...others].toReversed();
+        const turned = answerOf(rules, bundle(last, rest));
+        expect(turned.decision).toBe(all.decision);
+        expect(turned.requireSignature).toBe(all.requireSignature);
+      }),
+      RUNS,
+    );
+  });
+});
+
+it('A pattern of paths covers another only if it covers all its paths', () => {
+  const segment = fc.constantFrom('a', 'b', '*', '**', 'a*');
+  const pattern = fc.array(segment, { maxLength: 4 }).map((parts) => `/${parts.join('/')}`);
+  const path = fc
+    .array(fc.constantFrom('a', 'b', 'ab'), { maxLength: 4 })
+    .map((parts) => `/${parts.join('/')}`);
+  fc.assert(
+    fc.property(pattern, pattern, path, (wide, narrow, at) => {
+      fc.pre(pathCoversPattern(wide, narrow) && pathCovers(narrow, at));
+      expect(pathCovers(wide, at)).toBe(true);
+    }),
+    { numRuns: 3000 },
+  );
+});
