@@ -34,6 +34,8 @@ export const EXIT_CODES = {
   skill_unavailable: 6,
   /** A fault of Skillcell itself. */
   internal: 70,
+  /** The caller gave the call up: Ctrl-C, a closed connection, an abort signal. Nothing of it is left. */
+  cancelled: 130,
 } as const;
 
 export type ErrorCode = keyof typeof EXIT_CODES;

@@ -20,6 +20,7 @@ import { secretProviders } from './broker/secrets/sources.ts';
 import { Calls } from './calls/calls.ts';
 import type { CallEventName, CallListener, RunningCall } from './calls/events.ts';
 import type { LiveCall } from './calls/live-call.ts';
+import { cancelled } from './cell/judge.ts';
 import { describeOutcome, identity, type CallFacts } from './cell/describe.ts';
 import { Machine, type PairReport } from './cell/machine.ts';
 import { choose, type Plan, type PlanInput } from './cell/plan.ts';
@@ -329,6 +330,7 @@ export class Runtime implements AsyncDisposable {
     let decision: GuardAnswer | undefined;
     try {
       await options.turn;
+      throwIfCancelled(options.signal);
       const skill = typeof ref === 'string' ? await this.load(ref) : ref;
       facts.skill = skill;
       await this.#gatekeeper.admit(skill.bundle);
@@ -379,6 +381,11 @@ export class Runtime implements AsyncDisposable {
 interface Asked {
   params: unknown;
   options: ExecuteOptions;
+}
+
+/** A call that was given up before it ran is still one: it ends in an outcome and a receipt. */
+function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw cancelled();
 }
 
 function raise(thrown: unknown): never {

@@ -36,7 +36,9 @@ export function judge(report: CellReport, grant: Grant): Verdict {
 
 /** The end of a call that its caller gave up. */
 export function cancelled(): SkillError {
-  return skillError('The call was cancelled by its caller', 'Call it again.', { cancelled: true });
+  return new SkillError('cancelled', 'The call was cancelled by its caller', {
+    fix: 'Call it again if the result is still wanted.',
+  });
 }
 
 function raised(reply: GuestReply & { kind: 'error' }, grant: Grant): SkillError {

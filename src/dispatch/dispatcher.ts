@@ -78,7 +78,8 @@ export class Dispatcher {
   /** Resolves when it is the call's turn. Throws at once if it cannot even wait. */
   enter(entry: DispatchEntry): Promise<Turn> {
     if (this.#closed) throw closing();
-    if (entry.signal?.aborted) throw cancelled();
+    // By the promise: the call is still one, and gets its receipt.
+    if (entry.signal?.aborted) return Promise.reject(cancelled());
     const lanes = this.#lanesOf(entry);
     const hasRoom = Object.values(lanes).every((lane: Lane) => lane.hasRoom);
     if (!hasRoom) assertQueue(lanes, entry);

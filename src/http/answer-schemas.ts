@@ -236,6 +236,7 @@ export const stats: z.ZodType = z
         at: z.string(),
         calls: count,
         failed: count,
+        cancelled: count,
         denied: count,
         p50_ms: amount.nullable(),
         p95_ms: amount.nullable(),

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import {
   outcomeJson,
   printableJson,
@@ -28,7 +29,8 @@ export class Refusal extends Error {
 
 export function json(c: Context, value: unknown, status: Status = 200): Response {
   // Nothing in it steers the terminal of somebody who asks with curl.
-  return c.body(printableJson(value), status, { 'Content-Type': 'application/json' });
+  // 499 is no status that the types know.
+  return c.body(printableJson(value), status as ContentfulStatusCode, { 'Content-Type': 'application/json' });
 }
 
 /** Where in our source something failed is for the operator, not for those who call. */

@@ -80,8 +80,16 @@ function queryParameters(query: z.ZodType): Json[] {
   }));
 }
 
-function responses({ answers, scopes }: Route): Json {
-  const refusals = scopes === 'open' ? [] : Object.entries(REFUSALS);
+/** What a route with a body refuses besides. */
+const BODY_REFUSALS: Readonly<Record<string, string>> = {
+  409: 'The skill is not as its manifest or its lock says, or changed since it was looked at.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+};
+
+function responses({ answers, scopes, body }: Route): Json {
+  const all = { ...REFUSALS, ...(body ? BODY_REFUSALS : {}) };
+  const refusals = scopes === 'open' ? [] : Object.entries(all);
   return {
     ...Object.fromEntries(
       refusals.map(([status, description]) => [status, { description, content: jsonContent(errorAnswer) }]),

@@ -18,12 +18,16 @@ export interface Stats {
 interface Figures {
   at: string;
   calls: number;
+  /** Calls that neither succeeded nor were given up by their caller. */
   failed: number;
+  cancelled: number;
   denied: number;
   p50_ms: number | null;
   p95_ms: number | null;
 }
 
+/** A caller who goes away is no failure of the skill. */
+const ENDS_WELL: ReadonlySet<string> = new Set(['ok', 'cancelled']);
 /** More receipts than this are not looked at for one answer. */
 const MOST = 5000;
 
@@ -60,7 +64,8 @@ function figuresOf(part: readonly StoredReceipt[], at: Date): Figures {
   return {
     at: at.toISOString(),
     calls: part.length,
-    failed: part.filter(({ receipt }) => receipt.code !== 'ok').length,
+    failed: part.filter(({ receipt }) => !ENDS_WELL.has(receipt.code)).length,
+    cancelled: part.filter(({ receipt }) => receipt.code === 'cancelled').length,
     denied: part.reduce((sum, { receipt }) => sum + receipt.denied_count, 0),
     p50_ms: quantile(times, 0.5),
     p95_ms: quantile(times, 0.95),

@@ -22,9 +22,11 @@ const STATUS: Readonly<Record<ErrorCode | `resource_exceeded/${string}`, Status>
   signature_invalid: 403,
   skill_unavailable: 404,
   internal: 500,
+  // Not in any standard, but what proxies write into their logs for a client that has gone.
+  cancelled: 499,
 };
 
-export type Status = 200 | 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 422 | 429 | 500 | 503 | 504;
+export type Status = 200 | 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 422 | 429 | 499 | 500 | 503 | 504;
 
 export function statusOf({ code, detail }: Pick<ErrorBody, 'code' | 'detail'>): Status {
   // It will be back: no reason to think that the skill is not there.

@@ -40,6 +40,7 @@ const REMEDIES: Record<ErrorCode, Remedy> = {
   signature_invalid: 'person',
   skill_unavailable: 'person',
   internal: 'nobody',
+  cancelled: 'later',
 };
 
 const ONLY_A_PERSON =
@@ -98,6 +99,8 @@ function failure(outcome: Failure): CallToolResult {
 function remedyFor(error: ErrorBody): string[] {
   const isBusy = error.code === 'resource_exceeded' && error.detail['limit'] === 'busy';
   const remedy = isBusy ? 'later' : REMEDIES[error.code];
+  if (error.code === 'cancelled')
+    return ['The call was given up before it ended. Call it again if the result is still wanted.'];
   if (remedy === 'later') return ['Too much is going on at the moment. Try again in a few seconds.'];
   if (remedy === 'person')
     return [

@@ -11,6 +11,7 @@ import {
   type CallToolResult,
   type ServerContext,
   type Tool,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 import { packageVersion, type ExecuteOptions, type Runtime } from '../index.ts';
@@ -153,6 +154,7 @@ export class SkillServer implements AsyncDisposable {
       ]),
       reject: false,
     });
+    if (ctx.mcpReq.signal.aborted) endStream(mcp, ctx);
     return mcp.server.projectCallToolResult(toToolResult(outcome), tool.outputSchema);
   }
 
@@ -169,6 +171,12 @@ export class SkillServer implements AsyncDisposable {
   #note(text: string): void {
     this.#options.onNote?.(text);
   }
+}
+
+/** A request that was taken back gets no answer, which is what would have ended its stream of events. */
+function endStream({ server }: McpServer, { mcpReq }: ServerContext): void {
+  const { transport } = server;
+  if (transport instanceof WebStandardStreamableHTTPServerTransport) transport.closeSSEStream(mcpReq.id);
 }
 
 function unknownTool(name: string): ProtocolError {

@@ -189,6 +189,8 @@ function describe(span: Span, outcome: Outcome): void {
   if (outcome.ok) return;
   // The message may quote what the skill or its parameters say.
   span.setAttribute('error.type', errorType(outcome));
+  // A caller who goes away is no failure: the span has its reason, and no alarm goes off.
+  if (outcome.error.code === 'cancelled') return;
   span.setStatus({ code: SpanStatusCode.ERROR, message: outcome.error.code });
 }
 

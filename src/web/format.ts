@@ -53,6 +53,7 @@ const WORDS: Record<string, string> = {
   signature_invalid: 'bad signature',
   skill_unavailable: 'unavailable',
   internal: 'our fault',
+  cancelled: 'cancelled',
 };
 
 /** How a call ended, in a word or two. */

@@ -14,7 +14,8 @@ export function badge({ risk, label }: Badge): HTMLElement {
 
 /** How a call ended, by colour and by word. */
 export function endPill(code: string, limit?: string): HTMLElement {
-  const kind = code === 'ok' ? 'good' : code === 'capability_denied' ? 'bad' : 'warn';
+  const kind =
+    code === 'ok' ? 'good' : code === 'cancelled' ? 'neutral' : code === 'capability_denied' ? 'bad' : 'warn';
   return h('span', `pill ${kind}`, ending(code, limit));
 }
 

@@ -114,6 +114,7 @@ export interface Bucket {
   at: string;
   calls: number;
   failed: number;
+  cancelled: number;
   denied: number;
   p50_ms: number | null;
   p95_ms: number | null;

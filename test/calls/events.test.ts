@@ -106,7 +106,7 @@ describe('logs', () => {
     expect((await heard).text).toContain('first');
     expect(runtime.running.map(({ execution }) => execution?.mode)).toEqual(text.manifest.execution);
     patience.abort();
-    expect(await running).toMatchObject({ ok: false, error: { detail: { cancelled: true } } });
+    expect(await running).toMatchObject({ ok: false, error: { code: 'cancelled' } });
     expect(runtime.running).toEqual([]);
   });
 
@@ -149,7 +149,7 @@ describe('a turn', () => {
     const call = runtime.execute(writeSkill(folder, HELLO), {}, { turn, reject: false });
     patience.abort();
     const outcome = await call;
-    expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error', detail: { cancelled: true } } });
-    expect(runtime.audit.show(outcome.call_id)?.receipt.code).toBe('skill_error');
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'cancelled' } });
+    expect(runtime.audit.show(outcome.call_id)?.receipt.code).toBe('cancelled');
   });
 });

@@ -66,8 +66,7 @@ describe('judge', () => {
 
   test('cancelled by the caller', () => {
     expect(verdict({ killReason: 'aborted', reply: undefined })).toMatchObject({
-      code: 'skill_error',
-      detail: { cancelled: true },
+      code: 'cancelled',
     });
   });
 

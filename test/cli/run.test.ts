@@ -3,11 +3,14 @@
  *
  * @module
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { writeSkill } from '../write-skill.ts';
-import { cellsOf, openCommandLine, PROMPT_REWRITER } from './command.ts';
+import { cellsOf, openCommandLine, PROMPT_REWRITER, ROOT } from './command.ts';
 
 const { folder, run, close } = openCommandLine();
 afterAll(close);
@@ -161,4 +164,24 @@ describe('skillcell run', () => {
     expect(ended.stderr).not.toContain('\u001b');
     expect(ended.stderr).not.toContain('\u0007');
   });
+});
+
+test('Ctrl-C gives the call up: exit code 130, and a receipt that says so', { timeout: 60_000 }, async () => {
+  const skill = writeSkill(folder, {
+    source: 'import time\ndef execute(params):\n    print("begun", flush=True)\n    time.sleep(60)\n',
+  });
+  const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home'), NO_COLOR: '1' };
+  const child = spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), 'run', skill, '--json'], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = text(child.stdout);
+  await expect.poll(() => cellsOf(folder).length, { timeout: 30_000 }).toBeGreaterThan(0);
+  child.kill('SIGINT');
+  const [code] = (await once(child, 'exit')) as [number];
+  const outcome = JSON.parse(await output) as { call_id: string; error: { code: string } };
+  expect([code, outcome.error.code]).toEqual([130, 'cancelled']);
+  const shown = await run(['audit', 'show', outcome.call_id]);
+  expect(JSON.parse(shown.stdout)).toMatchObject({ receipt: { code: 'cancelled' } });
 });

@@ -85,7 +85,7 @@ describe('a running call', () => {
     expect((await cancel(id)).status).toBe(200);
     for (const stream of [events, watched])
       expect(await next(stream, 'done')).toMatchObject({
-        outcome: { ok: false, call_id: id, error: { detail: { cancelled: true } } },
+        outcome: { ok: false, call_id: id, error: { code: 'cancelled' } },
       });
     expect((await stage.ask(`/v1/calls/${id}/events`, { as: 'reader' })).status).toBe(404);
   });
@@ -98,7 +98,7 @@ describe('a running call', () => {
     controller.abort();
     await expect(asked).rejects.toThrow('aborted');
     await expect.poll(() => stage.running.service.live.all, WAIT).toEqual([]);
-    expect(stage.runtime.audit.show(id)?.receipt.code).toBe('skill_error');
+    expect(stage.runtime.audit.show(id)?.receipt.code).toBe('cancelled');
   });
 
   test('also ends when nobody reads its events any more', async () => {
@@ -128,11 +128,28 @@ describe('too many calls', () => {
     const [first, second, third] = begun;
     await cancel(third!.id);
     expect(await next(third!.events, 'done')).toMatchObject({ outcome: { ok: false } });
-    expect(stage.runtime.audit.show(third!.id)).toBeDefined();
+    expect(stage.runtime.audit.show(third!.id)?.receipt.code).toBe('cancelled');
     for (const { id } of [first!, second!]) await cancel(id);
     const metrics = await (await stage.ask('/metrics', { as: 'reader' })).text();
     expect(metrics).toMatch(/skillcell_refused_total\{reason="busy"\} 2/);
   });
+});
+
+test('a caller who has gone before the call could wait leaves a receipt, and is counted apart', async () => {
+  const { service } = stage.running;
+  const identity = { name: 'gone', tenant: 'gone', caller: 'http:gone', scopes: new Set(['call'] as const) };
+  const { outcome } = await service.start(
+    { name: 'test/talks', params: {} },
+    identity as unknown as Parameters<typeof service.start>[1],
+    AbortSignal.abort(),
+  );
+  const { call_id, ...ended } = await outcome;
+  expect(ended).toMatchObject({ ok: false, error: { code: 'cancelled' } });
+  expect(stage.runtime.audit.show(call_id)?.receipt).toMatchObject({ code: 'cancelled' });
+  const metrics = await (await stage.ask('/metrics', { as: 'reader' })).text();
+  expect(metrics).toMatch(/skillcell_calls_total\{skill="test\/talks",code="cancelled"\} \d/);
+  const stats = await (await stage.ask('/v1/stats?minutes=5&buckets=1', { as: 'reader' })).json();
+  expect(JSON.stringify(stats)).toMatch(/"cancelled":[1-9]/);
 });
 
 describe('a shutdown', () => {
@@ -152,7 +169,7 @@ describe('a shutdown', () => {
     expect(() => other.running.service.dispatcher.enter({ tenant: 'a', skill: 'b' })).toThrow(
       'shutting down',
     );
-    expect(await (await slow).json()).toMatchObject({ ok: false, error: { detail: { cancelled: true } } });
+    expect(await (await slow).json()).toMatchObject({ ok: false, error: { code: 'cancelled' } });
     await closed;
     await expect(other.ask('/healthz')).rejects.toThrow('fetch failed');
   });

@@ -30,6 +30,7 @@ const NOT_FOR_A_PERSON: ReadonlySet<ErrorCode> = new Set([
   'usage',
   'invalid_params',
   'internal',
+  'cancelled',
 ]);
 
 describe('a failed call', () => {

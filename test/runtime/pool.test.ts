@@ -199,7 +199,8 @@ describe('a caller that gives up', () => {
     const slow = await skill(SLOW);
     const signal = when === 'before' ? AbortSignal.abort() : AbortSignal.timeout(500);
     const outcome = await runtime.execute(slow, { seconds: 20 }, { signal, reject: false });
-    expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error', detail: { cancelled: true } } });
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'cancelled' } });
+    expect(runtime.audit.show(outcome.call_id)?.receipt.code).toBe('cancelled');
     await expect.poll(cellCount, POLL).toBe(0);
   });
 
@@ -209,7 +210,7 @@ describe('a caller that gives up', () => {
     const first = runtime.execute(slow, { seconds: 1 });
     const gone = runtime.execute(slow, { seconds: 20 }, { signal: AbortSignal.timeout(200), reject: false });
     const last = runtime.execute(slow, { seconds: 0 });
-    expect(await gone).toMatchObject({ ok: false, error: { detail: { cancelled: true } } });
+    expect(await gone).toMatchObject({ ok: false, error: { code: 'cancelled' } });
     expect([(await first).ok, (await last).ok]).toEqual([true, true]);
   });
 });

@@ -39,7 +39,7 @@ const execute: Route = route({
     ' of the call, `started`, `log` as the skill prints, `denied`, and `done` with the outcome. Who hangs up ends the call.',
   scopes: ['call'],
   body: executeBody,
-  answers: { 200: success, 422: failure, 504: failure },
+  answers: { 200: success, 409: failure, 422: failure, 499: failure, 504: failure },
   handle: async ({ service, identity, body, param, c }) => {
     const request = { ...body, name: param('name'), params: body.params ?? {}, trace: traceOf(c) };
     const { call, outcome } = await service.start(request, identity, c.req.raw.signal);

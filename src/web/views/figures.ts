@@ -47,7 +47,8 @@ function totals(buckets: Bucket[]): HTMLElement {
     'div',
     'tiles',
     tile(String(sum((bucket) => bucket.calls)), 'calls'),
-    tile(String(sum((bucket) => bucket.failed)), 'did not succeed'),
+    tile(String(sum((bucket) => bucket.failed)), 'failed'),
+    tile(String(sum((bucket) => bucket.cancelled)), 'cancelled'),
     tile(String(denied), 'acts denied', denied > 0 ? 'bad' : ''),
     tile(ms(slowest), 'highest p95'),
   );
@@ -64,7 +65,7 @@ function charts({ buckets, from, to }: Stats): HTMLElement[] {
       format: (value) => String(Math.round(value * 10) / 10),
       series: [
         { name: 'all', tone: 'main', values: buckets.map(({ calls }) => calls) },
-        { name: 'did not succeed', tone: 'soft', values: buckets.map(({ failed }) => failed) },
+        { name: 'failed', tone: 'soft', values: buckets.map(({ failed }) => failed) },
       ],
     }),
     chart({
@@ -90,10 +91,11 @@ function charts({ buckets, from, to }: Stats): HTMLElement[] {
 function figures({ buckets, truncated }: Stats): HTMLElement {
   const rows = buckets
     .filter(({ calls }) => calls > 0)
-    .map(({ at, calls, failed, denied, p50_ms, p95_ms }) => [
+    .map(({ at, calls, failed, cancelled, denied, p50_ms, p95_ms }) => [
       clock(at),
       calls,
       failed,
+      cancelled,
       denied,
       ms(p50_ms ?? 0),
       ms(p95_ms ?? 0),
@@ -101,6 +103,6 @@ function figures({ buckets, truncated }: Stats): HTMLElement {
   return details(
     'The figures as a table',
     truncated && h('p', 'muted', 'There were more calls than are counted here; the newest are.'),
-    table(['From', 'Calls', 'Failed', 'Denied', 'p50', 'p95'], rows),
+    table(['From', 'Calls', 'Failed', 'Cancelled', 'Denied', 'p50', 'p95'], rows),
   );
 }

@@ -171,7 +171,7 @@ describe('failures', () => {
   test('a caller that gives up', async () => {
     const skill = bench.skillThat('await new Promise((done) => setTimeout(done, 60000))');
     const outcome = await bench.run(skill, { go: true }, { signal: AbortSignal.timeout(400) });
-    expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error', detail: { cancelled: true } } });
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'cancelled' } });
     expect((await bench.succeed(skill)).result).toBe('fine');
   });
 });

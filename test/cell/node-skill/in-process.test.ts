@@ -156,7 +156,7 @@ describe('failures', () => {
     const dir = skill('export const execute = () => new Promise((done) => setTimeout(done, 20000));');
     expect(once(dir, {}, { abortAfter: 100 })).toMatchObject({
       ok: false,
-      error: { code: 'skill_error', detail: { cancelled: true } },
+      error: { code: 'cancelled' },
     });
   });
 });

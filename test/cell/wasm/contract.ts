@@ -223,7 +223,7 @@ function failureContract(bench: WasmBench): void {
     const skill = bench.skill(programs.SLEEP);
     await bench.succeed(skill, {});
     const { error } = await bench.fail(skill, { signal: AbortSignal.timeout(200) }, {});
-    expect(error).toMatchObject({ code: 'skill_error', detail: { cancelled: true } });
+    expect(error).toMatchObject({ code: 'cancelled' });
   });
 }
 
