@@ -19,6 +19,8 @@ export interface NameAttack {
   rule: string;
   /** Asked for one after the other, in one call. */
   hosts: readonly string[];
+  /** The public address is taken for that of another machine, as it would be outside of the namespace. */
+  isElsewhere?: boolean;
   /** Whether it matters that the server with the public address, or the one at home, was reached. */
   isHarm: (place: string) => boolean;
 }
@@ -77,6 +79,14 @@ export const NAME_ATTACKS: readonly NameAttack[] = [
     description: 'Spells the declared name with percent signs, in wide letters, and with a final dot.',
     rule: 'api.test',
     hosts: ['%61pi.test', 'ａpi.test', 'api.test.'],
+    isHarm: isAny,
+  },
+  {
+    name: 'net_own_public_address',
+    description: 'Has a name that leads to the public address of the machine itself.',
+    rule: 'mine.test',
+    hosts: ['mine.test'],
+    isElsewhere: false,
     isHarm: isAny,
   },
   {

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gatewayOpener } from '../../src/broker/gateway/cell-gateway.ts';
+import type { EgressOptions } from '../../src/broker/gateway/egress.ts';
 import { HttpBroker } from '../../src/broker/gateway/frames.ts';
 import { Records } from '../../src/broker/records.ts';
 import type { CapabilityEvent } from '../../src/outcome.ts';
@@ -53,10 +54,15 @@ function grantFor(host: string): Grant {
   return { filesystem: [], network, env: {}, syscalls: 'default', limits, withheld: [] };
 }
 
-function throughFrames(host: string): Way {
-  const grant = grantFor(host);
+/** The servers are in the same namespace as the gateway; most attacks are about servers that are elsewhere. */
+function optionsFor({ isElsewhere = true }: NameAttack): EgressOptions {
+  return { lookup: flipping(), timeoutMs: 2000, ...(isElsewhere ? { own: () => [] } : {}) };
+}
+
+function throughFrames(attack: NameAttack): Way {
+  const grant = grantFor(attack.rule);
   const records = new Records(grant);
-  const broker = new HttpBroker(grant, records, { lookup: flipping(), timeoutMs: 2000 });
+  const broker = new HttpBroker(grant, records, optionsFor(attack));
   const ask: Ask = async (authority) => {
     const args = { method: 'GET', scheme: 'http', authority, path: '/', headers: [] };
     const reply = await broker.handle({ op: 'http', args });
@@ -66,10 +72,10 @@ function throughFrames(host: string): Way {
   return { ask, denied: () => records.denied, close: () => broker.close() };
 }
 
-function throughProxy(host: string): Way {
+function throughProxy(attack: NameAttack): Way {
   const home = mkdtempSync(join(tmpdir(), 'skillcell-names-'));
-  const open = gatewayOpener({ home, lookup: flipping(), timeoutMs: 2000, ca: [] });
-  const gateway = open({ grant: grantFor(host), placeholders: {}, uid: undefined });
+  const open = gatewayOpener({ home, ca: [], ...optionsFor(attack) });
+  const gateway = open({ grant: grantFor(attack.rule), placeholders: {}, uid: undefined });
   const ask: Ask = async (authority) => {
     const socket = connect(join(gateway.folder, 'socket'));
     socket.write(`GET http://${authority}/ HTTP/1.1\r\nHost: ${authority}\r\nConnection: close\r\n\r\n`);
@@ -106,7 +112,7 @@ async function judge(attack: NameAttack, mode: NetworkMode): Promise<NameRow> {
   reached = [];
   for (const host of hosts) await naive(host);
   const works = reached.some((place) => attack.isHarm(place));
-  const way = mode === 'wasm' ? throughFrames(rule) : throughProxy(rule);
+  const way = mode === 'wasm' ? throughFrames(attack) : throughProxy(attack);
   reached = [];
   const answers: string[] = [];
   for (const host of hosts) answers.push(await way.ask(host).catch((error: Error) => error.message));

@@ -4,6 +4,7 @@
  * @module
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 
 const V4_RANGES = [
   '0.0.0.0/8',
@@ -43,4 +44,18 @@ function makeList(ranges: string[]): BlockList {
 export function isPublicAddress(address: string): boolean {
   if (isIPv6(address)) return global6.check(address, 'ipv6') && !refused.check(address, 'ipv6');
   return isIPv4(address) && !refused.check(address, 'ipv4');
+}
+
+/** Public ones too: what listens there may take whoever comes from the machine itself for a friend. */
+export function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((one) => (one ?? []).map(({ address }) => address));
+}
+
+/** Whichever way they are written. */
+export function isOneOf(address: string, addresses: readonly string[]): boolean {
+  const list = new BlockList();
+  // An address of a link is written with the name of the link behind it.
+  for (const one of addresses.map((each) => each.replace(/%.*$/, '')))
+    if (isIPv4(one) || isIPv6(one)) list.addAddress(one, isIPv6(one) ? 'ipv6' : 'ipv4');
+  return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

@@ -13,9 +13,9 @@ import type { Grant } from '../../policy/grant.ts';
 import { hostCovers } from '../../policy/patterns.ts';
 import { Denial } from '../denial.ts';
 import type { Records } from '../records.ts';
-import { isPublicAddress } from './addresses.ts';
+import { isOneOf, isPublicAddress, ownAddresses } from './addresses.ts';
 import { authorityOf, hostOf, schemeOf, shown, type HttpRequest, type Server } from './request.ts';
-import { ruleFor, schemesFor, type Scheme } from './rules.ts';
+import { objectionTo, schemesFor, type Scheme } from './rules.ts';
 
 const SCHEMES: readonly Scheme[] = ['http', 'https', 'ws', 'wss'];
 
@@ -25,6 +25,8 @@ export interface ChecksOptions {
   grant: Grant;
   records: Records;
   lookup?: Lookup | undefined;
+  /** Addresses of the machine itself, asked for with each request. */
+  own?: (() => string[]) | undefined;
   /** So many names may be resolved in a call. */
   maxNames: number;
 }
@@ -42,8 +44,8 @@ export class Checks {
     const asked = shown(request);
     const { grant } = this.#options;
     const host = hostOf(request.url);
-    if (!ruleFor(request.method, request.url, grant.network) && !this.#isObserved(host))
-      throw this.deny(asked, 'no network rule covers it');
+    const objection = this.#isObserved(host) ? undefined : objectionTo(request, grant.network);
+    if (objection !== undefined) throw this.deny(asked, objection);
     return this.#judged(host, asked);
   }
 
@@ -82,9 +84,11 @@ export class Checks {
   async #judged(host: string, asked: string): Promise<string[]> {
     const addresses = isIP(host) ? [host] : await this.#addressesOf(host);
     const { privateAddresses = [] } = this.#options.grant;
+    const { own = ownAddresses } = this.#options;
     for (const address of addresses) {
-      const isNamed = address === host && privateAddresses.includes(address);
-      if (!isNamed && !isPublicAddress(address)) throw this.deny(asked, `${address} is no public address`);
+      if (address === host && privateAddresses.includes(address)) continue;
+      if (!isPublicAddress(address)) throw this.deny(asked, `${address} is no public address`);
+      if (isOneOf(address, own())) throw this.deny(asked, `${address} is an address of this machine`);
     }
     if (addresses.length === 0) throw new BrokerRefusal('dns', 'the name has no address');
     return addresses;

@@ -31,6 +31,8 @@ import { assertWellFormed, headerPairs } from './response-head.ts';
 export interface EgressOptions {
   /** All addresses of a name. */
   lookup?: Lookup | undefined;
+  /** Addresses of the machine itself; those of its interfaces when absent. */
+  own?: (() => string[]) | undefined;
   /** How long a server may be silent; in milliseconds. */
   timeoutMs?: number | undefined;
   /** Certificates (PEM) of those who vouch for servers; absent: whom Node trusts. */
@@ -78,7 +80,8 @@ export class Egress {
     this.budget = new Budget(options.limits);
     this.timeoutMs = options.timeoutMs ?? 30_000;
     const maxNames = this.budget.limits.names;
-    this.checks = new Checks({ grant, records, lookup: options.lookup, maxNames });
+    const { lookup, own } = options;
+    this.checks = new Checks({ grant, records, lookup, own, maxNames });
   }
 
   /**

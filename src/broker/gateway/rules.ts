@@ -6,26 +6,40 @@
 import type { NetworkRule } from '../../manifest/manifest.ts';
 import { starMatches } from '../../manifest/star-pattern.ts';
 import { hostCovers } from '../../policy/patterns.ts';
+import { overrideIn } from './overrides.ts';
+import { readings } from './path-readings.ts';
 
 export type Scheme = NonNullable<NetworkRule['scheme']>;
-
-/** A server that decodes more often than this is not to be helped. */
-const MAX_DECODINGS = 4;
 
 export function usualPort(scheme: Scheme): number {
   return scheme === 'http' || scheme === 'ws' ? 80 : 443;
 }
 
-/** The first rule that covers a request of this method to this address. */
-export function ruleFor(method: string, url: URL, rules: NetworkRule[]): NetworkRule | undefined {
+export interface RuledRequest {
+  method: string;
+  url: URL;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, unknown>>;
+}
+
+/** Why no rule covers the request, or undefined when one does. */
+export function objectionTo(request: RuledRequest, rules: readonly NetworkRule[]): string | undefined {
+  const covering = rules.filter((rule) => covers(rule, request));
+  if (covering.length === 0) return 'no network rule covers it';
+  // A rule that is for all of a server does not care what the request becomes there.
+  if (covering.some((rule) => rule.methods === undefined && rule.paths === undefined)) return undefined;
+  const override = overrideIn(request);
+  return override && `its ${override} could make it another request than the rule covers`;
+}
+
+function covers(rule: NetworkRule, { method, url }: RuledRequest): boolean {
   const scheme = url.protocol.slice(0, -1) as Scheme;
   const port = Number(url.port || usualPort(scheme));
-  return rules.find(
-    (rule) =>
-      scheme === (rule.scheme ?? 'https') &&
-      coversServer(rule, url.hostname, port) &&
-      (rule.methods === undefined || rule.methods.includes(method)) &&
-      (rule.paths === undefined || readings(url.pathname).every((path) => isCovered(path, rule.paths))),
+  return (
+    scheme === (rule.scheme ?? 'https') &&
+    coversServer(rule, url.hostname, port) &&
+    (rule.methods === undefined || rule.methods.includes(method)) &&
+    (rule.paths === undefined || isPathCovered(url.pathname, rule.paths))
   );
 }
 
@@ -40,33 +54,10 @@ function coversServer(rule: NetworkRule, host: string, port: number): boolean {
   return hostCovers(rule.host, host) && port === (rule.port ?? usualPort(rule.scheme ?? 'https'));
 }
 
-function isCovered(path: string, patterns: string[] = []): boolean {
-  return patterns.some((pattern) => starMatches(pattern, path));
-}
-
-/** A path as it is sent, and as servers may read it that decode it before they look for `..`. */
-function readings(path: string): string[] {
-  const found = [path];
-  for (let last = path; found.length <= MAX_DECODINGS;) {
-    const decoded = decode(last);
-    if (decoded === last) return found;
-    found.push(withoutDots(decoded));
-    last = decoded;
-  }
-  return [...found, ''];
-}
-
-function decode(path: string): string {
-  return path.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
+/** In every way in which a server may read it. */
+function isPathCovered(path: string, patterns: readonly string[]): boolean {
+  const all = readings(path);
+  return (
+    all !== undefined && all.every((reading) => patterns.some((pattern) => starMatches(pattern, reading)))
   );
-}
-
-function withoutDots(path: string): string {
-  const kept: string[] = [];
-  for (const segment of path.replaceAll(/[\\/]+/g, '/').split('/')) {
-    if (segment === '..') kept.pop();
-    else if (segment !== '.') kept.push(segment);
-  }
-  return kept[0] === '' ? kept.join('/') : `/${kept.join('/')}`;
 }

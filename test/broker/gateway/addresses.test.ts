@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/broker/gateway/addresses.ts';
+import { Denial } from '../../../src/broker/denial.ts';
+import { Records } from '../../../src/broker/records.ts';
+import { Checks } from '../../../src/broker/gateway/checks.ts';
+import { readRequest } from '../../../src/broker/gateway/request.ts';
+import { grantOf } from '../support.ts';
+import { isOneOf, isPublicAddress, ownAddresses } from '../../../src/broker/gateway/addresses.ts';
 
 /** From the registries of special addresses: first and last of each, and why it is none of a skill's business. */
 const SPECIAL_V4: [string, string][] = [
@@ -121,5 +126,42 @@ describe('addresses that a skill may reach', () => {
     '1.2.3.4/8',
   ])('takes %j for no address', (text) => {
     expect(isPublicAddress(text)).toBe(false);
+  });
+});
+
+describe('addresses of the machine itself', () => {
+  it('are those of all its interfaces, loopback among them', () => {
+    expect(ownAddresses()).toContain('127.0.0.1');
+  });
+
+  it.each([
+    ['93.184.215.14', true],
+    ['93.184.215.15', false],
+    ['2606:2800:21f::1', true],
+    ['2606:2800:021f:0:0:0:0:1', true],
+    ['2606:2800:21f::2', false],
+    ['fe80::1', true],
+  ])('are known in every spelling: %s', (address, expected) => {
+    const own = ['93.184.215.14', '2606:2800:21f:0::1', 'fe80::1%eth0'];
+    expect(isOneOf(address, own)).toBe(expected);
+  });
+
+  it('are refused to a name and to a rule that has them, and asked for with each request', async () => {
+    const own: string[] = [];
+    const network = [
+      { host: 'mine.test', scheme: 'http' as const },
+      { host: '93.184.215.14', scheme: 'http' as const },
+    ];
+    const lookup = async (): Promise<string[]> => ['93.184.215.14'];
+    const records = new Records();
+    const checks = new Checks({ grant: grantOf({ network }), records, lookup, own: () => own, maxNames: 8 });
+    const ask = (authority: string): Promise<string[]> =>
+      checks.request(readRequest({ method: 'GET', scheme: 'http', authority, path: '/', headers: [] }));
+    expect(await ask('mine.test')).toEqual(['93.184.215.14']);
+    expect(await ask('93.184.215.14')).toEqual(['93.184.215.14']);
+    own.push('93.184.215.14');
+    await expect(ask('mine.test')).rejects.toThrow(Denial);
+    await expect(ask('93.184.215.14')).rejects.toThrow(Denial);
+    expect(records.denied.at(-1)?.declared).toBe('93.184.215.14 is an address of this machine');
   });
 });

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRequest, readServer } from '../../../src/broker/gateway/request.ts';
 import { BrokerRefusal } from '../../../src/cell/contract.ts';
-import { ruleFor } from '../../../src/broker/gateway/rules.ts';
+import { OVERRIDE_FIELDS, OVERRIDE_HEADERS } from '../../../src/broker/gateway/overrides.ts';
+import { objectionTo } from '../../../src/broker/gateway/rules.ts';
 import type { NetworkRule } from '../../../src/manifest/manifest.ts';
 import { starMatches } from '../../../src/manifest/star-pattern.ts';
 
@@ -13,8 +14,7 @@ const host = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => [..
 
 const covers = (rule: NetworkRule, authority: string, more: Record<string, unknown> = {}): boolean => {
   const args = { method: 'GET', scheme: 'https', authority, path: '/', headers: [], ...more };
-  const { method, url } = readRequest(args);
-  return ruleFor(method, url, [rule]) !== undefined;
+  return objectionTo(readRequest(args), [rule]) === undefined;
 };
 
 describe('hosts', () => {
@@ -191,6 +191,151 @@ describe('path patterns', () => {
         expect(kept[0], path).toBe('api');
       }),
       { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    '/api/..;/admin',
+    '/api/..;a=b/admin',
+    '/api/..%3b/admin',
+    '/api/..%3Ba=b/admin',
+    '/api/..%00/admin',
+    '/api/x%00',
+    '/api/.%09./admin',
+    '/api/%c0%ae%c0%ae/admin',
+    '/api/%e0%80%ae./admin',
+    '/api/%u002e%u002e/admin',
+    '/api/%25u002e%25u002e/admin',
+    '/api/%',
+    '/api/%2',
+    '/api/%zz',
+    '/api/x%0d%0aSet-Cookie:a',
+    '/api/%7f',
+    '/api/..%20/admin',
+    '/api/.../admin',
+    '/api/..%20./admin',
+    '/api/%ef%bc%8e%ef%bc%8e/admin',
+    '/api/..%ef%bc%8fadmin',
+    '/api/..%e2%88%95admin',
+    '/api/%e2%80%a5/admin',
+    '/api/x;%2f..%2f..%2fadmin',
+    '/api/x//..%2f..%2fadmin',
+    '/api/%2525252e%2525252e/admin',
+    '/api/..%255c..%255cadmin',
+    '/api/%ff',
+  ])('refuse a path that some server reads as another: %s', (path) => {
+    expect(covers({ host: 'a.test', paths: ['/api/*'] }, 'a.test', { path })).toBe(false);
+    expect(covers({ host: 'a.test' }, 'a.test', { path })).toBe(true);
+  });
+
+  it.each([
+    '/api/v1/items',
+    '/api/a%20b',
+    '/api/100%25',
+    '/api/caf%C3%A9/voil%C3%A0',
+    '/api/%E2%9C%93',
+    '/api/items;v=2',
+    '/api/a%2Fb',
+    '/api/file.tar.gz',
+    '/api/a:b@c,d+e!$&*()=~',
+    '/api//x/',
+    '/api/what%3F',
+  ])('cover what they always covered: %s', (path) => {
+    expect(covers({ host: 'a.test', paths: ['/api/*'] }, 'a.test', { path })).toBe(true);
+  });
+
+  it('read a parameter of a segment as a part that a server may leave out', () => {
+    const rule = { host: 'a.test', paths: ['/api/*/public'] };
+    expect(covers(rule, 'a.test', { path: '/api/x/public' })).toBe(true);
+    expect(covers(rule, 'a.test', { path: '/api/secret;/public' })).toBe(true);
+    expect(covers(rule, 'a.test', { path: '/api/secret;%2fpublic' })).toBe(false);
+    expect(covers(rule, 'a.test', { path: '/api/secret%3f/public' })).toBe(false);
+    expect(covers(rule, 'a.test', { path: '/api/secret%23/public' })).toBe(false);
+  });
+
+  it('hold for servers of many makes', () => {
+    const undo = (path: string): string =>
+      path.replaceAll(/%([0-9a-f]{2})/gi, (_, two: string) => String.fromCharCode(Number.parseInt(two, 16)));
+    const resolve = (path: string): string => {
+      const kept: string[] = [];
+      for (const one of path.split('/').filter((part) => part !== '' && part !== '.'))
+        if (one === '..') kept.pop();
+        else kept.push(one);
+      return `/${kept.join('/')}`;
+    };
+    const plain = (path: string): string => path.replaceAll(/;[^/]*/g, '');
+    const slashes = (path: string): string => path.replaceAll('\\', '/');
+    const utf8 = (path: string): string => Buffer.from(path, 'latin1').toString().normalize('NFKC');
+    const servers: ((path: string) => string)[] = [
+      (path) => resolve(undo(path)),
+      (path) => resolve(plain(undo(path))),
+      (path) => resolve(undo(plain(path))),
+      (path) => resolve(undo(resolve(undo(plain(path))))),
+      (path) => resolve(slashes(undo(undo(path)))),
+      (path) => resolve(utf8(undo(path))),
+      (path) => resolve(undo(path).replace(/\0[^]*$/, '')),
+      (path) => resolve(undo(path).split('?')[0] ?? ''),
+      (path) =>
+        resolve(
+          slashes(utf8(undo(path)))
+            .split('/')
+            .map((one) => one.replace(/(?<=\.\.) +$/, ''))
+            .join('/'),
+        ),
+    ];
+    const token = fc.constantFrom(
+      ...'.. . ; ; / \\ x %2e %2E %2f %5c %3b %252e %25 %00 %09 %20 %3f %23 a=b %c0%ae %ef%bc%8e %e2%80%a5 %u002e api'.split(
+        ' ',
+      ),
+    );
+    let covered = 0;
+    fc.assert(
+      fc.property(fc.array(token, { maxLength: 9 }), (tokens) => {
+        const path = `/api/${tokens.join('')}`;
+        if (!covers({ host: 'a.test', paths: ['/api', '/api/*'] }, 'a.test', { path })) return;
+        covered++;
+        const sent = new URL(`https://a.test${path}`).pathname;
+        for (const server of servers) expect(`${server(sent)}/`, path).toMatch(/^\/api\//);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(covered).toBeGreaterThan(100);
+  });
+
+  it('take no time for many readings', () => {
+    const path = `/api/${'..;%2e%2f\\//%3b '.replaceAll(' ', '').repeat(500)}`;
+    expect(covers({ host: 'a.test', paths: ['/api/*'] }, 'a.test', { path })).toBe(false);
+    expect(
+      covers({ host: 'a.test', paths: ['/api/*'] }, 'a.test', { path: `/api/${'.'.repeat(8000)}x` }),
+    ).toBe(true);
+  });
+});
+
+describe('what makes a request another one', () => {
+  const variants = OVERRIDE_HEADERS.flatMap((name) => [name, name.toUpperCase(), name.replaceAll('-', '_')]);
+  it.each(variants)('is refused where a rule has methods or paths: %s', (name) => {
+    const more = { headers: [[name, 'DELETE']] };
+    expect(covers({ host: 'a.test', methods: ['GET'] }, 'a.test', more)).toBe(false);
+    expect(covers({ host: 'a.test', paths: ['/*'] }, 'a.test', more)).toBe(false);
+    expect(covers({ host: 'a.test' }, 'a.test', more)).toBe(true);
+  });
+
+  it.each(OVERRIDE_FIELDS)('is refused as a field of the query: %s', (name) => {
+    const more = { path: `/?a=b&${name.replace('m', '%6d')}=DELETE` };
+    expect(covers({ host: 'a.test', methods: ['GET'] }, 'a.test', more)).toBe(false);
+    expect(covers({ host: 'a.test' }, 'a.test', more)).toBe(true);
+  });
+
+  it('is named in the objection', () => {
+    const args = {
+      method: 'GET',
+      scheme: 'https',
+      authority: 'a.test',
+      path: '/',
+      headers: [['X-HTTP-Method', 'PUT']],
+    };
+    expect(objectionTo(readRequest(args), [{ host: 'a.test', methods: ['GET'] }])).toBe(
+      'its header "x-http-method" could make it another request than the rule covers',
     );
   });
 });
