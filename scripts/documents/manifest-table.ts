@@ -53,7 +53,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'container.image': 'an image by its full name, with the registry; `localhost/…` for one of this machine',
   'container.dockerfile': 'a file of the bundle that `skillcell build` makes an image of',
   'container.build_network': 'the build may use the network; says nothing about calls',
-  'container.runtime': 'the OCI runtime or engine to use; absent: the first that works here, see `doctor`',
+  'container.runtime':
+    'a wish: the operator decides which OCI runtime or engine is used. `runsc` is a demand: without gVisor the skill does not run',
   'container.user': 'user inside, never root; absent: what the image says, or nobody',
 };
 

@@ -113,5 +113,6 @@ class Gateway implements CellGateway {
 /** The socket is the cell's alone: other users of the host can find its path in /proc/net/unix. */
 function giveTo(uid: number | undefined, socket: string): void {
   chmodSync(socket, 0o600);
-  if (uid !== undefined) chownSync(socket, uid, -1);
+  // Its group, too: what opens files for gVisor may only open what both of its ids are known for.
+  if (uid !== undefined) chownSync(socket, uid, uid);
 }

@@ -28,6 +28,8 @@ export interface ChildRunOptions {
   /** Where the engine tells the pid of what it started. */
   pidFile: string;
   cgroup: (pid: number) => Cgroup | undefined;
+  /** Name of a child of the engine that holds the files of the container for it, as gVisor's gofer does. */
+  filesHolder?: string | undefined;
   /** True where the group is gone before anybody can ask it why. */
   engineRemovesGroup?: boolean;
   /** Removes what is left; `wasForced` when the engine could not do its part. */
@@ -38,6 +40,7 @@ export class ChildRun implements ContainerRun {
   readonly channel: Duplex;
   readonly logs: Readable[];
   readonly ended: Promise<ExitInfo>;
+  readonly filesPid?: () => number | undefined;
   readonly #options: ChildRunOptions;
   #hasBegun = false;
   #hasEnded = false;
@@ -46,7 +49,8 @@ export class ChildRun implements ContainerRun {
 
   constructor(options: ChildRunOptions) {
     this.#options = options;
-    const { child } = options;
+    const { child, filesHolder } = options;
+    if (filesHolder !== undefined) this.filesPid = () => childNamed(child.pid ?? 0, filesHolder);
     this.ended = new Promise((resolve) => {
       const end = (exit: ExitInfo): void => {
         // Where the pid stands is cleared away from here on.
@@ -126,6 +130,21 @@ export class ChildRun implements ContainerRun {
       await sleep(START_POLL_MS);
     }
     return this.#hasBegun;
+  }
+}
+
+/** The one child whose command line begins with this name; undefined when there is none, or more than one. */
+function childNamed(parent: number, name: string): number | undefined {
+  const found = childPids(parent).filter((pid) => commandOf(pid) === name);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] ?? '';
+  } catch {
+    // It has ended.
+    return '';
   }
 }
 

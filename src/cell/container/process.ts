@@ -28,6 +28,8 @@ export interface ContainerRun {
   readonly ended: Promise<ExitInfo>;
   /** The host's pid of pid 1 inside, as soon as the engine has told it. */
   pid(): number | undefined;
+  /** The process that has the granted paths as its files, where that is not pid 1 itself; undefined: not found. */
+  filesPid?(): number | undefined;
   /** The group around it; asked for once the pid is known. */
   cgroup(pid: number): Cgroup | undefined;
   /** Whether the kernel ended it for want of memory, where no group is left to tell. */
@@ -153,8 +155,12 @@ export class ContainerProcess implements CellProcess {
     return this.#known;
   }
 
-  #mountsAreRight(pid: number): boolean {
-    return [...this.#options.mounts].every(([guest, wanted]) => {
+  #mountsAreRight(first: number): boolean {
+    const { run, mounts } = this.#options;
+    if (mounts.size === 0) return true;
+    const pid = run.filesPid ? run.filesPid() : first;
+    if (pid === undefined) return false;
+    return [...mounts].every(([guest, wanted]) => {
       const found = identityInside(pid, guest);
       return found.dev === wanted.dev && found.ino === wanted.ino;
     });

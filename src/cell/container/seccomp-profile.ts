@@ -24,14 +24,14 @@ interface MaskedTest {
 
 interface ProfileRule {
   names: string[];
-  action: 'SCMP_ACT_ALLOW' | 'SCMP_ACT_ERRNO';
+  action: 'SCMP_ACT_ALLOW' | 'SCMP_ACT_ERRNO' | 'SCMP_ACT_TRACE';
   errnoRet?: number;
   args?: MaskedTest[];
 }
 
 export interface SeccompProfile {
-  defaultAction: 'SCMP_ACT_ERRNO';
-  defaultErrnoRet: number;
+  defaultAction: 'SCMP_ACT_ERRNO' | 'SCMP_ACT_TRACE';
+  defaultErrnoRet?: number;
   architectures: string[];
   syscalls: ProfileRule[];
 }
@@ -152,4 +152,14 @@ function both(one: Pattern, other: Pattern): Pattern[] {
 
 function bitsOf(mask: number): number[] {
   return Array.from({ length: WORD_BITS }, (_, at) => (1 << at) >>> 0).filter((bit) => (mask & bit) !== 0);
+}
+
+/**
+ * The same for gVisor, which answers EPERM whatever `errnoRet` says. A call to be traced where nobody traces gets ENOSYS, there as
+ * on Linux, and nobody can: the policy refuses ptrace.
+ */
+export function gvisorProfile({ syscalls, architectures }: SeccompProfile): SeccompProfile {
+  const asMissing = (rule: ProfileRule): ProfileRule =>
+    rule.errnoRet === ENOSYS ? { names: rule.names, action: 'SCMP_ACT_TRACE' } : rule;
+  return { defaultAction: 'SCMP_ACT_TRACE', architectures, syscalls: syscalls.map(asMissing) };
 }

@@ -12,19 +12,20 @@ import { DockerWall } from './docker/wall.ts';
 import { OciWall } from './oci/wall.ts';
 import { PodmanWall } from './podman/wall.ts';
 import { unavailable } from '../try-program.ts';
+import { candidates, makesOfOperator, unmetDemand } from './choice.ts';
 
-/** Slower and less tried: only for skills that ask for it. */
-const ON_REQUEST: ReadonlySet<MakeName> = new Set(['runsc']);
+const CANNOT_START = 'Start a container with it by hand to see the failure on its own, or uninstall it.';
 
 export class ContainerWall implements Wall {
   readonly name = 'container';
-  readonly #makes: readonly ContainerMake[];
+  readonly #listed: readonly MakeName[] | undefined;
+  readonly #makes: ReadonlyMap<MakeName, ContainerMake>;
   #chosen: ContainerMake | undefined;
   #probe: Promise<WallProbe> | undefined;
 
   constructor(options: ContainerWallOptions & { home: string }) {
-    const wanted = options.makes ?? MAKES;
-    this.#makes = wanted.map((make) => openMake(make, options));
+    this.#listed = options.makes ?? makesOfOperator();
+    this.#makes = new Map((this.#listed ?? MAKES).map((make) => [make, openMake(make, options)]));
   }
 
   /** Tries every make; `forBundle` tries no more than it has to. */
@@ -33,11 +34,15 @@ export class ContainerWall implements Wall {
     return this.#probe;
   }
 
-  /** The make that the manifest names, else the first that works here; this wall itself where none does. */
+  /** The first make that works here of those that the operator allows and the manifest accepts; this wall where none does. */
   async forBundle({ manifest }: Bundle): Promise<Wall> {
-    const named = manifest.container?.runtime;
-    if (named !== undefined) return this.#makes.find(({ make }) => make === named) ?? unknownMake(named);
-    return (await this.#firstAvailable()) ?? this;
+    const choice = { listed: this.#listed, wished: manifest.container?.runtime };
+    const names = candidates(choice);
+    if (names.length === 0) throw unmetDemand(choice);
+    const found = await this.#firstAvailable(names);
+    if (found) return found;
+    // Whoever demands more than the usual is told about that make, and not that there is no container at all.
+    return (choice.wished === undefined ? undefined : this.#makes.get(names[0]!)) ?? this;
   }
 
   accepts(grant: Grant): void {
@@ -53,24 +58,29 @@ export class ContainerWall implements Wall {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#makes.map((make) => make.close()));
+    await Promise.all([...this.#makes.values()].map((make) => make.close()));
   }
 
-  async #firstAvailable(): Promise<ContainerMake | undefined> {
-    if (this.#chosen) return this.#chosen;
-    for (const make of this.#makes) {
-      if (ON_REQUEST.has(make.make)) continue;
-      if (!(await make.probe()).available) continue;
-      this.#chosen = make;
+  async #firstAvailable(names: readonly MakeName[]): Promise<ContainerMake | undefined> {
+    for (const name of names) {
+      const make = this.#makes.get(name);
+      if (!make || !(await tried(make)).available) continue;
+      this.#chosen ??= make;
       return make;
     }
     return undefined;
   }
 
   async #tryAll(): Promise<WallProbe> {
-    const probes = await Promise.all(this.#makes.map(async (make) => ({ make, ...(await make.probe()) })));
+    const makes = [...this.#makes.values()];
+    const probes = await Promise.all(
+      makes.map(async (make) => Object.assign({ make: make.make }, await tried(make))),
+    );
     const summary = probes.map((probe) => probe.summary).join('; ');
-    const best = probes.find(({ available, make }) => available && !ON_REQUEST.has(make.make));
+    const usual = candidates({ listed: this.#listed, wished: undefined });
+    const best = usual
+      .map((name) => probes.find(({ make }) => make === name))
+      .find((probe) => probe?.available);
     if (best) return { available: true, summary, enforces: best.enforces };
     return unavailable(`no container engine: ${summary}`, 'Install one: apt-get install crun, or podman.');
   }
@@ -84,15 +94,18 @@ export class ContainerWall implements Wall {
 }
 
 function openMake(make: MakeName, options: ContainerWallOptions & { home: string }): ContainerMake {
-  const { home, cellId, cgroups, podmanOptions, dockerSocket } = options;
+  const { home, cellId, cgroups, podmanOptions, dockerSocket, places } = options;
   if (make === 'podman') return new PodmanWall({ home, cellId, podmanOptions });
   if (make === 'docker') return new DockerWall({ home, cellId, socket: dockerSocket });
-  return new OciWall({ home, runtime: make, cellId, cgroups });
+  return new OciWall({ home, runtime: make, cellId, cgroups, places });
 }
 
-function unknownMake(name: string): never {
-  throw new SkillError('skill_unavailable', `There is no container runtime "${name}" that Skillcell knows`, {
-    fix: `Name one of ${MAKES.join(', ')} under container.runtime, or leave it out.`,
-    detail: { field: 'container.runtime', name },
-  });
+/** A make that cannot even be tried is one that is not there: the others may work. */
+async function tried(make: ContainerMake): Promise<WallProbe> {
+  try {
+    return await make.probe();
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    return unavailable(`${make.make} does not work here: ${said.trim().split('\n').at(-1)}`, CANNOT_START);
+  }
 }

@@ -1,11 +1,18 @@
 /**
- * gVisor, for skills that ask for it: a kernel of its own stands between the skill and that of the host.
+ * gVisor, where the operator chose it or a skill demands it: a kernel of its own stands between the skill and that of the host.
  *
  * @module
  */
-import { release } from 'node:os';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { constants, release } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRuntime } from '../../../src/index.ts';
 import type { Outcome } from '../../../src/outcome.ts';
+import { DEFAULT_POLICY } from '../../../src/policy/operator.ts';
 import { writeSkill } from '../../write-skill.ts';
 import type { TestRuntime } from '../test-runtime.ts';
 import { BASE_IMAGE, IN_CONTAINER, openContainerRuntime } from './container-runtime.ts';
@@ -31,6 +38,15 @@ function run(params: unknown, manifest: Record<string, unknown> = {}): Promise<O
   return opened.runtime.execute(dir, params, { reject: false });
 }
 
+function call(source: string, manifest: Record<string, unknown> = {}, workspace?: string): Promise<Outcome> {
+  const dir = writeSkill(opened.folder, { manifest: { ...IN_CONTAINER, ...manifest }, source });
+  return opened.runtime.execute(
+    dir,
+    {},
+    { reject: false, ...(workspace === undefined ? {} : { workspace }) },
+  );
+}
+
 test('the skill meets another kernel', async () => {
   const outcome = await run({});
   expect(outcome).toMatchObject({ ok: true, result: { uid: 65_534, pid: 1 } });
@@ -47,8 +63,69 @@ test('what it does not count is refused', async () => {
   expect(outcome).toMatchObject({ ok: false, error: { code: 'unenforceable' } });
 });
 
-test('a skill that does not name it is not given it', async () => {
+test('the operator decides on it, not the author', async () => {
   const dir = writeSkill(opened.folder, { manifest: IN_CONTAINER, source: SOURCE });
   const outcome = await opened.runtime.execute(dir, {}, { reject: false });
-  expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_unavailable' } });
+  expect(outcome.ok && outcome.result).toMatchObject({ uid: 65_534, pid: 1 });
+  expect(outcome.ok && outcome.result).not.toMatchObject({ kernel: release() });
+});
+
+test('granted paths are those that were granted, and can be read and written', async () => {
+  const workspace = join(opened.folder, 'granted');
+  mkdirSync(workspace);
+  chmodSync(workspace, 0o777);
+  writeFileSync(join(workspace, 'in.txt'), 'from the host');
+  const outcome = await call(
+    `
+    def execute(params):
+        open("/workspace/out.txt", "w").write("from the skill")
+        return open("/workspace/in.txt").read()
+    `,
+    { capabilities: { filesystem: [{ path: '${workspace}', access: 'read-write' }] } },
+    workspace,
+  );
+  expect(outcome).toMatchObject({ ok: true, result: 'from the host' });
+  expect(readFileSync(join(workspace, 'out.txt'), 'utf8')).toBe('from the skill');
+});
+
+test('threads start, and a call that the policy does not know is answered as an older kernel would', async () => {
+  const outcome = await call(`
+    import ctypes, platform, threading
+    def execute(params):
+        libc, started = ctypes.CDLL(None, use_errno=True), []
+        thread = threading.Thread(target=lambda: started.append(True))
+        thread.start()
+        thread.join()
+        libc.syscall(435, None, 0)
+        return {"started": started, "clone3": ctypes.get_errno()}
+  `);
+  expect(outcome).toMatchObject({ ok: true, result: { started: [true], clone3: constants.errno.ENOSYS } });
+});
+
+test('a skill reaches the hosts that it declares', async () => {
+  const server = createServer((_, response) => response.end('reached'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const policy = { ...DEFAULT_POLICY, network: { allowPrivate: ['127.0.0.1'] } };
+  await using runtime = createRuntime({
+    home: join(opened.folder, 'home'),
+    pool: { size: 0 },
+    container: { makes: ['runsc'] },
+    policy,
+  });
+  const dir = writeSkill(opened.folder, {
+    manifest: {
+      ...IN_CONTAINER,
+      capabilities: { network: [{ host: '127.0.0.1', port, scheme: 'http' }] },
+    },
+    source: `
+      import urllib.request
+      def execute(params):
+          return urllib.request.urlopen("http://127.0.0.1:%d/" % params["port"], timeout=10).read().decode()
+    `,
+  });
+  const outcome = await runtime.execute(dir, { port }, { reject: false });
+  server.close();
+  expect(outcome, JSON.stringify(outcome)).toMatchObject({ ok: true, result: 'reached' });
 });

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Mount } from '../../contract.ts';
+import { gvisorProfile } from '../seccomp-profile.ts';
 import { GUEST_HOST_NAME, HIDDEN_PATHS, READ_ONLY_PATHS, SHM_BYTES, type Sandbox } from '../sandbox.ts';
 
 /** In the range that Debian reserves and gives to nobody. */
@@ -31,6 +32,8 @@ export interface OciConfigOptions {
   setUpGroup: number | undefined;
   /** Groups that the first process joins before it becomes the program. */
   cgroups: readonly string[];
+  /** The runtime is gVisor, which takes other words. */
+  isGvisor: boolean;
 }
 
 export function ociConfig(options: OciConfigOptions): Record<string, unknown> {
@@ -55,7 +58,7 @@ export function ociConfig(options: OciConfigOptions): Record<string, unknown> {
       ...mappings(options),
       maskedPaths: HIDDEN_PATHS,
       readonlyPaths: READ_ONLY_PATHS,
-      seccomp: sandbox.seccomp,
+      seccomp: options.isGvisor ? gvisorProfile(sandbox.seccomp) : sandbox.seccomp,
     },
     ...(options.cgroups.length > 0 ? { hooks: { createRuntime: [joinGroups(options.cgroups)] } } : {}),
   };
@@ -82,7 +85,7 @@ function mappings({ inside, outside, setUpGroup }: OciConfigOptions): Record<str
   };
 }
 
-function mounts({ sandbox, image }: OciConfigOptions): object[] {
+function mounts({ sandbox, image, isGvisor }: OciConfigOptions): object[] {
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
     tmpfs('/dev', ['nosuid', 'noexec', 'mode=755', 'size=64k', 'ro']),
@@ -94,7 +97,7 @@ function mounts({ sandbox, image }: OciConfigOptions): object[] {
     },
     tmpfs('/dev/shm', ['nosuid', 'nodev', 'mode=1777', `size=${SHM_BYTES}`]),
     tmpfs('/tmp', ['nosuid', 'nodev', 'mode=1777', `size=${sandbox.scratchBytes}`]),
-    ...[...image, ...sandbox.binds].map(bind),
+    ...[...image, ...sandbox.binds].map((mount) => bind(mount, isGvisor)),
   ];
 }
 
@@ -102,9 +105,10 @@ function tmpfs(destination: string, options: string[]): object {
   return { destination, type: 'tmpfs', source: 'tmpfs', options };
 }
 
-function bind({ host, guest, writable = false }: Mount): object {
-  // crun heeds the plain words for what is read-only alone.
-  const access = writable ? ['rw', 'rnosuid', 'rnodev'] : ['ro'];
+function bind({ host, guest, writable = false }: Mount, isGvisor: boolean): object {
+  // crun heeds the plain words for what is read-only alone; gVisor knows no others.
+  const recursive = isGvisor ? [] : ['rnosuid', 'rnodev'];
+  const access = writable ? ['rw', ...recursive] : ['ro'];
   const options = ['rbind', ...access, 'nosuid', 'nodev', 'rprivate'];
   return { destination: guest, type: 'bind', source: host, options };
 }

@@ -21,16 +21,25 @@ export interface OciRuntime {
   readonly handsDown: boolean;
   /** It is several processes itself, which are to be counted with what runs inside: it joins the group before it starts. */
   readonly joinsGroup: boolean;
+  /** It is gVisor: a kernel of its own, with words of its own for mounts and filters, and a second process that holds the files. */
+  readonly isGvisor: boolean;
 }
 
 const DIFFERENCES: Record<OciRuntimeName, Omit<OciRuntime, 'name' | 'program'>> = {
-  crun: { options: ['--cgroup-manager=disabled'], needsRoot: false, handsDown: true, joinsGroup: false },
-  runc: { options: [], needsRoot: true, handsDown: true, joinsGroup: false },
+  crun: {
+    options: ['--cgroup-manager=disabled'],
+    needsRoot: false,
+    handsDown: true,
+    joinsGroup: false,
+    isGvisor: false,
+  },
+  runc: { options: [], needsRoot: true, handsDown: true, joinsGroup: false, isGvisor: false },
   runsc: {
     options: ['--network=none', '--ignore-cgroups', '--platform=ptrace', '--host-uds=open', '--oci-seccomp'],
     needsRoot: true,
     handsDown: false,
     joinsGroup: true,
+    isGvisor: true,
   },
 };
 

@@ -41,12 +41,16 @@ const JOIN_FIRST = [
   ...['/bin/sh', '-c'],
   ...['while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"', 'sh'],
 ];
+/** gVisor's process that opens files for the kernel of its sandbox, which has none itself. */
+const GOFER = 'runsc-gofer';
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
 export interface OciWallOptions {
   home: string;
   runtime: OciRuntimeName;
   cellId?: number | undefined;
+  /** Folders in which the runtime is looked for. */
+  places?: readonly string[] | undefined;
   /** `false` forgoes groups even where they can be had: the watchdog keeps the memory limit then. */
   cgroups?: boolean | undefined;
 }
@@ -69,7 +73,7 @@ export class OciWall implements ContainerMake {
   constructor(options: OciWallOptions) {
     this.#options = options;
     this.make = options.runtime;
-    this.#runtime = findOciRuntime(options.runtime);
+    this.#runtime = findOciRuntime(options.runtime, options.places);
     this.#base = join(options.home, 'containers', this.make);
     this.#cells = join(this.#base, 'cells');
     this.#state = join(this.#base, 'state');
@@ -111,6 +115,7 @@ export class OciWall implements ContainerMake {
       maxBytes: grant.limits.output,
       pidFile: join(folder, 'pid'),
       cgroup: () => cgroup,
+      filesHolder: this.#runtime?.isGvisor ? GOFER : undefined,
       cleanUp: (wasForced) => this.#cleanUp({ id, cgroup, wasForced }),
     });
     const process = new ContainerProcess({ run, grant, mounts });
@@ -189,6 +194,7 @@ export class OciWall implements ContainerMake {
       outside: this.identity(grant) ?? own,
       setUpGroup: this.#runtime?.needsRoot ? this.#cellId : undefined,
       cgroups: this.#runtime?.joinsGroup ? [] : this.#groupFolders(id),
+      isGvisor: this.#runtime?.isGvisor === true,
     });
     writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
     return folder;
