@@ -24,6 +24,7 @@ export type { OffloadCounts } from './offload/offload.ts';
 export type { ErrorBody, ErrorCode, LimitName } from './errors.ts';
 export type { CapabilityEvent, Execution, Failure, Mode, Outcome, Success, Usage } from './outcome.ts';
 export type { CallEvent, CallEventName, CallEvents, CallListener, RunningCall } from './calls/events.ts';
+export { Connections, SERVER_TIMEOUTS } from './dispatch/connections.ts';
 export { Dispatcher } from './dispatch/dispatcher.ts';
 export type { DispatchEntry, DispatchLoad, LaneLoad, Turn } from './dispatch/dispatcher.ts';
 export type { DispatchOptions, LaneLimits, Rate } from './dispatch/limits.ts';

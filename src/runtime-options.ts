@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Skill } from './load/skill.ts';
 import type { AuditOptions } from './audit/receipts.ts';
 import type { EgressOptions } from './broker/gateway/egress.ts';
 import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
@@ -58,6 +59,8 @@ export interface ExecuteOptions extends PlanOptions {
    * If it is rejected, the call ends with that error.
    */
   turn?: Promise<Disposable>;
+  /** Gives the skill of a ref when the call has its turn; absent: the runtime reads it. For who keeps skills that were read. */
+  load?: (ref: string) => Promise<Skill>;
   /** `false` returns a failed outcome instead of throwing. */
   reject?: boolean;
 }

@@ -109,6 +109,7 @@ export class Runtime implements AsyncDisposable {
     this.#pool = new Pool(authorityOf({ ...options.network, home }), options.pool);
     this.#loadDeps = {
       store,
+      offload: this.#offload,
       inspect: (...bundle) => this.#machine.inspect(...bundle),
       imageToPin: (bundle) => this.#machine.imageToPin(bundle),
     };
@@ -331,7 +332,8 @@ export class Runtime implements AsyncDisposable {
     try {
       await options.turn;
       throwIfCancelled(options.signal);
-      const skill = typeof ref === 'string' ? await this.load(ref) : ref;
+      const { load = (name) => this.load(name) } = options;
+      const skill = typeof ref === 'string' ? await load(ref) : ref;
       facts.skill = skill;
       await this.#gatekeeper.admit(skill.bundle);
       await assertFits(skill, params);

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { statSync } from 'node:fs';
+import { opendirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Beside what a bundle lists. */
@@ -21,6 +21,29 @@ export interface Fingerprint {
 export function takeFingerprint(dir: string, files: readonly string[]): Fingerprint {
   const folders = new Set(files.map((file) => dirname(file)));
   return stampsOf([...new Set(['.', ...folders, ...files, ...ALSO])].map((path) => join(dir, path)));
+}
+
+/** As many entries of a bundle as a good one has; more are not looked at. */
+const MAX_LISTED = 2000;
+
+/** The files of a folder that could not be read as a bundle, as far as they go. */
+export function listFiles(dir: string): { files: string[]; isWhole: boolean } {
+  const files: string[] = [];
+  const folders = [''];
+  for (let left = MAX_LISTED; folders.length > 0;) {
+    const below = folders.pop() ?? '';
+    const folder = opendirSync(join(dir, below));
+    try {
+      for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+        if (left-- === 0) return { files, isWhole: false };
+        if (entry.isDirectory()) folders.push(join(below, entry.name));
+        files.push(join(below, entry.name));
+      }
+    } finally {
+      folder.closeSync();
+    }
+  }
+  return { files, isWhole: true };
 }
 
 export function isUntouched({ paths, stamps }: Fingerprint): boolean {

@@ -6,7 +6,7 @@
 import { createServer, type Server } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { SkillError } from '../index.ts';
+import { Connections, SERVER_TIMEOUTS, SkillError } from '../index.ts';
 import { createApp } from './app.ts';
 import { Service, type ServiceOptions } from './service.ts';
 
@@ -21,15 +21,13 @@ export interface ListenOptions extends ServiceOptions {
 export interface RunningService {
   readonly url: string;
   readonly service: Service;
+  readonly connections: Connections;
   /** Takes no more calls, lets those that run finish, and ends. */
   close(): Promise<void>;
 }
 
 const LOOPBACK = '127.0.0.1';
 const DRAIN_MS = 30_000;
-/** Who sends nothing for so long is not worth a connection. */
-const REQUEST_MS = 30_000;
-const MAX_CONNECTIONS = 1000;
 const SWEEP_MS = 50;
 const LAST_ANSWERS_MS = 2000;
 
@@ -38,18 +36,16 @@ export async function startService(options: ListenOptions): Promise<RunningServi
   const service = new Service(options);
   assertMayListen(host, service);
   const listener = getRequestListener(createApp(service).fetch, { overrideGlobalObjects: false });
-  const server = createServer(
-    { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, maxHeaderSize: 16 * 1024 },
-    (request, response) => void listener(request, response),
-  );
-  // Each takes a descriptor, and cells need some too.
-  server.maxConnections = MAX_CONNECTIONS;
+  const server = createServer(SERVER_TIMEOUTS, (request, response) => void listener(request, response));
+  const connections = new Connections();
+  connections.watch(server);
   await listen(server, host, port);
   const { port: actual } = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
   return {
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${actual}`,
     service,
+    connections,
     close: () => (closing ??= close(server, service, drainMs)),
   };
 }

@@ -13,7 +13,6 @@ import {
   type Outcome,
   type PairReport,
   type Runtime,
-  type Skill,
 } from '../index.ts';
 import { Access, type Identity } from './access.ts';
 import type { TokenEntry } from './access-file.ts';
@@ -89,15 +88,15 @@ export class Service {
   async start(request: CallRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
     const location = this.shelf.locate(request.name);
     const options = this.#optionsFor(request);
-    // A skill that cannot be loaded is called all the same: the refusal gets its receipt.
-    const ref: Skill | string = await this.shelf.load(location).catch(() => location.ref);
     const { tenant, caller } = identity;
     const call = new WatchedCall({ skill: request.name, tenant, caller });
     const ended = AbortSignal.any([signal, call.signal]);
     const turn = this.dispatcher.enter({ tenant, skill: request.name, signal: ended });
     const onEvent = this.live.listenerFor(call);
-    const running = this.runtime.execute(ref, request.params, {
+    const running = this.runtime.execute(location.ref, request.params, {
       ...options,
+      // In its turn and not before: reading a skill is work, too.
+      load: () => this.shelf.load(location),
       caller,
       signal: ended,
       turn,

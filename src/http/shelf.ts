@@ -5,13 +5,18 @@
  * @module
  */
 import { SkillError, type BundleLocation, type Runtime, type Skill } from '../index.ts';
-import { isUntouched, takeFingerprint, type Fingerprint } from './fingerprint.ts';
+import { isUntouched, listFiles, takeFingerprint, type Fingerprint } from './fingerprint.ts';
 
 /** How long a look at the folders is good for: a change counts after so long at the latest. */
 const FRESH_MS = 1000;
 
+/** A bundle that cannot be fingerprinted whole is tried again after so long. */
+const RETRY_MS = 60_000;
+
 interface Shelved {
   loading: Promise<Skill>;
+  /** When to read it again whatever its fingerprint says. */
+  retryAt: number;
   /** Undefined until it is loaded. */
   fingerprint: Fingerprint | undefined;
   checkedAt: number;
@@ -53,18 +58,29 @@ export class Shelf {
       // By its id: one that two folders claim is refused.
       loading: this.#runtime.load(ref),
       fingerprint: undefined,
+      retryAt: Number.POSITIVE_INFINITY,
       checkedAt: performance.now(),
     };
     this.#shelved.set(ref, shelved);
-    shelved.loading.then(
-      ({ bundle }) => {
-        const fingerprint = takeFingerprint(dir, Object.keys(bundle.files));
-        // What changed while it was read is read again.
-        if (fingerprint.changedAt < startedAt) shelved.fingerprint = fingerprint;
-        else this.#drop(ref, shelved);
-      },
-      () => this.#drop(ref, shelved),
-    );
+    const keep = (files: readonly string[]): void => {
+      const fingerprint = takeFingerprint(dir, files);
+      // What changed while it was read is read again.
+      if (fingerprint.changedAt < startedAt) shelved.fingerprint = fingerprint;
+      else this.#drop(ref, shelved);
+    };
+    shelved.loading
+      .then(
+        ({ bundle }) => keep(Object.keys(bundle.files)),
+        (error: unknown) => {
+          if (!isForGood(error)) return this.#drop(ref, shelved);
+          // A hostile bundle costs the same each time it is read, and anybody may ask for the list of skills.
+          const { files, isWhole } = listFiles(dir);
+          if (!isWhole) shelved.retryAt = performance.now() + RETRY_MS;
+          return keep(files);
+        },
+      )
+      // A folder that cannot even be looked at is read again with the next request.
+      .catch(() => this.#drop(ref, shelved));
     return shelved.loading;
   }
 
@@ -81,8 +97,16 @@ export class Shelf {
   }
 }
 
+/** Failures that lie in the bundle itself; others may pass by themselves. */
+const OF_THE_BUNDLE: ReadonlySet<string> = new Set(['manifest_invalid', 'manifest_drift']);
+
+function isForGood(error: unknown): boolean {
+  return error instanceof SkillError && OF_THE_BUNDLE.has(error.code);
+}
+
 function isFresh(shelved: Shelved): boolean {
   const now = performance.now();
+  if (now > shelved.retryAt) return false;
   if (!shelved.fingerprint || now - shelved.checkedAt < FRESH_MS) return true;
   shelved.checkedAt = now;
   return isUntouched(shelved.fingerprint);

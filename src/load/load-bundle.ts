@@ -6,16 +6,14 @@
  */
 import { SkillError } from '../errors.ts';
 import type { Manifest } from '../manifest/manifest.ts';
+import type { Offload } from '../offload/offload.ts';
 import type { Bundle, FileDigests, LockState, Origin } from './bundle.ts';
-import { readDescription } from './bundle-texts.ts';
-import { identify, type IdentifiedDescription } from './identify.ts';
 import { capabilitySet } from './capability-set.ts';
 import { findDrift } from './drift.ts';
-import { findEntry, requireDockerfile } from './entry.ts';
-import type { Finding, Inspection } from './inspection.ts';
-import { compareLock, formatLock, makeLock, parseLock, type Lock } from './lock.ts';
-import { readBundle } from './read-bundle.ts';
-import type { BundleFiles } from './read-bundle.ts';
+import type { Inspection } from './inspection.ts';
+import { formatLock, makeLock } from './lock.ts';
+import { readSource } from './read-source.ts';
+import type { SourceFacts } from './source.ts';
 import type { Store } from './store.ts';
 
 export interface BundleLocation {
@@ -40,6 +38,8 @@ export interface WaysToRun extends Pick<Manifest, 'execution'> {
 
 export interface LoadDeps {
   store: Store;
+  /** Where large bundles are read. */
+  offload: Offload;
   inspect: Inspect;
   /** Digest of the container image that a new lock of a bundle pins, when there is one. */
   imageToPin?: (bundle: Bundle) => Promise<string | undefined>;
@@ -56,17 +56,14 @@ export async function loadBundle(
   deps: LoadDeps,
   options: LoadOptions = {},
 ): Promise<Bundle> {
-  const source = readBundle(location.dir);
-  const description = identify(readDescription(source.contents, location.dir), location);
-  const lock = checkLock(source, description.manifest);
-  return examine({ location, source, description, lock, ...options }, deps);
+  const source = await readSource(location, { ...deps, ignoresLock: false });
+  return examine({ location, source, ...options }, deps);
 }
 
 /** The text of a new `skill.lock` for the bundle as it is now, whatever an older lock says. */
 export async function lockBundle(location: BundleLocation, deps: LoadDeps): Promise<string> {
-  const source = readBundle(location.dir);
-  const description = identify(readDescription(source.contents, location.dir), location);
-  const bundle = await examine({ location, source, description, lock: { state: 'unlocked' } }, deps);
+  const source = await readSource(location, { ...deps, ignoresLock: true });
+  const bundle = await examine({ location, source }, deps);
   const image = await deps.imageToPin?.(bundle);
   const pinned = image === undefined ? {} : { image };
   return formatLock(makeLock({ ...bundle, ...pinned, capabilities: capabilitySet(bundle.manifest) }));
@@ -74,66 +71,20 @@ export async function lockBundle(location: BundleLocation, deps: LoadDeps): Prom
 
 interface ReadSkill extends LoadOptions {
   location: BundleLocation;
-  source: BundleFiles;
-  description: IdentifiedDescription;
-  lock: Checked;
-}
-
-/** Whether there is a lock that fits, and the image that it pins. */
-interface Checked {
-  state: LockState;
-  image?: string;
-}
-
-function checkLock(source: BundleFiles, manifest: Manifest): Checked {
-  if (source.lock === undefined) return { state: 'unlocked' };
-  const lock = parseLock(source.lock.toString('utf8'));
-  try {
-    compareLock(lock, source.files, capabilitySet(manifest));
-  } catch (error) {
-    throw error instanceof SkillError ? explained(error, { lock, manifest, source }) : error;
-  }
-  return { state: 'locked', ...(lock.image === undefined ? {} : { image: lock.image }) };
-}
-
-/** What a change of the manifest means for the code, as far as the lock knows the code. */
-function explained(
-  error: SkillError,
-  known: { lock: Lock; manifest: Manifest; source: BundleFiles },
-): SkillError {
-  const { lock, manifest, source } = known;
-  const locked = (values: string[]): Finding[] => values.map((value) => ({ value, at: 'as locked' }));
-  const { modules, interfaces, env, hosts } = lock.inspection;
-  const inspection = {
-    modules: locked(modules),
-    interfaces: locked(interfaces),
-    env: locked(env),
-    hosts: locked(hosts),
-    unparsed: [],
-  };
-  const { drift } = findDrift({ manifest, inspection, paths: Object.keys(source.files) });
-  if (drift.length === 0) return error;
-  return new SkillError(error.code, [error.message, ...drift].join(' '), {
-    fix: error.fix,
-    detail: { ...error.detail, drift },
-    cause: error,
-  });
+  source: SourceFacts;
 }
 
 async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
   const { location, source } = skill;
-  const { state: lock, image } = skill.lock;
-  const { manifest, warnings, instructions } = skill.description;
-  const { files, digest } = source;
-  const entry = findEntry(manifest, files);
-  requireDockerfile(manifest, files);
-  const stagedDir = deps.store.stage(source);
+  const { files, digest, entry, stagedDir } = source;
+  const { state: lock, image } = source.checked;
+  const { manifest, warnings, instructions } = source.description;
   const inspection = await deps.inspect(stagedDir, files, { entry, execution: manifest.execution });
   const found = findDrift({ manifest, inspection, paths: Object.keys(files) });
   if (found.drift.length > 0 && !skill.toleratesDrift) throw driftError(manifest.name, found.drift);
   return {
     manifest,
-    ...(skill.description.aliases.length > 0 ? { aliases: skill.description.aliases } : {}),
+    ...(source.description.aliases.length > 0 ? { aliases: source.description.aliases } : {}),
     origin: location.origin,
     sourceDir: location.dir,
     stagedDir,
@@ -142,7 +93,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
     lock,
     ...(image === undefined ? {} : { image }),
     ...(lock === 'locked' && source.lock && source.signature
-      ? { vouched: { lock: source.lock, signature: source.signature } }
+      ? { vouched: { lock: Buffer.from(source.lock), signature: Buffer.from(source.signature) } }
       : {}),
     entry,
     inspection,

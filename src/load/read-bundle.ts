@@ -21,6 +21,15 @@ export const BUNDLE_LIMITS = {
   pathBytes: 1024,
 } as const;
 
+export interface ReadLimits {
+  files: number;
+  folders: number;
+  totalBytes: number;
+}
+
+/** What is read and hashed on the thread of the event loop: a few milliseconds of work. */
+export const LIMITS_HERE: ReadLimits = { files: 200, folders: 200, totalBytes: 1024 * 1024 };
+
 export const LOCK_FILE = 'skill.lock';
 export const SIGNATURE_FILE = 'skill.sig';
 
@@ -39,8 +48,8 @@ export interface BundleFiles {
 }
 
 /** Reads a bundle as its author keeps it. Anything but plain files and folders is refused. */
-export function readBundle(dir: string): BundleFiles {
-  const contents = readTree(dir, IGNORED_NAMES);
+export function readBundle(dir: string, limits: ReadLimits = BUNDLE_LIMITS): BundleFiles {
+  const contents = readTree(dir, IGNORED_NAMES, limits);
   const lock = contents.get(LOCK_FILE);
   const signature = contents.get(SIGNATURE_FILE);
   contents.delete(LOCK_FILE);
@@ -62,6 +71,7 @@ function hashContents(contents: ReadonlyMap<string, Buffer>): BundleFiles {
 interface Walk {
   contents: Map<string, Buffer>;
   ignored: ReadonlySet<string>;
+  limits: ReadLimits;
   bytes: number;
   folders: number;
 }
@@ -70,8 +80,12 @@ const OPEN_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOF
 // Without O_NONBLOCK, opening a FIFO that took the place of a file would wait for ever.
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-function readTree(dir: string, ignored: ReadonlySet<string>): Map<string, Buffer> {
-  const walk: Walk = { contents: new Map(), ignored, bytes: 0, folders: 0 };
+function readTree(
+  dir: string,
+  ignored: ReadonlySet<string>,
+  limits: ReadLimits = BUNDLE_LIMITS,
+): Map<string, Buffer> {
+  const walk: Walk = { contents: new Map(), ignored, limits, bytes: 0, folders: 0 };
   const fd = openEntry(dir, OPEN_FOLDER, dir);
   try {
     readFolder(walk, fd, '');
@@ -106,7 +120,7 @@ function readEntry(walk: Walk, folderFd: number, found: { prefix: string; entry:
 
 function descend(walk: Walk, handle: string, path: string): void {
   walk.folders += 1;
-  if (walk.folders > BUNDLE_LIMITS.folders) throw refusal(path, `more than ${BUNDLE_LIMITS.folders} folders`);
+  if (walk.folders > walk.limits.folders) throw refusal(path, `more than ${walk.limits.folders} folders`);
   if (path.split('/').length > BUNDLE_LIMITS.depth) {
     throw refusal(path, `nested deeper than ${BUNDLE_LIMITS.depth} folders`);
   }
@@ -119,11 +133,10 @@ function descend(walk: Walk, handle: string, path: string): void {
 }
 
 function readFile(walk: Walk, handle: string, path: string): void {
-  if (walk.contents.size >= BUNDLE_LIMITS.files)
-    throw refusal(path, `more than ${BUNDLE_LIMITS.files} files`);
+  if (walk.contents.size >= walk.limits.files) throw refusal(path, `more than ${walk.limits.files} files`);
   const fd = openEntry(handle, OPEN_FILE, path);
   try {
-    const bytes = readOpenFile(fd, path, BUNDLE_LIMITS.totalBytes - walk.bytes);
+    const bytes = readOpenFile(fd, path, walk);
     walk.bytes += bytes.length;
     walk.contents.set(path, bytes);
   } finally {
@@ -131,10 +144,10 @@ function readFile(walk: Walk, handle: string, path: string): void {
   }
 }
 
-function readOpenFile(fd: number, path: string, budget: number): Buffer {
+function readOpenFile(fd: number, path: string, { limits: { totalBytes }, bytes }: Walk): Buffer {
   const stat = fstatSync(fd);
   if (!stat.isFile()) throw refusal(path, 'no regular file');
-  if (stat.size > budget) throw refusal(path, `more than ${BUNDLE_LIMITS.totalBytes} bytes in total`);
+  if (stat.size > totalBytes - bytes) throw refusal(path, `more than ${totalBytes} bytes in total`);
   // One byte more than announced: a file that fills it is growing under our hands.
   const buffer = Buffer.allocUnsafe(stat.size + 1);
   let length = 0;

@@ -34,6 +34,8 @@ export interface StoreOptions {
 
 export interface Store {
   readonly home: string;
+  /** What it was made with; a worker thread makes its own from it. */
+  readonly options: StoreOptions;
   /** Puts the bundle into the store unless its verified copy is there, and returns the folder. */
   stage(bundle: Pick<BundleFiles, 'contents' | 'digest'>): string;
 }
@@ -58,6 +60,7 @@ export function createStore(options: StoreOptions): Store {
   const hasOtherUsers = process.getuid?.() === 0 && options.groupId !== undefined;
   return {
     home,
+    options: { ...options, home },
     stage: (bundle) => {
       if (hasOtherUsers) requireWayIn(home);
       return stage(root, bundle);

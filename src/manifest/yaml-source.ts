@@ -14,6 +14,7 @@ import {
   LineCounter,
   type Node,
   parseDocument,
+  visit,
 } from 'yaml';
 import { createGuard, DeadlineError } from './deadline.ts';
 import { type ManifestProblem, manifestInvalid, problemAt } from './problems.ts';
@@ -25,13 +26,16 @@ const MAX_DEPTH = 64;
 const MAX_VALUES = 50_000;
 const MAX_ALIASES = 64;
 const MAX_SYNTAX_ERRORS = 50;
-/** Thirty times what a large honest document takes; the check for duplicate keys alone is quadratic. */
+/** More than any mapping of a manifest or a policy has. */
+export const MAX_KEYS = 5000;
+/** Thirty times what a large honest document takes. */
 const PARSE_DEADLINE_MS = 2000;
 
 export interface YamlOptions {
   file: string;
   /** Line of the file where the text starts; more than 1 for frontmatter. */
   firstLine?: number;
+  maxAliases?: number;
 }
 
 export interface YamlSource {
@@ -69,13 +73,15 @@ function readGuarded(text: string, options: YamlOptions): YamlSource {
     schema: 'core',
     lineCounter: lines,
     prettyErrors: false,
-    uniqueKeys: true,
+    // Its own check compares every key with every other one.
+    uniqueKeys: false,
     // 'silent' would also hide that a second document follows.
     logLevel: 'error',
   });
   const lineAt = (offset: number): number => lines.linePos(offset).line + firstLine - 1;
   refuseSyntax(document, { file: options.file, lineAt });
-  const value = toPlainData(document, options.file);
+  refuseKeys(document, { file: options.file, lineAt });
+  const value = toPlainData(document, options);
   const lineOf = (path: readonly PropertyKey[]): number | undefined => {
     const offset = offsetOf(document, path);
     return offset === undefined ? undefined : lineAt(offset);
@@ -108,9 +114,33 @@ function refuseSyntax(
   if (problems.length > 0) throw manifestInvalid(context.file, problems);
 }
 
-function toPlainData(document: Document.Parsed, file: string): unknown {
+/** A key may stand once in a mapping, and a mapping has so many keys at most. */
+function refuseKeys(
+  document: Document.Parsed,
+  context: { file: string; lineAt: (offset: number) => number },
+): void {
+  const problems: ManifestProblem[] = [];
+  const refuse = (message: string, node: unknown): void => {
+    if (problems.length < MAX_SYNTAX_ERRORS)
+      problems.push(problemAt([], message, context.lineAt(startOf(node) ?? 0)));
+  };
+  visit(document, {
+    Map(_, map) {
+      if (map.items.length > MAX_KEYS) refuse(`A mapping has more than ${MAX_KEYS} keys`, map);
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) refuse('Map keys must be unique', key);
+        seen.add(key.value);
+      }
+    },
+  });
+  if (problems.length > 0) throw manifestInvalid(context.file, problems);
+}
+
+function toPlainData(document: Document.Parsed, { file, maxAliases = MAX_ALIASES }: YamlOptions): unknown {
   try {
-    return document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
+    return document.toJS({ maxAliasCount: maxAliases }) as unknown;
   } catch (error) {
     if (error instanceof ReferenceError) {
       throw manifestInvalid(file, [problemAt([], 'The document uses too many aliases', undefined)]);

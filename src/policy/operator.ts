@@ -5,11 +5,12 @@
  * @module
  */
 import { dirname, resolve } from 'node:path';
-import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { SkillError } from '../errors.ts';
 import type { Origin } from '../load/bundle.ts';
+import { describeProblem, type ManifestProblem } from '../manifest/problems.ts';
 import { parseDuration, parseSize } from '../manifest/units.ts';
+import { readYaml } from '../manifest/yaml-source.ts';
 import type { Mode } from '../outcome.ts';
 import type { TrustRules } from '../trust/admission.ts';
 import type { GuardRule } from '../trust/guard.ts';
@@ -120,7 +121,7 @@ const schema = z.strictObject({
 
 /** Reads a policy file's text. What it leaves out keeps the value of DEFAULT_POLICY. */
 export function parsePolicy(text: string, options: { file: string }): OperatorPolicy {
-  const parsed = schema.safeParse(readYaml(text, options.file) ?? {});
+  const parsed = schema.safeParse(readPolicyYaml(text, options.file) ?? {});
   if (!parsed.success) throw refusedPolicy(parsed.error.issues, options.file);
   const { minimum, ceilings, filesystem, env, network, skills, publishers: known, guard } = parsed.data;
   const set = (ceilings ?? {}) as Partial<GrantedLimits>;
@@ -141,14 +142,14 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
   };
 }
 
-function readYaml(text: string, file: string): unknown {
+/** By the caps that manifests have: a policy may come with a cloned project. */
+function readPolicyYaml(text: string, file: string): unknown {
   try {
-    const document = parseDocument(text, { uniqueKeys: true });
-    const [error] = document.errors;
-    if (error) throw error;
-    return document.toJS({ maxAliasCount: 0 });
+    return readYaml(text, { file, maxAliases: 0 }).value;
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const problems = cause instanceof SkillError ? cause.detail['problems'] : undefined;
+    const [first] = (problems ?? []) as ManifestProblem[];
+    const message = first ? describeProblem(first) : String(cause);
     throw new SkillError('usage', `Cannot read the policy "${file}" as YAML: ${message}`, {
       fix: 'Correct the YAML at the place named above. Aliases are not allowed.',
       detail: { file },

@@ -8,9 +8,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { NOTHING_INSPECTED } from '../../src/load/inspection.ts';
 import type { Inspection } from '../../src/load/inspection.ts';
+import { Offload } from '../../src/offload/offload.ts';
 import { loadBundle, lockBundle } from '../../src/load/load-bundle.ts';
 import type { BundleLocation, LoadDeps } from '../../src/load/load-bundle.ts';
 import type { Bundle } from '../../src/load/bundle.ts';
@@ -31,6 +32,9 @@ interface Skill {
   load: () => Promise<Bundle>;
 }
 
+const offload = new Offload();
+afterAll(() => offload.close());
+
 /** A bundle on disk and all that loading it needs; inspection finds what it is told. */
 function skillWith(tree: Record<string, string>, found: Partial<Inspection> = {}): Skill {
   const dir = writeTree(join(tempDir(), 'skills/text/shout'), {
@@ -41,6 +45,7 @@ function skillWith(tree: Record<string, string>, found: Partial<Inspection> = {}
   const inspection = { ...NOTHING_INSPECTED, ...found };
   const deps: LoadDeps = {
     store: createStore({ home: join(tempDir(), 'home') }),
+    offload,
     // Inspects what is staged and nothing else: without the entry there, this fails.
     inspect: async (stagedDir) =>
       existsSync(join(stagedDir, 'skill.py')) ? inspection : Promise.reject(new Error()),

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { SkillError } from '../../index.ts';
@@ -23,8 +24,11 @@ const list: Route = route({
   answers: { 200: skillList },
   handle: async ({ service, c }) => {
     const skills: SkillSummary[] = [];
-    // One after the other: reading all of them at once would hold up the calls that run.
-    for (const location of service.shelf.list()) skills.push(await summaryOf(service, location));
+    // One after the other, with a turn of the event loop between: reading all at once would hold up the calls that run.
+    for (const location of service.shelf.list()) {
+      skills.push(await summaryOf(service, location));
+      await setImmediate();
+    }
     return json(c, { skills });
   },
 });

@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { BlockList, isIP, isIPv6, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
-import { SkillError } from '../../index.ts';
+import { Connections, SERVER_TIMEOUTS, SkillError } from '../../index.ts';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import type { SkillServer } from '../skill-server.ts';
 import { openGate } from './gate.ts';
@@ -42,7 +42,8 @@ export async function serveOverHttp(skills: SkillServer, options: HttpOptions): 
   const ownName = UNSPECIFIED.has(host) ? [] : [bracketed(host)];
   const handler = createHandler(skills, { ...options, allowedHosts: [...allowedHosts, ...ownName] });
   const listener = getRequestListener(handler.fetch, { overrideGlobalObjects: false });
-  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+  const server = createServer(SERVER_TIMEOUTS, (incoming, outgoing) => void listener(incoming, outgoing));
+  new Connections().watch(server);
   server.listen(port, host);
   await once(server, 'listening').catch((error: unknown) => {
     throw cannotListen(host, port, error);

@@ -1,0 +1,71 @@
+/**
+ * Decides which thread reads a bundle: this one if it is surely small, a worker thread otherwise.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import type { Offload } from '../offload/offload.ts';
+import { TaskEndedError } from '../offload/task.ts';
+import { LIMITS_HERE, type BundleFiles } from './read-bundle.ts';
+import { readSourceHere, type SourceFacts, type SourceLocation } from './source.ts';
+import { READ_SOURCE } from './source-tasks.ts';
+import type { Store } from './store.ts';
+
+/** Four times the largest manifest that we ship. YAML takes about a millisecond per KiB. */
+export const MAX_TEXT_HERE: number = 8 * 1024;
+/** Lines and items: many short keys take longer than one long text. */
+const MAX_MARKS_HERE = 1000;
+export const MAX_LOCK_HERE: number = 64 * 1024;
+/** Reading the largest bundle takes a fraction of it. */
+const READ_DEADLINE_MS = 60_000;
+
+interface ReadOptions {
+  store: Store;
+  offload: Offload;
+  ignoresLock: boolean;
+}
+
+/** The bundle is not surely small. */
+class TooLargeHere extends Error {}
+
+/** Throws `manifest_invalid` or `manifest_drift`. */
+export async function readSource(location: SourceLocation, options: ReadOptions): Promise<SourceFacts> {
+  const { store, offload, ignoresLock } = options;
+  try {
+    return readSourceHere(location, { store, ignoresLock, limits: LIMITS_HERE, onRead: refuseLarge });
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+  }
+  try {
+    const { dir, ids = [], aliases = [] } = location;
+    const input = { location: { dir, ids, aliases }, store: store.options, ignoresLock };
+    return await offload.run(READ_SOURCE, input, { deadlineMs: READ_DEADLINE_MS, owner: dir });
+  } catch (error) {
+    throw error instanceof TaskEndedError && error.reason !== 'closed' ? takesTooLong(error) : error;
+  }
+}
+
+/** Also when the limits of this thread were met: a worker thread says what is wrong by the limits that all bundles have. */
+function isTooLarge(error: unknown): boolean {
+  return error instanceof TooLargeHere || (error instanceof SkillError && 'limits' in error.detail);
+}
+
+function refuseLarge({ contents, lock }: BundleFiles): void {
+  const texts = [contents.get('manifest.yaml'), contents.get('SKILL.md')];
+  if (texts.some((text) => text && !isSmallText(text)) || (lock?.length ?? 0) > MAX_LOCK_HERE)
+    throw new TooLargeHere();
+}
+
+function isSmallText(text: Buffer): boolean {
+  if (text.length > MAX_TEXT_HERE) return false;
+  let marks = 0;
+  for (const byte of text) if (byte === 0x0a || byte === 0x2c || byte === 0x3a || byte === 0x2d) marks++;
+  return marks <= MAX_MARKS_HERE;
+}
+
+function takesTooLong({ reason }: TaskEndedError): SkillError {
+  const what = reason === 'memory' ? 'memory' : 'time';
+  return new SkillError('manifest_invalid', `Reading the bundle takes too much ${what}`, {
+    fix: 'Make the bundle smaller, above all its manifest.yaml and skill.lock.',
+  });
+}
