@@ -12,6 +12,7 @@ import type { ContainerWallOptions } from './cell/container/contract.ts';
 import type { JailOptions } from './cell/jail/wall.ts';
 import type { PlanOptions } from './cell/plan.ts';
 import type { PoolOptions } from './cell/pool.ts';
+import { SkillError } from './errors.ts';
 import type { OperatorPolicy } from './policy/operator.ts';
 import type { Allowed } from './record/observation.ts';
 import type { TraceContext } from './telemetry/telemetry.ts';
@@ -33,6 +34,11 @@ export interface RuntimeOptions {
   caller?: string;
   /** Where values of declared variables come from. */
   env?: Record<string, string | undefined>;
+  /**
+   * Variables and secrets that also go to skills which nobody approved and no policy names them for, when they declare
+   * them. `all` is for an `env` that holds nothing else than what skills may have.
+   */
+  allowEnv?: readonly string[] | 'all';
   /** Where values of secrets come from, in order; absent: what the policy says, else `env`. */
   secrets?: SecretProvider | SecretCallback | (SecretProvider | SecretCallback)[];
   /** How hosts are reached: names, certificates, caps. */
@@ -68,4 +74,12 @@ export interface ExecuteOptions extends PlanOptions {
 export interface RecordOptions extends Omit<ExecuteOptions, 'reject'> {
   /** What may happen in the observed call; absent: nothing. */
   allow?: Allowed;
+}
+
+/** Everything in the environment of the process is more than anybody means. */
+export function assertOwnEnv({ allowEnv, env }: RuntimeOptions): void {
+  if (allowEnv !== 'all' || (env !== undefined && env !== process.env)) return;
+  throw new SkillError('usage', 'allowEnv "all" is for an environment of your own', {
+    fix: 'Pass the values that skills may have as env, or name the variables in allowEnv.',
+  });
 }

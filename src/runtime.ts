@@ -50,6 +50,7 @@ import { explainGrant, type ExplainedCapability } from './policy/explain-grant.t
 import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
+import { assertOwnEnv } from './runtime-options.ts';
 import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 import { Telemetry, traceHeaders } from './telemetry/telemetry.ts';
 import type { ToolFormat } from './tools/formats.ts';
@@ -59,7 +60,7 @@ import type { Approvals } from './trust/approvals.ts';
 import type { GuardAnswer } from './trust/guard.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
 import type { Standing } from './trust/standing.ts';
-import { observationManifest, observationPolicy, observedGrant, type Allowed } from './record/observation.ts';
+import { observationManifest, observing, type Allowed } from './record/observation.ts';
 import { makeRecording, type Recording } from './record/recording.ts';
 import { settle, withLarge } from './results/settle.ts';
 
@@ -85,6 +86,7 @@ export class Runtime implements AsyncDisposable {
   readonly #offload = new Offload();
 
   constructor(options: RuntimeOptions = {}) {
+    assertOwnEnv(options);
     const home = resolve(options.home ?? defaultHome());
     this.home = home;
     this.#options = options;
@@ -304,14 +306,11 @@ export class Runtime implements AsyncDisposable {
 
   #planInput(skill: Skill, options: ExecuteOptions): PlanInput {
     const { env = process.env } = this.#options;
-    const shared = { skill, options, machine: this.#machine, env };
-    const allowed = this.#observed.get(skill);
-    if (!allowed) return { ...shared, policy: this.#policy };
-    return {
-      ...shared,
-      policy: observationPolicy(this.#policy, skill.bundle.manifest),
-      adjust: (grant) => observedGrant(grant, allowed, this.#policy),
-    };
+    const { allowEnv } = this.#options;
+    const isApproved = (): boolean => this.approvals.has(skill.bundle);
+    const shared = { skill, options, machine: this.#machine, env, allowEnv, isApproved };
+    const observed = observing(this.#policy, skill.bundle.manifest, this.#observed.get(skill));
+    return { ...shared, ...observed };
   }
 
   #open(ref: string | Skill, options: ExecuteOptions): LiveCall {

@@ -276,7 +276,7 @@ describe('a home', () => {
   test('that exists and is private to its owner works', async () => {
     const home = join(folder, 'private-home');
     mkdirSync(home, { mode: 0o700 });
-    const own = createRuntime({ home, cwd: folder, env: TEST_ENV, pool: { size: 0 } });
+    const own = createRuntime({ home, cwd: folder, env: TEST_ENV, allowEnv: 'all', pool: { size: 0 } });
     try {
       expect(await own.execute(writeSkill(folder, ADD), { a: 1 })).toMatchObject({ result: 2 });
     } finally {
@@ -286,7 +286,9 @@ describe('a home', () => {
 
   test('is shared by two runtimes at once', async () => {
     const home = join(folder, 'shared-home');
-    const two = [0, 1].map(() => createRuntime({ home, cwd: folder, env: TEST_ENV, pool: { size: 0 } }));
+    const two = [0, 1].map(() =>
+      createRuntime({ home, cwd: folder, env: TEST_ENV, allowEnv: 'all', pool: { size: 0 } }),
+    );
     const skill = writeSkill(folder, ADD);
     try {
       const outcomes = await Promise.all(

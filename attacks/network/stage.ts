@@ -119,6 +119,7 @@ function runtimeOptions({ seen, value, names, ca }: RuntimeSettings): RuntimeOpt
   return {
     policy,
     secrets: () => value,
+    allowEnv: ['API_KEY'],
     // Even if a check failed, no packet could leave this machine.
     network: { localAddress: '127.0.0.1', lookup, ca: [ca], timeoutMs: 1500, limits },
     audit: false,

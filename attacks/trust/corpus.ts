@@ -11,6 +11,7 @@ import { MODE_ATTACKS } from './modes.ts';
 import { NAME_ATTACKS } from './names.ts';
 import { POLICY_ATTACKS } from './policies.ts';
 import { SWAP_ATTACKS } from './swaps.ts';
+import { VARIABLE_ATTACKS } from './variables.ts';
 import { WORD_ATTACKS } from './words.ts';
 
 export const TRUST_ATTACKS: readonly TrustAttack[] = [
@@ -20,6 +21,7 @@ export const TRUST_ATTACKS: readonly TrustAttack[] = [
   ...ATTESTATION_ATTACKS,
   ...APPROVAL_ATTACKS,
   ...POLICY_ATTACKS,
+  ...VARIABLE_ATTACKS,
   ...GUARD_ATTACKS,
   ...WORD_ATTACKS,
 ];

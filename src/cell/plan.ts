@@ -7,9 +7,10 @@ import type { Artifact, Engine, Wall } from './contract.ts';
 import type { Machine, Pair } from './machine.ts';
 import { SkillError } from '../errors.ts';
 import type { Skill } from '../load/skill.ts';
+import { shellWord } from '../manifest/quote.ts';
 import type { Mode } from '../outcome.ts';
 import { chooseMode, type ModeChoice } from '../policy/choose-mode.ts';
-import { computeGrant } from '../policy/compute-grant.ts';
+import { computeGrant, type CallOptions } from '../policy/compute-grant.ts';
 import { assertEnforceable, underPolicy } from '../policy/enforce-or-refuse.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
@@ -29,6 +30,8 @@ export interface PlanOptions {
   isolated?: boolean;
   /** The caller vouches for the code: `in_process` may then run skills that are not bundled. */
   trustRemoteCode?: boolean;
+  /** Variables and secrets that go to a skill which declares them, though nobody approved it. */
+  allowEnv?: readonly string[];
 }
 
 export interface Plan {
@@ -46,6 +49,10 @@ export interface PlanInput {
   policy: OperatorPolicy;
   machine: Machine;
   env: Record<string, string | undefined>;
+  /** Variables that the runtime allows to every call, or all of `env`. */
+  allowEnv?: readonly string[] | 'all' | undefined;
+  /** Whether a person approved exactly this skill. */
+  isApproved: () => boolean;
   /** For a call that is observed: what it may do beside what its manifest says. */
   adjust?: (grant: Grant) => Grant;
 }
@@ -120,7 +127,8 @@ function assertOneOf({ isolated, trustRemoteCode }: PlanOptions): void {
   });
 }
 
-function grantFor({ skill, options, policy, env, machine }: PlanInput): Promise<Grant> {
+function grantFor(input: PlanInput): Promise<Grant> {
+  const { skill, options, policy, env, machine } = input;
   const { timeout, memory, workspace } = options;
   const workspaceOption = workspace === undefined ? {} : { workspace };
   const lowered = {
@@ -130,7 +138,23 @@ function grantFor({ skill, options, policy, env, machine }: PlanInput): Promise<
   const grant = computeGrant({
     manifest: skill.bundle.manifest,
     policy,
-    call: { ...lowered, ...workspaceOption, env },
+    call: { ...lowered, ...workspaceOption, env, ...vouching(input) },
   });
   return resolveGrantPaths(grant, { policy, home: machine.home, ...workspaceOption });
+}
+
+/** Who lets the skill have variables of the host: its origin, an approval, or a name that somebody gave. */
+function vouching({
+  skill,
+  options,
+  allowEnv = [],
+  isApproved,
+}: PlanInput): Pick<CallOptions, 'allowEnv' | 'approveCommand'> {
+  const { manifest, origin, sourceDir } = skill.bundle;
+  const asks = Object.keys(manifest.env).length > 0;
+  if (!asks || origin === 'bundled' || isApproved()) return {};
+  return {
+    allowEnv: allowEnv === 'all' ? 'all' : [...allowEnv, ...(options.allowEnv ?? [])],
+    approveCommand: `skillcell approve ${shellWord(sourceDir)}`,
+  };
 }

@@ -6,7 +6,7 @@
 import { Option, type Command } from 'commander';
 import type { McpFlags } from './commands/mcp.ts';
 import type { ToolsFlags } from './commands/tools.ts';
-import { example, withPlanOptions, type Done } from './shared-options.ts';
+import { collected, example, withPlanOptions, type Done } from './shared-options.ts';
 
 const CLIENTS = ['claude', 'cursor', 'vscode'];
 const FORMATS = ['openai', 'claude', 'gemini', 'deepseek', 'ollama', 'bedrock', 'mcp'];
@@ -52,9 +52,4 @@ function addTools(program: Command, done: Done): void {
       const { tools } = await import('./commands/tools.ts');
       done(await tools(skills, options));
     });
-}
-
-/** For an option that may be given several times. */
-function collected(value: string, before: string[] = []): string[] {
-  return [...before, value];
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { Option, type Command } from 'commander';
-import { example, withPlanOptions, type Done } from './shared-options.ts';
+import { collected, example, withPlanOptions, type Done } from './shared-options.ts';
 import type { BenchFlags } from './commands/bench.ts';
 import type { StudyFlags } from './commands/study.ts';
 import { addAgents } from './agent-commands.ts';
@@ -65,11 +65,6 @@ function addRecord(program: Command, done: Done): void {
       const { record } = await import('./commands/record.ts');
       done(await record(skill, options));
     });
-}
-
-/** For an option that may be given several times. */
-function collected(value: string, before: string[] = []): string[] {
-  return [...before, value];
 }
 
 function addReading(program: Command, done: Done): void {

@@ -7,9 +7,11 @@ import {
   createRuntime,
   parseDuration,
   parseSize,
+  SkillError,
   type ExecuteOptions,
   type Mode,
   type Runtime,
+  type RuntimeOptions,
 } from '../index.ts';
 import { printNote } from './output.ts';
 import { personAtTerminal } from './person.ts';
@@ -27,6 +29,8 @@ export interface PlanFlags {
   memory?: string;
   workspace?: string;
   policy?: string;
+  /** Names that the person at the command line gave. */
+  env?: string[];
 }
 
 export interface OpenOptions {
@@ -34,8 +38,8 @@ export interface OpenOptions {
   /** False where nothing runs and nothing is granted: then no policy can stand in the way. */
   needsPolicy?: boolean;
   keepContent?: boolean;
-  /** Where values of declared variables come from, instead of the environment. */
-  env?: Record<string, string>;
+  /** Invented values of variables and secrets, which every skill may have, instead of the environment. */
+  invented?: Record<string, string>;
 }
 
 export function openRuntime(options: OpenOptions = {}): Runtime {
@@ -44,7 +48,7 @@ export function openRuntime(options: OpenOptions = {}): Runtime {
     caller: 'cli',
     pool: { size: 0 },
     ...(policy ? { policy } : {}),
-    ...(options.env ? { env: options.env } : {}),
+    ...inventedEnv(options.invented),
     ...personAtTerminal(),
     audit: { keepContent: options.keepContent ?? false },
     ...(process.stderr.isTTY ? { onProgress: (text) => printNote(text) } : {}),
@@ -61,5 +65,22 @@ export function executeOptions(flags: PlanFlags): ExecuteOptions {
     ...(flags.timeout === undefined ? {} : { timeout: parseDuration(flags.timeout) }),
     ...(flags.memory === undefined ? {} : { memory: parseSize(flags.memory) }),
     ...(flags.workspace === undefined ? {} : { workspace: flags.workspace }),
+    ...(flags.env === undefined ? {} : { allowEnv: variableNames(flags.env) }),
   };
+}
+
+function inventedEnv(
+  values: Record<string, string> | undefined,
+): Pick<RuntimeOptions, 'env' | 'allowEnv' | 'secrets'> {
+  if (!values) return {};
+  return { env: values, allowEnv: 'all', secrets: (name) => values[name] };
+}
+
+/** Values stay in the environment: on a command line everybody on the machine could read them. */
+export function variableNames(given: readonly string[]): readonly string[] {
+  const odd = given.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  if (odd === undefined) return given;
+  throw new SkillError('usage', `--env ${JSON.stringify(odd.split('=')[0])} is not the name of a variable`, {
+    fix: 'Give only the name, and set the value in the environment: API_KEY=… skillcell run SKILL --env API_KEY',
+  });
 }

@@ -5,7 +5,7 @@
  */
 import type { Command } from 'commander';
 import type { ServeFlags } from './commands/serve.ts';
-import { example, type Done } from './shared-options.ts';
+import { collected, example, type Done } from './shared-options.ts';
 
 export function addService(program: Command, done: Done): void {
   program
@@ -22,16 +22,16 @@ export function addService(program: Command, done: Done): void {
     .option('--drain <duration>', 'how long running calls may take to finish at the end', '30s')
     .option('--max-body <size>', 'largest request body', '1MiB')
     .option('--workspace <dir>', 'the folder that ${workspace} in a manifest stands for')
-    .option('--policy <file>', 'operator policy (default: the nearest skillcell.policy.yaml upwards)')
+    .option(
+      '--env <name>',
+      'a variable or secret that skills may have though nobody approved them; may be repeated',
+      collected,
+    )
+    .option('--policy <file>', 'operator policy (default: every skillcell.policy.yaml here and above)')
     .option('--keep-content', 'store parameters and results in the receipts, not only their digests')
     .addHelpText('after', example('serve --new-token laptop --scopes call,read'))
     .action(async (options: ServeFlags) => {
       const { serve } = await import('./commands/serve.ts');
       done(await serve(options));
     });
-}
-
-/** For an option that may be given several times. */
-function collected(value: string, before: string[] = []): string[] {
-  return [...before, value];
 }

@@ -22,7 +22,17 @@ export function withPlanOptions(command: Command): Command {
     .option('--timeout <duration>', 'lower the time limit, e.g. 5s')
     .option('--memory <size>', 'lower the memory limit, e.g. 64MiB')
     .option('--workspace <dir>', 'the folder that ${workspace} in a manifest stands for')
-    .option('--policy <file>', 'operator policy (default: the nearest skillcell.policy.yaml upwards)');
+    .option(
+      '--env <name>',
+      'a variable or secret that the skill may have though nobody approved it; may be repeated',
+      collected,
+    )
+    .option('--policy <file>', 'operator policy (default: every skillcell.policy.yaml here and above)');
+}
+
+/** For an option that may be given several times. */
+export function collected(value: string, before: string[] = []): string[] {
+  return [...before, value];
 }
 
 export function example(command: string): string {

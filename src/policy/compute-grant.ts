@@ -33,6 +33,10 @@ export interface CallOptions {
   workspace?: string;
   /** The host's environment; only declared names are looked up in it. */
   env: Record<string, string | undefined>;
+  /** Variables and secrets that somebody named for this call, or all. */
+  allowEnv?: readonly string[] | 'all';
+  /** How to approve the skill, for one that nobody vouches for: absent when it is bundled or approved. */
+  approveCommand?: string;
 }
 
 export interface GrantInput {
@@ -139,8 +143,9 @@ function grantNetwork({ manifest, policy }: GrantInput, withheld: Withheld[]): N
 function grantEnv({ manifest, policy, call }: GrantInput, withheld: Withheld[]): Record<string, string> {
   const granted: [string, string][] = [];
   for (const [name, rule] of Object.entries(manifest.env)) {
-    if (rule.secret || !isAllowed(name, { rule, policy, withheld })) continue;
     const value = Object.hasOwn(call.env, name) ? call.env[name] : undefined;
+    if (rule.secret || !isAllowed(name, { rule, policy, call, withheld, isThere: value !== undefined }))
+      continue;
     if (value === undefined)
       requireOptional(name, rule, { reason: 'it is not set', fix: `Set it: export ${name}=…` });
     else granted.push([name, value]);
@@ -150,25 +155,54 @@ function grantEnv({ manifest, policy, call }: GrantInput, withheld: Withheld[]):
 }
 
 /** What may be looked up when the call comes. */
-function grantSecrets({ manifest, policy }: GrantInput, withheld: Withheld[]): GrantedSecret[] {
+function grantSecrets({ manifest, policy, call }: GrantInput, withheld: Withheld[]): GrantedSecret[] {
   return Object.entries(manifest.env)
-    .filter(([name, rule]) => rule.secret && isAllowed(name, { rule, policy, withheld }))
+    .filter(([name, rule]) => rule.secret && isAllowed(name, { rule, policy, call, withheld, isThere: true }))
     .map(([name, { hosts, required }]) => ({ name, hosts, required }));
 }
 
 interface Asking {
   rule: EnvRule;
   policy: OperatorPolicy;
+  call: CallOptions;
   withheld: Withheld[];
+  /** Whether there is anything to withhold, as far as is known. */
+  isThere: boolean;
 }
 
-function isAllowed(name: string, { rule, policy, withheld }: Asking): boolean {
-  if (policy.env.allow?.includes(name) ?? true) return true;
-  const reason = 'the operator policy does not allow this variable';
-  const fix = `Add "${name}" to env.allow in the operator policy, if the skill may have it.`;
-  requireOptional(name, rule, { reason, fix });
-  withheld.push({ capability: 'env', declared: name, reason, fix });
+function isAllowed(name: string, asking: Asking): boolean {
+  const { rule, policy, call, withheld, isThere } = asking;
+  if (!(policy.env.allow?.includes(name) ?? true)) {
+    const reason = 'the operator policy does not allow this variable';
+    const fix = `Add "${name}" to env.allow in the operator policy, if the skill may have it.`;
+    requireOptional(name, rule, { reason, fix });
+    withheld.push({ capability: 'env', declared: name, reason, fix });
+    return false;
+  }
+  if (isVouchedFor(name, policy, call)) return true;
+  const why = { reason: `nobody has approved it for this skill`, fix: howToAllow(name, call) };
+  if (rule.required) throw unapproved(name, rule, why);
+  if (isThere) withheld.push({ capability: 'env', declared: name, ...why });
   return false;
+}
+
+/** What is in the environment of the host belongs to a person: it goes only to code that somebody let have it. */
+function isVouchedFor(name: string, policy: OperatorPolicy, call: CallOptions): boolean {
+  const { allowEnv = [], approveCommand } = call;
+  if (approveCommand === undefined || allowEnv === 'all') return true;
+  return allowEnv.includes(name) || (policy.env.vouched ?? []).includes(name);
+}
+
+function howToAllow(name: string, { approveCommand }: CallOptions): string {
+  return `Pass --env ${name} (library: allowEnv) for this call, or look at all that it asks for and approve it: ${approveCommand}`;
+}
+
+function unapproved(name: string, { secret }: EnvRule, why: { reason: string; fix: string }): SkillError {
+  const what = secret ? 'secret' : 'variable';
+  return new SkillError('approval_required', `The skill requires the ${what} "${name}", but ${why.reason}`, {
+    fix: why.fix,
+    detail: { variable: name },
+  });
 }
 
 /** Starting a skill without what it requires would only end in an error that explains less. */

@@ -45,6 +45,19 @@ export function observedGrant(grant: Grant, allowed: Allowed, policy: OperatorPo
   return { ...grant, ...(secrets ? { secrets } : {}), observe: { hosts } };
 }
 
+/** What a call runs under: the policy, or what an observed call may do beside it. */
+export function observing(
+  policy: OperatorPolicy,
+  manifest: Manifest,
+  allowed: Allowed | undefined,
+): { policy: OperatorPolicy; adjust?: (grant: Grant) => Grant } {
+  if (!allowed) return { policy };
+  return {
+    policy: observationPolicy(policy, manifest),
+    adjust: (grant) => observedGrant(grant, allowed, policy),
+  };
+}
+
 /** The operator has just named these paths and variables, which no policy file can know of. */
 export function observationPolicy(policy: OperatorPolicy, { capabilities, env }: Manifest): OperatorPolicy {
   const named = capabilities.filesystem.map(({ path }) => path);

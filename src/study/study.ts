@@ -63,7 +63,14 @@ export async function studyFolder(folder: string, given: StudyOptions = {}): Pro
   const home = resolve(options.home ?? join(defaultHome(), 'study'));
   mkdirSync(home, { recursive: true });
   const env: Record<string, string> = {};
-  const shared = { home, env, audit: false, pool: { size: 1, maxStandby: 4 }, caller: 'study' } as const;
+  const invented = { env, allowEnv: 'all', secrets: (name: string) => env[name] } as const;
+  const shared = {
+    ...invented,
+    home,
+    audit: false,
+    pool: { size: 1, maxStandby: 4 },
+    caller: 'study',
+  } as const;
   using workspaces = new Workspaces();
   await using cells = createRuntime({ ...shared, policy: STUDY_POLICY });
   await using host = createRuntime(shared);

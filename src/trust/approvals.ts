@@ -41,6 +41,10 @@ export class Approvals {
     this.#folder = join(home, 'approvals');
   }
 
+  has(bundle: Bundle): boolean {
+    return this.stateOf(bundle).kind === 'approved';
+  }
+
   /** Whether exactly this bundle, with exactly these capabilities, was approved. */
   stateOf(bundle: Bundle): ApprovalState {
     const capabilities = approvedSet(bundle);

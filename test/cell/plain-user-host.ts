@@ -18,7 +18,7 @@ export interface AbortMessage {
 }
 
 const home = process.argv[2] ?? '';
-const runtime = createRuntime({ home, cwd: '/', env: TEST_ENV, pool: { size: 0 } });
+const runtime = createRuntime({ home, cwd: '/', env: TEST_ENV, allowEnv: 'all', pool: { size: 0 } });
 const running = new Map<number, AbortController>();
 
 async function answer({ id, dir, params, options }: CallMessage): Promise<void> {

@@ -21,7 +21,13 @@ export interface TestRuntime {
 
 export function openTestRuntime(options: RuntimeOptions = {}): TestRuntime {
   const folder = openFolder();
-  const runtime = createRuntime({ home: join(folder, 'home'), cwd: folder, env: TEST_ENV, ...options });
+  const runtime = createRuntime({
+    home: join(folder, 'home'),
+    cwd: folder,
+    env: TEST_ENV,
+    allowEnv: 'all',
+    ...options,
+  });
   const close = async (): Promise<void> => {
     await runtime.close();
     removeFolder(folder);

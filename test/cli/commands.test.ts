@@ -88,7 +88,7 @@ describe('looking at a skill', () => {
       manifest: { limits: { memory: '100MiB' }, env_vars: { TEST_TOKEN: {} } },
       source: 'import json\nraise SystemExit("must not run")\n',
     });
-    const { code, stdout } = await run(['inspect', skill, '--timeout', '5s'], {
+    const { code, stdout } = await run(['inspect', skill, '--timeout', '5s', '--env', 'TEST_TOKEN'], {
       env: { TEST_TOKEN: 'value of the token' },
     });
     expect(code).toBe(0);
@@ -96,7 +96,9 @@ describe('looking at a skill', () => {
     expect(stdout).toMatch(/memory +100MiB/);
     expect(stdout).toMatch(/timeout +5s/);
     expect(stdout).toContain('read the variable TEST_TOKEN');
-    const json = await run(['inspect', skill, '--json'], { env: { TEST_TOKEN: 'value of the token' } });
+    const json = await run(['inspect', skill, '--json', '--env', 'TEST_TOKEN'], {
+      env: { TEST_TOKEN: 'value of the token' },
+    });
     expect(JSON.parse(json.stdout)).toMatchObject({
       runs: true,
       lock: 'unlocked',

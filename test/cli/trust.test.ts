@@ -175,7 +175,7 @@ describe('the policy file', () => {
       },
     });
     writeFileSync(file, `secrets: [{ command: [/usr/bin/touch, ${touched}] }]\n`);
-    const call = ['run', dir, '--params', '{}'];
+    const call = ['run', dir, '--params', '{}', '--env', name];
     const refused = await run(call, { cwd: project });
     expect(refused).toMatchObject({ code: 5, stdout: '' });
     expect(refused.stderr).toContain('"secrets"');

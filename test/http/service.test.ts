@@ -93,7 +93,12 @@ describe('a call', () => {
     expect(await answer(lowered)).toMatchObject({ body: { error: { detail: { allowed: 100 } } } });
     const raised = stage.execute('test/sleepy', {}, { json: { timeout: '9s' } });
     expect(await answer(raised)).toMatchObject({ body: { error: { detail: { allowed: 300 } } } });
-    for (const json of [{ execution: 'in_process' }, { workspace: '/' }, { trustRemoteCode: true }])
+    for (const json of [
+      { execution: 'in_process' },
+      { workspace: '/' },
+      { trustRemoteCode: true },
+      { allowEnv: ['AWS_KEY'] },
+    ])
       expect((await stage.execute('test/echo', {}, { json })).status).toBe(400);
   });
 

@@ -29,6 +29,7 @@ const runtimeWith = (policy: string, options: RuntimeOptions = {}): Runtime =>
     home: opened.runtime.home,
     cwd: opened.folder,
     env: { API_KEY: VALUE },
+    allowEnv: ['API_KEY'],
     policy: parsePolicy(`network: { allow_private: ["127.0.0.1"]${policy} }`, { file: 'policy' }),
     network: { ca: [authority.certificate] },
     ...options,

@@ -133,7 +133,14 @@ describe.each(['wasm', 'subprocess'])('in mode %s', (mode) => {
   );
 
   test('every process has a placeholder of its own', async () => {
-    await using cold = createRuntime({ home: runtime.home, cwd: folder, policy, env, pool: { size: 0 } });
+    await using cold = createRuntime({
+      home: runtime.home,
+      cwd: folder,
+      policy,
+      env,
+      allowEnv: 'all',
+      pool: { size: 0 },
+    });
     const keys = await Promise.all(
       [1, 2].map(async () => {
         const { result } = await cold.execute(skill, { port: friend.port });
@@ -146,7 +153,14 @@ describe.each(['wasm', 'subprocess'])('in mode %s', (mode) => {
 
 describe('before anything runs', () => {
   const outcomeWith = async (options: RuntimeOptions): Promise<Outcome> => {
-    await using other = createRuntime({ home: runtime.home, cwd: folder, policy, env: {}, ...options });
+    await using other = createRuntime({
+      home: runtime.home,
+      cwd: folder,
+      policy,
+      env: {},
+      allowEnv: 'all',
+      ...options,
+    });
     const skill = await skillFor('wasm');
     return await other.execute(skill, { port: friend.port, header: true }, { reject: false });
   };

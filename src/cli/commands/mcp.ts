@@ -106,6 +106,7 @@ function argumentsFor(flags: McpFlags): string[] {
   return [
     'mcp',
     ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, value])),
+    ...(flags.env ?? []).flatMap((name) => ['--env', name]),
     ...switches.flatMap(([name, isOn]) => (isOn ? [name] : [])),
   ];
 }

@@ -9,6 +9,7 @@ import { addToken, makeToken, SCOPES, type Scope } from '../../http/access-file.
 import { isLoopback, startService, type RunningService } from '../../http/server.ts';
 import { createRuntime, defaultHome, parseDuration, parseSize, SkillError } from '../../index.ts';
 import { printLine, printNote } from '../output.ts';
+import { variableNames } from '../open-runtime.ts';
 import { policyInForce } from '../policy-in-force.ts';
 
 const MAX_PORT = 65_535;
@@ -28,6 +29,7 @@ export interface ServeFlags {
   drain: string;
   maxBody: string;
   workspace?: string;
+  env?: string[];
   policy?: string;
   keepContent?: boolean;
 }
@@ -45,6 +47,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
     // It has to answer all the others while some skill uses every core.
     jail: { niceness: NICENESS },
     ...(policy ? { policy } : {}),
+    ...(flags.env ? { allowEnv: variableNames(flags.env) } : {}),
     audit: { keepContent: flags.keepContent ?? false },
   });
   // Opening it closes what a killed service left open.

@@ -10,7 +10,7 @@ import { printLine, printLogs, printResult } from '../output.ts';
 
 export async function test(ref: string, flags: PlanFlags & { json?: boolean }): Promise<number> {
   const env: Record<string, string> = {};
-  await using runtime = openRuntime({ ...flags, env });
+  await using runtime = openRuntime({ ...flags, invented: env });
   const skill = await runtime.load(ref);
   const options = { ...executeOptions(flags), caller: 'test', signal: interruption() };
   const runs: CaseRun[] = [];

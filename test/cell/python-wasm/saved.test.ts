@@ -16,7 +16,7 @@ const env = { SAVED_TEST_KEY: 'an invented value' };
 afterAll(() => removeFolder(folder));
 
 function open(options: RuntimeOptions = {}): Runtime {
-  return createRuntime({ home, cwd: folder, audit: false, env, ...options });
+  return createRuntime({ home, cwd: folder, audit: false, env, allowEnv: 'all', ...options });
 }
 
 /** One call in a runtime of its own, so in a process of its own. */
