@@ -45,6 +45,10 @@ export interface ModuleFacts {
    * a guest does about it is its own matter; if it ends, this is why.
    */
   growthExport?: string;
+  /** For a module that shares a budget with others: a table for the functions of BUDGET_SLOTS. */
+  budgetExport?: string;
+  /** Names for its own memories, whether or not it exports them itself. */
+  memoryExports?: string[];
   /** For a module that counts the pages of its memory itself, as the memory may be larger: a mutable i32 global. */
   pagesExport?: string;
   /** Where the installer looked for it: the whole mutable state of an instance, unless there is more to it. */
@@ -59,6 +63,17 @@ export interface ModuleState {
   memories: string[];
   globals: string[];
 }
+
+/**
+ * Functions that the linker puts into the table `budgetExport`, each from i32 to i32: `may-…` gets the number of pages or
+ * entries that are wanted and answers with it, or with -1; `did-…` gets what the growth gave and answers with it.
+ */
+export const BUDGET_SLOTS = [
+  'may-grow-memory',
+  'did-grow-memory',
+  'may-grow-table',
+  'did-grow-table',
+] as const;
 
 export const GROWTH_OF = { memory: 1, table: 2 } as const;
 

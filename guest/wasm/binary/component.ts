@@ -18,15 +18,15 @@ import {
 import { TypeReader } from './component-types.ts';
 import { parseCoreModule, type CoreModule } from './core-module.ts';
 import type { Reader } from './reader.ts';
-import { Scope, sortName, type Item } from './scope.ts';
+import { Scope, sortName, type Item, type Weight } from './scope.ts';
 
 export interface ParsedComponent {
   component: Component;
   /** Of the whole file, in order: the numbers that `core-module` definitions hold. */
   modules: CoreModule[];
   exports: ReadonlyMap<string, Item>;
-  /** Pages of memory that all instances together start with. */
-  pages: number;
+  /** Of all instances together. */
+  weight: Weight;
   /** Names that core instances are linked by, besides those that modules import and export. */
   coreNames: ReadonlySet<string>;
 }
@@ -43,7 +43,7 @@ export function parseComponent(reader: Reader): ParsedComponent {
   const scope = new Scope(undefined, false);
   const component = new ComponentReader(reader, scope, state).read();
   const { exports, weight } = scope;
-  return { component, modules: state.modules, exports, pages: weight.pages, coreNames: state.coreNames };
+  return { component, modules: state.modules, exports, weight, coreNames: state.coreNames };
 }
 
 class ComponentReader {
@@ -109,8 +109,13 @@ class ComponentReader {
     const module = parseCoreModule(section);
     const coreExports = new Map<string, CoreSort>();
     for (const item of module.exports) if (item.kind !== 'tag') coreExports.set(item.name, item.kind);
-    const pages = module.memories.reduce((sum, memory) => sum + memory.min, 0);
-    this.#scope.add({ sort: 'core module', coreExports, weight: { instances: 1, pages } });
+    const weight: Weight = {
+      instances: 1,
+      pages: module.memories.reduce((sum, memory) => sum + memory.min, 0),
+      memories: module.memories.length,
+      tables: module.tables.length,
+    };
+    this.#scope.add({ sort: 'core module', coreExports, weight });
     this.#define(section, { kind: 'core-module', module: modules.length });
     modules.push(module);
   }

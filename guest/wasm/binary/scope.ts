@@ -26,7 +26,12 @@ export interface Weight {
   instances: number;
   /** Pages of memory it starts with. */
   pages: number;
+  memories: number;
+  tables: number;
 }
+
+/** Of what is imported and known when it is linked: it may have more than one of all that is shared. */
+const UNKNOWN_WEIGHT: Weight = { instances: 1, pages: 0, memories: 2, tables: 2 };
 
 /** What stands at one index. */
 export interface Item {
@@ -48,7 +53,7 @@ export class Scope {
   readonly depth: number;
   readonly exports: Map<string, Item> = new Map<string, Item>();
   /** Of everything that is instantiated here. */
-  readonly weight: Weight = { instances: 1, pages: 0 };
+  readonly weight: Weight = { instances: 1, pages: 0, memories: 0, tables: 0 };
   readonly #spaces: Map<SortName, Item[]> = new Map();
   readonly #importKeys: Set<string> = new Set();
   readonly #exportKeys: Set<string> = new Set();
@@ -74,8 +79,11 @@ export class Scope {
 
   /** Counts what an instance of `item` brings along: a few bytes can ask for millions of instances. */
   instantiate(item: Item, reader: Reader): void {
-    this.weight.instances += item.weight?.instances ?? 1;
-    this.weight.pages += item.weight?.pages ?? 0;
+    const { instances, pages, memories, tables } = item.weight ?? UNKNOWN_WEIGHT;
+    this.weight.instances += instances;
+    this.weight.pages += pages;
+    this.weight.memories += memories;
+    this.weight.tables += tables;
     if (this.weight.instances > CAPS.instances) reader.fail(`More than ${CAPS.instances} instances are made`);
   }
 

@@ -55,6 +55,11 @@ export class CommandInstance {
     return { fuel: this.#fuel - left, memoryBytes: this.heldBytes };
   }
 
+  /** There is one module, with one memory: its ceiling is all there is. */
+  get isOverBudget(): boolean {
+    return false;
+  }
+
   get failedGrowth(): number {
     const { growthExport } = this.#facts;
     const flag = growthExport === undefined ? undefined : this.#exports[growthExport];

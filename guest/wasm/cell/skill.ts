@@ -47,7 +47,7 @@ export interface Finished {
 }
 
 /** What a call can be made of. */
-type Instance = Pick<ComponentInstance, 'usage' | 'failedGrowth'> | CommandInstance;
+type Instance = Pick<ComponentInstance, 'usage' | 'failedGrowth' | 'isOverBudget'> | CommandInstance;
 
 interface Standby {
   stage: Stage;
@@ -110,7 +110,9 @@ export class Skill {
       memoryBytes,
       // Guests answer a failed growth with a trap or an exit of their own.
       startCpuUs,
-      outOfMemory: ['trap', 'exit'].includes(ending.kind) && this.#isCeiling(instance.failedGrowth),
+      outOfMemory:
+        ['trap', 'exit'].includes(ending.kind) &&
+        (instance.isOverBudget || this.#isCeiling(instance.failedGrowth)),
     };
   }
 
@@ -184,6 +186,8 @@ export class Skill {
       hostCalls: MAX_HOST_CALLS,
       valueBytes: limits.output,
       transferBytes: MAX_TRANSFER_BYTES,
+      pages: limits.pages,
+      tableEntries: CAPS.tableEntries,
     };
     return this.#component.instantiate(callLimits);
   }

@@ -15,16 +15,23 @@ export interface StateExport {
 /** JavaScript reads and writes these without loss; not so vectors, the bits of a NaN, and references. */
 const INTEGERS: ReadonlySet<number> = new Set([0x7f, 0x7e]);
 
+/** Its own memories, by the same names as in the inventory. */
+export function ownMemories(module: CoreModule, nameFor: (stem: string) => string): StateExport[] {
+  const imported = module.spaces.memory - module.memories.length;
+  return module.memories.map((_, at) => {
+    const index = imported + at;
+    return { name: nameFor(`memory-${index}`), kind: 'memory', index };
+  });
+}
+
 /** Imported memories and globals belong to the module that exports them. Undefined: there is state out of reach. */
 export function takeInventory(
   module: CoreModule,
   nameFor: (stem: string) => string,
 ): StateExport[] | undefined {
-  const found: StateExport[] = [];
+  const found = ownMemories(module, nameFor);
   const add = (kind: StateExport['kind'], index: number): number =>
     found.push({ name: nameFor(`${kind}-${index}`), kind, index });
-  const importedMemories = module.spaces.memory - module.memories.length;
-  for (const at of module.memories.keys()) add('memory', importedMemories + at);
   const importedGlobals = module.spaces.global - module.globals.length;
   for (const [at, { mutable, valueType }] of module.globals.entries()) {
     if (!mutable) continue;

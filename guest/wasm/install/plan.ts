@@ -9,7 +9,8 @@ import { parseCoreModule, type CoreModule } from '../binary/core-module.ts';
 import { BinaryError, Reader } from '../binary/reader.ts';
 import { CAPS } from './caps.ts';
 import { commandEntry, componentEntry } from './entry.ts';
-import { rewriteModule, type RewrittenModule } from './rewrite.ts';
+import { NOTHING_SHARED } from './growth-budget.ts';
+import { rewriteModule, type RewrittenModule, type RewriteOptions } from './rewrite.ts';
 
 const SKILL_HOST = /^skillcell:skill\/host(?:@|$)/u;
 
@@ -36,14 +37,17 @@ export function install(bytes: Uint8Array, options: InstallOptions): Installatio
 function installComponent(bytes: Uint8Array, options: InstallOptions): Installation {
   const parsed = parseComponent(new Reader(bytes));
   const entry = componentEntry(parsed);
-  if (parsed.pages > options.maxPages) {
-    const asked = `The modules of the component start with ${parsed.pages} pages of memory (64 KiB each)`;
+  const { pages, memories, tables } = parsed.weight;
+  if (pages > options.maxPages) {
+    const asked = `The modules of the component start with ${pages} pages of memory (64 KiB each)`;
     throw new BinaryError(`${asked} and the limit is ${options.maxPages}`, 0);
   }
   const rewritten = rewriteAll(parsed.modules, {
     ...options,
     linkNames: parsed.coreNames,
     inventory: true,
+    // One memory and one table have ceilings of their own.
+    shares: { memory: memories > 1, table: tables > 1 },
   });
   return {
     plan: {
@@ -114,16 +118,16 @@ function addsType(item: Definition): boolean {
 /** All core modules of one file. */
 export function rewriteAll(
   modules: readonly CoreModule[],
-  options: InstallOptions & { linkNames: ReadonlySet<string>; inventory?: boolean },
+  options: InstallOptions & Pick<RewriteOptions, 'inventory' | 'shares'> & { linkNames: ReadonlySet<string> },
 ): RewrittenModule[] {
   const takenNames = new Set(options.linkNames);
   for (const module of modules) {
     for (const item of module.imports) takenNames.add(item.name);
     for (const item of module.exports) takenNames.add(item.name);
   }
-  const { maxPages, inventory = false } = options;
+  const { maxPages, inventory = false, shares = NOTHING_SHARED } = options;
   const rewrite = (module: CoreModule, countsPages: boolean): RewrittenModule => {
-    const rewritten = rewriteModule(module, { maxPages, takenNames, inventory, countsPages });
+    const rewritten = rewriteModule(module, { maxPages, takenNames, inventory, countsPages, shares });
     if (!WebAssembly.validate(rewritten.bytes)) throw invalidity(module);
     return rewritten;
   };

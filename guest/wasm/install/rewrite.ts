@@ -4,15 +4,23 @@
  * @module
  */
 import { GROWTH_OF, type ModuleFacts, type ModuleState } from '../contract.ts';
-import type { BodyContext, BodyScan, Charge, Sizing } from '../binary/body-scan.ts';
+import type { BodyContext, BodyScan, Sizing } from '../binary/body-scan.ts';
 import { scanBody } from '../binary/core-body.ts';
 import { MODULE_HEADER, type CoreModule, type Section } from '../binary/core-module.ts';
 import type { Limits } from '../binary/core-types.ts';
-import { COST, type LengthUnit } from '../binary/opcodes.ts';
 import { BinaryError, Reader } from '../binary/reader.ts';
 import { CAPS } from './caps.ts';
-import { takeInventory, type StateExport } from './inventory.ts';
+import {
+  BUDGET_TABLE,
+  BUDGET_TYPE,
+  NOTHING_SHARED,
+  writeQuestion,
+  type BudgetPlaces,
+  type Shares,
+} from './growth-budget.ts';
+import { ownMemories, takeInventory, type StateExport } from './inventory.ts';
 import { writeCountedGrowth, writeGrowthCheck } from './page-count.ts';
+import { writeCharge } from './payments.ts';
 import { Writer } from './writer.ts';
 
 export interface RewriteOptions {
@@ -22,6 +30,8 @@ export interface RewriteOptions {
   takenNames: ReadonlySet<string>;
   /** Whether to look for the whole mutable state, so that an instance can be set back. */
   inventory?: boolean;
+  /** What it shares a budget for with other modules. */
+  shares?: Shares;
   /** Whether its own memory may be larger than the module is told: it then counts its pages itself. */
   countsPages?: boolean;
 }
@@ -33,24 +43,16 @@ export interface RewrittenModule {
   facts: ModuleFacts;
 }
 
-const SECTION = { memory: 5, table: 4, global: 6, export: 7, start: 8, code: 10 } as const;
-const EXPORT = { function: 0, memory: 2, global: 3 } as const;
+const SECTION = { type: 1, memory: 5, table: 4, global: 6, export: 7, start: 8, code: 10 } as const;
+/** Sections whose place is not that of their number: tags stand behind memories, the data count in front of code. */
+const PLACES: Readonly<Record<number, number>> = { 13: 5.5, 12: 9.5 };
+const EXPORT = { function: 0, table: 1, memory: 2, global: 3 } as const;
 const I32 = 0x7f;
 const I64 = 0x7e;
 
 /** `(global (mut i64) (i64.const 0))`: nothing runs before the host gave fuel. */
 const FUEL_GLOBAL: Uint8Array = Uint8Array.of(I64, 1, 0x42, 0, 0x0b);
 const GROWTH_GLOBAL: Uint8Array = writeCount(0);
-
-/** As the shift below has it. */
-const BYTES_PER_UNIT = 16;
-
-/** `i64.extend_i32_u`, a shift (0x88 right, 0x86 left) and `i64.sub`. */
-const LENGTH_TO_UNITS: Readonly<Record<LengthUnit, readonly number[]>> = {
-  bytes: [0xad, 0x42, 4, 0x88, 0x7d],
-  pages: [0xad, 0x7d],
-  entries: [0xad, 0x42, 4, 0x86, 0x7d],
-};
 
 /** What is put in, and under which names. */
 interface Additions {
@@ -64,6 +66,9 @@ interface Additions {
   /** Index of the global that counts the pages of its memory, if it counts them itself. */
   pages: number | undefined;
   pagesExport: string;
+  /** Where it asks before it grows, if it shares a budget. */
+  budget: BudgetPlaces | undefined;
+  budgetExport: string;
   maxPages: number;
 }
 
@@ -71,6 +76,7 @@ interface Additions {
 interface Extras {
   code: MeteredCode;
   state: readonly StateExport[] | undefined;
+  memories: readonly StateExport[];
 }
 
 interface MeteredCode {
@@ -91,24 +97,27 @@ export function rewriteModule(module: CoreModule, options: RewriteOptions): Rewr
     growthExport: freshName('growth', options.takenNames),
     pages: options.countsPages && module.memories.length > 0 ? module.spaces.global + 2 : undefined,
     pagesExport: freshName('pages', options.takenNames),
+    budget: budgetPlaces(module, options.shares ?? NOTHING_SHARED),
+    budgetExport: freshName('budget', options.takenNames),
     maxPages: options.maxPages,
   };
   const code = writeCode(module, additions);
+  const nameFor = (stem: string): string => freshName(stem, options.takenNames);
+  const memories = options.inventory === true ? ownMemories(module, nameFor) : [];
   const state =
-    options.inventory === true && !code.changesTables
-      ? takeInventory(module, (stem) => freshName(stem, options.takenNames))
-      : undefined;
+    options.inventory === true && !code.changesTables ? takeInventory(module, nameFor) : undefined;
+  const extras = { ...additions, code, state, memories };
   const out = new Writer(Math.ceil((module.end - module.start) * 1.25) + 256);
   out.bytes(MODULE_HEADER);
-  for (const section of withAddedSections(module)) {
+  for (const section of withAddedSections(module, additions)) {
     if (section.id === SECTION.start) continue;
-    const content = rewriteSection(module, section, { ...additions, code, state });
+    const content = rewriteSection(module, section, extras);
     out.byte(section.id);
     out.u32(content.length);
     out.bytes(content);
   }
   const bytes = out.view.slice();
-  const facts = factsOf(module, { ...additions, code, state }, bytes.length);
+  const facts = factsOf(module, extras, bytes.length);
   return { bytes, sizesMemory: code.sizesMemory, facts };
 }
 
@@ -120,13 +129,19 @@ function freshName(stem: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The sections of the module, with empty ones for globals and exports where it has none. */
-function withAddedSections(module: CoreModule): Section[] {
+function budgetPlaces(module: CoreModule, shares: Shares): BudgetPlaces | undefined {
+  const { type, table } = module.spaces;
+  return shares.memory || shares.table ? { type, table, shares } : undefined;
+}
+
+/** The sections of the module, with empty ones where it has none and something is added. */
+function withAddedSections(module: CoreModule, { budget }: Additions): Section[] {
   const sections = [...module.sections];
-  for (const id of [SECTION.global, SECTION.export]) {
+  const placeOf = (id: number): number => PLACES[id] ?? id;
+  const added = budget ? [SECTION.type, SECTION.table] : [];
+  for (const id of [...added, SECTION.global, SECTION.export]) {
     if (sections.some((section) => section.id === id)) continue;
-    // Tags (13) stand before globals; the other sections before both have lower ids.
-    const behind = sections.findIndex((section) => section.id > id && section.id !== 13);
+    const behind = sections.findIndex((section) => placeOf(section.id) > placeOf(id));
     sections.splice(behind < 0 ? sections.length : behind, 0, { id, start: 0, end: 0 });
   }
   return sections;
@@ -134,8 +149,10 @@ function withAddedSections(module: CoreModule): Section[] {
 
 function rewriteSection(module: CoreModule, section: Section, additions: Additions & Extras): Uint8Array {
   switch (section.id) {
+    case SECTION.type:
+      return appendTo(module, section, additions.budget ? [BUDGET_TYPE] : []);
     case SECTION.table:
-      return writeTables(module);
+      return writeTables(module, additions.budget);
     case SECTION.memory:
       return writeMemories(module, additions.maxPages);
     case SECTION.global:
@@ -164,13 +181,14 @@ function writeCount(initial: number): Uint8Array {
   return out.view;
 }
 
-function writeTables(module: CoreModule): Uint8Array {
+function writeTables(module: CoreModule, budget: BudgetPlaces | undefined): Uint8Array {
   const out = new Writer();
-  out.u32(module.tables.length);
+  out.u32(module.tables.length + (budget ? 1 : 0));
   for (const table of module.tables) {
     out.byte(table.element);
     writeLimits(out, clamp(table.limits, CAPS.tableEntries));
   }
+  if (budget) out.bytes(BUDGET_TABLE);
   return out.view;
 }
 
@@ -198,10 +216,12 @@ function writeLimits(out: Writer, limits: { min: number; max: number }): void {
 }
 
 function writeExports(module: CoreModule, additions: Additions & Extras): Uint8Array[] {
-  const { fuelExport, growthExport, startExport, pages, pagesExport, code, state = [] } = additions;
+  const { fuelExport, growthExport, startExport, pages, pagesExport, code, memories } = additions;
+  const { budget, budgetExport, state = memories } = additions;
   const exports = [writeExport(fuelExport, EXPORT.global, additions.fuel)];
   if (code.grows) exports.push(writeExport(growthExport, EXPORT.global, additions.growth));
   if (pages !== undefined) exports.push(writeExport(pagesExport, EXPORT.global, pages));
+  if (budget) exports.push(writeExport(budgetExport, EXPORT.table, budget.table));
   if (startExport !== undefined && module.startFunction !== undefined)
     exports.push(writeExport(startExport, EXPORT.function, module.startFunction));
   for (const { name, kind, index } of state) exports.push(writeExport(name, EXPORT[kind], index));
@@ -227,7 +247,7 @@ function appendTo(module: CoreModule, section: Section, items: readonly Uint8Arr
   return out.view;
 }
 
-function writeCode(module: CoreModule, { fuel, growth, pages }: Additions): MeteredCode {
+function writeCode(module: CoreModule, { fuel, growth, pages, budget }: Additions): MeteredCode {
   const imported = module.functionTypes.length - module.bodies.length;
   const section = new Writer(Math.ceil((module.end - module.start) * 1.25) + 64);
   const body = new Writer(65_536);
@@ -245,7 +265,7 @@ function writeCode(module: CoreModule, { fuel, growth, pages }: Additions): Mete
     };
     const scan = scanBody(new Reader(module.bytes, range.start, range.end), context);
     body.clear();
-    writeBody({ out: body, scan, fuel, growth, pages }, module.bytes, range);
+    writeBody({ out: body, scan, fuel, growth, pages, budget }, module.bytes, range);
     grows ||= scan.sizings.some(({ does }) => does !== 'tell-memory');
     sizesMemory ||= scan.sizings.some(({ does }) => does !== 'grow-table');
     changesTables ||= scan.changesTables;
@@ -264,6 +284,7 @@ interface BodyJob {
   fuel: number;
   growth: number;
   pages: number | undefined;
+  budget: BudgetPlaces | undefined;
 }
 
 function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
@@ -278,7 +299,7 @@ function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
     // What grows where something else has to be paid for is looked at first: its result is on the stack.
     for (let sizing = scan.sizings[next]; sizing && sizing.to <= end; sizing = scan.sizings[++next]) {
       out.bytes(bytes.subarray(position, sizing.from));
-      writeSizing(job, sizing, bytes);
+      writeWithinBudget(job, sizing, bytes);
       position = sizing.to;
     }
     out.bytes(bytes.subarray(position, end));
@@ -289,6 +310,15 @@ function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
     writeCharge(job, charge);
   }
   copyTo(range.end);
+}
+
+/** Asks before a growth and says what came of it, where the budget for it is shared. */
+function writeWithinBudget(job: BodyJob, sizing: Sizing, bytes: Uint8Array): void {
+  const of = sizing.does === 'grow-table' ? 'table' : 'memory';
+  const budget = sizing.does !== 'tell-memory' && job.budget?.shares[of] ? job.budget : undefined;
+  if (budget) writeQuestion(job.out, budget, `may-grow-${of}`);
+  writeSizing(job, sizing, bytes);
+  if (budget) writeQuestion(job.out, budget, `did-grow-${of}`);
 }
 
 /** The local for lengths is there for every growth. */
@@ -309,53 +339,9 @@ function writeSizing({ out, scan, growth, pages }: BodyJob, sizing: Sizing, byte
     });
 }
 
-/** A payment; for bytes only where they are more than the price of the instruction covers. */
-function writeCharge(job: BodyJob, charge: Charge): void {
-  if (charge.length !== 'bytes') {
-    writePayment(job, charge);
-    return;
-  }
-  const { out, scan } = job;
-  out.byte(0x22); // local.tee
-  out.u32(scan.locals);
-  out.byte(0x41); // i32.const
-  out.signed(COST.bulk * BYTES_PER_UNIT);
-  out.bytes([0x4b, 0x04, 0x40]); // i32.gt_u, if
-  out.byte(0x20); // local.get
-  out.u32(scan.locals);
-  writePayment(job, charge);
-  out.bytes([0x1a, 0x0b]); // drop, end
-  out.byte(0x20); // local.get
-  out.u32(scan.locals);
-}
-
-/** `fuel = fuel - cost [- length in units]`, then maybe `if (fuel < 0) unreachable`. The length stays on the stack. */
-function writePayment({ out, scan, fuel }: BodyJob, charge: Charge): void {
-  if (charge.length !== undefined) {
-    out.byte(0x22); // local.tee
-    out.u32(scan.locals);
-  }
-  out.byte(0x23); // global.get
-  out.u32(fuel);
-  out.byte(0x42); // i64.const
-  out.signed(charge.cost);
-  out.byte(0x7d); // i64.sub
-  if (charge.length !== undefined) {
-    out.byte(0x20); // local.get
-    out.u32(scan.locals);
-    out.bytes(LENGTH_TO_UNITS[charge.length]);
-  }
-  out.byte(0x24); // global.set
-  out.u32(fuel);
-  if (!charge.ends) return;
-  out.byte(0x23);
-  out.u32(fuel);
-  // i64.const 0, i64.lt_s, if, unreachable, end
-  out.bytes([0x42, 0, 0x53, 0x04, 0x40, 0x00, 0x0b]);
-}
-
 function factsOf(module: CoreModule, additions: Additions & Extras, bytes: number): ModuleFacts {
-  const { fuelExport, growthExport, startExport, pages, pagesExport, code, state } = additions;
+  const { fuelExport, growthExport, startExport, pages, pagesExport, code, state, memories } = additions;
+  const { budget, budgetExport } = additions;
   const flags = code.grows ? [growthExport] : [];
   return {
     bytes,
@@ -365,6 +351,8 @@ function factsOf(module: CoreModule, additions: Additions & Extras, bytes: numbe
     fuelExport,
     ...(startExport !== undefined && { startExport }),
     ...(code.grows && { growthExport }),
+    ...(budget && { budgetExport }),
+    ...(memories.length > 0 && { memoryExports: memories.map(({ name }) => name) }),
     ...(pages !== undefined && { pagesExport }),
     ...(state && { state: stateOf(state, pages === undefined ? flags : [...flags, pagesExport]) }),
   };

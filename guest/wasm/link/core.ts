@@ -68,9 +68,16 @@ function instantiateModule(
     startExport: input.facts.startExport,
     growthExport: input.facts.growthExport,
     pagesExport: input.facts.pagesExport,
+    budgetExport: input.facts.budgetExport,
+    memoryExports: input.facts.memoryExports ?? [],
+    starts: { pages: sumOfStarts(input.facts.memories), entries: sumOfStarts(input.facts.tables) },
     state: input.facts.state,
   });
   return exportsOf(input, instance);
+}
+
+function sumOfStarts(limits: readonly { min: number }[] = []): number {
+  return limits.reduce((sum, { min }) => sum + min, 0);
 }
 
 function resolveImports(
@@ -91,12 +98,14 @@ function resolveImports(
 /** Without what the rewriter added: that is between the module and us. */
 function exportsOf({ module, facts }: CoreModuleInput, instance: number): CoreInstanceEntity {
   const exports = new Map<string, NamedCoreItem>();
-  const { fuelExport, startExport, growthExport, pagesExport, state } = facts;
+  const { fuelExport, startExport, growthExport, pagesExport, budgetExport, memoryExports, state } = facts;
   const ours = new Set([
     fuelExport,
     startExport,
     growthExport,
     pagesExport,
+    budgetExport,
+    ...(memoryExports ?? []),
     ...(state?.memories ?? []),
     ...(state?.globals ?? []),
   ]);

@@ -122,6 +122,10 @@ export class ComponentInstance {
     return this.#running.heldBytes;
   }
 
+  get isOverBudget(): boolean {
+    return this.#running.isOverBudget;
+  }
+
   get failedGrowth(): number {
     return this.#running.failedGrowth;
   }

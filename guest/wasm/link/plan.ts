@@ -12,7 +12,8 @@ import type { FuncType } from '../abi/types.ts';
 /** A compiled core module and what the rewriter put into it. */
 export interface CoreModuleInput {
   module: WebAssembly.Module;
-  facts: Pick<ModuleFacts, 'fuelExport' | 'startExport' | 'growthExport' | 'pagesExport' | 'state'>;
+  facts: Pick<ModuleFacts, 'fuelExport' | 'startExport' | 'growthExport' | 'pagesExport' | 'state'> &
+    Partial<Pick<ModuleFacts, 'budgetExport' | 'memoryExports' | 'memories' | 'tables'>>;
 }
 
 /** Something that a core instance exports. */
@@ -38,6 +39,11 @@ export interface Step {
   startExport: string | undefined;
   growthExport: string | undefined;
   pagesExport: string | undefined;
+  budgetExport: string | undefined;
+  /** Of its own memories. */
+  memoryExports: readonly string[];
+  /** What its memories and tables start with, in pages and entries. */
+  starts: { pages: number; entries: number };
   state: ModuleState | undefined;
 }
 

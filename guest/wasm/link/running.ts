@@ -12,10 +12,11 @@ import { GuestEnd } from '../contract.ts';
 import { AbiContext, PAGE_BYTES, type Border, type TransferBudget } from '../abi/context.ts';
 import { HandleTable, type HandleQuota } from '../abi/resources.ts';
 import { Image } from '../imaged/image.ts';
+import { GrowthBudget } from './growth-budget.ts';
 import type { CoreExport, CoreItem, LinkPlan, Step } from './plan.ts';
 
 /**
- * Room beyond what a module starts with. A memory that grew cannot be set back, and most calls need a little more than
+ * Room beyond what all modules start with. A memory that grew cannot be set back, and most calls need a little more than
  * nothing: with this they need not grow it. The same for every call, so that a guest that looks finds the same.
  */
 const SPARE_PAGES = 16;
@@ -31,6 +32,10 @@ export interface CallLimits {
   valueBytes: number;
   /** Bytes of all that leaves the guest: `transfer`. */
   transferBytes: number;
+  /** Pages of all memories together: `memory`. */
+  pages: number;
+  /** Entries of all tables together: `memory`. */
+  tableEntries: number;
 }
 
 export interface Usage {
@@ -52,6 +57,7 @@ export class Running {
   #quota: HandleQuota;
   #transfer: TransferBudget;
   readonly #limits: CallLimits;
+  readonly #budget: GrowthBudget;
   readonly #fuel: { counter: WebAssembly.Global; given: bigint }[] = [];
   #fuelSpent = 0n;
   #fuelOfStart = 0n;
@@ -61,6 +67,7 @@ export class Running {
   constructor(plan: LinkPlan, limits: CallLimits) {
     this.plan = plan;
     this.#limits = limits;
+    this.#budget = new GrowthBudget({ pages: limits.pages, entries: limits.tableEntries });
     this.#quota = freshQuota(limits);
     this.#transfer = freshBudget(limits);
   }
@@ -68,14 +75,18 @@ export class Running {
   /** Instantiates every core module in order and runs its start function. */
   start(makeTrampoline: TrampolineMaker): void {
     for (const step of this.plan.steps) {
+      this.#budget.claim(step.starts);
       const { exports } = new WebAssembly.Instance(step.module, this.#importsOf(step, makeTrampoline));
       this.#exports.push(exports);
       this.#giveFuel(exports, step.fuelExport);
+      if (step.budgetExport !== undefined)
+        this.#budget.serve(exports[step.budgetExport] as WebAssembly.Table);
       if (step.startExport === undefined) continue;
       (exports[step.startExport] as CallableFunction)();
       this.settleFuel();
     }
     this.#fuelOfStart = this.#fuelSpent;
+    this.#budget.mark();
     if (this.plan.steps.every(({ state }) => state !== undefined)) this.#makeRoom();
   }
 
@@ -102,6 +113,7 @@ export class Running {
     this.#quota = freshQuota(this.#limits);
     this.#transfer = freshBudget(this.#limits);
     this.#hostCalls = 0;
+    this.#budget.startOver();
     this.#fuelSpent = this.#fuelOfStart;
     this.#refuel();
     return true;
@@ -171,6 +183,11 @@ export class Running {
     return { fuel: this.#fuelSpent, hostCalls: this.#hostCalls, memoryBytes };
   }
 
+  /** A growth was refused for what memories or tables have together. */
+  get isOverBudget(): boolean {
+    return this.#budget.hasRefused;
+  }
+
   /** What could not grow as the guest wanted, as in `ModuleFacts.growthExport`; 0 for nothing. */
   get failedGrowth(): number {
     let failed = 0;
@@ -181,12 +198,13 @@ export class Running {
     return failed;
   }
 
+  /** All that its modules have, whether or not anybody outside of them uses it. */
   #memories(): Set<WebAssembly.Memory> {
     const memories = new Set<WebAssembly.Memory>();
-    for (const { memory } of this.plan.contexts) {
-      const found = memory && this.#memory(memory);
-      if (found) memories.add(found);
-    }
+    const add = (memory: unknown): unknown => memory instanceof WebAssembly.Memory && memories.add(memory);
+    for (const [at, { memoryExports }] of this.plan.steps.entries())
+      for (const name of memoryExports) add(this.#exports[at]?.[name]);
+    for (const { memory } of this.plan.contexts) add(memory && this.#memory(memory));
     return memories;
   }
 
@@ -207,9 +225,9 @@ export class Running {
   }
 
   #makeRoom(): void {
-    for (const [at, { state }] of this.plan.steps.entries())
-      for (const name of state?.memories ?? [])
-        growIfPossible(this.#exports[at]?.[name] as WebAssembly.Memory);
+    const memories = this.#memories();
+    const pages = Math.floor(SPARE_PAGES / memories.size);
+    for (const memory of memories) growIfPossible(memory, pages);
   }
 
   #giveFuel(exports: WebAssembly.Exports, fuelExport: string): void {
@@ -271,9 +289,9 @@ function freshBudget({ transferBytes, valueBytes }: CallLimits): TransferBudget 
 }
 
 /** A memory that may not be so large starts as it is. */
-function growIfPossible(memory: WebAssembly.Memory): void {
+function growIfPossible(memory: WebAssembly.Memory, pages: number): void {
   try {
-    memory.grow(SPARE_PAGES);
+    memory.grow(pages);
   } catch {
     return;
   }

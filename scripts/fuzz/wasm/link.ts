@@ -12,7 +12,15 @@ import { createWasi } from '../../../guest/wasm/wasi/host.ts';
 import { fuzzTarget, type FuzzTarget } from '../target.ts';
 import { accepts, MAX_PAGES, mutatedBinaries } from './binaries.ts';
 
-const LIMITS = { fuel: 20_000n, handles: 64, hostCalls: 100, valueBytes: 65_536, transferBytes: 1 << 20 };
+const LIMITS = {
+  fuel: 20_000n,
+  handles: 64,
+  hostCalls: 100,
+  valueBytes: 65_536,
+  transferBytes: 1 << 20,
+  pages: 64,
+  tableEntries: 10_000,
+};
 
 const wasi = createWasi();
 

@@ -166,7 +166,7 @@ const IN_WASM = {
   ),
   cpu: wasm('fuel: every run of the same call counts the same; and the CPU time of the call is watched'),
   syscalls: wasm('a component has none'),
-  memory: wasm('maximum of the linear memory, and a limit on the process around it'),
+  memory: wasm('maximum of all linear memories together, and a limit on the process around it'),
   output: wasm('counted where it is written'),
   processes: wasm('a component cannot start any'),
   scratch: wasm('a component has none'),

@@ -16,6 +16,8 @@ export const LIMITS: CallLimits = {
   hostCalls: 1000,
   valueBytes: 1 << 20,
   transferBytes: 1 << 24,
+  pages: 1024,
+  tableEntries: 10_000,
 };
 
 export interface ImportedApi {
