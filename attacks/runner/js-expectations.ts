@@ -5,7 +5,16 @@
  */
 import type { LimitName } from '../../src/errors.ts';
 import type { Control } from '../wasm/attack.ts';
-import { group, HANGS, limited, NO_REPLY, TWICE, type Rest, type ScriptAttack } from './script-attack.ts';
+import {
+  group,
+  HANGS,
+  limited,
+  NO_REPLY,
+  OFTEN,
+  TWICE,
+  type Rest,
+  type ScriptAttack,
+} from './script-attack.ts';
 
 const OF_THE_HARNESS: Control = { none: 'It is made for the harness of this engine.' };
 const OF_THE_ENGINE: Control = { none: 'Node has no such limit, or another.' };
@@ -49,6 +58,7 @@ export const JS_ATTACKS: readonly ScriptAttack[] = [
 
   // The skill looks and finds nothing.
   ...group('js_read_environment js_walk_constructors js_eval js_import_node js_import_urls', ['ok']),
+  ...group('js_use_fine_clock', ['ok']),
   ...group('js_import_files js_import_from_made_code', ['ok']),
   ...group('js_import_prelude js_stack_frames js_capture_internals js_shrink_buffer js_species', ['ok'], {
     control: OF_THE_HARNESS,
@@ -58,10 +68,11 @@ export const JS_ATTACKS: readonly ScriptAttack[] = [
   ...group(
     `js_leave_globals js_leave_module_state js_leave_prototypes js_replace_builtins js_replace_web_functions
      js_leave_modules js_leave_environment js_leave_timers js_leave_jobs js_leave_weak_references js_leave_regexp
-     js_leave_iterators js_read_previous_params`,
+     js_leave_iterators js_read_previous_params js_leave_in_large_memory`,
     ['ok'],
     TWICE,
   ),
+  ...group('js_fill_memory_for_next_call', ['ok'], { ...OFTEN, timeout: 20_000 }),
 
   // The channel, and replies.
   ...group('js_forge_on_stdout', ['ok'], { control: { judge: 'forges-stdout' } }),

@@ -4,7 +4,16 @@
  * @module
  */
 import type { Control } from '../wasm/attack.ts';
-import { group, HANGS, limited, NO_REPLY, TWICE, type Rest, type ScriptAttack } from './script-attack.ts';
+import {
+  group,
+  HANGS,
+  limited,
+  NO_REPLY,
+  OFTEN,
+  TWICE,
+  type Rest,
+  type ScriptAttack,
+} from './script-attack.ts';
 
 const SPEAKS_TO_CELL: Control = { none: 'Only a cell of this engine speaks this protocol.' };
 const OF_THE_ENGINE: Control = {
@@ -18,7 +27,7 @@ export const PYTHON_ATTACKS: readonly ScriptAttack[] = [
   // Acts outside the grant that the harness or the broker sees and reports.
   ...group(
     `py_run_shell py_start_program py_fork py_spawn py_walk_subclasses py_unpickle_program py_connect
-     py_send_datagram py_resolve py_read_secret py_write_bundle py_climb_out`,
+     py_send_datagram py_resolve py_read_secret py_run_host_file py_write_bundle py_climb_out`,
     ['capability_denied'],
   ),
   ...group('py_exec', ['capability_denied'], { control: NO_REPLY }),
@@ -64,7 +73,9 @@ export const PYTHON_ATTACKS: readonly ScriptAttack[] = [
     ['ok'],
     TWICE,
   ),
-  ...group('py_predict_random', ['ok']),
+  ...group('py_predict_random py_use_fine_clock py_use_fine_cpu_clock py_learn_uptime', ['ok']),
+  ...group('py_learn_cpu_of_previous_call', ['ok'], { ...TWICE, timeout: 20_000 }),
+  ...group('py_fill_memory_for_next_call', ['ok'], { ...OFTEN, timeout: 20_000 }),
   ...group('py_forge_next_result', ['ok'], { ...TWICE, control: SPEAKS_TO_CELL }),
 
   // The channel, and replies.
@@ -82,6 +93,7 @@ export const PYTHON_ATTACKS: readonly ScriptAttack[] = [
     calls: [{ depth: 45_000 }, { depth: 46_500 }, { depth: 47_000 }],
     control: SPEAKS_TO_CELL,
   }),
+  ...group('py_nest_in_repr py_nest_in_json', ['skill_error'], { control: OF_THE_ENGINE }),
   ...group(
     `py_close_channel py_replace_channel py_exit py_raise_exit py_abort py_kill_itself 
      py_raise_hostile_error py_raise_terminal_codes`,

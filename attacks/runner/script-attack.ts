@@ -28,6 +28,11 @@ export type Rest = Partial<Omit<ScriptAttack, 'name' | 'codes'>>;
 export const TWICE: Rest = {
   calls: [{ call_secret: 'of the first call' }, { call_secret: 'of the second call' }],
 };
+/** So often that what every call leaves behind would be more than the process may have. */
+export const OFTEN: Rest = {
+  calls: Array.from({ length: 8 }, () => ({})),
+  control: { none: 'A process of its own has no limit that other calls could use up.' },
+};
 export const NO_REPLY: Control = { judge: 'no-reply' };
 export const HANGS: Rest = { control: { judge: 'hangs' }, timeout: 1000 };
 

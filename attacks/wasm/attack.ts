@@ -47,7 +47,10 @@ export interface Draft extends Partial<Omit<WasmAttack, 'name' | 'description'>>
   /** The core module, if it is called otherwise than the attack. */
   program?: string;
   /** Of components only. */
-  component?: Partial<Omit<SkillParts, 'allocator' | 'main'>> & { allocator?: string };
+  component?: Partial<Omit<SkillParts, 'allocator' | 'main' | 'helper'>> & {
+    allocator?: string;
+    helper?: string;
+  };
 }
 
 const DEFAULTS = {
@@ -90,11 +93,12 @@ function commandOf(program: string): Made {
 
 function componentOf(
   program: string,
-  { allocator = 'allocator', ...rest }: NonNullable<Draft['component']>,
+  { allocator = 'allocator', helper, ...rest }: NonNullable<Draft['component']>,
 ): Made {
-  const modules = (): Pick<SkillParts, 'main' | 'allocator'> => ({
+  const modules = (): Pick<SkillParts, 'main' | 'allocator' | 'helper'> => ({
     main: builtProgram(program),
     allocator: builtProgram(allocator),
+    ...(helper === undefined ? {} : { helper: builtProgram(helper) }),
   });
   return { binary: () => skillComponent({ ...modules(), ...rest }), naive: () => ({ ...modules() }) };
 }

@@ -12,6 +12,8 @@ export interface SkillParts {
   allocator: Uint8Array;
   /** Exports `execute`; imports `env` (the exports of the allocator) and `host`. */
   main: Uint8Array;
+  /** A module with a memory and a table of its own, whose exports the attack imports as `helper`. */
+  helper?: Uint8Array;
   imports?: readonly Interface[];
   encoding?: 'utf8' | 'utf16' | 'latin1+utf16';
   /** The attack exports `cabi_post_execute`. */
@@ -45,12 +47,17 @@ export function skillComponent(parts: SkillParts): Uint8Array {
   const lift = parts.postReturn ? [4, ...options, 5, ...u32(given.length + 2)] : [3, ...options];
   const { sections, types } = importSections(imports);
   const isCommand = parts.isCommand === true;
+  const { helper } = parts;
+  // Core instances: the allocator, the helper if there is one, the functions of the host, the attack.
+  const host = helper ? 2 : 1;
+  const args = [join(name('env'), [0x12, 0]), join(name('host'), [0x12, host])];
+  if (helper) args.push(join(name('helper'), [0x12, 1]));
   return component(
     isCommand ? RUN_TYPES : EXECUTE_TYPES,
     ...sections,
     section(1, parts.allocator),
     section(1, parts.main),
-    listed(2, [0, 0, 0]),
+    ...(helper ? [section(1, helper), listed(2, [0, 0, 0], [0, 2, 0])] : [listed(2, [0, 0, 0])]),
     listed(6, coreAlias(CORE_MEMORY, 0, 'memory'), coreAlias(CORE_FUNC, 0, 'cabi_realloc')),
     listed(
       8,
@@ -60,12 +67,12 @@ export function skillComponent(parts: SkillParts): Uint8Array {
     listed(
       2,
       join([1], vec(...given.map((one, index) => join(name(one), [0], u32(index + 1))))),
-      join([0, 1], vec(join(name('env'), [0x12, 0]), join(name('host'), [0x12, 1]))),
+      join([0, 1], vec(...args)),
     ),
     listed(
       6,
-      coreAlias(CORE_FUNC, 2, 'execute'),
-      ...(parts.postReturn ? [coreAlias(CORE_FUNC, 2, 'cabi_post_execute')] : []),
+      coreAlias(CORE_FUNC, host + 1, 'execute'),
+      ...(parts.postReturn ? [coreAlias(CORE_FUNC, host + 1, 'cabi_post_execute')] : []),
     ),
     listed(8, [0, 0, ...u32(given.length + 1), ...lift, 1]),
     ...(parts.more ?? []),

@@ -20,6 +20,7 @@ export const STRING = 0x73;
 export const U8 = 0x7d;
 export const U32 = 0x79;
 export const U64 = 0x77;
+const BOOL = 0x7f;
 type Type = number;
 
 const instance = (...declarations: readonly Bytes[]): Bytes => join([0x42], vec(...declarations));
@@ -63,6 +64,20 @@ export const POLL: Interface = {
   type: () =>
     instance(exportedResource('pollable'), borrow(0), func([1]), exportedFunc('[method]pollable.block', 2)),
   functions: ['[method]pollable.block'],
+  resources: ['pollable'],
+};
+
+/** Instead of POLL: asks, and does not wait. */
+export const POLL_READY: Interface = {
+  name: 'wasi:io/poll@0.2.0',
+  type: () =>
+    instance(
+      exportedResource('pollable'),
+      borrow(0),
+      func([1], BOOL),
+      exportedFunc('[method]pollable.ready', 2),
+    ),
+  functions: ['[method]pollable.ready'],
   resources: ['pollable'],
 };
 

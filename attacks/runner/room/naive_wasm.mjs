@@ -184,6 +184,7 @@ const host = {
     view().setUint32(out + 4, Number(length), true);
   },
   'subscribe-duration': () => ++handles,
+  now: () => process.hrtime.bigint(),
   'get-stdout': () => ++handles,
   '[method]pollable.block': () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
   'drop-pollable': () => undefined,
@@ -196,7 +197,8 @@ function component() {
   const env = new WebAssembly.Instance(load('allocator')).exports;
   memory = env.memory;
   realloc = env.cabi_realloc;
-  const { execute } = new WebAssembly.Instance(load('main'), { env, host }).exports;
+  const helper = fs.existsSync('/skill/helper.wasm') ? new WebAssembly.Instance(load('helper')).exports : {};
+  const { execute } = new WebAssembly.Instance(load('main'), { env, host, helper }).exports;
   const run = WebAssembly.promising(execute);
   return async (params) => {
     const input = Buffer.from(params);

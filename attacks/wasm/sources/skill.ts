@@ -17,6 +17,7 @@ const HOST: Record<string, string> = {
   'get-random-bytes': '(param i64 i32)',
   'subscribe-duration': '(param i64) (result i32)',
   '[method]pollable.block': '(param i32)',
+  '[method]pollable.ready': '(param i32) (result i32)',
   'drop-pollable': '(param i32)',
   'get-stdout': '(result i32)',
   'drop-output-stream': '(param i32)',
@@ -25,13 +26,18 @@ const HOST: Record<string, string> = {
 export interface MainOptions {
   /** What it imports of `host`; called as `$` and the name without brackets. */
   uses?: readonly string[];
+  /** It imports the functions of the helper. */
+  helped?: boolean;
   /** Other imports of `host`, by name and type. */
   claims?: Readonly<Record<string, string>>;
   extra?: string;
 }
 
 /** `execute` has the locals $params, $length, $i and $n; `$answer` makes a result of a tag and a string. */
-export function main(body: string, { uses = [], claims = {}, extra = '' }: MainOptions = {}): string {
+export function main(
+  body: string,
+  { uses = [], helped = false, claims = {}, extra = '' }: MainOptions = {},
+): string {
   const types = { ...Object.fromEntries(uses.map((name) => [name, HOST[name]])), ...claims };
   const imports = Object.entries(types).map(
     ([name, type]) => `(import "host" "${name}" (func $${plain(name)} ${type}))`,
@@ -39,7 +45,7 @@ export function main(body: string, { uses = [], claims = {}, extra = '' }: MainO
   return `(module (import "env" "memory" (memory 1))
   (import "env" "cabi_realloc" (func $realloc (param i32 i32 i32 i32) (result i32)))
   (import "env" "table" (table 2 funcref))
-  ${imports.join('\n')} ${data(TEXTS, SUCCESS + FAILURE)}
+  ${imports.join('\n')} ${helped ? HELPER_IMPORTS : ''} ${data(TEXTS, SUCCESS + FAILURE)}
   (func $answer (param $tag i32) (param $ptr i32) (param $len i32) (result i32)
     (i32.store8 (i32.const ${ANSWER}) (local.get $tag)) (i32.store (i32.const ${ANSWER + 4}) (local.get $ptr))
     (i32.store (i32.const ${ANSWER + 8}) (local.get $len)) (i32.const ${ANSWER}))
@@ -52,6 +58,18 @@ export function main(body: string, { uses = [], claims = {}, extra = '' }: MainO
 function plain(name: string): string {
   return name.replace(/^\[.*\]/, '');
 }
+
+const HELPER_IMPORTS = `(import "helper" "grow" (func $helper_grow (param i32) (result i32)))
+  (import "helper" "entries" (func $helper_entries (param i32) (result i32)))`;
+
+/** A memory and a table that only it can see, and functions that make them grow and fill what they got. */
+export const HELPER = `(module (memory 1) (table $t 1 funcref)
+  (func (export "grow") (param $pages i32) (result i32) (local $before i32)
+    (local.set $before (memory.grow (local.get $pages)))
+    (if (i32.ne (local.get $before) (i32.const -1))
+      (then (memory.fill (i32.shl (local.get $before) (i32.const 16)) (i32.const 1) (i32.shl (local.get $pages) (i32.const 16)))))
+    (local.get $before))
+  (func (export "entries") (param i32) (result i32) (table.grow $t (ref.null func) (local.get 0))))`;
 
 /** Repeats a body until it has been done so often. */
 export const times = (count: number, body: string): string =>

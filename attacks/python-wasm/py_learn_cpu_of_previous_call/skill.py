@@ -1,0 +1,12 @@
+"""Learns from the CPU time how much an earlier call worked."""
+
+import time
+
+LOADED = time.process_time()
+
+
+def execute(params):
+    before = time.process_time() - LOADED
+    while time.process_time() - LOADED - before < 0.8:
+        pass
+    return {"succeeded": before > 0.5, "evidence": "%f seconds of CPU time before" % before}
