@@ -57,8 +57,8 @@ export const ATTACKS: readonly Attack[] = [
     `read_secret_file read_etc_passwd read_etc_shadow list_home_dirs exec_fresh_interpreter write_bundle
      write_bundle_code write_usr write_root write_etc hardlink_bundle call_32_bit_kernel open_kernel_settings
      climb_out_of_workspace climb_out_of_bundle walk_out_through_proc_cwd use_ungranted_workspace
-     write_read_only_workspace connect_tcp fetch_http send_udp connect_with_hidden_import connect_unix_socket
-     start_child run_shell spawn_by_vfork`,
+     write_read_only_workspace connect_tcp fetch_http send_udp connect_with_hidden_import
+     start_child run_shell spawn_by_vfork leave_bound_pair`,
     ['capability_denied'],
   ),
   // Acts that only the kernel sees: the skill gets a bare errno and fails with it.
@@ -70,18 +70,25 @@ export const ATTACKS: readonly Attack[] = [
      raise_limits take_file_handle use_terminal type_into_terminal type_into_own_terminal connect_tcp_raw
      open_raw_socket open_packet_socket open_netlink_socket open_vsock_socket socket_family_with_high_bits
      connect_abstract_socket attach_sysv_memory use_message_queue start_child_raw kill_neighbour
-     read_host_shared_memory read_neighbour_memory walk_out_through_proc_root make_setuid_file`,
+     read_host_shared_memory read_neighbour_memory walk_out_through_proc_root make_setuid_file take_all_aio
+     sync_file_system read_page_cache hold_lease watch_folder enlarge_pipe hint_inode leave_fifo leave_socket_node
+     connect_workspace_socket send_from_pair listen_on_unix_socket listen_on_loopback
+     fill_tcp_buffers lower_core_limit`,
     ['skill_error'],
   ),
   // Whether the report gets out depends on how much of the harness the skill finds.
   ...group('tamper_with_harness', ['skill_error', 'capability_denied']),
+  // In a jail the file cannot be read, in a container it is empty.
+  ...group('read_kernel_keys', ['skill_error', 'ok']),
+  // The library is refused in words, what goes past it by the kernel.
+  ...group('connect_unix_socket', ['capability_denied', 'skill_error']),
   // The skill looks and finds nothing.
   ...group(
     `read_ssh_key read_cloud_credentials read_own_environment read_environment_raw read_pid1_environment
      read_any_environment see_host_processes read_pid1_command_line read_mount_table use_inherited_descriptors
      read_supervisor_memory read_neighbour_descriptors learn_host_name open_raw_disk
      disable_address_randomisation hold_capabilities gain_privileges_by_exec run_without_filter dump_core
-     find_control_sockets`,
+     find_control_sockets connect_from_child fetch_from_child`,
     ['ok'],
   ),
   ...group('read_previous_params plant_file_for_next_call poison_interpreter_for_next_call', ['ok'], TWICE),
@@ -95,9 +102,11 @@ export const ATTACKS: readonly Attack[] = [
   ...limited('fill_tmp fill_dev_shm memfd_bomb', ['scratch']),
   ...group('fill_workspace', ['unenforceable']),
   ...limited('fork_bomb thread_bomb', ['processes']),
-  ...limited('heap_bomb shared_memory_bomb memfd_bomb_beside_workspace sysv_memory_bomb message_queue_bomb', [
-    'memory',
-  ]),
+  ...limited(
+    `heap_bomb shared_memory_bomb memfd_bomb_beside_workspace sysv_memory_bomb message_queue_bomb
+     hold_unmapped_memory zero_device_memory_bomb page_table_bomb scattered_page_bomb`,
+    ['memory'],
+  ),
   ...limited('make_many_files', ['memory', 'scratch']),
   // The kernel kills one of the children or all of them, as it sees fit.
   ...group('many_processes_memory', ['ok', 'resource_exceeded'], { limits: ['memory'] }),
@@ -108,7 +117,10 @@ export const ATTACKS: readonly Attack[] = [
     ['timeout'],
     { judge: 'hangs', timeout: 1000 },
   ),
-  ...limited('spin_in_children spin_past_cpu_limit', ['cpu'], { judge: 'hangs', timeout: 10_000 }),
+  ...limited('spin_in_children spin_past_cpu_limit burn_in_unseen_children', ['cpu'], {
+    judge: 'hangs',
+    timeout: 10_000,
+  }),
 
   // Processes of the host, and processes that stay.
   ...group('kill_process_group kill_parent', ['ok'], { judge: 'kills-neighbour' }),

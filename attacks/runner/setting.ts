@@ -26,6 +26,8 @@ export interface AttackParams {
   secret_file: string;
   shared_tmp_file: string;
   unix_socket: string;
+  /** On the host; a cell sees it as /workspace, if at all. */
+  workspace: string;
   token: string;
   marker: string;
   ipc_key: number;
@@ -89,6 +91,7 @@ async function furnish(dir: string, secret: string): Promise<Place> {
     secret_file: join(dir, 'secret.txt'),
     shared_tmp_file: join(tmpdir(), `${basename(dir)}.txt`),
     unix_socket: join(dir, 'sockets', 'neighbour'),
+    workspace: join(dir, 'workspace'),
     token: `neighbour-${randomBytes(6).toString('hex')}`,
     marker: SECRET_MARKER,
     ipc_key: randomInt(1, 2 ** 31 - 1),

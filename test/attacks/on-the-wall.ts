@@ -18,7 +18,10 @@ export const ON_THE_WALL: readonly string[] = `
   read_pid1_environment see_host_processes read_mount_table use_inherited_descriptors read_supervisor_memory
   learn_host_name make_setuid_file open_raw_disk hold_capabilities gain_privileges_by_exec run_without_filter
   find_control_sockets fill_tmp fill_dev_shm fork_bomb thread_bomb heap_bomb shared_memory_bomb sysv_memory_bomb
-  make_many_files daemon_outlives_call kill_everything
+  make_many_files daemon_outlives_call kill_everything take_all_aio sync_file_system read_page_cache hold_lease
+  watch_folder enlarge_pipe hint_inode leave_fifo leave_bound_pair connect_workspace_socket send_from_pair
+  listen_on_unix_socket listen_on_loopback fill_tcp_buffers lower_core_limit read_kernel_keys hold_unmapped_memory
+  page_table_bomb
 `
   .trim()
   .split(/\s+/);

@@ -97,7 +97,7 @@ def start_neighbour(order):
     command = ["/usr/bin/python3", "-I", "/room/neighbour.py", order["params"]["token"]]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     neighbour = subprocess.Popen(command, env={"HOST_SECRET": order["secret"]}, **pipes)
-    place = {**order["params"], "secret": order["secret"]}
+    place = {**order["params"], "secret": order["secret"], "workspace": "/workspace"}
     neighbour.stdin.write(json.dumps(place).encode() + b"\n")
     neighbour.stdin.flush()
     order["params"]["victim_pid"] = json.loads(neighbour.stdout.readline())["pid"]

@@ -1,6 +1,28 @@
-"""Looks for the place of the bundle on the host in the mount table."""
+"""Looks for paths of the host in every table of mounts, of every thread."""
+
+import glob, threading
+
 
 def execute(params):
-    with open("/proc/self/mountinfo") as file:
-        lines = [line for line in file if params["bundle_dir"] in line]
-    return {"succeeded": bool(lines), "evidence": "".join(lines)}
+    stay = threading.Event()
+    thread = threading.Thread(target=stay.wait)
+    thread.start()
+    try:
+        found = [line for name in tables() for line in lines(name) if any(path in line for path in params["host_paths"])]
+    finally:
+        stay.set()
+    return {"succeeded": bool(found), "evidence": "".join(found)}
+
+
+def tables():
+    for kind in ("mountinfo", "mounts", "mountstats"):
+        yield from glob.glob("/proc/self/" + kind)
+        yield from glob.glob("/proc/self/task/*/" + kind)
+
+
+def lines(name):
+    try:
+        with open(name) as file:
+            return list(file)
+    except OSError:
+        return []

@@ -1,10 +1,13 @@
-"""Fills anonymous shared memory, which limits on the heap do not count."""
+"""Fills anonymous shared memory in many small pieces, which limits on the heap do not count."""
 
 import mmap
 
 
 def execute(params):
-    held = mmap.mmap(-1, 320 << 20)
-    for offset in range(0, len(held), 4096):
-        held[offset] = 1
-    return {"succeeded": True, "evidence": "320 MiB"}
+    held = []
+    for _ in range(320):
+        block = mmap.mmap(-1, 1 << 20)
+        for offset in range(0, len(block), 4096):
+            block[offset] = 1
+        held.append(block)
+    return {"succeeded": True, "evidence": f"{len(held)} MiB"}

@@ -201,6 +201,9 @@ def _mount_fresh(init):
     # A terminal of one call is none of another's.
     _mount("devpts", "/dev/pts", _MS_NOSUID | _MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
     _mount("proc", "/proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "")
+    for path in init["masked"]:
+        _mount("/dev/null", path, _MS_BIND, "")
+        _mount("/dev/null", path, _MS_BIND | _MS_REMOUNT | _MS_RDONLY | _MS_NODEV | _MS_NOSUID | _MS_NOEXEC, "")
 
 
 def _mount(kind, place, flags, options):

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { lstatSync, readlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { LARGEST_FILE_BYTES, type Grant } from '../../policy/grant.ts';
 import type { LaunchSpec } from '../contract.ts';
 
@@ -27,13 +27,25 @@ const NAMESPACE_RIGHTS = ['CAP_SYS_ADMIN', 'CAP_SETPCAP'];
 /** To bring up the loopback of a new one, where a gateway waits behind it. */
 const LOOPBACK_RIGHT = 'CAP_NET_ADMIN';
 
+/** Files of /proc about the whole machine that any user can read and no program needs; others are closed to all but root. */
+// oxfmt-ignore
+const MASKED = [
+  'cmdline', 'config.gz', 'diskstats', 'interrupts', 'kallsyms', 'key-users', 'keys', 'locks', 'modules', 'partitions',
+  'sched_debug', 'swaps',
+].map((name) => `/proc/${name}`);
+
 export interface JailLayout {
   /** How /bin, /lib and so on look on this host: links into /usr, or folders. */
   system: string[];
+  /** Files of /proc that no cell can read. */
+  masked: string[];
 }
 
 export function readLayout(): JailLayout {
-  return { system: ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => systemFolder(`/${name}`)) };
+  return {
+    system: ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => systemFolder(`/${name}`)),
+    masked: MASKED.filter((path) => existsSync(path)),
+  };
 }
 
 function systemFolder(path: string): string[] {
@@ -60,7 +72,17 @@ export function jailArguments({ spec, grant, layout, infoFd, seccompFd }: JailAr
     ...namespaces(spec),
     ...environment(spec, grant),
     ...['--ro-bind', '/usr', '/usr', '--tmpfs', '/usr/local', ...layout.system],
-    ...['--proc', '/proc', '--dev', '/dev', '--size', String(SHM_BYTES), '--tmpfs', '/dev/shm'],
+    ...[
+      '--proc',
+      '/proc',
+      ...masks(spec, layout),
+      '--dev',
+      '/dev',
+      '--size',
+      String(SHM_BYTES),
+      '--tmpfs',
+      '/dev/shm',
+    ],
     ...['--size', String(grant.limits.scratch), '--perms', '1777', '--tmpfs', '/tmp'],
     ...spec.mounts.flatMap((mount) => [mount.writable ? '--bind' : '--ro-bind', mount.host, mount.guest]),
     ...grant.filesystem.flatMap((path) => [
@@ -72,6 +94,11 @@ export function jailArguments({ spec, grant, layout, infoFd, seccompFd }: JailAr
     ...['--info-fd', String(infoFd)],
     ...(seccompFd === undefined ? [] : ['--seccomp', String(seccompFd)]),
   ];
+}
+
+/** The forks of a zygote mount a /proc of their own and mask it themselves: over a masked one the kernel would refuse. */
+function masks({ keepNamespaceRights = false }: LaunchSpec, { masked }: JailLayout): string[] {
+  return keepNamespaceRights ? [] : masked.flatMap((path) => ['--ro-bind', '/dev/null', path]);
 }
 
 function namespaces(spec: LaunchSpec): string[] {

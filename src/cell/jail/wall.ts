@@ -119,6 +119,11 @@ export class JailWall implements Wall {
     return cellIdentity(grant, this.#cellId);
   }
 
+  /** Files of /proc that no cell can read. */
+  get masked(): readonly string[] {
+    return this.#layout.masked;
+  }
+
   /** The seccomp filter of a cell. */
   filter(grant: Grant, { gateway = false }: Pick<LaunchSpec, 'gateway'> = {}): Buffer {
     const allowProcesses = grant.limits.processes > 0;

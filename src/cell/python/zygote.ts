@@ -156,6 +156,7 @@ export class PythonZygote implements Zygote {
       modules: artifact.bundle.inspection.modules.map((finding) => finding.value),
       siblings: files.map((name) => name.split('/')[0]?.replace(/\.py$/, '')),
       limits: { memory, cpu, scratch, file_size: writesOutside(grant) ? 1024 * MIB : scratch },
+      masked: wall.masked,
       filter: wall.filter(grant, { gateway: hasGateway(grant) }).toString('hex'),
     });
   }

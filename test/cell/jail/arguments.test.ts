@@ -68,13 +68,14 @@ describe('arguments of bubblewrap', () => {
   test('nothing of the host is mounted but /usr, the spec and the grant', () => {
     const args = argumentsOf();
     const sources = args.flatMap((arg, at) => (/^--(ro-)?bind$/.test(arg) ? [args[at + 1] ?? ''] : []));
-    const system = new Set(['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64']);
+    const system = new Set(['/dev/null', '/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64']);
     expect(sources.filter((source) => !system.has(source))).toEqual([
       '/home/of/harness',
       '/home/of/skill',
       '/host/work',
       '/host/work/in',
     ]);
+    positionOf(args, '--ro-bind', '/dev/null', '/proc/keys');
     expect(args.some((arg) => /^--(dev-bind|bind-try|ro-bind-try|share-net|overlay)/.test(arg))).toBe(false);
   });
 

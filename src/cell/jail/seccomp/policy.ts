@@ -47,6 +47,7 @@ const DENIED_FCNTL = {
 } as const;
 /** Set in SOCK_DGRAM and SOCK_RAW, and not in SOCK_STREAM and SOCK_SEQPACKET. */
 const DATAGRAM_BIT = 2;
+const UNUSED_WITHOUT_SOCKETS = ['bind', 'connect', 'listen'] as const;
 const SET_ID_BITS = 0o6000;
 /** O_CREAT and O_TMPFILE: without them the mode of an open is not looked at, and may be anything. */
 const CREATING = 0x400040;
@@ -181,6 +182,8 @@ function familyRules(families: readonly number[]): FilterRule[] {
       ...(families.length > 0 ? { when: { argument: 0, op: 'not-in', values: families } as const } : {}),
       action: EAFNOSUPPORT,
     },
+    // Without sockets only the ends of pairs are left, which must get no name in a granted folder either.
+    ...(families.length > 0 ? [] : UNUSED_WITHOUT_SOCKETS.map((syscall) => ({ syscall, action: EPERM }))),
     { syscall: 'socketpair', when: { argument: 0, op: 'ne', value: unix }, action: EAFNOSUPPORT },
     { syscall: 'socketpair', when: { argument: 1, op: 'any-bit', mask: DATAGRAM_BIT }, action: EPERM },
   ];
