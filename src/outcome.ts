@@ -46,6 +46,24 @@ export interface CapabilityEvent {
   declared: string;
 }
 
+/** How many events are not in the lists: those are bounded, and have the first of each kind. */
+export interface EventsCut {
+  used: number;
+  denied: number;
+}
+
+export interface Capabilities {
+  used: CapabilityEvent[];
+  denied: CapabilityEvent[];
+  /** Absent when the lists have everything. */
+  cut?: EventsCut;
+}
+
+/** All of them, those that are not in the list too. */
+export function deniedCount({ denied, cut }: Capabilities): number {
+  return denied.length + (cut?.denied ?? 0);
+}
+
 export interface Execution {
   mode: Mode;
   wall: WallName;
@@ -67,7 +85,7 @@ interface OutcomeBase {
   /** Absent when the call ended before a cell was chosen. */
   execution?: Execution;
   usage: Usage;
-  capabilities: { used: CapabilityEvent[]; denied: CapabilityEvent[] };
+  capabilities: Capabilities;
   logs: string;
   warnings: string[];
 }

@@ -4,9 +4,19 @@
  *
  * @module
  */
+import { firstEvents } from '../cell/event-list.ts';
 import type { ErrorCode, LimitName } from '../errors.ts';
 import type { LockState, Origin } from '../load/bundle.ts';
-import type { CapabilityEvent, Execution, Outcome, SkillIdentity, Usage } from '../outcome.ts';
+import {
+  deniedCount,
+  type Capabilities,
+  type CapabilityEvent,
+  type EventsCut,
+  type Execution,
+  type Outcome,
+  type SkillIdentity,
+  type Usage,
+} from '../outcome.ts';
 import type { GuardAnswer } from '../trust/guard.ts';
 
 export interface Receipt {
@@ -28,9 +38,11 @@ export interface Receipt {
   message?: string;
   usage: Usage;
   used: CapabilityEvent[];
-  /** The first denials; `denied_count` has the true number. */
+  /** A part of the denials, with the first of each kind; `denied_count` has the true number. */
   denied: CapabilityEvent[];
   denied_count: number;
+  /** How many events are not in `used` and `denied`; absent when all are. */
+  cut?: EventsCut;
   params_digest: string;
   /** Absent when there was no result. */
   result_digest?: string;
@@ -55,7 +67,7 @@ export interface ReceiptContext {
 }
 
 /** A hostile skill can be denied a million times; the log must not grow with it. */
-const EVENTS_KEPT = 100;
+const EVENTS_KEPT = 64;
 const EVENT_TEXT_KEPT = 500;
 
 /** Errors whose message can quote the skill's data or its parameters. */
@@ -65,6 +77,7 @@ const QUOTES_CONTENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['skill_error'
 export function makeReceipt(outcome: Outcome, context: ReceiptContext): Receipt {
   const { execution, capabilities } = outcome;
   const { decision, resultDigest, params, result } = context;
+  const kept = { used: cappedEvents(capabilities.used), denied: cappedEvents(capabilities.denied) };
   return {
     call_id: outcome.call_id,
     started_at: context.startedAt.toISOString(),
@@ -77,9 +90,9 @@ export function makeReceipt(outcome: Outcome, context: ReceiptContext): Receipt 
     ...(decision && { decision }),
     ...endOf(outcome, context),
     usage: outcome.usage,
-    used: cappedEvents(capabilities.used),
-    denied: cappedEvents(capabilities.denied),
-    denied_count: capabilities.denied.length,
+    ...kept,
+    denied_count: deniedCount(capabilities),
+    ...cutOf(capabilities, kept),
     params_digest: context.paramsDigest,
     ...(resultDigest !== undefined && { result_digest: resultDigest }),
     ...(params !== undefined && { params }),
@@ -110,11 +123,22 @@ function endOf(outcome: Outcome, context: ReceiptContext): Pick<Receipt, 'code' 
 }
 
 function cappedEvents(events: CapabilityEvent[]): CapabilityEvent[] {
-  return events.slice(0, EVENTS_KEPT).map(({ capability, asked, declared }) => ({
+  return firstEvents(events, EVENTS_KEPT).map(({ capability, asked, declared }) => ({
     capability,
     asked: shortened(asked),
     declared: shortened(declared),
   }));
+}
+
+function cutOf(
+  { used, denied, cut }: Capabilities,
+  kept: Pick<Receipt, 'used' | 'denied'>,
+): Pick<Receipt, 'cut'> {
+  const left = {
+    used: used.length - kept.used.length + (cut?.used ?? 0),
+    denied: denied.length - kept.denied.length + (cut?.denied ?? 0),
+  };
+  return left.used + left.denied > 0 ? { cut: left } : {};
 }
 
 function shortened(text: string): string {

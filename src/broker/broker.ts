@@ -11,7 +11,7 @@ import {
   type CallSecrets,
 } from '../cell/contract.ts';
 import type { Bundle } from '../load/bundle.ts';
-import type { CapabilityEvent } from '../outcome.ts';
+import type { CapabilityEvent, EventsCut } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import { FileBroker } from './files.ts';
 import { HttpBroker, type HttpOptions } from './gateway/frames.ts';
@@ -46,6 +46,10 @@ class Broker implements CallBroker {
 
   get denied(): CapabilityEvent[] {
     return this.#records.denied;
+  }
+
+  get cut(): EventsCut {
+    return this.#records.cut;
   }
 
   async handle(request: BrokerRequest): Promise<BrokerReply> {

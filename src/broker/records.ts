@@ -1,29 +1,36 @@
 /**
- * What a call has used and what it was denied, each once and only so much of it.
+ * What a call has used and what it was denied, as the broker sees it.
  *
  * @module
  */
-import type { CapabilityEvent } from '../outcome.ts';
+import { EventList } from '../cell/event-list.ts';
+import type { CapabilityEvent, EventsCut } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 
-const MAX_EVENTS = 64;
 /** Where the needs of a skill are recorded, every one of them counts. */
 const MAX_OBSERVED = 4096;
-const MAX_TEXT = 300;
 
 export class Records {
-  readonly used: CapabilityEvent[] = [];
-  readonly denied: CapabilityEvent[] = [];
-  readonly #most: number;
+  readonly #lists: Readonly<Record<'used' | 'denied', EventList>>;
 
   constructor({ observe }: Pick<Grant, 'observe'> = {}) {
-    this.#most = observe ? MAX_OBSERVED : MAX_EVENTS;
+    const list = (): EventList => (observe ? new EventList(MAX_OBSERVED) : new EventList());
+    this.#lists = { used: list(), denied: list() };
   }
 
-  note(list: 'used' | 'denied', { capability, asked, declared }: CapabilityEvent): void {
-    const events = this[list];
-    const text = asked.slice(0, MAX_TEXT);
-    const isKnown = events.some((event) => event.asked === text && event.capability === capability);
-    if (!isKnown && events.length < this.#most) events.push({ capability, asked: text, declared });
+  get used(): CapabilityEvent[] {
+    return this.#lists.used.kept;
+  }
+
+  get denied(): CapabilityEvent[] {
+    return this.#lists.denied.kept;
+  }
+
+  get cut(): EventsCut {
+    return { used: this.#lists.used.cut, denied: this.#lists.denied.cut };
+  }
+
+  note(list: 'used' | 'denied', event: CapabilityEvent): void {
+    this.#lists[list].add(event);
   }
 }

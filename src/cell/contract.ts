@@ -7,7 +7,7 @@
 import type { Duplex, Readable } from 'node:stream';
 import type { Bundle } from '../load/bundle.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { CapabilityEvent, EngineName, StartKind, WallName } from '../outcome.ts';
+import type { CapabilityEvent, EventsCut, EngineName, StartKind, WallName } from '../outcome.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
 
@@ -200,6 +200,8 @@ export interface CallBroker {
   handle(request: BrokerRequest): Promise<BrokerReply>;
   readonly used: CapabilityEvent[];
   readonly denied: CapabilityEvent[];
+  /** Events that are not in the lists. */
+  readonly cut?: EventsCut;
   /** Lets go of everything the call still holds. */
   close(): void;
 }
@@ -234,6 +236,8 @@ export interface CellGateway {
   readonly folder: string;
   readonly used: CapabilityEvent[];
   readonly denied: CapabilityEvent[];
+  /** Events that are not in the lists. */
+  readonly cut?: EventsCut;
   /** Hands over what belongs to the call: the values of its secrets by name, and headers to add to its requests. */
   arm(values: ReadonlyMap<string, string>, headers?: Readonly<Record<string, string>>): void;
   /** Nothing passes any more, and nothing is left behind. */
@@ -278,6 +282,8 @@ export interface CellReport {
   fault?: LaunchFault | undefined;
   denied: CapabilityEvent[];
   used: CapabilityEvent[];
+  /** Events that are not in the lists. */
+  cut?: EventsCut;
   logs: string;
   logBytes: number;
   resultBytes: number;

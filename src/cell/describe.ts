@@ -5,7 +5,14 @@
  */
 import { SkillError, toSkillError } from '../errors.ts';
 import type { Skill } from '../load/skill.ts';
-import { NO_USAGE, type Execution, type Outcome, type SkillIdentity, type Usage } from '../outcome.ts';
+import {
+  NO_USAGE,
+  type Capabilities,
+  type Execution,
+  type Outcome,
+  type SkillIdentity,
+  type Usage,
+} from '../outcome.ts';
 import type { CellReport } from './contract.ts';
 import type { Verdict } from './judge.ts';
 import type { Plan } from './plan.ts';
@@ -26,7 +33,7 @@ export function describeOutcome(facts: CallFacts, verdict: () => Verdict): Outco
     skill: identity(facts),
     ...execution(facts),
     usage: usage(facts.report),
-    capabilities: { used: facts.report?.used ?? [], denied: facts.report?.denied ?? [] },
+    capabilities: capabilities(facts.report),
     logs: facts.report?.logs ?? '',
     warnings: warnings(facts),
   };
@@ -61,6 +68,11 @@ function execution({ plan, report }: CallFacts): { execution?: Execution } {
   if (!plan) return {};
   const { mode, wall, engine } = plan.choice.candidate;
   return { execution: { mode, wall, engine, fresh: wall !== 'none', start: report?.start ?? 'cold' } };
+}
+
+function capabilities(report: CellReport | undefined): Capabilities {
+  const { used = [], denied = [], cut } = report ?? {};
+  return { used, denied, ...(cut && cut.used + cut.denied > 0 ? { cut } : {}) };
 }
 
 function usage(report: CellReport | undefined): Usage {

@@ -18,6 +18,7 @@ import type {
   GuestReply,
   JobExtras,
 } from './contract.ts';
+import { cutOf, EventList } from './event-list.ts';
 import {
   encodeFrame,
   readFrames,
@@ -34,7 +35,6 @@ const FRAME_SLACK_BYTES = 64 * 1024;
 export const MAX_FRAMES = 256;
 /** All frames of a call but its reply: more than every denial that is kept. */
 export const MAX_TOLD_BYTES: number = 256 * 1024;
-const MAX_DENIALS = 64;
 /** Told by the harness while the needs of a skill are recorded. */
 const MAX_USED = 4096;
 const MAX_USED_BYTES = 4 * 1024 * 1024;
@@ -61,7 +61,7 @@ export class Session implements Cell {
   readonly ready: Promise<boolean>;
   readonly #options: SessionOptions;
   readonly #logs: LogCapture;
-  readonly #denied: CapabilityEvent[] = [];
+  readonly #denied = new EventList();
   readonly #used: CapabilityEvent[] = [];
   readonly #reply: Promise<GuestReply | undefined>;
   #exit: ExitInfo | undefined;
@@ -145,13 +145,14 @@ export class Session implements Cell {
       started: this.#started,
       reply: withDenial(reply ?? this.#lastWords(), {
         byHost: gateway?.denied ?? [],
-        inside: this.#denied,
+        inside: this.#denied.kept,
       }),
       exit: this.#exit,
       killReason,
       fault: reply ? undefined : process.fault?.({ started: this.#started, logs: this.#logs.text() }),
       used: [...(gateway?.used ?? []), ...this.#used],
-      denied: [...(gateway?.denied ?? []), ...this.#denied],
+      denied: [...(gateway?.denied ?? []), ...this.#denied.kept],
+      cut: cutOf(gateway, this.#denied),
       logs: this.#logs.text(),
       logBytes: this.#logs.totalBytes,
       resultBytes: this.#resultBytes,
@@ -191,7 +192,7 @@ export class Session implements Cell {
     const event = asEvent(body, kind);
     if (!event)
       return this.#onFault({ kind: 'malformed', message: unknownName('capability', body['capability']) });
-    if (kind === 'denied' && this.#denied.length < MAX_DENIALS) this.#denied.push(event);
+    if (kind === 'denied') this.#denied.add(event);
     const observes = kind === 'used' && this.#options.grant.observe;
     if (observes && this.#used.length < MAX_USED) this.#used.push(event);
   }

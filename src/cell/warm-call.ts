@@ -5,8 +5,9 @@
  */
 import type { Duplex } from 'node:stream';
 import { MAX_JSON_HERE } from '../json-text.ts';
-import type { CapabilityEvent } from '../outcome.ts';
+import type { CapabilityEvent, EventsCut } from '../outcome.ts';
 import type { CallBroker, Denials, GuestReply, KillReason, ProcessUsage } from './contract.ts';
+import { cutOf, EventList } from './event-list.ts';
 import type { GuestFrame } from './frames.ts';
 import { asError, asEvent, unknownName } from './guest-frames.ts';
 import { parseGuestJson } from './guest-json.ts';
@@ -17,7 +18,6 @@ import { LogCapture } from './log-capture.ts';
 const MAX_HOST_CALLS = 400_000;
 /** What a frame costs us even if it says nothing. */
 const LOG_FRAME_BYTES = 16;
-const MAX_DENIALS = 64;
 const MAX_USED = 4096;
 /** JSON of denials and uses; more than all that are kept. */
 const MAX_TOLD_BYTES = 256 * 1024;
@@ -45,7 +45,7 @@ export class WarmCall {
   readonly logs: LogCapture;
   readonly #options: WarmCallOptions;
   readonly #hostCalls: HostCalls;
-  readonly #deniedInside: CapabilityEvent[] = [];
+  readonly #deniedInside = new EventList();
   readonly #usedInside: CapabilityEvent[] = [];
   fuel = 0;
   cpuMs = 0;
@@ -72,11 +72,15 @@ export class WarmCall {
   }
 
   get denied(): CapabilityEvent[] {
-    return [...this.#options.broker.denied, ...this.#deniedInside];
+    return [...this.#options.broker.denied, ...this.#deniedInside.kept];
+  }
+
+  get cut(): EventsCut {
+    return cutOf(this.#options.broker, this.#deniedInside);
   }
 
   get denials(): Denials {
-    return { byHost: this.#options.broker.denied, inside: this.#deniedInside };
+    return { byHost: this.#options.broker.denied, inside: this.#deniedInside.kept };
   }
 
   get hostCalls(): number {
@@ -127,7 +131,7 @@ export class WarmCall {
   #onEvent(kind: 'denied' | 'used', body: Record<string, unknown>): Verdict {
     const event = asEvent(body, kind);
     if (!event) return { reply: { kind: 'broken', message: unknownName('capability', body['capability']) } };
-    if (kind === 'denied' && this.#deniedInside.length < MAX_DENIALS) this.#deniedInside.push(event);
+    if (kind === 'denied') this.#deniedInside.add(event);
     const observes = kind === 'used' && this.#options.observes;
     if (observes && this.#usedInside.length < MAX_USED) this.#usedInside.push(event);
     return undefined;

@@ -145,6 +145,7 @@ export class WarmCell {
       killReason,
       used: call.used,
       denied: call.denied,
+      cut: call.cut,
       logs: logs.text(),
       logBytes: logs.totalBytes,
       resultBytes: call.resultBytes,

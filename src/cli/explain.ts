@@ -31,11 +31,12 @@ export function describePolicies({ policyFiles }: Pick<Runtime, 'policyFiles'>):
 
 /** Everything that was decided about a call, in the order of the stages. */
 export function decisions(outcome: Outcome, guard: GuardAnswer | undefined): string {
-  const { used, denied } = outcome.capabilities;
+  const { used, denied, cut } = outcome.capabilities;
   const rows = [
     ...(guard ? [['guard', guard.decision, guard.reasons.join('; ')]] : []),
     ...counted(used).map(([what, event]) => ['allowed', event.capability, what]),
     ...counted(denied).map(([what, event]) => ['denied', event.capability, `${what} (${event.declared})`]),
+    ...(cut ? [['cut', '', `${cut.used} more allowed and ${cut.denied} more denied are not listed`]] : []),
   ];
   return ['decided', table(rows).replaceAll(/^/gm, '  '), remark(outcome)]
     .filter((line) => line.trim() !== '')

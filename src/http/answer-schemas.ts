@@ -15,6 +15,11 @@ const capabilityEvent = z
   .object({ capability: z.enum(CAPABILITIES), asked: z.string(), declared: z.string() })
   .register(API_SCHEMAS, { id: 'CapabilityEvent' });
 
+const eventsCut = z
+  .object({ used: count, denied: count })
+  .describe('How many events are not in the lists; absent when all are.')
+  .register(API_SCHEMAS, { id: 'EventsCut' });
+
 const skillIdentity = z
   .object({ name: z.string(), version: z.string(), digest: z.string() })
   .register(API_SCHEMAS, { id: 'SkillIdentity' });
@@ -59,7 +64,11 @@ const called = {
   skill: skillIdentity,
   execution: execution.optional(),
   usage,
-  capabilities: z.object({ used: z.array(capabilityEvent), denied: z.array(capabilityEvent) }),
+  capabilities: z.object({
+    used: z.array(capabilityEvent),
+    denied: z.array(capabilityEvent),
+    cut: eventsCut.optional(),
+  }),
   logs: z.string(),
   warnings: z.array(z.string()),
 };
@@ -87,6 +96,7 @@ export const receipt: z.ZodType = z
     used: z.array(capabilityEvent),
     denied: z.array(capabilityEvent),
     denied_count: count,
+    cut: eventsCut.optional(),
     grant_digest: z.string(),
     params_digest: z.string(),
     result_digest: z.string().optional(),

@@ -114,12 +114,13 @@ function remedyFor(error: ErrorBody): string[] {
 }
 
 /** Denials that the skill got over, or that explain its failure. */
-function denialNote({ capabilities: { denied } }: Outcome): string | undefined {
+function denialNote({ capabilities: { denied, cut } }: Outcome): string | undefined {
   if (denied.length === 0) return undefined;
   const shown = denied
     .slice(0, MAX_DENIALS)
     .map(({ asked, declared }) => `- ${printableLine(asked)} (${printableLine(declared)})`);
-  const more = denied.length > MAX_DENIALS ? [`- and ${denied.length - MAX_DENIALS} more`] : [];
+  const left = denied.length - shown.length + (cut?.denied ?? 0);
+  const more = left > 0 ? [`- and ${left} more`] : [];
   const lines = ['Skillcell denied this skill:', ...shown, ...more];
   return shorten(lines.join('\n'));
 }

@@ -22,7 +22,7 @@ import {
   type TracerProvider,
   type UpDownCounter,
 } from '@opentelemetry/api';
-import type { Outcome } from '../outcome.ts';
+import { deniedCount, type Outcome } from '../outcome.ts';
 import { packageVersion } from '../package-root.ts';
 import type { RunningCall } from '../calls/events.ts';
 
@@ -174,7 +174,7 @@ function describe(span: Span, outcome: Outcome): void {
     'skillcell.skill.digest': skill.digest,
     'skillcell.usage.cpu_ms': usage.cpu_ms,
     'skillcell.usage.memory_peak_bytes': usage.memory_peak_bytes,
-    'skillcell.denied': capabilities.denied.length,
+    'skillcell.denied': deniedCount(capabilities),
     ...(execution
       ? {
           'skillcell.mode': execution.mode,

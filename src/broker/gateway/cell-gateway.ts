@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
 import type { CellGateway, GatewayRequest, OpenGateway } from '../../cell/contract.ts';
 import { makeRunFolder } from '../../cell/run-folder.ts';
-import type { CapabilityEvent } from '../../outcome.ts';
+import type { CapabilityEvent, EventsCut } from '../../outcome.ts';
 import { Records } from '../records.ts';
 import { openSecrets } from '../secrets/cell-secrets.ts';
 import type { CellSecrets } from '../secrets/contract.ts';
@@ -92,6 +92,10 @@ class Gateway implements CellGateway {
 
   get denied(): CapabilityEvent[] {
     return this.#records.denied;
+  }
+
+  get cut(): EventsCut {
+    return this.#records.cut;
   }
 
   arm(values: ReadonlyMap<string, string>, headers?: Readonly<Record<string, string>>): void {

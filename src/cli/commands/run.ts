@@ -49,6 +49,8 @@ function printOutcome(outcome: Outcome, flags: RunFlags): void {
   for (const warning of outcome.warnings) printWarning(warning);
   for (const denial of outcome.capabilities.denied)
     printWarning(`denied: ${denial.asked} (${denial.declared})`);
+  const { cut } = outcome.capabilities;
+  if (cut && cut.denied > 0) printWarning(`denied: ${cut.denied} more acts, which are not listed`);
   if (outcome.ok) printResult(outcome.result);
   else printError(outcome.error);
   if (process.stderr.isTTY) printNote(status(outcome), { style: 'dim' });

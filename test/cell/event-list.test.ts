@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { EventList } from '../../src/cell/event-list.ts';
+import type { CapabilityEvent } from '../../src/outcome.ts';
+
+const event = (capability: CapabilityEvent['capability'], asked: string): CapabilityEvent => ({
+  capability,
+  asked,
+  declared: 'x',
+});
+
+function flooded(): EventList {
+  const list = new EventList();
+  for (let at = 0; at < 1000; at++) list.add(event('network', `GET http://harmless.test/${at}`));
+  return list;
+}
+
+describe('after a flood of harmless events', () => {
+  it('the attempt to send a secret, its use and another host are kept', () => {
+    const list = flooded();
+    const late = [
+      event('secret', 'send KEY to evil.test'),
+      event('secret', 'send KEY to other.test'),
+      event('network', 'GET https://evil.test/'),
+      event('filesystem', 'read /etc/passwd'),
+      event('filesystem', 'write /etc/passwd'),
+      event('process', 'start sh'),
+    ];
+    for (const one of late) list.add(one);
+    expect(list.kept.slice(-late.length)).toEqual(late);
+    expect(list.kept.length + list.cut).toBe(1000 + late.length);
+  });
+
+  it('the number is the true one, and the list is bounded', () => {
+    const list = flooded();
+    expect(list.kept.length).toBeLessThanOrEqual(65);
+    expect(list.cut).toBe(1000 - list.kept.length);
+    for (let at = 0; at < 5000; at++) list.add(event('network', `GET http://host-${at}.test/`));
+    for (let at = 0; at < 5000; at++) list.add(event('secret', `send KEY to host-${at}.test`));
+    expect(list.kept.length).toBeLessThan(64 + 3 * 64);
+    expect(list.kept.length + list.cut).toBe(11_000);
+  });
+});
+
+it('counts an act once, however often it is done', () => {
+  const list = new EventList();
+  for (let at = 0; at < 100; at++) list.add(event('env', 'read HOME'));
+  expect([list.kept.length, list.cut]).toEqual([1, 0]);
+});
+
+it('cuts long texts', () => {
+  const list = new EventList();
+  list.add(event('env', 'x'.repeat(1000)));
+  expect(list.kept[0]?.asked).toHaveLength(300);
+});
