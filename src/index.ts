@@ -72,6 +72,7 @@ export { findPolicies } from './policy/find-policy.ts';
 export { namedPolicy, policyInForce, trustPolicy, type PolicyPlaces } from './policy/in-force.ts';
 export { defaultHome } from './load/home.ts';
 export { capabilitySet } from './load/capability-set.ts';
+export { isLoopback } from './policy/loopback.ts';
 export {
   markedLines,
   printable,

@@ -21,6 +21,7 @@ export function addAgents(program: Command, done: Done): void {
     .option('--host <address>', 'address to listen on; one that others can reach needs a token')
     .option('--allow-host <name>', 'a name by which clients call this machine; may be repeated', collected)
     .option('--token-file <file>', 'file with the token that clients must send (or SKILLCELL_MCP_TOKEN)')
+    .option('--no-token', 'on the loopback only: let every program of this machine in')
     .option('--project <dir>', 'folder whose skills and policy count (default: where it is started)')
     .option(
       '--search-over <n>',

@@ -6,7 +6,7 @@
 import { createServer, type Server } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { Connections, SERVER_TIMEOUTS, SkillError } from '../index.ts';
+import { Connections, isLoopback, SERVER_TIMEOUTS, SkillError } from '../index.ts';
 import { createApp } from './app.ts';
 import { Service, type ServiceOptions } from './service.ts';
 
@@ -82,8 +82,4 @@ function assertMayListen(host: string, { access }: Service): void {
   throw new SkillError('usage', `Refused to listen on ${host}: there is no token, and others can reach it`, {
     fix: 'Make one first with `skillcell serve --new-token NAME`, or leave out --host.',
   });
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

@@ -14,8 +14,8 @@ export interface ConfigOptions {
   args: readonly string[];
   /** Where the server listens; absent: the client starts it. */
   url?: string;
-  /** Whether it asks for a token. */
-  needsToken?: boolean;
+  /** What it asks for; absent if it asks for none. */
+  token?: string;
   /** Where this package lies. */
   root?: string;
 }
@@ -36,9 +36,12 @@ function started(client: ClientName, { args, root }: ConfigOptions): Record<stri
   return { ...(client === 'vscode' ? { type: 'stdio' } : {}), ...command(args, root) };
 }
 
-function reached(url: string, { needsToken = false }: ConfigOptions): Record<string, unknown> {
-  const headers = { Authorization: 'Bearer YOUR-TOKEN' };
-  return { type: 'http', url, ...(needsToken ? { headers } : {}) };
+function reached(url: string, { token }: ConfigOptions): Record<string, unknown> {
+  return {
+    type: 'http',
+    url,
+    ...(token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } }),
+  };
 }
 
 /** Absolute: a client starts it from a folder and with a PATH of its own. */

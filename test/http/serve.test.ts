@@ -3,6 +3,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuditLog } from '../../src/audit/log.ts';
@@ -50,6 +51,15 @@ async function outputOf(
   return { stdout, stderr, code };
 }
 
+/** No terminal: the token is in a file for its owner alone, and nowhere in what is printed. */
+function tokenOf(note: string): string {
+  const file = /is in (\S+)\)/.exec(note)?.[1] ?? '';
+  const token = readFileSync(file, 'utf8').trim();
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(note).not.toContain(token);
+  return token;
+}
+
 async function serve(...args: string[]): Promise<Serving> {
   const child = command('--port', '0', ...args);
   const [line] = (await once(child.stdout!, 'data')) as [Buffer];
@@ -57,7 +67,7 @@ async function serve(...args: string[]): Promise<Serving> {
   return {
     child,
     url: /http:\S+/.exec(line.toString())?.[0] ?? '',
-    token: /#token=(\S+)/.exec(note.toString())?.[1] ?? '',
+    token: tokenOf(note.toString()),
   };
 }
 

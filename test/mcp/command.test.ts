@@ -1,12 +1,13 @@
 /**
  * `skillcell mcp` before it serves: what it prints for clients, and what it refuses.
  */
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.ts';
 import { clientConfig } from '../../src/mcp/client-config.ts';
 import { serveOverHttp } from '../../src/mcp/http/serve-http.ts';
+import { Sessions } from '../../src/mcp/http/sessions.ts';
 import { SkillServer } from '../../src/mcp/skill-server.ts';
 import { openCommandLine } from '../cli/command.ts';
 
@@ -64,6 +65,87 @@ describe('--print-config', () => {
     };
     expect(mcpServers.skillcell.command).toBe('npx');
     expect(mcpServers.skillcell.args).toEqual(['-y', expect.stringMatching(/^skillcell@\d/), 'mcp']);
+  });
+});
+
+test('--print-config --http has the token that the server will ask for', async () => {
+  const { stdout } = await line.run(['mcp', '--print-config', 'claude', '--http', '8765']);
+  const token = readFileSync(join(line.folder, 'home/mcp-token'), 'utf8').trim();
+  expect(JSON.parse(stdout)).toEqual({
+    mcpServers: {
+      skillcell: {
+        type: 'http',
+        url: 'http://127.0.0.1:8765/mcp',
+        headers: { Authorization: `Bearer ${token}` },
+      },
+    },
+  });
+  const open = await line.run(['mcp', '--print-config', 'claude', '--http', '8765', '--no-token']);
+  expect(open.stdout).not.toContain('Authorization');
+});
+
+describe('sessions over HTTP', () => {
+  const OPENING = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'hand', version: '1' } },
+  };
+
+  test('a flood of openings throws nobody out who uses theirs, and a library gets a token by default', async () => {
+    await using runtime = createRuntime({ home: join(line.folder, 'home'), cwd: line.folder });
+    await using skills = new SkillServer({ runtime });
+    await using service = await serveOverHttp(skills, { port: 0, onNote: () => undefined });
+    const ask = (body: object, headers: Record<string, string> = {}): Promise<Response> =>
+      fetch(service.url, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${service.token ?? ''}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+        body: JSON.stringify(body),
+      });
+    expect((await ask(OPENING, { authorization: '' })).status).toBe(401);
+    const opened = await ask(OPENING);
+    const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+    await opened.text();
+    await ask({ jsonrpc: '2.0', method: 'notifications/initialized' }, session);
+    // By one program, and by as many as it likes to be.
+    for (let count = 0; count < 300; count++)
+      await (await ask(OPENING, count % 2 === 0 ? {} : { 'user-agent': `flood ${count}` })).text();
+    const after = await ask({ jsonrpc: '2.0', id: 2, method: 'ping' }, session);
+    expect([after.status, (await after.text()).includes('"result"')]).toEqual([200, true]);
+  });
+
+  test('sessions that are all in use make a new client wait, and the idle ones give way after a while', async () => {
+    await using runtime = createRuntime({ home: join(line.folder, 'home'), cwd: line.folder });
+    await using skills = new SkillServer({ runtime });
+    let now = 0;
+    const sessions = new Sessions(skills, { now: () => now });
+    const ask = (body: object, headers: Record<string, string> = {}): Promise<Response> =>
+      sessions.handle(
+        new Request('http://127.0.0.1/mcp', {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+            'user-agent': 'one',
+            ...headers,
+          },
+          body: JSON.stringify(body),
+        }),
+      );
+    for (let count = 0; count < 64; count++) {
+      const id = (await ask(OPENING)).headers.get('mcp-session-id') ?? '';
+      await ask({ jsonrpc: '2.0', method: 'notifications/initialized' }, { 'mcp-session-id': id });
+    }
+    expect((await ask(OPENING)).status).toBe(503);
+    expect((await ask(OPENING, { 'user-agent': 'another' })).status).toBe(200);
+    now += 11 * 60_000;
+    expect((await ask(OPENING)).status).toBe(200);
+    await sessions.close();
   });
 });
 

@@ -40,7 +40,7 @@ export function describeInProcess(home: string): void {
 
   const names = async (): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
   const add = (name: string): string =>
-    writeSkill(project, { manifest: { name }, source: 'def execute(params):\n    return params\n' });
+    writeSkill(project, { id: name, source: 'def execute(params):\n    return params\n' });
 
   describe('a server whose project has no skills yet', () => {
     test('notices the first, one that changes, one that breaks, and one that goes away', async () => {
@@ -63,20 +63,24 @@ export function describeInProcess(home: string): void {
     });
 
     test('leaves out a skill that can be no tool, and keeps the others', async () => {
-      const manifest = { name: 'test/no_tool', parameters: { type: 'string' } };
-      writeSkill(project, { manifest, source: 'def execute(params):\n    return params\n' });
+      const manifest = { parameters: { type: 'string' } };
+      writeSkill(project, {
+        id: 'test/no_tool',
+        manifest,
+        source: 'def execute(params):\n    return params\n',
+      });
       await until(() => notes.some((note) => note.includes('"test/no_tool" cannot be a tool')));
       expect(await names()).toContain('text__word_stats');
     });
 
-    test('lets two skills of one name hide neither behind the other: none is listed', async () => {
-      const [one, other] = [add('test/twin'), add('test/twin')];
+    test('lets two skills of one tool name hide neither behind the other: none is listed', async () => {
+      const [one, other] = [add('te/st__twin'), add('te__st/twin')];
       await until(() =>
-        notes.some((note) => note.includes('More than one skill would be the tool test__twin')),
+        notes.some((note) => note.includes('More than one skill would be the tool te__st__twin')),
       );
       expect(notes.join('\n')).toContain(one);
       expect(notes.join('\n')).toContain(other);
-      expect(await names()).not.toContain('test__twin');
+      expect(await names()).not.toContain('te__st__twin');
     });
   });
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { StreamableHTTPClientTransport, type Client } from '@modelcontextprotocol/client';
@@ -33,7 +33,7 @@ export function describeHttp(project: Project): void {
     const file = join(project.folder, 'token');
     writeFileSync(file, `${TOKEN}\n`);
     [open, guarded] = await Promise.all([
-      startHttp(project),
+      startHttp(project, '--no-token'),
       startHttp(project, '--host', '0.0.0.0', '--token-file', file, '--search-over', '3'),
     ]);
   });
@@ -165,6 +165,31 @@ export function describeHttp(project: Project): void {
       expect((await post(new URL('/', open.url), OPENING, {})).statusCode).toBe(404);
     });
 
+    test('ends the stream of events of a call that was taken back', async () => {
+      const { given, isRunning } = slowCall();
+      const ask = (body: object, session?: string): Promise<Response> =>
+        fetch(open.url, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+            ...(session === undefined ? {} : { 'mcp-session-id': session }),
+          },
+          body: JSON.stringify(body),
+        });
+      const opened = await ask(JSON.parse(OPENING) as object);
+      const session = opened.headers.get('mcp-session-id') ?? '';
+      await opened.text();
+      await ask({ jsonrpc: '2.0', method: 'notifications/initialized' }, session);
+      const params = { name: 'test__slow', arguments: given };
+      const answer = await ask({ jsonrpc: '2.0', id: 7, method: 'tools/call', params }, session);
+      await until(isRunning);
+      await ask({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }, session);
+      // Without its end this waits until the test is over.
+      expect(await answer.text()).not.toContain('"result"');
+      await until(() => !isRunning());
+    });
+
     test.each(ERAS)('ends the cell of a client of %s that hangs up', async (era) => {
       const { given, isRunning } = slowCall();
       const sockets: AbortController[] = [];
@@ -208,6 +233,23 @@ export function describeHttp(project: Project): void {
   });
 
   describe('skillcell mcp --http', () => {
+    test('asks for a token also on the loopback, which only the owner of a file and its clients have', async () => {
+      const { child, url, notes } = await startHttp(project);
+      try {
+        const pathIn = (text: string): string => /the token in (\S+);/.exec(text)?.[1] ?? '';
+        await expect.poll(() => pathIn(notes())).not.toBe('');
+        const path = pathIn(notes());
+        const token = readFileSync(path, 'utf8').trim();
+        expect(statSync(path).mode & 0o777).toBe(0o600);
+        expect(notes()).not.toContain(token);
+        expect((await post(url, OPENING, {})).statusCode).toBe(401);
+        expect((await post(url, OPENING, { authorization: `Bearer ${token}` })).statusCode).toBe(200);
+      } finally {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }
+    });
+
     const line = openCommandLine();
     afterAll(line.close);
 

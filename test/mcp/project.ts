@@ -42,7 +42,7 @@ export function openProject(): Project {
     'skills:\n  - { match: test/asks, decision: ask }\n  - { match: test/banned, decision: deny }\n',
   );
   const add = (name: string, source: string, manifest: Record<string, unknown> = {}): string =>
-    writeSkill(folder, { source, manifest: { name, execution: ['subprocess'], ...manifest } });
+    writeSkill(folder, { id: name, source, manifest: { execution: ['subprocess'], ...manifest } });
   addSkills(add);
   const home = join(folder, 'home');
   const env = { ...inherited(), SKILLCELL_HOME: home, NO_COLOR: '1' };

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { resolve } from 'node:path';
-import { createRuntime, printableLine, SkillError } from '../../index.ts';
+import { join, resolve } from 'node:path';
+import { createRuntime, defaultHome, isLoopback, printableLine, SkillError } from '../../index.ts';
 import { clientConfig, CONFIG_PLACES, type ClientName } from '../../mcp/client-config.ts';
 import { serveOverHttp } from '../../mcp/http/serve-http.ts';
 import { SkillServer } from '../../mcp/skill-server.ts';
@@ -14,6 +14,7 @@ import { executeOptions, type PlanFlags } from '../open-runtime.ts';
 import { printNote } from '../output.ts';
 import { policyInForce } from '../policy-in-force.ts';
 import { readText } from '../read-text.ts';
+import { keptToken } from '../token-file.ts';
 
 /** A token on a command line could be read by everybody on the machine. */
 const TOKEN_VARIABLE = 'SKILLCELL_MCP_TOKEN';
@@ -24,6 +25,8 @@ export interface McpFlags extends PlanFlags {
   host?: string;
   allowHost?: string[];
   tokenFile?: string;
+  /** False with --no-token. */
+  token?: boolean;
   project?: string;
   searchOver?: string;
   keepContent?: boolean;
@@ -55,35 +58,53 @@ export async function mcp(flags: McpFlags): Promise<number> {
 }
 
 async function listen(skills: SkillServer, port: number, flags: McpFlags): Promise<void> {
+  const { token, file } = tokenOf(flags);
   await using service = await serveOverHttp(skills, {
     port,
     ...(flags.host === undefined ? {} : { host: flags.host }),
-    token: tokenOf(flags),
+    token,
     allowedHosts: flags.allowHost ?? [],
     onNote,
   });
   printNote(`Listening on ${service.url}`);
+  if (file !== undefined) printNote(`Clients need the token in ${file}; --print-config has it.`);
   const { promise, resolve: stop } = Promise.withResolvers<void>();
   interruption().addEventListener('abort', () => stop(), { once: true });
   await promise;
 }
 
-function tokenOf({ tokenFile }: McpFlags): string | undefined {
-  if (tokenFile !== undefined) return readText(tokenFile, 'token file').trim();
-  return process.env[TOKEN_VARIABLE];
+interface ChosenToken {
+  token: string | false | undefined;
+  /** Where a token of our own making lies. */
+  file?: string;
+}
+
+/** Given by the operator, or one that is made once and kept; an address that others can reach needs a given one. */
+function tokenOf({ tokenFile, host = '127.0.0.1', token: wantsToken }: McpFlags): ChosenToken {
+  const given =
+    tokenFile === undefined ? process.env[TOKEN_VARIABLE] : readText(tokenFile, 'token file').trim();
+  if (given !== undefined) return { token: given };
+  if (wantsToken === false) return { token: false };
+  if (!isLoopback(host)) return { token: undefined };
+  const file = join(defaultHome(), 'mcp-token');
+  return { token: keptToken(file), file };
 }
 
 function printConfig(client: ClientName, flags: McpFlags): number {
   printNote(`For ${CONFIG_PLACES[client]}:`);
-  const needsToken = tokenOf(flags) !== undefined;
-  const url =
-    flags.http === undefined
-      ? {}
-      : { url: `http://${flags.host ?? '127.0.0.1'}:${flags.http}/mcp`, needsToken };
+  const url = flags.http === undefined ? {} : reachedOver(flags.http, flags);
   process.stdout.write(
     `${JSON.stringify(clientConfig(client, { args: argumentsFor(flags), ...url }), null, 2)}\n`,
   );
   return 0;
+}
+
+/** A token that we made is in the entry; one that was given is for the operator to put in. */
+function reachedOver(port: string, flags: McpFlags): { url: string; token?: string } {
+  const { token, file } = tokenOf(flags);
+  const url = `http://${flags.host ?? '127.0.0.1'}:${port}/mcp`;
+  if (!token) return { url };
+  return { url, token: file === undefined ? 'YOUR-TOKEN' : token };
 }
 
 /** The same decisions again, with paths that hold wherever the client starts it. */

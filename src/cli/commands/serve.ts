@@ -3,14 +3,16 @@
  *
  * @module
  */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { addToken, makeToken, SCOPES, type Scope } from '../../http/access-file.ts';
-import { isLoopback, startService, type RunningService } from '../../http/server.ts';
-import { createRuntime, defaultHome, parseDuration, parseSize, SkillError } from '../../index.ts';
+import { startService, type RunningService } from '../../http/server.ts';
+import { createRuntime, defaultHome, isLoopback, parseDuration, parseSize, SkillError } from '../../index.ts';
 import { printLine, printNote } from '../output.ts';
 import { variableNames } from '../open-runtime.ts';
 import { policyInForce } from '../policy-in-force.ts';
+import { writeSecret } from '../token-file.ts';
 
 const MAX_PORT = 65_535;
 const MAX_DAYS = 36_500;
@@ -69,11 +71,23 @@ export async function serve(flags: ServeFlags): Promise<number> {
   });
   printLine(`Listening on ${running.url}`);
   // Behind the #, so that no server and no log of one gets to see it.
-  if (own)
-    printNote(`Console: ${running.url}/#token=${own.secret} (an admin's token, until this process ends)`);
+  const tokenFile = own && tellToken(running.url, own.secret);
   void running.service.readAhead();
   await untilStopped(running);
+  if (tokenFile !== undefined) rmSync(tokenFile, { force: true });
   return 0;
+}
+
+/** On a terminal somebody sees it; what goes anywhere else ends up in a log, so there it goes into a file of its own. */
+function tellToken(url: string, secret: string): string | undefined {
+  if (process.stderr.isTTY) {
+    printNote(`Console: ${url}/#token=${secret} (an admin's token, until this process ends)`);
+    return undefined;
+  }
+  const file = join(defaultHome(), `console-token.${process.pid}`);
+  writeSecret(file, secret);
+  printNote(`Console: ${url}/ (an admin's token, until this process ends, is in ${file})`);
+  return file;
 }
 
 function newToken(file: string, name: string, flags: ServeFlags): number {

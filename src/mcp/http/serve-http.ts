@@ -3,12 +3,13 @@
  *
  * @module
  */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { BlockList, isIP, isIPv6, type AddressInfo } from 'node:net';
+import { isIPv6, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
-import { Connections, SERVER_TIMEOUTS, SkillError } from '../../index.ts';
+import { Connections, isLoopback, SERVER_TIMEOUTS, SkillError } from '../../index.ts';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import type { SkillServer } from '../skill-server.ts';
 import { openGate } from './gate.ts';
@@ -23,8 +24,11 @@ export interface HttpOptions {
   port: number;
   /** The address to listen on. */
   host?: string;
-  /** Needed for an address that others can reach. */
-  token?: string | undefined;
+  /**
+   * What clients must send. Needed for an address that others can reach; on the loopback one is made if it is left out, and
+   * `false` lets every program of this machine in.
+   */
+  token?: string | false | undefined;
   /** Names by which clients may call this server, besides the loopback and `host`. */
   allowedHosts?: readonly string[];
   onNote: (text: string) => void;
@@ -32,15 +36,18 @@ export interface HttpOptions {
 
 export interface HttpService extends AsyncDisposable {
   url: string;
+  /** What clients must send; absent if none was wanted. */
+  token?: string;
   close: () => Promise<void>;
 }
 
 export async function serveOverHttp(skills: SkillServer, options: HttpOptions): Promise<HttpService> {
-  const { host = '127.0.0.1', port, token, allowedHosts = [] } = options;
-  assertGuarded(host, token);
+  const { host = '127.0.0.1', port, allowedHosts = [] } = options;
+  assertGuarded(host, options.token || undefined);
+  const token = options.token === false ? undefined : (options.token ?? randomBytes(32).toString('hex'));
   // "All addresses" is no name that a client has for us.
   const ownName = UNSPECIFIED.has(host) ? [] : [bracketed(host)];
-  const handler = createHandler(skills, { ...options, allowedHosts: [...allowedHosts, ...ownName] });
+  const handler = createHandler(skills, { ...options, token, allowedHosts: [...allowedHosts, ...ownName] });
   const listener = getRequestListener(handler.fetch, { overrideGlobalObjects: false });
   const server = createServer(SERVER_TIMEOUTS, (incoming, outgoing) => void listener(incoming, outgoing));
   new Connections().watch(server);
@@ -58,7 +65,8 @@ export async function serveOverHttp(skills: SkillServer, options: HttpOptions): 
     server.closeAllConnections();
     await closed;
   };
-  return { url: `http://${bracketed(host)}:${taken}${PATH}`, close, [Symbol.asyncDispose]: close };
+  const url = `http://${bracketed(host)}:${taken}${PATH}`;
+  return { url, ...(token === undefined ? {} : { token }), close, [Symbol.asyncDispose]: close };
 }
 
 interface Handler {
@@ -71,7 +79,7 @@ function createHandler(skills: SkillServer, { token, allowedHosts = [], onNote }
   const onerror = (error: Error): void => onNote(error.message);
   const modern = createMcpHandler(() => skills.open(), { ...limits, legacy: 'reject', onerror });
   const sessions = new Sessions(skills);
-  const gate = openGate({ token, allowedHosts });
+  const gate = openGate({ token: token || undefined, allowedHosts });
   skills.onChanged(() => {
     modern.notify.toolsChanged();
     modern.notify.resourcesChanged();
@@ -103,14 +111,6 @@ function assertGuarded(host: string, token: string | undefined): void {
     fix: 'Put a token into a file and name it with --token-file, or leave --host out.',
     detail: { host },
   });
-}
-
-function isLoopback(host: string): boolean {
-  if (isIP(host) === 0) return host === 'localhost';
-  const loopback = new BlockList();
-  loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-  loopback.addAddress('::1', 'ipv6');
-  return loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }
 
 function bracketed(host: string): string {
