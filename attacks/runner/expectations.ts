@@ -69,7 +69,7 @@ export const ATTACKS: readonly Attack[] = [
      use_keyring add_key io_uring userfaultfd perf_event_open fanotify watch_other_programs set_host_name
      raise_limits take_file_handle use_terminal type_into_terminal type_into_own_terminal connect_tcp_raw
      open_raw_socket open_packet_socket open_netlink_socket open_vsock_socket socket_family_with_high_bits
-     connect_abstract_socket attach_sysv_memory use_message_queue start_child_raw kill_neighbour
+     attach_sysv_memory use_message_queue start_child_raw kill_neighbour
      read_host_shared_memory read_neighbour_memory walk_out_through_proc_root make_setuid_file take_all_aio
      sync_file_system read_page_cache hold_lease watch_folder enlarge_pipe hint_inode leave_fifo leave_socket_node
      connect_workspace_socket send_from_pair listen_on_unix_socket listen_on_loopback
@@ -81,17 +81,23 @@ export const ATTACKS: readonly Attack[] = [
   // In a jail the file cannot be read, in a container it is empty.
   ...group('read_kernel_keys', ['skill_error', 'ok']),
   // The library is refused in words, what goes past it by the kernel.
-  ...group('connect_unix_socket', ['capability_denied', 'skill_error']),
+  ...group('connect_unix_socket connect_abstract_socket', ['capability_denied', 'skill_error']),
   // The skill looks and finds nothing.
   ...group(
     `read_ssh_key read_cloud_credentials read_own_environment read_environment_raw read_pid1_environment
      read_any_environment see_host_processes read_pid1_command_line read_mount_table use_inherited_descriptors
      read_supervisor_memory read_neighbour_descriptors learn_host_name open_raw_disk
      disable_address_randomisation hold_capabilities gain_privileges_by_exec run_without_filter dump_core
-     find_control_sockets connect_from_child fetch_from_child`,
+     find_control_sockets connect_from_child fetch_from_child find_any_socket write_run_folders
+     link_in_place_of_socket`,
     ['ok'],
   ),
-  ...group('read_previous_params plant_file_for_next_call poison_interpreter_for_next_call', ['ok'], TWICE),
+  ...group(
+    `read_previous_params plant_file_for_next_call poison_interpreter_for_next_call leave_shared_memory
+     leave_message_queue leave_semaphore leave_process_for_next_call leave_file_attributes`,
+    ['ok'],
+    TWICE,
+  ),
   ...group('read_terminal_of_other_call', ['ok'], { ...TWICE, together: true }),
   ...group('read_swapped_dir', ['capability_denied'], {
     prelude: { dir: SWAP, params: { swap: 'directory' } },
@@ -100,8 +106,10 @@ export const ATTACKS: readonly Attack[] = [
 
   // Limits.
   ...limited('fill_tmp fill_dev_shm memfd_bomb', ['scratch']),
-  ...group('fill_workspace', ['unenforceable']),
-  ...limited('fork_bomb thread_bomb', ['processes']),
+  // A bind mount has no quota, so what can be kept is the size of one file.
+  ...group('fill_workspace', ['skill_error', 'resource_exceeded'], { limits: ['scratch'] }),
+  ...group('declare_quota_nobody_keeps', ['unenforceable']),
+  ...limited('fork_bomb thread_bomb orphans_past_process_limit', ['processes']),
   ...limited(
     `heap_bomb shared_memory_bomb memfd_bomb_beside_workspace sysv_memory_bomb message_queue_bomb
      hold_unmapped_memory zero_device_memory_bomb page_table_bomb scattered_page_bomb`,
@@ -109,7 +117,10 @@ export const ATTACKS: readonly Attack[] = [
   ),
   ...limited('make_many_files', ['memory', 'scratch']),
   // The kernel kills one of the children or all of them, as it sees fit.
-  ...group('many_processes_memory', ['ok', 'resource_exceeded'], { limits: ['memory'] }),
+  ...group('many_processes_memory memory_in_orphans', ['ok', 'resource_exceeded'], { limits: ['memory'] }),
+  ...group('tcp_buffers_beside_host', ['ok', 'capability_denied', 'skill_error', 'resource_exceeded'], {
+    limits: ['memory', 'timeout'],
+  }),
   ...group('exhaust_descriptors', ['skill_error']),
   ...limited('flood_stdout flood_stderr flood_lines', ['output'], { judge: 'floods' }),
   ...limited(
@@ -117,7 +128,7 @@ export const ATTACKS: readonly Attack[] = [
     ['timeout'],
     { judge: 'hangs', timeout: 1000 },
   ),
-  ...limited('spin_in_children spin_past_cpu_limit burn_in_unseen_children', ['cpu'], {
+  ...limited('spin_in_children spin_past_cpu_limit burn_in_unseen_children spin_in_orphans', ['cpu'], {
     judge: 'hangs',
     timeout: 10_000,
   }),
@@ -131,8 +142,8 @@ export const ATTACKS: readonly Attack[] = [
   // Replies.
   ...group('forge_on_stdout print_terminal_codes', ['ok'], { judge: 'forges-stdout' }),
   // The first reply counts, data stays data, and nothing after it reaches anybody.
-  ...group('reply_twice frame_flood json_lone_surrogate json_prototype', ['ok'], { judge: 'chokes-reader' }),
-  ...group('frame_garbage', ['skill_error', 'resource_exceeded'], {
+  ...group('reply_twice json_lone_surrogate json_prototype', ['ok'], { judge: 'chokes-reader' }),
+  ...group('frame_garbage frame_flood', ['skill_error', 'resource_exceeded'], {
     judge: 'chokes-reader',
     limits: ['output'],
   }),

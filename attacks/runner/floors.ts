@@ -15,8 +15,8 @@ import { PYTHON_ATTACKS } from './python-expectations.ts';
 import { NETWORK_ATTACKS } from './run-network.ts';
 
 export const LEAST_CONTROLS: Readonly<Record<CorpusName, number>> = {
-  subprocess: 208,
-  container: 196,
+  subprocess: 221,
+  container: 209,
   wasm: 113,
   'python-wasm': 91,
   'js-wasm': 70,

@@ -22,13 +22,17 @@ export const ON_THE_WALL: readonly string[] = `
   watch_folder enlarge_pipe hint_inode leave_fifo leave_bound_pair connect_workspace_socket send_from_pair
   listen_on_unix_socket listen_on_loopback fill_tcp_buffers lower_core_limit read_kernel_keys hold_unmapped_memory
   page_table_bomb
+  find_any_socket write_run_folders link_in_place_of_socket
+  plant_file_for_next_call leave_shared_memory leave_message_queue leave_semaphore leave_process_for_next_call
+  leave_file_attributes orphans_past_process_limit spin_in_orphans memory_in_orphans tcp_buffers_beside_host
+  fill_workspace frame_flood
 `
   .trim()
   .split(/\s+/);
 
 /** A cell that was forked from a process which others are forked from, too, could see or spoil more of them. */
 export const ON_THE_OTHERS: readonly string[] = `
-  read_previous_params plant_file_for_next_call poison_interpreter_for_next_call read_terminal_of_other_call
+  read_previous_params poison_interpreter_for_next_call read_terminal_of_other_call
   read_neighbour_descriptors read_neighbour_memory kill_parent kill_process_group tamper_with_harness
   replace_modules exec_fresh_interpreter child_keeps_channel_open zipped_daemon_outlives_call close_channel
   forge_ready_frame reply_twice stop_itself die_by_signal crash_interpreter exit_at_import read_any_environment

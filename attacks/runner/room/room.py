@@ -113,7 +113,7 @@ def start_web(order):
 
 
 def bound_the_damage():
-    for limit, value in ((resource.RLIMIT_DATA, 1 << 30), (resource.RLIMIT_FSIZE, 256 << 20), (resource.RLIMIT_NPROC, 1500)):
+    for limit, value in ((resource.RLIMIT_DATA, 1 << 30), (resource.RLIMIT_FSIZE, 2 << 30), (resource.RLIMIT_NPROC, 1500)):
         resource.setrlimit(limit, (value, value))
 
 

@@ -1,9 +1,14 @@
-"""Fills the workspace far past its max_bytes."""
+"""Makes a file in its workspace that is larger than any file may be."""
+
+import os
+
+ONE_GIB = 1 << 30
+
 
 def execute(params):
-    written = 0
-    with open("/workspace/full", "wb", 0) as file:
-        while written < 48:
-            file.write(bytes(1 << 20))
-            written += 1
-    return {"succeeded": True, "evidence": f"{written} MiB"}
+    # With holes, so that no disk is used even where it works.
+    with open("/workspace/full", "wb") as file:
+        os.truncate(file.fileno(), ONE_GIB + 4096)
+        os.pwrite(file.fileno(), b"x", ONE_GIB + 8192)
+    size = os.stat("/workspace/full").st_size
+    return {"succeeded": size > ONE_GIB, "evidence": f"{size} bytes"}

@@ -1,19 +1,16 @@
-"""Sends 100000 small frames."""
+"""Sends large frames that are no results, fewer than the host counts to."""
 
 import os
 
 
 def send(body):
-    data = len(body).to_bytes(4, "little") + body
+    data = memoryview(len(body).to_bytes(4, "little") + body)
     while data:
         data = data[os.write(3, data) :]
 
 
 def execute(params):
-    body = b'{"t":"result","value":1}'
-    block = (len(body).to_bytes(4, "little") + body) * 1000
-    for _ in range(100):
-        rest = block
-        while rest:
-            rest = rest[os.write(3, rest) :]
-    return {"succeeded": False, "evidence": "the host compares"}
+    event = b'{"t":"denied","capability":"network","asked":"' + b"x" * (1 << 20) + b'","declared":"forged"}'
+    for _ in range(64):
+        send(event)
+    return {"succeeded": True, "evidence": "the host took 64 MiB of frames that are no result"}

@@ -6,5 +6,5 @@ import os
 def execute(params):
     os.mkdir("/tmp/many")
     for number in range(150_000):
-        os.mknod(f"/tmp/many/{number}")
+        os.close(os.open(f"/tmp/many/{number}", os.O_CREAT | os.O_WRONLY))
     return {"succeeded": True, "evidence": "150000 files"}

@@ -8,6 +8,8 @@ import sys
 from importlib.machinery import PathFinder
 
 _NAME = "socket"
+# Without the flags that may be added to a type.
+_TYPES = 0xF
 
 
 def install():
@@ -47,7 +49,8 @@ def _patch(module):
             family = _socket.AF_INET if family == -1 else family
             type = _socket.SOCK_STREAM if type == -1 else type
             proto = 0 if proto == -1 else proto
-            if family in standing_in:
+            # Raw sockets are no way to a host that could be named.
+            if family in standing_in and type & _TYPES in (_socket.SOCK_STREAM, _socket.SOCK_DGRAM):
                 fileno = _closed_end()
         original(self, family, type, proto, fileno)
 
