@@ -136,4 +136,68 @@ const ways = group(
   },
 );
 
-export const HOST_ATTACKS: readonly NetworkAttack[] = [...spellings, ...addresses, ...ways];
+const leave = (dots: string): NetworkAttack['params'] => page(`/open/${dots}/closed/secret`);
+
+/** The server of the control gives the page away as soon as its path is not the plain one. */
+const disguises = group(
+  { codes: ['capability_denied'] },
+  {
+    matrix_dots: ['Leaves the granted path by dots with an empty parameter.', leave('..;')],
+    matrix_dots_named: ['Leaves it by dots with a parameter.', leave('..;a=b')],
+    matrix_dots_coded: ['Leaves it by dots with an encoded semicolon.', leave('..%3b')],
+    nul_dots: ['Leaves it by dots that end with a zero byte.', leave('..%00')],
+    tab_dots: ['Hides a tab between the dots.', leave('.%09.')],
+    overlong_dots: ['Leaves it by dots in an overlong encoding.', leave('%c0%ae%c0%ae')],
+    overlong_dots_of_three: ['The same in three bytes.', leave('%e0%80%ae%e0%80%ae')],
+    u_dots: ['Leaves it by dots in the encoding of old browsers.', leave('%u002e%u002e')],
+    u_dots_coded: ['The same, encoded once more.', leave('%25u002e%25u002e')],
+    blank_dots: ['Ends the dots with a blank, which some systems leave out.', leave('..%20')],
+    three_dots: ['Uses three dots.', leave('...')],
+    wide_dots: ['Uses wide dots, which become plain ones.', leave('%ef%bc%8e%ef%bc%8e')],
+    wide_slash: ['Uses a wide slash.', page('/open/..%ef%bc%8fclosed/secret')],
+    half_coded: ['Ends the path in half an escape.', page('/open/secret%2')],
+    line_break_in_path: ['Puts a line break into the path.', page('/open/harmless%0d%0aX-Injected:%20yes')],
+  },
+);
+
+const overriding = (name: string, value: string): NetworkAttack['params'] =>
+  page('/open/harmless', { headers: { [name]: value } });
+
+const overrides = group(
+  { codes: ['capability_denied'] },
+  {
+    override_method: ['Names another method in a header.', overriding('X-HTTP-Method-Override', 'DELETE')],
+    override_method_short: ['The same in a shorter header.', overriding('X-HTTP-Method', 'PUT')],
+    override_method_other: ['The same in another header.', overriding('X-Method-Override', 'PATCH')],
+    override_underscores: ['The same with underscores.', overriding('X_HTTP_Method_Override', 'DELETE')],
+    override_url: ['Names another path in a header.', overriding('X-Original-URL', '/closed/secret')],
+    override_rewrite: ['The same in another header.', overriding('X-Rewrite-URL', '/closed/secret')],
+    override_forwarded: ['The same as a proxy says it.', overriding('X-Forwarded-Uri', '/closed/secret')],
+    override_field: ['Names another method in the query.', page('/open/harmless?_method=DELETE')],
+  },
+);
+
+/** They once ended the host. What comes after shows that it lives: the runner makes a good call. */
+const answers = group(
+  {
+    codes: ['skill_error'],
+    control: { none: 'What dies of it is the host of the cell, which a control has not.' },
+  },
+  {
+    answer_bad_reason: [
+      'Fetches an answer with a control character as its reason.',
+      page('/open/bad_reason'),
+    ],
+    answer_bad_status: ['Fetches an answer with the status 000.', page('/open/bad_status')],
+    answer_interim_flood: ['Fetches interim answers without end.', page('/open/interim_flood')],
+  },
+);
+
+export const HOST_ATTACKS: readonly NetworkAttack[] = [
+  ...spellings,
+  ...addresses,
+  ...ways,
+  ...disguises,
+  ...overrides,
+  ...answers,
+];

@@ -58,6 +58,48 @@ const sent = group(
   },
 );
 
+const KNOWN = { known_key: true };
+
+/** The skill has the value itself, as if somebody had handed it over. */
+const known = group(
+  { codes: ['capability_denied'], capability: 'secret' },
+  {
+    value_in_header: [
+      'Sends the value of its key to a server that it is not for.',
+      stranger('/', { ...BEARER, ...KNOWN }),
+    ],
+    value_in_query: ['Sends the value in the query.', stranger('/?k=KEY', KNOWN)],
+    value_in_body: [
+      'Sends the value in the body.',
+      stranger('/', { method: 'POST', body: 'note=KEY', ...KNOWN }),
+    ],
+    value_in_base64: ['Sends the value in base64.', stranger('/', { ...BEARER, spell: 'base64', ...KNOWN })],
+    value_in_hex: [
+      'Sends the value in hexadecimal.',
+      stranger('/', { method: 'POST', body: 'KEY', spell: 'hex', ...KNOWN }),
+    ],
+  },
+);
+
+/** What came before the server went on tells whether a filter took the guess for the beginning of the key. */
+const guessed = group(
+  { codes: ['ok'], control: 'proxy' },
+  {
+    chunk_oracle: [
+      'Has its own server send guesses and pause, to see which one is held back.',
+      ({ web }) => ({
+        op: 'oracle',
+        url: `http://127.0.0.2:${web}`,
+        headers: { 'X-Granted': `127.0.0.1:${web}` },
+      }),
+    ],
+    chunk_oracle_at_home: [
+      'The same with the server that the key is for.',
+      ({ web }) => ({ op: 'oracle', url: `http://127.0.0.1:${web}/open`, headers: {} }),
+    ],
+  },
+);
+
 const returned = group(
   { codes: ['ok'] },
   {
@@ -128,4 +170,11 @@ function named(name: string): (ports: Ports) => Record<string, unknown> {
   });
 }
 
-export const SECRET_ATTACKS: readonly NetworkAttack[] = [...sent, ...returned, ...hidden, ...names];
+export const SECRET_ATTACKS: readonly NetworkAttack[] = [
+  ...sent,
+  ...known,
+  ...guessed,
+  ...returned,
+  ...hidden,
+  ...names,
+];

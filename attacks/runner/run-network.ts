@@ -74,7 +74,13 @@ async function runAttack(
   stage: NetworkStage,
   { mode, controls = true, under }: NetworkRun & { under: Runtime },
 ): Promise<AttackRow> {
-  const params = { ...attack.params(stage.ports), marker: SECRET_MARKER, key_name: 'API_KEY' };
+  const wanted = attack.params(stage.ports);
+  const params = {
+    ...wanted,
+    marker: SECRET_MARKER,
+    key_name: 'API_KEY',
+    ...(wanted['known_key'] === true ? { value: stage.value } : {}),
+  };
   const execute: Execute = (dir, given, options) =>
     under.execute(dir, given, { ...options, execution: mode, reject: false });
   const [control, outcome] = await Promise.all([

@@ -2,32 +2,32 @@
 import socket, threading, urllib.parse
 
 
-def start(port, granted, lookup):
+def start(port, granted, lookup, value=b""):
     listener = socket.create_server(("127.0.0.1", port))
 
     def serve():
         while True:
             client, _ = listener.accept()
-            threading.Thread(target=handle, args=(client, granted, lookup), daemon=True).start()
+            threading.Thread(target=handle, args=(client, granted, lookup, value), daemon=True).start()
 
     threading.Thread(target=serve, daemon=True).start()
 
 
-def handle(client, granted, lookup):
+def handle(client, granted, lookup, value):
     try:
         head = b""
         while b"\r\n\r\n" not in head:
             if not (chunk := client.recv(65536)):
                 return
             head += chunk
-        pass_on(client, head, granted, lookup)
+        pass_on(client, head, granted, lookup, value)
     except OSError:
         pass
     finally:
         client.close()
 
 
-def pass_on(client, head, granted, lookup):
+def pass_on(client, head, granted, lookup, value):
     method, target, _ = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ", 2)
     # Says what it begins with, or what the header says: either is believed.
     if granted not in head.decode("latin-1"):
@@ -43,13 +43,25 @@ def pass_on(client, head, granted, lookup):
         path = url.path + ("?" + url.query if url.query else "")
         server.sendall(head.replace(target.encode("latin-1"), path.encode("latin-1") or b"/", 1))
     threading.Thread(target=copy, args=(client, server), daemon=True).start()
-    copy(server, client)
+    copy(server, client, value)
 
 
-def copy(source, sink):
+def begun(data, value):
+    """How many bytes at the end may be the beginning of the value: they are held back, so that it can be covered."""
+    return next((size for size in range(min(len(data), len(value) - 1), 0, -1) if value.startswith(data[-size:])), 0)
+
+
+def copy(source, sink, value=b""):
+    held = b""
     try:
         while chunk := source.recv(65536):
-            sink.sendall(chunk)
+            data = held + chunk
+            if value:
+                data = data.replace(value, b"*" * len(value))
+            size = begun(data, value)
+            held = data[len(data) - size :]
+            sink.sendall(data[: len(data) - size])
+        sink.sendall(held)
     except OSError:
         pass
     finally:

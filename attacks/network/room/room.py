@@ -46,7 +46,7 @@ def main():
     harm = []
     servers = Servers(order, harm.append)
     overhear(order["ports"]["tls"], harm)
-    naive_proxy.start(3128, "127.0.0.1:%d" % servers.ports["web"], lambda name: name)
+    naive_proxy.start(3128, "127.0.0.1:%d" % servers.ports["web"], lambda name: name, order["value"].encode())
     resolve_names()
     os.environ["API_KEY"] = order["value"]
     if order["through"] == "proxy":

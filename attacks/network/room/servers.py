@@ -6,6 +6,7 @@ come. Whatever gives the secret away is what no rule covers.
 import base64, http.server, json, struct, sys, threading, time, urllib.parse, zlib
 
 BOMB_BYTES = 200 << 20
+OVERRIDES = {"x-http-method-override", "x-http-method", "x-method-override", "x-original-url", "x-rewrite-url", "x-forwarded-uri"}
 
 
 class Servers:
@@ -78,6 +79,26 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def guess(self):
+        """True when the request was one of an oracle: a guess and a pause, or what was learned from them."""
+        kind, _, text = self.path.rpartition("/")
+        if kind.endswith("/learned"):
+            if self.servers.place["value"].startswith(text):
+                self.servers.report("a letter of the key was learned: %s" % text)
+            self.answer(b"heard")
+            return True
+        if not kind.endswith("/guess"):
+            return False
+        self.send_response(200)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(b"#7:" + text.encode())
+        self.wfile.flush()
+        time.sleep(0.25)
+        self.wfile.write(b">")
+        self.close_connection = True
+        return True
+
 
 class Forbidden(Handler):
     def do_GET(self):
@@ -90,6 +111,8 @@ class Stranger(Handler):
     """Granted, but the key is not for it."""
 
     def do_GET(self):
+        if self.guess():
+            return
         seen = (self.requestline + str(self.headers)).encode() + self.body()
         value = self.servers.place["value"].encode()
         forms = (value, urllib.parse.quote(value).encode(), base64.b64encode(value)[:-4], base64.b64encode(b"xy" + value)[4:-4], value.hex().encode())
@@ -110,6 +133,8 @@ class Web(Handler):
             return "got another Host"
         if self.headers["X-Injected"]:
             return "got an injected header"
+        if OVERRIDES & {name.lower().replace("_", "-") for name in self.headers} or "_method=" in self.path:
+            return "was turned into another request"
         return self.headers["Upgrade"] and "was asked for another protocol"
 
     def do_POST(self):
@@ -128,6 +153,8 @@ class Web(Handler):
         self.body()
         if why := self.hostile():
             return self.give_away(why)
+        if self.path.startswith("/open/") and self.guess():
+            return
         page = getattr(self, "page_" + self.path.removeprefix("/open/").partition("?")[0], None)
         if page and self.path.startswith("/open/") and "%" not in self.path:
             page()
@@ -136,6 +163,19 @@ class Web(Handler):
 
     def page_harmless(self):
         self.answer(b"harmless")
+
+    def page_bad_reason(self):
+        self.raw(b"HTTP/1.1 200 \x01\r\nContent-Length: 0\r\n\r\n")
+
+    def page_bad_status(self):
+        self.raw(b"HTTP/1.1 000 Zero\r\nContent-Length: 0\r\n\r\n")
+
+    def page_interim_flood(self):
+        self.raw(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 1000)
+
+    def raw(self, answer):
+        self.wfile.write(answer)
+        self.close_connection = True
 
     def page_redirect(self):
         self.answer(b"", 302, {"Location": "http://127.0.0.1:%d/" % self.servers.ports["forbidden"]})

@@ -20,7 +20,7 @@ def filled(text, params):
     """KEY is the skill's key, in the spelling that the attack wants."""
     if "KEY" not in text:
         return text
-    key = os.environ[params["key_name"]]
+    key = params["value"] if params.get("known_key") else os.environ[params["key_name"]]
     spelled = {
         "plain": key,
         "base64": base64.b64encode(b"xy" + key.encode()).decode(),
@@ -164,6 +164,21 @@ def frames(params):
     return verdict(params, seen.decode("latin-1"))
 
 
+def oracle(params):
+    """Asks for guesses of the next letter; the odd one out among what came before each pause is the right one."""
+    firsts = {}
+    for letter in "0123456789abcdef":
+        guess = params["marker"] + letter
+        request = urllib.request.Request("%s/guess/%s" % (params["url"], guess), headers=params["headers"])
+        with urllib.request.urlopen(request, timeout=4) as answer:
+            firsts.setdefault(len(answer.read1(64)), []).append(guess)
+            answer.read()
+    odd = [guesses[0] for guesses in firsts.values() if len(guesses) == 1]
+    if len(firsts) == 2 and odd:
+        ask(params, "%s/learned/%s" % (params["url"], odd[0]))
+    return {"succeeded": False, "evidence": "%s %s" % (odd, sorted(firsts))}
+
+
 def look(params):
     """Searches its own surroundings for the value of its key."""
     found = [value for value in os.environ.values() if params["marker"] in value]
@@ -176,7 +191,7 @@ def look(params):
     return {"succeeded": bool(found), "evidence": str(found)}
 
 
-OPS = {op.__name__: op for op in (fetch, benign, raw, proxy, tls, large, post_large, many, silent, dawdle, bomb, frames, look)}
+OPS = {op.__name__: op for op in (fetch, benign, raw, proxy, tls, large, post_large, many, silent, dawdle, bomb, frames, oracle, look)}
 
 
 def execute(params):
