@@ -140,7 +140,7 @@ export class WarmCell {
     return {
       start,
       started: isReady || this.#stage === 'loading',
-      reply: withDenial(reply ?? this.#failure, call.denials),
+      reply: withDenial(reply ?? this.#failure ?? this.#limitFromExit(), call.denials),
       exit: this.#exit,
       killReason,
       used: call.used,
@@ -154,6 +154,13 @@ export class WarmCell {
       fuel: call.fuel,
       hostCalls: call.hostCalls,
     };
+  }
+
+  /** Infers the limit from how the process ended, when it could not report it. Guests do not print to its streams. */
+  #limitFromExit(): GuestReply | undefined {
+    const { artifact } = this.#options;
+    const limit = this.#exit && artifact.limitBehind?.(this.#exit, this.#processLogs.text());
+    return limit && { kind: 'error', type: 'Limit', message: limit, trace: '', limit };
   }
 
   #openBroker(values: ReadonlyMap<string, string>, headers: JobExtras['headers']): CallBroker {
@@ -255,6 +262,7 @@ export class WarmCell {
     clearTimeout(this.#startDeadline);
     // What the cell sent before it died may still be on its way.
     await ended(this.#options.process.channel);
+    await this.#processLogs.settle();
     this.#settleReady(false);
     this.#settle(undefined);
   }

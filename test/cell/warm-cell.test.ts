@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { CellReport, GuestReply } from '../../src/cell/contract.ts';
+import type { CellReport, GuestReply, LaunchSpec } from '../../src/cell/contract.ts';
+import { heapLimitBehind } from '../../src/cell/node/heap-limit.ts';
 import { ProcessWall } from '../../src/cell/process/wall.ts';
 import { WarmCell } from '../../src/cell/warm-cell.ts';
 import type { WarmPlace } from '../../src/cell/warm-set.ts';
+import type { Grant } from '../../src/policy/grant.ts';
 import { openFolder, removeFolder } from '../write-skill.ts';
 import { AnsweringBroker, POLITE, scriptedPlace } from './scripted-cell.ts';
 
@@ -55,6 +57,24 @@ describe('a warm cell', () => {
       killReason: undefined,
     });
     expect(cell.isDead).toBe(true);
+  });
+
+  it('tells a full heap of its process as the limit "memory", and not as a crash of the skill', async () => {
+    const filling = place(`
+      onCall = () => { const held = []; for (;;) held.push({ more: [held.length] }); };
+      send({ t: 'ready' });
+    `);
+    const artifact = {
+      ...filling.artifact,
+      spec: (grant: Grant): LaunchSpec => {
+        const spec = filling.artifact.spec(grant);
+        return { ...spec, argv: spec.argv.toSpliced(1, 0, '--max-old-space-size=16') };
+      },
+      limitBehind: heapLimitBehind,
+    };
+    const report = await start({ ...filling, artifact }).call({});
+    expect(report.reply).toMatchObject({ kind: 'error', limit: 'memory' });
+    expect(report.killReason).toBeUndefined();
   });
 
   it('keeps a result whose process dies right after it', async () => {

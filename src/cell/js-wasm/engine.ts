@@ -10,6 +10,7 @@ import type { Enforcement, EnforcementTable } from '../../policy/enforcement.ts'
 import type { Grant } from '../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec, Wall } from '../contract.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
+import { heapLimitBehind } from '../node/heap-limit.ts';
 import { findNode } from '../node/node-binary.ts';
 import { nodeSpec } from '../node/spec.ts';
 import { markInUse } from '../node/staged-folders.ts';
@@ -107,7 +108,13 @@ export class JsWasmEngine implements Engine {
         ],
       });
     };
-    return { engine: 'js-wasm', bundle, spec, init: (grant) => callInit(bundle, grant) };
+    return {
+      engine: 'js-wasm',
+      bundle,
+      spec,
+      init: (grant) => callInit(bundle, grant),
+      limitBehind: heapLimitBehind,
+    };
   }
 
   #engine(): Promise<string> {

@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { constants } from 'node:os';
 import type { Bundle } from '../../load/bundle.ts';
 import type { EnforcementTable } from '../../policy/enforcement.ts';
 import { hasGateway, type Grant } from '../../policy/grant.ts';
-import type { Artifact, CellReport, Engine, ExitInfo, GuestLimit, Job } from '../contract.ts';
+import type { Artifact, CellReport, Engine, Job } from '../contract.ts';
 import { BASE_ENV } from '../jail/arguments.ts';
 import { GATEWAY_ENV, PROXY_PORT } from '../native-cell.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
+import { heapLimitBehind } from '../node/heap-limit.ts';
 import { findNode } from '../node/node-binary.ts';
 import { markInUse } from '../node/staged-folders.ts';
 
@@ -19,16 +19,6 @@ import { HostCalls } from './host-calls.ts';
 import { skillSpec } from './spec.ts';
 
 const SCRIPT = /\.m?[jt]s$/;
-/** How V8 ends when its heap is full. */
-const HEAP_IS_FULL = /out of memory/i;
-const ENDS_OF_V8: ReadonlySet<number> = new Set([
-  constants.signals.SIGABRT,
-  constants.signals.SIGTRAP,
-  constants.signals.SIGILL,
-  // What is left of an abort in a process that is the first of its namespace.
-  constants.signals.SIGSEGV,
-]);
-
 export interface NodeSkillEngineOptions {
   home: string;
 }
@@ -79,7 +69,7 @@ export class NodeSkillEngine implements Engine {
         return skillSpec(parts, grant);
       },
       init: (grant) => callInit(bundle, grant),
-      limitBehind,
+      limitBehind: heapLimitBehind,
     };
   }
 
@@ -106,10 +96,4 @@ function callInit({ entry, manifest }: Bundle, grant: Grant): Record<string, unk
     },
     proxy_port: hasGateway(grant) ? PROXY_PORT : 0,
   };
-}
-
-/** A full heap ends the process, so that nothing inside can tell. Who forges these words only fails by another name. */
-function limitBehind({ code, signal }: ExitInfo, logs: string): GuestLimit | undefined {
-  const number = signal ? constants.signals[signal] : (code ?? 0) - 128;
-  return ENDS_OF_V8.has(number) && HEAP_IS_FULL.test(logs) ? 'memory' : undefined;
 }

@@ -10,6 +10,7 @@ import { MEMORY_ALONE, type PythonFreshness } from '../../policy/python-freshnes
 import type { Artifact, Engine, LaunchSpec, Mount, Wall } from '../contract.ts';
 import { BASE_ENV } from '../jail/arguments.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
+import { heapLimitBehind } from '../node/heap-limit.ts';
 import { findNode } from '../node/node-binary.ts';
 import { nodeSpec } from '../node/spec.ts';
 import { markInUse } from '../node/staged-folders.ts';
@@ -126,6 +127,7 @@ export class PythonWasmEngine implements Engine {
       keep: (grant, bytes) => {
         if (mayKeep(grant, fresh)) saveImage(images.newest.skills, key(grant), bytes);
       },
+      limitBehind: heapLimitBehind,
     };
   }
 

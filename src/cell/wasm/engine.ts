@@ -12,6 +12,7 @@ import type { Grant } from '../../policy/grant.ts';
 import { foldersAround, hasWritable } from '../../policy/guest-folders.ts';
 import type { Artifact, Engine, LaunchSpec, Wall } from '../contract.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
+import { heapLimitBehind } from '../node/heap-limit.ts';
 import { findNode, type NodeBinary } from '../node/node-binary.ts';
 import { nodeSpec } from '../node/spec.ts';
 import { markInUse } from '../node/staged-folders.ts';
@@ -96,7 +97,7 @@ export class ComponentEngine implements Engine {
         ],
       });
     };
-    return { engine: 'component', bundle, spec, init: callInit };
+    return { engine: 'component', bundle, spec, init: callInit, limitBehind: heapLimitBehind };
   }
 
   async #install(stagedDir: string, file: string, digest: string): Promise<Installed> {
