@@ -7,7 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
 import type { Duplex, Readable } from 'node:stream';
 import type { Grant } from '../../policy/grant.ts';
-import type { CellProcess, ExitInfo, KillReason, ProcessUsage } from '../contract.ts';
+import type { CellProcess, ExitInfo, KillReason, LaunchFault, ProcessUsage } from '../contract.ts';
 import type { Cgroup } from './cgroup/cgroup.ts';
 import { childPids, pidsNamed } from './memory-watch.ts';
 import { Meter } from './meter.ts';
@@ -43,6 +43,8 @@ export class JailProcess implements CellProcess {
   readonly #meter: Meter;
   #killReason: KillReason | undefined;
   #innerPid: number | undefined;
+  #spawnError: Error | undefined;
+  #endedBy: NodeJS.Signals | undefined;
   #attached: Promise<void> | undefined;
   #grace: NodeJS.Timeout | undefined;
   #hasExited = false;
@@ -56,7 +58,10 @@ export class JailProcess implements CellProcess {
     this.logs = [child.stdout, child.stderr].filter((stream) => stream !== null);
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve(this.#onExit({ code, signal })));
-      child.once('error', () => resolve(this.#onExit({ code: null, signal: null })));
+      child.once('error', (error) => {
+        this.#spawnError = error;
+        resolve(this.#onExit({ code: null, signal: null }));
+      });
     });
     info.on('data', (text: Buffer) => this.#onReportedPid(reportedPid(text)));
     info.on('error', () => undefined);
@@ -116,6 +121,12 @@ export class JailProcess implements CellProcess {
     return this.#meter.read();
   }
 
+  /** What happened to bwrap itself: neither is a fault of the skill. */
+  fault(): LaunchFault | undefined {
+    if (this.#spawnError) return notStarted(this.#spawnError);
+    return this.#endedBy && this.#killReason === undefined ? endedFromOutside(this.#endedBy) : undefined;
+  }
+
   /** The group takes its time; Python needs longer to start, so the two run side by side. */
   #onReportedPid(pid: number | undefined): void {
     if (pid === undefined || this.#attached) return;
@@ -162,6 +173,7 @@ export class JailProcess implements CellProcess {
 
   #onExit(exit: ExitInfo): ExitInfo {
     this.#hasExited = true;
+    this.#endedBy = exit.signal ?? undefined;
     clearTimeout(this.#grace);
     this.#stopWatchdog();
     if (exit.signal !== null || this.#innerPid === undefined) this.#endWhatIsLeft();
@@ -169,6 +181,22 @@ export class JailProcess implements CellProcess {
     this.#killReason ??= ownEnd;
     return exit;
   }
+}
+
+function notStarted(cause: Error): LaunchFault {
+  return {
+    code: 'skill_unavailable',
+    message: `bubblewrap could not be started: ${cause.message}`,
+    fix: 'Install it again (apt-get install bubblewrap), and check it with `skillcell doctor`.',
+  };
+}
+
+function endedFromOutside(signal: NodeJS.Signals): LaunchFault {
+  return {
+    code: 'internal',
+    message: `The sandbox was ended from outside: bubblewrap got ${signal}`,
+    fix: 'Call the skill again. If this repeats, look in the kernel log for the out-of-memory killer.',
+  };
 }
 
 function killIfThere(pid: number): void {

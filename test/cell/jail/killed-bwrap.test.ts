@@ -1,7 +1,7 @@
 /**
  * Somebody ends bwrap while a cell starts: what it had started already must not stay behind.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -76,4 +76,48 @@ test.each([true, false])('leaves nothing behind (cgroups: %s)', async (cgroups) 
   }
   expect(started.length).toBeGreaterThan(0);
   await expect.poll(() => started.filter(isAlive), { timeout: GIVE_UP_MS }).toEqual([]);
+});
+
+test('a call whose bwrap is ended while it runs says so, and blames nobody else', async () => {
+  await using runtime = createRuntime({ home: join(folder, 'home'), cwd: folder, pool: { size: 0 } });
+  const workspace = join(folder, 'workspace');
+  mkdirSync(workspace);
+  chmodSync(workspace, 0o777);
+  const sleeper = writeSkill(folder, {
+    source:
+      'import time\ndef execute(params):\n    open("/workspace/awake", "w").close()\n    time.sleep(60)',
+    manifest: { capabilities: { filesystem: [{ path: '${workspace}', access: 'read-write' }] } },
+  });
+  const call = runtime.execute(sleeper, {}, { reject: false, execution: 'subprocess', workspace });
+  await expect.poll(() => existsSync(join(workspace, 'awake')), { timeout: GIVE_UP_MS * 4 }).toBe(true);
+  const bwrap = childrenOf(process.pid).find((pid) => /^Name:\s+bwrap$/m.test(statusOf(pid)));
+  if (bwrap === undefined) throw new Error('bwrap was not found');
+  process.kill(bwrap, 'SIGKILL');
+  expect(await call).toMatchObject({
+    ok: false,
+    error: { code: 'internal', message: expect.stringContaining('bubblewrap got SIGKILL') },
+  });
+});
+
+test('a call after bwrap was removed from the machine says what is missing', async () => {
+  const bwrap = join(folder, 'bwrap');
+  copyFileSync('/usr/bin/bwrap', bwrap);
+  chmodSync(bwrap, 0o755);
+  await using runtime = createRuntime({
+    home: join(folder, 'home'),
+    cwd: folder,
+    pool: { size: 0 },
+    jail: { bwrap },
+  });
+  const options = { reject: false, execution: 'subprocess' } as const;
+  expect(await runtime.execute(dir, {}, options)).toMatchObject({ ok: true });
+  rmSync(bwrap);
+  expect(await runtime.execute(dir, {}, options)).toMatchObject({
+    ok: false,
+    error: {
+      code: 'skill_unavailable',
+      message: expect.stringContaining('bubblewrap could not be started'),
+      fix: expect.stringContaining('apt-get install bubblewrap'),
+    },
+  });
 });
