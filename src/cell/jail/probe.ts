@@ -5,6 +5,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import type { SkillError } from '../../errors.ts';
 import type { EnforcementTable } from '../../policy/enforcement.ts';
 import type { WallProbe } from '../contract.ts';
 import { failureBehind, unavailable, type Launch } from '../try-program.ts';
@@ -17,6 +18,8 @@ export interface JailProbeOptions {
   cgroups: CgroupDriver | undefined;
   enforces: EnforcementTable;
   launch: Launch;
+  /** Why nobody is there whom a cell could run as. */
+  refusal: () => SkillError | undefined;
 }
 
 export async function probeJail(options: JailProbeOptions): Promise<WallProbe> {
@@ -27,6 +30,8 @@ export async function probeJail(options: JailProbeOptions): Promise<WallProbe> {
   if (!existsSync('/usr/bin/prlimit')) {
     return unavailable('/usr/bin/prlimit is missing', 'Install it: apt-get install util-linux');
   }
+  const refused = options.refusal();
+  if (refused) return unavailable(refused.message, refused.fix);
   const failure = await failureBehind(options.launch, PROBE_TIMEOUT_MS);
   if (failure)
     return unavailable(`bubblewrap cannot open a jail here: ${failure}`, userNamespaceFix(failure));

@@ -15,7 +15,7 @@ import { RunningProcesses } from '../running-processes.ts';
 import { jailArguments, limitedProgram, readLayout, THREAD_ALLOWANCE } from './arguments.ts';
 import { probeCgroups, type Cgroup, type CgroupDriver } from './cgroup/cgroup.ts';
 import { jailEnforcement } from './enforcement.ts';
-import { cellIdentity, DEFAULT_CELL_ID } from './identity.ts';
+import { cellIdentity, DEFAULT_CELL_ID, refusalOf } from './identity.ts';
 import { pathIdentity } from './path-identity.ts';
 import { checkedNiceness, lowerPriority } from './priority.ts';
 import { probeJail } from './probe.ts';
@@ -71,6 +71,7 @@ export class JailWall implements Wall {
       cgroups: this.#cgroups,
       enforces: jailEnforcement(this.#cgroups),
       launch: (spec, grant) => this.launch(spec, grant),
+      refusal: () => refusalOf(this.#cellId),
     });
     return this.#probe;
   }

@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cellIdentity, DEFAULT_CELL_ID } from '../../../src/cell/jail/identity.ts';
+import { cellIdentity, DEFAULT_CELL_ID, isMapped } from '../../../src/cell/jail/identity.ts';
 import { DEFAULT_LIMITS } from '../../../src/policy/compute-grant.ts';
 import type { Grant, GrantedPath } from '../../../src/policy/grant.ts';
+import { UNPRIVILEGED } from './jailed-python.ts';
 import { errorOf, tempDir } from '../../load/helpers.ts';
 
 const OWNER = 61_234;
@@ -63,3 +65,32 @@ if (process.getuid?.() === 0) {
     expect(cellIdentity(grantOf(writable(folder(0o700))), DEFAULT_CELL_ID)).toBeUndefined();
   });
 }
+
+describe('a user namespace', () => {
+  test('has the ids that its map lists', () => {
+    const whole = '         0          0 4294967295\n';
+    const single = '         0      65534          1\n';
+    const several = '0 1000 1\n1 100000 65536\n';
+    expect([0, 65_432].map((id) => isMapped(id, whole))).toEqual([true, true]);
+    expect([0, 1, 65_432].map((id) => isMapped(id, single))).toEqual([true, false, false]);
+    expect([0, 65_432, 65_537].map((id) => isMapped(id, several))).toEqual([true, true, false]);
+    expect(isMapped(0, '')).toBe(false);
+  });
+
+  test('that maps one id has nobody whom a cell could run as, which is told with a fix', () => {
+    const identity = join(import.meta.dirname, '../../../src/cell/jail/identity.ts');
+    const program = `import { refusalOf } from ${JSON.stringify(identity)};
+      const { code, message, fix } = refusalOf(${DEFAULT_CELL_ID});
+      console.log(JSON.stringify({ code, message, fix }));`;
+    const ended = spawnSync(
+      '/usr/bin/unshare',
+      ['--user', '--map-root-user', process.execPath, '--input-type=module', '-e', program],
+      { ...UNPRIVILEGED, cwd: '/', encoding: 'utf8' },
+    );
+    expect(JSON.parse(ended.stdout || ended.stderr)).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(`no uid ${DEFAULT_CELL_ID}`),
+      fix: expect.stringContaining('outside of it'),
+    });
+  });
+});
