@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { SkillError } from '../errors.ts';
 import { cannotWrite } from './cannot-write.ts';
 import type { Journal } from './journal.ts';
 import { shortReceipt, type Receipt } from './receipt.ts';
@@ -19,6 +20,8 @@ export class Intake {
   #waiting: string[] = [];
   /** Calls that have ended and are in memory only. */
   #unwritten: string[] = [];
+  /** The log did not take what waits when it was last tried. */
+  #isFailing = false;
   #soon: NodeJS.Immediate | undefined;
   #later: NodeJS.Timeout | undefined;
 
@@ -30,7 +33,7 @@ export class Intake {
   /** Throws `skill_unavailable` when it cannot be written. */
   begin(receipt: Receipt): void {
     try {
-      if (this.#waiting.length > MAX_WAITING || this.#unwritten.length > 0) this.bringIn();
+      if (this.#isFailing || this.#waiting.length > MAX_WAITING || this.#unwritten.length > 0) this.bringIn();
       this.#journal.begin(receipt.call_id, JSON.stringify(receipt));
     } catch (error) {
       throw cannotWrite(error);
@@ -74,6 +77,7 @@ export class Intake {
     this.#later = undefined;
     if (this.#waiting.length === 0) return;
     this.#append(this.#waiting);
+    this.#isFailing = false;
     this.#waiting = [];
     const written = this.#unwritten;
     this.#unwritten = [];
@@ -84,8 +88,9 @@ export class Intake {
   tryToBringIn(): void {
     try {
       this.bringIn();
-    } catch {
-      return;
+    } catch (error) {
+      // Another process that writes for long is no reason to refuse calls.
+      this.#isFailing = !(error instanceof SkillError && error.detail['receipts'] === 'SQLITE_BUSY');
     }
   }
 

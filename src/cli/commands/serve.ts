@@ -8,7 +8,16 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { addToken, makeToken, SCOPES, type Scope } from '../../http/access-file.ts';
 import { startService, type RunningService } from '../../http/server.ts';
-import { createRuntime, defaultHome, isLoopback, parseDuration, parseSize, SkillError } from '../../index.ts';
+import {
+  createRuntime,
+  defaultHome,
+  isLoopback,
+  parseDuration,
+  parseSize,
+  SkillError,
+  toSkillError,
+  type Runtime,
+} from '../../index.ts';
 import { printLine, printNote } from '../output.ts';
 import { variableNames } from '../open-runtime.ts';
 import { policyInForce } from '../policy-in-force.ts';
@@ -52,8 +61,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
     ...(flags.env ? { allowEnv: variableNames(flags.env) } : {}),
     audit: { keepContent: flags.keepContent ?? false },
   });
-  // Opening it closes what a killed service left open.
-  void runtime.audit;
+  openReceipts(runtime);
   // For whoever sees this screen, and for this machine alone.
   const own = isLoopback(flags.host)
     ? makeToken({ name: 'console', tenant: 'local', scopes: ['admin'] })
@@ -72,22 +80,14 @@ export async function serve(flags: ServeFlags): Promise<number> {
   printLine(`Listening on ${running.url}`);
   // Behind the #, so that no server and no log of one gets to see it.
   const tokenFile = own && tellToken(running.url, own.secret);
-  void running.service.readAhead();
+  running.service.readAhead().catch((error: unknown) => printNote(`warning: ${toSkillError(error).message}`));
   await untilStopped(running);
   if (tokenFile !== undefined) rmSync(tokenFile, { force: true });
   return 0;
 }
 
-/** On a terminal somebody sees it; what goes anywhere else ends up in a log, so there it goes into a file of its own. */
-function tellToken(url: string, secret: string): string | undefined {
-  if (process.stderr.isTTY) {
-    printNote(`Console: ${url}/#token=${secret} (an admin's token, until this process ends)`);
-    return undefined;
-  }
-  const file = join(defaultHome(), `console-token.${process.pid}`);
-  writeSecret(file, secret);
-  printNote(`Console: ${url}/ (an admin's token, until this process ends, is in ${file})`);
-  return file;
+  const tokenFile = own && tellToken(running.url, own.secret);
+  running.service.readAhead().catch((error: unknown) => printNote(`warning: ${toSkillError(error).message}`));
 }
 
 function newToken(file: string, name: string, flags: ServeFlags): number {

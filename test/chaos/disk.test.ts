@@ -1,0 +1,99 @@
+/**
+ * The disk of the home fills up, or there are no more descriptors, under the real service: calls are refused before their
+ * skill runs, and taken again without a restart.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
+import { ChaosService, codeOf, type Answer } from './service.ts';
+
+let folder: string;
+
+beforeAll(() => {
+  folder = openFolder();
+  writeSkill(folder, {
+    id: 'test/echo',
+    manifest: { execution: ['subprocess'] },
+    source: `
+      def execute(params):
+          return params
+    `,
+  });
+});
+
+afterAll(() => removeFolder(folder));
+
+/** Calls until one is refused; what was reserved may do for some. */
+async function untilRefused(service: ChaosService): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let calls = 0; calls < 60; calls++) {
+    answers.push(await service.call('test/echo', { calls }));
+    if (answers.at(-1)?.status === 503) break;
+  }
+  return answers;
+}
+
+describe('serve with its home on a disk that is full', { timeout: 240_000 }, () => {
+  test('refuses by a clear error, says so in /readyz, works again when there is room, and stops when told', async () => {
+    await using service = await ChaosService.start({ folder, disk: '96m', args: ['--drain', '5s'] });
+    expect(await service.ask('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
+    const good = await service.call('test/echo', { n: 1 });
+    expect(good.body).toMatchObject({ ok: true, result: { n: 1 } });
+
+    service.fill();
+    const answers = await untilRefused(service);
+    for (const answer of answers) expect(['ok', 'skill_unavailable']).toContain(codeOf(answer));
+    expect(answers.at(-1)).toMatchObject({
+      status: 503,
+      body: { error: { code: 'skill_unavailable', fix: expect.stringContaining('Free space') as string } },
+    });
+    // More than the places that a tenant has: a place that is not given back would show.
+    for (let calls = 0; calls < 20; calls++)
+      expect((await service.call('test/echo')).status, `refused call ${calls}`).toBe(503);
+    expect(await service.ask('/readyz')).toMatchObject({
+      status: 503,
+      body: { status: 'not_ready', hindrances: [{ part: 'receipts' }] },
+    });
+    expect((await service.ask('/healthz')).status, 'it is alive').toBe(200);
+
+    service.makeRoom();
+    expect((await service.call('test/echo', { n: 2 })).body).toMatchObject({ ok: true, result: { n: 2 } });
+    expect((await service.ask('/readyz')).status).toBe(200);
+    const receipts = await service.receipts();
+    const accepted = [good, ...answers].filter((answer) => codeOf(answer) === 'ok');
+    expect([...receipts.values()]).toEqual(Array<string>(accepted.length + 1).fill('ok'));
+    expect((await service.ask('/v1/receipts/verify')).body).toMatchObject({ ok: true });
+    expect(await service.stop()).toBe(0);
+  });
+
+  test('starts on a full disk, refuses, and works when there is room', async () => {
+    await using service = await ChaosService.start({ folder, disk: '96m', startsFull: true });
+    expect(await service.call('test/echo')).toMatchObject({ status: 503 });
+    expect((await service.ask('/readyz')).status).toBe(503);
+    service.makeRoom();
+    expect(codeOf(await service.call('test/echo'))).toBe('ok');
+    expect(await service.stop()).toBe(0);
+  });
+});
+
+describe('serve without descriptors', { timeout: 240_000 }, () => {
+  test('fails calls by typed errors, gives each that it took one receipt, and works when there are some again', async () => {
+    await using service = await ChaosService.start({ folder });
+    expect(codeOf(await service.call('test/echo'))).toBe('ok');
+    service.limitFiles(service.openFiles() + 4);
+    const starved = [];
+    for (let calls = 0; calls < 12; calls++)
+      starved.push(await service.call('test/echo', { calls }).catch(() => undefined));
+    const failed = starved.filter((answer) => answer && codeOf(answer) !== 'ok');
+    expect(failed.length, 'the limit is felt').toBeGreaterThan(0);
+
+    service.limitFiles(1024);
+    expect(codeOf(await service.call('test/echo'))).toBe('ok');
+    expect((await service.ask('/readyz')).status).toBe(200);
+    const receipts = await service.receipts();
+    for (const answer of starved) {
+      if (!answer || answer.status === 503) continue;
+      expect(receipts.get(String(answer.body['call_id']))).toBe(codeOf(answer));
+    }
+    expect(await service.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,154 @@
+/**
+ * The real command `serve` with a home on a small disk of its own, for the suites in this folder. The disk is a tmpfs in a
+ * mount namespace that only the service is in; it is reached from here by way of `/proc`.
+ *
+ * @module
+ */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot, type Outcome } from '../../src/index.ts';
+
+export interface ServiceOptions {
+  folder: string;
+  /** Size of the tmpfs, as mount takes it; absent: the home is an ordinary folder. */
+  disk?: string;
+  /** The disk has no room when the service starts. */
+  startsFull?: boolean;
+  args?: string[];
+}
+
+export interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+export class ChaosService implements AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly home: string;
+  readonly #url: string;
+  readonly #token: string;
+  readonly #exited: Promise<unknown>;
+
+  private constructor(child: ChildProcess, home: string, address: { url: string; token: string }) {
+    this.child = child;
+    this.home = home;
+    this.#url = address.url;
+    this.#token = address.token;
+    this.#exited = once(child, 'exit');
+  }
+
+  static async start(options: ServiceOptions): Promise<ChaosService> {
+    const { folder, disk, startsFull = false, args = [] } = options;
+    const home = join(folder, 'home');
+    mkdirSync(home, { recursive: true, mode: 0o755 });
+    const command = [
+      process.execPath,
+      join(packageRoot(), 'bin/skillcell.js'),
+      'serve',
+      '--port',
+      '0',
+      ...args,
+    ];
+    const mounted = disk === undefined ? '' : `mount -t tmpfs -o size=${disk},mode=0755 tmpfs "$0" && `;
+    const filled = startsFull ? 'cat /dev/zero > "$0/filler" 2> /dev/null; ' : '';
+    const script = `${mounted}${filled}exec "$@"`;
+    const child = spawn('unshare', ['--mount', 'sh', '-c', script, home, ...command], {
+      cwd: folder,
+      env: { ...process.env, SKILLCELL_HOME: home },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    let notes = '';
+    child.stderr.on('data', (chunk: Buffer) => (notes += chunk.toString()));
+    const token = await tokenOf(() => notes);
+    return new ChaosService(child, home, { url: /http:\S+/.exec(line.toString())?.[0] ?? '', token });
+  }
+
+  /** The home as the service sees it. */
+  get inside(): string {
+    return `/proc/${this.child.pid}/root${this.home}`;
+  }
+
+  async call(skill: string, params: unknown = {}): Promise<Answer> {
+    return this.ask(`/v1/skills/${skill}/execute`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ params }),
+    });
+  }
+
+  async ask(path: string, init: RequestInit = {}): Promise<Answer> {
+    const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${this.#token}` };
+    const response = await fetch(`${this.#url}${path}`, { ...init, headers });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+
+  /** Codes of all receipts, by the id of the call. Throws if a call has two. */
+  async receipts(): Promise<Map<string, string>> {
+    const { body } = await this.ask('/v1/receipts?limit=500');
+    const found = new Map<string, string>();
+    for (const { receipt } of body['receipts'] as { receipt: { call_id: string; code: string } }[]) {
+      if (found.has(receipt.call_id)) throw new Error(`two receipts of ${receipt.call_id}`);
+      found.set(receipt.call_id, receipt.code);
+    }
+    return found;
+  }
+
+  /** Takes all the room that the disk has left. */
+  fill(): void {
+    const fd = openSync(join(this.inside, 'filler'), 'a');
+    for (let piece = Buffer.alloc(1 << 20); piece.length > 0;) {
+      try {
+        writeSync(fd, piece);
+      } catch {
+        piece = piece.subarray(0, piece.length >> 1);
+      }
+    }
+    closeSync(fd);
+  }
+
+  makeRoom(): void {
+    rmSync(join(this.inside, 'filler'));
+  }
+
+  openFiles(): number {
+    return readdirSync(`/proc/${this.child.pid}/fd`).length;
+  }
+
+  /** How many descriptors the service may have open from now on. */
+  limitFiles(most: number): void {
+    execFileSync('prlimit', ['--pid', String(this.child.pid), `--nofile=${most}:`]);
+  }
+
+  /** Ends it like a supervisor does; gives its exit code. */
+  async stop(): Promise<number | null> {
+    this.child.kill('SIGTERM');
+    await this.#exited;
+    return this.child.exitCode;
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.#exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await this.kill();
+  }
+}
+
+export function codeOf({ body }: Answer): string {
+  const outcome = body as unknown as Outcome;
+  return outcome.ok ? 'ok' : outcome.error.code;
+}
+
+async function tokenOf(notes: () => string): Promise<string> {
+  for (let tries = 0; tries < 600; tries++) {
+    const token = /#token=(\S+)/.exec(notes())?.[1];
+    if (token !== undefined) return token;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`the service printed no token: ${notes()}`);
+}
