@@ -3,7 +3,9 @@
  *
  * @module
  */
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { SkillError } from '../errors.ts';
 
 const O_CLOEXEC = 0o2000000;
 
@@ -28,21 +30,50 @@ function isInheritable(fd: number): boolean {
 type Stdio = ('ignore' | 'pipe' | number)[];
 
 /** Calls `spawn` with the wanted streams, and with /dev/null wherever a descriptor would leak. */
-export function withoutLeaks<T>(
+export function withoutLeaks<T extends ChildProcess>(
   wanted: ('ignore' | 'pipe')[],
   leaks: number[],
   spawn: (stdio: Stdio) => T,
 ): T {
-  const devNull = openSync('/dev/null', 'r');
   try {
-    const stdio: Stdio = [...wanted];
-    for (const leak of leaks.filter((fd) => fd >= wanted.length)) {
-      // 'ignore' leaves a descriptor above the standard three as it is; what does not leak closes by itself.
-      while (stdio.length < leak) stdio.push('ignore');
-      stdio.push(devNull);
+    const devNull = openSync('/dev/null', 'r');
+    try {
+      return owned(spawn(stdioOf(wanted, leaks, devNull)));
+    } finally {
+      closeSync(devNull);
     }
-    return spawn(stdio);
-  } finally {
-    closeSync(devNull);
+  } catch (error) {
+    throw OUT_OF_FILES.has((error as NodeJS.ErrnoException).code ?? '') ? outOfFiles(error) : error;
   }
+}
+
+function stdioOf(wanted: ('ignore' | 'pipe')[], leaks: number[], devNull: number): Stdio {
+  const stdio: Stdio = [...wanted];
+  for (const leak of leaks.filter((fd) => fd >= wanted.length)) {
+    // 'ignore' leaves a descriptor above the standard three as it is; what does not leak closes by itself.
+    while (stdio.length < leak) stdio.push('ignore');
+    stdio.push(devNull);
+  }
+  return stdio;
+}
+
+/** Without a listener, an error of a process or of one of its streams would end the host. How it ended is told elsewhere. */
+function owned<T extends ChildProcess>(child: T): T {
+  child.on('error', () => undefined);
+  // Node makes no streams at all when it has no descriptors for them.
+  const streams = child.stdio as ChildProcess['stdio'] | undefined;
+  if (!streams) throw Object.assign(new Error('spawn EMFILE'), { code: 'EMFILE' });
+  for (const stream of streams) stream?.on('error', () => undefined);
+  return child;
+}
+
+const OUT_OF_FILES = new Set(['EMFILE', 'ENFILE']);
+const RETRY_MS = 1000;
+
+function outOfFiles(cause: unknown): SkillError {
+  return new SkillError('resource_exceeded', 'The host has no file descriptors left to start a cell', {
+    fix: 'Try again when other calls have ended, or have the operator raise the limit of open files (`ulimit -n`).',
+    detail: { limit: 'busy', scope: 'all', retry_after_ms: RETRY_MS },
+    cause,
+  });
 }

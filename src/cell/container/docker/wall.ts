@@ -142,7 +142,12 @@ export class DockerWall implements ContainerMake {
   async #give(id: string, source: { archive: () => Promise<string> } | { rootfs: string }): Promise<string> {
     if (await this.#api.hasImage(id)) return id;
     if ('archive' in source) await this.#api.load(await source.archive());
-    else await this.#api.importRoot(id, spawn('tar', ['-C', source.rootfs, '-c', '.'], { env: {} }).stdout);
+    else {
+      const tar = spawn('tar', ['-C', source.rootfs, '-c', '.'], { env: {} });
+      // Without a listener it would end the host; the import fails by the archive that ends too early.
+      tar.on('error', () => tar.stdout?.destroy(new Error('tar could not be started')));
+      await this.#api.importRoot(id, tar.stdout);
+    }
     return id;
   }
 
