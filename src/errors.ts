@@ -112,3 +112,15 @@ export function toSkillError(thrown: unknown): SkillError {
     cause: thrown,
   });
 }
+
+/**
+ * Owns work that nobody waits for. What it throws would end the host; it is a warning instead, and `onFault` ends whatever
+ * the work was for, e.g. a cell.
+ */
+export function unattended(work: Promise<unknown> | undefined, onFault?: () => void): void {
+  if (!work) return;
+  work.catch((error: unknown) => {
+    process.emitWarning(error instanceof Error ? error : String(error), 'SkillcellWarning');
+    onFault?.();
+  });
+}

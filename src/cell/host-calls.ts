@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { unattended } from '../errors.ts';
 import type { Duplex } from 'node:stream';
 import { BrokerRefusal, type BrokerRequest, type CallBroker } from './contract.ts';
 import { encodeFrame, type GuestFrame } from './frames.ts';
@@ -48,7 +49,7 @@ export class HostCalls {
   }
 
   #work(): void {
-    while (this.#waiting.length > 0 && this.#hasRoom()) void this.#serve(this.#waiting.shift());
+    while (this.#waiting.length > 0 && this.#hasRoom()) this.#begin(this.#waiting.shift());
     if (this.#waiting.length > MAX_WAITING) this.#channel.pause();
     else if (this.#channel.isPaused()) this.#channel.resume();
   }
@@ -59,6 +60,11 @@ export class HostCalls {
       return false;
     }
     return this.#underWay < MAX_UNDER_WAY;
+  }
+
+  /** A fault of ours must not leave the guest waiting for an answer: its channel ends, and the call with it. */
+  #begin(frame: GuestFrame | undefined): void {
+    unattended(this.#serve(frame), () => this.#channel.destroy());
   }
 
   async #serve(frame: GuestFrame | undefined): Promise<void> {

@@ -15,7 +15,8 @@ export class RunningProcesses {
 
   add(process: Endable, gone: Promise<unknown>): void {
     this.#running.set(process, gone);
-    void gone.finally(() => this.#running.delete(process));
+    const forget = (): boolean => this.#running.delete(process);
+    gone.then(forget, forget);
   }
 
   /** Ends all of them; resolves when nothing is left of any. */

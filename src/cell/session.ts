@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unattended } from '../errors.ts';
 import type { Duplex } from 'node:stream';
 import type { CapabilityEvent, StartKind } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
@@ -88,7 +89,7 @@ export class Session implements Cell {
     });
     process.channel.on('error', () => undefined);
     this.#startDeadline = setTimeout(() => process.kill('timeout'), grant.limits.timeout);
-    void process.exited.then((exit) => this.#onExit(exit));
+    unattended(process.exited.then((exit) => this.#onExit(exit)));
   }
 
   /** True while the cell waits for its call without having died. */
@@ -173,7 +174,7 @@ export class Session implements Cell {
   #onFrame(frame: GuestFrame): void {
     switch (frame.body['t']) {
       case 'ready':
-        return void this.#onHarnessReady(frame.body);
+        return unattended(this.#onHarnessReady(frame.body), () => this.#options.process.kill('protocol'));
       case 'loaded':
         return this.#becomeReady();
       case 'denied':

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unattended } from '../errors.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mayReachHosts, type Grant } from '../policy/grant.ts';
 import type { CellReport, Job, Zygote } from './contract.ts';
@@ -68,7 +69,7 @@ export class Standby implements CellSource {
   async #take(signal: AbortSignal | undefined): Promise<Session> {
     try {
       const session = this.#readyCell() ?? (await this.#begin(signal));
-      void session.exited.then(() => this.#onFinished());
+      unattended(session.exited.then(() => this.#onFinished()));
       return session;
     } catch (error) {
       this.#onFinished();
@@ -135,7 +136,7 @@ export class Standby implements CellSource {
     if (this.#zygote === undefined && !this.#closed) {
       const zygote = engine.openZygote?.(artifact, grant);
       this.#zygote = zygote;
-      void zygote?.ready.then((ready) => ready || this.#zygote !== zygote || this.#retireZygote());
+      unattended(zygote?.ready.then((ready) => ready || this.#zygote !== zygote || this.#retireZygote()));
     }
     return this.#zygote;
   }
@@ -162,11 +163,23 @@ export class Standby implements CellSource {
     const preload = mayPreload(this.#place.grant);
     const wanted = this.#options.ready === 'zygote' ? 0 : this.#options.size;
     while (!this.#closed && this.#cells.length < wanted && this.#failedStarts < MAX_FAILED_STARTS) {
-      const cell = startNative(this.#place, { start: 'pool', preload });
+      const cell = this.#startAhead(preload);
+      if (!cell) return;
       this.#cells.push(cell);
-      void cell.ready.then((ready) => {
+      const count = (ready: boolean): void => {
         this.#failedStarts = ready ? 0 : this.#failedStarts + 1;
-      });
+      };
+      unattended(cell.ready.then(count));
+    }
+  }
+
+  /** Nobody asked for it, so nobody is told when there is no room or no descriptor for it: a call starts its own. */
+  #startAhead(preload: boolean): Session | undefined {
+    try {
+      return startNative(this.#place, { start: 'pool', preload });
+    } catch {
+      this.#failedStarts++;
+      return undefined;
     }
   }
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { unattended } from '../errors.ts';
 import type { StartKind } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import type {
@@ -81,7 +82,7 @@ export class WarmCell {
     process.channel.on('error', () => undefined);
     // Code of the skill may run before there is a call that could run out of time.
     this.#startDeadline = setTimeout(() => this.#end('timeout'), START_MS + grant.limits.timeout);
-    void process.exited.then((exit) => this.#onExit(exit));
+    unattended(process.exited.then((exit) => this.#onExit(exit)));
   }
 
   get isReady(): boolean {
@@ -217,7 +218,8 @@ export class WarmCell {
   #onFrame(frame: GuestFrame): void {
     const { body } = frame;
     if (this.#options.process.killReason !== undefined) return undefined;
-    if (this.#stage === 'starting' && body['t'] === 'ready') return void this.#confine(body);
+    if (this.#stage === 'starting' && body['t'] === 'ready')
+      return unattended(this.#confine(body), () => this.#options.process.kill('protocol'));
     if (this.#stage === 'loading' && body['t'] === 'loaded') return this.#becomeReady(frame.payload);
     if (this.#stage === 'loading' && body['t'] === 'failed') return this.#onFailed(body);
     if (this.#stage !== 'ready' || !this.#call) return this.#onFault(outOfOrder(body));

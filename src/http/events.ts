@@ -12,7 +12,9 @@ const HEARTBEAT_MS = 15_000;
 
 /** Writes everything that a call tells, to its end or until nobody reads any more. */
 export async function tellEvents(stream: SSEStreamingApi, call: WatchedCall): Promise<void> {
-  const heartbeat = setInterval(() => void stream.write(': still here\n\n'), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => {
+    stream.write(': still here\n\n').catch(() => 'the reader has gone, which the stream tells itself');
+  }, HEARTBEAT_MS);
   try {
     for await (const event of call.follow()) {
       if (stream.aborted) return;

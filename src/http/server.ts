@@ -36,7 +36,10 @@ export async function startService(options: ListenOptions): Promise<RunningServi
   const service = new Service(options);
   assertMayListen(host, service);
   const listener = getRequestListener(createApp(service).fetch, { overrideGlobalObjects: false });
-  const server = createServer(SERVER_TIMEOUTS, (request, response) => void listener(request, response));
+  const server = createServer(SERVER_TIMEOUTS, (request, response) => {
+    // What fails after the answer began can only be cut off.
+    listener(request, response).catch(() => response.destroy());
+  });
   const connections = new Connections();
   connections.watch(server);
   await listen(server, host, port);

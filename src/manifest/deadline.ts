@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { closeSync, openSync } from 'node:fs';
 import vm from 'node:vm';
 
 /** The work was stopped because it took too long. */
@@ -22,6 +23,7 @@ export function createGuard(): Guard {
   const context = vm.createContext(sandbox);
   const script = new vm.Script('work()');
   return <T>(milliseconds: number, work: () => T): T => {
+    assertDescriptors();
     sandbox.work = work;
     try {
       return script.runInContext(context, { timeout: milliseconds }) as T;
@@ -32,6 +34,19 @@ export function createGuard(): Guard {
       sandbox.work = undefined;
     }
   };
+}
+
+/** What the watchdog opens for a loop of its own, with some to spare. */
+const DESCRIPTORS = 8;
+
+/** Node ends the whole process when it has no descriptors for its watchdog: an error is thrown instead. */
+function assertDescriptors(): void {
+  const taken: number[] = [];
+  try {
+    while (taken.length < DESCRIPTORS) taken.push(openSync('/dev/null', 'r'));
+  } finally {
+    for (const fd of taken) closeSync(fd);
+  }
 }
 
 function isTimeout(error: unknown): boolean {

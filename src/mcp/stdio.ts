@@ -19,7 +19,9 @@ export async function serveOverStdio(skills: SkillServer, { signal, onNote }: St
   const { wire, giveBack } = takeStdout();
   const transport = new ClosingTransport(process.stdin, wire, { maxBufferSize: MAX_MESSAGE_BYTES });
   const handle = serveStdio(() => skills.open(), { transport, onerror: (error) => onNote(error.message) });
-  const end = (): void => void handle.close();
+  const end = (): void => {
+    handle.close().catch((error: unknown) => onNote(String(error)));
+  };
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
   await transport.closed;

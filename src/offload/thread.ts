@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unattended } from '../errors.ts';
 import { Worker } from 'node:worker_threads';
 import { besideThis, TaskEndedError, type TaskAnswer, type TaskOptions, type TaskRequest } from './task.ts';
 
@@ -47,13 +48,16 @@ export class WorkerThread {
     const answer = Promise.withResolvers<TaskAnswer>();
     this.#answer = answer;
     this.#worker.ref();
-    const abort = (): void => void this.end('aborted');
+    const abort = (): void => unattended(this.end('aborted'));
     signal?.addEventListener('abort', abort, { once: true });
     let deadline: NodeJS.Timeout | undefined;
     try {
       await Promise.race([this.#ready.promise, answer.promise]);
       // An answer that has come meanwhile is read first, however late this timer is.
-      deadline = setTimeout(() => setImmediate(() => void this.end('deadline', deadlineMs)), deadlineMs);
+      deadline = setTimeout(
+        () => setImmediate(() => unattended(this.end('deadline', deadlineMs))),
+        deadlineMs,
+      );
       if (!this.#hasEnded)
         this.#worker.postMessage(
           request,

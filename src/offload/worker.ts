@@ -44,6 +44,10 @@ function handedOver(answer: TaskAnswer): ArrayBuffer[] {
 }
 
 port?.on('message', (request: TaskRequest) => {
-  void perform(request).then((answer) => port.postMessage(answer, handedOver(answer)));
+  // What cannot be sent ends this thread, and whoever waits for its answer is told.
+  perform(request).then(
+    (answer) => port.postMessage(answer, handedOver(answer)),
+    () => process.exit(1),
+  );
 });
 port?.postMessage('ready');

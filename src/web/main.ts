@@ -55,7 +55,9 @@ async function start(): Promise<void> {
     const place = places.find((one) => one.path === path) ?? places[0];
     const view = path === 'skills' && argument !== '' ? skillView : place?.view;
     document.title = `${argument || (place?.label ?? '')} · Skillcell`;
-    if (view) void fill(view, page, { argument, identity, signal: leaving.signal, isFirst });
+    if (!view) return;
+    const filling = fill(view, page, { argument, identity, signal: leaving.signal, isFirst });
+    filling.catch((error: unknown) => replace(page, problemOf(error)));
   };
   addEventListener('hashchange', () => show(false));
   show(true);

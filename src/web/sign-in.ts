@@ -44,7 +44,7 @@ export function askForToken(root: HTMLElement): Promise<Identity> {
   );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void submit();
+    submit().catch((error: unknown) => replace(answer, problemOf(error)));
   });
   replace(root, form);
   input.focus();

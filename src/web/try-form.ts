@@ -26,7 +26,10 @@ export function tryForm(skill: SkillPage): HTMLElement {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     run.disabled = true;
-    void runOnce(skill, read, output).finally(() => (run.disabled = false));
+    const over = (): void => {
+      run.disabled = false;
+    };
+    runOnce(skill, read, output).then(over, over);
   });
   return panel('Try it', form, output);
 }
@@ -59,7 +62,9 @@ function show(log: HTMLElement, text: string): void {
 function cancelButton(id: string): HTMLElement {
   return button(
     'Cancel',
-    () => void send('DELETE', `/v1/calls/${encodeURIComponent(id)}`).catch(() => undefined),
+    () => {
+      send('DELETE', `/v1/calls/${encodeURIComponent(id)}`).catch(() => 'it has ended already');
+    },
     'small',
   );
 }

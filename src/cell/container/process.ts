@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unattended } from '../../errors.ts';
 import type { Duplex, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Grant } from '../../policy/grant.ts';
@@ -105,7 +106,7 @@ export class ContainerProcess implements CellProcess {
     this.#killReason ??= reason;
     if (this.#hasExited) return;
     this.#grace ??= setTimeout(() => this.#force(), GRACE_MS).unref();
-    void this.#identifySoon().then(() => this.#killFirst());
+    unattended(this.#identifySoon().then(() => this.#killFirst()));
   }
 
   usage(): ProcessUsage {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { unattended } from '../../errors.ts';
 import { Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
 import type { ExitInfo } from '../contract.ts';
 import { MAX_JSON_HERE } from '../../json-text.ts';
@@ -44,7 +45,11 @@ export class StdioChannel extends Duplex {
     streams.output.on('data', (chunk: Buffer) => this.#onOutput(chunk));
     streams.output.on('error', () => undefined);
     const begun = streams.started.then((runs) => runs && this.push(encodeFrame({ t: 'ready' })));
-    void Promise.all([streams.exited, ended(streams.output), begun]).then(([exit]) => this.#onEnd(exit));
+    const over = Promise.all([streams.exited, ended(streams.output), begun]);
+    unattended(
+      over.then(([exit]) => this.#onEnd(exit)),
+      () => this.destroy(),
+    );
   }
 
   override _read(): void {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { unattended } from '../../errors.ts';
 import { readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { addImage, installEngine, type EngineInstallOptions } from './install.ts';
@@ -60,7 +61,7 @@ export class BaseImages {
   take(): BaseImage {
     const { maxStarts = MAX_STARTS } = this.#options;
     this.#look();
-    if (++this.#starts > maxStarts || this.#isTooOld) void this.#renew();
+    if (++this.#starts > maxStarts || this.#isTooOld) unattended(this.#renew());
     return this.newest;
   }
 

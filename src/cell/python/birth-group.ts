@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { unattended } from '../../errors.ts';
 import type { Cgroup } from '../jail/cgroup/cgroup.ts';
 
 export interface BirthGroupOptions {
@@ -53,13 +54,13 @@ export class BirthGroup {
     if (!group || !this.#isThere || !group.members().includes(pid)) return undefined;
     this.#last = group;
     this.#next = undefined;
-    void this.prepare();
+    unattended(this.prepare());
     return group;
   }
 
   close(): void {
     this.#closed = true;
-    void this.#next?.remove();
+    unattended(this.#next?.remove());
     this.#next = undefined;
   }
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unattended } from '../../errors.ts';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
@@ -78,7 +79,10 @@ export class ForkedProcess implements CellProcess {
 
   async #move(hostPid: number): Promise<void> {
     const cgroup = await this.#options.makeCgroup();
-    if (this.#hasExited) return void cgroup?.remove();
+    if (this.#hasExited) {
+      await cgroup?.remove();
+      return;
+    }
     this.#liveIn(cgroup, hostPid);
     await cgroup?.attach(hostPid);
   }
@@ -121,7 +125,7 @@ export class ForkedProcess implements CellProcess {
     const { grant, channel, log } = this.#options;
     const ownEnd = this.#meter?.stop(exit, grant.limits.cpu);
     this.#killReason ??= ownEnd;
-    void this.#cgroup?.remove();
+    unattended(this.#cgroup?.remove());
     channel.end();
     log.end();
     this.#settleExit(exit);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unattended } from '../../errors.ts';
 import { randomBytes } from 'node:crypto';
 import { chownSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -66,7 +67,7 @@ export class PythonZygote implements Zygote {
       onFault: () => this.#end(),
     });
     this.#jailed.channel.on('error', () => undefined);
-    void this.#jailed.exited.then(() => this.#onExit());
+    unattended(this.#jailed.exited.then(() => this.#onExit()));
   }
 
   get isReady(): boolean {
@@ -127,10 +128,13 @@ export class PythonZygote implements Zygote {
   }
 
   #onFrame({ body }: GuestFrame): void {
-    if (body['t'] === 'ready') return void this.#onStarted();
+    if (body['t'] === 'ready') return unattended(this.#onStarted(), () => this.#end());
     if (body['t'] === 'listening') {
       this.#listening = true;
-      void this.#births.prepare().then(() => this.#settleReady(true));
+      unattended(
+        this.#births.prepare().then(() => this.#settleReady(true)),
+        () => this.#end(),
+      );
       return undefined;
     }
     const name = String(body['id']);

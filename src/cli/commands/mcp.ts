@@ -12,6 +12,7 @@ import { serveOverStdio } from '../../mcp/stdio.ts';
 import { interruption } from '../interruption.ts';
 import { executeOptions, type PlanFlags } from '../open-runtime.ts';
 import { printNote } from '../output.ts';
+import { surviveFaults } from '../last-resort.ts';
 import { policyInForce } from '../policy-in-force.ts';
 import { readText } from '../read-text.ts';
 import { keptToken } from '../token-file.ts';
@@ -38,6 +39,7 @@ export async function mcp(flags: McpFlags): Promise<number> {
   if (flags.project !== undefined) enter(flags.project);
   if (flags.printConfig) return printConfig(flags.printConfig, flags);
   const policy = policyInForce(flags.policy);
+  surviveFaults();
   // Nobody is asked here: who writes to our input is a program, also when it looks like a terminal.
   await using runtime = createRuntime({
     caller: 'mcp',

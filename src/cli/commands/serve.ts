@@ -19,6 +19,7 @@ import {
   type Runtime,
 } from '../../index.ts';
 import { printLine, printNote } from '../output.ts';
+import { surviveFaults } from '../last-resort.ts';
 import { variableNames } from '../open-runtime.ts';
 import { policyInForce } from '../policy-in-force.ts';
 import { writeSecret } from '../token-file.ts';
@@ -49,6 +50,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const accessFile = flags.access ?? join(defaultHome(), 'access.json');
   if (flags.newToken !== undefined) return newToken(accessFile, flags.newToken, flags);
   const policy = policyInForce(flags.policy);
+  surviveFaults();
   keepHeapSmall();
   // Nobody is asked here: what comes in over HTTP is no person at a terminal.
   await using runtime = createRuntime({
@@ -86,8 +88,32 @@ export async function serve(flags: ServeFlags): Promise<number> {
   return 0;
 }
 
-  const tokenFile = own && tellToken(running.url, own.secret);
-  running.service.readAhead().catch((error: unknown) => printNote(`warning: ${toSkillError(error).message}`));
+/** Opening the log closes what a killed service left open. What is full now may have room when calls come. */
+function openReceipts(runtime: Runtime): void {
+  try {
+    runtime.assertReceipts();
+  } catch (thrown) {
+    const { code, message, fix, detail } = toSkillError(thrown);
+    if (code !== 'skill_unavailable' || detail['receipts'] === undefined) throw thrown;
+    printNote(`warning: ${message}\nfix: ${fix}`);
+  }
+}
+
+/** On a terminal somebody sees it; what goes anywhere else ends up in a log, so there it goes into a file of its own. */
+function tellToken(url: string, secret: string): string | undefined {
+  if (process.stderr.isTTY) {
+    printNote(`Console: ${url}/#token=${secret} (an admin's token, until this process ends)`);
+    return undefined;
+  }
+  const file = join(defaultHome(), `console-token.${process.pid}`);
+  try {
+    writeSecret(file, secret);
+    printNote(`Console: ${url}/ (an admin's token, until this process ends, is in ${file})`);
+  } catch (error) {
+    // A full disk is no reason not to serve those who have tokens.
+    printNote(`warning: No token for the console could be written: ${toSkillError(error).message}`);
+  }
+  return file;
 }
 
 function newToken(file: string, name: string, flags: ServeFlags): number {

@@ -49,7 +49,10 @@ export async function serveOverHttp(skills: SkillServer, options: HttpOptions): 
   const ownName = UNSPECIFIED.has(host) ? [] : [bracketed(host)];
   const handler = createHandler(skills, { ...options, token, allowedHosts: [...allowedHosts, ...ownName] });
   const listener = getRequestListener(handler.fetch, { overrideGlobalObjects: false });
-  const server = createServer(SERVER_TIMEOUTS, (incoming, outgoing) => void listener(incoming, outgoing));
+  const server = createServer(SERVER_TIMEOUTS, (incoming, outgoing) => {
+    // What fails after the answer began can only be cut off.
+    listener(incoming, outgoing).catch(() => outgoing.destroy());
+  });
   new Connections().watch(server);
   server.listen(port, host);
   await once(server, 'listening').catch((error: unknown) => {

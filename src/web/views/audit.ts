@@ -15,11 +15,14 @@ const PAGE = 50;
 export const auditView: View = async (page, { argument, identity }) => {
   if (argument !== '') return showOne(page, argument);
   const list = h('ol', 'receipts');
-  const more = button('Show older', () => void load(list.childElementCount > 0));
-  const filters = filterForm(() => void load(false));
+  const more = button('Show older', () => loadOrSay(list.childElementCount > 0));
+  const filters = filterForm(() => loadOrSay(false));
   const chain = identity.scopes.includes('admin') ? verifyButton() : undefined;
   replace(page, heading('Audit', chain), filters.element, list, h('div', 'actions', more));
   let oldest: number | undefined;
+  const loadOrSay = (older: boolean): void => {
+    load(older).catch((error: unknown) => replace(list, problemOf(error)));
+  };
   const load = async (older: boolean): Promise<void> => {
     const query = filters.query();
     if (older && oldest !== undefined) query.set('before', String(oldest));
@@ -145,6 +148,8 @@ function verifyButton(): HTMLElement {
     'span',
     'facts',
     answer,
-    button('Verify chain', () => void check().catch((error: unknown) => replace(answer, problemOf(error)))),
+    button('Verify chain', () => {
+      check().catch((error: unknown) => replace(answer, problemOf(error)));
+    }),
   );
 }

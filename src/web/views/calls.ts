@@ -36,11 +36,20 @@ export const callsView: View = async (page, { signal, identity }) => {
         h('span', 'pill neutral', call.state),
         call.caller,
         [
-          button('Watch', () => void watch(call, watched, signal), 'small'),
+          button(
+            'Watch',
+            () => {
+              watch(call, watched, signal).catch((error: unknown) => replace(watched, problemOf(error)));
+            },
+            'small',
+          ),
           mayCancel &&
             button(
               'Cancel',
-              () => void send('DELETE', `/v1/calls/${call.call_id}`).then(refresh, () => undefined),
+              () => {
+                const asked = send('DELETE', `/v1/calls/${call.call_id}`).then(refresh);
+                asked.catch((error: unknown) => replace(running, problemOf(error)));
+              },
               'small',
             ),
         ],

@@ -7,7 +7,7 @@ import { get } from '../api.ts';
 import { chart } from '../charts.ts';
 import { h, replace } from '../dom.ts';
 import { axisTime, clock, ms } from '../format.ts';
-import { details, heading, table } from '../parts.ts';
+import { details, heading, problemOf, table } from '../parts.ts';
 import type { Bucket, Stats } from '../types.ts';
 import type { View } from '../view.ts';
 
@@ -32,7 +32,9 @@ export const figuresView: View = async (page) => {
     const stats = await get<Stats>(`/v1/stats?minutes=${range.value}&buckets=${BUCKETS}`);
     replace(place, totals(stats.buckets), charts(stats), figures(stats));
   };
-  range.addEventListener('change', () => void show());
+  range.addEventListener('change', () => {
+    show().catch((error: unknown) => replace(place, problemOf(error)));
+  });
   await show();
 };
 

@@ -14,7 +14,9 @@ import type { View } from '../view.ts';
 export const skillView: View = async (page, context) => {
   const { argument, identity } = context;
   const skill = await get<SkillPage>(skillPath(argument));
-  const reload = (): void => void skillView(page, context);
+  const reload = (): void => {
+    Promise.resolve(skillView(page, context)).catch((error: unknown) => replace(page, problemOf(error)));
+  };
   const isAdmin = identity.scopes.includes('admin');
   replace(
     page,
@@ -106,8 +108,9 @@ function actions(skill: SkillPage, { isAdmin, reload }: TrustOptions): HTMLEleme
   if (!isAdmin) return h('p', 'muted', 'That needs a token with the scope admin.');
   const result = h('div', {});
   const path = `${skillPath(skill.name)}/approval`;
-  const act = (work: Promise<unknown>): void =>
-    void work.then(reload, (error: unknown) => replace(result, problemOf(error)));
+  const act = (work: Promise<unknown>): void => {
+    work.then(reload, (error: unknown) => replace(result, problemOf(error)));
+  };
   const approve = button(
     'Approve exactly this',
     () => confirm(skill, () => act(send('PUT', path, { digest: skill.digest }))),

@@ -116,10 +116,9 @@ export class DockerApi {
         headers: { Connection: 'Upgrade', Upgrade: 'tcp' },
       });
       asked.once('upgrade', (_, socket: Duplex) => resolve(socket));
-      asked.once(
-        'response',
-        (answer: IncomingMessage) => void text(answer).then((said) => reject(refusal(answer, said))),
-      );
+      asked.once('response', (answer: IncomingMessage) => {
+        text(answer).then((said) => reject(refusal(answer, said)), reject);
+      });
       asked.once('error', reject);
       asked.end();
     });

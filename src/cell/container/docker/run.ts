@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unattended } from '../../../errors.ts';
 import { PassThrough, type Duplex, type Readable } from 'node:stream';
 import type { ExitInfo } from '../../contract.ts';
 import { groupAround, type Cgroup } from '../../jail/cgroup/cgroup.ts';
@@ -69,7 +70,7 @@ export class DockerRun implements ContainerRun {
 
   force(): void {
     this.#wasForced = true;
-    void this.#remove();
+    unattended(this.#remove());
   }
 
   cleanUp(): Promise<unknown> {
