@@ -6,8 +6,9 @@
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeToken } from '../../src/http/access-file.ts';
 import { packageRoot, type Outcome } from '../../src/index.ts';
 
 export interface ServiceOptions {
@@ -42,6 +43,9 @@ export class ChaosService implements AsyncDisposable {
   static async start(options: ServiceOptions): Promise<ChaosService> {
     const { folder, disk, startsFull = false, args = [] } = options;
     const home = join(folder, 'home');
+    const access = join(folder, 'access.json');
+    const { entry, secret } = makeToken({ name: 'chaos', tenant: 'chaos', scopes: ['admin'] });
+    writeFileSync(access, JSON.stringify({ version: 1, tokens: [entry] }), { mode: 0o600 });
     mkdirSync(home, { recursive: true, mode: 0o755 });
     const command = [
       process.execPath,
@@ -49,6 +53,8 @@ export class ChaosService implements AsyncDisposable {
       'serve',
       '--port',
       '0',
+      '--access',
+      access,
       ...args,
     ];
     const mounted = disk === undefined ? '' : `mount -t tmpfs -o size=${disk},mode=0755 tmpfs "$0" && `;
@@ -59,11 +65,10 @@ export class ChaosService implements AsyncDisposable {
       env: { ...process.env, SKILLCELL_HOME: home },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    child.stderr.resume();
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    let notes = '';
-    child.stderr.on('data', (chunk: Buffer) => (notes += chunk.toString()));
-    const token = await tokenOf(() => notes);
-    return new ChaosService(child, home, { url: /http:\S+/.exec(line.toString())?.[0] ?? '', token });
+    const url = /http:\S+/.exec(line.toString())?.[0] ?? '';
+    return new ChaosService(child, home, { url, token: secret });
   }
 
   /** The home as the service sees it. */
@@ -142,13 +147,4 @@ export class ChaosService implements AsyncDisposable {
 export function codeOf({ body }: Answer): string {
   const outcome = body as unknown as Outcome;
   return outcome.ok ? 'ok' : outcome.error.code;
-}
-
-async function tokenOf(notes: () => string): Promise<string> {
-  for (let tries = 0; tries < 600; tries++) {
-    const token = /#token=(\S+)/.exec(notes())?.[1];
-    if (token !== undefined) return token;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`the service printed no token: ${notes()}`);
 }
