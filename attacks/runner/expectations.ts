@@ -118,9 +118,7 @@ export const ATTACKS: readonly Attack[] = [
   ...limited('make_many_files', ['memory', 'scratch']),
   // The kernel kills one of the children or all of them, as it sees fit.
   ...group('many_processes_memory memory_in_orphans', ['ok', 'resource_exceeded'], { limits: ['memory'] }),
-  ...group('tcp_buffers_beside_host', ['ok', 'capability_denied', 'skill_error', 'resource_exceeded'], {
-    limits: ['memory', 'timeout'],
-  }),
+  ...group('tcp_buffers_beside_host', ['ok']),
   ...group('exhaust_descriptors', ['skill_error']),
   ...limited('flood_stdout flood_stderr flood_lines', ['output'], { judge: 'floods' }),
   ...limited(

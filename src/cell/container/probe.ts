@@ -7,7 +7,8 @@ import type { EnforcementTable } from '../../policy/enforcement.ts';
 import type { WallProbe } from '../contract.ts';
 import { failureBehind, unavailable, type Launch } from '../try-program.ts';
 
-const PROBE_TIMEOUT_MS = 15_000;
+/** podman of an ordinary user takes many seconds for its first container on a busy machine. */
+const PROBE_TIMEOUT_MS = 30_000;
 
 export interface Trial {
   launch: Launch;

@@ -6,7 +6,7 @@
 import { unattended } from '../../errors.ts';
 import type { Duplex, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Grant } from '../../policy/grant.ts';
+import { hasGateway, type Grant } from '../../policy/grant.ts';
 import type { CellProcess, ExitInfo, KillReason, LaunchFault, ProcessUsage } from '../contract.ts';
 import type { Cgroup } from '../jail/cgroup/cgroup.ts';
 import { Meter } from '../jail/meter.ts';
@@ -55,6 +55,7 @@ interface Known {
   pid: number;
   started: string | undefined;
   meter: Meter;
+  group: Cgroup | undefined;
 }
 
 const NOTHING_USED: ProcessUsage = { cpuMs: 0, memoryPeakBytes: 0 };
@@ -95,6 +96,8 @@ export class ContainerProcess implements CellProcess {
     // Whatever it was given can no longer be looked at; a program that was given nothing needs no look.
     if (this.#hasExited) return this.#options.mounts.size === 0;
     if (!known || !this.#mountsAreRight(known.pid)) return false;
+    // Engines have no word for it; without a gateway there is no socket that could have such a buffer.
+    if (hasGateway(grant)) known.group?.limitTcp?.(grant.limits.memory);
     this.#stopWatchdog = startWatchdog({
       exceeded: () => known.meter.exceeded(grant.limits),
       kill: (reason) => this.kill(reason),
@@ -151,8 +154,10 @@ export class ContainerProcess implements CellProcess {
   #identify(): Known | undefined {
     const { run } = this.#options;
     const pid = this.#known ? undefined : run.pid();
-    if (pid !== undefined && !this.#hasExited)
-      this.#known = { pid, started: startOf(pid), meter: new Meter(pid, run.cgroup(pid)) };
+    if (pid !== undefined && !this.#hasExited) {
+      const group = run.cgroup(pid);
+      this.#known = { pid, started: startOf(pid), meter: new Meter(pid, group), group };
+    }
     return this.#known;
   }
 

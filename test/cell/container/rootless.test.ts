@@ -53,12 +53,27 @@ test('podman without root', async () => {
   expect(told).toMatchObject(
     isIgnored ? { memory: 'nobody', answer: 'unenforceable' } : { memory: 'kernel', answer: 'accepted' },
   );
+  expect(processesOf(UID)).toEqual([]);
 }, 60_000);
 
-/** podman leaves a process that keeps its user namespace. */
-function endAllOf(uid: number): void {
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    if (statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid)
-      process.kill(Number(pid), 'SIGKILL');
+/** What is alive; one that was killed may still wait for its parent. */
+function processesOf(uid: number): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid)
+    .filter((pid) => !/^State:\s+Z/m.test(statusOf(pid)));
+}
+
+function statusOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    // It has ended.
+    return 'State: Z';
   }
+}
+
+/** Where the test failed, podman has left a process that keeps its user namespace. */
+function endAllOf(uid: number): void {
+  for (const pid of processesOf(uid)) process.kill(Number(pid), 'SIGKILL');
 }

@@ -6,7 +6,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Grant } from '../../../policy/grant.ts';
+import { SkillError } from '../../../errors.ts';
+import { hasGateway, type Grant } from '../../../policy/grant.ts';
 import type { LaunchSpec, WallProbe } from '../../contract.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from '../../jail/identity.ts';
 import { pathIdentity } from '../../jail/path-identity.ts';
@@ -46,6 +47,7 @@ export class DockerWall implements ContainerMake {
   /** Images that docker has, or is being given, by id. */
   readonly #images = new Map<string, Promise<string>>();
   #probe: Promise<WallProbe> | undefined;
+  #cgroupVersion: string | undefined;
 
   constructor(options: DockerWallOptions) {
     this.#options = options;
@@ -61,6 +63,15 @@ export class DockerWall implements ContainerMake {
   accepts(grant: Grant): void {
     profileFor(grant);
     this.identity(grant);
+    if (!hasGateway(grant) || this.#cgroupVersion === '2' || process.getuid?.() === 0) return;
+    throw new SkillError(
+      'unenforceable',
+      'Docker on cgroup v1 does not limit the buffers of TCP, and only root can',
+      {
+        fix: 'Run Skillcell as root, use cgroup v2, or use another execution mode for skills with hosts.',
+        detail: { field: 'memory', pair: 'docker' },
+      },
+    );
   }
 
   identity(grant: Grant): { uid: number; gid: number } | undefined {
@@ -116,6 +127,7 @@ export class DockerWall implements ContainerMake {
   }
 
   #attempt(info: DockerInfo): Promise<WallProbe> {
+    this.#cgroupVersion = info.CgroupVersion;
     const isRootless = (info.SecurityOptions ?? []).some((option) => option.includes('rootless'));
     const limits = { memory: info.MemoryLimit, pids: info.PidsLimit };
     const ignored = limits.memory && limits.pids ? '' : ': limits of memory and processes are ignored';

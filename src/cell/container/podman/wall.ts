@@ -28,6 +28,7 @@ import { rootOf } from '../programs.ts';
 import { SocketStreams } from '../socket-streams.ts';
 import { envFile, LABEL_ARGUMENT, podmanArguments } from './arguments.ts';
 import { podmanEnv, podmanInfo, runPodman, type PodmanInfo } from './info.ts';
+import { PauseProcess } from './pause.ts';
 
 const PLACES = ['/usr/bin/podman', '/usr/local/bin/podman'];
 const NOBODY = { uid: 65_534, gid: 65_534 };
@@ -52,6 +53,7 @@ export class PodmanWall implements ContainerMake {
   readonly #folder: string;
   #runtime: readonly string[] = [];
   #info: PodmanInfo | undefined;
+  #pause: PauseProcess | undefined;
   #probe: Promise<WallProbe> | undefined;
 
   constructor(options: PodmanWallOptions) {
@@ -116,11 +118,21 @@ export class PodmanWall implements ContainerMake {
 
   async close(): Promise<void> {
     await this.#running.end();
+    if (this.#pause && !(await this.#hasContainers())) this.#pause.end();
+  }
+
+  /** Of anybody who shares this podman; when it does not say, there may be some. */
+  async #hasContainers(): Promise<boolean> {
+    return runPodman(this.#command(), ['ps', '--quiet']).then(
+      ({ stdout }) => stdout.trim() !== '',
+      () => true,
+    );
   }
 
   async #try(): Promise<WallProbe> {
     if (this.#program === undefined)
       return unavailable('podman is not installed', 'Install it: apt-get install podman uidmap');
+    if (process.getuid?.() !== 0) this.#pause = new PauseProcess();
     try {
       this.#info = await podmanInfo(this.#command());
       await this.#sweep();

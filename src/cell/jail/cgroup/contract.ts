@@ -23,6 +23,8 @@ export interface Cgroup {
   members(): number[];
   /** Read it before `remove`. Memory that a process had before it was attached is not in it. */
   usage(): { cpuMs: number; memoryPeakBytes: number };
+  /** Bounds the buffers of TCP of a group that somebody else made with this much memory; absent where memory counts them. */
+  limitTcp?(memory: number): void;
   /** Did the kernel kill a process here because the memory limit was hit? */
   oomKilled(): boolean;
   /** Kills everything inside. */

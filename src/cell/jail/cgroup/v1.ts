@@ -86,6 +86,7 @@ export function groupAt(group: V1Roots): Cgroup {
     attach: (pid) => attachTo(directories, pid),
     members: () => membersOf(group.memory),
     usage: () => usageOf(group),
+    limitTcp: (memory) => limitTcp(group.memory, memory),
     oomKilled: () => wasOomKilled(group.memory),
     kill: () => killGroup(group),
     remove: () => removeSoon(directories),
@@ -98,9 +99,13 @@ function setLimits({ memory, pids }: V1Roots, limits: CgroupLimits): void {
   const memoryAndSwap = join(memory, 'memory.memsw.limit_in_bytes');
   if (existsSync(memoryAndSwap)) write(memoryAndSwap, limits.memory);
   else writeIfPresent(join(memory, 'memory.swappiness'), 0);
-  // Buffers of TCP are counted beside the memory here, and without a limit unless one is set.
-  writeIfPresent(join(memory, 'memory.kmem.tcp.limit_in_bytes'), Math.min(limits.memory, TCP_BUFFER_BYTES));
+  limitTcp(memory, limits.memory);
   if (pids !== undefined && limits.pids !== undefined) write(join(pids, 'pids.max'), limits.pids);
+}
+
+/** Buffers of TCP are counted beside the memory here, and without a limit unless one is set. */
+function limitTcp(directory: string, memory: number): void {
+  writeIfPresent(join(directory, 'memory.kmem.tcp.limit_in_bytes'), Math.min(memory, TCP_BUFFER_BYTES));
 }
 
 function usageOf({ memory, cpuacct }: V1Roots): { cpuMs: number; memoryPeakBytes: number } {
