@@ -308,7 +308,8 @@ export class Runtime implements AsyncDisposable {
     const { env = process.env } = this.#options;
     const { allowEnv } = this.#options;
     const isApproved = (): boolean => this.approvals.has(skill.bundle);
-    const shared = { skill, options, machine: this.#machine, env, allowEnv, isApproved };
+    const { cwd } = this.#places;
+    const shared = { skill, options, machine: this.#machine, env, allowEnv, cwd, isApproved };
     const observed = observing(this.#policy, skill.bundle.manifest, this.#observed.get(skill));
     return { ...shared, ...observed };
   }

@@ -51,6 +51,8 @@ export interface PlanInput {
   env: Record<string, string | undefined>;
   /** Variables that the runtime allows to every call, or all of `env`. */
   allowEnv?: readonly string[] | 'all' | undefined;
+  /** The working directory, whose skills and policies count. */
+  cwd: string;
   /** Whether a person approved exactly this skill. */
   isApproved: () => boolean;
   /** For a call that is observed: what it may do beside what its manifest says. */
@@ -140,7 +142,7 @@ function grantFor(input: PlanInput): Promise<Grant> {
     policy,
     call: { ...lowered, ...workspaceOption, env, ...vouching(input) },
   });
-  return resolveGrantPaths(grant, { policy, home: machine.home, ...workspaceOption });
+  return resolveGrantPaths(grant, { policy, home: machine.home, cwd: input.cwd, ...workspaceOption });
 }
 
 /** Who lets the skill have variables of the host: its origin, an approval, or a name that somebody gave. */

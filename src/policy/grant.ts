@@ -31,6 +31,8 @@ export interface GrantedPath {
   maxBytes?: number;
   /** Found out when the path is resolved; absent for a folder. */
   isFile?: boolean;
+  /** Granted with the path around it already: a mount of its own only keeps it from being moved. */
+  isPin?: boolean;
 }
 
 export interface GrantedLimits {

@@ -10,6 +10,7 @@ import { SkillError } from '../errors.ts';
 import { allowsPath } from './allows-path.ts';
 import type { Grant, GrantedPath, Withheld } from './grant.ts';
 import { GUEST_WORKSPACE } from './guest-paths.ts';
+import { isInside, keepDecisiveFiles } from './kept-places.ts';
 import type { OperatorPolicy } from './operator.ts';
 
 export interface ResolveOptions {
@@ -17,6 +18,8 @@ export interface ResolveOptions {
   workspace?: string;
   /** Skillcell's own folder, with approvals, the store and the receipts: no cell sees it. */
   home?: string;
+  /** The working directory; what decides there over skills stays as it is. */
+  cwd?: string;
 }
 
 /** Returns the grant with real host paths; a path that leads elsewhere moves to `withheld`. */
@@ -34,7 +37,30 @@ export async function resolveGrantPaths(grant: Grant, options: ResolveOptions): 
       filesystem.push({ ...path, host, ...(found.isFile() ? { isFile: true } : {}) });
     else withheld.push(withheldBecause(path, refusal));
   }
-  return { ...grant, filesystem, withheld };
+  const kept = keepFiles(filesystem, options);
+  return { ...grant, filesystem: kept.filesystem, withheld: [...withheld, ...kept.withheld] };
+}
+
+/** What a skill may write to, with what it may not change inside of that. */
+function keepFiles(
+  paths: readonly GrantedPath[],
+  { policy, cwd = process.cwd() }: ResolveOptions,
+): Pick<Grant, 'filesystem' | 'withheld'> {
+  const writable = paths.filter(({ access }) => access === 'read-write');
+  const keepings = writable.map((path) => ({ path, keeping: keepDecisiveFiles(path, { policy, cwd }) }));
+  const filesystem = new Map(paths.map((path) => [path.guest, path]));
+  const withheld: Withheld[] = [];
+  for (const { path, keeping } of keepings) {
+    if (!('refusal' in keeping)) continue;
+    filesystem.delete(path.guest);
+    const declared = `${path.access} ${declaredAs(path.guest)}`;
+    withheld.push({ capability: 'filesystem', declared, reason: keeping.refusal, fix: keeping.fix });
+  }
+  const inner = keepings.flatMap(({ keeping }) => ('inner' in keeping ? keeping.inner : []));
+  // What is kept counts whatever else is granted there; a pin only where nothing is.
+  for (const path of inner) if (!path.isPin || !filesystem.has(path.guest)) filesystem.set(path.guest, path);
+  const sorted = [...filesystem.values()].sort((a, b) => (a.guest < b.guest ? -1 : 1));
+  return { filesystem: sorted, withheld };
 }
 
 interface Judged {
@@ -60,8 +86,10 @@ function refusalOf({ path, host, found, workspace, home, policy }: Judged): stri
   return allowed ? undefined : 'a symbolic link leads to a path that the operator policy does not allow';
 }
 
-function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+/** As the manifest has it. */
+function declaredAs(guest: string): string {
+  const isInWorkspace = guest === GUEST_WORKSPACE || guest.startsWith(`${GUEST_WORKSPACE}/`);
+  return isInWorkspace ? `\${workspace}${guest.slice(GUEST_WORKSPACE.length)}` : guest;
 }
 
 function withheldBecause(path: GrantedPath, reason: string): Withheld {

@@ -22,7 +22,7 @@ export interface CellIdentity {
  */
 export function cellIdentity(grant: Pick<Grant, 'filesystem'>, cellId: number): CellIdentity | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const writable = grant.filesystem.filter((path) => path.access === 'read-write');
+  const writable = grant.filesystem.filter((path) => path.access === 'read-write' && !path.isPin);
   const owners = new Map(writable.map((path) => [path.host, statSync(path.host)]));
   for (const [host, stat] of owners) {
     if (stat.uid === 0 && (stat.mode & 0o002) === 0) throw notWritable(host, cellId);
