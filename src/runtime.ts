@@ -29,7 +29,7 @@ import { Pool } from './cell/pool.ts';
 import { giveBack } from './dispatch/give-back.ts';
 import { SkillError } from './errors.ts';
 import { defaultHome } from './load/home.ts';
-import { installBundle } from './load/install.ts';
+import { installBundle, isToInstall, type InstallOptions } from './load/install.ts';
 import {
   loadBundle,
   lockBundle,
@@ -252,12 +252,13 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** Copies a skill into the store of installed skills and fetches its requirements. */
-  async install(ref: string): Promise<Skill> {
+  async install(ref: string, options: InstallOptions = {}): Promise<Skill> {
     const skill = await this.load(ref);
+    isToInstall(this.home, skill.bundle, options);
     await this.#machine.installRequirements(skill.bundle);
     const hindrance = await this.#machine.installImage(skill.bundle);
     if (hindrance !== undefined) skill.bundle.warnings.push(hindrance);
-    installBundle(this.home, skill.bundle);
+    installBundle(this.home, skill.bundle, options);
     return skill;
   }
 

@@ -8,7 +8,7 @@ import { dirname, join, normalize } from 'node:path';
 import type { Outcome } from '../../src/outcome.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
-import type { TrustCall, TrustStage } from './stage.ts';
+import { asOutcome, type TrustCall, type TrustStage } from './stage.ts';
 
 /** A skill that comes with Skillcell, and that everybody trusts. */
 const BUNDLED = 'optimization/prompt_rewriter';
@@ -73,6 +73,20 @@ async function shadowInstalled(stage: TrustStage): Promise<Outcome> {
   await stage.with({}, (runtime) => runtime.install(harmless));
   stage.write(join(stage.project, 'skills', stage.skill));
   return stage.call(stage.skill);
+}
+
+/** Another skill of the same name and version, from somewhere else. */
+async function replaceInstalled(stage: TrustStage): Promise<Outcome> {
+  const before = stage.write(join(stage.dir, 'before'), { code: 'export const execute = () => ({});' });
+  await stage.with({}, (runtime) => runtime.install(before));
+  stage.write(stage.stranger);
+  const replaced = await asOutcome(() =>
+    stage.with({}, async (runtime) => {
+      await runtime.install(stage.stranger);
+      return { succeeded: true };
+    }),
+  );
+  return replaced;
 }
 
 /** The operator trusts what lies in the project more than what comes from elsewhere. */
@@ -230,6 +244,18 @@ export const NAME_ATTACKS: readonly TrustAttack[] = [
       control: ({ project, skill }) => {
         const dir = join(project, 'skills', skill);
         return realpathSync(dir).startsWith(project) ? undefined : `${dir} begins with ${project}`;
+      },
+    },
+    replace_installed: {
+      description: 'Is installed over a skill of the same name and version.',
+      attempt: replaceInstalled,
+      control: ({ stranger, dir }) => {
+        const names = [stranger, join(dir, 'before')].map((folder) =>
+          readFileSync(join(folder, 'manifest.yaml'), 'utf8'),
+        );
+        return names[0] === names[1]
+          ? 'both manifests are the same, and so is where they are put'
+          : undefined;
       },
     },
     claim_bundled_name: {

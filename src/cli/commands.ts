@@ -148,10 +148,11 @@ function addChanging(program: Command, done: Done): void {
     .command('install')
     .argument('<skill>')
     .description('install a skill and its requirements (wheels only, no code of them runs)')
+    .option('--replace', 'let it take the place of another skill that is installed under its name')
     .addHelpText('after', example('install ./my_skill'))
-    .action(async (skill: string) => {
+    .action(async (skill: string, options: object) => {
       const { install } = await import('./commands/install.ts');
-      done(await install(skill));
+      done(await install(skill, options));
     });
 }
 

@@ -134,7 +134,7 @@ function isUnbuilt({ detail }: SkillError): boolean {
 async function fetchRequirements({ bundle }: Skill, runtime: Runtime): Promise<string | undefined> {
   if (!bundle.entry.endsWith('.py') || isInstalled(bundle, runtime)) return undefined;
   try {
-    await runtime.install(bundle.sourceDir);
+    await runtime.install(bundle.sourceDir, { replace: true });
     return undefined;
   } catch (error) {
     if (error instanceof SkillError) return error.message;
