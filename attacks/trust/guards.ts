@@ -80,6 +80,48 @@ export const GUARD_ATTACKS: readonly TrustAttack[] = [
       params: { amount: '5.0e3' },
       careless: misses('5.0e3', 5000),
     }),
+    guard_number_in_other_digits: trick({
+      description: 'Gives a forbidden number in Arabic digits, which Python reads.',
+      when: ABOVE,
+      params: { amount: '\u0665\u0660\u0660\u0660' },
+      careless: misses('\u0665\u0660\u0660\u0660', 5000),
+    }),
+    guard_number_with_underscore: trick({
+      description: 'Groups the digits of a forbidden number, as Python and others read them.',
+      when: ABOVE,
+      params: { amount: '5_000' },
+      careless: misses('5_000', 5000),
+    }),
+    guard_number_with_comma: trick({
+      description: 'Groups the digits of a forbidden number with commas.',
+      when: ABOVE,
+      params: { amount: '5,000.00' },
+      careless: misses('5,000.00', 5000),
+    }),
+    guard_number_infinite: trick({
+      description: 'Gives the word that Python reads as an infinite number.',
+      when: ABOVE,
+      params: { amount: ' +InF' },
+      careless: misses(' +InF', 5000),
+    }),
+    guard_number_with_unit: trick({
+      description: 'Writes a unit behind a forbidden number, which some readers skip.',
+      when: ABOVE,
+      params: { amount: '5000 EUR' },
+      careless: misses('5000 EUR', 5000),
+    }),
+    guard_other_case: trick({
+      description: 'Writes a forbidden word in capital letters.',
+      when: LIKE,
+      params: { text: 'my PassWord' },
+      careless: missesText('my PassWord'),
+    }),
+    guard_look_alikes: trick({
+      description: 'Writes a forbidden word with Cyrillic and Greek letters.',
+      when: LIKE,
+      params: { text: 'my \u0440\u0430ssw\u03bfrd' },
+      careless: missesText('my \u0440\u0430ssw\u03bfrd'),
+    }),
     guard_wide_letters: trick({
       description: 'Writes a forbidden word in wide letters.',
       when: LIKE,

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { isDeepStrictEqual } from 'node:util';
 import { starMatches } from '../manifest/star-pattern.ts';
 import { valuesAt } from './argument-path.ts';
+import { numbersIn, plainText } from './spelling.ts';
 import { nameMatches, STRICTNESS, type Decision } from './skill-rules.ts';
 
 export type GuardedCapability = 'network' | 'filesystem' | 'env' | 'process';
@@ -93,34 +93,53 @@ function holds(condition: Condition, given: unknown): boolean {
  */
 function passes(condition: Condition, value: unknown): boolean {
   const { equals, like, above, below } = condition;
-  const number = numberIn(value);
+  const numbers = above === undefined && below === undefined ? [] : numbersIn(value);
   return (
-    (equals === undefined || isDeepStrictEqual(plain(value), plain(equals))) &&
+    (equals === undefined || isSame(value, equals)) &&
     (like === undefined || (typeof value === 'string' && starMatches(plainText(like), plainText(value)))) &&
-    (above === undefined || number > above) &&
-    (below === undefined || number < below)
+    (above === undefined || numbers.some((number) => number > above)) &&
+    (below === undefined || numbers.some((number) => number < below))
   );
 }
 
-/** Also of a text that holds nothing else; no number for the rest. */
-function numberIn(value: unknown): number {
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' && value.trim() !== '' ? Number(plainText(value)) : Number.NaN;
+/** Whether a reader could take one for the other; the order of keys means nothing. */
+function isSame(value: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted) || Array.isArray(value))
+    return areBoth(Array.isArray, value, wanted)
+      ? hasSameItems(value as unknown[], wanted as unknown[])
+      : !Array.isArray(wanted) && haveCommonNumber(value, wanted);
+  if (isObject(wanted) || isObject(value))
+    return isObject(wanted) && isObject(value) && hasSameItems(sortedEntries(value), sortedEntries(wanted));
+  return isSameText(value, wanted) || haveCommonNumber(value, wanted);
 }
 
-/** In one spelling; the order of keys means nothing in maps. */
-function plain(value: unknown): unknown {
-  if (value === null) return value;
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value === 'object')
-    return new Map(Object.entries(value).map(([key, item]) => [plainText(key), plain(item)]));
-  const number = numberIn(value);
-  return Number.isNaN(number)
-    ? plainText(typeof value === 'string' ? value : JSON.stringify(value))
-    : String(number);
+function areBoth(test: (value: unknown) => boolean, one: unknown, other: unknown): boolean {
+  return test(one) && test(other);
 }
 
-/** Without what cannot be seen, and letters that only look different as one. */
-function plainText(text: string): string {
-  return text.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function hasSameItems(values: readonly unknown[], wanted: readonly unknown[]): boolean {
+  return values.length === wanted.length && values.every((item, at) => isSame(item, wanted[at]));
+}
+
+function sortedEntries(value: object): unknown[][] {
+  const entries = Object.entries(value).map(([key, item]): [string, unknown] => [plainText(key), item]);
+  return entries.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function isSameText(value: unknown, wanted: unknown): boolean {
+  if (value === null || wanted === null) return value === wanted;
+  return plainText(textOf(value)) === plainText(textOf(wanted));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function haveCommonNumber(value: unknown, wanted: unknown): boolean {
+  const numbers = numbersIn(wanted);
+  return numbersIn(value).some((number) => numbers.includes(number));
 }
