@@ -68,15 +68,21 @@ function describeSyscalls(rule: 'strict' | { deny: string[] }): string {
   return rule === 'strict' ? 'syscalls strict' : `syscalls deny ${joinList(rule.deny)}`;
 }
 
+/** Every limit there is: one that is added to manifests does not compile before it is in locks and approvals. */
+const LIMIT_LINES: Readonly<Record<keyof Limits, (value: number) => string>> = {
+  timeout: (value) => `limit timeout ${formatDuration(value)}`,
+  cpu: (value) => `limit cpu ${formatDuration(value)}`,
+  memory: (value) => `limit memory ${formatSize(value)}`,
+  output: (value) => `limit output ${formatSize(value)}`,
+  scratch: (value) => `limit scratch ${formatSize(value)}`,
+  processes: (value) => `processes ${value}`,
+};
+
 function describeLimits(limits: Limits): string[] {
-  const times = (['timeout', 'cpu'] as const).map((name) => [name, limits[name], formatDuration] as const);
-  const sizes = (['memory', 'output', 'scratch'] as const).map(
-    (name) => [name, limits[name], formatSize] as const,
-  );
-  const lines = [...times, ...sizes].flatMap(([name, value, format]) =>
-    value === undefined ? [] : [`limit ${name} ${format(value)}`],
-  );
-  return limits.processes === undefined ? lines : [...lines, `processes ${limits.processes}`];
+  return (Object.keys(LIMIT_LINES) as (keyof Limits)[]).flatMap((name) => {
+    const value = limits[name];
+    return value === undefined ? [] : [LIMIT_LINES[name](value)];
+  });
 }
 
 function describeContainer(rule: ContainerRule | undefined): string[] {
