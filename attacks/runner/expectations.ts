@@ -12,6 +12,7 @@ import { ATTACKS_DIR } from './places.ts';
 export type Judge =
   | 'reports'
   | 'chokes-reader'
+  | 'stalls-check'
   | 'forges-stdout'
   | 'hangs'
   | 'floods'
@@ -157,6 +158,19 @@ export const ATTACKS: readonly Attack[] = [
     judge: 'chokes-reader',
   }),
   ...limited('return_huge', ['output', 'memory'], { judge: 'chokes-reader' }),
+  // Only replies may be large, and large ones hold up nobody else.
+  ...limited(
+    `frame_huge_denied frame_huge_used frame_huge_ready frame_huge_loaded frame_late_type frames_large_together`,
+    ['output'],
+    { judge: 'chokes-reader' },
+  ),
+  ...group(
+    `frames_many_bytes error_huge json_large_deep json_large_keys json_large_trailing unknown_capability
+     unknown_limit`,
+    ['skill_error'],
+    { judge: 'chokes-reader' },
+  ),
+  ...group('outputs_backtrack outputs_backtrack_keys', ['skill_error'], { judge: 'stalls-check' }),
   ...group(
     `return_bytes return_set return_itself exit_at_import exit_without_reply raise_system_exit die_by_signal
      crash_interpreter overflow_stack raise_hostile_error`,

@@ -95,6 +95,10 @@ export const JS_ATTACKS: readonly ScriptAttack[] = [
     ['skill_error'],
     { control: NO_REPLY },
   ),
+  // Large and hostile replies hold up nobody else.
+  ...group('js_outputs_backtrack', ['skill_error'], { control: { judge: 'stalls-check' } }),
+  ...group('js_return_megabytes', ['skill_error'], { control: { judge: 'chokes-reader' } }),
+  ...group('js_throw_huge_fields', ['skill_error'], { control: NO_REPLY }),
   ...group('js_exit', ['skill_error'], { failsWith: ['not a function'], control: NO_REPLY }),
   ...group('js_throw_at_import js_wait_at_import', ['skill_error'], { loads: true, control: NO_REPLY }),
   ...group('js_source_map', ['skill_error'], { control: NO_REPLY }),

@@ -83,6 +83,11 @@ export const PYTHON_ATTACKS: readonly ScriptAttack[] = [
   ...group('py_forge_frames py_announce_huge_frame py_reply_deep', ['skill_error'], {
     control: { judge: 'chokes-reader' },
   }),
+  ...group('py_outputs_backtrack', ['skill_error'], { control: { judge: 'stalls-check' } }),
+  ...group('py_forge_unknown_capability py_forge_huge_error', ['skill_error'], {
+    control: { judge: 'chokes-reader' },
+  }),
+  ...limited('py_forge_huge_denial', ['output'], { control: { judge: 'chokes-reader' } }),
   ...limited('py_announce_huge_payload', ['output'], { control: { judge: 'chokes-reader' } }),
   ...limited('py_return_huge', ['output', 'memory'], { control: { judge: 'chokes-reader' } }),
   ...limited('py_flood_requests', ['timeout', 'cpu', 'host_calls'], {

@@ -1,5 +1,5 @@
 """What a careless host sees of one run, and the verdicts on it: did the attack work where nothing stops it?"""
-import json, os, select, socket, struct, subprocess, time
+import json, os, re, select, signal, socket, struct, subprocess, time
 
 KEPT_BYTES = 32 << 20
 
@@ -116,6 +116,31 @@ def chokes_reader(run):
     return size > (4 << 20) and f"a reply of {size} bytes was read" or fools(frames)
 
 
+def stalls_check(run):
+    """A reader that matches the result with the pattern of the skill's own outputs does not come to an end."""
+    reply = json.loads(list(bodies(run.frames))[-1])
+    texts = [text for text in strings(reply.get("value")) if "!" in text]
+    signal.signal(signal.SIGALRM, refuse_to_wait)
+    signal.alarm(2)
+    try:
+        found = [re.match("^(a+)+$", text) for text in texts]
+        return not texts and found
+    except TimeoutError:
+        return "the pattern was still being matched after two seconds"
+    finally:
+        signal.alarm(0)
+
+
+def refuse_to_wait(*_):
+    raise TimeoutError
+
+
+def strings(value):
+    if isinstance(value, dict):
+        return [text for pair in value.items() for part in pair for text in strings(part)]
+    return [value] if isinstance(value, str) else []
+
+
 def fools(frames):
     forged = frames and (frames[0].get("t") != "result" or "forged" in json.dumps(frames[0]))
     return forged and f"the reader believes {json.dumps(frames[0])[:80]}"
@@ -153,6 +178,7 @@ def outlives(run):
 VERDICTS = {
     "reports": reports,
     "chokes-reader": chokes_reader,
+    "stalls-check": stalls_check,
     "forges-stdout": forges_stdout,
     "hangs": hangs,
     "floods": floods,

@@ -1,0 +1,15 @@
+"""Sends a frame "ready" of twelve megabytes, full of keys that a reader would have to compare."""
+
+import os
+
+
+def send(body):
+    data = memoryview(len(body).to_bytes(4, "little") + body)
+    while data:
+        data = data[os.write(3, data) :]
+
+
+def execute(params):
+    keys = b",".join(b'"%x":1e1' % n for n in range(1_000_000))
+    send(b'{"t":"ready","capability":"env","asked":"forged","declared":"",' + keys[: 12 << 20].rpartition(b",")[0] + b"}")
+    os._exit(0)
