@@ -4,11 +4,15 @@
  *
  * @module
  */
+import { framesTarget } from './frames.ts';
+import { manifestTarget } from './manifest.ts';
+import { policyTarget } from './policy.ts';
 import type { FuzzTarget } from './target.ts';
 import { upstreamTarget } from './upstream.ts';
 import { behaviourTarget } from './wasm/behaviour.ts';
 import { installTarget } from './wasm/install.ts';
 import { linkTarget } from './wasm/link.ts';
+import { yamlTarget } from './yaml.ts';
 
 export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   // Modules and components: parser and rewriter, linker, metered against original.
@@ -17,4 +21,9 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   behaviourTarget,
   // Answers of servers, through the real gateway.
   upstreamTarget,
+  // What cells say, and what bundles and projects bring along.
+  framesTarget,
+  manifestTarget,
+  policyTarget,
+  yamlTarget,
 ];
