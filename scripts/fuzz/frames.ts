@@ -84,5 +84,6 @@ function read(chunks: readonly Uint8Array[]): Seen {
 function cut(stream: Uint8Array, seed: number): Uint8Array[] {
   const random = randomOf(seed ^ 0x5eed);
   const places = Array.from({ length: 1 + random(6) }, () => random(stream.length + 1)).sort((a, b) => a - b);
-  return [0, ...places].map((start, at) => stream.subarray(start, places[at] ?? stream.length));
+  places.unshift(0);
+  return places.map((start, at) => stream.subarray(start, places[at + 1] ?? stream.length));
 }

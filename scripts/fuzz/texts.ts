@@ -43,7 +43,7 @@ const PIECES = [
   '0o7',
   '~',
 ];
-const WORDS = { bytes: BYTES, runs: RUNS.map((text) => [...Buffer.from(text)]) };
+const WORDS = { bytes: BYTES, runs: RUNS.map((text) => Array.from(Buffer.from(text))) };
 
 /** Two in three are mutants of the corpus. */
 export function yamlText(seed: number, corpus: readonly string[]): string {

@@ -20,11 +20,11 @@ export const yamlTarget: FuzzTarget = fuzzTarget({
   input: (seed) => yamlText(seed, CORPUS),
   check: (text) => {
     try {
-      const { value, lineOf, warnings } = readYaml(text, { file: 'fuzz.yaml' });
+      const source = readYaml(text, { file: 'fuzz.yaml' });
       // What was read is plain data, and every place has a line or none.
-      JSON.stringify(value);
-      lineOf(['a', 0, 'b']);
-      if (warnings.some((warning) => typeof warning !== 'string'))
+      JSON.stringify(source.value);
+      source.lineOf(['a', 0, 'b']);
+      if (source.warnings.some((warning) => typeof warning !== 'string'))
         throw new Error('A warning that is no text');
       return true;
     } catch (error) {

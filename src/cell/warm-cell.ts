@@ -27,7 +27,7 @@ import { WarmCall } from './warm-call.ts';
 /** Room behind a frame beside the result itself. */
 const FRAME_SLACK_BYTES = 64 * 1024;
 /** The largest JSON of a frame: a request with its headers. Results come behind a frame, as raw bytes. */
-export const MAX_WARM_FRAME: number = 64 * 1024;
+export const MAX_WARM_FRAME: number = 128 * 1024;
 /** The largest body of a request to the broker. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 const CPU_CHECK_MS = 50;
