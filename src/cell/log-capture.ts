@@ -7,7 +7,7 @@
 import type { Readable } from 'node:stream';
 
 /** How much log text an outcome carries; what is printed beyond it only counts. */
-const KEPT_BYTES = 64 * 1024;
+export const KEPT_BYTES: number = 64 * 1024;
 
 export class LogCapture {
   #kept: Buffer[] = [];

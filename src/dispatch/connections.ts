@@ -38,6 +38,8 @@ interface Connection {
   client: string;
   /** Requests that were sent whole and have not been answered. */
   serving: number;
+  /** It has sent a whole request before: kept open for the next one, it is the last to give way. */
+  isProven: boolean;
 }
 
 export class Connections {
@@ -66,13 +68,14 @@ export class Connections {
   }
 
   #onConnection(socket: Socket): void {
-    const connection = { socket, client: clientOf(socket), serving: 0 };
+    const connection = { socket, client: clientOf(socket), serving: 0, isProven: false };
     this.#open.set(socket, connection);
     socket.once('close', () => this.#open.delete(socket));
     const waiting = [...this.#open.values()].filter(({ serving }) => serving === 0);
     if (this.#open.size <= this.#limits.most && waiting.length <= this.#limits.mostWaiting) return;
     this.#evicted++;
-    const victim = oldestOfGreediest(waiting) ?? connection;
+    const unproven = waiting.filter(({ isProven }) => !isProven);
+    const victim = oldestOfGreediest(unproven) ?? oldestOfGreediest(waiting) ?? connection;
     this.#open.delete(victim.socket);
     victim.socket.destroy();
   }
@@ -82,6 +85,7 @@ export class Connections {
     if (!connection) return;
     const begin = (): void => {
       if (response.closed) return;
+      connection.isProven = true;
       connection.serving++;
       response.once('close', () => connection.serving--);
     };

@@ -16,7 +16,7 @@ import type { Route } from './route.ts';
 import { ROUTES } from './routes/all.ts';
 import type { Service } from './service.ts';
 
-const MAX_BODY_BYTES = 1024 * 1024;
+export const MAX_BODY_BYTES: number = 1024 * 1024;
 
 const NOBODY: Identity = { tenant: '', token: '', scopes: new Set(), caller: 'http' };
 

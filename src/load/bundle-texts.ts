@@ -9,7 +9,7 @@ import { parseManifest } from '../manifest/parse.ts';
 import { parseSkillMd, parseSkillMdWithManifest, splitSkillMd } from '../manifest/skill-md.ts';
 
 /** They go into a model's context: more than this is no instruction. */
-const MAX_INSTRUCTIONS = 256 * 1024;
+export const MAX_INSTRUCTIONS: number = 256 * 1024;
 
 type Contents = ReadonlyMap<string, Buffer>;
 

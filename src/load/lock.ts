@@ -12,7 +12,7 @@ import { digestFiles } from './digest.ts';
 import type { Finding, Inspection } from './inspection.ts';
 import { BUNDLE_LIMITS } from './read-bundle.ts';
 
-const MAX_LOCK_BYTES = 4 * 1024 * 1024;
+export const MAX_LOCK_BYTES: number = 4 * 1024 * 1024;
 const MAX_ENTRIES = 10_000;
 
 const MAX_FINDING = 1024;

@@ -47,7 +47,11 @@ export const READ_INSPECTION: Task<UnreadInspection, ReadInspection> = {
 
 function readInspection({ form, bytes }: UnreadInspection): ReadInspection {
   const reply = readReply(form, bytes);
-  return reply.kind === 'result' ? { answer: replySchema.parse(reply.value) } : { reply };
+  if (reply.kind !== 'result') return { reply };
+  const parsed = replySchema.safeParse(reply.value);
+  return parsed.success
+    ? { answer: parsed.data }
+    : { reply: { kind: 'broken', message: 'its findings are too many or malformed' } };
 }
 
 export const tasks: Tasks = { readInspection };

@@ -10,7 +10,7 @@ import { isIPv6, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import { Connections, isLoopback, SERVER_TIMEOUTS, SkillError } from '../../index.ts';
-import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { MAX_HTTP_MESSAGE_BYTES } from '../limits.ts';
 import type { SkillServer } from '../skill-server.ts';
 import { openGate } from './gate.ts';
 import { Sessions } from './sessions.ts';
@@ -78,7 +78,7 @@ interface Handler {
 }
 
 function createHandler(skills: SkillServer, { token, allowedHosts = [], onNote }: HttpOptions): Handler {
-  const limits = { maxRequestBodySize: MAX_MESSAGE_BYTES };
+  const limits = { maxRequestBodySize: MAX_HTTP_MESSAGE_BYTES };
   const onerror = (error: Error): void => onNote(error.message);
   const modern = createMcpHandler(() => skills.open(), { ...limits, legacy: 'reject', onerror });
   const sessions = new Sessions(skills);

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport, type McpServer } from '@modelcontextprotocol/server';
-import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { MAX_HTTP_MESSAGE_BYTES } from '../limits.ts';
 import type { SkillServer } from '../skill-server.ts';
 
 const MAX_SESSIONS = 256;
@@ -73,7 +73,7 @@ export class Sessions {
         this.#open.set(id, { mcp, transport, client, isUnused: true, usedAt, active: 0 });
       },
       onsessionclosed: (id) => void this.#open.delete(id),
-      maxRequestBodySize: MAX_MESSAGE_BYTES,
+      maxRequestBodySize: MAX_HTTP_MESSAGE_BYTES,
     });
     await mcp.connect(transport);
     const response = await transport.handleRequest(request);

@@ -1,0 +1,282 @@
+/**
+ * Every row of the table of inputs: a hostile example beside calls of a good skill. Asserted: the cap, who did the work,
+ * and that the good calls succeed. Reported: how long the event loop was held.
+ */
+import { connect } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { attachResult, JsonText } from '../../src/json-text.ts';
+import type { Outcome, Success } from '../../src/index.ts';
+import { parsePolicy } from '../../src/index.ts';
+import { serveOverHttp } from '../../src/mcp/http/serve-http.ts';
+import { toToolResult } from '../../src/mcp/result.ts';
+import { SkillServer } from '../../src/mcp/skill-server.ts';
+import { MAX_QUEUED_TASKS, Offload } from '../../src/offload/offload.ts';
+import { addSkill, openStage, type Stage } from '../http/stage.ts';
+import type { SkillText } from '../write-skill.ts';
+import { INPUT_NAMES, INPUTS, type InputName, type StrangersInput } from './inputs.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const FRAMES = `
+  import os, struct
+  def execute(params):
+      size, fill = params["size"], params.get("fill", "x").encode()
+      body = params["start"].encode() + fill * (size // len(fill)) + params.get("end", '"}').encode()
+      data = struct.pack("<I", len(body)) + body
+      for _ in range(params.get("times", 1)):
+          left = memoryview(data)
+          while left:
+              left = left[os.write(3, left):]
+      return "late"
+`;
+const ECHO = 'export const execute = (params) => params;';
+const LARGE = { output: '16MB', timeout: '60s' };
+const wasm = (manifest: Record<string, unknown>, files: Record<string, string> = {}): SkillText => ({
+  files: { 'skill.js': ECHO, ...files },
+  manifest: { execution: ['wasm'], ...manifest },
+});
+const manyOf = (count: number, make: (n: number) => string): string =>
+  Array.from({ length: count }, (_, n) => make(n)).join('');
+const pattern = { text: { type: 'string', pattern: '^(a+)+$' } };
+const BAD_TEXT = { text: `${'a'.repeat(60)}!` };
+const wide = Object.fromEntries(
+  Array.from({ length: 100 }, (_, n) => [`k${n}`, { type: 'string', maxLength: 1e9 }]),
+);
+const deep = Object.fromEntries(
+  Array.from({ length: 1000 }, (_, n) => [`k${n}`, { type: 'string', minLength: 1 }]),
+);
+
+const SKILLS: Record<string, SkillText> = {
+  good: wasm({}),
+  frames: { source: FRAMES, manifest: { execution: ['subprocess'], limits: LARGE } },
+  forger: {
+    source: `
+      import os
+      def execute(params):
+          body = b'{"t":"denied","capability":"env","declared":"","asked":"' + b"x" * 200_000 + b'"}'
+          data = len(body).to_bytes(4, "little") + body
+          while data:
+              data = data[os.write(3, data):]
+          return 1
+    `,
+    manifest: { execution: ['wasm'], limits: { timeout: '60s' } },
+  },
+  prints: {
+    source: 'def execute(params):\n    print("x" * 8_000_000)\n    return 1',
+    manifest: { execution: ['subprocess'], limits: LARGE },
+  },
+  outputs: wasm({ outputs: pattern }),
+  params: wasm({ parameters: { type: 'object', properties: pattern } }),
+  steps: wasm({ parameters: { type: 'object', properties: wide } }),
+};
+
+let stage: Stage;
+const delays: string[] = [];
+
+beforeAll(async () => {
+  stage = await openStage({ skills: SKILLS });
+  await stage.execute('test/good');
+}, 120_000);
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+  console.log(`Longest turn of the event loop beside hostile input, in milliseconds:\n${delays.join('\n')}`);
+});
+
+const call = async (skill: string, params: unknown): Promise<Outcome> =>
+  (await (await stage.execute(`test/${skill}`, params)).json()) as Outcome;
+const frames = (params: Record<string, unknown>): Promise<Outcome> => call('frames', params);
+const DENIED = '{"t":"denied","capability":"env","declared":"","asked":"';
+const overOutput = { ok: false, error: { code: 'resource_exceeded', detail: { limit: 'output' } } };
+const failed = (code: string, words: string): object => ({
+  ok: false,
+  error: { code, message: expect.stringContaining(words) as unknown },
+});
+
+/** A bundle that comes while the service runs, and what the service says of it. */
+async function shows(name: string, text: SkillText, words: string): Promise<void> {
+  addSkill(stage.folder, name, text);
+  // A look at the registries is good for a second.
+  await expect
+    .poll(async () => (await stage.ask(`/v1/skills/test/${name}`, { as: 'reader' })).text(), {
+      timeout: 20_000,
+    })
+    .toContain(words);
+}
+
+const EXAMPLES: Record<InputName, () => Promise<void>> = {
+  'frames of a native cell, replies left out': async () =>
+    expect(await frames({ start: DENIED, size: 8 * MIB })).toMatchObject(overOutput),
+  'all frames of a native call, replies left out': async () =>
+    expect(await frames({ start: DENIED, size: 15_000, times: 200 })).toMatchObject(
+      failed('skill_error', 'bytes of frames'),
+    ),
+  'frames of a native call': async () =>
+    expect(await frames({ start: DENIED, size: 1, times: 300 })).toMatchObject(
+      failed('skill_error', 'more than 256 frames'),
+    ),
+  'frames of a Wasm cell': async () => expect(await call('forger', {})).toMatchObject(overOutput),
+  'result of a call': async () =>
+    expect(
+      await frames({ start: '{"t":"result","value":[', fill: '{"a":1e1},', end: '0]}', size: 4 * MIB }),
+    ).toMatchObject({ ok: true }),
+  'error of a native call': async () =>
+    expect(await frames({ start: '{"t":"error","type":"E","message":"', size: 8 * MIB })).toMatchObject(
+      failed('skill_error', 'xxx'),
+    ),
+  'logs that are kept': async () => {
+    const { logs } = await call('prints', {});
+    expect(logs.length).toBeGreaterThan(INPUTS['logs that are kept'].cap - 1);
+    expect(logs.length).toBeLessThan(INPUTS['logs that are kept'].cap + 100);
+  },
+  'schema of a skill': () =>
+    shows('schema', wasm({ parameters: { type: 'object', properties: deep } }), 'k999'),
+  'pattern of outputs': async () =>
+    expect(await call('outputs', BAD_TEXT)).toMatchObject(failed('skill_error', 'takes too long')),
+  'pattern of parameters': async () =>
+    expect(await call('params', BAD_TEXT)).toMatchObject(failed('invalid_params', 'takes too long')),
+  'steps of a check': async () =>
+    expect(await call('steps', { k1: 'x'.repeat(100_000) })).toMatchObject({ ok: true }),
+  'manifest.yaml': () =>
+    shows(
+      'manifest',
+      { files: { 'skill.js': ECHO, 'manifest.yaml': manyOf(5000, (n) => `- ${n}\n`) } },
+      'mapping of keys',
+    ),
+  'keys of a mapping': () =>
+    shows(
+      'keys',
+      { files: { 'skill.js': ECHO, 'manifest.yaml': `{${manyOf(6000, (n) => `k${n.toString(36)},`)}}` } },
+      'more than 5000 keys',
+    ),
+  'SKILL.md': () =>
+    shows(
+      'skill_md',
+      wasm({}, { 'SKILL.md': `---\nname: x\ndescription: x\n---\n${'x\n'.repeat(100 * KIB)}` }),
+      '"name":"test/skill_md"',
+    ),
+  'skill.lock': () => shows('lock', wasm({}, { 'skill.lock': `[${'1,'.repeat(MIB)}1]` }), 'skill.lock'),
+  'files of a bundle': () =>
+    shows('files', wasm({}, { 'data.txt': 'x'.repeat(16 * MIB) }), '"name":"test/files"'),
+  'names in a bundle': () =>
+    shows(
+      'names',
+      wasm({}, Object.fromEntries(Array.from({ length: 2100 }, (_, n) => [`data/f${n}`, '']))),
+      'more than 2000 files',
+    ),
+  'findings in source': () =>
+    shows(
+      'inspected',
+      {
+        source: `TEXT = "${'x'.repeat(60 * KIB)}"
+def execute(params):
+    return 1`,
+        manifest: { execution: ['subprocess'] },
+      },
+      '"name":"test/inspected"',
+    ),
+  'policy of a project': async () =>
+    expect(() => parsePolicy(`a: ${'x'.repeat(300 * KIB)}`, { file: 'p.yaml' })).toThrow('larger than'),
+  'body of an HTTP request': async () => {
+    const { cap } = INPUTS['body of an HTTP request'];
+    expect((await stage.execute('test/good', { text: 'x'.repeat(cap) })).status).toBe(413);
+    const keys = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`k${n}`, n]));
+    expect((await stage.execute('test/good', keys)).status).toBe(200);
+  },
+  'connections without a whole request': async () => {
+    const { port } = new URL(stage.url);
+    const sockets = Array.from({ length: 700 }, () =>
+      connect(Number(port), '127.0.0.1')
+        .on('error', () => undefined)
+        .on('connect', function (this: ReturnType<typeof connect>) {
+          this.write('GET / HTTP/1.1\r\n');
+        }),
+    );
+    await expect.poll(() => stage.running.connections.evicted, { timeout: 20_000 }).toBeGreaterThan(100);
+    expect(stage.running.connections.count).toBeLessThanOrEqual(
+      INPUTS['connections without a whole request'].cap + 50,
+    );
+    for (const socket of sockets) socket.destroy();
+  },
+  'message of an MCP client over HTTP': async () => {
+    await using skills = new SkillServer({ runtime: stage.runtime });
+    await using server = await serveOverHttp(skills, { port: 0, onNote: () => undefined });
+    const { cap } = INPUTS['message of an MCP client over HTTP'];
+    const answer = await fetch(server.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: `Bearer ${server.token}`,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { x: 'x'.repeat(cap) } }),
+    });
+    expect(answer.status).toBe(413);
+  },
+  'result over MCP': async () => {
+    const bytes = Buffer.from(JSON.stringify('x'.repeat(INPUTS['result over MCP'].cap)));
+    const outcome = await call('good', {});
+    expect(toToolResult(attachResult(outcome as Success, new JsonText(bytes)))).toMatchObject({
+      isError: true,
+    });
+  },
+  'work that waits for a thread': async () => {
+    await using stack = new AsyncDisposableStack();
+    const offload = stack.adopt(new Offload({ threads: 1 }), (one) => one.close());
+    const task = {
+      module: 'data:text/javascript,export const tasks = { nothing: () => 1 }',
+      name: 'nothing',
+    };
+    const all = Array.from({ length: MAX_QUEUED_TASKS + 2 }, () =>
+      offload.run(task, null, { deadlineMs: 20_000, owner: 'x' }),
+    );
+    const settled = await Promise.allSettled(all);
+    expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  },
+  'bytes that wait for a thread': async () => {
+    await using stack = new AsyncDisposableStack();
+    const offload = stack.adopt(new Offload({ threads: 1 }), (one) => one.close());
+    const bytes = new Uint8Array(INPUTS['bytes that wait for a thread'].cap + 1);
+    const task = { module: 'data:text/javascript,export const tasks = {}', name: 'nothing' };
+    await expect(
+      offload.run(task, null, { deadlineMs: 20_000, owner: 'x', transfer: [bytes] }),
+    ).rejects.toMatchObject({ detail: { limit: 'busy' } });
+  },
+};
+
+describe.each(INPUT_NAMES)('%s', (name) => {
+  const { task, cap, here }: StrangersInput = INPUTS[name];
+
+  test(
+    'is capped, worked on where the table says, and holds up no good skill',
+    { timeout: 120_000 },
+    async () => {
+      expect(cap).toBeGreaterThan(0);
+      expect(here).toBeLessThanOrEqual(cap);
+      const done = (): number => (task === undefined ? 0 : (stage.runtime.offloaded.done[task] ?? 0));
+      const before = done();
+      const delay = monitorEventLoopDelay({ resolution: 5 });
+      delay.enable();
+      const over = new AbortController();
+      const good = callGood(over.signal);
+      await EXAMPLES[name]();
+      over.abort();
+      const calls = await good;
+      delay.disable();
+      delays.push(`${(delay.max / 1e6).toFixed(0).padStart(6)}  ${name}`);
+      expect(calls).toBeGreaterThan(0);
+      if (task !== undefined) expect(done()).toBeGreaterThan(before);
+    },
+  );
+});
+
+/** Calls a good skill one time after the other; every call has to succeed. */
+async function callGood(signal: AbortSignal): Promise<number> {
+  let calls = 0;
+  do {
+    const outcome = await call('good', { n: calls });
+    expect(outcome).toMatchObject({ ok: true, result: { n: calls } });
+    calls++;
+  } while (!signal.aborted);
+  return calls;
+}

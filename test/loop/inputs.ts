@@ -1,0 +1,106 @@
+/**
+ * Every input that a stranger decides on, with its cap and who works on it. The numbers are those of the source, so the
+ * table cannot drift from it; docs/security/event-loop.md explains them.
+ *
+ * @module
+ */
+import { MAX_SMALL_FRAME } from '../../src/cell/frames.ts';
+import { KEPT_BYTES } from '../../src/cell/log-capture.ts';
+import { MAX_FINDINGS } from '../../src/cell/python/inspection-tasks.ts';
+import { MAX_FRAMES, MAX_TOLD_BYTES } from '../../src/cell/session.ts';
+import { MAX_WARM_FRAME } from '../../src/cell/warm-cell.ts';
+import { CONNECTION_LIMITS } from '../../src/dispatch/connections.ts';
+import { MAX_BODY_BYTES } from '../../src/http/app.ts';
+import { MAX_JSON_HERE } from '../../src/json-text.ts';
+import { MAX_INSTRUCTIONS } from '../../src/load/bundle-texts.ts';
+import { MAX_LOCK_BYTES } from '../../src/load/lock.ts';
+import { MAX_PARAMS_BYTES } from '../../src/load/params.ts';
+import { BUNDLE_LIMITS, LIMITS_HERE } from '../../src/load/read-bundle.ts';
+import { MAX_LOCK_HERE, MAX_TEXT_HERE } from '../../src/load/read-source.ts';
+import { MAX_STEPS_HERE } from '../../src/manifest/schema-check.ts';
+import { MAX_SCHEMA_BYTES, MAX_VALUES_HERE } from '../../src/manifest/schema-caps.ts';
+import { MAX_KEYS, MAX_YAML_BYTES } from '../../src/manifest/yaml-source.ts';
+import { MAX_HTTP_MESSAGE_BYTES, MAX_RESULT_BYTES } from '../../src/mcp/limits.ts';
+import { MAX_QUEUED_BYTES, MAX_QUEUED_TASKS } from '../../src/offload/offload.ts';
+import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
+
+export interface StrangersInput {
+  /** The most that is accepted at all. */
+  cap: number;
+  unit: 'bytes' | 'files' | 'frames' | 'keys' | 'findings' | 'connections' | 'steps' | 'values' | 'tasks';
+  /** The most that the thread of the event loop works on; the same as `cap` where nothing is left to others. */
+  here: number;
+  /** The task of worker threads that takes what is larger. */
+  task?: 'settleResult' | 'checkValue' | 'compileSchema' | 'readSource' | 'readInspection';
+}
+
+export const INPUT_NAMES = [
+  'frames of a native cell, replies left out',
+  'all frames of a native call, replies left out',
+  'frames of a native call',
+  'frames of a Wasm cell',
+  'result of a call',
+  'error of a native call',
+  'logs that are kept',
+  'schema of a skill',
+  'pattern of outputs',
+  'pattern of parameters',
+  'steps of a check',
+  'manifest.yaml',
+  'keys of a mapping',
+  'SKILL.md',
+  'skill.lock',
+  'files of a bundle',
+  'names in a bundle',
+  'findings in source',
+  'policy of a project',
+  'body of an HTTP request',
+  'connections without a whole request',
+  'message of an MCP client over HTTP',
+  'result over MCP',
+  'work that waits for a thread',
+  'bytes that wait for a thread',
+] as const;
+
+export type InputName = (typeof INPUT_NAMES)[number];
+
+const { output } = DEFAULT_POLICY.ceilings;
+const same = (cap: number, unit: StrangersInput['unit']): StrangersInput => ({ cap, unit, here: cap });
+
+export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
+  'frames of a native cell, replies left out': same(MAX_SMALL_FRAME, 'bytes'),
+  'all frames of a native call, replies left out': same(MAX_TOLD_BYTES, 'bytes'),
+  'frames of a native call': same(MAX_FRAMES, 'frames'),
+  'frames of a Wasm cell': same(MAX_WARM_FRAME, 'bytes'),
+  'result of a call': { cap: output, unit: 'bytes', here: MAX_JSON_HERE, task: 'settleResult' },
+  'error of a native call': { cap: output, unit: 'bytes', here: MAX_JSON_HERE, task: 'settleResult' },
+  'logs that are kept': same(KEPT_BYTES, 'bytes'),
+  'schema of a skill': { cap: MAX_SCHEMA_BYTES, unit: 'bytes', here: MAX_VALUES_HERE, task: 'compileSchema' },
+  'pattern of outputs': { cap: output, unit: 'bytes', here: 0, task: 'checkValue' },
+  'pattern of parameters': { cap: MAX_PARAMS_BYTES, unit: 'bytes', here: 0, task: 'checkValue' },
+  'steps of a check': { cap: Infinity, unit: 'steps', here: MAX_STEPS_HERE, task: 'checkValue' },
+  'manifest.yaml': { cap: MAX_YAML_BYTES, unit: 'bytes', here: MAX_TEXT_HERE, task: 'readSource' },
+  'keys of a mapping': { cap: MAX_KEYS, unit: 'keys', here: MAX_KEYS, task: 'readSource' },
+  'SKILL.md': { cap: MAX_INSTRUCTIONS, unit: 'bytes', here: MAX_TEXT_HERE, task: 'readSource' },
+  'skill.lock': { cap: MAX_LOCK_BYTES, unit: 'bytes', here: MAX_LOCK_HERE, task: 'readSource' },
+  'files of a bundle': {
+    cap: BUNDLE_LIMITS.totalBytes,
+    unit: 'bytes',
+    here: LIMITS_HERE.totalBytes,
+    task: 'readSource',
+  },
+  'names in a bundle': {
+    cap: BUNDLE_LIMITS.files,
+    unit: 'files',
+    here: LIMITS_HERE.files,
+    task: 'readSource',
+  },
+  'findings in source': { cap: MAX_FINDINGS, unit: 'findings', here: MAX_FINDINGS, task: 'readInspection' },
+  'policy of a project': same(MAX_YAML_BYTES, 'bytes'),
+  'body of an HTTP request': same(MAX_BODY_BYTES, 'bytes'),
+  'connections without a whole request': same(CONNECTION_LIMITS.mostWaiting, 'connections'),
+  'message of an MCP client over HTTP': same(MAX_HTTP_MESSAGE_BYTES, 'bytes'),
+  'result over MCP': same(MAX_RESULT_BYTES, 'bytes'),
+  'work that waits for a thread': same(MAX_QUEUED_TASKS, 'tasks'),
+  'bytes that wait for a thread': same(MAX_QUEUED_BYTES, 'bytes'),
+};
