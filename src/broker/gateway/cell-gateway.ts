@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
 import type { CellGateway, GatewayRequest, OpenGateway } from '../../cell/contract.ts';
-import { makeRunFolder } from '../../cell/run-folder.ts';
+import { makeRunFolder, type RunFolder } from '../../cell/run-folder.ts';
 import type { CapabilityEvent, EventsCut } from '../../outcome.ts';
 import { Records } from '../records.ts';
 import { openSecrets } from '../secrets/cell-secrets.ts';
@@ -45,6 +45,7 @@ interface OpenOptions extends GatewayOptions {
 
 class Gateway implements CellGateway {
   readonly folder: string;
+  readonly #own: RunFolder | undefined;
   readonly #records: Records;
   readonly #secrets: CellSecrets;
   readonly #egress: Egress;
@@ -67,7 +68,8 @@ class Gateway implements CellGateway {
     this.#egress = new Egress({ grant, records, secrets: this.#secrets }, options);
     const authority = grant.inspectTls === true ? createAuthority() : undefined;
     this.#proxy = new Proxy({ egress: this.#egress, authority });
-    this.folder = folder ?? makeRunFolder(home);
+    this.#own = folder === undefined ? makeRunFolder(home) : undefined;
+    this.folder = folder ?? this.#own?.path ?? '';
     try {
       // A cell whose TLS ends here meets no other certificate, so it has to trust no other.
       this.#furnish(authority?.certificate ?? trusted(), uid);
@@ -111,6 +113,7 @@ class Gateway implements CellGateway {
     closeSync(this.#handle);
     this.#handle = undefined;
     rmSync(this.folder, { recursive: true, force: true });
+    this.#own?.remove();
   }
 }
 

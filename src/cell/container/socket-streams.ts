@@ -9,7 +9,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Duplex, PassThrough, type Readable } from 'node:stream';
 import type { Mount } from '../contract.ts';
-import { makeRunFolder } from '../run-folder.ts';
+import { makeRunFolder, type RunFolder } from '../run-folder.ts';
 
 const GUEST_FOLDER = '/run/cell';
 /** What a connection says first: that it is the channel, what is printed, or what is complained about. */
@@ -25,13 +25,15 @@ export class SocketStreams {
   readonly #complained = new PassThrough();
   readonly #server: Server;
   readonly #waiting = new Set<Kind>(KINDS);
+  readonly #run: RunFolder;
   readonly #folder: string;
 
   /** Listens when it returns; only `uid` may connect. */
   constructor(home: string, uid: number | undefined) {
     this.channel = this.#late;
     this.logs = [this.#printed, this.#complained];
-    this.#folder = makeRunFolder(home);
+    this.#run = makeRunFolder(home);
+    this.#folder = this.#run.path;
     this.mount = { host: this.#folder, guest: GUEST_FOLDER };
     this.#server = createServer((socket) => this.#onConnection(socket));
     this.#server.on('error', () => undefined);
@@ -66,7 +68,7 @@ export class SocketStreams {
     this.#server.close();
     rmSync(join(this.#folder, 'socket'), { force: true });
     // The folder is mounted, and goes with its container.
-    rmSync(this.#folder, { recursive: true, force: true });
+    this.#run.remove();
   }
 }
 

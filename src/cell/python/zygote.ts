@@ -5,7 +5,7 @@
  */
 import { unattended } from '../../errors.ts';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { chownSync, mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { basename, join } from 'node:path';
 import type { Duplex, Readable } from 'node:stream';
@@ -16,7 +16,7 @@ import type { JailProcess } from '../jail/process.ts';
 import type { JailWall } from '../jail/wall.ts';
 import { LogCapture } from '../log-capture.ts';
 import { withGateway } from '../native-cell.ts';
-import { makeRunFolder } from '../run-folder.ts';
+import { makeRunFolder, type RunFolder } from '../run-folder.ts';
 import { confined } from '../session.ts';
 import { BirthGroup } from './birth-group.ts';
 import { ForkedProcess } from './forked-process.ts';
@@ -37,6 +37,7 @@ export interface PythonZygoteOptions {
 export class PythonZygote implements Zygote {
   readonly ready: Promise<boolean>;
   readonly #options: PythonZygoteOptions;
+  readonly #run: RunFolder;
   readonly #runDir: string;
   readonly #jailed: JailProcess;
   readonly #forks = new Map<string, ForkedProcess>();
@@ -50,7 +51,8 @@ export class PythonZygote implements Zygote {
     this.#options = options;
     const { wall, home, artifact, grant } = options;
     this.ready = new Promise((resolve) => (this.#settleReady = resolve));
-    this.#runDir = makeRunDir(home, wall.identity(grant)?.uid);
+    this.#run = makeRunDir(home, wall.identity(grant)?.uid);
+    this.#runDir = this.#run.path;
     const spec = zygoteSpec(artifact.spec(grant), this.#runDir);
     this.#births = new BirthGroup({
       makeCgroup: () => wall.cgroupFor(grant),
@@ -171,7 +173,7 @@ export class PythonZygote implements Zygote {
     this.#settleReady(false);
     for (const fork of this.#forks.values()) fork.onExit({ code: null, signal: 'SIGKILL' });
     this.#forks.clear();
-    rmSync(this.#runDir, { recursive: true, force: true });
+    this.#run.remove();
   }
 
   #send(body: Record<string, unknown>): void {
@@ -192,9 +194,9 @@ export function introduce(stream: Duplex | Readable | undefined, role: 'c' | 'l'
   });
 }
 
-export function makeRunDir(home: string, uid: number | undefined): string {
+export function makeRunDir(home: string, uid: number | undefined): RunFolder {
   const folder = makeRunFolder(home);
-  if (uid !== undefined) chownSync(folder, uid, -1);
+  if (uid !== undefined) chownSync(folder.path, uid, -1);
   return folder;
 }
 
