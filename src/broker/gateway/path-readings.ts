@@ -25,6 +25,7 @@ const READERS: readonly Reader[] = [
   (path) => path.replaceAll(/\/{2,}/g, '/'),
   (path) => path.replaceAll(/;[^/]*/g, ''),
   (path) => path.replace(/[?#][^]*$/, ''),
+  (path) => path.split('/').map(withoutBlanks).join('/'),
   (path) => path.split('/').map(trimmedEnd).join('/'),
   (path) => letters(path, (text) => text.normalize('NFKC').replaceAll(LIKE_SLASHES, '/')),
   withoutDots,
@@ -64,14 +65,23 @@ function decode(path: string): string {
   );
 }
 
-/** Dots and spaces at the end of a name: some systems leave them out, and `.. ` is then what leads up. */
+/** Blanks at the end of a name: some systems leave them out, and `.. ` is then what leads up. */
+function withoutBlanks(segment: string): string {
+  return segment.slice(0, endBefore(segment, ' '));
+}
+
+/** Dots are left out there as well, unless there is nothing else: more than one then leads up. */
 function trimmedEnd(segment: string): string {
-  let end = segment.length;
-  let dots = 0;
-  for (; end > 0 && (segment[end - 1] === '.' || segment[end - 1] === ' '); end--)
-    if (segment[end - 1] === '.') dots++;
-  const isUp = end === 0 && dots > 1;
+  const end = endBefore(segment, ' .');
+  const isUp = end === 0 && segment.indexOf('.') !== segment.lastIndexOf('.');
   return isUp ? '..' : segment.slice(0, end);
+}
+
+/** Where the last of these characters begin. An expression would take the square of the time. */
+function endBefore(segment: string, characters: string): number {
+  let end = segment.length;
+  while (end > 0 && characters.includes(segment.charAt(end - 1))) end--;
+  return end;
 }
 
 function withoutDots(path: string): string {

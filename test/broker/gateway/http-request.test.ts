@@ -213,6 +213,7 @@ describe('path patterns', () => {
     '/api/%7f',
     '/api/..%20/admin',
     '/api/.../admin',
+    '/api/..%20%5capi..',
     '/api/..%20./admin',
     '/api/%ef%bc%8e%ef%bc%8e/admin',
     '/api/..%ef%bc%8fadmin',

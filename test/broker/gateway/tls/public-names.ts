@@ -31,17 +31,19 @@ await once(server, 'listening');
 
 const lookups: string[] = [];
 const lookup = async (name: string): Promise<string[]> => (lookups.push(name), [PUBLIC]);
+/** The server is in this namespace too, and stands for one that is elsewhere. */
+const own = (): string[] => [];
 const network = [{ host: 'api.test' }];
-using client = new NativeClient(network, { ca, lookup });
-using inspecting = new NativeClient(network, { ca, lookup: async () => [PUBLIC] }, { inspectTls: true });
+using client = new NativeClient(network, { ca, own, lookup });
+using inspecting = new NativeClient(network, { ca, own, lookup: async () => [PUBLIC] }, { inspectTls: true });
 using fooled = new NativeClient(
   [{ host: 'other.test' }],
-  { ca, lookup: async () => [PUBLIC] },
+  { ca, own, lookup: async () => [PUBLIC] },
   { inspectTls: true },
 );
 
 /** Nobody has the first address; the second was judged as well. */
-using halfGone = new NativeClient(network, { ca, lookup: async () => ['93.184.215.15', PUBLIC] });
+using halfGone = new NativeClient(network, { ca, own, lookup: async () => ['93.184.215.15', PUBLIC] });
 
 async function firstLine(from: NativeClient, host: string, options: ConnectionOptions): Promise<string> {
   const socket = await from.secure(`${host}:443`, { checkServerIdentity: () => undefined, ...options });
