@@ -8,6 +8,7 @@ import { isBuiltin } from 'node:module';
 import type { Manifest } from '../manifest/manifest.ts';
 import { envNameProblem } from '../manifest/names.ts';
 import { quote } from '../manifest/quote.ts';
+import { INSTALLERS, NETWORK_PROGRAMS, type Commands } from './commands.ts';
 import type { Finding, Inspection } from './inspection.ts';
 import { isAvailableModule, isNetworkModule, isOwnModule, isProcessModule } from './modules.ts';
 import { requirementsOf } from './requirements.ts';
@@ -21,6 +22,8 @@ export interface Drift {
 export interface DriftSource {
   manifest: Manifest;
   inspection: Inspection;
+  /** What its files name as programs. */
+  commands?: Commands;
   /** Paths of the files of the bundle, to tell its own modules from foreign ones. */
   paths: readonly string[];
 }
@@ -45,6 +48,7 @@ export function findDrift(source: DriftSource): Drift {
     ...uncoveredFetches(source),
     ...modulesOfNode(source),
     ...missingPackages(source),
+    ...namedPrograms(source),
   ];
   // A legacy manifest declares nothing and is granted nothing: it cannot contradict itself.
   if (!source.manifest.declaresCapabilities) return { drift: [], warnings: [...drift, ...warnings] };
@@ -173,6 +177,28 @@ function missingPackages({ inspection }: DriftSource): string[] {
     (value, at) =>
       `The code imports ${value} (${at}), which no cell has; \`skillcell build\` puts packages into the bundle.`,
   );
+}
+
+/** Found in the text of scripts, so this can be wrong. */
+function namedPrograms({ manifest, commands }: DriftSource): string[] {
+  if (!commands) return [];
+  const { programs, piped, skipped } = commands;
+  const hasNetwork = manifest.capabilities.network.length > 0;
+  const reaching = programs.filter(({ value }) => !hasNetwork && NETWORK_PROGRAMS.has(value));
+  const installing = programs.filter(({ value }) => INSTALLERS.has(value));
+  return [
+    ...perValue(
+      reaching,
+      (value, at) => `The code names the program ${value} (${at}), but the manifest declares no network.`,
+    ),
+    ...perValue(
+      installing,
+      (value, at) =>
+        `The code names the installer ${value} (${at}); packages of a skill belong into "requirements".`,
+    ),
+    ...perValue(piped, (value, at) => `The code runs what a program prints as a script (${at}): ${value}.`),
+    ...perValue(skipped, (value) => `The file ${value} is too long to be looked through for programs.`),
+  ];
 }
 
 /** One line per value, however often it was found; the first place stands for all. */

@@ -1,0 +1,129 @@
+/**
+ * Programs that the files of a bundle name as commands: in shell scripts, and as literals where Python and JavaScript start
+ * programs. Text is looked at, not parsed: what is found can be wrong, and is told as a warning. The work is bounded.
+ *
+ * @module
+ */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { Finding } from './inspection.ts';
+
+export interface Commands {
+  /** Programs that are known to use the network, or to install packages. */
+  programs: Finding[];
+  /** Places where the output of a program becomes a script. */
+  piped: Finding[];
+  /** Files that were not looked at, or not to their end. */
+  skipped: Finding[];
+}
+
+const MAX_FILE_BYTES = 128 * 1024;
+const MAX_TOTAL_BYTES = 512 * 1024;
+const MAX_FILES = 200;
+const MAX_FINDINGS = 64;
+const MAX_LINE = 2000;
+const SHEBANG_BYTES = 64;
+
+const SHELL = new Set(['.sh', '.bash', '.zsh', '.ksh']);
+const PROGRAM = new Set(['.py', '.js', '.mjs', '.cjs', '.ts']);
+const SHELL_SHEBANG = /^#!\s*(?:\/usr\/bin\/env\s+)?\S*\b(?:ba|z|k|da)?sh\b/;
+
+export const NETWORK_PROGRAMS: ReadonlySet<string> = new Set(
+  'curl wget nc ncat netcat socat ssh scp sftp rsync ftp telnet aria2c dig nslookup /dev/tcp /dev/udp'.split(
+    ' ',
+  ),
+);
+export const INSTALLERS: ReadonlySet<string> = new Set(
+  'pip pip3 pipx uv npm npx yarn pnpm apt apt-get apk dnf yum brew gem'.split(' '),
+);
+
+/** Where one command ends and another begins. */
+const SEPARATORS = /\|\||&&|[;|&(){}`]|\$\(/;
+/** Words in front of the command itself. */
+const PREFIX =
+  /^(?:(?:if|then|elif|else|while|until|do|time|exec|command|nohup|sudo|env|xargs|eval|!)\s+|[A-Za-z_]\w{0,60}=\S{0,200}\s+)/;
+const PIPED =
+  /\|\s{0,20}(?:sudo\s{1,20})?(?:\/\S{0,60}\/)?(?:ba|z|k|da)?sh\b|\b(?:eval|source)\s{1,20}["']?\$\(\s{0,20}(?:curl|wget)\b/;
+const STARTS_PROGRAM =
+  /\b(?:subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|os\.(?:system|popen|execv?p?|execlp?)|create_subprocess_(?:exec|shell)|exec(?:File)?(?:Sync)?|spawn(?:Sync)?)\s{0,20}\(\s{0,200}(?:\[\s{0,200})?[rbfu]{0,2}["'`]([^"'`\n]{1,300})["'`]/g;
+
+/** Looks through the verified copy of a bundle. */
+export function findCommands(stagedDir: string, paths: readonly string[]): Commands {
+  const found: Commands = { programs: [], piped: [], skipped: [] };
+  let left = MAX_TOTAL_BYTES;
+  let files = 0;
+  for (const path of paths) {
+    const kind = kindOf(stagedDir, path);
+    if (kind === undefined) continue;
+    if (left <= 0 || ++files > MAX_FILES) {
+      found.skipped.push({ value: path, at: path });
+      continue;
+    }
+    const { text, isCut } = readStart(join(stagedDir, path), Math.min(MAX_FILE_BYTES, left));
+    left -= text.length;
+    if (isCut) found.skipped.push({ value: path, at: path });
+    if (kind === 'shell') inShell(text, path, found);
+    else inProgram(text, path, found);
+  }
+  return capped(found);
+}
+
+function kindOf(stagedDir: string, path: string): 'shell' | 'program' | undefined {
+  const ending = extname(path).toLowerCase();
+  if (SHELL.has(ending)) return 'shell';
+  if (PROGRAM.has(ending)) return 'program';
+  if (ending !== '') return undefined;
+  return SHELL_SHEBANG.test(readStart(join(stagedDir, path), SHEBANG_BYTES).text) ? 'shell' : undefined;
+}
+
+function readStart(file: string, bytes: number): { text: string; isCut: boolean } {
+  const fd = openSync(file, 'r');
+  try {
+    const buffer = Buffer.alloc(bytes + 1);
+    const count = readSync(fd, buffer, 0, bytes + 1, 0);
+    return { text: buffer.toString('utf8', 0, Math.min(count, bytes)), isCut: count > bytes };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function inShell(text: string, path: string, found: Commands): void {
+  text.split('\n').forEach((line, index) => inLine(line, `${path}:${index + 1}`, found));
+}
+
+function inLine(whole: string, at: string, found: Commands): void {
+  const line = whole.slice(0, MAX_LINE).replace(/(?:^|\s)#.*$/, '');
+  for (const device of ['/dev/tcp', '/dev/udp'])
+    if (line.includes(`${device}/`)) found.programs.push({ value: device, at });
+  if (PIPED.test(line)) found.piped.push({ value: line.trim(), at });
+  for (const part of line.split(SEPARATORS)) {
+    const program = commandIn(part);
+    if (NETWORK_PROGRAMS.has(program) || INSTALLERS.has(program)) found.programs.push({ value: program, at });
+  }
+}
+
+/** The program that a simple command starts, without its folder. */
+function commandIn(part: string): string {
+  let rest = part.trim();
+  for (let next = rest.replace(PREFIX, ''); next !== rest; next = rest.replace(PREFIX, ''))
+    rest = next.trim();
+  const [word = ''] = rest.split(/\s/, 1);
+  return word.replaceAll(/["'\\]/g, '').replace(/^.*\//, '');
+}
+
+function inProgram(text: string, path: string, found: Commands): void {
+  let line = 1;
+  let counted = 0;
+  for (const { index, 1: literal = '' } of text.matchAll(STARTS_PROGRAM)) {
+    for (; counted < index; counted++) if (text.codePointAt(counted) === 0x0a) line++;
+    inLine(literal, `${path}:${line}`, found);
+  }
+}
+
+function capped({ programs, piped, skipped }: Commands): Commands {
+  return {
+    programs: programs.slice(0, MAX_FINDINGS),
+    piped: piped.slice(0, MAX_FINDINGS),
+    skipped: skipped.slice(0, MAX_FINDINGS),
+  };
+}
