@@ -7,6 +7,7 @@
 import { framesTarget } from './frames.ts';
 import { manifestTarget } from './manifest.ts';
 import { policyTarget } from './policy.ts';
+import { savedImageTarget, tarTarget } from './archives.ts';
 import type { FuzzTarget } from './target.ts';
 import { upstreamTarget } from './upstream.ts';
 import { behaviourTarget } from './wasm/behaviour.ts';
@@ -19,6 +20,9 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   installTarget,
   linkTarget,
   behaviourTarget,
+  // Layers of images, and what engines save.
+  tarTarget,
+  savedImageTarget,
   // Answers of servers, through the real gateway.
   upstreamTarget,
   // What cells say, and what bundles and projects bring along.

@@ -89,7 +89,7 @@ test('the work is bounded, and says where it stopped', () => {
   const long = look({ 'long.sh': `${'x\n'.repeat(100_000)}curl a\n`, 'many.sh': 'curl a\n'.repeat(1000) });
   expect(long.skipped).toEqual([{ value: 'long.sh', at: 'long.sh' }]);
   expect(long.programs).toHaveLength(64);
-  const line = look({ 'line.sh': `${'sudo '.repeat(20_000)}curl`, 'a.py': `${'exec('.repeat(20_000)}` });
+  const line = look({ 'line.sh': `${'sudo '.repeat(20_000)}curl`, 'a.py': 'exec('.repeat(20_000) });
   expect(line.programs).toEqual([]);
 });
 

@@ -99,7 +99,7 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
     test('is told how a person approves, and nothing it sends does so', async () => {
       const before = await call('test__asks', { approve: true, trust_remote_code: true, yes: true });
       expect(textOf(before)).toContain('approval_required: ');
-      expect(textOf(before)).toMatch(/skillcell approve .*skill_/);
+      expect(textOf(before)).toMatch(/skillcell approve .*test\/asks/);
       const again = await client.callTool({
         name: 'test__asks',
         arguments: {},

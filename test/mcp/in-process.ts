@@ -48,12 +48,13 @@ export function describeInProcess(home: string): void {
       const dir = add('test/first');
       await until(async () => (await names()).includes('test__first'));
       const file = join(dir, 'manifest.yaml');
-      writeFileSync(file, JSON.stringify({ name: 'test/second', version: '1.0.0', description: 'x' }));
-      await until(async () => (await names()).includes('test__second'));
-      expect(await names()).not.toContain('test__first');
+      writeFileSync(file, JSON.stringify({ name: 'test/first', version: '1.0.0', description: 'changed' }));
+      const described = async (): Promise<boolean> =>
+        (await client.listTools()).tools.some(({ description }) => description?.startsWith('changed'));
+      await until(described);
       writeFileSync(file, 'name: [');
-      await until(async () => !(await names()).includes('test__second'));
-      expect(notes.join('\n')).toMatch(/The skill skill_\d+ is left out: /);
+      await until(async () => !(await names()).includes('test__first'));
+      expect(notes.join('\n')).toContain('The skill test/first is left out: ');
       rmSync(dir, { recursive: true });
       // A folder that comes back whole, as by an installer.
       const staged = join(folder, 'staged');
@@ -74,13 +75,15 @@ export function describeInProcess(home: string): void {
     });
 
     test('lets two skills of one tool name hide neither behind the other: none is listed', async () => {
-      const [one, other] = [add('te/st__twin'), add('te__st/twin')];
+      // A skill of the project with the id of a bundled one.
+      const dir = add('data/csv_profile');
       await until(() =>
-        notes.some((note) => note.includes('More than one skill would be the tool te__st__twin')),
+        notes.some((note) => note.includes('More than one skill would be the tool data__csv_profile')),
       );
-      expect(notes.join('\n')).toContain(one);
-      expect(notes.join('\n')).toContain(other);
-      expect(await names()).not.toContain('te__st__twin');
+      expect(notes.join('\n')).toContain(dir);
+      expect(await names()).not.toContain('data__csv_profile');
+      rmSync(dir, { recursive: true });
+      await until(async () => (await names()).includes('data__csv_profile'));
     });
   });
 
