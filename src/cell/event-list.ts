@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { hash } from 'node:crypto';
 import type { CapabilityEvent, EventsCut } from '../outcome.ts';
 
 const MOST_EVENTS = 64;
@@ -11,12 +12,13 @@ const MOST_EVENTS = 64;
 const MOST_FIRSTS = 64;
 /** Acts that are known again. From there on each one counts. */
 const MOST_KNOWN = 16_384;
-const MAX_TEXT = 300;
+/** Room for the longest name of a secret and the longest name of a host. */
+const MAX_TEXT = 400;
 
 export class EventList {
   readonly kept: CapabilityEvent[] = [];
   readonly #most: number;
-  readonly #known = new Set<number>();
+  readonly #known = new Set<string>();
   readonly #kinds = new Kinds();
   #count = 0;
 
@@ -31,16 +33,17 @@ export class EventList {
 
   add({ capability, asked, declared }: CapabilityEvent): void {
     const event = { capability, asked: asked.slice(0, MAX_TEXT), declared };
-    if (this.#isKnown(`${capability} ${event.asked}`)) return;
+    // By the whole text: acts that begin alike are not the same.
+    if (this.#isKnown(`${capability} ${asked}`)) return;
     this.#count++;
-    const isFirst = this.#kinds.isFirst(event);
+    const isFirst = this.#kinds.isFirst({ ...event, asked });
     if (isFirst || this.kept.length < this.#most) this.kept.push(event);
   }
 
   #isKnown(text: string): boolean {
-    const hash = hashOf(text);
-    if (this.#known.has(hash)) return true;
-    if (this.#known.size < MOST_KNOWN) this.#known.add(hash);
+    const act = hashOf(text);
+    if (this.#known.has(act)) return true;
+    if (this.#known.size < MOST_KNOWN) this.#known.add(act);
     return false;
   }
 }
@@ -78,13 +81,7 @@ function kindOf({ capability, asked }: CapabilityEvent): string {
   return /[a-z]+:\/\/[^/]*/.exec(asked)?.[0] ?? asked;
 }
 
-/** 53 bits: so many acts do not meet in it by chance, and who makes two meet has hidden one of his own. */
-function hashOf(text: string): number {
-  let [low, high] = [0x811c_9dc5, 0x9e37_79b9];
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    low = Math.imul(low ^ code, 0x0100_0193);
-    high = Math.imul(high ^ code, 0x85eb_ca6b) + low;
-  }
-  return (high >>> 11) * 2 ** 32 + (low >>> 0);
+/** Strong: whoever could make two acts meet would have a harmless one hide another. */
+function hashOf(text: string): string {
+  return hash('sha256', text, 'base64');
 }

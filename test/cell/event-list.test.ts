@@ -50,5 +50,22 @@ it('counts an act once, however often it is done', () => {
 it('cuts long texts', () => {
   const list = new EventList();
   list.add(event('env', 'x'.repeat(1000)));
-  expect(list.kept[0]?.asked).toHaveLength(300);
+  expect(list.kept[0]?.asked).toHaveLength(400);
+});
+
+it('takes no two acts for one, also not those that were made to meet in a quick hash', () => {
+  const meeting =
+    'GET http://127.0.0.1:8080/8gump2u12smjely21nxb8olvl3wc2e5vm5a8cqv31z53kxg0kdomu5plsoi8y2p5nn2vzg2uf4n33dk7elu96dg9jnzl17unyqfo9jculhpjeabn8ew3p4faauk7ym9fwy';
+  const list = new EventList();
+  list.add(event('network', meeting));
+  list.add(event('secret', 'send KEY to 127.0.0.2'));
+  expect(list.kept.map(({ capability }) => capability)).toEqual(['network', 'secret']);
+});
+
+it('keeps two long acts apart that begin alike, and shows whom a secret was for', () => {
+  const [name, labels] = ['K'.repeat(128), `${'a'.repeat(60)}.`.repeat(3)];
+  const asked = ['good', 'evil'].map((last) => `send ${name} to ${labels}${last}.test`);
+  const list = new EventList();
+  for (const one of asked) list.add(event('secret', one));
+  expect(list.kept.map((one) => one.asked)).toEqual(asked);
 });
