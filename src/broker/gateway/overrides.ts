@@ -24,6 +24,8 @@ export const OVERRIDE_HEADERS: readonly string[] = [
   'x-forwarded-prefix',
   'x-forwarded-host',
   'x-original-host',
+  'x-override-url',
+  'x-envoy-original-path',
 ];
 
 /** Fields of a query; forms in a body are not looked into. */
@@ -33,6 +35,25 @@ export const OVERRIDE_FIELDS: readonly string[] = ['_method', 'x-http-method-ove
 export function overrideIn({ url, headers }: RuledRequest): string | undefined {
   const header = Object.keys(headers).find((name) => OVERRIDE_HEADERS.includes(name.replaceAll('_', '-')));
   if (header !== undefined) return `header "${header}"`;
-  const field = [...url.searchParams.keys()].find((name) => OVERRIDE_FIELDS.includes(name.toLowerCase()));
+  const field = namesIn(url.search).find((name) =>
+    OVERRIDE_FIELDS.some((one) => asRead(one) === asRead(name)),
+  );
   return field === undefined ? undefined : `field "${field}"`;
+}
+
+/** Some servers begin a field at each `;` as well. */
+function namesIn(search: string): string[] {
+  return search
+    .slice(1)
+    .split(/[&;]/)
+    .flatMap((field) => [...new URLSearchParams(field).keys()]);
+}
+
+/** As servers that make variables of fields read a name: no blanks in front, `_` for signs, `[…]` for a list of it. */
+function asRead(name: string): string {
+  return name
+    .trimStart()
+    .toLowerCase()
+    .replace(/(?!^)\[[^]*$/, '')
+    .replaceAll(/[-. []/g, '_');
 }

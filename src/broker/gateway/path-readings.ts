@@ -9,6 +9,8 @@
 const MAX_DECODINGS = 4;
 /** More readings than these has nothing that anybody would write. */
 const MAX_READINGS = 64;
+/** Of all readings together: each costs time of everybody. The longest path alone has half of it. */
+const MAX_CHARACTERS = 16 * 1024;
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const CONTROLS = /[\x00-\x1f\x7f]/;
 /** The encoding of old browsers, which some servers still undo. */
@@ -33,13 +35,16 @@ const READERS: readonly Reader[] = [
 
 /**
  * All readings, one character per byte; undefined for a path that no two servers need to agree on: control characters, bytes
- * that are not UTF-8 (`%c0%ae` is a dot to some), `%u002e`, a percent sign without digits, or too many layers.
+ * that are not UTF-8 (`%c0%ae` is a dot to some), `%u002e`, a percent sign without digits, or too many
+ * layers or readings.
  */
 export function readings(path: string): readonly string[] | undefined {
   if (HALF_ENCODED.test(path)) return undefined;
   const found = new Map([[path, 0]]);
+  let characters = 0;
   for (const [reading, decodings] of found) {
-    if (isUnclear(reading) || found.size > MAX_READINGS) return undefined;
+    characters += reading.length;
+    if (characters > MAX_CHARACTERS || found.size > MAX_READINGS || isUnclear(reading)) return undefined;
     const decoded = decode(reading);
     if (decoded !== reading && decodings === MAX_DECODINGS) return undefined;
     for (const next of [decoded, ...READERS.map((read) => read(reading))]) {

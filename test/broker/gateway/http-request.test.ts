@@ -340,3 +340,45 @@ describe('what makes a request another one', () => {
     );
   });
 });
+
+describe('a second place that a request names', () => {
+  const rule: NetworkRule = { host: 'a.test', methods: ['MOVE'], paths: ['/mine/*'] };
+  const move = (destination: string): boolean =>
+    covers(rule, 'a.test', { method: 'MOVE', path: '/mine/a', headers: [['Destination', destination]] });
+
+  it.each(['https://a.test/mine/b', '/mine/b', 'b'])('is covered by the rule as well: %s', (destination) =>
+    expect(move(destination)).toBe(true),
+  );
+
+  it.each([
+    'https://a.test/other/b',
+    '/other/b',
+    '../b',
+    '/mine/%2e%2e/b',
+    '/mine/..;/b',
+    'https://b.test/mine/b',
+    'http://a.test/mine/b',
+    'https://',
+  ])('is refused where no rule covers it: %s', (destination) => expect(move(destination)).toBe(false));
+});
+
+describe('a field that makes the request another one', () => {
+  it.each([
+    'a=1;_method=PUT',
+    '.method=PUT',
+    '%20_method=PUT',
+    '[method=PUT',
+    '_method[]=PUT',
+    'X_HTTP_Method=PUT',
+  ])('is seen as servers read it: %s', (query) => {
+    const more = { path: `/?${query}` };
+    expect(covers({ host: 'a.test', methods: ['GET'] }, 'a.test', more)).toBe(false);
+    expect(covers({ host: 'a.test' }, 'a.test', more)).toBe(true);
+  });
+
+  it.each(['method=PUT', 'a_method=x', 'payment_method=card', 'q=_method', '[a]=b'])(
+    'is not seen in others: %s',
+    (query) =>
+      expect(covers({ host: 'a.test', methods: ['GET'] }, 'a.test', { path: `/?${query}` })).toBe(true),
+  );
+});
