@@ -43,10 +43,7 @@ export function overrideIn({ url, headers }: RuledRequest): string | undefined {
 
 /** Some servers begin a field at each `;` as well. */
 function namesIn(search: string): string[] {
-  return search
-    .slice(1)
-    .split(/[&;]/)
-    .flatMap((field) => [...new URLSearchParams(field).keys()]);
+  return [...new URLSearchParams(search.replaceAll(';', '&')).keys()];
 }
 
 /** As servers that make variables of fields read a name: no blanks in front, `_` for signs, `[…]` for a list of it. */
