@@ -24,6 +24,8 @@ export type { OffloadCounts } from './offload/offload.ts';
 export type { ErrorBody, ErrorCode, LimitName } from './errors.ts';
 export type { CapabilityEvent, Execution, Failure, Mode, Outcome, Success, Usage } from './outcome.ts';
 export type { CallEvent, CallEventName, CallEvents, CallListener, RunningCall } from './calls/events.ts';
+export { HostFolders } from './calls/host-folders.ts';
+export type { HostPlaces } from './calls/host-folders.ts';
 export { Connections, SERVER_TIMEOUTS } from './dispatch/connections.ts';
 export { Dispatcher } from './dispatch/dispatcher.ts';
 export type { DispatchEntry, DispatchLoad, LaneLoad, Turn } from './dispatch/dispatcher.ts';

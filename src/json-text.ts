@@ -43,15 +43,15 @@ export function resultText(outcome: object): JsonText | undefined {
 }
 
 /** The whole outcome as JSON, with the text of a large result as it is. */
-export function outcomeJson(outcome: Outcome): Buffer {
+export function outcomeJson(outcome: Outcome, write: (value: unknown) => string = JSON.stringify): Buffer {
   const text = resultText(outcome);
-  if (!text) return Buffer.from(JSON.stringify(outcome));
+  if (!text) return Buffer.from(write(outcome));
   // Without a look at `result`, which would parse it.
   const rest = Object.keys(outcome).filter((key) => key !== 'ok' && key !== 'result');
   const members = Object.fromEntries(rest.map((key) => [key, outcome[key as keyof Outcome]]));
   return Buffer.concat([
     Buffer.from('{"ok":true,"result":'),
     text.bytes,
-    Buffer.from(`,${JSON.stringify(members).slice(1)}`),
+    Buffer.from(`,${write(members).slice(1)}`),
   ]);
 }

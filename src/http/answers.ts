@@ -11,6 +11,7 @@ import {
   resultText,
   toSkillError,
   type ErrorBody,
+  type HostFolders,
   type Outcome,
 } from '../index.ts';
 import { retryAfterOf, statusOf, type Status } from './status.ts';
@@ -33,13 +34,6 @@ export function json(c: Context, value: unknown, status: Status = 200): Response
   return c.body(printableJson(value), status as ContentfulStatusCode, { 'Content-Type': 'application/json' });
 }
 
-/** Where in our source something failed is for the operator, not for those who call. */
-export function withoutStack(outcome: Outcome): Outcome {
-  if (outcome.ok || !('stack' in outcome.error.detail)) return outcome;
-  const { stack: _stays, ...detail } = outcome.error.detail;
-  return { ...outcome, error: { ...outcome.error, detail } };
-}
-
 /** The whole outcome, whichever way it went. */
 export function answerOutcome(c: Context, outcome: Outcome): Response {
   if (outcome.ok && resultText(outcome)) return largeOutcome(c, outcome);
@@ -51,17 +45,18 @@ export function answerOutcome(c: Context, outcome: Outcome): Response {
 
 /** Its bytes as they are: nobody parses them on the way. */
 function largeOutcome(c: Context, outcome: Outcome): Response {
-  return c.body(new Uint8Array(outcomeJson(outcome)), 200, { 'Content-Type': 'application/json' });
+  return c.body(new Uint8Array(outcomeJson(outcome, printableJson)), 200, {
+    'Content-Type': 'application/json',
+  });
 }
 
 /** Whatever was thrown before there was a call. */
-export function answerError(c: Context, thrown: unknown): Response {
+export function answerError(c: Context, thrown: unknown, folders: HostFolders): Response {
   if (thrown instanceof Refusal) {
     if (thrown.status === 401) c.header('WWW-Authenticate', 'Bearer realm="skillcell"');
-    return json(c, { ok: false, error: thrown.body }, thrown.status);
+    return json(c, { ok: false, error: folders.error(thrown.body) }, thrown.status);
   }
-  const { stack: _stays, ...detail } = toSkillError(thrown).detail;
-  const error: ErrorBody = { ...toSkillError(thrown).toBody(), detail };
+  const error = folders.error(toSkillError(thrown).toBody());
   const status = statusOf(error);
   if (status === 429 || status === 503) c.header('Retry-After', String(retryAfterOf(error)));
   return json(c, { ok: false, error }, status);

@@ -22,8 +22,8 @@ const NOBODY: Identity = { tenant: '', token: '', scopes: new Set(), caller: 'ht
 
 export function createApp(service: Service): Hono {
   const app = new Hono();
-  app.onError((error, c) => answerError(c, error));
-  app.notFound((c) => answerError(c, unknownRoute(c)));
+  app.onError((error, c) => answerError(c, error, service.folders));
+  app.notFound((c) => answerError(c, unknownRoute(c), service.folders));
   app.use(async (c, next) => {
     if (!isOurHost(c.req.header('host'), service.options.hostNames ?? [])) throw foreignHost(c);
     await next();
@@ -48,7 +48,7 @@ async function answer(service: Service, route: Route, c: Context): Promise<Respo
     return response;
   } catch (thrown) {
     if (thrown instanceof SkillError && thrown.detail['limit'] === 'busy') service.metrics.refused('busy');
-    const response = answerError(c, thrown);
+    const response = answerError(c, thrown, service.folders);
     service.metrics.requested(label, response.status);
     return response;
   }

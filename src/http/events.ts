@@ -31,7 +31,7 @@ export async function tellEvents(stream: SSEStreamingApi, call: WatchedCall): Pr
 function largeEvent(outcome: Outcome): Uint8Array {
   return Buffer.concat([
     Buffer.from('event: done\ndata: {"outcome":'),
-    outcomeJson(outcome),
+    outcomeJson(outcome, printableJson),
     Buffer.from('}\n\n'),
   ]);
 }

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import type { CallEvent, CapabilityEvent, Execution, Outcome } from '../index.ts';
-import { withoutStack } from './answers.ts';
+import type { CallEvent, CapabilityEvent, Execution, HostFolders, Outcome } from '../index.ts';
 
 /** What a watcher is told, in this order; `done` is the last. */
 export type LiveEvent =
@@ -82,6 +81,11 @@ export class WatchedCall {
 
 export class LiveCalls {
   readonly #calls = new Map<string, WatchedCall>();
+  readonly #folders: HostFolders;
+
+  constructor(folders: HostFolders) {
+    this.#folders = folders;
+  }
 
   get all(): WatchedCall[] {
     return [...this.#calls.values()];
@@ -98,7 +102,7 @@ export class LiveCalls {
         call.id = event.call.id;
         this.#calls.set(call.id, call);
       }
-      const told = liveEvent(event);
+      const told = liveEvent(event, this.#folders);
       if (told) call.note(told);
       if (event.type !== 'done') return;
       this.#calls.delete(call.id);
@@ -112,7 +116,7 @@ export class LiveCalls {
 }
 
 /** What watchers get of an event. */
-function liveEvent(event: CallEvent): LiveEvent | undefined {
+function liveEvent(event: CallEvent, folders: HostFolders): LiveEvent | undefined {
   switch (event.type) {
     case 'accepted':
       return { type: 'accepted', call_id: event.call.id };
@@ -121,9 +125,9 @@ function liveEvent(event: CallEvent): LiveEvent | undefined {
     case 'log':
       return { type: 'log', text: event.text };
     case 'denied':
-      return { type: 'denied', denial: event.denial };
+      return { type: 'denied', denial: folders.denial(event.denial) };
     case 'done':
-      return { type: 'done', outcome: withoutStack(event.outcome) };
+      return { type: 'done', outcome: folders.outcome(event.outcome) };
     default:
       return undefined;
   }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { AuditLog, StoredReceipt } from '../index.ts';
+import type { AuditLog, HostFolders, StoredReceipt } from '../index.ts';
 import { callerPrefix, type Identity } from './access.ts';
 
 /** So many receipts are looked at for one answer. */
@@ -49,6 +49,18 @@ export function listReceipts(log: AuditLog, identity: Identity, filter: ReceiptF
 export function findReceipt(log: AuditLog, identity: Identity, id: string): StoredReceipt | undefined {
   const found = log.show(id);
   return found && isTheirs(found, identity) ? found : undefined;
+}
+
+/** Only an admin, who can check the chain, gets the folders of this machine with it. */
+export function shownReceipt(stored: StoredReceipt, identity: Identity, folders: HostFolders): StoredReceipt {
+  if (identity.scopes.has('admin')) return stored;
+  const { code, message, used, denied } = stored.receipt;
+  const told =
+    message === undefined || code === 'ok'
+      ? {}
+      : { message: folders.error({ code, message, fix: '', detail: {} }).message };
+  const events = { used: folders.within(used), denied: folders.within(denied) };
+  return { ...stored, receipt: { ...stored.receipt, ...told, ...events } };
 }
 
 function isTheirs({ receipt }: StoredReceipt, { scopes, tenant }: Identity): boolean {

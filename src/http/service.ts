@@ -5,6 +5,7 @@
  */
 import {
   Dispatcher,
+  HostFolders,
   parseDuration,
   parseSize,
   toSkillError,
@@ -16,7 +17,6 @@ import {
 } from '../index.ts';
 import { Access, type Identity } from './access.ts';
 import type { TokenEntry } from './access-file.ts';
-import { withoutStack } from './answers.ts';
 import { dispatchOptions } from './limits.ts';
 import { LiveCalls, WatchedCall } from './live-calls.ts';
 import { ServiceMetrics } from './service-metrics.ts';
@@ -64,7 +64,9 @@ export class Service {
   readonly runtime: Runtime;
   readonly access: Access;
   readonly shelf: Shelf;
-  readonly live: LiveCalls = new LiveCalls();
+  /** Stay here, whatever callers are told. */
+  readonly folders: HostFolders;
+  readonly live: LiveCalls;
   readonly metrics: ServiceMetrics = new ServiceMetrics();
   readonly dispatcher: Dispatcher;
   readonly options: ServiceOptions;
@@ -75,6 +77,9 @@ export class Service {
   constructor(options: ServiceOptions) {
     this.options = options;
     this.runtime = options.runtime;
+    const { home, registries } = options.runtime;
+    this.folders = new HostFolders({ home, registries, workspace: options.workspace });
+    this.live = new LiveCalls(this.folders);
     this.access = new Access({ file: options.accessFile, extra: options.extraTokens ?? [] });
     this.shelf = new Shelf(options.runtime);
     this.dispatcher = new Dispatcher(dispatchOptions(() => this.access.rules));
@@ -145,7 +150,7 @@ export class Service {
     try {
       this.runtime.assertReceipts();
     } catch (thrown) {
-      found.push({ part: 'receipts', reason: toSkillError(thrown).message });
+      found.push({ part: 'receipts', reason: this.folders.error(toSkillError(thrown).toBody()).message });
     }
     try {
       const pairs = await this.machine();
@@ -160,7 +165,7 @@ export class Service {
   async #note(call: WatchedCall, running: Promise<Outcome>): Promise<Outcome> {
     this.#ongoing.add(running);
     try {
-      const outcome = withoutStack(await running);
+      const outcome = this.folders.outcome(await running);
       this.metrics.called(call.facts.skill, outcome);
       // A call that was not accepted has told nothing, and somebody may follow it.
       if (!call.isOver) call.note({ type: 'done', outcome });

@@ -85,8 +85,7 @@ export async function summaryOf(service: Service, location: BundleLocation): Pro
     const skill = await service.shelf.load(location);
     return { ...(await rowOf(service, location, skill)), ...(await modeOf(service, skill)) };
   } catch (thrown) {
-    const { code, message, fix } = toSkillError(thrown);
-    const problem = { code, message, fix, detail: {} };
+    const problem = { ...service.folders.error(toSkillError(thrown).toBody()), detail: {} };
     const unknown = { version: '', about: '', trust: '', profile: '', lock: '', digest: '' };
     return { name: location.ref, origin: location.origin, ...unknown, mode: null, badges: [], problem };
   }
@@ -108,14 +107,16 @@ export async function pageOf(service: Service, location: BundleLocation): Promis
     asks: describeCapabilities(manifest),
     approval: await approvalOf(service, skill),
     files: Object.keys(bundle.files),
-    warnings: bundle.warnings,
+    warnings: service.folders.within(bundle.warnings),
     ...(instructions === undefined ? {} : { instructions }),
     ...(card ? { card } : {}),
   };
 }
 
-export function machineOf(pairs: readonly PairReport[]): { pairs: object[] } {
-  return { pairs: pairs.map((pair) => ({ ...pair, enforces: enforcementRows(pair.enforces) })) };
+export function machineOf({ folders }: Service, pairs: readonly PairReport[]): { pairs: object[] } {
+  return {
+    pairs: pairs.map((pair) => folders.within({ ...pair, enforces: enforcementRows(pair.enforces) })),
+  };
 }
 
 type Row = Omit<SkillSummary, 'mode' | 'problem'>;
@@ -128,26 +129,29 @@ async function rowOf({ runtime }: Service, { ref, origin }: BundleLocation, skil
   return { name: ref, version, about, origin, trust, profile, lock, digest, badges: badgesFor(manifest) };
 }
 
-async function modeOf({ runtime }: Service, skill: Skill): Promise<Pick<SkillSummary, 'mode' | 'problem'>> {
+async function modeOf(
+  { runtime, folders }: Service,
+  skill: Skill,
+): Promise<Pick<SkillSummary, 'mode' | 'problem'>> {
   try {
     return { mode: (await runtime.choose(skill, ISOLATED)).candidate.mode };
   } catch (error) {
-    if (error instanceof SkillError) return { mode: null, problem: error.toBody() };
+    if (error instanceof SkillError) return { mode: null, problem: folders.error(error.toBody()) };
     throw error;
   }
 }
 
 async function planOf(
-  { runtime, options: { workspace } }: Service,
+  { runtime, folders, options: { workspace } }: Service,
   skill: Skill,
 ): Promise<Pick<SkillPage, 'mode' | 'plan' | 'problem'>> {
   const options = { ...ISOLATED, ...(workspace === undefined ? {} : { workspace }) };
   try {
     const plan = await runtime.plan(skill, options);
     const grants = await runtime.explain(skill, options);
-    return { mode: plan.choice.candidate.mode, plan: { ...shownPlan(plan), grants } };
+    return { mode: plan.choice.candidate.mode, plan: folders.within({ ...shownPlan(plan), grants }) };
   } catch (error) {
-    if (error instanceof SkillError) return { mode: null, problem: error.toBody() };
+    if (error instanceof SkillError) return { mode: null, problem: folders.error(error.toBody()) };
     throw error;
   }
 }

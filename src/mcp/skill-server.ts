@@ -14,7 +14,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
-import { packageVersion, type ExecuteOptions, type Runtime } from '../index.ts';
+import { HostFolders, packageVersion, type ExecuteOptions, type Runtime } from '../index.ts';
 import { callerOf } from './caller.ts';
 import { Catalog, type CatalogEntry, type Entries } from './catalog.ts';
 import { Progress } from './progress.ts';
@@ -48,6 +48,8 @@ export interface SkillServerOptions {
 export class SkillServer implements AsyncDisposable {
   readonly #options: SkillServerOptions;
   readonly #catalog: Catalog;
+  /** Over HTTP whoever has the token asks, and a model passes on what it reads. */
+  readonly #folders: HostFolders;
   readonly #closing = new AbortController();
   readonly #calls = new Set<Promise<CallToolResult>>();
   readonly #connected = new Set<McpServer>();
@@ -59,6 +61,8 @@ export class SkillServer implements AsyncDisposable {
   constructor(options: SkillServerOptions) {
     const { runtime } = options;
     this.#options = options;
+    const { home, registries } = runtime;
+    this.#folders = new HostFolders({ home, registries, workspace: options.execute?.workspace });
     this.#catalog = new Catalog({ runtime, onProblem: (text) => this.#note(text) });
     this.#documents = new SkillsExtension({
       source: skillDocuments(() => this.#catalog.entries()),
@@ -155,7 +159,7 @@ export class SkillServer implements AsyncDisposable {
       reject: false,
     });
     if (ctx.mcpReq.signal.aborted) endStream(mcp, ctx);
-    return mcp.server.projectCallToolResult(toToolResult(outcome), tool.outputSchema);
+    return mcp.server.projectCallToolResult(toToolResult(this.#folders.outcome(outcome)), tool.outputSchema);
   }
 
   /** The folders changed: read them again, and tell everybody if they would see a difference. */

@@ -9,6 +9,7 @@ import { scrubberFor } from '../broker/secrets/scrub.ts';
 import type { UnreadForm } from '../cell/contract.ts';
 import { readReply, type ReadReply } from '../cell/read-reply.ts';
 import type { JsonSchema } from '../manifest/manifest.ts';
+import { printableJson } from '../manifest/printable.ts';
 import { compileOutputs } from '../manifest/json-schema.ts';
 import { besideThis, type Task, type Tasks } from '../offload/task.ts';
 
@@ -35,7 +36,8 @@ function settleResult({ form, bytes, outputs, secrets }: UnreadResult): SettledR
   if (reply.kind !== 'result') return { kind: 'other', reply };
   const problems = compileOutputs(outputs, { file: 'manifest.yaml', at: 'outputs' }).check(reply.value);
   const value = scrubberFor(secrets)(reply.value) ?? null;
-  const text = new TextEncoder().encode(JSON.stringify(value));
+  // Clients get these bytes as they are, and some show them on a terminal.
+  const text = new TextEncoder().encode(printableJson(value));
   return { kind: 'result', text, digest: digestJson(value), problems, warnings: reply.warnings };
 }
 

@@ -9,7 +9,13 @@ import type { Identity } from '../access.ts';
 import { json } from '../answers.ts';
 import { tellEvents } from '../events.ts';
 import type { WatchedCall } from '../live-calls.ts';
-import { findReceipt, listReceipts } from '../receipts.ts';
+import {
+  findReceipt,
+  listReceipts,
+  shownReceipt,
+  type FoundReceipts,
+  type ReceiptFilter,
+} from '../receipts.ts';
 import { route, type Route } from '../route.ts';
 import {
   callList,
@@ -35,7 +41,7 @@ const calls: Route = route({
   handle: ({ service, identity, query, c }) =>
     json(c, {
       running: service.live.all.filter((call) => isTheirs(call, identity)).map(shown),
-      past: query.limit === 0 ? [] : listReceipts(service.runtime.audit, identity, query).receipts,
+      past: query.limit === 0 ? [] : receiptsOf(service, identity, query).receipts,
     }),
 });
 
@@ -91,7 +97,7 @@ const receipts: Route = route({
   query: receiptQuery,
   answers: { 200: receiptList },
   handle: ({ service, identity, query: { denied, ...filter }, c }) =>
-    json(c, listReceipts(service.runtime.audit, identity, { ...filter, deniedOnly: denied === 'true' })),
+    json(c, receiptsOf(service, identity, { ...filter, deniedOnly: denied === 'true' })),
 });
 
 const verify: Route = route({
@@ -139,9 +145,14 @@ function shown({ id, facts, startedAt, state }: WatchedCall): Record<string, unk
   return { call_id: id, skill, caller, started_at: startedAt.toISOString(), state };
 }
 
+function receiptsOf(service: Service, identity: Identity, filter: ReceiptFilter): FoundReceipts {
+  const { receipts: found, ...rest } = listReceipts(service.runtime.audit, identity, filter);
+  return { receipts: found.map((one) => shownReceipt(one, identity, service.folders)), ...rest };
+}
+
 function receiptOf(service: Service, identity: Identity, id: string): object {
   const found = findReceipt(service.runtime.audit, identity, id);
-  if (found) return found;
+  if (found) return shownReceipt(found, identity, service.folders);
   throw new SkillError('skill_unavailable', `There is no call ${JSON.stringify(id.slice(0, 40))}`, {
     fix: 'See GET /v1/calls for running calls and GET /v1/receipts for those that ended.',
   });

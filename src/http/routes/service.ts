@@ -68,7 +68,7 @@ const machine: Route = route({
   summary: 'What this machine can run, and who enforces what',
   scopes: ['read'],
   answers: { 200: pairList },
-  handle: async ({ service, c }) => json(c, machineOf(await service.machine())),
+  handle: async ({ service, c }) => json(c, machineOf(service, await service.machine())),
 });
 
 export const SERVICE_ROUTES: readonly Route[] = [alive, ready, metrics, me, machine];
