@@ -20,8 +20,8 @@ import { secretProviders } from './broker/secrets/sources.ts';
 import { Calls } from './calls/calls.ts';
 import type { CallEventName, CallListener, RunningCall } from './calls/events.ts';
 import type { LiveCall } from './calls/live-call.ts';
-import { cancelled } from './cell/judge.ts';
-import { describeOutcome, identity, type CallFacts } from './cell/describe.ts';
+import { throwIfCancelled } from './cell/judge.ts';
+import { describeOutcome, identity, raise, type CallFacts } from './cell/describe.ts';
 import { Machine, type PairReport } from './cell/machine.ts';
 import { choose, type Plan, type PlanInput } from './cell/plan.ts';
 import { Plans } from './cell/plans.ts';
@@ -38,7 +38,6 @@ import {
   type LoadOptions,
 } from './load/load-bundle.ts';
 import { registriesOf, type SkillPlaces } from './load/locate.ts';
-import { assertFits } from './load/params.ts';
 import { compileSkill, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
 import type { Outcome, Success } from './outcome.ts';
@@ -52,6 +51,8 @@ import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import { assertOwnEnv } from './runtime-options.ts';
 import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
+import { GivenParams } from './params/given-params.ts';
+import { readMessage, type MessageOptions, type ReadMessage } from './params/read-message.ts';
 import { Telemetry, traceHeaders } from './telemetry/telemetry.ts';
 import type { ToolFormat } from './tools/formats.ts';
 import { offerTools } from './tools/offer.ts';
@@ -137,7 +138,7 @@ export class Runtime implements AsyncDisposable {
   async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     const call = this.#open(ref, options);
     try {
-      const outcome = await this.#receipts.around(call, params, () =>
+      const outcome = await this.#receipts.around(call, () =>
         this.#telemetry.around(call, options.trace, () => this.#attempt(call, ref, { params, options })),
       );
       if (outcome.ok || options.reject === false) return outcome;
@@ -279,6 +280,11 @@ export class Runtime implements AsyncDisposable {
     return this.#calls.on(name, listener);
   }
 
+  /** Parses a large message of a client in a worker thread; what is at `path` in it stays text, to be executed with. */
+  readMessage(bytes: Uint8Array, options: MessageOptions): Promise<ReadMessage> {
+    return readMessage(bytes, options, this.#offload);
+  }
+
   /** What worker threads have done: all work on large input that a stranger decides on. */
   get offloaded(): OffloadCounts {
     return this.#offload.counts;
@@ -327,48 +333,52 @@ export class Runtime implements AsyncDisposable {
   /** The stages of a call. Whatever is thrown on the way becomes its outcome. */
   async #attempt(call: LiveCall, ref: string | Skill, { params, options }: Asked): Promise<EndedCall> {
     const facts: CallFacts = { id: call.id, ref: call.ref };
+    const { signal, load = (name) => this.load(name) } = options;
+    const { guard: rules = [] } = this.#policy;
+    const given = new GivenParams(params, { offload: this.#offload, rules, owner: call.ref, signal });
+    let secrets: ReadonlyMap<string, string> = new Map();
     let scrub: Scrub = (value) => value;
     let digests: EndedCall['digests'];
     let decision: GuardAnswer | undefined;
     try {
       await options.turn;
-      throwIfCancelled(options.signal);
-      const { load = (name) => this.load(name) } = options;
+      throwIfCancelled(signal);
       const skill = typeof ref === 'string' ? await load(ref) : ref;
       facts.skill = skill;
       await this.#gatekeeper.admit(skill.bundle);
-      await assertFits(skill, params);
+      await given.check(skill);
       const plan = await this.plan(skill, options);
       facts.plan = plan;
       decision = await this.#gatekeeper.guard(skill.bundle, {
-        params,
+        params: given.forCell,
+        holding: given.holding,
         grant: plan.grant,
         caller: call.caller,
       });
       const { grant, values } = await this.#resolveSecrets(skill, plan);
       facts.plan = { ...plan, grant };
+      secrets = values;
       scrub = scrubberFor(values);
-      digests = digestMeanwhile(scrub(params), grant, (made) => this.#receipts.noteBegun(call, facts, made));
+      const forReceipt = await given.forReceipt(scrub, values);
+      digests = digestMeanwhile(forReceipt, grant, (made) => this.#receipts.noteBegun(call, facts, made));
       call.started(() => identity(facts), plan.choice.candidate);
       const report = await this.#pool.run(facts.plan, {
-        params,
-        signal: options.signal,
-        secrets: values,
+        params: given.forCell,
+        signal,
+        secrets,
         headers: this.#policy.network.traceContext ? traceHeaders() : undefined,
         onLog: call.logListener(values.size > 0),
       });
       facts.report = report;
-      const { signal } = options;
-      const context = { skill, grant, secrets: values, offload: this.#offload, signal };
+      const context = { skill, grant, secrets, offload: this.#offload, signal };
       const settled = await settle(report, context);
-      const outcome = scrubOutcome(
-        describeOutcome(facts, () => settled),
-        scrub,
-      );
-      return { ...facts, scrub, digests, decision, ...withLarge(outcome, settled) };
+      const described = describeOutcome(facts, () => settled);
+      const outcome = scrubOutcome(described, scrub);
+      return { ...facts, params: forReceipt, digests, decision, ...withLarge(outcome, settled) };
     } catch (thrown) {
       const outcome = describeOutcome(facts, () => raise(thrown));
-      return { ...facts, scrub, digests, decision, outcome: scrubOutcome(outcome, scrub) };
+      const forReceipt = await given.forReceipt(scrub, secrets);
+      return { ...facts, params: forReceipt, digests, decision, outcome: scrubOutcome(outcome, scrub) };
     }
   }
 
@@ -380,19 +390,9 @@ export class Runtime implements AsyncDisposable {
   }
 }
 
-/** What a call was made with. */
 interface Asked {
   params: unknown;
   options: ExecuteOptions;
-}
-
-/** A call that was given up before it ran is still one: it ends in an outcome and a receipt. */
-function throwIfCancelled(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw cancelled();
-}
-
-function raise(thrown: unknown): never {
-  throw thrown;
 }
 
 export function createRuntime(options: RuntimeOptions = {}): Runtime {

@@ -22,6 +22,7 @@ const PIPELINE = [
   'telemetry',
   'audit',
   'results',
+  'params',
   'record',
   'runtime-options',
   'runtime',

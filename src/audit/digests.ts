@@ -12,8 +12,20 @@ export interface CallDigests {
   grant: string;
 }
 
+/** Large parameters, as a receipt knows them: a worker thread has made their digest. */
+export class DigestedParams {
+  readonly digest: string;
+  readonly bytes: number;
+
+  constructor(digest: string, bytes: number) {
+    this.digest = digest;
+    this.bytes = bytes;
+  }
+}
+
 export function digestCall(params: unknown, grant: Grant | undefined): CallDigests {
-  return { params: digest(params), grant: digest(grant ? withoutValues(grant) : null) };
+  const made = params instanceof DigestedParams ? params.digest : digest(params);
+  return { params: made, grant: digest(grant ? withoutValues(grant) : null) };
 }
 
 /** The returned function gives the digests, and makes them if there was no time yet; `onTime` gets them if there was. */

@@ -4,15 +4,14 @@
  * @module
  */
 import { join } from 'node:path';
-import type { Scrub } from '../broker/secrets/scrub.ts';
 import type { LiveCall } from '../calls/live-call.ts';
-import { describeOutcome, type CallFacts } from '../cell/describe.ts';
+import { describeOutcome, raise, type CallFacts } from '../cell/describe.ts';
 import { SkillError, toSkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import { resultText } from '../json-text.ts';
 import type { Outcome, Success } from '../outcome.ts';
 import type { GuardAnswer } from '../trust/guard.ts';
-import { digest, digestCall, type CallDigests } from './digests.ts';
+import { digest, digestCall, DigestedParams, type CallDigests } from './digests.ts';
 import type { JournalFiles } from './journal-file.ts';
 import { openAuditLog, type AuditLog } from './log.ts';
 import { makeReceipt, type Receipt, type ReceiptContext } from './receipt.ts';
@@ -38,8 +37,8 @@ export interface Made {
 /** A call that has ended, with all that its receipt tells. */
 export interface EndedCall extends CallFacts {
   outcome: Outcome;
-  /** Takes the secrets of this call out of anything. */
-  scrub: Scrub;
+  /** Without secrets. Of large ones only the digest, which was made elsewhere. */
+  params: unknown;
   /** Undefined when it did not come to a cell. */
   digests: (() => CallDigests) | undefined;
   /** What the guard said, when there is one. */
@@ -83,7 +82,7 @@ export class Receipts {
   }
 
   /** One call, from the receipt that it has whatever happens to the one that it ends with. Throws nothing that `work` does not. */
-  async around(call: LiveCall, params: unknown, work: () => Promise<EndedCall>): Promise<Outcome> {
+  async around(call: LiveCall, work: () => Promise<EndedCall>): Promise<Outcome> {
     const facts: CallFacts = { id: call.id, ref: call.ref };
     try {
       // Before anybody is told of it: who waits for a turn may wait until the host is killed.
@@ -92,7 +91,7 @@ export class Receipts {
       return describeOutcome(facts, () => raise(thrown));
     }
     call.accepted();
-    const outcome = this.#settle(call, params, await work());
+    const outcome = this.#settle(call, await work());
     call.done(outcome);
     return outcome;
   }
@@ -117,14 +116,14 @@ export class Receipts {
   }
 
   /** Writes the receipt of a call, and says what the caller may be told: never a result that no receipt knows of. */
-  #settle(made: Made, params: unknown, call: EndedCall): Outcome {
+  #settle(made: Made, call: EndedCall): Outcome {
     try {
-      this.#log?.append(this.#receiptOf(made, params, call));
+      this.#log?.append(this.#receiptOf(made, call));
       this.#ended(call.id);
       return call.outcome;
     } catch (thrown) {
       const outcome = withoutReceipt(call.outcome, thrown);
-      this.#keep(made, params, { ...call, outcome });
+      this.#keep(made, { ...call, outcome });
       return outcome;
     }
   }
@@ -138,9 +137,9 @@ export class Receipts {
   }
 
   /** As soon as it can be written. If that is never, what was written when the call was accepted says as much. */
-  #keep(made: Made, params: unknown, call: EndedCall): void {
+  #keep(made: Made, call: EndedCall): void {
     try {
-      this.#log?.keep(this.#receiptOf(made, params, call));
+      this.#log?.keep(this.#receiptOf(made, call));
       this.#ended(call.id);
     } catch {
       return;
@@ -152,15 +151,16 @@ export class Receipts {
     if (this.#isClosing) this.close();
   }
 
-  #receiptOf(made: Made, params: unknown, call: EndedCall): Receipt {
-    const { outcome, scrub, decision, skill, plan } = call;
-    const scrubbed = scrub(params);
-    const digests = call.digests?.() ?? digestCall(scrubbed, plan?.grant);
+  #receiptOf(made: Made, call: EndedCall): Receipt {
+    const { outcome, params, decision, skill, plan } = call;
+    const digests = call.digests?.() ?? digestCall(params, plan?.grant);
     const keepsContent = this.#options !== false && this.#options.keepContent === true;
     return makeReceipt(outcome, {
       ...contextOf(made, digests, skill?.bundle),
       ...(outcome.ok ? { resultDigest: call.resultDigest ?? digest(outcome.result) } : {}),
-      ...(keepsContent ? { params: scrubbed, ...(outcome.ok ? { result: keptResult(outcome) } : {}) } : {}),
+      ...(keepsContent
+        ? { params: keptParams(params), ...(outcome.ok ? { result: keptResult(outcome) } : {}) }
+        : {}),
       ...(decision ? { decision } : {}),
     });
   }
@@ -192,7 +192,15 @@ function contextOf(made: Made, digests: CallDigests, bundle: Bundle | undefined)
 /** A large result is text that nobody has parsed on this thread; its digest stands for it. */
 function keptResult(outcome: Success): unknown {
   const text = resultText(outcome);
-  return text ? `(${text.bytes.length} bytes: too large to be kept)` : outcome.result;
+  return text ? tooLarge(text.bytes.length) : outcome.result;
+}
+
+function keptParams(params: unknown): unknown {
+  return params instanceof DigestedParams ? tooLarge(params.bytes) : params;
+}
+
+function tooLarge(bytes: number): string {
+  return `(${bytes} bytes: too large to be kept)`;
 }
 
 function withoutReceipt(outcome: Outcome, thrown: unknown): Outcome {
@@ -218,8 +226,4 @@ function withoutReceipt(outcome: Outcome, thrown: unknown): Outcome {
 
 function raiseEndedEarly(): never {
   throw ENDED_EARLY;
-}
-
-function raise(thrown: unknown): never {
-  throw thrown;
 }

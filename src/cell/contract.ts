@@ -168,6 +168,7 @@ export interface Engine {
 
 /** What a call brings along. */
 export interface Job {
+  /** A value, or the text of a large one. */
   params: unknown;
   signal?: AbortSignal | undefined;
   /** Values by name, for the broker alone: nothing of them goes into a cell. */

@@ -102,3 +102,8 @@ function noIsolation({ bundle }: Skill): string {
   const { sourceDir, digest } = bundle;
   return `Runs without isolation, as a part of this program and with all its rights: ${sourceDir} (${digest})`;
 }
+
+/** For an outcome of what was thrown. */
+export function raise(thrown: unknown): never {
+  throw thrown;
+}

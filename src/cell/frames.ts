@@ -6,7 +6,7 @@
  * @module
  */
 import type { Duplex } from 'node:stream';
-import { MAX_JSON_HERE } from '../json-text.ts';
+import { JsonText, MAX_JSON_HERE } from '../json-text.ts';
 import { parseGuestJson, type GuestJson } from './guest-json.ts';
 
 const HEADER_BYTES = 4;
@@ -66,6 +66,18 @@ export function encodeFrame(body: Record<string, unknown>, payload?: Uint8Array)
   text.copy(frame, HEADER_BYTES);
   if (payload) frame.set(payload, HEADER_BYTES + text.length);
   return frame;
+}
+
+/** How the frame of a call begins; the parameters follow, and a brace. */
+export const CALL_START = '{"t":"call","params":';
+
+/** The frame of a call. The text of large parameters goes into it as it is. */
+export function encodeCall(params: unknown): Buffer {
+  if (!(params instanceof JsonText)) return encodeFrame({ t: 'call', params });
+  const size = CALL_START.length + params.bytes.length + 1;
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32LE(size, 0);
+  return Buffer.concat([header, Buffer.from(CALL_START), params.bytes, Buffer.from('}')]);
 }
 
 /** Reads frames from a channel until it ends or the guest breaks the rules. */

@@ -41,6 +41,11 @@ export function cancelled(): SkillError {
   });
 }
 
+/** A call that was given up before it ran is still one: it ends in an outcome and a receipt. */
+export function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw cancelled();
+}
+
 function raised(reply: GuestReply & { kind: 'error' }, grant: Grant): SkillError {
   if (reply.denied) return denied(reply.denied, grant);
   if (reply.limit) return exceeded(reply.limit, grant.limits);

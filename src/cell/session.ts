@@ -21,6 +21,7 @@ import type {
 } from './contract.ts';
 import { cutOf, EventList } from './event-list.ts';
 import {
+  encodeCall,
   encodeFrame,
   readFrames,
   type FrameFault,
@@ -119,7 +120,7 @@ export class Session implements Cell {
     const abort = (): void => process.kill('aborted');
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted) abort();
-    if (await this.ready) this.#send({ t: 'call', params });
+    if (await this.ready) this.#write(encodeCall(params));
     const reply = await this.#reply;
     const wallMs = performance.now() - began;
     clearTimeout(deadline);
@@ -258,8 +259,12 @@ export class Session implements Cell {
   }
 
   #send(body: Record<string, unknown>): void {
+    this.#write(encodeFrame(body));
+  }
+
+  #write(frame: Buffer): void {
     const { channel } = this.#options.process;
-    if (channel.writable) channel.write(encodeFrame(body));
+    if (channel.writable) channel.write(frame);
   }
 }
 

@@ -5,6 +5,7 @@
  * @module
  */
 import { unattended } from '../errors.ts';
+import { JsonText } from '../json-text.ts';
 import type { StartKind } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import type {
@@ -119,7 +120,8 @@ export class WarmCell {
     if (this.isDead) this.#settle(undefined);
     // Neither the deadline nor the caller waits for a process that takes its time to start.
     if (this.#stage !== 'ready') await Promise.race([this.ready, call.reply]);
-    this.#send({ t: 'call', call: call.number }, Buffer.from(JSON.stringify(params)));
+    const text = params instanceof JsonText ? params.bytes : Buffer.from(JSON.stringify(params));
+    this.#send({ t: 'call', call: call.number }, text);
     const stopCpu = this.#watchCpu(call);
     const reply = await call.reply;
     stopClock();

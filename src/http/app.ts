@@ -5,7 +5,7 @@
  */
 import { Hono, type Context } from 'hono';
 import { z } from 'zod';
-import { SkillError } from '../index.ts';
+import { SkillError, type Runtime } from '../index.ts';
 import { mayDo, type Identity } from './access.ts';
 import { answerError, json, Refusal } from './answers.ts';
 import { readJson } from './body.ts';
@@ -57,8 +57,7 @@ async function answer(service: Service, route: Route, c: Context): Promise<Respo
 async function handle(service: Service, route: Route, c: Context): Promise<Response> {
   const identity = route.scopes === 'open' ? NOBODY : identify(service, route.scopes, c);
   const query = route.query ? checked(route.query, c.req.query(), 'query') : {};
-  const { maxBodyBytes = MAX_BODY_BYTES } = service.options;
-  const body = route.body ? checked(route.body, await readJson(c.req.raw, maxBodyBytes), 'body') : undefined;
+  const body = route.body ? await bodyOf(service, route.body, { identity, c }) : undefined;
   return route.handle({
     service,
     identity,
@@ -67,6 +66,16 @@ async function handle(service: Service, route: Route, c: Context): Promise<Respo
     param: (name) => c.req.param(name) ?? '',
     c,
   });
+}
+
+async function bodyOf(
+  { options, runtime }: Service,
+  schema: z.ZodType,
+  { identity, c }: { identity: Identity; c: Context },
+): Promise<unknown> {
+  const { maxBodyBytes: maxBytes = MAX_BODY_BYTES } = options;
+  const read: Runtime['readMessage'] = (bytes, message) => runtime.readMessage(bytes, message);
+  return checked(schema, await readJson(c.req.raw, { maxBytes, read, owner: identity.tenant }), 'body');
 }
 
 function identify(service: Service, scopes: Exclude<Route['scopes'], 'open'>, c: Context): Identity {

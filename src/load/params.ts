@@ -1,48 +1,52 @@
 /**
- * The parameters of a call, checked before anything runs.
+ * What parameters must be, whatever the skill: JSON of a sane size and depth.
  *
  * @module
  */
 import { SkillError } from '../errors.ts';
-import type { Skill } from './skill.ts';
 
 /** More than any prompt or document; what is larger belongs into a file of the workspace. */
 export const MAX_PARAMS_BYTES: number = 8 * 1024 * 1024;
 /** What works on JSON by recursion, here and in the cell, must not be led to the end of its stack. */
 const MAX_PARAMS_DEPTH = 128;
 
-/** Throws `invalid_params` unless the parameters are JSON of a sane size that fits the skill's schema. */
-export async function assertFits(skill: Skill, params: unknown): Promise<void> {
-  const text = encode(params);
-  const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_PARAMS_BYTES) {
-    throw invalid(
-      `The parameters are ${bytes} bytes; the most is ${MAX_PARAMS_BYTES}`,
-      'Pass large data as a file in the workspace.',
-    );
-  }
-  if (depthOf(text) > MAX_PARAMS_DEPTH) {
-    throw invalid(`The parameters are nested deeper than ${MAX_PARAMS_DEPTH} levels`, 'Pass flatter data.');
-  }
-  const problems = await skill.params.check(params);
-  if (problems.length === 0) return;
-  throw new SkillError('invalid_params', `The parameters do not fit the skill: ${problems.join('; ')}`, {
-    fix: `See what it takes: skillcell inspect ${skill.bundle.manifest.name}`,
-    detail: { problems },
-  });
-}
-
-function encode(params: unknown): string {
+/** The parameters as JSON text. Throws `invalid_params` for what JSON cannot say. */
+export function encodeParams(params: unknown): string {
   try {
     const text: string | undefined = JSON.stringify(params);
     if (text !== undefined) return text;
   } catch (error) {
-    throw invalid(
-      `The parameters are no JSON: ${error instanceof Error ? error.message : String(error)}`,
-      'Pass plain JSON data.',
-    );
+    throw notJson(error);
   }
   throw invalid('The parameters are no JSON value', 'Pass plain JSON data, such as {}.');
+}
+
+export function notJson(error: unknown): SkillError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return invalid(`The parameters are no JSON: ${reason}`, 'Pass plain JSON data.');
+}
+
+export function assertSize(bytes: number): void {
+  if (bytes <= MAX_PARAMS_BYTES) return;
+  throw invalid(
+    `The parameters are ${bytes} bytes; the most is ${MAX_PARAMS_BYTES}`,
+    'Pass large data as a file in the workspace.',
+  );
+}
+
+/** Of well-formed JSON text. */
+export function assertDepth(text: string): void {
+  if (depthOf(text) <= MAX_PARAMS_DEPTH) return;
+  throw invalid(`The parameters are nested deeper than ${MAX_PARAMS_DEPTH} levels`, 'Pass flatter data.');
+}
+
+/** Throws `invalid_params` when a check against the schema of the skill has found problems. */
+export function assertFits(problems: readonly string[], skill: string): void {
+  if (problems.length === 0) return;
+  throw new SkillError('invalid_params', `The parameters do not fit the skill: ${problems.join('; ')}`, {
+    fix: `See what it takes: skillcell inspect ${skill}`,
+    detail: { problems: [...problems] },
+  });
 }
 
 /** Levels of nesting in well-formed JSON text; what stands in strings is none. */

@@ -23,7 +23,8 @@ export const CHECK_VALUE: Task<SchemaInput & { json: string }, string[]> = {
   name: 'checkValue',
 };
 
-function compiled({ schema, context }: SchemaInput, memory: ThreadMemory): SchemaCheck {
+/** Made once for each schema and thread. */
+export function compiled({ schema, context }: SchemaInput, memory: ThreadMemory): SchemaCheck {
   const key = JSON.stringify(schema);
   const check = (memory.get(key) as SchemaCheck | undefined) ?? compileSchema(schema, context);
   memory.delete(key);

@@ -8,7 +8,7 @@ import type { Bundle } from '../load/bundle.ts';
 import { namesakesOf, type SkillPlaces } from '../load/locate.ts';
 import { admit, type AskPerson, type TrustRules } from '../trust/admission.ts';
 import { Approvals } from '../trust/approvals.ts';
-import type { Guard, GuardAnswer } from '../trust/guard.ts';
+import type { Guard, GuardAnswer, GuardRule } from '../trust/guard.ts';
 import { standingOf, type Standing } from '../trust/standing.ts';
 import { rulesOf } from './combine.ts';
 import type { Grant } from './grant.ts';
@@ -25,6 +25,8 @@ export interface GatekeeperOptions {
 /** What somebody wants to call a skill with. */
 export interface ProposedCall {
   params: unknown;
+  /** The rules whose conditions hold for large parameters. */
+  holding?: ReadonlySet<GuardRule> | undefined;
   grant: Grant;
   /** Who calls. */
   caller: string;

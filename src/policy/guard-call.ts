@@ -4,6 +4,7 @@
  * @module
  */
 import { SkillError } from '../errors.ts';
+import { JsonText } from '../json-text.ts';
 import type { Bundle } from '../load/bundle.ts';
 import type { AskPerson } from '../trust/admission.ts';
 import {
@@ -19,7 +20,10 @@ import type { Grant } from './grant.ts';
 
 export interface GuardedCall {
   bundle: Bundle;
+  /** A value, or the text of a large one. */
   params: unknown;
+  /** The rules whose conditions hold for large parameters. */
+  holding?: ReadonlySet<GuardRule> | undefined;
   caller: string;
   grant: Grant;
 }
@@ -35,7 +39,7 @@ export interface Guards {
 export async function guardCall(call: GuardedCall, guards: Guards): Promise<GuardAnswer> {
   const proposal = proposalFor(call);
   const answer = strictest([
-    applyRules(guards.rules, proposal),
+    applyRules(guards.rules, proposal, call.holding),
     ...(guards.own ? [await guards.own(proposal)] : []),
   ]);
   if (answer.decision === 'deny') throw refused(proposal, answer);
@@ -46,15 +50,22 @@ export async function guardCall(call: GuardedCall, guards: Guards): Promise<Guar
 
 function proposalFor({ bundle, params, caller, grant }: GuardedCall): Proposal {
   const { manifest, digest, aliases } = bundle;
-  return {
+  const proposal = {
     skill: manifest.name,
     ...(aliases === undefined ? {} : { aliases }),
     digest,
     caller,
-    // As the cell will get them: a value that says something else when it is written as JSON is judged by that.
-    arguments: JSON.parse(JSON.stringify(params)) as unknown,
     capabilities: capabilitiesOf(grant),
   };
+  if (!(params instanceof JsonText)) return { ...proposal, arguments: asCellGetsThem(params) };
+  // Parsed only for a guard that looks at it: rules have been applied elsewhere.
+  const large = { enumerable: true, get: () => params.value };
+  return Object.defineProperty(proposal, 'arguments', large) as Proposal;
+}
+
+/** A value that says something else when it is written as JSON is judged by that. */
+function asCellGetsThem(params: unknown): unknown {
+  return JSON.parse(JSON.stringify(params));
 }
 
 function capabilitiesOf(grant: Grant): GuardedCapability[] {

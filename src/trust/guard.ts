@@ -53,8 +53,15 @@ export interface GuardAnswer {
 /** A guard of the library's user. */
 export type Guard = (proposal: Proposal) => GuardAnswer | Promise<GuardAnswer>;
 
-export function applyRules(rules: readonly GuardRule[], proposal: Proposal): GuardAnswer {
-  const spoken = rules.filter((rule) => speaks(rule, proposal));
+/** `holding`: the rules whose conditions on arguments hold, where that was found out elsewhere. */
+export function applyRules(
+  rules: readonly GuardRule[],
+  proposal: Proposal,
+  holding?: ReadonlySet<GuardRule>,
+): GuardAnswer {
+  const spoken = rules.filter(
+    (rule) => speaks(rule, proposal) && (holding?.has(rule) ?? argumentsHold(rule, proposal.arguments)),
+  );
   return strictest(spoken.map(({ decision, reason }) => ({ decision, reasons: [reason] })));
 }
 
@@ -72,9 +79,13 @@ function speaks(rule: GuardRule, proposal: Proposal): boolean {
   return (
     (rule.skill === undefined || isAbout(rule.skill, proposal)) &&
     (rule.caller === undefined || starMatches(rule.caller, proposal.caller)) &&
-    (rule.capability === undefined || proposal.capabilities.includes(rule.capability)) &&
-    (rule.arguments ?? []).every((condition) => holds(condition, proposal.arguments))
+    (rule.capability === undefined || proposal.capabilities.includes(rule.capability))
   );
+}
+
+/** Whether all that a rule says about arguments is so. */
+export function argumentsHold(rule: GuardRule, given: unknown): boolean {
+  return (rule.arguments ?? []).every((condition) => holds(condition, given));
 }
 
 function isAbout(pattern: string, { skill, aliases = [] }: Proposal): boolean {

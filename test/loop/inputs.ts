@@ -31,7 +31,14 @@ export interface StrangersInput {
   /** The most that the thread of the event loop works on; the same as `cap` where nothing is left to others. */
   here: number;
   /** The task of worker threads that takes what is larger. */
-  task?: 'settleResult' | 'checkValue' | 'compileSchema' | 'readSource' | 'readInspection';
+  task?:
+    | 'settleResult'
+    | 'checkValue'
+    | 'checkParams'
+    | 'splitMessage'
+    | 'compileSchema'
+    | 'readSource'
+    | 'readInspection';
 }
 
 export const INPUT_NAMES = [
@@ -55,6 +62,7 @@ export const INPUT_NAMES = [
   'findings in source',
   'policy of a project',
   'body of an HTTP request',
+  'parameters of a call',
   'connections without a whole request',
   'message of an MCP client over HTTP',
   'result over MCP',
@@ -97,7 +105,13 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
   },
   'findings in source': { cap: MAX_FINDINGS, unit: 'findings', here: MAX_FINDINGS, task: 'readInspection' },
   'policy of a project': same(MAX_YAML_BYTES, 'bytes'),
-  'body of an HTTP request': same(MAX_BODY_BYTES, 'bytes'),
+  'body of an HTTP request': {
+    cap: MAX_BODY_BYTES,
+    unit: 'bytes',
+    here: MAX_JSON_HERE,
+    task: 'splitMessage',
+  },
+  'parameters of a call': { cap: MAX_PARAMS_BYTES, unit: 'bytes', here: MAX_JSON_HERE, task: 'checkParams' },
   'connections without a whole request': same(CONNECTION_LIMITS.mostWaiting, 'connections'),
   'message of an MCP client over HTTP': same(MAX_HTTP_MESSAGE_BYTES, 'bytes'),
   'result over MCP': same(MAX_RESULT_BYTES, 'bytes'),

@@ -5,14 +5,13 @@
  * @module
  */
 import { unattended } from '../../errors.ts';
-import { Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
+import { Duplex, type Readable, type Writable } from 'node:stream';
 import type { ExitInfo } from '../contract.ts';
 import { MAX_JSON_HERE } from '../../json-text.ts';
-import { encodeFrame, readFrames } from '../frames.ts';
+import { CALL_START, encodeFrame } from '../frames.ts';
 import { parseGuestJson } from '../guest-json.ts';
 
-/** What the host sends is ours: its size is that of the params, which were checked. */
-const FROM_HOST = { maxBytes: 1024 ** 3, maxFrames: 16 };
+const HEADER_BYTES = 4;
 /** Room in a frame beside the result itself. */
 const FRAME_SLACK_BYTES = 32 * 1024;
 
@@ -28,7 +27,8 @@ export interface StdioStreams {
 
 export class StdioChannel extends Duplex {
   readonly #streams: StdioStreams;
-  readonly #orders = new PassThrough();
+  /** Bytes of a frame of the host that is not whole yet. */
+  #order: Buffer = Buffer.alloc(0);
   readonly #called = Promise.withResolvers<void>();
   #answer: Buffer[] = [];
   #bytes = 0;
@@ -36,10 +36,6 @@ export class StdioChannel extends Duplex {
   constructor(streams: StdioStreams) {
     super({ allowHalfOpen: true });
     this.#streams = streams;
-    readFrames(this.#orders, FROM_HOST, {
-      onFrame: ({ body }) => this.#onOrder(body),
-      onFault: () => undefined,
-    });
     // A program that does not read its input closes it; what it answers is told by its output.
     streams.input.on('error', () => undefined);
     streams.output.on('data', (chunk: Buffer) => this.#onOutput(chunk));
@@ -57,14 +53,24 @@ export class StdioChannel extends Duplex {
   }
 
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
-    this.#orders.write(chunk);
+    this.#order = this.#order.length === 0 ? chunk : Buffer.concat([this.#order, chunk]);
+    while (this.#takeOrder());
     done();
   }
 
-  #onOrder(body: Record<string, unknown>): void {
-    if (body['t'] !== 'call') return;
-    this.#streams.input.end(`${JSON.stringify(body['params'])}\n`);
+  /** What the host sends is ours: the parameters are cut out of the frame, without reading them again. */
+  #takeOrder(): boolean {
+    if (this.#order.length < HEADER_BYTES) return false;
+    const end = HEADER_BYTES + this.#order.readUInt32LE(0);
+    if (this.#order.length < end) return false;
+    const frame = this.#order.subarray(HEADER_BYTES, end);
+    this.#order = this.#order.subarray(end);
+    if (frame.toString('latin1', 0, CALL_START.length) !== CALL_START) return true;
+    const input = this.#streams.input;
+    input.write(frame.subarray(CALL_START.length, -1));
+    input.end('\n');
     this.#called.resolve();
+    return true;
   }
 
   #onOutput(chunk: Buffer): void {

@@ -9,7 +9,7 @@ import type { Bundle } from '../../load/bundle.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { CellReport, GuestReply, Job } from '../contract.ts';
 import { parseGuestJson } from '../guest-json.ts';
-import { MAX_JSON_HERE } from '../../json-text.ts';
+import { JsonText, MAX_JSON_HERE } from '../../json-text.ts';
 import { asError } from '../guest-frames.ts';
 import { stageGuestCode } from '../node/guest-code.ts';
 
@@ -37,7 +37,7 @@ export class HostCalls {
     this.#hook(bundle, entryPoint);
     const log = new HostLog(grant.limits.output, onLog);
     const began = performance.now();
-    const running = this.#logs.capture(log, () => run(bundle, entryPoint, structuredClone(params)));
+    const running = this.#logs.capture(log, () => run(bundle, entryPoint, ownCopy(params)));
     const ended = await Promise.race([running, aborted(signal)]);
     return {
       start: 'cold',
@@ -92,6 +92,11 @@ async function run(bundle: Bundle, entryPoint: EntryPoint, params: unknown): Pro
   } catch (error) {
     return { reply: asError(entryPoint.describeFailure(error)), resultBytes: 0 };
   }
+}
+
+/** The skill may change it. It shares this thread with the host, so large text is parsed here as well. */
+function ownCopy(params: unknown): unknown {
+  return params instanceof JsonText ? JSON.parse(params.toString()) : structuredClone(params);
 }
 
 /** Through the same checks as JSON of a cell. */

@@ -1,0 +1,46 @@
+/**
+ * A message of a client that holds the parameters of a call: a large one is parsed by a worker thread, and its parameters
+ * stay text.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import { JsonText, MAX_JSON_HERE } from '../json-text.ts';
+import type { Offload } from '../offload/offload.ts';
+import { TaskEndedError } from '../offload/task.ts';
+import { SPLIT_MESSAGE } from './tasks.ts';
+
+const DEADLINE_MS = 10_000;
+
+export interface MessageOptions {
+  /** The member that stays text, e.g. `params`. */
+  path: readonly string[];
+  /** Who sent it: worker threads serve senders in turn. */
+  owner: string;
+  signal?: AbortSignal | undefined;
+}
+
+export interface ReadMessage {
+  /** With `{}` in the place of what stays text. */
+  message: unknown;
+  /** What was there: one for each message of a list, or one. */
+  parts: (JsonText | undefined)[];
+}
+
+/** Throws `usage` when it is not JSON, and when something else than the named member is large. */
+export async function readMessage(
+  given: Uint8Array,
+  { path, owner, signal }: MessageOptions,
+  offload: Offload,
+): Promise<ReadMessage> {
+  const bytes = given.slice();
+  const options = { deadlineMs: DEADLINE_MS, owner, transfer: [bytes], signal };
+  try {
+    const input = { bytes, path, maxRest: MAX_JSON_HERE };
+    const { rest, parts } = await offload.run(SPLIT_MESSAGE, input, options);
+    return { message: JSON.parse(rest), parts: parts.map((part) => part && new JsonText(part)) };
+  } catch (error) {
+    if (!(error instanceof TaskEndedError)) throw error;
+    throw new SkillError('usage', `The message could not be read: ${error.message}`, { fix: 'Send less.' });
+  }
+}
