@@ -2,7 +2,9 @@
  * Every row of the table of inputs: a hostile example beside calls of a good skill. Asserted: the cap, who did the work,
  * and that the good calls succeed. Reported: how long the event loop was held.
  */
+import { renameSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { attachResult, JsonText } from '../../src/json-text.ts';
@@ -13,7 +15,7 @@ import { toToolResult } from '../../src/mcp/result.ts';
 import { SkillServer } from '../../src/mcp/skill-server.ts';
 import { MAX_QUEUED_TASKS, Offload } from '../../src/offload/offload.ts';
 import { addSkill, openStage, type Stage } from '../http/stage.ts';
-import type { SkillText } from '../write-skill.ts';
+import { writeSkill, type SkillText } from '../write-skill.ts';
 import { INPUT_NAMES, INPUTS, type InputName, type StrangersInput } from './inputs.ts';
 
 const KIB = 1024;
@@ -72,10 +74,14 @@ const SKILLS: Record<string, SkillText> = {
 };
 
 let stage: Stage;
+/** Made ahead: writing so many files would hold up this thread, which is the server's as well. */
+let manyNames: string;
 const delays: string[] = [];
 
 beforeAll(async () => {
   stage = await openStage({ skills: SKILLS });
+  const names = Object.fromEntries(Array.from({ length: 2100 }, (_, n) => [`data/f${n}`, '']));
+  manyNames = writeSkill(join(stage.folder, 'made'), { ...wasm({}, names), id: 'test/names' });
   await stage.execute('test/good');
 }, 120_000);
 afterAll(async () => {
@@ -85,6 +91,16 @@ afterAll(async () => {
 
 const call = async (skill: string, params: unknown): Promise<Outcome> =>
   (await (await stage.execute(`test/${skill}`, params)).json()) as Outcome;
+/** Written ahead, and its answer is not parsed: the client shares this thread with the server. */
+const LARGE_BODY = JSON.stringify({
+  params: Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`k${(n * 7919) % 60_000}`, n])),
+});
+const send = (skill: string, body: string): Promise<Response> =>
+  fetch(`${stage.url}/v1/skills/test/${skill}/execute`, {
+    method: 'POST',
+    body,
+    headers: { authorization: `Bearer ${stage.tokens['caller']}`, 'content-type': 'application/json' },
+  });
 const frames = (params: Record<string, unknown>): Promise<Outcome> => call('frames', params);
 const DENIED = '{"t":"denied","capability":"env","declared":"","asked":"';
 const overOutput = { ok: false, error: { code: 'resource_exceeded', detail: { limit: 'output' } } };
@@ -96,6 +112,10 @@ const failed = (code: string, words: string): object => ({
 /** A bundle that comes while the service runs, and what the service says of it. */
 async function shows(name: string, text: SkillText, words: string): Promise<void> {
   addSkill(stage.folder, name, text);
+  await shown(name, words);
+}
+
+async function shown(name: string, words: string): Promise<void> {
   // A look at the registries is good for a second.
   await expect
     .poll(async () => (await stage.ask(`/v1/skills/test/${name}`, { as: 'reader' })).text(), {
@@ -158,12 +178,10 @@ const EXAMPLES: Record<InputName, () => Promise<void>> = {
   'skill.lock': () => shows('lock', wasm({}, { 'skill.lock': `[${'1,'.repeat(MIB)}1]` }), 'skill.lock'),
   'files of a bundle': () =>
     shows('files', wasm({}, { 'data.txt': 'x'.repeat(16 * MIB) }), '"name":"test/files"'),
-  'names in a bundle': () =>
-    shows(
-      'names',
-      wasm({}, Object.fromEntries(Array.from({ length: 2100 }, (_, n) => [`data/f${n}`, '']))),
-      'more than 2000 files',
-    ),
+  'names in a bundle': () => {
+    renameSync(manyNames, join(stage.folder, 'skills/test/names'));
+    return shown('names', 'more than 2000 files');
+  },
   'findings in source': () =>
     shows(
       'inspected',
@@ -180,13 +198,10 @@ def execute(params):
   'body of an HTTP request': async () => {
     const { cap } = INPUTS['body of an HTTP request'];
     expect((await stage.execute('test/good', { text: 'x'.repeat(cap) })).status).toBe(413);
-    const keys = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`k${n}`, n]));
-    expect((await stage.execute('test/good', keys)).status).toBe(200);
+    expect((await send('good', LARGE_BODY)).status).toBe(200);
   },
   'parameters of a call': async () => {
-    const keys = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`k${(n * 7919) % 60_000}`, n]));
-    const outcome = await call('params', keys);
-    expect(outcome).toMatchObject({ ok: true });
+    expect((await send('params', LARGE_BODY)).status).toBe(200);
   },
   'connections without a whole request': async () => {
     const { port } = new URL(stage.url);
@@ -264,6 +279,8 @@ describe.each(INPUT_NAMES)('%s', (name) => {
       delay.enable();
       const over = new AbortController();
       const good = callGood(over.signal);
+      // Read below; a failure before that has an owner.
+      good.catch(() => undefined);
       await EXAMPLES[name]();
       over.abort();
       const calls = await good;
