@@ -65,7 +65,7 @@ describe('skillcell test', () => {
       { params: {}, error: 'invalid_params' },
     ];
     const files = { 'cases.json': JSON.stringify(cases) };
-    const skill = writeSkill(folder, { source: DOUBLE, manifest: { name: 'math/twice', parameters }, files });
+    const skill = writeSkill(folder, { id: 'math/twice', source: DOUBLE, manifest: { parameters }, files });
     const { code, stdout, stderr } = await run(['test', skill]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^fits {2}two \(subprocess, [\d.]+ ms\)$/m);

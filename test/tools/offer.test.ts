@@ -15,15 +15,17 @@ afterAll(close);
 type Location = ReturnType<Runtime['list']>[number];
 
 const source = 'def execute(params):\n    return params\n';
-const add = (manifest: Record<string, unknown>): string => writeSkill(folder, { source, manifest });
+const add = (id: string, manifest: Record<string, unknown> = {}): string =>
+  writeSkill(folder, { id, source, manifest });
 
 test('all that can be, and the reason for each that cannot', async () => {
-  const fine = add({ name: 'test/fine' });
-  const broken = add({ name: 'test/broken' });
+  const fine = add('test/fine');
+  const broken = add('test/broken');
   writeFileSync(join(broken, 'manifest.yaml'), 'name: [');
-  add({ name: 'test/text', parameters: { type: 'string' } });
-  add({ name: 'test/twin' });
-  add({ name: 'test/twin' });
+  add('test/text', { parameters: { type: 'string' } });
+  add('test/twin');
+  // A folder without a category says only the second half of its name.
+  add('twin', { name: 'test/twin' });
   // Without the bundled ones, of which there are many.
   const list = (): Location[] => runtime.list().filter(({ dir }) => dir.startsWith(folder));
   const set = await offerTools('claude', { list, load: (ref) => runtime.load(ref) });
@@ -44,7 +46,7 @@ test('all that can be, and the reason for each that cannot', async () => {
 });
 
 test('a skill that is named and cannot be a tool is an error, and so is a format that is none', async () => {
-  const text = add({ name: 'test/other', parameters: { type: 'string' } });
+  const text = add('test/other', { parameters: { type: 'string' } });
   await expect(runtime.tools('openai', [text])).rejects.toMatchObject({ code: 'usage' });
   await expect(runtime.tools('morse' as ToolFormat)).rejects.toMatchObject({ code: 'usage' });
 });
