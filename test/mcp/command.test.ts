@@ -31,7 +31,7 @@ describe('--print-config', () => {
       '--project',
       project,
       '--policy',
-      'p.yaml',
+      join(line.folder, 'p.yaml'),
       '--isolated',
       '--timeout',
       '5s',
@@ -43,7 +43,7 @@ describe('--print-config', () => {
     const [bin = '', ...rest] = args;
     expect([command, bin].every(isAbsolute)).toBe(true);
     const real = realpathSync(project);
-    const policy = join(real, 'p.yaml');
+    const policy = join(line.folder, 'p.yaml');
     expect(rest).toEqual(['mcp', '--project', real, '--policy', policy, '--timeout', '5s', '--isolated']);
   });
 
@@ -157,6 +157,25 @@ describe('before it serves', () => {
     const ended = await line.run(['mcp', '--project', project], { input: '' });
     expect(ended).toMatchObject({ code: 5, stdout: '' });
     expect(ended.stderr).toContain('skillcell policy trust');
+  });
+
+  test.each([
+    ['--policy', 'mine.yaml'],
+    ['--policy', './sub/../mine.yaml'],
+    ['--token-file', 'mine.yaml'],
+  ])('%s %s is not looked for in a project that somebody else wrote', async (option, file) => {
+    const own = join(line.folder, 'own');
+    const project = join(line.folder, 'with-policy');
+    for (const folder of [own, project]) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(own, 'mine.yaml'), 'skills: [{ match: "*", decision: deny }]\n');
+    writeFileSync(join(project, 'mine.yaml'), 'env: { allow: [INVENTED_KEY] }\n');
+    const args = ['mcp', '--http', '0', '--print-config', 'claude', '--project', project];
+    const ended = await line.run([...args, option, file], { cwd: own });
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    const fix = join(realpathSync(own), 'mine.yaml');
+    expect(ended.stderr).toContain(`fix: Give its whole path: ${option} ${fix}`);
+    expect((await line.run([...args, option, fix], { cwd: own })).code).toBe(0);
+    expect((await line.run([...args.slice(0, -1), '.', option, file], { cwd: own })).code).toBe(0);
   });
 
   test('wrong options are refused, each with a reason', async () => {

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { join, resolve } from 'node:path';
-import { createRuntime, defaultHome, isLoopback, printableLine, SkillError } from '../../index.ts';
+import { realpathSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { createRuntime, defaultHome, isLoopback, printableLine, shellWord, SkillError } from '../../index.ts';
 import { clientConfig, CONFIG_PLACES, type ClientName } from '../../mcp/client-config.ts';
 import { serveOverHttp } from '../../mcp/http/serve-http.ts';
 import { SkillServer } from '../../mcp/skill-server.ts';
@@ -36,7 +37,7 @@ export interface McpFlags extends PlanFlags {
 
 export async function mcp(flags: McpFlags): Promise<number> {
   const port = flags.http === undefined ? undefined : wholeNumber('--http', flags.http, MAX_PORT);
-  if (flags.project !== undefined) enter(flags.project);
+  if (flags.project !== undefined) enter(flags.project, flags);
   if (flags.printConfig) return printConfig(flags.printConfig, flags);
   const policy = policyInForce(flags.policy);
   surviveFaults();
@@ -134,15 +135,32 @@ function argumentsFor(flags: McpFlags): string[] {
   ];
 }
 
-function enter(folder: string): void {
+function enter(folder: string, flags: McpFlags): void {
   try {
+    if (realpathSync(folder) !== process.cwd()) refuseGuessing(folder, flags);
     process.chdir(folder);
   } catch (cause) {
+    if (cause instanceof SkillError) throw cause;
     throw new SkillError('usage', `Cannot use ${JSON.stringify(folder)} as the project`, {
       fix: 'Give an existing folder.',
       cause,
     });
   }
+}
+
+/** Files that decide: a project that somebody cloned must not be able to put its own in their place. */
+function refuseGuessing(project: string, { policy, tokenFile }: McpFlags): void {
+  const named: [string, string | undefined][] = [
+    ['--policy', policy],
+    ['--token-file', tokenFile],
+  ];
+  for (const [option, file] of named)
+    if (file !== undefined && !isAbsolute(file))
+      throw new SkillError(
+        'usage',
+        `${option} ${JSON.stringify(file)} could be a file of the project ${JSON.stringify(project)}, or one of this folder`,
+        { fix: `Give its whole path: ${option} ${shellWord(resolve(file))}`, detail: { option, file } },
+      );
 }
 
 function wholeNumber(name: string, text: string, most: number): number {
