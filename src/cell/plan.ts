@@ -142,7 +142,8 @@ function grantFor(input: PlanInput): Promise<Grant> {
     policy,
     call: { ...lowered, ...workspaceOption, env, ...vouching(input) },
   });
-  return resolveGrantPaths(grant, { policy, home: machine.home, cwd: input.cwd, ...workspaceOption });
+  const places = { home: machine.home, cwd: input.cwd, bundle: skill.bundle.sourceDir };
+  return resolveGrantPaths(grant, { policy, ...places, ...workspaceOption });
 }
 
 /** Who lets the skill have variables of the host: its origin, an approval, or a name that somebody gave. */

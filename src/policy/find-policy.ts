@@ -32,7 +32,7 @@ function checked(file: string, folder: string, stat: Stats): string {
 }
 
 /** A bundle is everything below its manifest. */
-function isInBundle(folder: string): boolean {
+export function isInBundle(folder: string): boolean {
   if (BUNDLE_MARKS.some((mark) => existsSync(join(folder, mark)))) return true;
   return folder !== dirname(folder) && isInBundle(dirname(folder));
 }

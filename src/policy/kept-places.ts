@@ -6,17 +6,21 @@
  */
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { sharedEngines } from '../load/home.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { packageRoot } from '../package-root.ts';
 import { filesOf, rulesOf } from './combine.ts';
-import { POLICY_FILE } from './find-policy.ts';
+import { isInBundle, POLICY_FILE } from './find-policy.ts';
 import type { GrantedPath } from './grant.ts';
 import type { OperatorPolicy } from './operator.ts';
+import { secretPrograms } from './secret-places.ts';
 
 export interface KeepOptions {
   policy: OperatorPolicy;
   /** The working directory, whose skills and policies count. */
   cwd: string;
+  /** The folder of the skill: its manifest says what it may do. */
+  bundle?: string | undefined;
 }
 
 export type Keeping =
@@ -32,15 +36,21 @@ const OWN_CODE = ['bin', 'dist', 'src', 'guest', 'skills', 'node_modules', 'pack
 export function keepDecisiveFiles(path: GrantedPath, options: KeepOptions): Keeping {
   const { host } = path;
   const cwd = realOrGiven(options.cwd);
-  const around = decisivePlaces(options, cwd).find((place) => isInside(host, place));
+  const places = decisivePlaces(options, cwd);
+  const bundle = options.bundle === undefined ? [] : [realOrGiven(options.bundle)];
+  // What a skill puts into a folder inside of its own changes nothing of what it may do.
+  const around = places.find((place) => isInside(host, place)) ?? bundle.find((own) => own === host);
   if (around !== undefined) return refusedInside(path, around);
   const projects = isInside(cwd, host) ? foldersBetween(host, cwd) : [host];
-  const missing = isInside(cwd, host) ? mustExist(projects, cwd).filter((one) => !existsSync(one)) : [];
+  const missing = mustExist({ host, cwd, policy: options.policy }).filter(
+    (one) => !existsSync(one) && !bundle.some((own) => isInside(one, own)),
+  );
   if (missing.length > 0) return refusedMissing(host, missing);
   const kept = [
     ...projects.map((folder) => join(folder, POLICY_FILE)),
     ...[host, cwd].map((folder) => join(folder, REGISTRY)),
-    ...decisivePlaces(options, cwd),
+    ...places,
+    ...bundle,
   ].filter((place) => isInside(place, host) && isThere(place));
   const link = kept.find((place) => hasLink(place, host));
   if (link !== undefined) return refusedLink(link);
@@ -52,23 +62,44 @@ function decisivePlaces({ policy }: KeepOptions, cwd: string): string[] {
   const roots = rulesOf(policy)
     .flatMap(({ publishers }) => publishers)
     .flatMap((publisher) => ('trustedRoot' in publisher ? [publisher.trustedRoot] : []));
-  const secrets = (policy.secrets ?? []).flatMap((source) =>
-    typeof source === 'object' && 'file' in source ? [source.file] : [],
-  );
-  const named = [...filesOf(policy), ...roots, ...secrets].map(located);
-  return [...named, join(cwd, REGISTRY), ...ownCode()];
+  const programs = secretPrograms(policy);
+  // A link decides as well as what it leads to.
+  const named = [...filesOf(policy), ...roots, ...programs.files, ...programs.folders].flatMap((file) => [
+    located(file),
+    realOrGiven(file),
+  ]);
+  return [...new Set([...named, ...engines(), join(cwd, REGISTRY), ...ownCode()])];
+}
+
+/** Wasm cells run what lies there. */
+function engines(): string[] {
+  const folder = sharedEngines();
+  return folder === undefined ? [] : [realOrGiven(folder)];
 }
 
 function ownCode(): string[] {
   const root = realOrGiven(packageRoot());
-  const around = dirname(root);
-  // Its dependencies lie beside it, and are as much its code.
-  if (basename(around) === 'node_modules') return [around];
+  const steps = root.split('/');
+  const around = steps.indexOf('node_modules');
+  // Its dependencies lie beside it, and so does what leads to it.
+  if (around >= 0) return [steps.slice(0, around + 1).join('/')];
   return OWN_CODE.map((name) => join(root, name));
 }
 
-function mustExist(projects: readonly string[], cwd: string): string[] {
-  return [...projects.map((folder) => join(folder, POLICY_FILE)), join(cwd, REGISTRY)];
+interface Around {
+  host: string;
+  cwd: string;
+  policy: OperatorPolicy;
+}
+
+/** What a skill could be the first to make, if it may write to the folder around it. */
+function mustExist({ host, cwd, policy }: Around): string[] {
+  const folders = [...engines(), ...secretPrograms(policy).folders.map(realOrGiven)];
+  const inHost = [...new Set(folders)].filter((folder) => isInside(folder, host));
+  if (!isInside(cwd, host)) return inHost;
+  // A policy in the folder of a skill is refused anyway.
+  const projects = foldersBetween(host, cwd).filter((folder) => !isInBundle(folder));
+  return [...projects.map((folder) => join(folder, POLICY_FILE)), join(cwd, REGISTRY), ...inHost];
 }
 
 /** Both folders and all between them. */
@@ -119,7 +150,7 @@ function located(file: string): string {
   return join(realOrGiven(dirname(path)), basename(path));
 }
 
-function realOrGiven(path: string): string {
+export function realOrGiven(path: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -139,14 +170,14 @@ function refusedInside({ host }: GrantedPath, place: string): Keeping {
 }
 
 function refusedMissing(host: string, missing: readonly string[]): Keeping {
-  const folders = missing.filter((one) => basename(one) === REGISTRY);
-  const files = missing.filter((one) => basename(one) !== REGISTRY);
+  const folders = missing.filter((one) => basename(one) !== POLICY_FILE);
+  const files = missing.filter((one) => basename(one) === POLICY_FILE);
   const commands = [
-    ...(folders.length > 0 ? [`mkdir ${folders.map(shellWord).join(' ')}`] : []),
+    ...(folders.length > 0 ? [`mkdir -p ${folders.map(shellWord).join(' ')}`] : []),
     ...(files.length > 0 ? [`touch ${files.map(shellWord).join(' ')}`] : []),
   ];
   return {
-    refusal: `the working directory lies in ${JSON.stringify(host)}, and the skill could put a policy or skills of its own there`,
+    refusal: `what decides over skills is looked for in ${JSON.stringify(host)}, and the skill could put a policy or skills of its own there`,
     fix: `Pass another --workspace DIR, or make empty ones, which are then kept as they are: ${commands.join(' && ')}`,
   };
 }

@@ -6,12 +6,14 @@
  */
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
 import { allowsPath } from './allows-path.ts';
 import type { Grant, GrantedPath, Withheld } from './grant.ts';
 import { GUEST_WORKSPACE } from './guest-paths.ts';
-import { isInside, keepDecisiveFiles } from './kept-places.ts';
+import { isInside, keepDecisiveFiles, realOrGiven } from './kept-places.ts';
 import type { OperatorPolicy } from './operator.ts';
+import { secretFiles } from './secret-places.ts';
 
 export interface ResolveOptions {
   policy: OperatorPolicy;
@@ -20,6 +22,8 @@ export interface ResolveOptions {
   home?: string;
   /** The working directory; what decides there over skills stays as it is. */
   cwd?: string;
+  /** The folder of the skill itself. */
+  bundle?: string;
 }
 
 /** Returns the grant with real host paths; a path that leads elsewhere moves to `withheld`. */
@@ -44,10 +48,13 @@ export async function resolveGrantPaths(grant: Grant, options: ResolveOptions): 
 /** What a skill may write to, with what it may not change inside of that. */
 function keepFiles(
   paths: readonly GrantedPath[],
-  { policy, cwd = process.cwd() }: ResolveOptions,
+  { policy, cwd = process.cwd(), bundle }: ResolveOptions,
 ): Pick<Grant, 'filesystem' | 'withheld'> {
   const writable = paths.filter(({ access }) => access === 'read-write');
-  const keepings = writable.map((path) => ({ path, keeping: keepDecisiveFiles(path, { policy, cwd }) }));
+  const keepings = writable.map((path) => ({
+    path,
+    keeping: keepDecisiveFiles(path, { policy, cwd, bundle }),
+  }));
   const filesystem = new Map(paths.map((path) => [path.guest, path]));
   const withheld: Withheld[] = [];
   for (const { path, keeping } of keepings) {
@@ -77,6 +84,9 @@ function refusalOf({ path, host, found, workspace, home, policy }: Judged): stri
   if (!found.isFile() && !found.isDirectory()) return 'it is neither a file nor a folder';
   if (home !== undefined && (isInside(host, home) || isInside(home, host)))
     return `the folder of Skillcell itself, ${JSON.stringify(home)}, would be open to the skill`;
+  const secrets = secretFiles(policy).find((file) => holdsOrIsIn(host, file));
+  if (secrets !== undefined)
+    return `the policy names ${JSON.stringify(secrets)} for secrets, which no skill gets to see`;
   const inWorkspace = path.guest === GUEST_WORKSPACE || path.guest.startsWith(`${GUEST_WORKSPACE}/`);
   if (inWorkspace) {
     const inside = workspace !== undefined && isInside(host, workspace);
@@ -84,6 +94,11 @@ function refusalOf({ path, host, found, workspace, home, policy }: Judged): stri
   }
   const allowed = host === path.host || allowsPath(policy, host);
   return allowed ? undefined : 'a symbolic link leads to a path that the operator policy does not allow';
+}
+
+/** By the name that the policy has for it, and by what that leads to. */
+function holdsOrIsIn(host: string, file: string): boolean {
+  return [resolve(file), realOrGiven(file)].some((one) => isInside(host, one) || isInside(one, host));
 }
 
 /** As the manifest has it. */
@@ -97,7 +112,7 @@ function withheldBecause(path: GrantedPath, reason: string): Withheld {
     capability: 'filesystem',
     declared: `${path.access} ${path.guest}`,
     reason,
-    fix: `Make "${path.host}" a real file or folder apart from Skillcell's own, or declare the path that it stands for.`,
+    fix: `Make "${path.host}" a real file or folder apart from Skillcell's own and from secrets, or declare the path that it stands for.`,
   };
 }
 
