@@ -74,7 +74,7 @@ export const ATTACKS: readonly Attack[] = [
      read_host_shared_memory read_neighbour_memory walk_out_through_proc_root make_setuid_file take_all_aio
      sync_file_system read_page_cache hold_lease watch_folder enlarge_pipe hint_inode leave_fifo leave_socket_node
      connect_workspace_socket send_from_pair listen_on_unix_socket listen_on_loopback
-     fill_tcp_buffers lower_core_limit`,
+     fill_tcp_buffers lower_core_limit outlive_killed_host multiply_descriptors clone_without_files take_all_timers`,
     ['skill_error'],
   ),
   // Whether the report gets out depends on how much of the harness the skill finds.

@@ -15,8 +15,8 @@ import { PYTHON_ATTACKS } from './python-expectations.ts';
 import { NETWORK_ATTACKS } from './run-network.ts';
 
 export const LEAST_CONTROLS: Readonly<Record<CorpusName, number>> = {
-  subprocess: 236,
-  container: 224,
+  subprocess: 240,
+  container: 228,
   wasm: 113,
   'python-wasm': 95,
   'js-wasm': 73,

@@ -21,7 +21,7 @@ export const ON_THE_WALL: readonly string[] = `
   make_many_files daemon_outlives_call kill_everything take_all_aio sync_file_system read_page_cache hold_lease
   watch_folder enlarge_pipe hint_inode leave_fifo leave_bound_pair connect_workspace_socket send_from_pair
   listen_on_unix_socket listen_on_loopback fill_tcp_buffers lower_core_limit read_kernel_keys hold_unmapped_memory
-  page_table_bomb
+  page_table_bomb outlive_killed_host multiply_descriptors clone_without_files take_all_timers
   find_any_socket write_run_folders link_in_place_of_socket
   plant_file_for_next_call leave_shared_memory leave_message_queue leave_semaphore leave_process_for_next_call
   leave_file_attributes orphans_past_process_limit spin_in_orphans memory_in_orphans tcp_buffers_beside_host

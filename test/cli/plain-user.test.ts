@@ -4,10 +4,11 @@
  *
  * @module
  */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, readFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { PairReport } from '../../src/index.ts';
 import { UNPRIVILEGED } from '../cell/jail/jailed-python.ts';
@@ -24,14 +25,19 @@ if (UNPRIVILEGED.uid !== undefined)
 afterAll(() => removeFolder(folder));
 
 const MIB = 1024 * 1024;
+const GIVE_UP_MS = 60_000;
 
-async function skillcell(...args: string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), ...args], {
+function start(...args: string[]): ChildProcessByStdio<null, Readable, Readable> {
+  return spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), ...args], {
     ...UNPRIVILEGED,
     cwd: folder,
     env: { PATH: '/usr/bin:/bin', HOME: home, SKILLCELL_HOME: join(home, 'skillcell'), NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+}
+
+async function skillcell(...args: string[]): Promise<Ended> {
+  const child = start(...args);
   const ended: Ended = { code: -1, stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (ended.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (ended.stderr += text));
@@ -188,6 +194,67 @@ describe('attacks on limits that no group keeps', () => {
     expect(code).not.toBe(0);
   });
 
+  const FILES_IN_SHM = `
+    import os
+    def execute(params):
+        for at in range(300000): os.close(os.open("/dev/shm/%d" % at, os.O_CREAT | os.O_WRONLY))
+        return {"files": 300000}
+  `;
+
+  test('empty files in /dev/shm: each costs the kernel memory, so their number is bounded', async () => {
+    const { stdout, stderr } = await run(
+      native(FILES_IN_SHM, { memory: '64MiB', timeout: '60s', cpu: '60s' }),
+    );
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/resource_exceeded[\s\S]*scratch/);
+  });
+
+  test('what the kernel keeps for no process: attributes, rules, buffers and pages on their way', async () => {
+    const source = `
+      import ctypes, errno, os, shutil, struct
+      _socket = __import__("_sock" + "et")
+      libc = ctypes.CDLL(None, use_errno=True)
+      def attempt(act):
+          try: return act()
+          except OSError as error: return errno.errorcode[error.errno]
+      def attribute():
+          open("/tmp/a", "w").close(); os.setxattr("/tmp/a", "user.a", bytes(60000)); return "kept"
+      def ruleset():
+          if libc.syscall(444, struct.pack("QQ", 0, 1), 16, 0) < 0: raise OSError(ctypes.get_errno(), "")
+          return "made"
+      def spliced():
+          file = os.open("/tmp/p", os.O_RDWR | os.O_CREAT); os.write(file, bytes(4096))
+          return os.splice(file, os.pipe()[1], 1, offset_src=0)
+      def sent():
+          file = os.open("/tmp/s", os.O_RDWR | os.O_CREAT); os.write(file, bytes(4096))
+          return os.sendfile(_socket.socketpair()[0].fileno(), file, 0, 1)
+      def buffered():
+          end, other = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
+          end.setsockopt(_socket.SOL_SOCKET, _socket.SO_SNDBUF, 1 << 20); end.setblocking(False)
+          return end.getsockopt(_socket.SOL_SOCKET, _socket.SO_SNDBUF) < 1 << 20
+      def copied():
+          open("/tmp/c", "wb").write(bytes(3 << 20)); shutil.copy2("/tmp/c", "/tmp/d"); return os.path.getsize("/tmp/d")
+      def execute(params):
+          return [attempt(act) for act in (attribute, ruleset, spliced, sent, buffered, copied)]
+    `;
+    const { stdout, stderr } = await run(native(source, { memory: '64MiB' }));
+    const answers = ['ENOTSUP', 'ENOTSUP', 'EINVAL', 'EINVAL', true, 3 * MIB];
+    expect(JSON.parse(stdout || 'null'), stderr).toEqual(answers);
+  });
+
+  test('copies of files in Node, which are made in another way where sendfile is refused', async () => {
+    const dir = writeSkill(folder, {
+      manifest: { execution: ['subprocess'], entry: 'skill.js' },
+      files: {
+        'skill.js': `import { copyFileSync, statSync, writeFileSync } from 'node:fs';
+          export function execute() {
+            writeFileSync('/tmp/a', Buffer.alloc(3 << 20)); copyFileSync('/tmp/a', '/tmp/b'); return statSync('/tmp/b').size;
+          }`,
+      },
+    });
+    expect(await run(dir)).toMatchObject({ code: 0, stdout: `${3 * MIB}\n` });
+  });
+
   test('children that end unseen: a skill that may start some cannot declare a limit on CPU time', async () => {
     const source = `
       import os, signal, time
@@ -216,3 +283,44 @@ describe('attacks on limits that no group keeps', () => {
     expect(stderr).toMatch(/resource_exceeded[\s\S]*cpu/);
   });
 });
+
+test(
+  'a cell dies with a host that is killed, also when it tried not to',
+  { timeout: 4 * GIVE_UP_MS },
+  async () => {
+    const source = `
+      import ctypes, time
+      def execute(params):
+          ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)
+          open("/workspace/begun", "w").close()
+          time.sleep(60)
+    `;
+    const filesystem = [{ path: '${workspace}', access: 'read-write' }];
+    const dir = writeSkill(folder, {
+      source,
+      manifest: { execution: ['subprocess'], limits: { timeout: '120s' }, capabilities: { filesystem } },
+    });
+    const host = start('run', dir, '--params', '{}', '--workspace', workplace);
+    const begun = join(workplace, 'begun');
+    await expect.poll(() => existsSync(begun), { timeout: GIVE_UP_MS }).toBe(true);
+    const started = descendants(host.pid ?? 0);
+    expect(started.length).toBeGreaterThan(1);
+    host.kill('SIGKILL');
+    await expect.poll(() => started.filter(isAlive), { timeout: GIVE_UP_MS / 4 }).toEqual([]);
+  },
+);
+
+/** Processes below this one, however deep. */
+function descendants(pid: number): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  const children = existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ').filter(Boolean) : [];
+  return children.map(Number).flatMap((child) => [child].concat(descendants(child)));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

@@ -6,9 +6,8 @@
  */
 import { LARGEST_FILE_BYTES, hasGateway, type Grant } from '../../policy/grant.ts';
 import type { LaunchSpec, Mount } from '../contract.ts';
-import { BASE_ENV, THREAD_ALLOWANCE } from '../jail/arguments.ts';
+import { BASE_ENV, PENDING_SIGNALS, THREAD_ALLOWANCE } from '../jail/arguments.ts';
 import { seccompArch, seccompRules, SOCKET_FAMILIES } from '../jail/seccomp/policy.ts';
-import type { SyscallRule } from '../../manifest/manifest.ts';
 import { seccompProfile, type SeccompProfile } from './seccomp-profile.ts';
 
 export const GUEST_HOST_NAME = 'cell';
@@ -36,13 +35,20 @@ export const READ_ONLY_PATHS: readonly string[] = [
   '/proc/sysrq-trigger',
 ];
 export const SHM_BYTES: number = 8 * 1024 * 1024;
-/** Makes memory that belongs to no process, so that a watchdog that adds up processes would not see it. */
-const UNSEEN_MEMORY: readonly string[] = ['memfd_create', 'shmget', 'msgget', 'semget', 'mq_open'];
 const OPEN_FILES = 128;
 const LOCKED_BYTES = 65_536;
 
 /** Limits of a process, by the name of its resource. */
-export type RlimitName = 'nofile' | 'core' | 'fsize' | 'data' | 'cpu' | 'memlock' | 'msgqueue' | 'nproc';
+export type RlimitName =
+  | 'nofile'
+  | 'core'
+  | 'fsize'
+  | 'data'
+  | 'cpu'
+  | 'memlock'
+  | 'msgqueue'
+  | 'nproc'
+  | 'sigpending';
 
 export interface Sandbox {
   argv: string[];
@@ -84,7 +90,7 @@ export function sandboxFor({ spec, grant, isGrouped }: SandboxOptions): Sandbox 
     pids: limits.processes > 0 ? limits.processes + (spec.reservedThreads ?? 0) : THREAD_ALLOWANCE,
     // Not beside a group: a runtime in Go needs more than a small skill before it has become the program.
     rlimits: { ...rlimits(grant), ...(isGrouped ? {} : { data: limits.memory + (spec.reservedBytes ?? 0) }) },
-    seccomp: profileFor(grant, isGrouped ? [] : UNSEEN_MEMORY),
+    seccomp: profileFor(grant, { isGrouped }),
   };
 }
 
@@ -98,24 +104,24 @@ function rlimits({ limits, filesystem }: Grant): Sandbox['rlimits'] {
     cpu: Math.max(1, Math.ceil(limits.cpu / 1000)),
     memlock: LOCKED_BYTES,
     msgqueue: 0,
+    sigpending: PENDING_SIGNALS,
   };
 }
 
 /** Throws `manifest_invalid` for a bad `deny` list. */
-export function profileFor(grant: Grant, alsoDenied: readonly string[] = []): SeccompProfile {
+export function profileFor(
+  grant: Grant,
+  { isGrouped }: Pick<SandboxOptions, 'isGrouped'> = { isGrouped: true },
+): SeccompProfile {
   // The proxy of a cell listens on its loopback, which is all that its network namespace has. The unix family is always
   // there: a harness behind an engine that hands down no descriptors fetches its streams from a socket.
   const { unix, ...internet } = SOCKET_FAMILIES;
   const families = [unix, ...(hasGateway(grant) ? Object.values(internet) : [])];
   const rules = seccompRules({
-    syscalls: withDenied(grant.syscalls, alsoDenied),
+    syscalls: grant.syscalls,
     allowProcesses: grant.limits.processes > 0,
     families,
+    isGrouped,
   });
   return seccompProfile(rules, seccompArch());
-}
-
-function withDenied(rule: SyscallRule, more: readonly string[]): SyscallRule {
-  if (more.length === 0 || rule === 'strict') return rule;
-  return { deny: [...(rule === 'default' ? [] : rule.deny), ...more] };
 }

@@ -13,6 +13,8 @@ const SHM_BYTES = 8 * 1024 * 1024;
 /** Threads a skill may have when it may not start processes: each counts as a process to the kernel. */
 export const THREAD_ALLOWANCE = 32;
 const OPEN_FILES = 128;
+/** Signals that wait, and timers: the kernel also counts them for the user whom the cell has outside, over all programs. */
+export const PENDING_SIGNALS = 256;
 
 /** The minimal environment of every cell; the granted variables come on top. */
 export const BASE_ENV: Readonly<Record<string, string>> = {
@@ -153,6 +155,7 @@ export function limitedProgram(
     `--fsize=${writesOutside ? LARGEST_FILE_BYTES : limits.scratch}`,
     '--memlock=65536:65536',
     '--msgqueue=0:0',
+    `--sigpending=${PENDING_SIGNALS}:${PENDING_SIGNALS}`,
     ...spec.argv,
   ];
 }

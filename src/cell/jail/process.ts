@@ -17,7 +17,8 @@ import { startWatchdog } from './watchdog.ts';
 
 /** How long bwrap may take to start, or to notice that its pid 1 is gone, before it is ended itself. */
 const BWRAP_GRACE_MS = 500;
-const MAX_SCRATCH_FILES = 65_536;
+/** In each file system that a cell can write to and that ends with it. */
+const MAX_FILES = { tmp: 65_536, 'dev/shm': 4096 };
 
 export interface JailProcessOptions {
   child: ChildProcess;
@@ -141,8 +142,11 @@ export class JailProcess implements CellProcess {
   #tooManyFiles(pid: number): 'scratch' | undefined {
     if (this.#options.cgroup) return undefined;
     try {
-      const { files, ffree } = statfsSync(`/proc/${pid}/root/tmp`);
-      return files - ffree > MAX_SCRATCH_FILES ? 'scratch' : undefined;
+      const isFull = Object.entries(MAX_FILES).some(([place, most]) => {
+        const { files, ffree } = statfsSync(`/proc/${pid}/root/${place}`);
+        return files - ffree > most;
+      });
+      return isFull ? 'scratch' : undefined;
     } catch {
       // The process is gone; its end is noticed elsewhere.
       return undefined;

@@ -7,7 +7,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import type { SyscallRule } from '../../manifest/manifest.ts';
 import { type Grant } from '../../policy/grant.ts';
 import type { LaunchSpec, Wall, WallProbe } from '../contract.ts';
 import { inheritableDescriptors, withoutLeaks } from '../descriptors.ts';
@@ -23,8 +22,6 @@ import { JailProcess } from './process.ts';
 import { seccompArch, seccompFilter, SOCKET_FAMILIES } from './seccomp/policy.ts';
 
 const BWRAP_PLACES = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap'];
-/** Makes memory that belongs to no process, so that a watchdog that adds up processes would not see it. */
-const UNSEEN_MEMORY = ['memfd_create', 'shmget', 'msgget', 'semget', 'mq_open'];
 /** Standard streams and the channel come first. */
 const ARGS_FD = 4;
 const INFO_FD = 5;
@@ -132,8 +129,9 @@ export class JailWall implements Wall {
     const known = this.#filters.get(key);
     if (known) return known;
     const filter = seccompFilter({
-      syscalls: this.#syscalls(grant.syscalls),
+      syscalls: grant.syscalls,
       allowProcesses,
+      isGrouped: this.#cgroups !== undefined,
       // The proxy of a cell listens on its loopback, which is all that its network namespace has.
       families: gateway ? Object.values(SOCKET_FAMILIES) : [],
       arch: seccompArch(),
@@ -148,11 +146,6 @@ export class JailWall implements Wall {
 
   #limited(spec: LaunchSpec, grant: Grant): string[] {
     return limitedProgram(spec, grant, { isGrouped: this.#cgroups !== undefined });
-  }
-
-  #syscalls(rule: SyscallRule): SyscallRule {
-    if (this.#cgroups || rule === 'strict') return rule;
-    return { deny: [...(rule === 'default' ? [] : rule.deny), ...UNSEEN_MEMORY] };
   }
 
   #spawn(spec: LaunchSpec, grant: Grant, name: string): ChildProcess {

@@ -12,6 +12,7 @@ import { DENIED_ALWAYS, DENIED_STRICT } from './deny-list.ts';
 import { checkedNames } from './names.ts';
 import { isSeccompArch } from './syscalls.ts';
 import type { SeccompArch, SyscallName } from './syscalls.ts';
+import { UNSEEN_MEMORY } from './unseen-memory.ts';
 
 export interface SeccompOptions {
   syscalls: SyscallRule;
@@ -19,6 +20,8 @@ export interface SeccompOptions {
   allowProcesses: boolean;
   /** Socket families the cell may open. Default: none; pairs of connected stream sockets need no family of their own. */
   families?: readonly number[];
+  /** False: no group counts the memory of the cell, so that what no process has mapped is refused. Default: true. */
+  isGrouped?: boolean;
 }
 
 /** The `AF_*` numbers a cell may be given. */
@@ -29,7 +32,10 @@ const ENOSYS: Action = { errno: 38 };
 const EAFNOSUPPORT: Action = { errno: 97 };
 
 const RLIMIT_CORE = 4;
+const PR_SET_PDEATHSIG = 1;
 const CLONE_THREAD = 0x00010000;
+const CLONE_FILES = 0x00000400;
+const CLOSE_RANGE_UNSHARE = 2;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME exists only in clone3 and unshare. */
 const CLONE_NEW_NAMESPACES = 0x7e020000;
 const TIOCSTI = 0x5412;
@@ -84,6 +90,7 @@ export function seccompRules(options: SeccompOptions): FilterRule[] {
     ...setIdRules(),
     ...processRules(options.allowProcesses),
     ...familyRules(options.families ?? []),
+    ...((options.isGrouped ?? true) ? [] : UNSEEN_MEMORY),
   ];
 }
 
@@ -125,6 +132,8 @@ function argumentRules(): FilterRule[] {
     // Its flags are behind a pointer, where no filter can look. glibc then falls back to clone.
     { syscall: 'clone3', action: ENOSYS },
     { syscall: 'clone', when: { argument: 0, op: 'any-bit', mask: CLONE_NEW_NAMESPACES }, action: EPERM },
+    // Whoever takes it back lives on when the host is killed.
+    { syscall: 'prctl', when: { argument: 0, op: 'eq', value: PR_SET_PDEATHSIG }, action: EPERM },
     // Both put characters into the terminal's input, as if its owner had typed them.
     { syscall: 'ioctl', when: { argument: 1, op: 'eq', value: TIOCSTI }, action: EPERM },
     { syscall: 'ioctl', when: { argument: 1, op: 'eq', value: TIOCLINUX }, action: EPERM },
@@ -166,6 +175,13 @@ function processRules(allowProcesses: boolean): FilterRule[] {
     { syscall: 'fork', action: EPERM },
     { syscall: 'vfork', action: EPERM },
     { syscall: 'clone', when: { argument: 0, op: 'all-bits-missing', mask: CLONE_THREAD }, action: EPERM },
+    // RLIMIT_NOFILE is for a table of descriptors: a thread with a table of its own could open as many again.
+    { syscall: 'clone', when: { argument: 0, op: 'all-bits-missing', mask: CLONE_FILES }, action: EPERM },
+    {
+      syscall: 'close_range',
+      when: { argument: 2, op: 'any-bit', mask: CLOSE_RANGE_UNSHARE },
+      action: EPERM,
+    },
   ];
 }
 
