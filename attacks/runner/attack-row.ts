@@ -27,6 +27,7 @@ export const CORPORA = [
   'js-wasm',
   'network',
   'trust',
+  'edges',
 ] as const;
 export type CorpusName = (typeof CORPORA)[number];
 

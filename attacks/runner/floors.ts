@@ -4,7 +4,9 @@
  *
  * @module
  */
+import { EDGE_ATTACKS } from '../edges/corpus.ts';
 import { NAME_ATTACKS } from '../network/name-attacks.ts';
+import type { TrustAttack } from '../trust/attack.ts';
 import { TRUST_ATTACKS } from '../trust/corpus.ts';
 import { WASM_ATTACKS } from '../wasm/corpus.ts';
 import type { CorpusName } from './attack-row.ts';
@@ -22,12 +24,15 @@ export const LEAST_CONTROLS: Readonly<Record<CorpusName, number>> = {
   'js-wasm': 73,
   network: 75,
   trust: 83,
+  edges: 18,
 };
 
 /** The attacks that say how they are shown to work; each suite sees that they really are. */
 export function declaredControls(): Record<CorpusName, number> {
   const judged = (attacks: readonly { control: object }[]): number =>
     attacks.filter(({ control }) => 'judge' in control).length;
+  const careless = (attacks: readonly TrustAttack[]): number =>
+    attacks.filter(({ control }) => typeof control === 'function').length;
   return {
     subprocess: ATTACKS.length + PATH_TRICKS.length,
     container: ATTACKS.length,
@@ -36,6 +41,7 @@ export function declaredControls(): Record<CorpusName, number> {
     'js-wasm': judged(JS_ATTACKS),
     network:
       NETWORK_ATTACKS.filter(({ control }) => typeof control === 'string').length + NAME_ATTACKS.length,
-    trust: TRUST_ATTACKS.filter(({ control }) => typeof control === 'function').length,
+    trust: careless(TRUST_ATTACKS),
+    edges: careless(EDGE_ATTACKS),
   };
 }

@@ -8,6 +8,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Outcome } from '../../src/outcome.ts';
+import { EDGE_ATTACKS } from '../edges/corpus.ts';
+import type { TrustAttack } from '../trust/attack.ts';
 import { TRUST_ATTACKS } from '../trust/corpus.ts';
 import { WASM_ATTACKS } from '../wasm/corpus.ts';
 import { finishRow, type AttackRow, type BenignCall, type CorpusName, type Execute } from './attack-row.ts';
@@ -22,7 +24,7 @@ import { callUntilReached, missingProof } from './proof.ts';
 import { PYTHON_ATTACKS } from './python-expectations.ts';
 import { JAVASCRIPT, PYTHON, runScriptAttack, type Corpus } from './run-script.ts';
 import type { ScriptAttack } from './script-attack.ts';
-import { openTrustHome, runTrustAttack } from './run-trust.ts';
+import { openTrustHome, runTrustAttack, type TrustRun } from './run-trust.ts';
 import { openBenignWasm, runWasmAttack } from './run-wasm.ts';
 import { plantSecret } from './secret.ts';
 import { openSetting, type Setting } from './setting.ts';
@@ -36,8 +38,8 @@ const BENIGN: BenignCall = {
   answer: '{"sum":42}',
 };
 
-/** What is attacked: cells of a mode, or the decisions in front of them. */
-export type AttackMode = 'subprocess' | 'wasm' | 'container' | 'trust';
+/** What is attacked: cells of a mode, the decisions in front of them, or commands and services and those who use them. */
+export type AttackMode = 'subprocess' | 'wasm' | 'container' | 'trust' | 'edges';
 
 export interface RunOptions {
   mode: AttackMode;
@@ -65,11 +67,14 @@ export async function runAttacks(options: RunOptions): Promise<AttackRow[]> {
   await using benign = await openBenignWasm();
   using home = openTrustHome();
   using stage = openBundleStage(options.mode === 'container' ? IN_CONTAINER : {});
+  const { execute } = options;
+  const shared = { home: home.path, secret: secret.value, execute, benign: JAVASCRIPT.benign };
   const all = {
     subprocess: () => jailJobs({ ...options, secret: secret.value, stage }),
     container: () => containerJobs({ ...options, secret: secret.value, stage }),
     wasm: () => wasmJobs({ ...options, secret: secret.value, stage }, benign),
-    trust: () => trustJobs(options, secret.value, home.path),
+    trust: () => trustJobs(TRUST_ATTACKS, { ...shared, corpus: 'trust' }),
+    edges: () => trustJobs(EDGE_ATTACKS, { ...shared, corpus: 'edges' }),
   }[options.mode]();
   const jobs = all.filter(({ name }) => options.names?.includes(name) ?? true);
   const rows: AttackRow[] = [];
@@ -119,11 +124,8 @@ function wasmJobs({ execute, controls = true, secret, stage }: StagedRun, benign
   ];
 }
 
-function trustJobs({ execute }: RunOptions, secret: string, home: string): Job[] {
-  return TRUST_ATTACKS.map((attack) => ({
-    name: attack.name,
-    run: () => runTrustAttack(attack, { home, secret, execute, benign: JAVASCRIPT.benign }),
-  }));
+function trustJobs(attacks: readonly TrustAttack[], run: TrustRun): Job[] {
+  return attacks.map((attack) => ({ name: attack.name, run: () => runTrustAttack(attack, run) }));
 }
 
 async function runAttack(attack: Attack, corpus: CorpusName, run: StagedRun): Promise<AttackRow> {

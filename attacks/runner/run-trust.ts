@@ -25,6 +25,7 @@ export interface TrustRun {
   secret: string;
   execute: Execute;
   benign: BenignCall;
+  corpus: 'trust' | 'edges';
 }
 
 export async function runTrustAttack(attack: TrustAttack, run: TrustRun): Promise<AttackRow> {
@@ -33,7 +34,7 @@ export async function runTrustAttack(attack: TrustAttack, run: TrustRun): Promis
   const harm = [...successIn(outcome, run.secret), ...stage.harm()];
   const control = await controlOf(attack, stage);
   const { name, description } = attack;
-  const facts = { corpus: 'trust', name, description, control, outcomes: [outcome], harm } as const;
+  const facts = { corpus: run.corpus, name, description, control, outcomes: [outcome], harm } as const;
   return finishRow({ ...facts, proof: 'answer', expected: attack }, run.execute, run.benign);
 }
 

@@ -204,8 +204,11 @@ function addChecks(program: Command, done: Done): void {
     .command('attack')
     .description('run the attack corpus against this machine and print what was stopped')
     .addOption(
-      new Option('--mode <mode>', 'what to attack: cells of a mode, or the decisions in front of them')
-        .choices(['subprocess', 'wasm', 'container', 'trust'])
+      new Option(
+        '--mode <mode>',
+        'what to attack: cells of a mode, decisions in front of them, or commands and services',
+      )
+        .choices(['subprocess', 'wasm', 'container', 'trust', 'edges'])
         .default('subprocess'),
     )
     .option('--only <names>', 'only these attacks, separated by commas')

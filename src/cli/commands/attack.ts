@@ -29,7 +29,7 @@ export async function attack(flags: Flags): Promise<number> {
     runtime.execute(dir, params, { ...options, reject: false });
   const rows = await runAttacks({ ...shared, mode, execute });
   // A container has the gateway of the jail; what may pass is not its affair.
-  if (mode !== 'trust' && mode !== 'container') rows.push(...(await runNetworkAttacks({ ...shared, mode })));
+  if (mode === 'subprocess' || mode === 'wasm') rows.push(...(await runNetworkAttacks({ ...shared, mode })));
   rows.sort((a, b) => a.name.localeCompare(b.name));
   if (flags.json) printResult(rows);
   else printLine(formatTable(rows));

@@ -1,0 +1,300 @@
+/**
+ * Attacks on the services and on those who use them: floods of sessions, requests that never end, and answers that say too
+ * much. Everything is on the loopback.
+ *
+ * @module
+ */
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createRuntime, type Runtime } from '../../src/index.ts';
+import { makeToken } from '../../src/http/access-file.ts';
+import { startService } from '../../src/http/server.ts';
+import { serveOverHttp } from '../../src/mcp/http/serve-http.ts';
+import { toToolResult } from '../../src/mcp/result.ts';
+import { SkillServer } from '../../src/mcp/skill-server.ts';
+import type { Outcome } from '../../src/outcome.ts';
+import { group, type Careless, type TrustAttack } from '../trust/attack.ts';
+import { asOutcome, type BundleText, type TrustStage } from '../trust/stage.ts';
+import { didNotRun, harmIn, HOSTILE, judgeWords } from './words.ts';
+
+const TOKEN = 'an-invented-token-of-the-attacks';
+const FLOOD = 300;
+const HALF_SENT = 1010;
+const PATIENCE_MS = 20_000;
+const WORDS = JSON.stringify(HOSTILE);
+
+const runtimeOf = (stage: TrustStage): Runtime =>
+  createRuntime({ home: stage.home, cwd: stage.project, audit: false, pool: { size: 0 } });
+
+type Ask = (path: string, body?: unknown) => Promise<string>;
+
+/** The service of an operator, with a caller who may call and read and no more. */
+async function withService<T>(stage: TrustStage, act: (ask: Ask, url: string) => Promise<T>): Promise<T> {
+  await using runtime = runtimeOf(stage);
+  const { entry, secret } = makeToken({ name: 'caller', tenant: 'stranger', scopes: ['call', 'read'] });
+  const workspace = join(stage.dir, 'workspace');
+  mkdirSync(workspace, { recursive: true });
+  const accessFile = join(stage.dir, 'access.json');
+  const service = await startService({ runtime, accessFile, extraTokens: [entry], workspace, drainMs: 1000 });
+  const ask: Ask = async (path, body) => {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    return (await fetch(`${service.url}${path}`, { ...sent, headers, signal })).text();
+  };
+  try {
+    return await act(ask, service.url);
+  } finally {
+    await service.close();
+  }
+}
+
+const ofProject = (stage: TrustStage, text: BundleText): string =>
+  stage.write(join(stage.project, 'skills', stage.skill), text);
+
+const call = (stage: TrustStage): string => `/v1/skills/${stage.skill}/execute`;
+
+/** Skills that fail in a way that has to do with a folder. */
+const NEEDS_FOLDER: BundleText = {
+  manifest: { capabilities: { filesystem: [{ path: '${workspace}/absent', access: 'read' }] } },
+};
+
+async function asksForFolder(stage: TrustStage): Promise<Outcome> {
+  ofProject(stage, NEEDS_FOLDER);
+  return withService(stage, async (ask) => {
+    const answers = [await ask(call(stage), { params: {} }), await ask(`/v1/skills/${stage.skill}`)];
+    return asOutcome(() => judgeFolders(stage, answers.join('\n')));
+  });
+}
+
+async function asksForFolderByTool(stage: TrustStage): Promise<Outcome> {
+  ofProject(stage, NEEDS_FOLDER);
+  mkdirSync(join(stage.dir, 'workspace'), { recursive: true });
+  const answer = await withSession(stage, { execute: { workspace: join(stage.dir, 'workspace') } }, (ask) => {
+    const params = { name: stage.skill.replace('/', '__'), arguments: {} };
+    return ask({ jsonrpc: '2.0', id: 2, method: 'tools/call', params });
+  });
+  return asOutcome(() => judgeFolders(stage, answer));
+}
+
+function judgeFolders(stage: TrustStage, said: string): object {
+  if (!said.includes('absent')) throw didNotRun(`the folder is not spoken of: ${said.slice(0, 500)}`);
+  return { succeeded: said.includes(stage.dir), evidence: said.slice(0, 200) };
+}
+
+/** What the library tells the program that calls it. */
+const saysFolder: Careless = async (stage) => {
+  const workspace = join(stage.dir, 'workspace');
+  const outcome = await stage.call(stage.skill, { workspace, isolated: true });
+  const said = outcome.ok ? '' : outcome.error.message;
+  return said.includes(stage.dir) ? `the error itself says ${said.slice(0, 160)}` : undefined;
+};
+
+/** More than the event loop's thread parses: the text of it goes to the client as it is. */
+const LARGE = `export function execute() { return { words: ${WORDS}, filler: 'x'.repeat(100000) }; }`;
+
+async function returnsMuch(stage: TrustStage): Promise<Outcome> {
+  ofProject(stage, { code: LARGE });
+  return judgeWords(await withService(stage, (ask) => ask(call(stage), { params: {} })));
+}
+
+async function forgesReceipt(stage: TrustStage): Promise<Outcome> {
+  ofProject(stage, { code: `export function execute() { throw new Error(${WORDS}); }` });
+  const { content } = toToolResult(await stage.call(stage.skill, { isolated: true }));
+  return judgeWords(content.map((part) => (part.type === 'text' ? part.text : '')).join('\n'));
+}
+
+type AskMcp = (message: object, from?: McpClient) => Promise<string>;
+interface McpClient {
+  /** Undefined for one that opens a session. */
+  session?: string;
+  agent?: string;
+}
+interface Opened {
+  url: string;
+  session: string;
+}
+
+const opening = (name: string): object => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name, version: '1' } },
+});
+
+function sendMcp(url: string, message: object, { session, agent = 'victim' }: McpClient): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'user-agent': agent,
+      ...(session === undefined ? {} : { 'mcp-session-id': session }),
+    },
+    body: JSON.stringify(message),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+}
+
+/** The victim, with a session of its own over HTTP. */
+async function withSession<T>(
+  stage: TrustStage,
+  options: { execute?: { workspace: string } },
+  act: (ask: AskMcp, opened: Opened) => Promise<T>,
+): Promise<T> {
+  await using runtime = runtimeOf(stage);
+  await using skills = new SkillServer({ runtime, searchOver: 10_000, ...options });
+  await using service = await serveOverHttp(skills, { port: 0, token: TOKEN, onNote: () => undefined });
+  const { url } = service;
+  const response = await sendMcp(url, opening('victim'), {});
+  await response.text();
+  const session = response.headers.get('mcp-session-id') ?? '';
+  await sendMcp(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, { session });
+  return await act(async (message, from = { session }) => (await sendMcp(url, message, from)).text(), {
+    url,
+    session,
+  });
+}
+
+async function floodsSessions(stage: TrustStage): Promise<Outcome> {
+  return withSession(stage, {}, async (ask) => {
+    for (let n = 0; n < FLOOD; n++) await ask(opening(`flood ${n}`), { agent: 'flood' });
+    const answer = await ask({ jsonrpc: '2.0', id: 9, method: 'ping' });
+    return asOutcome(() => ({ succeeded: !answer.includes('"result"'), evidence: answer.slice(0, 200) }));
+  });
+}
+
+/** Each session under another name, so that no name has many. */
+async function floodsByNames(stage: TrustStage): Promise<Outcome> {
+  return withSession(stage, {}, async (ask) => {
+    for (let n = 0; n < FLOOD; n++) await ask(opening(`flood ${n}`), { agent: `flood ${n}` });
+    const answer = await ask({ jsonrpc: '2.0', id: 9, method: 'ping' });
+    return asOutcome(() => ({ succeeded: !answer.includes('"result"'), evidence: answer.slice(0, 200) }));
+  });
+}
+
+/** A table that lets its oldest entry go when it is full. */
+const forgetsOldest: Careless = () => {
+  const table = new Map([['victim', true]]);
+  for (let n = 0; n < FLOOD; n++) {
+    const oldest = table.keys().next().value;
+    if (table.size >= 256 && oldest !== undefined) table.delete(oldest);
+    table.set(`flood ${n}`, true);
+  }
+  return table.has('victim') ? undefined : `after ${FLOOD} openings the session of the victim is gone`;
+};
+
+/** Takes a call back and waits for its stream, which would hold a place for good. */
+async function leavesStream(stage: TrustStage): Promise<Outcome> {
+  ofProject(stage, {
+    code: 'export function execute() { for (;;); }',
+    manifest: { limits: { timeout: '60s' } },
+  });
+  return withSession(stage, {}, async (ask, { url, session }) => {
+    const params = { name: stage.skill.replace('/', '__'), arguments: {} };
+    const answer = await sendMcp(url, { jsonrpc: '2.0', id: 7, method: 'tools/call', params }, { session });
+    await ask({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
+    const ended = await answer.text().catch((error: unknown) => error);
+    return asOutcome(() => ({ succeeded: typeof ended !== 'string', evidence: 'the stream ended' }));
+  });
+}
+
+const HEAD = 'POST / HTTP/1.1\r\nHost: localhost\r\n';
+const HALF_BODY = `${HEAD}Content-Type: application/json\r\nContent-Length: 10\r\n\r\nhalf`;
+
+async function sendHalf(url: string, half: string): Promise<Socket[]> {
+  const { hostname, port } = new URL(url);
+  const sockets: Socket[] = [];
+  for (let n = 0; n < HALF_SENT; n++) {
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    sockets.push(socket);
+    await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+    if (!socket.destroyed) socket.write(half);
+  }
+  return sockets;
+}
+
+const sendsHalf =
+  (half: string) =>
+  (stage: TrustStage): Promise<Outcome> =>
+    withService(stage, async (ask, url) => {
+      const sockets = await sendHalf(url, half);
+      const answer = await ask('/healthz').catch((error: unknown) => String(error));
+      for (const socket of sockets) socket.destroy();
+      return asOutcome(() => ({ succeeded: !answer.includes('"ok"'), evidence: answer.slice(0, 200) }));
+    });
+
+/** A server that has places and nobody who gives them back. */
+const keepsHalf =
+  (half: string): Careless =>
+  async () => {
+    const server: Server = createServer((request, response) => {
+      request.resume().once('end', () => response.end('served'));
+    });
+    server.maxConnections = 1000;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const sockets = await sendHalf(url, half);
+    const served = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }).then(
+      () => true,
+      () => false,
+    );
+    for (const socket of sockets) socket.destroy();
+    server.closeAllConnections();
+    server.close();
+    return served ? undefined : `${HALF_SENT} half-sent requests shut the next client out`;
+  };
+
+export const SERVICE_ATTACKS: readonly TrustAttack[] = group(['ok'], {
+  http_error_with_folders: {
+    description: 'Fails so that the answer of the HTTP service names folders of the host.',
+    attempt: asksForFolder,
+    control: saysFolder,
+  },
+  mcp_error_with_folders: {
+    description: 'Fails so that the answer of an MCP tool names folders of the host.',
+    attempt: asksForFolderByTool,
+    control: saysFolder,
+  },
+  http_large_result_with_escapes: {
+    description:
+      'Returns so much that nobody parses it on the way, with codes for the terminal of the client.',
+    attempt: returnsMuch,
+    control: () => harmIn(JSON.stringify({ words: HOSTILE })),
+  },
+  mcp_error_with_forged_receipt: {
+    description: 'Throws an error whose further lines look like a receipt to the model that reads it.',
+    attempt: forgesReceipt,
+    control: () => harmIn(`skill_error: ${HOSTILE}`),
+  },
+  mcp_session_flood: {
+    description: `Opens ${FLOOD} sessions of MCP, so that another client loses its own.`,
+    attempt: floodsSessions,
+    control: forgetsOldest,
+  },
+  mcp_session_flood_by_names: {
+    description: `Opens ${FLOOD} sessions of MCP, each under another name.`,
+    attempt: floodsByNames,
+    control: forgetsOldest,
+  },
+  mcp_stream_left_open: {
+    description: 'Takes calls back and leaves their streams of events open.',
+    attempt: leavesStream,
+    control: { none: 'A stream without an end shows nothing but that it has none yet.' },
+  },
+  half_sent_heads: {
+    description: `Begins ${HALF_SENT} requests and never ends their heads.`,
+    attempt: sendsHalf(HEAD),
+    control: keepsHalf(HEAD),
+  },
+  half_sent_bodies: {
+    description: `Sends ${HALF_SENT} requests without the end of their bodies.`,
+    attempt: sendsHalf(HALF_BODY),
+    control: keepsHalf(HALF_BODY),
+  },
+});
