@@ -66,3 +66,8 @@ export function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const isWhole = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
   return isWhole ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }
+
+/** A copy that can be handed over while the original stays in use. `slice` of a Buffer would be a view of the same memory. */
+export function copiedBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}

@@ -11,7 +11,7 @@ import { JsonText, MAX_JSON_HERE } from '../json-text.ts';
 import { assertDepth, assertFits, assertSize, encodeParams, notJson } from '../load/params.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Offload } from '../offload/offload.ts';
-import { TaskEndedError, type TaskOptions } from '../offload/task.ts';
+import { copiedBytes, TaskEndedError, type TaskOptions } from '../offload/task.ts';
 import type { GuardRule } from '../trust/guard.ts';
 import { CHECK_PARAMS, DIGEST_PARAMS } from './tasks.ts';
 
@@ -113,7 +113,7 @@ export class GivenParams {
 
   async #checkElsewhere(given: Uint8Array, { bundle }: Skill): Promise<void> {
     const { offload, rules } = this.#options;
-    const bytes = given.slice();
+    const bytes = copiedBytes(given);
     const { name, parameters: schema } = bundle.manifest;
     try {
       const checked = await offload.run(CHECK_PARAMS, { bytes, schema, rules }, this.#taskOptions(bytes));
@@ -130,7 +130,7 @@ export class GivenParams {
   }
 
   async #digestElsewhere(given: Uint8Array, secrets: ReadonlyMap<string, string>): Promise<string> {
-    const bytes = given.slice();
+    const bytes = copiedBytes(given);
     try {
       // Whoever gave the call up still gets a receipt.
       const { signal: _, ...options } = this.#taskOptions(bytes);

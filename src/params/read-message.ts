@@ -7,7 +7,7 @@
 import { SkillError } from '../errors.ts';
 import { JsonText, MAX_JSON_HERE } from '../json-text.ts';
 import type { Offload } from '../offload/offload.ts';
-import { TaskEndedError } from '../offload/task.ts';
+import { copiedBytes, TaskEndedError } from '../offload/task.ts';
 import { SPLIT_MESSAGE } from './tasks.ts';
 
 const DEADLINE_MS = 10_000;
@@ -33,7 +33,7 @@ export async function readMessage(
   { path, owner, signal }: MessageOptions,
   offload: Offload,
 ): Promise<ReadMessage> {
-  const bytes = given.slice();
+  const bytes = copiedBytes(given);
   const options = { deadlineMs: DEADLINE_MS, owner, transfer: [bytes], signal };
   try {
     const input = { bytes, path, maxRest: MAX_JSON_HERE };

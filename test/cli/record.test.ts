@@ -74,12 +74,12 @@ describe('skillcell record', () => {
     const env = { API_KEY: KEY };
     expect((await run(['record', dir, ...params(), ...flags], { env })).code).toBe(0);
     expect(await run(['validate', dir])).toMatchObject({ code: 0 });
-    const ended = await run(['run', dir, ...params()], { env });
+    const ended = await run(['run', dir, ...params(), '--env', 'API_KEY'], { env });
     expect(ended.code).toBe(0);
     expect(JSON.parse(ended.stdout)).toMatchObject({ answer: 'ok' });
     expect(ended.stdout + ended.stderr).not.toContain(KEY);
     expect(server.seen.at(-1)?.headers.flat()).toContain(KEY);
-    const inspected = await run(['inspect', dir, '--policy', policy]);
+    const inspected = await run(['inspect', dir, '--policy', policy, '--env', 'API_KEY']);
     expect(inspected.stdout).toContain('send the secret API_KEY to 127.0.0.1, without seeing it');
   });
 
