@@ -4,7 +4,8 @@
  * @module
  */
 import type { ByteFilter } from './contract.ts';
-import { expressionFor, longest, type Pattern } from './patterns.ts';
+import { matchesOf, type Match } from './matches.ts';
+import { longest, type Pattern } from './patterns.ts';
 import { Views } from './views.ts';
 
 export interface Sought {
@@ -15,7 +16,6 @@ export interface Sought {
 
 export class Finder {
   readonly #sought: readonly Sought[];
-  #expression: RegExp | undefined;
   #longest: number | undefined;
 
   constructor(sought: readonly Sought[]) {
@@ -24,7 +24,7 @@ export class Finder {
 
   /** Text of bytes in and out. */
   replaceIn(bytes: string): string {
-    return this.#replaceUpTo(bytes, bytes.length).replaced;
+    return this.#replaceUpTo(bytes, { upTo: bytes.length, done: 0 }).replaced;
   }
 
   /** The same for any text; what holds nothing sought comes back as it was. */
@@ -41,10 +41,13 @@ export class Finder {
   filter(): ByteFilter {
     let held = '';
     let ready = '';
+    // Of what is held, so many at its beginning are replaced already: a finding reached into it.
+    let done = 0;
     let owed = -this.#mostHeld();
     const settle = (upTo: number): void => {
-      const text = this.#replaceUpTo(held, upTo);
-      held = held.slice(text.consumed);
+      const text = this.#replaceUpTo(held, { upTo, done });
+      held = held.slice(upTo);
+      done = text.done;
       ready += text.replaced;
     };
     const release = (count: number): Uint8Array => {
@@ -73,29 +76,48 @@ export class Finder {
     return this.#longest - 1;
   }
 
-  /** A finding that begins before this place is whole, and taken as such. */
-  #replaceUpTo(text: string, upTo: number): { replaced: string; consumed: number } {
+  /** A finding that begins before this place is whole, and taken as such. It may end behind it. */
+  #replaceUpTo(text: string, { upTo, done }: Span): { replaced: string; done: number } {
     let replaced = '';
-    let consumed = 0;
-    for (const found of this.#findings(text)) {
-      if (found.index >= upTo) break;
-      replaced += text.slice(consumed, found.index) + this.#replacement(found);
-      consumed = found.index + found[0].length;
+    let at = done;
+    for (const { from, to, replace } of this.#findings(text, { upTo, done })) {
+      replaced += text.slice(at, from) + replace(text.slice(from, to));
+      at = to;
     }
-    if (consumed >= upTo) return { replaced, consumed };
-    return { replaced: replaced + text.slice(consumed, upTo), consumed: upTo };
+    if (at < upTo) replaced += text.slice(at, upTo);
+    return { replaced, done: Math.max(at, upTo) - upTo };
   }
 
-  #findings(text: string): Iterable<RegExpExecArray> {
+  /** In order, none inside of another: two that overlap are covered together, the second from the end of the first on. */
+  #findings(text: string, { upTo, done }: Span): Finding[] {
     const views = new Views(text);
-    if (!this.#sought.some(({ pattern }) => pattern.mayBeIn(views))) return [];
-    this.#expression ??= expressionFor(this.#sought.map(({ pattern }) => pattern));
-    return text.matchAll(this.#expression);
+    const all = this.#sought
+      .filter(({ pattern }) => pattern.mayBeIn(views))
+      .flatMap((one) => findingsOf(one, text));
+    const kept: Finding[] = [];
+    let end = done;
+    for (const one of all.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
+      if (one.from >= upTo || one.to <= end) continue;
+      const last = kept.at(-1);
+      // What repeats itself (`abab`) begins again before it ends.
+      if (last && one.from < end && last.replace === one.replace) last.to = one.to;
+      else kept.push({ ...one, from: Math.max(one.from, end) });
+      end = one.to;
+    }
+    return kept;
   }
+}
 
-  #replacement(found: readonly unknown[]): string {
-    const at = this.#sought.findIndex((_, index) => found[index + 1] !== undefined);
-    const text = String(found[0]);
-    return this.#sought[at]?.replace(text) ?? text;
-  }
+/** A part of a text: up to where it is settled, and from where on nothing has been done yet. */
+interface Span {
+  upTo: number;
+  done: number;
+}
+
+interface Finding extends Match {
+  replace: Sought['replace'];
+}
+
+function findingsOf({ pattern, replace }: Sought, text: string): Finding[] {
+  return matchesOf(pattern.steps, text).map(({ from, to }) => ({ from, to, replace }));
 }

@@ -140,20 +140,6 @@ function unique(texts: string[]): string[] {
   return [...new Set(texts)];
 }
 
-/** One expression that finds any of the patterns, each with a group of its number. */
-export function expressionFor(patterns: readonly Pattern[]): RegExp {
-  const sources = patterns.map(({ steps }) => steps.map(choiceOf).join(''));
-  // No flag `u`: every character is a byte.
-  return new RegExp(sources.map((source) => `(${source})`).join('|'), 'g');
-}
-
-/** The longest first: the sign `%` is also the beginning of its own `%25`. */
-function choiceOf(spellings: readonly string[]): string {
-  const byLength = spellings.toSorted((a, b) => b.length - a.length);
-  const escaped = byLength.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`));
-  return escaped.length === 1 ? (escaped[0] ?? '') : `(?:${escaped.join('|')})`;
-}
-
 /** How many characters one finding can have at most. */
 export function longest({ steps }: Pattern): number {
   return steps.reduce((sum, spellings) => sum + Math.max(...spellings.map((text) => text.length)), 0);

@@ -72,7 +72,8 @@ function unescape(text: string): string {
 
 /** Neighbours together: a letter beyond the first 65,536 is written as two. */
 function bytesOfUnits(units: string): string {
-  const codes = units.split(/\\u/i).slice(1);
-  const text = String.fromCharCode(...codes.map((code) => Number.parseInt(code, 16)));
+  const text = units.replaceAll(/\\u(.{4})/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
   return Buffer.from(text).toString('latin1');
 }

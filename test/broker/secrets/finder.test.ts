@@ -8,6 +8,17 @@ const covering = (value: string): Finder =>
     everySpelling(value).map((pattern) => ({ pattern, replace: (found) => '*'.repeat(found.length) })),
   );
 
+/** Of several values. */
+const coveringAll = (values: string[]): Finder =>
+  new Finder(
+    values.flatMap((value) =>
+      everySpelling(value).map((pattern) => ({
+        pattern,
+        replace: (found: string) => '*'.repeat(found.length),
+      })),
+    ),
+  );
+
 const secret = fc
   .string({ minLength: 8, maxLength: 40, unit: 'grapheme-ascii' })
   .filter((text) => !text.includes('*'));
@@ -154,4 +165,54 @@ describe('a stream', () => {
 
 it('leaves text alone that has nothing of it, even if it is no valid text', () => {
   expect(covering('invented-value').replaceInText('a \ud800 b')).toBe('a \ud800 b');
+});
+
+describe('two values that share a part', () => {
+  it.each([
+    ['one begins with the other', 'abcdefgh12', 'abcdefgh12-the-rest', 'abcdefgh12-the-rest'],
+    ['one ends with the other', 'first-abcdefgh', 'abcdefgh', 'first-abcdefgh'],
+    ['one ends as the other begins', 'first-abcdefgh', 'abcdefgh-second', 'first-abcdefgh-second'],
+    ['one repeats itself', 'abababab', 'abababab', 'ababababab'],
+  ])('are covered whole where %s', (_, one, other, text) => {
+    for (const values of [
+      [one, other],
+      [other, one],
+    ])
+      expect(coveringAll(values).replaceIn(`<${text}>`)).toBe(`<${'*'.repeat(text.length)}>`);
+  });
+
+  it('are covered whole in a stream too, wherever it is cut', () => {
+    const part = fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom('a', 'b', 'c') });
+    const lengths = fc.array(fc.nat(30), { maxLength: 12 });
+    fc.assert(
+      fc.property(part, part, part, lengths, (start, middle, end, cuts) => {
+        const finder = coveringAll([start + middle, middle + end]);
+        const bytes = Buffer.from(`<${'x'.repeat(200)}${start}${middle}${end}${'y'.repeat(200)}>`);
+        const covered = finder.replaceIn(bytes.toString('latin1'));
+        expect(through(finder, cut(bytes, cuts))).toBe(covered);
+        expect(covered).toContain(`x${'*'.repeat((start + middle + end).length)}y`);
+      }),
+    );
+  });
+});
+
+it('covers the longest value that a secret may have, in every spelling', () => {
+  const value = Array.from({ length: 16 * 1024 }, (_, at) =>
+    ((at * at + 7 * at + 11) % 61).toString(36).at(-1),
+  ).join('');
+  for (const spelled of [
+    value,
+    `%${value.charCodeAt(0).toString(16)}${value.slice(1)}`,
+    Buffer.from(value).toString('base64'),
+  ])
+    expect(covering(value).replaceIn(`<${spelled}>`)).toMatch(/^<\*+[^*]{0,4}>$/);
+});
+
+it('reads a text that is nothing but escapes, as JSON writes other alphabets', () => {
+  const text = String.raw`\u4e2d`.repeat(200_000);
+  expect(covering('sk-0123456789').replaceIn(text)).toBe(text);
+  const spelled = Array.from('sk-0123456789', (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join(
+    '',
+  );
+  expect(covering('sk-0123456789').replaceIn(text + spelled)).toBe(text + '*'.repeat(spelled.length));
 });
