@@ -97,7 +97,8 @@ export class Egress {
       if (body.length > this.budget.limits.requestBytes)
         throw new BrokerRefusal('toobig', 'the request is too large');
       this.budget.spend(body.length);
-      const filled = withHeaders(fillRequest(request, body, this.#secrets), this.#headers);
+      const filled = withHeaders(await fillRequest(request, body, this.#secrets), this.#headers);
+      this.#assertOpen();
       this.checks.noteUse(shown(request));
       const { ca, localAddress } = this.#options;
       const { timeoutMs } = this;

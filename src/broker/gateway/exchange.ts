@@ -13,9 +13,10 @@ import {
 } from 'node:http';
 import { request as requestHttps, type Agent as HttpsAgent } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { BrokerRefusal } from '../../cell/contract.ts';
 import type { Target } from '../secrets/audience.ts';
-import type { CellSecrets, RequestHead } from '../secrets/contract.ts';
+import type { ByteFilter, CellSecrets, RequestHead } from '../secrets/contract.ts';
 import { asRefusal } from './failures.ts';
 import { hostOf, type HttpRequest } from './request.ts';
 import { watchPhases } from './timeouts.ts';
@@ -23,6 +24,8 @@ import { watchPhases } from './timeouts.ts';
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 /** Answers such as 103 before the real one; each keeps the connection from being silent. */
 const MOST_INTERIM = 32;
+/** Of a body that is searched for placeholders and values in one go. */
+const SLICE_BYTES = 64 * 1024;
 
 /** A response whose body has not been read. */
 export interface Answer {
@@ -53,18 +56,27 @@ export interface FilledRequest {
 }
 
 /** Throws when a placeholder is on its way to a host that its secret is not for. */
-export function fillRequest(
+export async function fillRequest(
   request: HttpRequest,
   body: Uint8Array,
   secrets: CellSecrets | undefined,
-): FilledRequest {
+): Promise<FilledRequest> {
   const { url, headers } = request;
   const asked = { ...targetOf(url), path: url.pathname + url.search, headers };
   if (!secrets) return { request, head: asked, content: body };
   const head = secrets.fillHead(asked);
   if (body.length === 0) return { request, head, content: body };
-  const filter = secrets.bodyFilter(asked);
-  return { request, head, content: Buffer.concat([filter.push(body), filter.end()]) };
+  return { request, head, content: await filtered(body, secrets.bodyFilter(asked)) };
+}
+
+/** Slice by slice: others have their turn while a large body is searched. */
+async function filtered(body: Uint8Array, filter: ByteFilter): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < body.length; at += SLICE_BYTES) {
+    if (at > 0) await setImmediate();
+    parts.push(filter.push(body.subarray(at, at + SLICE_BYTES)));
+  }
+  return Buffer.concat([...parts, filter.end()]);
 }
 
 export function targetOf(url: URL): Target {

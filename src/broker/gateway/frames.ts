@@ -14,6 +14,8 @@ import { readRequest, type HttpRequest } from './request.ts';
 import { startTimer } from './timeouts.ts';
 
 const MAX_READ_BYTES = 1024 * 1024;
+/** What has come is searched in pieces of this size, however few bytes a guest asks for. */
+const PIECE_BYTES = 64 * 1024;
 
 export type HttpOptions = EgressOptions;
 
@@ -86,7 +88,7 @@ export class HttpBroker {
 /** Some bytes, none at the end. What is held back for the sake of secrets comes with the next ones. */
 async function readSome(body: Body, wanted: number): Promise<Uint8Array> {
   while (!body.isRead && body.ready.length === 0) {
-    const chunk = await nextBytes(body, wanted);
+    const chunk = await nextBytes(body, Math.max(wanted, PIECE_BYTES));
     body.isRead = chunk.length === 0;
     body.ready = body.isRead ? body.response.rest() : body.response.take(chunk);
   }

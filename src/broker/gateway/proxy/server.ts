@@ -11,7 +11,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { pipeline, Transform } from 'node:stream';
+import { pipeline } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import { BrokerRefusal } from '../../../cell/contract.ts';
 import { isSocketRequest } from '../exchange.ts';
@@ -209,21 +209,21 @@ function passOrClose(answer: HttpResponse, response: ServerResponse): void {
 function pass(answer: HttpResponse, response: ServerResponse): void {
   response.sendDate = false;
   response.writeHead(answer.status, answer.statusText, withoutOwn(answer.headers).flat());
-  const counted = new Transform({
-    transform: (chunk: Buffer, _encoding, done) => {
-      try {
-        done(null, answer.take(chunk));
-      } catch (error) {
-        done(error as Error);
-      }
-    },
-    flush: (done) => {
-      try {
-        done(null, answer.rest());
-      } catch (error) {
-        done(error as Error);
-      }
-    },
-  });
-  pipeline(answer.message, counted, response, () => answer.close());
+  // A stream that has only begun is one already, and its first bytes may be held back.
+  response.flushHeaders();
+  const covered = (chunks: AsyncIterable<Buffer>): AsyncIterable<Uint8Array> => bodyOf(answer, chunks);
+  pipeline(answer.message, covered, response, () => answer.close());
+}
+
+/** All that has come is one chunk: single bytes of a server are searched together. */
+async function* bodyOf(answer: HttpResponse, chunks: AsyncIterable<Buffer>): AsyncIterable<Uint8Array> {
+  for await (const chunk of chunks) {
+    const { message } = answer;
+    const waiting = message.readableLength;
+    const more = waiting > 0 ? (message.read(waiting) as Buffer | null) : null;
+    const bytes = answer.take(more ? Buffer.concat([chunk, more]) : chunk);
+    if (bytes.length > 0) yield bytes;
+  }
+  const last = answer.rest();
+  if (last.length > 0) yield last;
 }
