@@ -62,9 +62,9 @@ export interface ExecuteOptions extends PlanOptions {
   onEvent?: CallListener;
   /**
    * From a dispatcher that puts calls in a line: the call counts as made, waits for it, and gives it back at its end.
-   * If it is rejected, the call ends with that error.
+   * If it is rejected, the call ends with that error. Its tenant shares worker threads with others.
    */
-  turn?: Promise<Disposable>;
+  turn?: Promise<Disposable & { readonly tenant?: string }>;
   /** Gives the skill of a ref when the call has its turn; absent: the runtime reads it. For who keeps skills that were read. */
   load?: (ref: string) => Promise<Skill>;
   /** `false` returns a failed outcome instead of throwing. */

@@ -341,12 +341,12 @@ export class Runtime implements AsyncDisposable {
     let digests: EndedCall['digests'];
     let decision: GuardAnswer | undefined;
     try {
-      await options.turn;
+      const tenant = (await options.turn)?.tenant;
       throwIfCancelled(signal);
       const skill = typeof ref === 'string' ? await load(ref) : ref;
       facts.skill = skill;
       await this.#gatekeeper.admit(skill.bundle);
-      await given.check(skill);
+      await given.check(skill, tenant);
       const plan = await this.plan(skill, options);
       facts.plan = plan;
       decision = await this.#gatekeeper.guard(skill.bundle, {
@@ -370,7 +370,7 @@ export class Runtime implements AsyncDisposable {
         onLog: call.logListener(values.size > 0),
       });
       facts.report = report;
-      const context = { skill, grant, secrets, offload: this.#offload, signal };
+      const context = { skill, grant, secrets, offload: this.#offload, tenant, signal };
       const settled = await settle(report, context);
       const described = describeOutcome(facts, () => settled);
       const outcome = scrubOutcome(described, scrub);

@@ -18,7 +18,10 @@ export interface DispatchEntry {
 }
 
 /** A place. Whoever has it gives it back by disposing of it; `execute` does so with the `turn` it is given. */
-export type Turn = Disposable;
+export interface Turn extends Disposable {
+  /** Whose it is: worker threads are shared by it, too. */
+  readonly tenant: string;
+}
 
 /** How many calls have a place, and how many wait for one. */
 export interface LaneLoad {
@@ -85,7 +88,7 @@ export class Dispatcher {
     if (!hasRoom) assertQueue(lanes, entry);
     assertRate(lanes, entry, this.#now());
     for (const lane of Object.values(lanes)) lane.count(this.#now());
-    return hasRoom ? Promise.resolve(this.#start(lanes)) : this.#wait(entry, lanes);
+    return hasRoom ? Promise.resolve(this.#start(entry.tenant, lanes)) : this.#wait(entry, lanes);
   }
 
   get load(): DispatchLoad {
@@ -117,11 +120,12 @@ export class Dispatcher {
     return lane;
   }
 
-  #start(lanes: Lanes): Turn {
+  #start(tenant: string, lanes: Lanes): Turn {
     const began = this.#now();
     let isHeld = true;
     for (const lane of Object.values(lanes)) lane.running++;
     return {
+      tenant,
       [Symbol.dispose]: () => {
         if (!isHeld) return;
         isHeld = false;
@@ -144,7 +148,7 @@ export class Dispatcher {
       start: () => {
         signal?.removeEventListener('abort', giveUp);
         this.#remove(tenant, waiter);
-        resolve(this.#start(lanes));
+        resolve(this.#start(tenant, lanes));
       },
     };
     for (const lane of Object.values(lanes)) lane.waiting++;

@@ -24,8 +24,11 @@ const GRACE_MS = 1000;
 const TOO_LONG = 'it takes too long, likely because of a pattern or nested references';
 
 export interface ValueCheck {
-  /** Readable problems, each with the JSON pointer of the place; empty when the value fits. Never throws. */
-  check(value: unknown): string[] | Promise<string[]>;
+  /**
+   * Readable problems, each with the JSON pointer of the place; empty when the value fits. Never throws.
+   * The tenant is the one whose turn of a worker thread it takes.
+   */
+  check(value: unknown, tenant?: string): string[] | Promise<string[]>;
 }
 
 export interface CheckOptions extends SchemaContext {
@@ -41,19 +44,23 @@ export async function prepareCheck(schema: JsonSchema, options: CheckOptions): P
   if (refused !== undefined) throw invalidSchema(refused, context);
   const values = countValues(schema);
   const input = { schema, context };
-  const away = async (value: unknown): Promise<string[]> => {
+  const away = async (value: unknown, tenant?: string): Promise<string[]> => {
     const json = JSON.stringify(value) ?? 'null';
-    return offload.run(CHECK_VALUE, { ...input, json }, { deadlineMs: CHECK_DEADLINE_MS + GRACE_MS, owner });
+    const options = { deadlineMs: CHECK_DEADLINE_MS + GRACE_MS, owner, tenant };
+    return offload.run(CHECK_VALUE, { ...input, json }, options);
   };
   if (values > MAX_VALUES_HERE || !isLinear(schema)) {
     await compileAway(options, () =>
       offload.run(COMPILE_SCHEMA, input, { deadlineMs: COMPILE_DEADLINE_MS + GRACE_MS, owner }),
     );
-    return { check: (value) => away(value).catch(problemOf) };
+    return { check: (value, tenant) => away(value, tenant).catch(problemOf) };
   }
   const here = compileSchema(schema, context);
   const most = MAX_STEPS_HERE / values;
-  return { check: (value) => (isWithin(value, most) ? here.check(value) : away(value).catch(problemOf)) };
+  return {
+    check: (value, tenant) =>
+      isWithin(value, most) ? here.check(value) : away(value, tenant).catch(problemOf),
+  };
 }
 
 /** Skillware `outputs`: present keys must fit their schema, missing keys are fine, a non-object is not. */

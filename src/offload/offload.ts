@@ -1,12 +1,13 @@
 /**
  * Worker threads for bytes and work that a stranger decides on: large results, schemas with patterns, large manifests.
  * A task has a deadline, and a thread that misses it is ended and replaced. Whoever has many tasks waits behind
- * whoever has one: queues are served in turn.
+ * whoever has one: tenants are served in turn.
  *
  * @module
  */
 import { availableParallelism } from 'node:os';
 import { EXIT_CODES, SkillError, type ErrorCode } from '../errors.ts';
+import { Lines, type Parties } from './lines.ts';
 import { TaskEndedError, type Task, type TaskFailure, type TaskOptions } from './task.ts';
 import { WorkerThread } from './thread.ts';
 
@@ -22,6 +23,8 @@ interface Waiting {
   options: TaskOptions;
   bytes: number;
   settle: PromiseWithResolvers<unknown>;
+  /** Stops to listen for the caller's giving up. */
+  stayed: () => void;
 }
 
 /** What was done so far; tests hold claims about the main thread to it. */
@@ -40,8 +43,8 @@ export interface OffloadOptions {
 export class Offload {
   readonly #most: number;
   readonly #threads: WorkerThread[] = [];
-  readonly #queues = new Map<string, Waiting[]>();
-  /** How many threads work for an owner. */
+  readonly #lines = new Lines<Waiting>();
+  /** How many threads work for an owner, and for a tenant. */
   readonly #busyFor = new Map<string, number>();
   readonly #counts: OffloadCounts = { done: {}, ended: 0, started: 0 };
   #queued = 0;
@@ -64,42 +67,46 @@ export class Offload {
     if (this.#queued >= MAX_QUEUED_TASKS || this.#queuedBytes + bytes > MAX_QUEUED_BYTES)
       return Promise.reject(tooMuchWaits());
     const settle = Promise.withResolvers<unknown>();
-    this.#enqueue({ task, input, options, bytes, settle });
+    this.#enqueue({ task, input, options, bytes, settle, stayed: () => undefined });
     this.#work();
     return settle.promise as Promise<Out>;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const queue of this.#queues.values())
-      for (const { settle } of queue) settle.reject(new TaskEndedError('closed', 'The runtime is closed'));
-    this.#queues.clear();
+    for (const { settle } of this.#lines.clear())
+      settle.reject(new TaskEndedError('closed', 'The runtime is closed'));
     await Promise.all([...this.#threads].map((thread) => thread.end('closed')));
   }
 
   #enqueue(waiting: Waiting): void {
-    const { owner } = waiting.options;
-    const queue = this.#queues.get(owner);
-    if (queue) queue.push(waiting);
-    else this.#queues.set(owner, [waiting]);
+    const { signal } = waiting.options;
+    this.#lines.add(waiting.options, waiting);
     this.#queued++;
     this.#queuedBytes += waiting.bytes;
+    const giveUp = (): void => {
+      if (!this.#lines.remove(waiting.options, waiting)) return;
+      this.#left(waiting);
+      waiting.settle.reject(new TaskEndedError('aborted', 'Given up'));
+    };
+    signal?.addEventListener('abort', giveUp, { once: true });
+    waiting.stayed = () => signal?.removeEventListener('abort', giveUp);
   }
 
-  /** The next of the owner who has waited longest for a turn. */
+  #left({ bytes, stayed }: Waiting): void {
+    this.#queued--;
+    this.#queuedBytes -= bytes;
+    stayed();
+  }
+
+  /** The next of the tenant who has waited longest for a turn. One thread is left for others. */
   #next(): Waiting | undefined {
-    for (const [owner, queue] of this.#queues) {
-      // One thread is left for others.
-      if ((this.#busyFor.get(owner) ?? 0) >= Math.max(1, this.#most - 1)) continue;
-      this.#queues.delete(owner);
-      const next = queue.shift();
-      if (queue.length > 0) this.#queues.set(owner, queue);
-      if (!next) continue;
-      this.#queued--;
-      this.#queuedBytes -= next.bytes;
-      return next;
-    }
-    return undefined;
+    const most = Math.max(1, this.#most - 1);
+    const next = this.#lines.take((options) =>
+      partiesOf(options).every((party) => (this.#busyFor.get(party) ?? 0) < most),
+    );
+    if (next) this.#left(next);
+    return next;
   }
 
   #work(): void {
@@ -113,11 +120,7 @@ export class Offload {
   }
 
   #give(thread: WorkerThread, { task, input, options, settle }: Waiting): void {
-    if (options.signal?.aborted) {
-      settle.reject(new TaskEndedError('aborted', 'Given up'));
-      return;
-    }
-    this.#countBusy(options.owner, 1);
+    for (const party of partiesOf(options)) this.#countBusy(party, 1);
     thread
       .perform({ module: task.module, name: task.name, input }, options)
       .then((answer) => {
@@ -126,17 +129,17 @@ export class Offload {
         else settle.reject(asError(answer.error));
       }, settle.reject)
       .finally(() => {
-        this.#countBusy(options.owner, -1);
+        for (const party of partiesOf(options)) this.#countBusy(party, -1);
         this.#work();
       })
       // The owner of the task hears of a failure by `settle`.
       .catch(() => undefined);
   }
 
-  #countBusy(owner: string, change: 1 | -1): void {
-    const count = (this.#busyFor.get(owner) ?? 0) + change;
-    if (count > 0) this.#busyFor.set(owner, count);
-    else this.#busyFor.delete(owner);
+  #countBusy(party: string, change: 1 | -1): void {
+    const count = (this.#busyFor.get(party) ?? 0) + change;
+    if (count > 0) this.#busyFor.set(party, count);
+    else this.#busyFor.delete(party);
   }
 
   #startThread(): WorkerThread {
@@ -148,6 +151,11 @@ export class Offload {
     this.#threads.push(thread);
     return thread;
   }
+}
+
+/** Who must not have all threads: the skill, whoever calls it, and who calls, whatever the skill. */
+function partiesOf({ owner, tenant }: Parties): string[] {
+  return tenant === undefined ? [`owner ${owner}`] : [`owner ${owner}`, `tenant ${tenant}`];
 }
 
 function asError({ message, skill }: TaskFailure): Error {

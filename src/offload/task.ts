@@ -54,8 +54,10 @@ export class TaskEndedError extends Error {
 export interface TaskOptions {
   /** From when a thread has taken it up. */
   deadlineMs: number;
-  /** Whose work it is, e.g. the skill: queues of different owners are served in turn. */
+  /** Whose work it is, e.g. the skill: neither an owner nor a tenant has all threads, and they are served in turn. */
   owner: string;
+  /** For whom it is done. Absent: for nobody but its owner. Who has many skills has no more turns for it. */
+  tenant?: string | undefined;
   /** Bytes of the input, for the limit on what waits. Those of the list are handed over, not copied. */
   transfer?: readonly Uint8Array[];
   signal?: AbortSignal | undefined;

@@ -24,7 +24,7 @@ export interface GivenParamsOptions {
   offload: Offload;
   /** Of the operator's guard. */
   rules: readonly GuardRule[];
-  /** Whose turn of the worker threads it is. */
+  /** The skill as the caller names it. */
   owner: string;
   signal?: AbortSignal | undefined;
 }
@@ -36,6 +36,7 @@ export class GivenParams {
   /** Their JSON, once it was needed. */
   #encoded: { small: string } | { large: Uint8Array } | undefined;
   #digest: string | undefined;
+  #tenant: string | undefined;
   #holding: ReadonlySet<GuardRule> | undefined;
 
   constructor(given: unknown, options: GivenParamsOptions) {
@@ -53,13 +54,17 @@ export class GivenParams {
     return this.#holding;
   }
 
-  /** Throws `invalid_params` unless the parameters are JSON of a sane size that fits the skill's schema. */
-  async check(skill: Skill): Promise<void> {
+  /**
+   * Throws `invalid_params` unless the parameters are JSON of a sane size that fits the skill's schema. The tenant is whose turn
+   * of the worker threads it is.
+   */
+  async check(skill: Skill, tenant?: string): Promise<void> {
+    this.#tenant = tenant;
     const encoded = this.#encode();
     const { name } = skill.bundle.manifest;
     if ('large' in encoded) return this.#checkElsewhere(encoded.large, skill);
     assertDepth(encoded.small);
-    assertFits(await skill.params.check(this.#given), name);
+    assertFits(await skill.params.check(this.#given, tenant), name);
   }
 
   /** What the receipt is made from, however early the call ends: the parameters without secrets, or their digest. */
@@ -142,6 +147,6 @@ export class GivenParams {
 
   #taskOptions(bytes: Uint8Array): TaskOptions {
     const { owner, signal } = this.#options;
-    return { deadlineMs: DEADLINE_MS, owner, transfer: [bytes], signal };
+    return { deadlineMs: DEADLINE_MS, owner, tenant: this.#tenant, transfer: [bytes], signal };
   }
 }

@@ -34,7 +34,7 @@ export async function readMessage(
   offload: Offload,
 ): Promise<ReadMessage> {
   const bytes = copiedBytes(given);
-  const options = { deadlineMs: DEADLINE_MS, owner, transfer: [bytes], signal };
+  const options = { deadlineMs: DEADLINE_MS, owner, tenant: owner, transfer: [bytes], signal };
   try {
     const input = { bytes, path, maxRest: MAX_JSON_HERE };
     const { rest, parts } = await offload.run(SPLIT_MESSAGE, input, options);

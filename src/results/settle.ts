@@ -24,6 +24,8 @@ export interface SettleContext {
   grant: Grant;
   secrets: ReadonlyMap<string, string>;
   offload: Offload;
+  /** For whom the call is made. */
+  tenant?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -38,7 +40,7 @@ export async function settle(report: CellReport, context: SettleContext): Promis
   const { reply } = report;
   if (reply?.kind !== 'unread') {
     const verdict = judge(report, context.grant);
-    return { ...verdict, problems: await context.skill.outputs.check(verdict.result) };
+    return { ...verdict, problems: await context.skill.outputs.check(verdict.result, context.tenant) };
   }
   // Limits first: nothing is read of a reply that is refused anyway.
   judge({ ...report, reply: { kind: 'result', value: undefined, warnings: [] } }, context.grant);
@@ -59,12 +61,12 @@ export function withLarge(outcome: Outcome, { large }: Settled): { outcome: Outc
 
 async function settleElsewhere(
   { form, bytes }: Extract<CellReport['reply'], { kind: 'unread' }>,
-  { skill, secrets, offload, signal }: SettleContext,
+  { skill, secrets, offload, tenant, signal }: SettleContext,
 ): Promise<SettledResult> {
   const own = ownBytes(bytes);
   const { manifest } = skill.bundle;
   const input = { form, bytes: own, outputs: manifest.outputs, secrets };
-  const options = { deadlineMs: SETTLE_DEADLINE_MS, owner: manifest.name, transfer: [own], signal };
+  const options = { deadlineMs: SETTLE_DEADLINE_MS, owner: manifest.name, tenant, transfer: [own], signal };
   try {
     return await offload.run(SETTLE_RESULT, input, options);
   } catch (error) {

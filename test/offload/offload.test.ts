@@ -68,6 +68,40 @@ describe('worker threads', () => {
     expect(order.indexOf('modest')).toBeLessThanOrEqual(2);
   });
 
+  test('are not all taken by a tenant that has many skills', async () => {
+    const shared = new Offload({ threads: 2 });
+    const stuck = ['a', 'b', 'c', 'd'].map((owner) =>
+      shared.run(SPIN, { pattern: '^(a+)+$' }, { deadlineMs: 600_000, owner, tenant: 'greedy' }),
+    );
+    for (const one of stuck) one.catch(() => undefined);
+    const modest = shared.run(ECHO, { value: 1 }, { ...quick, owner: 'e', tenant: 'modest' });
+    expect(await modest).toEqual({ value: 1 });
+    await shared.close();
+    for (const one of stuck) await expect(one).rejects.toMatchObject({ reason: 'closed' });
+  });
+
+  test('serve tenants in turn, however many skills one of them has', async () => {
+    const order: string[] = [];
+    const run = (tenant: string, owner: string): Promise<unknown> =>
+      offload.run(ECHO, { value: 1 }, { ...quick, owner, tenant }).then(() => order.push(tenant));
+    const greedy = Array.from({ length: 20 }, (_, n) => run('greedy', `skill ${n}`));
+    const modest = Array.from({ length: 3 }, () => run('modest', 'one skill'));
+    await Promise.all([...greedy, ...modest]);
+    // One was under way already.
+    expect(order.lastIndexOf('modest')).toBeLessThanOrEqual(6);
+  });
+
+  test('give up a task that waits with its caller, at once', async () => {
+    const busy = new Offload({ threads: 1 });
+    const stuck = busy.run(SPIN, { pattern: '^(a+)+$' }, { deadlineMs: 600_000, owner: 'a' });
+    stuck.catch(() => undefined);
+    const given = new AbortController();
+    const waiting = busy.run(ECHO, { value: 1 }, { ...quick, signal: given.signal });
+    given.abort();
+    await expect(waiting).rejects.toMatchObject({ reason: 'aborted' });
+    await busy.close();
+  });
+
   test('give up a task with its caller', async () => {
     const given = new AbortController();
     const running = offload.run(
