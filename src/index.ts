@@ -57,7 +57,7 @@ export type { AskPerson, Question } from './trust/admission.ts';
 export type { Approval, Approvals, ApprovalState } from './trust/approvals.ts';
 export type { Guard, GuardAnswer, GuardRule, Proposal } from './trust/guard.ts';
 export { questionFor } from './trust/admission.ts';
-export { describeCapabilities } from './trust/plain-words.ts';
+export { describeCapabilities, describeSkill } from './trust/plain-words.ts';
 export type { Risk, Sentence } from './trust/plain-words.ts';
 export {
   formatSignatures,
@@ -75,6 +75,8 @@ export { findPolicies } from './policy/find-policy.ts';
 export { namedPolicy, policyInForce, trustPolicy, type PolicyPlaces } from './policy/in-force.ts';
 export { defaultHome } from './load/home.ts';
 export { capabilitySet } from './load/capability-set.ts';
+export { PACKAGE_ENGINES, pinLines } from './load/pins.ts';
+export type { PinnedPackage, PinnedPackages, Pins } from './load/pins.ts';
 export { isLoopback } from './policy/loopback.ts';
 export {
   markedLines,

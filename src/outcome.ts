@@ -71,6 +71,10 @@ export interface Execution {
   /** False only where the skill is a part of the host, which keeps what earlier calls left. */
   fresh: boolean;
   start: StartKind;
+  /** Digest of the container image. */
+  image?: string;
+  /** Digest over the wheels that the requirements were resolved to. */
+  packages?: string;
 }
 
 export interface SkillIdentity {

@@ -40,6 +40,7 @@ import {
 import { registriesOf, type SkillPlaces } from './load/locate.ts';
 import { compileSkill, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
+import type { Manifest } from './manifest/manifest.ts';
 import type { Outcome, Success } from './outcome.ts';
 import { Offload, type OffloadCounts } from './offload/offload.ts';
 import { packageRoot } from './package-root.ts';
@@ -80,8 +81,8 @@ export class Runtime implements AsyncDisposable {
   readonly #calls = new Calls();
   readonly #telemetry = new Telemetry();
   readonly #plans = new Plans();
-  /** Skills as they are called while their needs are recorded, with what may happen meanwhile. */
-  readonly #observed = new WeakMap<Skill, Allowed>();
+  /** By the manifests of skills that are called while their needs are recorded: what may happen meanwhile. */
+  readonly #observed = new WeakMap<Manifest, Allowed>();
   readonly #receipts: Receipts;
   /** Where large and hostile input is worked on. */
   readonly #offload = new Offload();
@@ -97,14 +98,12 @@ export class Runtime implements AsyncDisposable {
       home,
       cwd: resolve(options.cwd ?? process.cwd()),
     };
-    const { guard, askPerson } = options;
+    const { guard, askPerson, jail, container, onProgress } = options;
     this.#gatekeeper = new Gatekeeper({ policy: this.#policy, places: this.#places, guard, askPerson });
-    const store = createStore({ home, groupId: Machine.cellGroup(options.jail) });
+    const store = createStore({ home, groupId: Machine.cellGroup(jail) });
     this.#machine = new Machine({
-      home,
-      ...(options.jail ? { jail: options.jail } : {}),
-      container: options.container,
-      onProgress: options.onProgress,
+      ...{ home, container, onProgress },
+      ...(jail ? { jail } : {}),
       python: this.#policy.pythonWasm,
       offload: this.#offload,
     });
@@ -170,7 +169,7 @@ export class Runtime implements AsyncDisposable {
     const { bundle } = skill;
     const manifest = observationManifest(bundle.manifest, allow, options.workspace);
     const observed: Skill = { ...skill, bundle: { ...bundle, manifest } };
-    this.#observed.set(observed, allow);
+    this.#observed.set(manifest, allow);
     // Where nothing is denied, nothing can be recorded.
     const outcome = await this.execute(observed, params, { ...rest, isolated: true, reject: false });
     return makeRecording(bundle, { outcome, allowed: manifest });
@@ -185,7 +184,12 @@ export class Runtime implements AsyncDisposable {
     const location = locateSkill(ref, this.#places);
     // Needed for every call; trying the wall takes as long as reading the skill.
     this.#machine.pairs().catch(() => 'whoever needs them asks again and gets the error');
-    return compileSkill(await loadBundle(location, this.#loadDeps, options), this.#offload);
+    return this.pin(await compileSkill(await loadBundle(location, this.#loadDeps, options), this.#offload));
+  }
+
+  /** A loaded skill with the image and packages that a call would use now, which is what people approve. */
+  pin(skill: Skill): Promise<Skill> {
+    return this.#machine.pin(skill);
   }
 
   /** What a call would be allowed to do, in which mode, and why; nothing runs. */
@@ -209,19 +213,19 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** How a skill stands with the operator: rule, approval, signature, profile. */
-  standing({ bundle }: Skill): Promise<Standing> {
-    return this.#gatekeeper.standing(bundle);
+  async standing(skill: Skill): Promise<Standing> {
+    return this.#gatekeeper.standing((await this.pin(skill)).bundle);
   }
 
   /** For every capability: declared, policy, approval, granted. */
   async explain(skill: Skill, options: ExecuteOptions = {}): Promise<ExplainedCapability[]> {
-    const { grant } = await this.plan(skill, options);
-    const { manifest } = skill.bundle;
+    const [{ manifest }, { grant }] = [skill.bundle, await this.plan(skill, options)];
     return explainGrant({ manifest, grant, policy: this.#policy, standing: await this.standing(skill) });
   }
 
   /** Starts cells ahead of the first call. */
-  async warm(skill: Skill, options: ExecuteOptions = {}): Promise<void> {
+  async warm(loaded: Skill, options: ExecuteOptions = {}): Promise<void> {
+    const skill = await this.pin(loaded);
     const plan = await this.plan(skill, options);
     const { grant } = await this.#resolveSecrets(skill, plan);
     await this.#pool.warm({ ...plan, grant });
@@ -260,7 +264,7 @@ export class Runtime implements AsyncDisposable {
     const hindrance = await this.#machine.installImage(skill.bundle);
     if (hindrance !== undefined) skill.bundle.warnings.push(hindrance);
     installBundle(this.home, skill.bundle, options);
-    return skill;
+    return this.pin(skill);
   }
 
   /** What this machine can run, and who enforces what. */
@@ -312,13 +316,12 @@ export class Runtime implements AsyncDisposable {
   }
 
   #planInput(skill: Skill, options: ExecuteOptions): PlanInput {
-    const { env = process.env } = this.#options;
-    const { allowEnv } = this.#options;
+    const { env = process.env, allowEnv } = this.#options;
     const isApproved = (): boolean => this.approvals.has(skill.bundle);
-    const { cwd } = this.#places;
-    const shared = { skill, options, machine: this.#machine, env, allowEnv, cwd, isApproved };
-    const observed = observing(this.#policy, skill.bundle.manifest, this.#observed.get(skill));
-    return { ...shared, ...observed };
+    const shared = { skill, options, machine: this.#machine, env, allowEnv, isApproved };
+    const { manifest } = skill.bundle;
+    const observed = observing(this.#policy, manifest, this.#observed.get(manifest));
+    return { ...shared, cwd: this.#places.cwd, ...observed };
   }
 
   #open(ref: string | Skill, options: ExecuteOptions): LiveCall {
@@ -343,18 +346,15 @@ export class Runtime implements AsyncDisposable {
     try {
       const tenant = (await options.turn)?.tenant;
       throwIfCancelled(signal);
-      const skill = typeof ref === 'string' ? await load(ref) : ref;
+      const skill = await this.pin(typeof ref === 'string' ? await load(ref) : ref);
       facts.skill = skill;
       await this.#gatekeeper.admit(skill.bundle);
       await given.check(skill, tenant);
       const plan = await this.plan(skill, options);
       facts.plan = plan;
-      decision = await this.#gatekeeper.guard(skill.bundle, {
-        params: given.forCell,
-        holding: given.holding,
-        grant: plan.grant,
-        caller: call.caller,
-      });
+      const { forCell, holding } = given;
+      const proposed = { params: forCell, holding, grant: plan.grant, caller: call.caller };
+      decision = await this.#gatekeeper.guard(skill.bundle, proposed);
       const { grant, values } = await this.#resolveSecrets(skill, plan);
       facts.plan = { ...plan, grant };
       secrets = values;
@@ -363,7 +363,7 @@ export class Runtime implements AsyncDisposable {
       digests = digestMeanwhile(forReceipt, grant, (made) => this.#receipts.noteBegun(call, facts, made));
       call.started(() => identity(facts), plan.choice.candidate);
       const report = await this.#pool.run(facts.plan, {
-        params: given.forCell,
+        params: forCell,
         signal,
         secrets,
         headers: this.#policy.network.traceContext ? traceHeaders() : undefined,

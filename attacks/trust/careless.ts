@@ -29,15 +29,16 @@ export async function importsCode(
   return stdout.includes('"succeeded":true') ? `imported by a host, it answers ${stdout.trim()}` : undefined;
 }
 
-/** Calls a skill in Python with a folder of the host. */
-export async function callsPython(dir: string, params: unknown): Promise<void> {
-  const program = `import json, sys; sys.path.insert(0, ${JSON.stringify(dir)}); import skill; skill.execute(json.loads(sys.argv[1]))`;
-  await run('/usr/bin/python3', ['-I', '-B', '-c', program, JSON.stringify(params)], {
+/** Calls a skill in Python with a folder of the host, and returns what it answers. */
+export async function callsPython(dir: string, params: unknown): Promise<string> {
+  const program = `import json, sys; sys.path.insert(0, ${JSON.stringify(dir)}); import skill; print(json.dumps(skill.execute(json.loads(sys.argv[1]))))`;
+  const { stdout } = await run('/usr/bin/python3', ['-I', '-B', '-c', program, JSON.stringify(params)], {
     ...asUser(CONTROL),
     cwd: '/',
     env: {},
     timeout: 10_000,
   });
+  return stdout.trim();
 }
 
 /** Walks all values by recursion. */

@@ -9,6 +9,7 @@ import type { TrustAttack } from './attack.ts';
 import { GUARD_ATTACKS } from './guards.ts';
 import { MODE_ATTACKS } from './modes.ts';
 import { NAME_ATTACKS } from './names.ts';
+import { PIN_ATTACKS } from './pins.ts';
 import { POLICY_ATTACKS } from './policies.ts';
 import { SWAP_ATTACKS } from './swaps.ts';
 import { VARIABLE_ATTACKS } from './variables.ts';
@@ -18,6 +19,7 @@ export const TRUST_ATTACKS: readonly TrustAttack[] = [
   ...NAME_ATTACKS,
   ...MODE_ATTACKS,
   ...SWAP_ATTACKS,
+  ...PIN_ATTACKS,
   ...ATTESTATION_ATTACKS,
   ...APPROVAL_ATTACKS,
   ...POLICY_ATTACKS,

@@ -7,7 +7,7 @@
 import type { Duplex, Readable } from 'node:stream';
 import type { Bundle } from '../load/bundle.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { CapabilityEvent, EventsCut, EngineName, StartKind, WallName } from '../outcome.ts';
+import type { CapabilityEvent, EventsCut, EngineName, Execution, StartKind, WallName } from '../outcome.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
 
@@ -132,6 +132,8 @@ export interface WallProbe {
 export interface Artifact {
   readonly engine: EngineName;
   readonly bundle: Bundle;
+  /** Digests of what it takes from this machine besides the bundle. */
+  readonly uses?: Pick<Execution, 'image' | 'packages'>;
   spec(grant: Grant): LaunchSpec;
   /** The first frame for the harness, apart from `preload`. */
   init(grant: Grant): Record<string, unknown>;

@@ -67,7 +67,8 @@ export function identity({ skill, ref }: CallFacts): SkillIdentity {
 function execution({ plan, report }: CallFacts): { execution?: Execution } {
   if (!plan) return {};
   const { mode, wall, engine } = plan.choice.candidate;
-  return { execution: { mode, wall, engine, fresh: wall !== 'none', start: report?.start ?? 'cold' } };
+  const start = report?.start ?? 'cold';
+  return { execution: { mode, wall, engine, fresh: wall !== 'none', start, ...plan.artifact.uses } };
 }
 
 function capabilities(report: CellReport | undefined): Capabilities {

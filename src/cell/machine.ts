@@ -8,6 +8,8 @@ import { sharedEngines } from '../load/home.ts';
 import type { Bundle, FileDigests } from '../load/bundle.ts';
 import type { Inspection } from '../load/inspection.ts';
 import type { WaysToRun } from '../load/load-bundle.ts';
+import { pinLines, type Pins } from '../load/pins.ts';
+import type { Skill } from '../load/skill.ts';
 import type { Offload } from '../offload/offload.ts';
 import type { EngineName, Mode, WallName } from '../outcome.ts';
 import type { Candidate } from '../policy/choose-mode.ts';
@@ -16,7 +18,7 @@ import type { PythonFreshness } from '../policy/python-freshness.ts';
 import type { ContainerWallOptions } from './container/contract.ts';
 import { ExecEngine } from './container/engines/exec.ts';
 import { ContainerPythonEngine } from './container/engines/python.ts';
-import { imageToPin, installImage } from './container/images/of-bundle.ts';
+import { imageHere, imageToPin, installImage } from './container/images/of-bundle.ts';
 import { createImageStore, type LocalImages } from './container/images/store.ts';
 import { ContainerWall } from './container/wall.ts';
 import type { Artifact, Engine, Wall, WallProbe } from './contract.ts';
@@ -26,13 +28,14 @@ import { NodeSkillEngine } from './node-skill/engine.ts';
 import { NoWall } from './node-skill/no-wall.ts';
 import { JsWasmEngine } from './js-wasm/engine.ts';
 import { ProcessWall } from './process/wall.ts';
+import { PinnedSkills } from './pinned-skills.ts';
 import { PythonWasmEngine } from './python-wasm/engine.ts';
 import { wasmInspector } from './python-wasm/inspect.ts';
-import { installWasmEnvironment, rememberRefusal } from './python-wasm/requirements.ts';
+import { installWasmEnvironment, rememberRefusal, wasmPackages } from './python-wasm/requirements.ts';
 import { PythonEngine } from './python/engine.ts';
 import { inspectPython, jailInspector, type Inspector } from './python/inspect.ts';
 import { findInterpreter, type Interpreter } from './python/interpreter.ts';
-import { installRequirements } from './python/requirements.ts';
+import { installRequirements, packagesFor } from './python/requirements.ts';
 import { ComponentEngine } from './wasm/engine.ts';
 
 export interface MachineOptions {
@@ -82,6 +85,7 @@ export class Machine {
   readonly #exec: ExecEngine;
   readonly #interpreter: Interpreter | undefined;
   readonly #artifacts = new Map<string, Promise<Artifact>>();
+  readonly #pinned = new PinnedSkills((bundle) => this.#pins(bundle));
   #pairs: Promise<Pair[]> | undefined;
 
   constructor({ home, jail, container, onProgress, python, offload }: MachineOptions) {
@@ -134,7 +138,7 @@ export class Machine {
 
   /** What the engine made of the bundle; the same bundle is prepared once. */
   prepare({ mode, engine }: Pick<Pair, 'mode' | 'engine'>, bundle: Bundle): Promise<Artifact> {
-    const key = `${mode} ${engine.name} ${bundle.digest} ${bundle.stagedDir}`;
+    const key = JSON.stringify([mode, engine.name, bundle.digest, bundle.stagedDir, pinLines(bundle)]);
     const known = this.#artifacts.get(key);
     if (known) return known;
     const artifact = engine.prepare(bundle);
@@ -165,8 +169,7 @@ export class Machine {
   async installRequirements(bundle: Bundle): Promise<void> {
     const [home, interpreter] = [this.home, this.#interpreter];
     if (!interpreter || !bundle.entry.endsWith('.py')) return;
-    const { execution } = bundle.manifest;
-    const mayRunIn = (mode: Mode): boolean => execution.length === 0 || execution.includes(mode);
+    const mayRunIn = modesOf(bundle);
     const refusal = mayRunIn('wasm')
       ? await installWasmEnvironment({
           home,
@@ -179,6 +182,26 @@ export class Machine {
     if (mayRunIn('subprocess')) await installRequirements({ home, interpreter, bundle });
     // The index could be reached, so it was not for want of a network.
     if (refusal !== undefined) rememberRefusal({ home, bundle }, refusal);
+  }
+
+  /** The skill with the image and packages that a call would use now. */
+  pin(skill: Skill): Promise<Skill> {
+    return this.#pinned.pin(skill);
+  }
+
+  /** What a call of this bundle would use of this machine, as far as it is here. */
+  async #pins(bundle: Bundle): Promise<Pins> {
+    const [home, interpreter] = [this.home, this.#interpreter];
+    const mayRunIn = modesOf(bundle);
+    const isPython = bundle.entry.endsWith('.py');
+    const image = mayRunIn('container') ? await imageHere(this.#images, bundle) : undefined;
+    const native =
+      isPython && interpreter && mayRunIn('subprocess')
+        ? packagesFor({ home, interpreter, bundle })
+        : undefined;
+    const wasm = isPython && mayRunIn('wasm') ? wasmPackages({ home, bundle }) : undefined;
+    const packages = { ...(native && { python: native }), ...(wasm && { 'python-wasm': wasm }) };
+    return { ...(image === undefined ? {} : { image }), ...(native || wasm ? { packages } : {}) };
   }
 
   /** Digest of the container image that a new lock of a bundle pins, when there is one. */
@@ -246,6 +269,10 @@ async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<
   if (reason !== undefined) return { ...pair, refusal: { reason, fix: fallback } };
   const missing = engine.missing();
   return missing ? { ...pair, refusal: missing } : pair;
+}
+
+function modesOf({ manifest: { execution } }: Bundle): (mode: Mode) => boolean {
+  return (mode) => execution.length === 0 || execution.includes(mode);
 }
 
 function notPure(reason: string): SkillError {

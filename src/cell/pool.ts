@@ -103,7 +103,7 @@ export class Pool {
   #source(place: Place): CellSource {
     this.#assertOpen();
     const { wall, artifact, grant } = place;
-    const key = `${wall.name} ${artifact.bundle.digest} ${artifact.engine} ${JSON.stringify(grant)}`;
+    const key = JSON.stringify([wall.name, artifact.bundle.digest, artifact.engine, artifact.uses, grant]);
     const source = this.#sources.get(key) ?? this.#open(place, key);
     this.#sources.delete(key);
     this.#sources.set(key, source);

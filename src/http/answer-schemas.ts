@@ -42,6 +42,8 @@ const execution = z
     engine: z.string(),
     fresh: z.boolean(),
     start: z.string(),
+    image: z.string().optional().describe('Digest of the container image.'),
+    packages: z.string().optional().describe('Digest over the wheels of its requirements.'),
   })
   .register(API_SCHEMAS, { id: 'Execution' });
 
@@ -192,6 +194,7 @@ export const skillPage: z.ZodType = z
     manifest: z.record(z.string(), z.unknown()),
     declares: z.array(z.string()),
     asks: z.array(z.object({ risk: z.enum(['high', 'medium', 'low']), text: z.string() })),
+    pins: z.array(z.string()).describe('The image and packages that a call would use here.'),
     approval: z.object({
       decision: z.enum(['allow', 'deny', 'ask']),
       state: z.enum(['approved', 'none', 'changed']),

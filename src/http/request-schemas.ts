@@ -16,6 +16,7 @@ export interface ExecuteBody {
 
 export interface ApprovalBody {
   digest: string;
+  pins: string[];
 }
 
 export interface ReceiptQuery {
@@ -56,6 +57,11 @@ export const approvalBody: z.ZodType<ApprovalBody> = z
       .string()
       .regex(/^sha256:[0-9a-f]{64}$/)
       .describe('Of the skill as it was looked at: another one is not approved.'),
+    pins: z
+      .array(z.string().max(1000))
+      .max(20_000)
+      .default([])
+      .describe('As the skill had them when it was looked at: with others it is not approved.'),
   })
   .register(API_SCHEMAS, { id: 'ApprovalRequest' });
 

@@ -52,7 +52,8 @@ export class Shelf {
   /** The verified skill; rejects with what is wrong with it. */
   load({ ref, dir }: BundleLocation): Promise<Skill> {
     const known = this.#shelved.get(ref);
-    if (known && isFresh(known)) return known.loading;
+    // A tag may have been moved, or packages installed again, while the bundle stayed as it is.
+    if (known && isFresh(known)) return known.loading.then((skill) => this.#runtime.pin(skill));
     const startedAt = Date.now();
     const shelved: Shelved = {
       // By its id: one that two folders claim is refused.

@@ -7,7 +7,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   capabilitySet,
-  describeCapabilities,
+  describeSkill,
+  pinLines,
   SkillError,
   toSkillError,
   type BundleLocation,
@@ -46,6 +47,8 @@ export interface SkillPage extends SkillSummary {
   manifest: Record<string, unknown>;
   declares: string[];
   asks: Sentence[];
+  /** The image and packages that a call would use here. */
+  pins: string[];
   approval: ShownApproval;
   files: string[];
   warnings: string[];
@@ -104,7 +107,8 @@ export async function pageOf(service: Service, location: BundleLocation): Promis
     outputs: manifest.outputs,
     manifest: shownManifest(manifest),
     declares: capabilitySet(manifest),
-    asks: describeCapabilities(manifest),
+    asks: describeSkill(bundle),
+    pins: pinLines(bundle),
     approval: await approvalOf(service, skill),
     files: Object.keys(bundle.files),
     warnings: service.folders.within(bundle.warnings),

@@ -6,6 +6,7 @@
  */
 import type { Manifest } from '../manifest/manifest.ts';
 import type { Inspection } from './inspection.ts';
+import type { Pins } from './pins.ts';
 
 export type Origin = 'bundled' | 'project' | 'installed' | 'external';
 
@@ -29,6 +30,8 @@ export interface Bundle {
   lock: LockState;
   /** Digest of the container image that the lock pins. */
   image?: string;
+  /** What it would use of this machine; absent until it was looked for. */
+  pins?: Pins;
   /** The bytes of a lock that fits, and of the signatures beside it: what a publisher vouches for. */
   vouched?: { lock: Buffer; signature: Buffer };
   /** Entry file inside the bundle. */

@@ -14,6 +14,7 @@ import type {
   NetworkRule,
 } from '../manifest/manifest.ts';
 import type { Bundle } from './bundle.ts';
+import { pinLines } from './pins.ts';
 import { formatDuration, formatSize } from '../manifest/units.ts';
 
 /** The canonical capability set. Empty for a manifest that asks for nothing. */
@@ -31,10 +32,9 @@ export function capabilitySet(manifest: Manifest): string[] {
   return [...new Set(lines)].sort();
 }
 
-/** What people approve: the set, and the very image that the lock pins, which is no file of the bundle. */
-export function approvedSet({ manifest, image }: Pick<Bundle, 'manifest' | 'image'>): string[] {
-  const lines = capabilitySet(manifest);
-  return image === undefined ? lines : [...lines, `container digest ${image}`].sort();
+/** What people approve: the set, and the very image and packages of this machine, which are no files of the bundle. */
+export function approvedSet(bundle: Pick<Bundle, 'manifest' | 'image' | 'pins'>): string[] {
+  return [...capabilitySet(bundle.manifest), ...pinLines(bundle)].sort();
 }
 
 /** What changed between two sets, one line each: `+ network …` was added, `- …` is gone. */

@@ -8,7 +8,7 @@ import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import { shellWord } from '../manifest/quote.ts';
 import type { Approvals, ApprovalState } from './approvals.ts';
-import { describeCapabilities } from './plain-words.ts';
+import { describeSkill } from './plain-words.ts';
 import { publisherOf, type Publisher } from './publishers.ts';
 import { ruleFor, stricter, type RuleAnswer, type SkillRule } from './skill-rules.ts';
 
@@ -70,7 +70,7 @@ async function admitBy(rules: TrustRules, { bundle, namesakes }: Admission): Pro
 
 export function questionFor(bundle: Bundle, state: ApprovalState): Question {
   const { manifest, digest } = bundle;
-  const sentences = describeCapabilities(manifest).map(({ risk, text }) => `${risk.padEnd(6)} ${text}`);
+  const sentences = describeSkill(bundle).map(({ risk, text }) => `${risk.padEnd(6)} ${text}`);
   return { skill: manifest.name, digest, lines: [...sentences, ...changesSince(state)] };
 }
 

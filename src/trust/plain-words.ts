@@ -3,6 +3,8 @@
  *
  * @module
  */
+import type { Bundle } from '../load/bundle.ts';
+import { imageOf, PACKAGE_ENGINES } from '../load/pins.ts';
 import type { EnvRule, FilesystemRule, Manifest, NetworkRule } from '../manifest/manifest.ts';
 import { quote } from '../manifest/quote.ts';
 import { formatDuration, formatSize } from '../manifest/units.ts';
@@ -30,7 +32,30 @@ export function describeCapabilities(manifest: Manifest): Sentence[] {
   if (sentences.length === 0)
     sentences.push({ risk: 'low', text: 'It sees no files of yours, no network, no variables.' });
   sentences.push(aboutLimits(manifest));
-  return sentences.toSorted((a, b) => ORDER.indexOf(a.risk) - ORDER.indexOf(b.risk));
+  return sentences.toSorted(byRisk);
+}
+
+function byRisk(a: Sentence, b: Sentence): number {
+  return ORDER.indexOf(a.risk) - ORDER.indexOf(b.risk);
+}
+
+/** The same for a skill on this machine: also the image and the packages that it would run with. */
+export function describeSkill(bundle: Pick<Bundle, 'manifest' | 'image' | 'pins'>): Sentence[] {
+  const pinned = [...aboutImage(imageOf(bundle)), ...aboutPackages(bundle)];
+  return [...describeCapabilities(bundle.manifest), ...pinned].toSorted(byRisk);
+}
+
+function aboutImage(image: string | undefined): Sentence[] {
+  return image === undefined ? [] : [{ risk: 'medium', text: `Its image here is ${image}.` }];
+}
+
+function aboutPackages({ pins }: Pick<Bundle, 'pins'>): Sentence[] {
+  return PACKAGE_ENGINES.flatMap((engine) => {
+    const found = pins?.packages?.[engine];
+    if (!found) return [];
+    const names = found.packages.map(({ name, version }) => `${name} ${version}`).join(', ');
+    return [{ risk: 'medium', text: `It runs code of these packages (${engine}): ${names}.` }];
+  });
 }
 
 function unisolated({ execution }: Manifest): Sentence[] {

@@ -43,6 +43,7 @@ export interface SkillPage extends SkillSummary {
   manifest: Record<string, unknown>;
   declares: string[];
   asks: { risk: Risk; text: string }[];
+  pins: string[];
   approval: { decision: string; state: string; by?: string; at?: string; diff?: string[] };
   files: string[];
   warnings: string[];

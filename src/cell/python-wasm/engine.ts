@@ -16,7 +16,8 @@ import { nodeSpec } from '../node/spec.ts';
 import { markInUse } from '../node/staged-folders.ts';
 import { harnessInit } from '../python/harness-init.ts';
 import { BaseImages } from './base-images.ts';
-import { nativeCodeIn } from './native-code.ts';
+import { assertAsInstalled } from '../python/requirements.ts';
+import { nativeCodeDigest, nativeCodeIn } from './native-code.ts';
 import { isPyodideInstalled, PYODIDE } from './pyodide.ts';
 import { openPackages, type Packages } from './packages.ts';
 import { wasmEnvironment } from './requirements.ts';
@@ -65,7 +66,7 @@ export class PythonWasmEngine implements Engine {
   readonly takesTurns = true;
   readonly #options: PythonWasmOptions;
   #isInstalled: boolean | undefined;
-  /** By the folder of packages whose native code is in them. */
+  /** By the native code of packages that is in them. */
   readonly #images = new Map<string | undefined, Promise<BaseImages>>();
 
   constructor(options: PythonWasmOptions) {
@@ -104,6 +105,8 @@ export class PythonWasmEngine implements Engine {
   async prepare(bundle: Bundle): Promise<Artifact> {
     const { home, fresh = MEMORY_ALONE } = this.#options;
     const { folder } = wasmEnvironment({ home, bundle });
+    const uses =
+      folder === undefined ? undefined : await assertAsInstalled(folder, { bundle, engine: this.name });
     const images = await this.images(folder);
     const packages = folder === undefined ? undefined : await this.#openPackages(images, folder);
     const start = this.cellSpec(images);
@@ -112,6 +115,7 @@ export class PythonWasmEngine implements Engine {
     return {
       engine: 'python-wasm',
       bundle,
+      ...(uses ? { uses } : {}),
       spec: (grant) => {
         const image = images.take();
         const saved = mayKeep(grant, fresh) ? findSavedImage(image.skills, key(grant)) : undefined;
@@ -158,14 +162,15 @@ export class PythonWasmEngine implements Engine {
   images(packages?: string): Promise<BaseImages> {
     const { home, wall, onProgress, shared } = this.#options;
     const native = packages !== undefined && nativeCodeIn(packages).length > 0 ? packages : undefined;
-    const known = this.#images.get(native);
+    const key = native && nativeCodeDigest(native);
+    const known = this.#images.get(key);
     if (known) return known;
     const opened = wall().then((outer) =>
       BaseImages.open({ home, wall: outer, onProgress, shared, packages: native }),
     );
-    this.#images.set(native, opened);
+    this.#images.set(key, opened);
     // A failure may be mended, e.g. by freeing some disk space.
-    opened.catch(() => this.#images.delete(native));
+    opened.catch(() => this.#images.delete(key));
     return opened;
   }
 }

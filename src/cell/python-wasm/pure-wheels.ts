@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { requirementProblem } from '../../manifest/names.ts';
 import type { Interpreter } from '../python/interpreter.ts';
-import { installWheels, runPip, type WheelsOptions } from '../python/requirements.ts';
+import { installWheels, runPip, type WheelsOptions } from '../python/wheels.ts';
 
 const run = promisify(execFile);
 const REPACK_TIMEOUT_MS = 60_000;
@@ -28,12 +28,11 @@ interface Missing {
 /** `installWheels`, with wheels made on the way for what is only missing because of native code that it can do without. */
 export async function installWithPureWheels(options: WheelsOptions): Promise<void> {
   const wheels = `${options.folder}.wheels`;
-  const pipOptions = [...options.pipOptions, '--find-links', wheels];
   const made = new Set<string>();
   mkdirSync(wheels, { recursive: true });
   try {
     for (;;) {
-      const failure = await installWheels({ ...options, pipOptions }).then(
+      const failure = await installWheels({ ...options, extraWheels: wheels }).then(
         () => undefined,
         (error: unknown) => error,
       );
@@ -71,7 +70,7 @@ function whatPipSaid(failure: unknown): string {
 async function addPureWheel(interpreter: Interpreter, requirement: string, wheels: string): Promise<void> {
   const native = join(wheels, 'native');
   mkdirSync(native, { recursive: true });
-  const download = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-input'];
+  const download = ['download', '--quiet', '--disable-pip-version-check', '--no-input'];
   const only = ['--no-cache-dir', '--no-deps', '--only-binary', ':all:', '--dest', native];
   await runPip(interpreter, native, [...download, ...only, '--', requirement]);
   for (const name of readdirSync(native)) {
@@ -103,5 +102,5 @@ record = [described(name, data) for name, data in files.items()] + [info + "RECO
 files[info + "RECORD"] = "\\n".join(record + [""]).encode()
 with zipfile.ZipFile(os.path.join(folder, "-".join((package, version, tag)) + ".whl"), "w", zipfile.ZIP_DEFLATED) as new:
     for name, data in files.items():
-        new.writestr(name, data)
+        new.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
 `;

@@ -5,20 +5,21 @@
  * @module
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Bundle } from '../../load/bundle.ts';
-import { shellWord } from '../../manifest/quote.ts';
+import type { PinnedPackages } from '../../load/pins.ts';
+import { isWholeOrGone, packagesFolder, recordedPackages } from '../python/environment.ts';
 import type { Interpreter } from '../python/interpreter.ts';
-import { installWheels, requirementsOfBundle } from '../python/requirements.ts';
+import { installCommand, requirementsOfBundle } from '../python/requirements.ts';
+import { installWheels } from '../python/wheels.ts';
 import { nativeCodeIn } from './native-code.ts';
 import { installWithPureWheels } from './pure-wheels.ts';
 import { PYODIDE } from './pyodide.ts';
 
 const LANGUAGE = PYODIDE.python.split('.').slice(0, 2).join('.');
 const ABI = `cp${LANGUAGE.replace('.', '')}`;
-/** Bytecode of pip's own interpreter would be of no use. */
-const THIS_LANGUAGE = ['--python-version', LANGUAGE, '--no-compile'];
+const THIS_LANGUAGE = ['--python-version', LANGUAGE];
 /** Any machine, no native code. */
 const PURE_PYTHON = [...THIS_LANGUAGE, '--platform', 'any', '--implementation', 'py', '--abi', 'none'];
 /** The same, and native code for this engine. */
@@ -26,6 +27,9 @@ const THIS_ENGINE = [
   ...[...THIS_LANGUAGE, '--platform', PYODIDE.platform, '--platform', 'any', '--implementation', 'cp'],
   ...['--abi', ABI, '--abi', 'abi3', '--abi', 'none'],
 ];
+
+/** That of pip's own interpreter would be of no use. */
+const WITHOUT_BYTECODE = { compiles: false };
 
 export interface WasmEnvironmentOptions {
   home: string;
@@ -42,12 +46,12 @@ export function wasmEnvironment(options: WasmEnvironmentOptions): WasmEnvironmen
   const requirements = requirementsOfBundle(options.bundle);
   if (requirements.length === 0) return {};
   const folder = folderFor(options.home, requirements);
-  if (existsSync(folder)) return { folder };
+  if (recordedPackages(folder)) return { folder: packagesFolder(folder) };
   const reason = readRefusal(folder);
   if (reason !== undefined) return { refusal: `${reason}; the modes subprocess and container can run them` };
   const list = requirements.join(', ');
   return {
-    refusal: `its requirements (${list}) are not installed for Wasm, which \`skillcell install ${shellWord(options.bundle.sourceDir)}\` does`,
+    refusal: `its requirements (${list}) are not installed for Wasm, which \`${installCommand(options.bundle)}\` does`,
   };
 }
 
@@ -55,7 +59,13 @@ export function wasmEnvironment(options: WasmEnvironmentOptions): WasmEnvironmen
 export function isSettled({ home, bundle }: WasmEnvironmentOptions): boolean {
   const requirements = requirementsOfBundle(bundle);
   const folder = folderFor(home, requirements);
-  return requirements.length === 0 || existsSync(folder) || readRefusal(folder) !== undefined;
+  return requirements.length === 0 || !!recordedPackages(folder) || readRefusal(folder) !== undefined;
+}
+
+/** What the requirements were resolved to; undefined when there are none, or they are not installed. */
+export function wasmPackages({ home, bundle }: WasmEnvironmentOptions): PinnedPackages | undefined {
+  const requirements = requirementsOfBundle(bundle);
+  return requirements.length === 0 ? undefined : recordedPackages(folderFor(home, requirements));
 }
 
 export interface WasmInstallOptions extends WasmEnvironmentOptions {
@@ -69,13 +79,15 @@ export async function installWasmEnvironment(options: WasmInstallOptions): Promi
   const requirements = requirementsOfBundle(options.bundle);
   if (requirements.length === 0) return undefined;
   const folder = folderFor(options.home, requirements);
-  if (existsSync(folder)) return undefined;
+  if (await isWholeOrGone(folder)) return undefined;
   const draft = `${folder}.${randomBytes(6).toString('hex')}`;
   try {
     const { interpreter } = options;
-    await installWithPureWheels({ interpreter, requirements, folder: draft, pipOptions: THIS_ENGINE });
-    if (nativeCodeIn(draft).length > 0 && (await isPureToo({ interpreter, draft, folder }))) return undefined;
-    if (nativeCodeIn(draft).length > 0) await options.link(draft);
+    const wheels = { interpreter, requirements, folder: draft, target: THIS_ENGINE };
+    await installWithPureWheels({ ...wheels, ...WITHOUT_BYTECODE });
+    const hasNativeCode = nativeCodeIn(packagesFolder(draft)).length > 0;
+    if (hasNativeCode && (await isPureToo({ interpreter, draft, folder }))) return undefined;
+    if (hasNativeCode) await options.link(packagesFolder(draft));
     renameSync(draft, folder);
     return undefined;
   } catch (error) {
@@ -96,10 +108,9 @@ interface PureOptions {
 
 /** Where the very same versions are there without native code, nothing has to be linked. */
 async function isPureToo({ interpreter, draft, folder }: PureOptions): Promise<boolean> {
-  const requirements = readdirSync(draft)
-    .filter((name) => name.endsWith('.dist-info'))
-    .map((name) => name.slice(0, -'.dist-info'.length).replace('-', '=='));
-  return installWheels({ interpreter, requirements, folder, pipOptions: PURE_PYTHON }).then(
+  const { packages = [] } = recordedPackages(draft) ?? {};
+  const requirements = packages.map(({ name, version }) => `${name}==${version}`);
+  return installWheels({ interpreter, requirements, folder, target: PURE_PYTHON, ...WITHOUT_BYTECODE }).then(
     () => true,
     () => false,
   );

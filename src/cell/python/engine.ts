@@ -16,7 +16,7 @@ import { bytecodeFolder, inspectionKey } from './bytecode.ts';
 import { stageHarness } from './harness.ts';
 import { harnessInit } from './harness-init.ts';
 import type { Interpreter } from './interpreter.ts';
-import { environmentFor, nativeBytes } from './requirements.ts';
+import { assertAsInstalled, environmentFor, nativeBytes } from './requirements.ts';
 import { PythonZygote } from './zygote.ts';
 
 const MIB = 1024 * 1024;
@@ -68,6 +68,7 @@ export class PythonEngine implements Engine {
     const { home } = this.#options;
     const interpreter = this.#interpreter();
     const environment = environmentFor({ home, interpreter, bundle });
+    const uses = environment && (await assertAsInstalled(environment, { bundle, engine: this.name }));
     const spec = pythonSpec(home, interpreter);
     spec.mounts.push({ host: bundle.stagedDir, guest: '/skill' });
     if (environment) {
@@ -79,6 +80,7 @@ export class PythonEngine implements Engine {
     return {
       engine: 'python',
       bundle,
+      ...(uses ? { uses } : {}),
       spec: (grant) => ({ ...spec, reservedThreads: harnessThreads(grant) }),
       init: (grant) => pythonCallInit(bundle, grant),
     };

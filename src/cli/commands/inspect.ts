@@ -5,6 +5,7 @@
  */
 import {
   capabilitySet,
+  PACKAGE_ENGINES,
   printableJson,
   printableLine,
   SkillError,
@@ -58,11 +59,23 @@ function describeSkill({ bundle }: Skill, { summary, profile }: Standing): strin
     `origin    ${origin} (${printableLine(bundle.sourceDir)})`,
     `trust     ${printableLine(summary)}; ${PROFILE_WORDS[profile]}`,
     `digest    ${digest} (${lock}, ${Object.keys(files).length} files, entry ${printableLine(entry || 'of the image')})`,
-    ...(bundle.image === undefined ? [] : [`image     ${bundle.image} (pinned by skill.lock)`]),
+    ...describePins(bundle),
     `declares  ${list(capabilitySet(manifest))}`,
     `imports   ${printableLine(imported.join(', ')) || 'nothing'}`,
     `params    ${printableJson(manifest.parameters)}`,
   ].join('\n');
+}
+
+function describePins({ image, pins }: Skill['bundle']): string[] {
+  const here =
+    image === undefined && pins?.image !== undefined ? [`image     ${pins.image} (not locked)`] : [];
+  const packages = PACKAGE_ENGINES.flatMap((engine) => {
+    const found = pins?.packages?.[engine];
+    if (!found) return [];
+    const wheels = found.packages.map((one) => `\n          ${one.name} ${one.version} sha256:${one.sha256}`);
+    return [`packages  ${found.digest} (${engine})${wheels.join('')}`];
+  });
+  return [...(image === undefined ? here : [`image     ${image} (pinned by skill.lock)`]), ...packages];
 }
 
 const PROFILE_WORDS: Record<Profile, string> = {
@@ -80,6 +93,7 @@ function asJson({ bundle }: Skill, plan: Plan | SkillError): Record<string, unkn
     digest,
     lock,
     ...(bundle.image === undefined ? {} : { image: bundle.image }),
+    pins: bundle.pins ?? {},
     entry,
     files,
     inspection,

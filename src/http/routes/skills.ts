@@ -6,7 +6,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import { SkillError } from '../../index.ts';
+import { pinLines, SkillError, type Skill } from '../../index.ts';
 import { answerOutcome, json } from '../answers.ts';
 import { tellEvents } from '../events.ts';
 import { route, type Route } from '../route.ts';
@@ -74,7 +74,8 @@ const approve: Route = route({
   answers: { 200: approvalAnswer },
   handle: async ({ service, identity, body, param, c }) => {
     const { bundle } = await service.shelf.load(service.shelf.locate(param('name')));
-    if (bundle.digest !== body.digest) throw changedSince(bundle.digest);
+    if (bundle.digest !== body.digest || pinLines(bundle).join('\n') !== body.pins.join('\n'))
+      throw changedSince(bundle);
     const { skill, digest, by, at } = service.runtime.approvals.add(bundle, identity.caller);
     return json(c, { skill, digest, by, at });
   },
@@ -99,10 +100,10 @@ function traceOf(c: Context): TraceHeaders | undefined {
   return traceparent === undefined ? undefined : { traceparent, tracestate: c.req.header('tracestate') };
 }
 
-function changedSince(digest: string): SkillError {
+function changedSince(bundle: Skill['bundle']): SkillError {
   return new SkillError('manifest_drift', 'The skill changed since you looked at it: nothing was approved', {
-    fix: 'Look at it again, and approve what you then see.',
-    detail: { digest },
+    fix: 'Look at it again, and approve what you then see: its digest and its pins.',
+    detail: { digest: bundle.digest, pins: pinLines(bundle) },
   });
 }
 

@@ -113,7 +113,7 @@ function actions(skill: SkillPage, { isAdmin, reload }: TrustOptions): HTMLEleme
   };
   const approve = button(
     'Approve exactly this',
-    () => confirm(skill, () => act(send('PUT', path, { digest: skill.digest }))),
+    () => confirm(skill, () => act(send('PUT', path, { digest: skill.digest, pins: skill.pins }))),
     'primary',
   );
   const revoke = button('Take approval back', () => act(send('DELETE', path)), 'danger');

@@ -72,7 +72,8 @@ export class ExecEngine implements Engine {
       image,
       stdio: true,
     };
-    return { engine: 'exec', bundle, spec: () => spec, init: () => ({}) };
+    const uses = { image: resolved.digest };
+    return { engine: 'exec', bundle, uses, spec: () => spec, init: () => ({}) };
   }
 }
 

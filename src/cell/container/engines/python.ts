@@ -65,6 +65,7 @@ export class ContainerPythonEngine implements Engine {
     return {
       engine: 'python',
       bundle,
+      uses: { image: prepared.resolved.digest },
       spec: (grant) => ({ ...spec, reservedThreads: harnessThreads(grant) }),
       init: (grant) => pythonCallInit(bundle, grant),
     };

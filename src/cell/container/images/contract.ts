@@ -42,7 +42,7 @@ export interface Refusal {
 }
 
 /** What has to be known of a bundle to find its image, and to say how to get it. */
-export type ImageOwner = Pick<Bundle, 'digest' | 'image' | 'manifest' | 'origin' | 'sourceDir'>;
+export type ImageOwner = Pick<Bundle, 'digest' | 'image' | 'pins' | 'manifest' | 'origin' | 'sourceDir'>;
 
 export interface ImageStore {
   /** The image of a declaration, pinned by the lock of the bundle where it has one. Fetches nothing. */

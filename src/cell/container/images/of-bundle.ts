@@ -16,7 +16,8 @@ export async function imageToPin(images: LocalImages, bundle: Bundle): Promise<s
   return isBuiltByOthers ? undefined : imageHere(images, bundle);
 }
 
-async function imageHere(images: LocalImages, bundle: Bundle): Promise<string | undefined> {
+/** Digest of the image that a manifest leads to on this machine. */
+export async function imageHere(images: LocalImages, bundle: Bundle): Promise<string | undefined> {
   const { container } = bundle.manifest;
   return container ? declaredDigest(images, container, bundle) : undefined;
 }

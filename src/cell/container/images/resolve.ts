@@ -19,7 +19,8 @@ export async function resolveImage(
   bundle: ImageOwner,
 ): Promise<ResolvedImage> {
   const reference = referenceOf(rule, bundle);
-  const found = await declaredDigest(images, rule, bundle);
+  // What was looked up when the call was admitted is what it gets, also if the name was moved since.
+  const found = bundle.pins ? bundle.pins.image : await declaredDigest(images, rule, bundle);
   if (found !== undefined && bundle.image !== undefined && found !== bundle.image)
     throw moved(reference, { locked: bundle.image, found });
   const digest = found ?? bundle.image;
