@@ -114,7 +114,9 @@ export class JailWall implements Wall {
 
   /** As whom a cell with this grant runs; undefined for the host's own user. */
   identity(grant: Grant): { uid: number; gid: number } | undefined {
-    return cellIdentity(grant, this.#cellId);
+    const identity = cellIdentity(grant, this.#cellId);
+    // Whoever it is, this group is the one that may pass through the folders of Skillcell; and no owner's group comes along.
+    return identity && { ...identity, gid: this.#cellId };
   }
 
   /** Files of /proc that no cell can read. */

@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cellIdentity, DEFAULT_CELL_ID, isMapped } from '../../../src/cell/jail/identity.ts';
 import { DEFAULT_LIMITS } from '../../../src/policy/compute-grant.ts';
 import type { Grant, GrantedPath } from '../../../src/policy/grant.ts';
-import { UNPRIVILEGED } from './jailed-python.ts';
+import { createRuntime } from '../../../src/runtime.ts';
 import { errorOf, tempDir } from '../../load/helpers.ts';
+import { openFolder, removeFolder, writeSkill } from '../../write-skill.ts';
+import { UNPRIVILEGED } from './jailed-python.ts';
 
 const OWNER = 61_234;
 
@@ -51,6 +53,29 @@ if (process.getuid?.() === 0) {
       const path = folder(0o700);
       chownSync(path, OWNER, 0);
       expect(cellIdentity(grantOf(writable(path)), 700)).toEqual({ uid: OWNER, gid: OWNER });
+    });
+
+    test('runs for a user who has a group of his own, from a home that only root and cells may pass', async () => {
+      const place = openFolder();
+      try {
+        const dir = writeSkill(place, {
+          source:
+            'import os\ndef execute(params):\n    open("/workspace/out", "w").write("x")\n    return os.getgroups()',
+          manifest: {
+            execution: ['subprocess'],
+            capabilities: { filesystem: [{ path: '${workspace}', access: 'read-write' }] },
+          },
+        });
+        const workspace = join(place, 'workspace');
+        mkdirSync(workspace, { mode: 0o750 });
+        chownSync(workspace, OWNER, OWNER + 1);
+        await using runtime = createRuntime({ home: join(place, 'home-of-root'), cwd: place, audit: false });
+        const outcome = await runtime.execute(dir, {}, { reject: false, workspace });
+        expect(outcome).toMatchObject({ ok: true, result: [] });
+        expect(statSync(join(workspace, 'out'))).toMatchObject({ uid: OWNER, gid: DEFAULT_CELL_ID });
+      } finally {
+        removeFolder(place);
+      }
     });
 
     test('is refused a folder that only root may write, with the way out', () => {
