@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   McpServer,
   ProtocolError,
@@ -14,11 +15,12 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
-import { HostFolders, packageVersion, type ExecuteOptions, type Runtime } from '../index.ts';
+import { HostFolders, JsonText, packageVersion, type ExecuteOptions, type Runtime } from '../index.ts';
 import { callerOf } from './caller.ts';
 import { Catalog, type CatalogEntry, type Entries } from './catalog.ts';
+import { LargeArguments, type ToolArguments } from './large-arguments.ts';
 import { Progress } from './progress.ts';
-import { toToolResult } from './result.ts';
+import { toolError, toToolResult } from './result.ts';
 import { CALL_TOOL, search, SEARCH_TOOL, standIns, wantedCall } from './search.ts';
 import { skillDocuments } from './skill-documents.ts';
 import { traceOf } from './trace.ts';
@@ -56,6 +58,10 @@ export class SkillServer implements AsyncDisposable {
   readonly #listeners = new Set<() => void>();
   readonly #documents: SkillsExtension;
   readonly #stopWatching: () => void;
+  /** Of the HTTP request that is being served: they go away with it. */
+  readonly #ofRequest = new AsyncLocalStorage<LargeArguments>();
+  /** Of a connection without requests of its own, such as standard input. */
+  readonly #ofConnection = new LargeArguments();
   #refreshed: Promise<void> = Promise.resolve();
 
   constructor(options: SkillServerOptions) {
@@ -83,7 +89,9 @@ export class SkillServer implements AsyncDisposable {
     mcp.server.registerCapabilities({ tools: { listChanged: true } });
     mcp.server.setRequestHandler('tools/list', async () => ({ tools: await this.#tools() }));
     mcp.server.setRequestHandler('tools/call', async ({ params }, ctx) => {
-      const call = this.#call(mcp, ctx, { name: params.name, arguments: params.arguments ?? {} });
+      const large = this.#ofRequest.getStore() ?? this.#ofConnection;
+      const wanted = { name: params.name, arguments: large.take(params.arguments ?? {}) };
+      const call = this.#call(mcp, ctx, wanted);
       this.#calls.add(call);
       return call.finally(() => this.#calls.delete(call));
     });
@@ -97,6 +105,19 @@ export class SkillServer implements AsyncDisposable {
   /** For those that serve requests without a connection: they have nobody to tell here. */
   onChanged(listener: () => void): void {
     this.#listeners.add(listener);
+  }
+
+  /** Reads a large message in a worker thread. Its arguments stay text, which the call finds again. */
+  readLarge(
+    bytes: Uint8Array,
+    { into = this.#ofConnection, signal }: { into?: LargeArguments; signal?: AbortSignal } = {},
+  ): Promise<unknown> {
+    return into.read(this.#options.runtime, bytes, { path: ['params', 'arguments'], signal });
+  }
+
+  /** Serves a request whose large arguments are these. */
+  serving<T>(large: LargeArguments | undefined, work: () => T): T {
+    return large ? this.#ofRequest.run(large, work) : work();
   }
 
   /** Ends every call that still runs, and returns when each has its receipt. */
@@ -122,13 +143,13 @@ export class SkillServer implements AsyncDisposable {
   async #call(
     mcp: McpServer,
     ctx: ServerContext,
-    wanted: { name: string; arguments: Record<string, unknown> },
+    wanted: { name: string; arguments: ToolArguments },
   ): Promise<CallToolResult> {
     const entries = await this.#catalog.entries();
     if (this.#isLarge(entries)) {
-      if (wanted.name === SEARCH_TOOL) return search(entries, wanted.arguments);
+      if (wanted.name === SEARCH_TOOL) return this.#search(entries, wanted.arguments);
       if (wanted.name === CALL_TOOL) {
-        const inner = wantedCall(wanted.arguments);
+        const inner = await this.#innerCall(wanted.arguments, ctx.mcpReq.signal);
         return 'content' in inner ? inner : this.#call(mcp, ctx, inner);
       }
     }
@@ -137,9 +158,26 @@ export class SkillServer implements AsyncDisposable {
     return this.#run(entry, wanted.arguments, { mcp, ctx });
   }
 
+  #search(entries: Entries, given: ToolArguments): CallToolResult {
+    if (!(given instanceof JsonText)) return search(entries, given);
+    return toolError(`invalid_params: The arguments of ${SEARCH_TOOL} are too large.`);
+  }
+
+  /** The call that a stand-in is meant for; what is large in it stays text. */
+  async #innerCall(
+    given: ToolArguments,
+    signal: AbortSignal,
+  ): Promise<{ name: string; arguments: ToolArguments } | CallToolResult> {
+    if (!(given instanceof JsonText)) return wantedCall(given);
+    const large = new LargeArguments();
+    const message = await large.read(this.#options.runtime, given.bytes, { path: ['arguments'], signal });
+    const inner = wantedCall(message);
+    return 'content' in inner ? inner : { ...inner, arguments: large.take(inner.arguments) };
+  }
+
   async #run(
     { skill, tool }: CatalogEntry,
-    params: Record<string, unknown>,
+    params: ToolArguments,
     { mcp, ctx }: { mcp: McpServer; ctx: ServerContext },
   ): Promise<CallToolResult> {
     using progress = new Progress(ctx, skill.bundle.manifest.limits.timeout);

@@ -222,16 +222,19 @@ def execute(params):
     await using skills = new SkillServer({ runtime: stage.runtime });
     await using server = await serveOverHttp(skills, { port: 0, onNote: () => undefined });
     const { cap } = INPUTS['message of an MCP client over HTTP'];
-    const answer = await fetch(server.url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        authorization: `Bearer ${server.token}`,
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { x: 'x'.repeat(cap) } }),
-    });
-    expect(answer.status).toBe(413);
+    const post = (body: string): Promise<Response> =>
+      fetch(server.url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: `Bearer ${server.token}`,
+        },
+        body,
+      });
+    const message = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    expect((await post(JSON.stringify({ ...message, params: { x: 'x'.repeat(cap) } }))).status).toBe(413);
+    expect((await post(JSON.stringify({ ...message, params: { x: 'x'.repeat(cap / 2) } }))).status).toBe(400);
   },
   'result over MCP': async () => {
     const bytes = Buffer.from(JSON.stringify('x'.repeat(INPUTS['result over MCP'].cap)));

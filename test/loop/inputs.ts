@@ -113,7 +113,12 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
   },
   'parameters of a call': { cap: MAX_PARAMS_BYTES, unit: 'bytes', here: MAX_JSON_HERE, task: 'checkParams' },
   'connections without a whole request': same(CONNECTION_LIMITS.mostWaiting, 'connections'),
-  'message of an MCP client over HTTP': same(MAX_HTTP_MESSAGE_BYTES, 'bytes'),
+  'message of an MCP client over HTTP': {
+    cap: MAX_HTTP_MESSAGE_BYTES,
+    unit: 'bytes',
+    here: MAX_JSON_HERE,
+    task: 'splitMessage',
+  },
   'result over MCP': same(MAX_RESULT_BYTES, 'bytes'),
   'work that waits for a thread': same(MAX_QUEUED_TASKS, 'tasks'),
   'bytes that wait for a thread': same(MAX_QUEUED_BYTES, 'bytes'),

@@ -163,6 +163,16 @@ describe('large parameters of a program', () => {
     expect(runtime.audit.show(small.call_id)?.receipt.params_digest).toBe(digestJson({ a: 1 }));
   });
 
+  test('have their digest in the receipt of a call that was refused', async () => {
+    const dir = writeSkill(folder, SKILLS['wasm'] ?? {});
+    const given = { ...VALUE, mode: 'c' };
+    const outcome = await runtime.execute(dir, given, { reject: false });
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'invalid_params' } });
+    expect(runtime.audit.show(outcome.call_id)?.receipt.params_digest).toBe(digestJson(given));
+    const unknown = await runtime.execute('no/such_skill', VALUE, { reject: false });
+    expect(runtime.audit.show(unknown.call_id)?.receipt.params_digest).toBe(digestJson(VALUE));
+  });
+
   test('are refused unread when they are too large', async () => {
     const dir = writeSkill(folder, SKILLS['wasm'] ?? {});
     for (const given of [

@@ -13,6 +13,7 @@ import { Connections, isLoopback, SERVER_TIMEOUTS, SkillError } from '../../inde
 import { MAX_HTTP_MESSAGE_BYTES } from '../limits.ts';
 import type { SkillServer } from '../skill-server.ts';
 import { openGate } from './gate.ts';
+import { readLargeRequest } from './read-request.ts';
 import { Sessions } from './sessions.ts';
 
 const PATH = '/mcp';
@@ -92,8 +93,13 @@ function createHandler(skills: SkillServer, { token, allowedHosts = [], onNote }
       if (new URL(request.url).pathname !== PATH) return new Response('Not found\n', { status: 404 });
       const entry = await gate(request);
       if (entry instanceof Response) return entry;
-      const isLegacy = await isLegacyRequest(request, undefined, limits);
-      return isLegacy ? sessions.handle(request) : modern.fetch(request, entry);
+      const read = await readLargeRequest(request, skills);
+      if (read instanceof Response) return read;
+      const { parsedBody } = read ?? {};
+      const isLegacy = await isLegacyRequest(request, parsedBody, limits);
+      return skills.serving(read?.large, () =>
+        isLegacy ? sessions.handle(request, parsedBody) : modern.fetch(request, { ...entry, parsedBody }),
+      );
     },
     close: async () => {
       await sessions.close();

@@ -41,9 +41,10 @@ export class Sessions {
     this.#now = now;
   }
 
-  async handle(request: Request): Promise<Response> {
+  /** `parsedBody`: of a large request, which was read already. */
+  async handle(request: Request, parsedBody?: unknown): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
-    if (id === null) return this.#begin(request);
+    if (id === null) return this.#begin(request, parsedBody);
     const session = this.#open.get(id);
     if (!session) return refusal(404, 'Session not found');
     this.#open.delete(id);
@@ -52,7 +53,7 @@ export class Sessions {
     session.usedAt = this.#now();
     session.active++;
     try {
-      return await session.transport.handleRequest(request);
+      return await session.transport.handleRequest(request, { parsedBody });
     } finally {
       session.active--;
     }
@@ -62,7 +63,7 @@ export class Sessions {
     await Promise.allSettled([...this.#open.values()].map(({ mcp }) => mcp.close()));
   }
 
-  async #begin(request: Request): Promise<Response> {
+  async #begin(request: Request, parsedBody: unknown): Promise<Response> {
     const client = clientOf(request);
     if (!this.#makeRoom(client)) return refusal(503, 'Too many sessions are in use; try again later');
     const mcp = this.#skills.open();
@@ -76,7 +77,7 @@ export class Sessions {
       maxRequestBodySize: MAX_HTTP_MESSAGE_BYTES,
     });
     await mcp.connect(transport);
-    const response = await transport.handleRequest(request);
+    const response = await transport.handleRequest(request, { parsedBody });
     // Anything but the opening of a session was refused.
     if (transport.sessionId === undefined) await mcp.close();
     return response;
