@@ -107,7 +107,7 @@ export class Runtime implements AsyncDisposable {
       python: this.#policy.pythonWasm,
       offload: this.#offload,
     });
-    this.#receipts = new Receipts(home, options.audit);
+    this.#receipts = new Receipts(home, options.audit, this.#offload);
     this.#pool = new Pool(authorityOf({ ...options.network, home }), options.pool);
     this.#loadDeps = {
       store,

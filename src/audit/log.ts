@@ -14,13 +14,19 @@ import type { JournalFiles } from './journal-file.ts';
 import { Journal } from './journal.ts';
 import { bringInLeftBehind, countLeftBehind } from './left-behind.ts';
 import { openDatabase, openToRead } from './open-database.ts';
+import type { Offload } from '../offload/offload.ts';
+import type { Task } from '../offload/task.ts';
 import { GENESIS, prepareQueries, reader, type AuditReader } from './queries.ts';
+import type { ListOptions, StoredReceipt, Verification } from './queries.ts';
 import type { Receipt } from './receipt.ts';
+import { LIST_RECEIPTS, VERIFY_LOG } from './tasks.ts';
 
 export { GENESIS };
 export type { AuditReader, ListOptions, StoredReceipt, Verification } from './queries.ts';
 
 export interface AuditLog extends AuditReader {
+  /** `list` and `verify` by a worker thread, for whoever serves others meanwhile. */
+  readonly elsewhere: AuditQueries;
   /** Notes what is true of a call if this process ends before it. The receipt with the same call id takes its place. */
   begin(receipt: Receipt): void;
   /** Adds a receipt: safe from a crash of this process at once, at the end of the chain a moment later. */
@@ -30,6 +36,11 @@ export interface AuditLog extends AuditReader {
   /** Throws unless a call that begins now could get its receipt. */
   assertWritable(): void;
   close(): void;
+}
+
+export interface AuditQueries {
+  list(filter: ListOptions): Promise<StoredReceipt[]>;
+  verify(): Promise<Verification>;
 }
 
 /** Of a log that is only read: the receipts that wait for a process that may write them. */
@@ -43,11 +54,17 @@ export interface AuditLogOptions {
   busyTimeoutMs?: number;
   /** How the journal reaches the disk; tests have it fail. */
   files?: JournalFiles;
+  /** Worker threads for questions about many receipts; absent: they are answered by the caller's own. */
+  offload?: Offload;
 }
+
+/** A log of millions of receipts is verified in a fraction of it. */
+const VERIFY_DEADLINE_MS = 10 * 60_000;
+const LIST_DEADLINE_MS = 30_000;
 
 /** Opens the log. Several processes may have the same file open and append to one chain. */
 export function openAuditLog(options: AuditLogOptions): AuditLog {
-  const { file, busyTimeoutMs = 5000, files } = options;
+  const { file, busyTimeoutMs = 5000, files, offload } = options;
   const database = openDatabase(file, busyTimeoutMs);
   const queries = prepareQueries(database);
   const appender = new Appender(database);
@@ -67,18 +84,36 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     intake.bringIn();
     return ask();
   };
+  const list: AuditReader['list'] = (filter) => current(() => read.list(filter));
+  const verify: AuditReader['verify'] = (expected) => current(() => read.verify(expected));
   return {
+    elsewhere: offload ? elsewhere(file, offload, () => intake.bringIn()) : here({ list, verify }),
     begin: (receipt) => intake.begin(receipt),
     append: (receipt) => intake.end(receipt),
     keep: (receipt) => intake.keep(receipt),
     assertWritable: () => intake.assertWritable(),
-    list: (filter) => current(() => read.list(filter)),
+    list,
     show: (callId) => current(() => read.show(callId)),
-    verify: (expected) => current(() => read.verify(expected)),
+    verify,
     close: () => {
       intake.close();
       database.close();
     },
+  };
+}
+
+function here({ list, verify }: Pick<AuditReader, 'list' | 'verify'>): AuditQueries {
+  return { list: async (filter) => list(filter), verify: async () => verify() };
+}
+
+function elsewhere(file: string, offload: Offload, bringIn: () => void): AuditQueries {
+  const ask = <In, Out>(task: Task<In, Out>, input: In, deadlineMs: number): Promise<Out> => {
+    bringIn();
+    return offload.run(task, input, { deadlineMs, owner: 'audit' });
+  };
+  return {
+    list: (filter) => ask(LIST_RECEIPTS, { file, filter }, LIST_DEADLINE_MS),
+    verify: () => ask(VERIFY_LOG, { file }, VERIFY_DEADLINE_MS),
   };
 }
 

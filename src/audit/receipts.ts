@@ -9,6 +9,7 @@ import { describeOutcome, raise, type CallFacts } from '../cell/describe.ts';
 import { SkillError, toSkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import { resultText } from '../json-text.ts';
+import type { Offload } from '../offload/offload.ts';
 import type { Outcome, Success } from '../outcome.ts';
 import type { GuardAnswer } from '../trust/guard.ts';
 import { digest, digestCall, DigestedParams, type CallDigests } from './digests.ts';
@@ -58,12 +59,14 @@ const ENDED_EARLY = new SkillError('internal', 'The runtime ended before this ca
 export class Receipts {
   readonly #options: AuditOptions;
   readonly #defaultFile: string;
+  readonly #offload: Offload | undefined;
   readonly #underWay = new Set<string>();
   #log: AuditLog | undefined;
   #isClosing = false;
 
-  constructor(home: string, options: AuditOptions = {}) {
+  constructor(home: string, options: AuditOptions = {}, offload?: Offload) {
     this.#options = options;
+    this.#offload = offload;
     this.#defaultFile = join(home, 'audit.db');
   }
 
@@ -168,7 +171,8 @@ export class Receipts {
   #opened(): AuditLog | undefined {
     if (this.#options === false) return undefined;
     const { file = this.#defaultFile, files } = this.#options;
-    this.#log ??= openAuditLog({ file, ...(files ? { files } : {}) });
+    const offload = this.#offload;
+    this.#log ??= openAuditLog({ file, ...(files ? { files } : {}), ...(offload ? { offload } : {}) });
     return this.#log;
   }
 }

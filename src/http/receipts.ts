@@ -8,7 +8,7 @@ import type { AuditLog, HostFolders, StoredReceipt } from '../index.ts';
 import { callerPrefix, type Identity } from './access.ts';
 
 /** So many receipts are looked at for one answer. */
-const LOOKED_AT = 20_000;
+export const LOOKED_AT = 20_000;
 
 export interface ReceiptFilter {
   limit: number;
@@ -27,11 +27,16 @@ export interface FoundReceipts {
   older?: number;
 }
 
-export function listReceipts(log: AuditLog, identity: Identity, filter: ReceiptFilter): FoundReceipts {
+/** Asked of a worker thread: the receipts of others have to be looked at to be left out. */
+export async function listReceipts(
+  log: AuditLog,
+  identity: Identity,
+  filter: ReceiptFilter,
+): Promise<FoundReceipts> {
   const { limit, skill, code, deniedOnly = false, since } = filter;
   const before = filter.before ?? (log.list({ limit: 1 })[0]?.seq ?? 0) + 1;
   const fromSeq = Math.max(1, before - LOOKED_AT);
-  const receipts = log.list({
+  const receipts = await log.elsewhere.list({
     limit,
     deniedOnly,
     beforeSeq: before,

@@ -31,14 +31,15 @@ const ENDS_WELL: ReadonlySet<string> = new Set(['ok', 'cancelled']);
 /** More receipts than this are not looked at for one answer. */
 const MOST = 5000;
 
-export function statsOf(
+export async function statsOf(
   log: AuditLog,
   identity: Identity,
   { minutes, buckets }: { minutes: number; buckets: number },
-): Stats {
+): Promise<Stats> {
   const to = Date.now();
   const from = to - minutes * 60_000;
-  const { receipts: found, older } = listReceipts(log, identity, { limit: MOST, since: new Date(from) });
+  const since = new Date(from);
+  const { receipts: found, older } = await listReceipts(log, identity, { limit: MOST, since });
   const width = (to - from) / buckets;
   const parts: StoredReceipt[][] = Array.from({ length: buckets }, () => []);
   for (const one of found) {

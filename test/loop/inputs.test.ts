@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LOOKED_AT } from '../../src/http/receipts.ts';
 import { attachResult, JsonText } from '../../src/json-text.ts';
 import type { Outcome, Success } from '../../src/index.ts';
 import { parsePolicy } from '../../src/index.ts';
@@ -14,6 +15,7 @@ import { serveOverHttp } from '../../src/mcp/http/serve-http.ts';
 import { toToolResult } from '../../src/mcp/result.ts';
 import { SkillServer } from '../../src/mcp/skill-server.ts';
 import { MAX_QUEUED_TASKS, Offload } from '../../src/offload/offload.ts';
+import { exampleReceipt } from '../audit/example-receipt.ts';
 import { addSkill, openStage, type Stage } from '../http/stage.ts';
 import { writeSkill, type SkillText } from '../write-skill.ts';
 import { INPUT_NAMES, INPUTS, type InputName, type StrangersInput } from './inputs.ts';
@@ -80,6 +82,8 @@ const delays: string[] = [];
 
 beforeAll(async () => {
   stage = await openStage({ skills: SKILLS });
+  for (let n = 0; n < LOOKED_AT + 100; n++)
+    stage.runtime.audit.append(exampleReceipt({ call_id: `01J${n}`, started_at: new Date().toISOString() }));
   const names = Object.fromEntries(Array.from({ length: 2100 }, (_, n) => [`data/f${n}`, '']));
   manyNames = writeSkill(join(stage.folder, 'made'), { ...wasm({}, names), id: 'test/names' });
   await stage.execute('test/good');
@@ -242,6 +246,20 @@ def execute(params):
     expect(toToolResult(attachResult(outcome as Success, new JsonText(bytes)))).toMatchObject({
       isError: true,
     });
+  },
+  'receipts that a question looks at': async () => {
+    // Every receipt of others has to be looked at to be left out.
+    const asked = await stage.ask('/v1/receipts?limit=500', { as: 'other' });
+    const { receipts, older } = (await asked.json()) as { receipts: unknown[]; older: number };
+    expect([receipts, older > 1]).toEqual([[], true]);
+    expect((await stage.ask('/v1/stats?minutes=10', { as: 'other' })).status).toBe(200);
+    expect((await stage.ask('/v1/receipts?limit=501', { as: 'other' })).status).toBe(400);
+  },
+  'receipts that are verified': async () => {
+    const verified = (await (await stage.ask('/v1/receipts/verify', { as: 'admin' })).json()) as {
+      ok: boolean;
+    };
+    expect(verified.ok).toBe(true);
   },
   'work that waits for a thread': async () => {
     await using stack = new AsyncDisposableStack();

@@ -11,6 +11,7 @@ import { MAX_FRAMES, MAX_TOLD_BYTES } from '../../src/cell/session.ts';
 import { MAX_WARM_FRAME } from '../../src/cell/warm-cell.ts';
 import { CONNECTION_LIMITS } from '../../src/dispatch/connections.ts';
 import { MAX_BODY_BYTES } from '../../src/http/app.ts';
+import { LOOKED_AT } from '../../src/http/receipts.ts';
 import { MAX_JSON_HERE } from '../../src/json-text.ts';
 import { MAX_INSTRUCTIONS } from '../../src/load/bundle-texts.ts';
 import { MAX_LOCK_BYTES } from '../../src/load/lock.ts';
@@ -27,7 +28,17 @@ import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
 export interface StrangersInput {
   /** The most that is accepted at all. */
   cap: number;
-  unit: 'bytes' | 'files' | 'frames' | 'keys' | 'findings' | 'connections' | 'steps' | 'values' | 'tasks';
+  unit:
+    | 'bytes'
+    | 'files'
+    | 'frames'
+    | 'keys'
+    | 'findings'
+    | 'connections'
+    | 'steps'
+    | 'values'
+    | 'tasks'
+    | 'receipts';
   /** The most that the thread of the event loop works on; the same as `cap` where nothing is left to others. */
   here: number;
   /** The task of worker threads that takes what is larger. */
@@ -37,6 +48,8 @@ export interface StrangersInput {
     | 'checkParams'
     | 'splitMessage'
     | 'compileSchema'
+    | 'listReceipts'
+    | 'verifyLog'
     | 'readSource'
     | 'readInspection';
 }
@@ -66,6 +79,8 @@ export const INPUT_NAMES = [
   'connections without a whole request',
   'message of an MCP client over HTTP',
   'result over MCP',
+  'receipts that a question looks at',
+  'receipts that are verified',
   'work that waits for a thread',
   'bytes that wait for a thread',
 ] as const;
@@ -120,6 +135,8 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
     task: 'splitMessage',
   },
   'result over MCP': same(MAX_RESULT_BYTES, 'bytes'),
+  'receipts that a question looks at': { cap: LOOKED_AT, unit: 'receipts', here: 1, task: 'listReceipts' },
+  'receipts that are verified': { cap: Infinity, unit: 'receipts', here: 0, task: 'verifyLog' },
   'work that waits for a thread': same(MAX_QUEUED_TASKS, 'tasks'),
   'bytes that wait for a thread': same(MAX_QUEUED_BYTES, 'bytes'),
 };

@@ -38,11 +38,11 @@ const calls: Route = route({
   scopes: ['read'],
   query: callQuery,
   answers: { 200: callList },
-  handle: ({ service, identity, query, c }) =>
-    json(c, {
-      running: service.live.all.filter((call) => isTheirs(call, identity)).map(shown),
-      past: query.limit === 0 ? [] : receiptsOf(service, identity, query).receipts,
-    }),
+  handle: async ({ service, identity, query, c }) => {
+    const past = query.limit === 0 ? [] : (await receiptsOf(service, identity, query)).receipts;
+    const running = service.live.all.filter((call) => isTheirs(call, identity)).map(shown);
+    return json(c, { running, past });
+  },
 });
 
 const call: Route = route({
@@ -96,8 +96,8 @@ const receipts: Route = route({
   scopes: ['read'],
   query: receiptQuery,
   answers: { 200: receiptList },
-  handle: ({ service, identity, query: { denied, ...filter }, c }) =>
-    json(c, receiptsOf(service, identity, { ...filter, deniedOnly: denied === 'true' })),
+  handle: async ({ service, identity, query: { denied, ...filter }, c }) =>
+    json(c, await receiptsOf(service, identity, { ...filter, deniedOnly: denied === 'true' })),
 });
 
 const verify: Route = route({
@@ -107,7 +107,7 @@ const verify: Route = route({
   summary: 'Check the hash chain over all receipts',
   scopes: ['admin'],
   answers: { 200: verification },
-  handle: ({ service, c }) => json(c, service.runtime.audit.verify()),
+  handle: async ({ service, c }) => json(c, await service.runtime.audit.elsewhere.verify()),
 });
 
 const receipt: Route = route({
@@ -128,7 +128,8 @@ const figures: Route = route({
   scopes: ['read'],
   query: statsQuery,
   answers: { 200: stats },
-  handle: ({ service, identity, query, c }) => json(c, statsOf(service.runtime.audit, identity, query)),
+  handle: async ({ service, identity, query, c }) =>
+    json(c, await statsOf(service.runtime.audit, identity, query)),
 });
 
 function isTheirs({ facts }: WatchedCall, { tenant, scopes }: Identity): boolean {
@@ -145,8 +146,12 @@ function shown({ id, facts, startedAt, state }: WatchedCall): Record<string, unk
   return { call_id: id, skill, caller, started_at: startedAt.toISOString(), state };
 }
 
-function receiptsOf(service: Service, identity: Identity, filter: ReceiptFilter): FoundReceipts {
-  const { receipts: found, ...rest } = listReceipts(service.runtime.audit, identity, filter);
+async function receiptsOf(
+  service: Service,
+  identity: Identity,
+  filter: ReceiptFilter,
+): Promise<FoundReceipts> {
+  const { receipts: found, ...rest } = await listReceipts(service.runtime.audit, identity, filter);
   return { receipts: found.map((one) => shownReceipt(one, identity, service.folders)), ...rest };
 }
 
