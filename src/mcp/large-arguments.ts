@@ -5,7 +5,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { JsonText, type Runtime } from '../index.ts';
+import type { JsonText, Runtime } from '../index.ts';
 
 const STAND_IN = 'skillcell/large';
 /** Texts that no call has come for; more than a batch has. */

@@ -89,23 +89,21 @@ describe.each(ERAS)('a client of %s', (era) => {
 describe('a large message over HTTP', () => {
   const padding = 'x'.repeat(MAX_JSON_HERE);
   test.each([
-    ['is no JSON', `{"jsonrpc":"2.0","params":{"arguments":"${padding}`, 400, 'Parse error'],
+    ['is no JSON', `{"jsonrpc":"2.0","params":{"arguments":"${padding}`, 'Parse error'],
     [
       'is large beside its arguments',
       `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"${padding}"}}`,
-      400,
       'besides params.arguments',
     ],
     [
       'is nested without end',
       `{"params":{"arguments":${'['.repeat(40_000)}${']'.repeat(40_000)}}}`,
-      400,
       'nested',
     ],
-  ])('is refused when it %s', async (_, body, status, words) => {
+  ])('is refused when it %s', async (_, body, words) => {
     const before = done('splitMessage');
     const response = await post(body);
-    expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(words)]);
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(words)]);
     expect(done('splitMessage')).toBe(before + 1);
   });
 
