@@ -81,9 +81,11 @@ class OpenSecrets implements CellSecrets {
 
   bodyFilter(head: RequestHead): ByteFilter {
     const encoding = (head.headers['content-encoding']?.[0] ?? '').toLowerCase();
-    if (!UNCOMPRESSED.has(encoding)) return AS_IT_IS;
-    const filling = this.#finder(head, placeOf(head.headers['content-type']?.[0] ?? '')).filter();
-    return this.#guard.before(filling, head);
+    const filling = UNCOMPRESSED.has(encoding)
+      ? this.#finder(head, placeOf(head.headers['content-type']?.[0] ?? ''))
+      : // Whoever calls a plain body compressed gets nothing filled in, and is seen all the same.
+        this.#kept(`watch ${keyOf(head)}`, () => new Finder(this.#refusals(head)));
+    return this.#guard.before(filling.filter(), head);
   }
 
   responseFilter(from: Target): ByteFilter | undefined {
@@ -134,20 +136,28 @@ class OpenSecrets implements CellSecrets {
 
   /** Puts values into what goes to this server, and throws at the placeholder of a secret that is not for it. */
   #newFinder(to: Target, place: Place): Finder {
-    const { host } = to;
-    return new Finder(
-      this.#options.granted.flatMap((secret): Sought[] => {
-        const placeholder = this.placeholders[secret.name];
-        if (placeholder === undefined) return [];
-        const value = this.#values.get(secret.name);
-        if (value !== undefined && this.#isFor(secret, to)) {
-          const fill = (found: string): string => this.#fill(secret, { host, place, value, found });
-          return [{ pattern: textPattern(placeholder), replace: fill }];
-        }
-        const replace = (): never => this.#refuse(secret, host);
-        return everySpelling(placeholder).map((pattern) => ({ pattern, replace }));
-      }),
-    );
+    const fillings = this.#options.granted.flatMap((secret): Sought[] => {
+      const placeholder = this.placeholders[secret.name];
+      const value = this.#valueFor(secret, to);
+      if (placeholder === undefined || value === undefined) return [];
+      const replace = (found: string): string => this.#fill(secret, { host: to.host, place, value, found });
+      return [{ pattern: textPattern(placeholder), replace }];
+    });
+    return new Finder([...fillings, ...this.#refusals(to)]);
+  }
+
+  #refusals(to: Target): Sought[] {
+    return this.#options.granted.flatMap((secret): Sought[] => {
+      const placeholder = this.placeholders[secret.name];
+      if (placeholder === undefined || this.#valueFor(secret, to) !== undefined) return [];
+      const replace = (): never => this.#refuse(secret, to.host);
+      return everySpelling(placeholder).map((pattern) => ({ pattern, replace }));
+    });
+  }
+
+  /** Undefined also before the call has its values. */
+  #valueFor(secret: GrantedSecret, to: Target): string | undefined {
+    return this.#isFor(secret, to) ? this.#values.get(secret.name) : undefined;
   }
 
   #newCovering(from: Target): Finder {
@@ -193,5 +203,3 @@ function placeOf(contentType: string): Place {
   if (type === 'application/x-www-form-urlencoded') return 'query';
   return type === 'application/json' || type.endsWith('+json') ? 'json' : 'raw';
 }
-
-const AS_IT_IS: ByteFilter = { push: (chunk) => chunk, end: () => new Uint8Array() };

@@ -35,7 +35,7 @@ export interface CellSecrets {
    * value of a secret is on its way to a server that the secret is not for.
    */
   fillHead(head: RequestHead): RequestHead;
-  /** For one request body; throws like `fillHead`, from `push` or `end`. Compressed bodies pass unread. */
+  /** For one request body; throws like `fillHead`, from `push` or `end`. A body that is said to be compressed has nothing filled in. */
   bodyFilter(head: RequestHead): ByteFilter;
   /**
    * For one response body of this server: values of secrets that are for it are covered with as many `*`, so that

@@ -121,9 +121,15 @@ describe('towards a declared host', () => {
     );
   });
 
-  it('leaves a compressed body unread', () => {
-    const filter = open().secrets.bodyFilter(head({ headers: { 'content-encoding': ['gzip'] } }));
-    expect(Buffer.from(filter.push(Buffer.from(PLACEHOLDER))).toString()).toBe(PLACEHOLDER);
+  it('fills nothing into a body that is said to be compressed, and refuses what is not for the server', () => {
+    const through = (body: string, to: Target): string => {
+      const filter = open().secrets.bodyFilter(head({ ...to, headers: { 'content-encoding': ['gzip'] } }));
+      return Buffer.concat([filter.push(Buffer.from(body)), filter.end()]).toString();
+    };
+    expect(through(`a ${PLACEHOLDER} b`, API)).toBe(`a ${PLACEHOLDER} b`);
+    for (const body of [PLACEHOLDER, Buffer.from(PLACEHOLDER).toString('base64'), VALUE, `x${OTHER}`])
+      expect(() => through(body, ELSE), body).toThrow(/exfiltration/);
+    expect(() => through(OTHER, API)).toThrow(/exfiltration/);
   });
 
   it('asks for an answer that can be scrubbed', () => {
