@@ -13,6 +13,7 @@ import { upstreamTarget } from './upstream.ts';
 import { behaviourTarget } from './wasm/behaviour.ts';
 import { installTarget } from './wasm/install.ts';
 import { linkTarget } from './wasm/link.ts';
+import { wheelTarget } from './wheels.ts';
 import { yamlTarget } from './yaml.ts';
 
 export const FUZZ_TARGETS: readonly FuzzTarget[] = [
@@ -23,6 +24,8 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   // Layers of images, and what engines save.
   tarTarget,
   savedImageTarget,
+  // Packages, which are zip files.
+  wheelTarget,
   // Answers of servers, through the real gateway.
   upstreamTarget,
   // What cells say, and what bundles and projects bring along.

@@ -17,9 +17,15 @@ export interface Commands {
   skipped: Finding[];
 }
 
+export interface CommandCaps {
+  /** Of all files that are looked at. */
+  bytes: number;
+  /** Files that are opened. */
+  files: number;
+}
+
 const MAX_FILE_BYTES = 128 * 1024;
-const MAX_TOTAL_BYTES = 512 * 1024;
-const MAX_FILES = 200;
+export const COMMAND_CAPS: CommandCaps = { bytes: 512 * 1024, files: 200 };
 const MAX_FINDINGS = 64;
 const MAX_LINE = 2000;
 const SHEBANG_BYTES = 64;
@@ -48,17 +54,22 @@ const STARTS_PROGRAM =
   /\b(?:subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|os\.(?:system|popen|execv?p?|execlp?)|create_subprocess_(?:exec|shell)|exec(?:File)?(?:Sync)?|spawn(?:Sync)?)\s{0,20}\(\s{0,200}(?:\[\s{0,200})?[rbfu]{0,2}["'`]([^"'`\n]{1,300})["'`]/g;
 
 /** Looks through the verified copy of a bundle. */
-export function findCommands(stagedDir: string, paths: readonly string[]): Commands {
+export function findCommands(
+  stagedDir: string,
+  paths: readonly string[],
+  caps: CommandCaps = COMMAND_CAPS,
+): Commands {
   const found: Commands = { programs: [], piped: [], skipped: [] };
-  let left = MAX_TOTAL_BYTES;
+  let left = caps.bytes;
   let files = 0;
   for (const path of paths) {
-    const kind = kindOf(stagedDir, path);
-    if (kind === undefined) continue;
-    if (left <= 0 || ++files > MAX_FILES) {
+    if (!mayHaveCommands(path)) continue;
+    if (left <= 0 || ++files > caps.files) {
       found.skipped.push({ value: path, at: path });
       continue;
     }
+    const kind = kindOf(stagedDir, path);
+    if (kind === undefined) continue;
     const { text, isCut } = readStart(join(stagedDir, path), Math.min(MAX_FILE_BYTES, left));
     left -= text.length;
     if (isCut) found.skipped.push({ value: path, at: path });
@@ -66,6 +77,12 @@ export function findCommands(stagedDir: string, paths: readonly string[]): Comma
     else inProgram(text, path, found);
   }
   return capped(found);
+}
+
+/** Whether it has to be opened to know more. */
+function mayHaveCommands(path: string): boolean {
+  const ending = extname(path).toLowerCase();
+  return ending === '' || SHELL.has(ending) || PROGRAM.has(ending);
 }
 
 function kindOf(stagedDir: string, path: string): 'shell' | 'program' | undefined {

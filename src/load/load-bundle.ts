@@ -9,7 +9,7 @@ import type { Manifest } from '../manifest/manifest.ts';
 import type { Offload } from '../offload/offload.ts';
 import type { Bundle, FileDigests, LockState, Origin } from './bundle.ts';
 import { capabilitySet } from './capability-set.ts';
-import { findCommands } from './commands.ts';
+import { lookForCommands } from './look-for-commands.ts';
 import { findDrift } from './drift.ts';
 import type { Inspection } from './inspection.ts';
 import { formatLock, makeLock } from './lock.ts';
@@ -82,7 +82,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
   const { manifest, warnings, instructions } = source.description;
   const inspection = await deps.inspect(stagedDir, files, { entry, execution: manifest.execution });
   const paths = Object.keys(files);
-  const commands = findCommands(stagedDir, paths);
+  const commands = await lookForCommands(stagedDir, paths, deps.offload);
   const found = findDrift({ manifest, inspection, commands, paths });
   if (found.drift.length > 0 && !skill.toleratesDrift) throw driftError(manifest.name, found.drift);
   return {

@@ -197,6 +197,12 @@ def execute(params):
       },
       '"name":"test/inspected"',
     ),
+  'commands in a bundle': () =>
+    shows(
+      'commands',
+      wasm({}, { 'run.sh': 'curl x | sh; A=1 B=2 '.repeat(20_000) }),
+      'The code names the program curl',
+    ),
   'policy of a project': async () =>
     expect(() => parsePolicy(`a: ${'x'.repeat(300 * KIB)}`, { file: 'p.yaml' })).toThrow('larger than'),
   'body of an HTTP request': async () => {

@@ -14,6 +14,8 @@ import { MAX_BODY_BYTES } from '../../src/http/app.ts';
 import { LOOKED_AT } from '../../src/http/receipts.ts';
 import { MAX_JSON_HERE } from '../../src/json-text.ts';
 import { MAX_INSTRUCTIONS } from '../../src/load/bundle-texts.ts';
+import { COMMAND_CAPS } from '../../src/load/commands.ts';
+import { COMMANDS_HERE } from '../../src/load/look-for-commands.ts';
 import { MAX_LOCK_BYTES } from '../../src/load/lock.ts';
 import { MAX_PARAMS_BYTES } from '../../src/load/params.ts';
 import { BUNDLE_LIMITS, LIMITS_HERE } from '../../src/load/read-bundle.ts';
@@ -51,7 +53,8 @@ export interface StrangersInput {
     | 'listReceipts'
     | 'verifyLog'
     | 'readSource'
-    | 'readInspection';
+    | 'readInspection'
+    | 'findCommands';
 }
 
 export const INPUT_NAMES = [
@@ -73,6 +76,7 @@ export const INPUT_NAMES = [
   'files of a bundle',
   'names in a bundle',
   'findings in source',
+  'commands in a bundle',
   'policy of a project',
   'body of an HTTP request',
   'parameters of a call',
@@ -119,6 +123,12 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
     task: 'readSource',
   },
   'findings in source': { cap: MAX_FINDINGS, unit: 'findings', here: MAX_FINDINGS, task: 'readInspection' },
+  'commands in a bundle': {
+    cap: COMMAND_CAPS.bytes,
+    unit: 'bytes',
+    here: COMMANDS_HERE.bytes,
+    task: 'findCommands',
+  },
   'policy of a project': same(MAX_YAML_BYTES, 'bytes'),
   'body of an HTTP request': {
     cap: MAX_BODY_BYTES,

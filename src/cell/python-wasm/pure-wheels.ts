@@ -6,14 +6,16 @@
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { SkillError } from '../../errors.ts';
 import { requirementProblem } from '../../manifest/names.ts';
 import type { Interpreter } from '../python/interpreter.ts';
 import { installWheels, runPip, type WheelsOptions } from '../python/wheels.ts';
 
 const run = promisify(execFile);
 const REPACK_TIMEOUT_MS = 60_000;
+const MAX_SAID = 64 * 1024;
 /** Tried out: each of them imports its native code in a `try`, and has the same functions in Python. */
 const WORKS_WITHOUT: ReadonlySet<string> = new Set(['markupsafe', 'msgpack', 'pyyaml']);
 const NOT_FOUND = /No matching distribution found for ([A-Za-z0-9._-]+)([<>=!~][\w.,<>=!~*+]*)?/;
@@ -73,27 +75,93 @@ async function addPureWheel(interpreter: Interpreter, requirement: string, wheel
   const download = ['download', '--quiet', '--disable-pip-version-check', '--no-input'];
   const only = ['--no-cache-dir', '--no-deps', '--only-binary', ':all:', '--dest', native];
   await runPip(interpreter, native, [...download, ...only, '--', requirement]);
-  for (const name of readdirSync(native)) {
-    await run(interpreter.path, ['-I', '-c', REPACK, join(native, name), wheels], {
-      timeout: REPACK_TIMEOUT_MS,
-    });
-  }
+  for (const name of readdirSync(native)) await repackWheel(interpreter.path, join(native, name), wheels);
   rmSync(native, { recursive: true });
 }
 
+interface WheelLimits {
+  entries: number;
+  /** Of one file, unpacked. */
+  entryBytes: number;
+  /** Of all files, unpacked. */
+  bytes: number;
+  /** Of the process that unpacks it. */
+  memory: number;
+}
+
+const MIB = 1024 * 1024;
+/** A package that is larger than that is none of the few that are packed anew. */
+export const WHEEL_LIMITS: WheelLimits = {
+  entries: 5000,
+  entryBytes: 32 * MIB,
+  bytes: 128 * MIB,
+  memory: 1024 * MIB,
+};
+
+/** Writes the wheel without its native code into a folder; throws `skill_unavailable` for one that is malformed or a bomb. */
+export async function repackWheel(python: string, wheel: string, folder: string): Promise<void> {
+  const { entries, entryBytes, bytes, memory } = WHEEL_LIMITS;
+  const limits = [entries, entryBytes, bytes, memory].map(String);
+  try {
+    await run(python, ['-I', '-c', REPACK, wheel, folder, ...limits], {
+      timeout: REPACK_TIMEOUT_MS,
+      maxBuffer: MAX_SAID,
+    });
+  } catch (cause) {
+    const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : '';
+    const reason = said.trim().split('\n').at(-1)?.slice(0, 300) || 'the process that unpacks it was ended';
+    throw new SkillError(
+      'skill_unavailable',
+      `The wheel ${JSON.stringify(basename(wheel))} cannot be packed without its native code: ${reason}`,
+      { fix: 'Require another version of the package, or one that has a wheel of pure Python.', cause },
+    );
+  }
+}
+
+// Sizes are counted while reading: what the directory of a zip file says of them is the word of its author.
 const REPACK = `
-import base64, hashlib, os, re, sys, zipfile
+import base64, hashlib, os, re, resource, sys, zipfile
+
+source, folder = sys.argv[1:3]
+most_entries, most_entry, most_bytes, memory = map(int, sys.argv[3:])
+resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 def described(name, data):
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
     return '"%s",sha256=%s,%d' % (name.replace('"', '""'), digest, len(data))
 
-source, folder = sys.argv[1:]
+def kept(name):
+    return not name.endswith("/") and not re.search(r"\\.(so|pyd|dylib)(\\.|$)", name)
+
+def checked(name):
+    parts = name.split("/")
+    if ".." in parts or "" in parts or "\\\\" in name or any(ord(c) < 32 for c in name):
+        raise ValueError("a file has the name %s" % ascii(name[:100]))
+    return name
+
+def read(archive, left):
+    files = {}
+    for entry in archive.infolist():
+        if not kept(entry.filename):
+            continue
+        if checked(entry.filename) in files:
+            raise ValueError("two files have the name %s" % ascii(entry.filename[:100]))
+        with archive.open(entry) as opened:
+            data = opened.read(min(left, most_entry) + 1)
+        if len(data) > most_entry:
+            raise ValueError("a file has more than %d bytes" % most_entry)
+        if len(data) > left:
+            raise ValueError("the files have more than %d bytes" % most_bytes)
+        left -= len(data)
+        files[entry.filename] = data
+    return files
+
 package, version = os.path.basename(source).split("-")[:2]
 tag = "py3-none-any"
 with zipfile.ZipFile(source) as old:
-    files = {name: old.read(name) for name in old.namelist() if not name.endswith("/")}
-files = {name: data for name, data in files.items() if not re.search(r"\\.(so|pyd|dylib)(\\.|$)", name)}
+    if len(old.infolist()) > most_entries:
+        raise ValueError("it has more than %d files" % most_entries)
+    files = read(old, most_bytes)
 info = "%s-%s.dist-info/" % (package, version)
 lines = [line for line in files[info + "WHEEL"].decode().splitlines() if not line.startswith(("Tag:", "Root-Is-"))]
 files[info + "WHEEL"] = "\\n".join([*filter(None, lines), "Root-Is-Purelib: true", "Tag: " + tag, ""]).encode()

@@ -1,0 +1,21 @@
+/**
+ * Looking for commands in a large bundle, as worker threads do it.
+ *
+ * @module
+ */
+import { besideThis, type Task, type Tasks } from '../offload/task.ts';
+import { findCommands, type Commands } from './commands.ts';
+
+interface CommandInput {
+  stagedDir: string;
+  paths: readonly string[];
+}
+
+export const FIND_COMMANDS: Task<CommandInput, Commands> = {
+  module: besideThis(import.meta.url, './command-tasks'),
+  name: 'findCommands',
+};
+
+export const tasks: Tasks = {
+  findCommands: ({ stagedDir, paths }: CommandInput): Commands => findCommands(stagedDir, paths),
+};
