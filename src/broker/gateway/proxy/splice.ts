@@ -14,8 +14,13 @@ export interface Spliced {
   onEnd: () => void;
 }
 
+/** As many wait for the end of a connection in two pipelines, more than Node expects. */
+const MAX_LISTENERS = 30;
+
 export function splice({ client, server, budget, onEnd }: Spliced): void {
   let open = 2;
+  client.setMaxListeners(MAX_LISTENERS);
+  server.setMaxListeners(MAX_LISTENERS);
   const onClose = (): void => {
     // Nobody is left to read what the other may still say.
     client.destroy();
