@@ -204,7 +204,7 @@ class FrameReader {
 function parseObject(bytes: Buffer): { value: Record<string, unknown>; warnings: string[] } | string {
   let parsed: GuestJson;
   try {
-    parsed = parseGuestJson(bytes);
+    parsed = parseGuestJson(bytes, 1);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -6,6 +6,8 @@
  */
 
 export const MAX_JSON_DEPTH = 128;
+/** Why such a text is not parsed. */
+export const TOO_DEEP: string = `nested deeper than ${MAX_JSON_DEPTH} levels`;
 
 export interface GuestJson {
   value: unknown;
@@ -17,10 +19,14 @@ const SUSPECT_NUMBER = /\d{16}|\d[eE]/;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export function parseGuestJson(bytes: Uint8Array): GuestJson {
+/** `levels`: those of the frame around a value are not counted as the value's own. */
+export function parseGuestJson(bytes: Uint8Array, levels = 0): GuestJson {
   const text = utf8.decode(bytes);
   // The scan comes first: a nesting bomb must not reach a recursive parser. Few texts have a number that needs a look.
-  const warnings = new Scan(text, SUSPECT_NUMBER.test(text)).run();
+  const warnings = new Scan(text, {
+    numbers: SUSPECT_NUMBER.test(text),
+    depth: MAX_JSON_DEPTH + levels,
+  }).run();
   return { value: JSON.parse(text), warnings };
 }
 
@@ -37,13 +43,15 @@ interface Level {
 class Scan {
   readonly #text: string;
   readonly #looksAtNumbers: boolean;
+  readonly #depth: number;
   readonly #levels: Level[] = [];
   readonly #warnings: string[] = [];
   #expectsKey = false;
 
-  constructor(text: string, looksAtNumbers: boolean) {
+  constructor(text: string, { numbers, depth }: { numbers: boolean; depth: number }) {
     this.#text = text;
-    this.#looksAtNumbers = looksAtNumbers;
+    this.#looksAtNumbers = numbers;
+    this.#depth = depth;
   }
 
   /** Remarks for people. Throws when the text is not to be parsed. */
@@ -63,7 +71,7 @@ class Scan {
   #open(isList: boolean): void {
     this.#levels.push({ isList, keys: undefined, at: isList ? 0 : '' });
     this.#expectsKey = !isList;
-    if (this.#levels.length > MAX_JSON_DEPTH) throw new Error(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+    if (this.#levels.length > this.#depth) throw new Error(TOO_DEEP);
   }
 
   #close(): void {

@@ -12,6 +12,7 @@ import type { Grant, GrantedLimits, Withheld } from '../policy/grant.ts';
 import { GUEST_WORKSPACE, readDeclaredPath } from '../policy/guest-paths.ts';
 import { hostCovers } from '../policy/patterns.ts';
 import type { CellReport, ExitInfo, GuestLimit, GuestReply } from './contract.ts';
+import { MAX_JSON_DEPTH, TOO_DEEP } from './guest-json.ts';
 
 export interface Verdict {
   result: unknown;
@@ -49,12 +50,7 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
 function raised(reply: GuestReply & { kind: 'error' }, grant: Grant): SkillError {
   if (reply.denied) return denied(reply.denied, grant);
   if (reply.limit) return exceeded(reply.limit, grant.limits);
-  if (reply.type === 'NotJson') {
-    return skillError(
-      `The skill returned what is no JSON: ${reply.message}`,
-      'Return only objects, arrays, strings, finite numbers, booleans and null.',
-    );
-  }
+  if (reply.type === 'NotJson') return notJson(reply.message);
   return skillError(
     `The skill raised ${reply.type}: ${reply.message}`,
     'See the trace for the place in the skill, or report it to the author.',
@@ -149,7 +145,16 @@ function exceeded(limit: GuestLimit | keyof GrantedLimits, limits: GrantedLimits
   });
 }
 
+function notJson(message: string): SkillError {
+  return skillError(
+    `The skill returned what is no JSON: ${message}`,
+    `Return only objects, arrays, strings, finite numbers, booleans and null, at most ${MAX_JSON_DEPTH} levels deep.`,
+  );
+}
+
 function broken(message: string): SkillError {
+  // A harness sends on what the skill returned; who returns a deep value has not touched the channel.
+  if (message === TOO_DEEP) return notJson(`the result is ${message}`);
   return skillError(
     `The skill broke the protocol of its cell: ${message}`,
     'A skill must leave file descriptor 3 alone.',

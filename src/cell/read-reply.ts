@@ -12,11 +12,11 @@ export type ReadReply = Exclude<GuestReply, { kind: 'unread' }>;
 
 export function readReply(form: UnreadForm, bytes: Uint8Array): ReadReply {
   try {
-    const { value, warnings } = parseGuestJson(bytes);
+    const { value, warnings } = parseGuestJson(bytes, form === 'value' ? 0 : 1);
     if (form === 'value') return { kind: 'result', value, warnings };
     // It begins with `{"t":`, and no key stands twice.
     const body = value as Record<string, unknown>;
-    return form === 'error' ? asError(body) : { kind: 'result', value: body['value'], warnings };
+    return form === 'error' ? asError(body) : { kind: 'result', value: body['value'] ?? null, warnings };
   } catch (error) {
     return unreadable(form, error instanceof Error ? error.message : String(error));
   }

@@ -207,7 +207,8 @@ export class Session implements Cell {
   #onResult({ body, bytes, payload, warnings }: GuestFrame): void {
     this.#resultBytes = bytes;
     if (payload) return this.#answer({ kind: 'unread', form: 'value', bytes: payload });
-    return this.#answer({ kind: 'result', value: body['value'], warnings });
+    // Every reader takes a result that is not there for the same.
+    return this.#answer({ kind: 'result', value: body['value'] ?? null, warnings });
   }
 
   #onLargeReply({ kind, json }: LargeReply): void {

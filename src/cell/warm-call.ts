@@ -24,6 +24,8 @@ const MAX_TOLD_BYTES = 256 * 1024;
 const MAX_USED_BYTES = 4 * 1024 * 1024;
 /** JSON of all requests, which the host parses itself: twice what as many honest ones take as a call may make. */
 const MAX_ASKED_BYTES = 64 * 1024 * 1024;
+/** JSON of a frame with a piece of the log: it says nothing but that it is one, and how long. */
+const MAX_LOG_JSON = 128;
 const NO_BYTES = Buffer.alloc(0);
 
 export interface WarmCallOptions {
@@ -123,6 +125,7 @@ export class WarmCall {
   /** Frames that nobody counts otherwise: parsing them is work of the host. */
   #isTooMuch({ body: { t }, bytes, payload = NO_BYTES }: GuestFrame): boolean {
     const size = bytes - payload.length;
+    if (t === 'log') return size > MAX_LOG_JSON;
     if (t === 'ask') return (this.#askedBytes += size) > MAX_ASKED_BYTES;
     if (t !== 'denied' && t !== 'used') return false;
     return (this.#toldBytes += bytes) > MAX_TOLD_BYTES + (this.#options.observes ? MAX_USED_BYTES : 0);

@@ -143,6 +143,11 @@ describe('a cell that breaks the protocol', () => {
     ['a frame of no kind', "send({ t: 'toString' })", 'out of order'],
     ['no object', 'raw(Buffer.from([2, 0, 0, 0, 91, 93]))', 'no object'],
     ['no JSON', 'raw(Buffer.from([2, 0, 0, 0, 91, 91]))', ''],
+    [
+      'a log with more than a log',
+      "send({ t: 'log', more: 'x'.repeat(1000) }, Buffer.from('x'))",
+      'out of order',
+    ],
     ['a byte count that is none', "send({ t: 'log', payload_bytes: -1 })", 'byte count'],
   ])('%s', async (_, act, words) => {
     const cell = start(place(`onCall = (params, call) => { ${act}; }; send({ t: 'ready' });`));

@@ -68,6 +68,55 @@ describe.each(Object.keys(skillOf))('a large result of a skill in %s', (mode) =>
   });
 });
 
+describe.each([0, 40_000])('a result with %d letters besides', (size) => {
+  const deep = {
+    subprocess: `
+      def execute(params):
+          value = "x" * params["size"]
+          for _ in range(params["levels"]):
+              value = [value]
+          return value
+    `,
+    wasm: `export function execute({ size, levels }) {
+      let value = 'x'.repeat(size);
+      for (let n = 0; n < levels; n++) value = [value];
+      return value;
+    }`,
+  };
+  const dirs = [
+    writeSkill(folder, { source: deep.subprocess, manifest: { execution: ['subprocess'] } }),
+    writeSkill(folder, { files: { 'skill.js': deep.wasm }, manifest: { execution: ['wasm'] } }),
+  ];
+
+  test.each(dirs)(
+    'may be nested in 128 levels and no deeper, and no skill is blamed for its channel',
+    async (dir) => {
+      const most = await runtime.execute(dir, { size, levels: 128 });
+      expect(JSON.stringify(most.result)).toHaveLength(2 * 128 + 2 + size);
+      const deeper = await runtime.execute(dir, { size, levels: 129 }, { reject: false });
+      expect(deeper).toMatchObject({ ok: false, error: { code: 'skill_error' } });
+      expect(deeper.ok ? '' : deeper.error.message).toContain(
+        'what is no JSON: the result is nested deeper than 128 levels',
+      );
+    },
+  );
+
+  test('that is not there is null', async () => {
+    const dir = writeSkill(folder, {
+      source: `
+        import os
+        def execute(params):
+            body = b'{"t":"result","pad":"' + b"x" * params["size"] + b'"}'
+            os.write(3, len(body).to_bytes(4, "little") + body)
+      `,
+      manifest: { execution: ['subprocess'] },
+    });
+    const outcome = await runtime.execute(dir, { size });
+    expect(outcome.result).toBe(null);
+    expect(JSON.parse(outcomeJson(outcome).toString())).toMatchObject({ result: null });
+  });
+});
+
 test('a small result stays on the thread of the caller', async () => {
   const dir = writeSkill(folder, { source: 'def execute(params):\n    return params' });
   expect(await settled(() => runtime.execute(dir, { a: [1, 'x'] }))).toBe(0);
