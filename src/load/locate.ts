@@ -67,7 +67,14 @@ function identified(
   // Elsewhere a path that reads like an id is one, and what lies in the folder of a skill belongs to that skill.
   const around = inRegistries.map((path) => path.split('/').slice(0, 2).join('/'));
   const readLikeIds = [ref, relative(realOrGiven(places.cwd), dir), ...around].filter(isFullId);
-  return { ref, dir, ids, aliases: ids.length > 0 ? ids : [...new Set(readLikeIds)] };
+  const aliases = ids.length > 0 ? ids : [...readLikeIds, ...linksTo(dir, places)];
+  return { ref, dir, ids, aliases: [...new Set(aliases)] };
+}
+
+/** Ids by which the registries lead to a folder elsewhere. */
+function linksTo(dir: string, places: SkillPlaces): string[] {
+  const known = registriesOf(places).flatMap(skillsIn);
+  return known.filter((found) => found.dir === dir).map(({ ref }) => ref);
 }
 
 /** Folders of the registries that hold a skill of this id, other than this one. */

@@ -35,8 +35,10 @@ export function namedPolicy(file: string): OperatorPolicy {
 /** Remembers that a person trusts this file as it is now; returns what it gives beyond what is in force without it. */
 export function trustPolicy(file: string, home: string): string[] {
   const { policy, text } = readPolicy(file);
+  // Whatever goes wrong on the way, nothing is trusted that the person was not told of.
+  const keys = wideningKeys(policy, inForceAbove(file, home));
   new TrustedPolicies(home).add(bytesOf(file, text, policy));
-  return wideningKeys(policy, inForceAbove(file, home));
+  return keys;
 }
 
 /** What is in force for a file without that file. */

@@ -49,6 +49,8 @@ function widerNetwork(own: OperatorPolicy['network'], before: OperatorPolicy['ne
   return [
     ...(known && own.allow?.some(isNew) ? ['network.allow'] : []),
     ...(isWithin(own.allowPrivate, before.allowPrivate) ? [] : ['network.allow_private']),
+    // It opens what was closed to us, and lets skills load whose secrets go out through it.
+    ...(own.inspectTls && !before.inspectTls ? ['network.inspect_tls'] : []),
     // Strangers would learn which of their requests belong together.
     ...(own.traceContext && !before.traceContext ? ['network.trace_context'] : []),
   ];

@@ -51,6 +51,17 @@ describe('findSkill', () => {
     expect(findSkill('office/linked', places).dir).toBe(dir);
   });
 
+  test.each([
+    ['by its real path', (root: string) => join(root, 'elsewhere/tool')],
+    ['by the path of the link', (root: string) => join(root, 'project/skills/office/linked')],
+    ['by its manifest', () => './skills/office/linked/manifest.yaml'],
+    ['by a detour', () => 'skills/../skills/office/linked'],
+  ])('knows the id of a link that leads elsewhere, called %s', (_, ref) => {
+    const { root, places } = world();
+    symlinkSync(join(root, 'elsewhere/tool'), join(root, 'project/skills/office/linked'));
+    expect(findSkill(ref(root), places)).toMatchObject({ ids: [], aliases: ['office/linked'] });
+  });
+
   test('refuses an id that is in two registries, and names both', () => {
     const { root, places } = world();
     writeTree(root, { 'home/installed/finance/screening/manifest.yaml': '' });

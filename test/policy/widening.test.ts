@@ -12,6 +12,7 @@ describe('what a policy gives beyond the defaults', () => {
     ['filesystem: { allow: ["${workspace}/in/**", "${workspace}"] }'],
     ['filesystem: { allow: [] }\nenv: { allow: [] }\nnetwork: { allow: ["*.example.org"] }'],
     ['secrets: [environment]'],
+    ['network: { inspect_tls: false, trace_context: false }'],
     ['skills: [{ match: "*", decision: allow }]\nguard: [{ decision: ask, reason: always }]'],
   ])('is nothing with %j', (text) => {
     expect(keysOf(text)).toEqual([]);
@@ -23,6 +24,8 @@ describe('what a policy gives beyond the defaults', () => {
     ['filesystem: { allow: ["${workspace}/**", "/home/**"] }', ['filesystem.allow']],
     ['filesystem: { allow: ["/**"] }', ['filesystem.allow']],
     ['network: { allow_private: ["127.0.0.1"] }', ['network.allow_private']],
+    ['network: { inspect_tls: true }', ['network.inspect_tls']],
+    ['network: { trace_context: true }', ['network.trace_context']],
     ['secrets: [{ command: ["/bin/true"] }]', ['secrets']],
     ['secrets: [environment, { file: /home/me/keys }]', ['secrets']],
   ])('is named with %j', (text, keys) => {
