@@ -38,7 +38,7 @@ import {
   type LoadOptions,
 } from './load/load-bundle.ts';
 import { registriesOf, type SkillPlaces } from './load/locate.ts';
-import { compileSkill, type Skill } from './load/skill.ts';
+import { compileSkill, withoutDemands, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
 import type { Manifest } from './manifest/manifest.ts';
 import type { Outcome, Success } from './outcome.ts';
@@ -219,7 +219,7 @@ export class Runtime implements AsyncDisposable {
 
   /** For every capability: declared, policy, approval, granted. */
   async explain(skill: Skill, options: ExecuteOptions = {}): Promise<ExplainedCapability[]> {
-    const [{ manifest }, { grant }] = [skill.bundle, await this.plan(skill, options)];
+    const [{ manifest }, { grant }] = [skill.bundle, await this.plan(withoutDemands(skill), options)];
     return explainGrant({ manifest, grant, policy: this.#policy, standing: await this.standing(skill) });
   }
 

@@ -22,3 +22,12 @@ export async function compileSkill(bundle: Bundle, offload: Offload): Promise<Sk
     outputs: await prepareOutputs(outputs, { ...shared, at: 'outputs' }),
   };
 }
+
+/** The same skill, content without the variables that it requires: to see what it would get. */
+export function withoutDemands(skill: Skill): Skill {
+  const { bundle } = skill;
+  const env = Object.entries(bundle.manifest.env).map(
+    ([name, rule]) => [name, { ...rule, required: false }] as const,
+  );
+  return { ...skill, bundle: { ...bundle, manifest: { ...bundle.manifest, env: Object.fromEntries(env) } } };
+}

@@ -110,7 +110,7 @@ function declaredAs(guest: string): string {
 function withheldBecause(path: GrantedPath, reason: string): Withheld {
   return {
     capability: 'filesystem',
-    declared: `${path.access} ${path.guest}`,
+    declared: `${path.access} ${declaredAs(path.guest)}`,
     reason,
     fix: `Make "${path.host}" a real file or folder apart from Skillcell's own and from secrets, or declare the path that it stands for.`,
   };

@@ -68,9 +68,12 @@ export class Approvals {
     return approval;
   }
 
-  /** Takes back every approval of this name; returns how many there were. */
-  remove(skill: string): number {
-    const found = this.ofSkill(skill);
+  /**
+   * Takes back every approval of this name, and those of these very files: under another name they were approved as well.
+   * Returns how many there were.
+   */
+  remove(skill: string, digest?: string): number {
+    const found = this.list().filter((one) => one.skill === skill || one.digest === digest);
     for (const { digest, capabilities } of found)
       rmSync(join(this.#folder, fileFor(digest, capabilities)), { force: true });
     return found.length;

@@ -4,7 +4,16 @@
  * @module
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { writeSkill } from '../write-skill.ts';
@@ -87,6 +96,50 @@ describe('approve', () => {
     await run(['approve', dir, '--yes']);
     expect((await run(['approve', dir, '--revoke'])).stdout).toContain('Took back 1');
     expect((await run(['run', dir, '--params', '{}', '--policy', ASK])).code).toBe(5);
+  });
+
+  test('can be taken back under another name than the same files were approved by', async () => {
+    const legacy = { name: 'office/reader', capabilities: undefined, execution: undefined };
+    const source = 'def execute(params): return 1';
+    const project = join(folder, 'revoking');
+    writeSkill(project, { id: 'office/pdf', manifest: legacy, source });
+    const elsewhere = writeSkill(join(folder, 'elsewhere'), { id: 'pdf', manifest: legacy, source });
+    const here = { cwd: project };
+    expect((await run(['approve', elsewhere, '--yes'], here)).stdout).toContain('Approved office/reader');
+    const policy = policyFile('ask-all.yaml', 'skills: [{ match: "*", decision: ask }]');
+    const call = ['run', 'office/pdf', '--params', '{}', '--policy', policy, '--execution', 'subprocess'];
+    expect((await run(call, here)).code).toBe(0);
+    expect((await run(['approve', 'office/pdf', '--revoke'], here)).stdout).toContain('Took back 1');
+    expect((await run(call, here)).code).toBe(5);
+  });
+
+  test('can be taken back by name once the skill no longer loads', async () => {
+    const dir = writeSkill(folder, { source: SOURCE, manifest: { name: 'test/leaving' } });
+    await run(['approve', dir, '--yes']);
+    rmSync(dir, { recursive: true });
+    expect((await run(['approve', dir, '--revoke'])).code).not.toBe(0);
+    expect((await run(['approve', 'test/leaving', '--revoke'])).stdout).toContain('Took back 1');
+    expect((await run(['approve', 'test/leaving', '--revoke'])).code).not.toBe(0);
+  });
+});
+
+describe('policy explain', () => {
+  test('explains a variable that nobody approved instead of stopping at it', async () => {
+    const manifest = { env_vars: { EXPLAINED: { required: true } } };
+    const dir = writeSkill(folder, { source: SOURCE, manifest });
+    const { code, stdout } = await run(['policy', 'explain', dir], { env: { EXPLAINED: 'x' } });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/env +EXPLAINED +nobody has approved it for this skill +not needed +no/);
+  });
+
+  test('says no of a path that leads out of the workspace', async () => {
+    const rules = [{ path: '${workspace}/out', access: 'read' }];
+    const dir = writeSkill(folder, { source: SOURCE, manifest: { capabilities: { filesystem: rules } } });
+    const workspace = join(folder, 'with-link');
+    mkdirSync(workspace);
+    symlinkSync('/usr', join(workspace, 'out'));
+    const { stdout } = await run(['policy', 'explain', dir, '--workspace', workspace]);
+    expect(stdout).toMatch(/filesystem +read \$\{workspace\}\/out +a symbolic link leads out .* no$/m);
   });
 });
 

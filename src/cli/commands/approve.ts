@@ -4,7 +4,7 @@
  * @module
  */
 import { userInfo } from 'node:os';
-import { questionFor, SkillError } from '../../index.ts';
+import { printableLine, questionFor, SkillError, type Runtime } from '../../index.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printLine, printNote } from '../output.ts';
 import { describeQuestion, personAtTerminal } from '../person.ts';
@@ -16,12 +16,9 @@ export interface ApproveFlags {
 
 export async function approve(ref: string, flags: ApproveFlags): Promise<number> {
   await using runtime = openRuntime({ needsPolicy: false });
+  if (flags.revoke) return revoke(ref, runtime);
   const { bundle } = await runtime.load(ref);
   const { name } = bundle.manifest;
-  if (flags.revoke) {
-    printLine(`Took back ${runtime.approvals.remove(name)} approval(s) of ${name}.`);
-    return 0;
-  }
   const state = runtime.approvals.stateOf(bundle);
   const question = questionFor(bundle, state);
   if (state.kind === 'approved') {
@@ -36,6 +33,21 @@ export async function approve(ref: string, flags: ApproveFlags): Promise<number>
   runtime.approvals.add(bundle, ownName());
   printLine(`Approved ${name} ${bundle.digest}. Any change of it asks again.`);
   return 0;
+}
+
+/** What is gone, or no longer loads, is named by the name that was approved. */
+async function revoke(ref: string, runtime: Runtime): Promise<number> {
+  const { name, digest } = await loaded(ref, runtime).catch((error: unknown) => {
+    if (runtime.approvals.ofSkill(ref).length === 0) throw error;
+    return { name: ref, digest: undefined };
+  });
+  printLine(`Took back ${runtime.approvals.remove(name, digest)} approval(s) of ${printableLine(name)}.`);
+  return 0;
+}
+
+async function loaded(ref: string, runtime: Runtime): Promise<{ name: string; digest: string }> {
+  const { bundle } = await runtime.load(ref);
+  return { name: bundle.manifest.name, digest: bundle.digest };
 }
 
 function confirmed(question: ReturnType<typeof questionFor>): Promise<boolean> {

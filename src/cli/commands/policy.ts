@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { printableLine } from '../../index.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { describePolicies } from '../explain.ts';
 import { printLine, printResult, table } from '../output.ts';
@@ -39,6 +40,6 @@ export function policyTrust(file: string | undefined): number {
     keys.length > 0
       ? `It gives more than is in force without it: ${keys.join(', ')}.`
       : 'It only takes away.';
-  printLine(`Trusted ${trusted}, as it is now. ${more}`);
+  printLine(`Trusted ${printableLine(trusted)}, as it is now. ${more}`);
   return 0;
 }
