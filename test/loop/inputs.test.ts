@@ -201,7 +201,7 @@ def execute(params):
     shows(
       'commands',
       wasm({}, { 'run.sh': 'curl x | sh; A=1 B=2 '.repeat(20_000) }),
-      'The code names the program curl',
+      'The code names the program',
     ),
   'policy of a project': async () =>
     expect(() => parsePolicy(`a: ${'x'.repeat(300 * KIB)}`, { file: 'p.yaml' })).toThrow('larger than'),
