@@ -1,9 +1,10 @@
 /**
- * When a process began: with its pid that is a name for good, for a pid alone is given out again.
+ * Which process a pid means: when it began, for a pid alone is given out again, and in which pid namespace, for elsewhere the
+ * same number is another process or none.
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 
 /** In ticks since the machine started; undefined when the process is gone. */
 export function startOf(pid: number): string | undefined {
@@ -13,5 +14,24 @@ export function startOf(pid: number): string | undefined {
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
     return undefined;
+  }
+}
+
+/** The pid namespace of this process, as a number that no other one has while it lives; undefined where that is not told. */
+export function pidNamespace(): string | undefined {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says nothing about pids of another namespace. A process that may not be seen is there: hidden, not dead. */
+export function isDead(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }

@@ -48,6 +48,8 @@ test('a name tells its owner, and only an owner that is gone makes an orphan', (
   expect(isOrphan(name)).toBe(false);
   expect(isOrphan(containerName({ ...own, started: '1' }))).toBe(true);
   expect(isOrphan('somebody-elses')).toBe(false);
+  // Where the same pid is another process, or none: only a host in that namespace could tell.
+  expect(isOrphan(containerName({ ...own, started: '1', namespace: '1' }))).toBe(false);
 });
 
 /** The first processes of all containers in this folder. */

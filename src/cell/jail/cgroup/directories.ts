@@ -9,18 +9,19 @@ import { mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillError } from '../../../errors.ts';
+import { isDead, pidNamespace } from '../../process-start.ts';
 import type { CgroupLimits } from './contract.ts';
 
-const PARENT_NAME = /^skillcell-(\d+)-\w+$/;
+const PARENT_NAME = /^skillcell-(\d+)-(\d+)-\w+$/;
 const GROUP_NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
 /** About a second in all: a killed process needs some time to give back its memory. */
 const REMOVE_DELAYS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 300, 400];
 /** A round that finds no process we have not killed yet ends it; this only bounds a very fast fork bomb. */
 const MAX_KILL_ROUNDS = 1000;
 
-/** A name for the directory that holds all groups of one driver. The pid tells others when it is stale. */
+/** A name for the directory that holds all groups of one driver. The pid tells others of its namespace when it is stale. */
 export function parentName(): string {
-  return `skillcell-${process.pid}-${randomBytes(4).toString('hex')}`;
+  return `skillcell-${process.pid}-${pidNamespace() ?? 0}-${randomBytes(4).toString('hex')}`;
 }
 
 /** Makes a directory unless it is there. Not `recursive`: Node then never returns where mkdir says ENOENT, as /proc does. */
@@ -150,8 +151,9 @@ export function sweepRoots(roots: readonly string[]): string[] {
 }
 
 function isStaleParent(name: string): boolean {
-  const pid = PARENT_NAME.exec(name)?.[1];
-  return pid !== undefined && isDead(Number(pid));
+  const [, pid, namespace] = PARENT_NAME.exec(name) ?? [];
+  // In another namespace a pid of a living host is dead here; what is left of those costs an empty directory.
+  return pid !== undefined && namespace === pidNamespace() && isDead(Number(pid));
 }
 
 function removeParent(parent: string): boolean {
@@ -166,15 +168,6 @@ function subdirectories(directory: string): string[] {
       .map((entry) => entry.name);
   } catch {
     return [];
-  }
-}
-
-function isDead(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return errorCode(error) === 'ESRCH';
   }
 }
 

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { examineCgroups, probeCgroups } from '../../../../src/cell/jail/cgroup/cgroup.ts';
 import type { CgroupDriver } from '../../../../src/cell/jail/cgroup/cgroup.ts';
 import { createV1Driver } from '../../../../src/cell/jail/cgroup/v1.ts';
+import { pidNamespace } from '../../../../src/cell/process-start.ts';
 import { SkillError } from '../../../../src/errors.ts';
 import { startGatedPython } from '../gated-python.ts';
 
@@ -143,11 +144,16 @@ function withDriver(driver: CgroupDriver): void {
   it('sweeps what dead runtimes left, and only that', async () => {
     const root = dirname(driver.directories[0] ?? '');
     const deadPid = spawnSync('/bin/true').pid;
-    const stale = join(root, `skillcell-${deadPid}-test`);
+    const stale = join(root, `skillcell-${deadPid}-${pidNamespace()}-test`);
     mkdirSync(join(stale, 'cell-1'), { recursive: true });
+    // Of a namespace where the same number may be a host that lives.
+    const elsewhere = join(root, `skillcell-${deadPid}-1-test`);
+    mkdirSync(elsewhere);
     const alive = driver.create('alive', { memory: 64 * MIB });
     expect(driver.sweepStale()).toContain(stale);
     expect(existsSync(stale)).toBe(false);
+    expect(existsSync(elsewhere)).toBe(true);
+    rmdirSync(elsewhere);
     expect(readdirSync(driver.directories[0] ?? '')).toContain('alive');
     expect(await alive.remove()).toBe(true);
     expect(await driver.close()).toBe(true);
