@@ -19,6 +19,8 @@ export type { BuildOptions, Built } from './build/build-skill.ts';
 export { initSkill, LANGUAGES } from './build/init-skill.ts';
 export type { InitOptions, Language } from './build/init-skill.ts';
 export { EXIT_CODES, SkillError, toSkillError } from './errors.ts';
+export { failOwner } from './fault-owner.ts';
+export type { Blamed } from './fault-owner.ts';
 export { JsonText, MAX_JSON_HERE, outcomeJson, resultText } from './json-text.ts';
 export type { MessageOptions, ReadMessage } from './params/read-message.ts';
 export type { OffloadCounts } from './offload/offload.ts';

@@ -83,3 +83,9 @@ export function assertOwnEnv({ allowEnv, env }: RuntimeOptions): void {
     fix: 'Pass the values that skills may have as env, or name the variables in allowEnv.',
   });
 }
+
+/** What a call was made with. */
+export interface Asked {
+  params: unknown;
+  options: ExecuteOptions;
+}

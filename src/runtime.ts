@@ -28,6 +28,7 @@ import { Plans } from './cell/plans.ts';
 import { Pool } from './cell/pool.ts';
 import { giveBack } from './dispatch/give-back.ts';
 import { SkillError } from './errors.ts';
+import { ownedBy } from './fault-owner.ts';
 import { defaultHome } from './load/home.ts';
 import { installBundle, isToInstall, type InstallOptions } from './load/install.ts';
 import {
@@ -51,7 +52,7 @@ import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import { assertOwnEnv } from './runtime-options.ts';
-import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
+import type { Asked, ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 import { GivenParams } from './params/given-params.ts';
 import { readMessage, type MessageOptions, type ReadMessage } from './params/read-message.ts';
 import { Telemetry, traceHeaders } from './telemetry/telemetry.ts';
@@ -137,8 +138,9 @@ export class Runtime implements AsyncDisposable {
   async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     const call = this.#open(ref, options);
     try {
-      const outcome = await this.#receipts.around(call, () =>
-        this.#telemetry.around(call, options.trace, () => this.#attempt(call, ref, { params, options })),
+      const attempt = (): Promise<EndedCall> => this.#attempt(call, ref, { params, options });
+      const outcome = await ownedBy(call, () =>
+        this.#receipts.around(call, () => this.#telemetry.around(call, options.trace, attempt)),
       );
       if (outcome.ok || options.reject === false) return outcome;
       throw SkillError.fromOutcome(outcome);
@@ -330,13 +332,15 @@ export class Runtime implements AsyncDisposable {
       ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
       caller: options.caller ?? this.#options.caller ?? 'library',
       onEvent: options.onEvent,
+      signal: options.signal,
     });
   }
 
   /** The stages of a call. Whatever is thrown on the way becomes its outcome. */
   async #attempt(call: LiveCall, ref: string | Skill, { params, options }: Asked): Promise<EndedCall> {
     const facts: CallFacts = { id: call.id, ref: call.ref };
-    const { signal, load = (name) => this.load(name) } = options;
+    const { load = (name) => this.load(name) } = options;
+    const { signal } = call;
     const { guard: rules = [] } = this.#policy;
     const given = new GivenParams(params, { offload: this.#offload, rules, owner: call.ref, signal });
     let secrets: ReadonlyMap<string, string> = new Map();
@@ -344,37 +348,40 @@ export class Runtime implements AsyncDisposable {
     let digests: EndedCall['digests'];
     let decision: GuardAnswer | undefined;
     try {
-      const tenant = (await options.turn)?.tenant;
-      throwIfCancelled(signal);
-      const skill = await this.pin(typeof ref === 'string' ? await load(ref) : ref);
-      facts.skill = skill;
-      await this.#gatekeeper.admit(skill.bundle);
-      await given.check(skill, tenant);
-      const plan = await this.plan(skill, options);
-      facts.plan = plan;
-      const { forCell, holding } = given;
-      const proposed = { params: forCell, holding, grant: plan.grant, caller: call.caller };
-      decision = await this.#gatekeeper.guard(skill.bundle, proposed);
-      const { grant, values } = await this.#resolveSecrets(skill, plan);
-      facts.plan = { ...plan, grant };
-      secrets = values;
-      scrub = scrubberFor(values);
-      const forReceipt = await given.forReceipt(scrub, values);
-      digests = digestMeanwhile(forReceipt, grant, (made) => this.#receipts.noteBegun(call, facts, made));
-      call.started(() => identity(facts), plan.choice.candidate);
-      const report = await this.#pool.run(facts.plan, {
-        params: forCell,
-        signal,
-        secrets,
-        headers: this.#policy.network.traceContext ? traceHeaders() : undefined,
-        onLog: call.logListener(values.size > 0),
+      return await call.untilFault(async () => {
+        const tenant = (await options.turn)?.tenant;
+        throwIfCancelled(signal);
+        const skill = await this.pin(typeof ref === 'string' ? await load(ref) : ref);
+        facts.skill = skill;
+        await this.#gatekeeper.admit(skill.bundle);
+        await given.check(skill, tenant);
+        const plan = await this.plan(skill, options);
+        facts.plan = plan;
+        const { forCell, holding } = given;
+        const proposed = { params: forCell, holding, grant: plan.grant, caller: call.caller };
+        decision = await this.#gatekeeper.guard(skill.bundle, proposed);
+        const { grant, values } = await this.#resolveSecrets(skill, plan);
+        facts.plan = { ...plan, grant };
+        secrets = values;
+        scrub = scrubberFor(values);
+        const forReceipt = await given.forReceipt(scrub, values);
+        digests = digestMeanwhile(forReceipt, grant, (made) => this.#receipts.noteBegun(call, facts, made));
+        call.started(() => identity(facts), plan.choice.candidate);
+        const report = await this.#pool.run(facts.plan, {
+          params: forCell,
+          signal,
+          failed: call.failed,
+          secrets,
+          headers: this.#policy.network.traceContext ? traceHeaders() : undefined,
+          onLog: call.logListener(values.size > 0),
+        });
+        facts.report = report;
+        const context = { skill, grant, secrets, offload: this.#offload, tenant, signal };
+        const settled = await settle(report, context);
+        const described = describeOutcome(facts, () => settled);
+        const outcome = scrubOutcome(described, scrub);
+        return { ...facts, params: forReceipt, digests, decision, ...withLarge(outcome, settled) };
       });
-      facts.report = report;
-      const context = { skill, grant, secrets, offload: this.#offload, tenant, signal };
-      const settled = await settle(report, context);
-      const described = describeOutcome(facts, () => settled);
-      const outcome = scrubOutcome(described, scrub);
-      return { ...facts, params: forReceipt, digests, decision, ...withLarge(outcome, settled) };
     } catch (thrown) {
       const outcome = describeOutcome(facts, () => raise(thrown));
       const forReceipt = await given.forReceipt(scrub, secrets);
@@ -388,11 +395,6 @@ export class Runtime implements AsyncDisposable {
     const providers = secretProviders({ own, sources: this.#policy.secrets, env });
     return resolveSecrets(grant, providers, { skill: bundle.manifest.name });
   }
-}
-
-interface Asked {
-  params: unknown;
-  options: ExecuteOptions;
 }
 
 export function createRuntime(options: RuntimeOptions = {}): Runtime {

@@ -1,10 +1,12 @@
 /**
  * The structure that the other files rely on: import direction, file size, named exports.
  */
-import { globSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** A part imports only from parts to its left. */
@@ -32,7 +34,7 @@ const PIPELINE = [
 ];
 const FRONT_ENDS = ['cli', 'mcp', 'http', 'web'];
 /** What every part may use: the words they share, and where the package lies. */
-const SHARED = ['errors', 'json-text', 'outcome', 'package-root'];
+const SHARED = ['errors', 'fault-owner', 'json-text', 'outcome', 'package-root'];
 /** Commands that run what lies beside the source because it is more than source: programs to attack and to time. */
 const SHIPPED_TOOLS: readonly (readonly [command: string, folder: string])[] = [
   ['src/cli/commands/attack.ts', 'attacks/runner/'],
@@ -154,5 +156,25 @@ describe('the check of imports', () => {
       1,
     );
     expect(reachesIntoSource('guest/js/harness.ts', `import { a } from '../frames.ts';`)).toEqual([]);
+  });
+});
+
+describe('the rules of the linter for src/', () => {
+  test.each([
+    ['export const a = (): void => void work();'],
+    ['export function a(): void {\n  return void work();\n}'],
+    ['export function a(): void {\n  void work();\n}'],
+  ])('refuse a promise that is thrown away: %s', (use) => {
+    const folder = mkdtempSync(join(tmpdir(), 'skillcell-lint-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, 'src'));
+    copyFileSync(join(ROOT, '.oxlintrc.json'), join(folder, '.oxlintrc.json'));
+    writeFileSync(join(folder, 'src/a.ts'), `async function work(): Promise<void> {}\n${use}\n`);
+    const { status, stdout } = spawnSync(join(ROOT, 'node_modules/.bin/oxlint'), ['src'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect(stdout).toContain('no-void');
+    expect(status).toBe(1);
   });
 });

@@ -14,7 +14,9 @@ export class Calls {
     hears: (name) => this.#listeners.has(name),
     tell: (event) => this.#tellAll(event),
   };
-  readonly #leave = (call: LiveCall): void => void this.#running.delete(call);
+  readonly #leave = (call: LiveCall): void => {
+    this.#running.delete(call);
+  };
 
   /** Nobody is told of it until it is accepted. It has to leave when the call is over. */
   open(facts: CallFacts): LiveCall {

@@ -4,7 +4,8 @@
  * @module
  */
 import { StringDecoder } from 'node:string_decoder';
-import type { LimitName } from '../errors.ts';
+import type { LimitName, SkillError } from '../errors.ts';
+import type { FaultOwner } from '../fault-owner.ts';
 import type { Outcome, SkillIdentity } from '../outcome.ts';
 import type { CallEvent, CallEventName, CallListener, Place, RunningCall } from './events.ts';
 import { hear } from './hear.ts';
@@ -15,6 +16,8 @@ export interface CallFacts {
   caller: string;
   /** Hears every event of this call alone. */
   onEvent: CallListener | undefined;
+  /** Aborted when the caller gives it up. */
+  signal: AbortSignal | undefined;
 }
 
 /** Those who listen to all calls. */
@@ -23,15 +26,22 @@ export interface Tell {
   tell(event: CallEvent): void;
 }
 
-export class LiveCall implements RunningCall {
+export class LiveCall implements RunningCall, FaultOwner {
+  readonly kind = 'call';
   readonly id: string;
   readonly ref: string;
   readonly caller: string;
   readonly startedAt: Date = new Date();
   execution: Place | undefined;
+  /** Rejects when the call fails by a fault of ours; settles in no other way. */
+  readonly failed: Promise<never>;
   readonly #own: CallListener | undefined;
   readonly #all: Tell;
   readonly #leave: (call: LiveCall) => void;
+  readonly #controller = new AbortController();
+  readonly #callers: AbortSignal | undefined;
+  readonly #giveUp = (): void => this.#controller.abort(this.#callers?.reason);
+  #reject!: (error: SkillError) => void;
   #hasLogged = false;
   #isOver = false;
 
@@ -42,6 +52,28 @@ export class LiveCall implements RunningCall {
     this.#own = facts.onEvent;
     this.#all = all;
     this.#leave = leave;
+    this.#callers = facts.signal;
+    this.failed = new Promise((_, reject) => (this.#reject = reject));
+    // Not every stage of a call waits for it.
+    this.failed.catch(() => undefined);
+    this.#callers?.addEventListener('abort', this.#giveUp, { once: true });
+    if (this.#callers?.aborted) this.#giveUp();
+  }
+
+  /** Aborted when the caller gives the call up, and when it fails by a fault of ours: both end its cell. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  fail(error: SkillError): void {
+    if (this.#isOver) return;
+    this.#reject(error);
+    this.#controller.abort(error);
+  }
+
+  /** Does the work of the call. What was to wake it may be what failed, so nobody waits for it after a fault. */
+  untilFault<T>(work: () => Promise<T>): Promise<T> {
+    return Promise.race([work(), this.failed]);
   }
 
   accepted(): void {
@@ -76,6 +108,7 @@ export class LiveCall implements RunningCall {
   /** Nothing is told any more, and it is not listed any more. */
   leave(): void {
     this.#isOver = true;
+    this.#callers?.removeEventListener('abort', this.#giveUp);
     this.#leave(this);
   }
 
@@ -91,6 +124,8 @@ export class LiveCall implements RunningCall {
   }
 
   #tell(event: CallEvent): void {
+    // Work of a call that failed by a fault may go on for a moment.
+    if (this.#isOver) return;
     if (this.#own) hear(this.#own, event);
     this.#all.tell(event);
   }

@@ -173,6 +173,8 @@ export interface Job {
   /** A value, or the text of a large one. */
   params: unknown;
   signal?: AbortSignal | undefined;
+  /** Rejects when the call fails by a fault of ours: its place is given back then, whatever its cell does. */
+  failed?: Promise<never> | undefined;
   /** Values by name, for the broker alone: nothing of them goes into a cell. */
   secrets?: ReadonlyMap<string, string> | undefined;
   /** Added to every request of the call that the broker makes or reads: the trace, where the operator lets it out. */

@@ -54,6 +54,8 @@ export interface FrameHandlers {
   onLargeReply?: (reply: LargeReply) => void;
   /** Called once; nothing is read after it. */
   onFault: (fault: FrameFault) => void;
+  /** What one of the others threw: a fault of ours. Called once; nothing is read after it. Absent: it is thrown on. */
+  onThrown?: (thrown: unknown) => void;
 }
 
 export function encodeFrame(body: Record<string, unknown>, payload?: Uint8Array): Buffer {
@@ -110,6 +112,16 @@ class FrameReader {
 
   push(chunk: Buffer): void {
     if (this.#faulted) return;
+    try {
+      this.#read(chunk);
+    } catch (thrown) {
+      this.#stop();
+      if (!this.#handlers.onThrown) throw thrown;
+      this.#handlers.onThrown(thrown);
+    }
+  }
+
+  #read(chunk: Buffer): void {
     this.#pending.push(chunk);
     this.#held += chunk.length;
     while (this.#awaiting ? this.#takePayload(this.#awaiting) : this.#takeFrame());
@@ -193,10 +205,14 @@ class FrameReader {
     this.#fail({ kind: 'malformed', message });
   }
 
-  #fail(fault: FrameFault): undefined {
+  #stop(): void {
     this.#faulted = true;
     this.#pending = [];
     this.#held = 0;
+  }
+
+  #fail(fault: FrameFault): undefined {
+    this.#stop();
     this.#handlers.onFault(fault);
   }
 }

@@ -43,8 +43,8 @@ export function cancelled(): SkillError {
 }
 
 /** A call that was given up before it ran is still one: it ends in an outcome and a receipt. */
-export function throwIfCancelled(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw cancelled();
+export function throwIfCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw cancelled();
 }
 
 function raised(reply: GuestReply & { kind: 'error' }, grant: Grant): SkillError {

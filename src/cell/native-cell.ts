@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { owningItself, owningItselfSoon } from '../fault-owner.ts';
 import type { StartKind } from '../outcome.ts';
 import { hasGateway } from '../policy/grant.ts';
 import type { CellGateway, LaunchSpec, OpenGateway, Zygote } from './contract.ts';
@@ -47,11 +48,17 @@ export function withGateway(spec: LaunchSpec, folder: string): LaunchSpec {
   };
 }
 
+interface StartOptions {
+  start: StartKind;
+  preload: boolean;
+}
+
 /** A process of its own. */
-export function startNative(
-  place: NativePlace,
-  { start, preload }: { start: StartKind; preload: boolean },
-): Session {
+export function startNative(place: NativePlace, options: StartOptions): Session {
+  return owningItself(() => launchNative(place, options));
+}
+
+function launchNative(place: NativePlace, { start, preload }: StartOptions): Session {
   const { wall, artifact, grant } = place;
   const placeholders = makePlaceholders(grant);
   const gateway = gatewayFor(place, placeholders);
@@ -66,7 +73,11 @@ export function startNative(
 }
 
 /** A fork of a zygote. */
-export async function forkNative(place: NativePlace, zygote: Zygote): Promise<Session> {
+export function forkNative(place: NativePlace, zygote: Zygote): Promise<Session> {
+  return owningItselfSoon(() => fork(place, zygote));
+}
+
+async function fork(place: NativePlace, zygote: Zygote): Promise<Session> {
   const { artifact, grant } = place;
   const placeholders = makePlaceholders(grant);
   const gateway = gatewayFor(place, placeholders, zygote.gatewayFolder());

@@ -78,15 +78,19 @@ export class Pool {
   }
 
   run(place: Place, job: Job): Promise<CellReport> {
-    return this.#gate.through(async () => {
-      this.#assertOpen();
-      const { wall, engine, artifact, grant } = place;
-      if (wall.name === 'none' && engine.callInHost) return engine.callInHost(artifact, grant, job);
-      if (this.#options.size > 0) return this.#source(place).call(job);
-      return place.engine.reusable
-        ? callWarmOnce({ ...place, ...this.#authority }, job)
-        : callOnce({ ...place, ...this.#authority }, job);
-    }, job.signal);
+    const { failed, signal } = job;
+    const run = (): Promise<CellReport> => this.#run(place, job);
+    return this.#gate.through(() => (failed ? Promise.race([run(), failed]) : run()), signal);
+  }
+
+  async #run(place: Place, job: Job): Promise<CellReport> {
+    this.#assertOpen();
+    const { wall, engine, artifact, grant } = place;
+    if (wall.name === 'none' && engine.callInHost) return engine.callInHost(artifact, grant, job);
+    if (this.#options.size > 0) return this.#source(place).call(job);
+    return place.engine.reusable
+      ? callWarmOnce({ ...place, ...this.#authority }, job)
+      : callOnce({ ...place, ...this.#authority }, job);
   }
 
   /** Starts cells for a skill ahead of its first call, and waits until they are ready. */

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { unattended } from '../errors.ts';
+import { unattended, type SkillError } from '../errors.ts';
+import { asInternal, type FaultOwner } from '../fault-owner.ts';
 import type { Duplex } from 'node:stream';
 import type { CapabilityEvent, StartKind } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
@@ -18,6 +19,7 @@ import type {
   ExitInfo,
   GuestReply,
   JobExtras,
+  LaunchFault,
 } from './contract.ts';
 import { cutOf, EventList } from './event-list.ts';
 import {
@@ -58,7 +60,8 @@ export interface SessionOptions {
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
-export class Session implements Cell {
+export class Session implements Cell, FaultOwner {
+  readonly kind = 'cell';
   /** Resolves when the cell waits for its call; rejects never. False: it died first. */
   readonly ready: Promise<boolean>;
   readonly #options: SessionOptions;
@@ -67,6 +70,7 @@ export class Session implements Cell {
   readonly #used: CapabilityEvent[] = [];
   readonly #reply: Promise<GuestReply | undefined>;
   #exit: ExitInfo | undefined;
+  #fault: LaunchFault | undefined;
   #resultBytes = 0;
   #hasSpoken = false;
   #started = false;
@@ -87,6 +91,7 @@ export class Session implements Cell {
       onFrame: (frame) => this.#onFrame(frame),
       onLargeReply: (reply) => this.#onLargeReply(reply),
       onFault: (fault) => this.#onFault(fault),
+      onThrown: (thrown) => this.fail(asInternal(thrown)),
     });
     process.channel.on('error', () => undefined);
     this.#startDeadline = setTimeout(() => process.kill('timeout'), grant.limits.timeout);
@@ -128,6 +133,15 @@ export class Session implements Cell {
     return this.#report(reply, wallMs);
   }
 
+  /** Ends the cell because of a fault of ours: its call fails by that, whatever the skill has said. */
+  fail({ code, message, fix }: SkillError): void {
+    if (this.isDead) return;
+    this.#fault = { code, message, fix };
+    this.#options.process.kill('protocol');
+    this.#settleReady(false);
+    this.#settleReply(undefined);
+  }
+
   discard(): void {
     this.#options.process.kill('done');
   }
@@ -151,7 +165,7 @@ export class Session implements Cell {
       }),
       exit: this.#exit,
       killReason,
-      fault: reply ? undefined : process.fault?.({ started: this.#started, logs: this.#logs.text() }),
+      fault: reply ? undefined : this.#faultOf(process),
       used: [...(gateway?.used ?? []), ...this.#used],
       denied: [...(gateway?.denied ?? []), ...this.#denied.kept],
       cut: cutOf(gateway, this.#denied),
@@ -163,6 +177,10 @@ export class Session implements Cell {
       fuel: 0,
       hostCalls: 0,
     };
+  }
+
+  #faultOf(process: CellProcess): LaunchFault | undefined {
+    return this.#fault ?? process.fault?.({ started: this.#started, logs: this.#logs.text() });
   }
 
   /** What the end of a process says that could not say it itself. */

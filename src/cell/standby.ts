@@ -4,6 +4,7 @@
  * @module
  */
 import { unattended } from '../errors.ts';
+import { ownedByNobody } from '../fault-owner.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mayReachHosts, type Grant } from '../policy/grant.ts';
 import type { CellReport, Job, Zygote } from './contract.ts';
@@ -134,7 +135,7 @@ export class Standby implements CellSource {
     const { engine, artifact, grant } = this.#place;
     if (this.#forks >= (this.#zygote?.maxForks ?? FORKS_PER_ZYGOTE)) this.#retireZygote();
     if (this.#zygote === undefined && !this.#closed) {
-      const zygote = engine.openZygote?.(artifact, grant);
+      const zygote = ownedByNobody(() => engine.openZygote?.(artifact, grant));
       this.#zygote = zygote;
       unattended(zygote?.ready.then((ready) => ready || this.#zygote !== zygote || this.#retireZygote()));
     }

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { unattended } from '../errors.ts';
+import { unattended, type SkillError } from '../errors.ts';
+import { asInternal, type FaultOwner } from '../fault-owner.ts';
 import { JsonText } from '../json-text.ts';
 import type { StartKind } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
@@ -17,6 +18,7 @@ import type {
   GuestReply,
   JobExtras,
   KillReason,
+  LaunchFault,
   OpenBroker,
 } from './contract.ts';
 import { encodeFrame, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
@@ -49,7 +51,8 @@ const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 /** How far a process has come. Each frame is good for one step, and a step is made once. */
 type Stage = 'starting' | 'confining' | 'loading' | 'ready';
 
-export class WarmCell {
+export class WarmCell implements FaultOwner {
+  readonly kind = 'cell';
   /** Resolves when the cell can be called; false: it died first. */
   readonly ready: Promise<boolean>;
   readonly #options: WarmCellOptions;
@@ -60,6 +63,8 @@ export class WarmCell {
   #exit: ExitInfo | undefined;
   /** Why the skill cannot be made ready. */
   #failure: GuestReply | undefined;
+  /** What of ours ended it. */
+  #fault: LaunchFault | undefined;
   #settleReady!: (ready: boolean) => void;
   readonly #startDeadline: NodeJS.Timeout;
 
@@ -78,6 +83,7 @@ export class WarmCell {
       {
         onFrame: (frame) => this.#onFrame(frame),
         onFault: (fault) => this.#onFault(fault),
+        onThrown: (thrown) => this.fail(asInternal(thrown)),
       },
     );
     process.channel.on('error', () => undefined);
@@ -129,6 +135,14 @@ export class WarmCell {
     return this.#report(call, { start, reply, wallMs: performance.now() - began });
   }
 
+  /** Ends the process because of a fault of ours: the call that it serves fails by that. */
+  fail({ code, message, fix }: SkillError): void {
+    if (this.isDead) return;
+    this.#fault = { code, message, fix };
+    this.#end('protocol');
+    this.#settleReady(false);
+  }
+
   close(): void {
     this.#options.process.kill('done');
   }
@@ -146,6 +160,7 @@ export class WarmCell {
       reply: withDenial(reply ?? this.#failure ?? this.#limitFromExit(), call.denials),
       exit: this.#exit,
       killReason,
+      fault: reply ? undefined : this.#fault,
       used: call.used,
       denied: call.denied,
       cut: call.cut,

@@ -4,6 +4,7 @@
  * @module
  */
 import { availableParallelism } from 'node:os';
+import { owningItself } from '../fault-owner.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { CellReport, Job, OpenBroker } from './contract.ts';
 import type { CellSource, Place } from './pool.ts';
@@ -150,8 +151,10 @@ export async function callWarmOnce(place: WarmPlace, job: Job): Promise<CellRepo
 }
 
 function startWarm({ wall, artifact, grant, openBroker }: WarmPlace): WarmCell {
-  const process = wall.launch(artifact.spec(grant), processGrant(grant));
-  return new WarmCell({ process, artifact, grant, openBroker, placeholders: makePlaceholders(grant) });
+  return owningItself(() => {
+    const process = wall.launch(artifact.spec(grant), processGrant(grant));
+    return new WarmCell({ process, artifact, grant, openBroker, placeholders: makePlaceholders(grant) });
+  });
 }
 
 /** The process outlives the call, and reaches files and hosts only through the broker. */

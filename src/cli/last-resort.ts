@@ -1,25 +1,40 @@
 /**
- * The last resort of commands that serve many: what nobody caught ends no other call. Node would end the process. A call
- * that it happened in runs into its deadline, which kills its cell and writes its receipt. Only front ends that own their
- * process do this; a library must not decide it for the application.
+ * The last resort of commands that serve many: a fault that nobody caught ends the call or cell that it happened in, with a
+ * receipt, and no other. Node would end the process. A fault that belongs to nobody is told and counted. Only front ends
+ * that own their process do this; a library must not decide it for the application.
  *
  * @module
  */
-import { toSkillError } from '../index.ts';
+import { failOwner, toSkillError, type Blamed } from '../index.ts';
 import { printNote } from './output.ts';
 
 /** More of them say nothing new, and somebody may make them on purpose. */
 const MOST_TOLD = 100;
 
-/** For the rest of this process. */
-export function surviveFaults(): void {
-  let told = 0;
-  const tell = (thrown: unknown): void => {
-    if (++told > MOST_TOLD) return;
-    const error = toSkillError(thrown);
-    const where = thrown instanceof Error ? `\n${thrown.stack ?? ''}` : '';
-    printNote(`warning: ${error.message} (the service goes on)\nfix: ${error.fix}${where}`);
+/** Faults so far, by who was ended because of them. */
+export type FaultCounts = Record<Blamed, number>;
+
+const CONSEQUENCES: Record<Blamed, string> = {
+  call: 'its call has failed, the service goes on',
+  cell: 'its cell has been ended, the service goes on',
+  none: 'it belongs to no call, the service goes on',
+};
+
+/** For the rest of this process. What it returns goes on counting. */
+export function surviveFaults(): FaultCounts {
+  const counts: FaultCounts = { call: 0, cell: 0, none: 0 };
+  const survive = (thrown: unknown): void => {
+    const blamed = failOwner(thrown);
+    if (Object.values(counts).reduce((sum, count) => sum + count) < MOST_TOLD) warn(thrown, blamed);
+    counts[blamed]++;
   };
-  process.on('uncaughtException', tell);
-  process.on('unhandledRejection', tell);
+  process.on('uncaughtException', survive);
+  process.on('unhandledRejection', survive);
+  return counts;
+}
+
+function warn(thrown: unknown, blamed: Blamed): void {
+  const error = toSkillError(thrown);
+  const where = thrown instanceof Error ? `\n${thrown.stack ?? ''}` : '';
+  printNote(`warning: ${error.message} (${CONSEQUENCES[blamed]})\nfix: ${error.fix}${where}`);
 }

@@ -3,13 +3,14 @@
  *
  * @module
  */
-import { packageVersion, type Outcome } from '../index.ts';
+import { packageVersion, type Blamed, type Outcome } from '../index.ts';
 import { Counter, formatMetrics, Histogram, type Metric } from './metrics.ts';
 
 /** Of this moment. */
 export interface Gauges {
   running: number;
   waiting: number;
+  faults?: Readonly<Record<Blamed, number>> | undefined;
 }
 
 export class ServiceMetrics {
@@ -34,7 +35,7 @@ export class ServiceMetrics {
     this.#requests.add({ route, status: String(status) });
   }
 
-  format({ running, waiting }: Gauges): string {
+  format({ running, waiting, faults }: Gauges): string {
     return formatMetrics([
       gauge('skillcell_build_info', 'Which version this is.', [
         `skillcell_build_info{version="${packageVersion()}"} 1`,
@@ -53,6 +54,14 @@ export class ServiceMetrics {
       ]),
       counter('skillcell_refused_total', 'Requests that were turned away.', this.#refused),
       counter('skillcell_http_requests_total', 'Requests by route and status.', this.#requests),
+      {
+        name: 'skillcell_faults_total',
+        help: 'Faults of the service itself, by who was ended because of them.',
+        type: 'counter',
+        lines: Object.entries(faults ?? {}).map(
+          ([owner, count]) => `skillcell_faults_total{owner="${owner}"} ${count}`,
+        ),
+      },
       gauge('process_resident_memory_bytes', 'Memory of the service without its cells.', [
         `process_resident_memory_bytes ${process.memoryUsage.rss()}`,
       ]),

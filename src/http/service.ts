@@ -9,6 +9,7 @@ import {
   parseDuration,
   parseSize,
   toSkillError,
+  type Blamed,
   type ExecuteOptions,
   type Mode,
   type Outcome,
@@ -34,6 +35,8 @@ export interface Hindrance {
 
 export interface ServiceOptions {
   runtime: Runtime;
+  /** Faults that nobody caught, by who was ended because of them; whoever owns the process counts them. */
+  faults?: Readonly<Record<Blamed, number>>;
   accessFile: string;
   /** Tokens of this run alone. */
   extraTokens?: readonly TokenEntry[];

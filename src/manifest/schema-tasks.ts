@@ -37,7 +37,9 @@ export function compiled({ schema, context }: SchemaInput, memory: ThreadMemory)
 }
 
 export const tasks: Tasks = {
-  compileSchema: (input: SchemaInput, memory: ThreadMemory): undefined => void compiled(input, memory),
+  compileSchema: (input: SchemaInput, memory: ThreadMemory): undefined => {
+    compiled(input, memory);
+  },
   checkValue: ({ json, ...input }: SchemaInput & { json: string }, memory: ThreadMemory): string[] =>
     compiled(input, memory).check(JSON.parse(json)),
 };

@@ -46,10 +46,14 @@ function takeStdout(): { wire: Writable; giveBack: () => void } {
   const print = stdout.write.bind(stdout);
   const wire = new Writable({
     decodeStrings: false,
-    write: (chunk: string | Buffer, _, done) => void print(chunk, done),
+    write: (chunk: string | Buffer, _, done) => {
+      print(chunk, done);
+    },
   });
   // For good: the last words to a client that is gone fail after everything else.
-  stdout.on('error', (error) => void wire.destroy(error));
+  stdout.on('error', (error) => {
+    wire.destroy(error);
+  });
   stdout.write = stderr.write.bind(stderr);
   const giveBack = (): void => {
     stdout.write = print;

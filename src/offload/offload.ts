@@ -7,6 +7,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { EXIT_CODES, SkillError, type ErrorCode } from '../errors.ts';
+import { ownedByNobody } from '../fault-owner.ts';
 import { Lines, type Parties } from './lines.ts';
 import { TaskEndedError, type Task, type TaskFailure, type TaskOptions } from './task.ts';
 import { WorkerThread } from './thread.ts';
@@ -143,10 +144,11 @@ export class Offload {
   }
 
   #startThread(): WorkerThread {
-    const thread = new WorkerThread(() => {
+    const onEnd = (): void => {
       this.#threads.splice(this.#threads.indexOf(thread), 1);
       if (!this.#closed) this.#counts.ended++;
-    });
+    };
+    const thread: WorkerThread = ownedByNobody(() => new WorkerThread(onEnd));
     this.#counts.started++;
     this.#threads.push(thread);
     return thread;

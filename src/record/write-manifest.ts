@@ -65,7 +65,12 @@ function valueOf(pair: Pair | undefined, document: Document): unknown {
 function textOf(pair: Pair, document: Document): string {
   const alone = new Document(new YAMLMap());
   let hasAlias = false;
-  if (isNode(pair.value)) visit(pair.value, { Alias: () => void (hasAlias = true) });
+  if (isNode(pair.value))
+    visit(pair.value, {
+      Alias: () => {
+        hasAlias = true;
+      },
+    });
   alone.set(nameOf(pair.key), hasAlias ? alone.createNode(valueOf(pair, document)) : pair.value);
   return alone.toString({ lineWidth: LINE_WIDTH });
 }

@@ -69,6 +69,29 @@ describe('frames', () => {
     );
   });
 
+  test('are read no more after their handler threw, and whoever owns the channel is told', () => {
+    const channel = new PassThrough();
+    const thrown: unknown[] = [];
+    let frames = 0;
+    const fault = new Error('ours');
+    readFrames(
+      channel,
+      { maxFrames: 10 },
+      {
+        onFrame: () => {
+          frames++;
+          throw fault;
+        },
+        onFault: () => undefined,
+        onThrown: (error) => thrown.push(error),
+      },
+    );
+    channel.emit('data', Buffer.concat([rawFrame('{}'), rawFrame('{}')]));
+    channel.emit('data', rawFrame('{}'));
+    expect(thrown).toEqual([fault]);
+    expect(frames).toBe(1);
+  });
+
   test('carry their length', () => {
     const seen = read([rawFrame('{"a":1}')]);
     expect(seen.frames[0]?.bytes).toBe(7);

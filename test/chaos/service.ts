@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeToken } from '../../src/http/access-file.ts';
+import { expect } from 'vitest';
 import { packageRoot, type Outcome } from '../../src/index.ts';
 
 export interface ServiceOptions {
@@ -18,6 +19,8 @@ export interface ServiceOptions {
   /** The disk has no room when the service starts. */
   startsFull?: boolean;
   args?: string[];
+  /** More variables for the service. */
+  env?: Readonly<Record<string, string>>;
 }
 
 export interface Answer {
@@ -41,7 +44,7 @@ export class ChaosService implements AsyncDisposable {
   }
 
   static async start(options: ServiceOptions): Promise<ChaosService> {
-    const { folder, disk, startsFull = false, args = [] } = options;
+    const { folder, disk, startsFull = false, args = [], env = {} } = options;
     const home = join(folder, 'home');
     const access = join(folder, 'access.json');
     const { entry, secret } = makeToken({ name: 'chaos', tenant: 'chaos', scopes: ['admin'] });
@@ -62,7 +65,7 @@ export class ChaosService implements AsyncDisposable {
     const script = `${mounted}${filled}exec "$@"`;
     const child = spawn('unshare', ['--mount', 'sh', '-c', script, home, ...command], {
       cwd: folder,
-      env: { ...process.env, SKILLCELL_HOME: home },
+      env: { ...process.env, SKILLCELL_HOME: home, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child.stderr.resume();
@@ -85,9 +88,39 @@ export class ChaosService implements AsyncDisposable {
   }
 
   async ask(path: string, init: RequestInit = {}): Promise<Answer> {
-    const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${this.#token}` };
-    const response = await fetch(`${this.#url}${path}`, { ...init, headers });
+    const response = await this.#fetch(path, init);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+
+  async text(path: string): Promise<string> {
+    return (await this.#fetch(path)).text();
+  }
+
+  #fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${this.#token}` };
+    return fetch(`${this.#url}${path}`, { ...init, headers });
+  }
+
+  /** Waits for so many calls at least that are in a cell, and gives the ids of all that have not ended. */
+  async running(atLeast: number): Promise<string[]> {
+    type Listed = { call_id: string; state: string };
+    const list = async (): Promise<Listed[]> =>
+      (await this.ask('/v1/calls?limit=0')).body['running'] as Listed[];
+    const inCells = async (): Promise<number> =>
+      (await list()).filter(({ state }) => state === 'running').length;
+    await expect.poll(inCells, { timeout: 60_000 }).toBeGreaterThanOrEqual(atLeast);
+    return (await list()).map(({ call_id }) => call_id);
+  }
+
+  /** After a fault: a good call works, the log is whole, every place is free, and it says that it is ready. */
+  async expectWell(skill: string, params: unknown = {}): Promise<void> {
+    expect(codeOf(await this.call(skill, params)), 'the next good call').toBe('ok');
+    expect((await this.ask('/readyz')).status, 'readyz').toBe(200);
+    expect((await this.ask('/v1/receipts/verify')).body, 'the log').toMatchObject({ ok: true });
+    await expect
+      .poll(() => this.text('/metrics'), { timeout: 30_000 })
+      .toMatch(/^skillcell_calls_running 0$/m);
+    expect(await this.text('/metrics')).toMatch(/^skillcell_calls_waiting 0$/m);
   }
 
   /** Codes of all receipts, by the id of the call. Throws if a call has two. */

@@ -128,7 +128,9 @@ export class Egress {
       noDelay: true,
     });
     const signal = this.#signal();
-    const abort = (): void => void socket.destroy(new BrokerRefusal('badf', 'the call is over'));
+    const abort = (): void => {
+      socket.destroy(new BrokerRefusal('badf', 'the call is over'));
+    };
     signal.addEventListener('abort', abort, { once: true });
     socket.setTimeout(this.timeoutMs, () =>
       socket.destroy(new BrokerRefusal('timedout', 'no answer in time')),

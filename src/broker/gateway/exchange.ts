@@ -117,7 +117,9 @@ function sendOnce(
   const outgoing = open(out, options);
   const fail = (refusal: BrokerRefusal): void =>
     resolve({ refusal, isStale: outgoing.reusedSocket && refusal.code === 'connreset' });
-  const abort = (): void => void outgoing.destroy(new BrokerRefusal('badf', 'the call is over'));
+  const abort = (): void => {
+    outgoing.destroy(new BrokerRefusal('badf', 'the call is over'));
+  };
   if (options.signal.aborted) abort();
   options.signal.addEventListener('abort', abort, { once: true });
   watchPhases(outgoing, request.timeouts, isSecure(request.url));

@@ -35,7 +35,9 @@ function phase(name: keyof HttpTimeouts, given: unknown): HttpTimeouts {
 
 /** Gives the request up when one of the phases before its response takes too long. */
 export function watchPhases(outgoing: ClientRequest, timeouts: HttpTimeouts, isTls: boolean): void {
-  const late = (code: string): void => void outgoing.destroy(new BrokerRefusal(code, 'no answer in time'));
+  const late = (code: string): void => {
+    outgoing.destroy(new BrokerRefusal(code, 'no answer in time'));
+  };
   let timer = startTimer(timeouts.connect, () => late('timedout'));
   const onConnected = (): void => {
     clearTimeout(timer);

@@ -56,7 +56,10 @@ export class SocketStreams {
     socket.on('error', () => undefined);
     socket.once('readable', () => {
       const kind = String(socket.read(1)) as Kind;
-      if (!this.#waiting.delete(kind)) return void socket.destroy();
+      if (!this.#waiting.delete(kind)) {
+        socket.destroy();
+        return;
+      }
       if (kind === 'c') this.#late.bind(socket);
       else socket.pipe(kind === 'o' ? this.#printed : this.#complained);
       if (this.#waiting.size === 0) this.#stopListening();
@@ -90,7 +93,9 @@ class LateDuplex extends Duplex {
   }
 
   override _write(chunk: Buffer, encoding: BufferEncoding, done: () => void): void {
-    const write = (): void => void this.#socket?.write(chunk, encoding, () => done());
+    const write = (): void => {
+      this.#socket?.write(chunk, encoding, () => done());
+    };
     if (this.#socket) write();
     else this.#onBound = write;
   }

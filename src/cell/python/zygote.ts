@@ -14,7 +14,6 @@ import type { Artifact, CellProcess, ExitInfo, LaunchSpec, Zygote } from '../con
 import { encodeFrame, readFrames, type GuestFrame } from '../frames.ts';
 import type { JailProcess } from '../jail/process.ts';
 import type { JailWall } from '../jail/wall.ts';
-import { LogCapture } from '../log-capture.ts';
 import { withGateway } from '../native-cell.ts';
 import { makeRunFolder, type RunFolder } from '../run-folder.ts';
 import { confined } from '../session.ts';
@@ -63,10 +62,11 @@ export class PythonZygote implements Zygote {
       zygoteGrant(grant),
     );
     // Its own words only matter while starting, and then the fallback is a cold start.
-    void new LogCapture(this.#jailed.logs, () => undefined);
+    for (const stream of this.#jailed.logs) stream.on('error', () => undefined).resume();
     readFrames(this.#jailed.channel, FRAME_LIMITS, {
       onFrame: (frame) => this.#onFrame(frame),
       onFault: () => this.#end(),
+      onThrown: () => this.#end(),
     });
     this.#jailed.channel.on('error', () => undefined);
     unattended(this.#jailed.exited.then(() => this.#onExit()));

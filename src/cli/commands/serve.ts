@@ -50,7 +50,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const accessFile = flags.access ?? join(defaultHome(), 'access.json');
   if (flags.newToken !== undefined) return newToken(accessFile, flags.newToken, flags);
   const policy = policyInForce(flags.policy);
-  surviveFaults();
+  const faults = surviveFaults();
   keepHeapSmall();
   // Nobody is asked here: what comes in over HTTP is no person at a terminal.
   await using runtime = createRuntime({
@@ -70,6 +70,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
     : undefined;
   const running = await startService({
     runtime,
+    faults,
     accessFile,
     extraTokens: own ? [own.entry] : [],
     host: flags.host,

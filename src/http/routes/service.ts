@@ -47,7 +47,7 @@ const metrics: Route = route({
   answers: { 200: 'text/plain' },
   handle: ({ service, c }) => {
     c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-    return c.body(service.metrics.format(service.dispatcher.load));
+    return c.body(service.metrics.format({ ...service.dispatcher.load, faults: service.options.faults }));
   },
 });
 

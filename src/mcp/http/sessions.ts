@@ -73,7 +73,9 @@ export class Sessions {
         const usedAt = this.#now();
         this.#open.set(id, { mcp, transport, client, isUnused: true, usedAt, active: 0 });
       },
-      onsessionclosed: (id) => void this.#open.delete(id),
+      onsessionclosed: (id) => {
+        this.#open.delete(id);
+      },
       maxRequestBodySize: MAX_HTTP_MESSAGE_BYTES,
     });
     await mcp.connect(transport);

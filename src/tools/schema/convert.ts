@@ -28,7 +28,9 @@ export function convertForOpenAi(
   try {
     const strict = convertSchema(schema, {
       rules: OPENAI_STRICT_RULES,
-      note: (...remark) => void remarks.push(remark),
+      note: (...remark) => {
+        remarks.push(remark);
+      },
     });
     if (!strict) return undefined;
     assertWithinLimits(strict.schema);

@@ -22,7 +22,10 @@ const BAD_GATEWAY = 502;
 
 /** Never throws: it is what handlers do when everything else has failed. */
 export function refuse(response: ServerResponse, error: unknown): void {
-  if (response.headersSent) return void response.destroy();
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
   try {
     answerRefusal(response, asRefusal(error));
   } catch {

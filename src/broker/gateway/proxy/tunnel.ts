@@ -103,7 +103,10 @@ async function passOn(tunnel: Tunnel, upstream: Socket, { egress, reader }: Tunn
   const { client, server, leave } = tunnel;
   const { hello, bytes } = await readHello(client, reader());
   // Whoever opens a connection and says nothing has asked for nothing.
-  if (bytes.length === 0) return void client.destroy();
+  if (bytes.length === 0) {
+    client.destroy();
+    return;
+  }
   if (!hello.isTls || !isServerName(hello.name, server)) {
     upstream.destroy();
     return hello.isTls ? denyName(tunnel, hello.name, egress) : denyPlain(tunnel, egress);

@@ -35,7 +35,9 @@ export async function dockerEngine(): Promise<ImageEngine | undefined> {
       return api.act(`/images/${part(source)}/tag?${query}`, `name an image ${name}`);
     },
     build: (build) => buildImage(api, build),
-    remove: async (reference) => void (await api.send('DELETE', `/images/${part(reference)}?force=1`)),
+    remove: async (reference) => {
+      await api.send('DELETE', `/images/${part(reference)}?force=1`);
+    },
   };
 }
 
