@@ -63,7 +63,6 @@ export class SocketStreams {
       if (kind === 'c') this.#late.bind(socket);
       else socket.pipe(kind === 'o' ? this.#printed : this.#complained);
       if (this.#waiting.size === 0) this.#stopListening();
-      return undefined;
     });
   }
 
