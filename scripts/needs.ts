@@ -33,6 +33,7 @@ const NATIVE_SUITES = [
   'test/web/**',
   'test/skills/**',
   'test/study/**',
+  'test/chaos/**',
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
@@ -57,6 +58,12 @@ export const NEEDS: readonly Need[] = [
     probe: ['prlimit', '--version'],
     debianPackage: 'util-linux',
     suites: NATIVE_SUITES,
+  },
+  {
+    name: 'mount namespaces of its own, as root',
+    probe: ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt && prlimit --pid $$ --nofile=64:'],
+    debianPackage: 'util-linux mount',
+    suites: ['test/chaos/**'],
   },
   {
     name: 'the system Python',

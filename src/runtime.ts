@@ -367,11 +367,9 @@ export class Runtime implements AsyncDisposable {
         const forReceipt = await given.forReceipt(scrub, values);
         digests = digestMeanwhile(forReceipt, grant, (made) => this.#receipts.noteBegun(call, facts, made));
         call.started(() => identity(facts), plan.choice.candidate);
+        const job = { params: forCell, signal, failed: call.failed, secrets };
         const report = await this.#pool.run(facts.plan, {
-          params: forCell,
-          signal,
-          failed: call.failed,
-          secrets,
+          ...job,
           headers: this.#policy.network.traceContext ? traceHeaders() : undefined,
           onLog: call.logListener(values.size > 0),
         });

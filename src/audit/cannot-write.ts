@@ -10,6 +10,11 @@ const READ_ONLY = 'Make the Skillcell home writable for this user';
 const TOO_MANY = 'Raise the limit of open files (`ulimit -n`), or make fewer calls at once';
 const OTHER = 'Check the disk of the Skillcell home';
 
+/** The file of the log is not the one that was opened. */
+export const LOG_GONE = 'the log was removed';
+export const LOG_REPLACED = 'the log was replaced';
+const PUT_BACK = 'Put the audit log back where it was, or restart Skillcell to begin a new one';
+
 const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: NO_ROOM,
   EDQUOT: NO_ROOM,
@@ -20,6 +25,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   SQLITE_READONLY: READ_ONLY,
   EMFILE: TOO_MANY,
   ENFILE: TOO_MANY,
+  [LOG_GONE]: PUT_BACK,
+  [LOG_REPLACED]: PUT_BACK,
 };
 
 /** By the low byte of the code of an error. */

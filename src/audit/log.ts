@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { Appender } from './appender.ts';
-import { cannotWrite } from './cannot-write.ts';
+import { cannotWrite, LOG_GONE, LOG_REPLACED } from './cannot-write.ts';
 import { Intake } from './intake.ts';
 import type { JournalFiles } from './journal-file.ts';
 import { Journal } from './journal.ts';
@@ -77,7 +77,11 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     database.close();
     throw cannotWrite(error);
   }
-  const intake = new Intake(new Journal(file, files), (bodies) => appender.append(bodies));
+  const assertInPlace = placeOf(file);
+  const intake = new Intake(new Journal(file, files), (bodies) => {
+    assertInPlace();
+    appender.append(bodies);
+  });
   const read = reader(queries);
   /** Whoever reads sees what is on its way as well. */
   const current = <T>(ask: () => T): T => {
@@ -88,10 +92,16 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
   const verify: AuditReader['verify'] = (expected) => current(() => read.verify(expected));
   return {
     elsewhere: offload ? elsewhere(file, offload, () => intake.bringIn()) : here({ list, verify }),
-    begin: (receipt) => intake.begin(receipt),
+    begin: (receipt) => {
+      assertInPlace();
+      intake.begin(receipt);
+    },
     append: (receipt) => intake.end(receipt),
     keep: (receipt) => intake.keep(receipt),
-    assertWritable: () => intake.assertWritable(),
+    assertWritable: () => {
+      assertInPlace();
+      intake.assertWritable();
+    },
     list,
     show: (callId) => current(() => read.show(callId)),
     verify,
@@ -114,6 +124,22 @@ function elsewhere(file: string, offload: Offload, bringIn: () => void): AuditQu
   return {
     list: (filter) => ask(LIST_RECEIPTS, { file, filter }, LIST_DEADLINE_MS),
     verify: () => ask(VERIFY_LOG, { file }, VERIFY_DEADLINE_MS),
+  };
+}
+
+/**
+ * A log that was moved away or deleted still takes receipts through its open descriptor, and nobody would ever find them. The
+ * returned function throws `skill_unavailable` then; what has ended meanwhile stays in the journal.
+ */
+function placeOf(file: string): () => void {
+  const identity = (): string => {
+    const found = statSync(file, { throwIfNoEntry: false, bigint: true });
+    return found ? `${found.dev}:${found.ino}` : 'none';
+  };
+  const own = identity();
+  return () => {
+    const now = identity();
+    if (now !== own) throw cannotWrite({ code: now === 'none' ? LOG_GONE : LOG_REPLACED });
   };
 }
 
