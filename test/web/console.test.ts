@@ -234,7 +234,7 @@ describe('live calls', () => {
     await expect.poll(() => page.locator('.log').textContent(), WAIT).toBe('still at it\n');
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('It has ended.').waitFor();
-    expect((await call).status).toBe(422);
+    expect((await call).status).toBe(499);
   });
 });
 
