@@ -11,10 +11,14 @@ import { LOOKED_AT } from '../../src/http/receipts.ts';
 import { attachResult, JsonText } from '../../src/json-text.ts';
 import type { Outcome, Success } from '../../src/index.ts';
 import { parsePolicy } from '../../src/index.ts';
+import { Catalog } from '../../src/mcp/catalog.ts';
 import { serveOverHttp } from '../../src/mcp/http/serve-http.ts';
 import { toToolResult } from '../../src/mcp/result.ts';
 import { SkillServer } from '../../src/mcp/skill-server.ts';
 import { MAX_QUEUED_TASKS, Offload } from '../../src/offload/offload.ts';
+import { IMAGE_LIMITS } from '../../src/cell/container/images/limits.ts';
+import { plainSchema } from '../../src/tools/schema/plain.ts';
+import { treeOf } from '../cell/container-images/helpers.ts';
 import { exampleReceipt } from '../audit/example-receipt.ts';
 import { addSkill, openStage, type Stage } from '../http/stage.ts';
 import { writeSkill, type SkillText } from '../write-skill.ts';
@@ -266,6 +270,26 @@ def execute(params):
       ok: boolean;
     };
     expect(verified.ok).toBe(true);
+  },
+  'entries of an image': async () => {
+    const slashes = Array.from({ length: 3000 }, (_, n) => ({ name: `${'/'.repeat(90)}f${n}` }));
+    expect((await treeOf([slashes])).root.children.size).toBe(3000);
+    const few = { ...IMAGE_LIMITS, entries: 10 };
+    await expect(treeOf([slashes], { limits: few })).rejects.toMatchObject({ code: 'manifest_invalid' });
+  },
+  'schema as a tool': async () => {
+    const enumeration = Array.from({ length: 3000 }, (_, n) => `value ${n}`);
+    const properties = Object.fromEntries(
+      Array.from({ length: 800 }, (_, n) => [`k${n}`, { $ref: '#/$defs/e' }]),
+    );
+    const parameters = { type: 'object', properties, $defs: { e: { enum: enumeration } } };
+    const told = plainSchema(parameters, () => undefined);
+    expect(JSON.stringify(told).length).toBeLessThan(INPUTS['schema as a tool'].cap * 2);
+  },
+  'skills of an MCP server': async () => {
+    addSkill(stage.folder, 'catalogued', wasm({}, { 'data.txt': 'x'.repeat(16 * MIB) }));
+    const entries = await new Catalog({ runtime: stage.runtime, onProblem: () => undefined }).entries();
+    expect([...entries.keys()]).toContain('test__catalogued');
   },
   'work that waits for a thread': async () => {
     await using stack = new AsyncDisposableStack();

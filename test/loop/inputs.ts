@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { ENTRIES_PER_TURN } from '../../src/cell/container/images/layers.ts';
+import { IMAGE_LIMITS } from '../../src/cell/container/images/limits.ts';
 import { MAX_SMALL_FRAME } from '../../src/cell/frames.ts';
 import { KEPT_BYTES } from '../../src/cell/log-capture.ts';
 import { MAX_FINDINGS } from '../../src/cell/python/inspection-tasks.ts';
@@ -26,6 +28,7 @@ import { MAX_KEYS, MAX_YAML_BYTES } from '../../src/manifest/yaml-source.ts';
 import { MAX_HTTP_MESSAGE_BYTES, MAX_RESULT_BYTES } from '../../src/mcp/limits.ts';
 import { MAX_QUEUED_BYTES, MAX_QUEUED_TASKS } from '../../src/offload/offload.ts';
 import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
+import { MAX_CHARACTERS } from '../../src/tools/schema/plain.ts';
 
 export interface StrangersInput {
   /** The most that is accepted at all. */
@@ -85,6 +88,9 @@ export const INPUT_NAMES = [
   'result over MCP',
   'receipts that a question looks at',
   'receipts that are verified',
+  'entries of an image',
+  'schema as a tool',
+  'skills of an MCP server',
   'work that waits for a thread',
   'bytes that wait for a thread',
 ] as const;
@@ -147,6 +153,14 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
   'result over MCP': same(MAX_RESULT_BYTES, 'bytes'),
   'receipts that a question looks at': { cap: LOOKED_AT, unit: 'receipts', here: 1, task: 'listReceipts' },
   'receipts that are verified': { cap: Infinity, unit: 'receipts', here: 0, task: 'verifyLog' },
+  'entries of an image': { cap: IMAGE_LIMITS.entries, unit: 'files', here: ENTRIES_PER_TURN },
+  'schema as a tool': same(MAX_CHARACTERS, 'bytes'),
+  'skills of an MCP server': {
+    cap: BUNDLE_LIMITS.totalBytes,
+    unit: 'bytes',
+    here: LIMITS_HERE.totalBytes,
+    task: 'readSource',
+  },
   'work that waits for a thread': same(MAX_QUEUED_TASKS, 'tasks'),
   'bytes that wait for a thread': same(MAX_QUEUED_BYTES, 'bytes'),
 };

@@ -11,6 +11,8 @@ export type Note = (path: string, what: string) => void;
 
 /** References can multiply a schema; beyond so many parts the rest is left open. */
 const MAX_PARTS = 2000;
+/** What parts say besides parts of their own; a long list of values can be referred to a thousand times. */
+export const MAX_CHARACTERS: number = 256 * 1024;
 
 const SINGLE: ReadonlySet<string> = new Set([
   'items',
@@ -66,6 +68,7 @@ class Plainer {
   readonly #root: JsonSchema;
   readonly #note: Note;
   #parts = 0;
+  #characters = 0;
 
   constructor(root: JsonSchema, note: Note) {
     this.#root = root;
@@ -75,7 +78,9 @@ class Plainer {
   plain(schema: unknown, place: Place): JsonSchema {
     if (schema === false) return { not: {} };
     if (!isSchema(schema)) return {};
-    if (++this.#parts > MAX_PARTS) return this.#open(place, 'the schema is too large to be told whole');
+    this.#characters += charactersOf(schema);
+    if (++this.#parts > MAX_PARTS || this.#characters > MAX_CHARACTERS)
+      return this.#open(place, 'the schema is too large to be told whole');
     const own = this.#parted(schema, place);
     const { $ref, $dynamicRef } = schema;
     if ($dynamicRef !== undefined) this.#note(place.path, '$dynamicRef is left out');
@@ -129,6 +134,14 @@ class Plainer {
     this.#note(path, what);
     return {};
   }
+}
+
+function charactersOf(schema: JsonSchema): number {
+  return Object.entries(schema).reduce((sum, [keyword, value]) => {
+    if (MAPS.has(keyword) && isSchema(value)) return sum + Object.keys(value).join().length;
+    const isOwn = !SINGLE.has(keyword) && !LISTS.has(keyword) && !ADDRESSES.has(keyword);
+    return sum + keyword.length + (isOwn ? JSON.stringify(value).length : 0);
+  }, 0);
 }
 
 /** Of a JSON pointer in a URI. */

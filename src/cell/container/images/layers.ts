@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { setImmediate } from 'node:timers/promises';
 import { createReadStream } from 'node:fs';
 import { quote } from '../../../manifest/quote.ts';
 import { contentSize, type Content, emptyFolder, type FileTree, type TreeNode } from './file-tree.ts';
@@ -16,6 +17,9 @@ const OPAQUE = '.wh..wh..opq';
 /** What remains of a mode: nothing that would lend rights to whoever runs the file. */
 const FILE_MODE = 0o777;
 const FOLDER_MODE = 0o1777;
+
+/** Entries that are put into a tree at once. */
+export const ENTRIES_PER_TURN = 500;
 
 export interface LayerOptions {
   limits?: ImageLimits;
@@ -34,8 +38,18 @@ export async function applyLayer(tree: FileTree, file: string, options: LayerOpt
     if (entries.length >= limits.entries) throw tooMany(limits);
     entries.push(entry);
   }
-  for (const { name } of entries) takeAway(tree, name);
-  for (const entry of entries) if (!isWhiteout(entry.name)) add(tree, entry, { file, ...options });
+  await inTurns(entries, ({ name }) => takeAway(tree, name));
+  await inTurns(entries, (entry) => {
+    if (!isWhiteout(entry.name)) add(tree, entry, { file, ...options });
+  });
+}
+
+/** A service unpacks images beside its calls: the event loop gets a turn in between. */
+async function inTurns<T>(items: readonly T[], work: (item: T) => void): Promise<void> {
+  for (const [at, item] of items.entries()) {
+    work(item);
+    if (at % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await setImmediate();
+  }
 }
 
 export function tooLarge(limits: ImageLimits): Error {
@@ -46,8 +60,11 @@ function isWhiteout(path: string): boolean {
   return baseName(path).startsWith(WHITEOUT);
 }
 
+/** Without a pattern: one for slashes at the end takes the square of the length where they are at the beginning. */
 function baseName(path: string): string {
-  return path.replace(/\/+$/, '').split('/').at(-1) ?? '';
+  let end = path.length;
+  while (end > 0 && path[end - 1] === '/') end--;
+  return path.slice(path.lastIndexOf('/', end - 1) + 1, end);
 }
 
 function takeAway(tree: FileTree, path: string): void {
