@@ -35,11 +35,15 @@ export function judge(report: CellReport, grant: Grant): Verdict {
   return { result: reply.value, warnings: reply.warnings, problems: [] };
 }
 
-/** The end of a call that its caller gave up. */
+/** The end of a call that its caller gave up, or that a service cut short to end itself. */
 export function cancelled(): SkillError {
-  return new SkillError('cancelled', 'The call was cancelled by its caller', {
-    fix: 'Call it again if the result is still wanted.',
-  });
+  return new SkillError(
+    'cancelled',
+    'The call was cancelled: its caller gave it up, or the service is shutting down',
+    {
+      fix: 'Call it again if the result is still wanted.',
+    },
+  );
 }
 
 /** A call that was given up before it ran is still one: it ends in an outcome and a receipt. */
