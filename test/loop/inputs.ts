@@ -4,6 +4,10 @@
  *
  * @module
  */
+import { MAX_HEAD_BYTES } from '../../src/broker/gateway/exchange.ts';
+import { MAX_READ_BYTES } from '../../src/broker/gateway/frames.ts';
+import { GATEWAY_LIMITS } from '../../src/broker/gateway/limits.ts';
+import { MAX_HEADERS } from '../../src/broker/gateway/response-head.ts';
 import { ENTRIES_PER_TURN } from '../../src/cell/container/images/layers.ts';
 import { IMAGE_LIMITS } from '../../src/cell/container/images/limits.ts';
 import { MAX_SMALL_FRAME } from '../../src/cell/frames.ts';
@@ -40,6 +44,7 @@ export interface StrangersInput {
     | 'keys'
     | 'findings'
     | 'connections'
+    | 'headers'
     | 'steps'
     | 'values'
     | 'tasks'
@@ -88,6 +93,9 @@ export const INPUT_NAMES = [
   'result over MCP',
   'receipts that a question looks at',
   'receipts that are verified',
+  'head of an answer of a server',
+  'headers of an answer of a server',
+  'body of an answer of a server',
   'entries of an image',
   'schema as a tool',
   'skills of an MCP server',
@@ -153,6 +161,9 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
   'result over MCP': same(MAX_RESULT_BYTES, 'bytes'),
   'receipts that a question looks at': { cap: LOOKED_AT, unit: 'receipts', here: 1, task: 'listReceipts' },
   'receipts that are verified': { cap: Infinity, unit: 'receipts', here: 0, task: 'verifyLog' },
+  'head of an answer of a server': same(MAX_HEAD_BYTES, 'bytes'),
+  'headers of an answer of a server': same(MAX_HEADERS, 'headers'),
+  'body of an answer of a server': { cap: GATEWAY_LIMITS.responseBytes, unit: 'bytes', here: MAX_READ_BYTES },
   'entries of an image': { cap: IMAGE_LIMITS.entries, unit: 'files', here: ENTRIES_PER_TURN },
   'schema as a tool': same(MAX_CHARACTERS, 'bytes'),
   'skills of an MCP server': {

@@ -24,6 +24,8 @@ import { watchPhases } from './timeouts.ts';
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 /** Answers such as 103 before the real one; each keeps the connection from being silent. */
 const MOST_INTERIM = 32;
+/** Of an answer's first line and headers; said here, so that no flag of the host's Node changes it. */
+export const MAX_HEAD_BYTES: number = 16 * 1024;
 /** Of a body that is searched for placeholders and values in one go. */
 const SLICE_BYTES = 64 * 1024;
 
@@ -170,6 +172,7 @@ function open({ request, head, content, fresh }: Outgoing, options: SendOptions)
     lookup: pinnedTo(options.addresses),
     ...leavingFrom(options.localAddress),
     timeout: options.timeoutMs,
+    maxHeaderSize: MAX_HEAD_BYTES,
     agent: isAlone ? false : agent,
     rejectUnauthorized: true,
     ...(options.ca ? { ca: options.ca } : {}),

@@ -13,7 +13,7 @@ import { asRefusal } from './failures.ts';
 import { readRequest, type HttpRequest } from './request.ts';
 import { startTimer } from './timeouts.ts';
 
-const MAX_READ_BYTES = 1024 * 1024;
+export const MAX_READ_BYTES: number = 1024 * 1024;
 /** What has come is searched in pieces of this size, however few bytes a guest asks for. */
 const PIECE_BYTES = 64 * 1024;
 

@@ -12,7 +12,7 @@ const SWITCHING = 101;
 const FIRST_FINAL_STATUS = 200;
 const LAST_STATUS = 999;
 const MAX_REASON = 512;
-const MAX_HEADERS = 256;
+export const MAX_HEADERS: number = 256;
 
 /** Throws when status, reason or a header is not what HTTP allows. */
 export function assertWellFormed(message: IncomingMessage, isUpgraded: boolean): void {
