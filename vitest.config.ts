@@ -5,9 +5,9 @@ const config: ViteUserConfig = defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
-    // Real jails on a small machine: a slow start is no failure, a hang is.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Real jails on a small machine: a slow start is not a failure, a hang is. Generous, because a busy machine is slow.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     // In CI, a test that failed on a crowded machine gets a second try, and is named in the end. Nothing that a random value
     // brought to light is tried again; attacks are run before their tests, so that these cannot do better the second time.
     retry: { count: process.env['SKILLCELL_SECOND_TRY'] === '1' ? 1 : 0, condition: /^(?!Property failed)/ },
