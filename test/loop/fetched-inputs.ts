@@ -3,9 +3,18 @@
  *
  * @module
  */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'vitest';
+import { zipOf } from '../../scripts/fuzz/zip-writer.ts';
+import { readArchive } from '../../src/cell/container/images/archive.ts';
+import { Blobs } from '../../src/cell/container/images/blobs.ts';
+import { parseConfig, parseManifest } from '../../src/cell/container/images/oci.ts';
+import { repackWheel } from '../../src/cell/python-wasm/pure-wheels.ts';
 import { readBody, request, TestServer } from '../broker/gateway/http-server.ts';
+import { tarOf, tempFile, tempFolder } from '../cell/container-images/helpers.ts';
 import { INPUTS, type InputName } from './inputs.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nconnection: close\r\n';
@@ -60,5 +69,58 @@ export const serverExamples = {
     const cap = capOf('body of an answer of a server');
     await expect(bodyOf(cap + 1)).rejects.toMatchObject({ code: 'toobig' });
     expect(await bodyOf(1024 * 1024)).toBe(1024 * 1024);
+  },
+};
+
+const CONFIG = '{"architecture":"amd64","os":"linux","rootfs":{"type":"layers","diff_ids":[';
+/** Made of many small values, which cost the most; `bytes` long at most. */
+const filled = (start: string, part: string, bytes: number): string =>
+  start + part.repeat(Math.floor((bytes - start.length - 10) / part.length));
+const archiveOf = (list: string): Promise<unknown> =>
+  readArchive(tempFile(tarOf([{ name: 'manifest.json', text: list }])), new Blobs(tempFolder()));
+
+export const imageExamples = {
+  'config and manifest of an image': async (): Promise<void> => {
+    const cap = capOf('config and manifest of an image');
+    const words = `is larger than ${cap} bytes`;
+    expect(() => parseConfig(Buffer.alloc(cap + 1, ' '))).toThrow(words);
+    expect(() => parseManifest(Buffer.alloc(cap + 1, ' '))).toThrow(words);
+    await expect(archiveOf(' '.repeat(cap + 1))).rejects.toThrow('too large');
+    // Every image of a list is wrong, and only the first is looked at.
+    await expect(archiveOf(`${filled('[', '{},', cap)}{}]`)).rejects.toThrow('no list of images');
+  },
+  'layers of an image': async (): Promise<void> => {
+    const bytes = capOf('config and manifest of an image');
+    const words = `more than ${capOf('layers of an image')}`;
+    expect(() => parseConfig(Buffer.from(`${filled(CONFIG, '1,', bytes)}1]}}`))).toThrow(words);
+    const manifest = `${filled('{"schemaVersion":2,"layers":[', '{},', bytes)}{}]}`;
+    expect(() => parseManifest(Buffer.from(manifest))).toThrow(words);
+    await expect(archiveOf(`${filled('[{"Layers":[', '1,', bytes)}1]}]`)).rejects.toThrow(words);
+  },
+};
+
+async function repack(files: Record<string, string | Buffer>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'skillcell-test-'));
+  try {
+    const wheel = join(folder, 'demo-1.0-cp311-cp311-linux_x86_64.whl');
+    writeFileSync(wheel, zipOf(files, true));
+    mkdirSync(join(folder, 'made'));
+    await repackWheel('/usr/bin/python3', wheel, join(folder, 'made'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+export const wheelExamples = {
+  'files of a wheel': async (): Promise<void> => {
+    const part = Buffer.alloc(capOf('files of a wheel') / 8 + 1);
+    const files = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`demo/part${n}.py`, part]));
+    await expect(repack(files)).rejects.toThrow('the files have more than');
+  },
+  'names in a wheel': async (): Promise<void> => {
+    const names = Array.from({ length: capOf('names in a wheel') + 1 }, (_, n) => [`demo/f${n}.py`, '']);
+    await expect(repack(Object.fromEntries(names) as Record<string, string>)).rejects.toThrow(
+      'it has more than',
+    );
   },
 };

@@ -22,7 +22,7 @@ import { treeOf } from '../cell/container-images/helpers.ts';
 import { exampleReceipt } from '../audit/example-receipt.ts';
 import { addSkill, openStage, type Stage } from '../http/stage.ts';
 import { writeSkill, type SkillText } from '../write-skill.ts';
-import { serverExamples } from './fetched-inputs.ts';
+import { imageExamples, serverExamples, wheelExamples } from './fetched-inputs.ts';
 import { INPUT_NAMES, INPUTS, type InputName, type StrangersInput } from './inputs.ts';
 
 const KIB = 1024;
@@ -273,6 +273,8 @@ def execute(params):
     expect(verified.ok).toBe(true);
   },
   ...serverExamples,
+  ...imageExamples,
+  ...wheelExamples,
   'entries of an image': async () => {
     const slashes = Array.from({ length: 3000 }, (_, n) => ({ name: `${'/'.repeat(90)}f${n}` }));
     expect((await treeOf([slashes])).root.children.size).toBe(3000);

@@ -12,6 +12,7 @@ import { ENTRIES_PER_TURN } from '../../src/cell/container/images/layers.ts';
 import { IMAGE_LIMITS } from '../../src/cell/container/images/limits.ts';
 import { MAX_SMALL_FRAME } from '../../src/cell/frames.ts';
 import { KEPT_BYTES } from '../../src/cell/log-capture.ts';
+import { WHEEL_LIMITS } from '../../src/cell/python-wasm/pure-wheels.ts';
 import { MAX_FINDINGS } from '../../src/cell/python/inspection-tasks.ts';
 import { MAX_FRAMES, MAX_TOLD_BYTES } from '../../src/cell/session.ts';
 import { MAX_WARM_FRAME } from '../../src/cell/warm-cell.ts';
@@ -45,6 +46,7 @@ export interface StrangersInput {
     | 'findings'
     | 'connections'
     | 'headers'
+    | 'layers'
     | 'steps'
     | 'values'
     | 'tasks'
@@ -96,6 +98,10 @@ export const INPUT_NAMES = [
   'head of an answer of a server',
   'headers of an answer of a server',
   'body of an answer of a server',
+  'config and manifest of an image',
+  'layers of an image',
+  'files of a wheel',
+  'names in a wheel',
   'entries of an image',
   'schema as a tool',
   'skills of an MCP server',
@@ -164,6 +170,11 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
   'head of an answer of a server': same(MAX_HEAD_BYTES, 'bytes'),
   'headers of an answer of a server': same(MAX_HEADERS, 'headers'),
   'body of an answer of a server': { cap: GATEWAY_LIMITS.responseBytes, unit: 'bytes', here: MAX_READ_BYTES },
+  'config and manifest of an image': same(IMAGE_LIMITS.jsonBytes, 'bytes'),
+  'layers of an image': same(IMAGE_LIMITS.layers, 'layers'),
+  // A process of its own unpacks wheels.
+  'files of a wheel': { cap: WHEEL_LIMITS.bytes, unit: 'bytes', here: 0 },
+  'names in a wheel': { cap: WHEEL_LIMITS.entries, unit: 'files', here: 0 },
   'entries of an image': { cap: IMAGE_LIMITS.entries, unit: 'files', here: ENTRIES_PER_TURN },
   'schema as a tool': same(MAX_CHARACTERS, 'bytes'),
   'skills of an MCP server': {

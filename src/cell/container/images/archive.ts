@@ -11,7 +11,15 @@ import { z } from 'zod';
 import type { Blob, Blobs } from './blobs.ts';
 import { readContent, tooLarge } from './layers.ts';
 import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
-import { hexOf, LAYOUT_FILE, makeIndex, parseConfig, parseManifest } from './oci.ts';
+import {
+  hexOf,
+  LAYOUT_FILE,
+  makeIndex,
+  memberOf,
+  parseConfig,
+  parseManifest,
+  requireFewLayers,
+} from './oci.ts';
 import { imageCorrupt, imageRefused } from './problems.ts';
 import { readTar } from './tar-reader.ts';
 import { TAR_END, tarHead, tarPadding } from './tar-writer.ts';
@@ -77,7 +85,7 @@ export async function readArchive(
   limits: ImageLimits = IMAGE_LIMITS,
 ): Promise<ReadImage> {
   const parts = await indexArchive(file, limits);
-  const image = readList(await smallPart(file, parts, 'manifest.json'));
+  const image = readList(await smallPart(file, parts, 'manifest.json'), limits);
   const config = await smallPart(file, parts, image.Config);
   const expected = parseConfig(config, limits).rootfs.diff_ids;
   if (expected.length !== image.Layers.length)
@@ -93,14 +101,22 @@ export async function readArchive(
   return { config, layers };
 }
 
-function readList(bytes: Buffer): z.infer<typeof imageSchema> {
-  try {
-    const [image] = z.array(imageSchema).parse(JSON.parse(bytes.toString('utf8')));
-    if (image) return image;
-  } catch {
-    // Whatever is wrong with it, it is no list of images.
-  }
+/** The first image of the list: nobody asked for more, and others are not looked at. */
+function readList(bytes: Buffer, limits: ImageLimits): z.infer<typeof imageSchema> {
+  const first = firstOf(bytes);
+  requireFewLayers(memberOf(first, 'Layers'), limits);
+  const image = imageSchema.safeParse(first);
+  if (image.success) return image.data;
   throw imageCorrupt('the archive has no list of images that can be read');
+}
+
+function firstOf(bytes: Buffer): unknown {
+  try {
+    const list: unknown = JSON.parse(bytes.toString('utf8'));
+    return Array.isArray(list) ? (list as unknown[])[0] : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 interface Part {

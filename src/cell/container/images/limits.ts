@@ -13,7 +13,7 @@ export interface ImageLimits {
   /** Of one path, and of one name in front of it in an extended header. */
   pathBytes: number;
   depth: number;
-  /** Of a config or a manifest. */
+  /** Of a config or a manifest, which are parsed on the thread that serves all calls. */
   jsonBytes: number;
 }
 
@@ -23,5 +23,5 @@ export const IMAGE_LIMITS: ImageLimits = {
   bytes: 4 * 1024 ** 3,
   pathBytes: 4096,
   depth: 128,
-  jsonBytes: 4 * 1024 ** 2,
+  jsonBytes: 256 * 1024,
 };

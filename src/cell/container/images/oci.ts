@@ -70,18 +70,29 @@ const manifestSchema = z.looseObject({
 });
 
 export function parseConfig(bytes: Buffer, limits: ImageLimits = IMAGE_LIMITS): ConfigDocument {
-  const document = configSchema.safeParse(parseJson(bytes, 'config', limits));
+  const given = parseJson(bytes, 'config', limits);
+  requireFewLayers(memberOf(memberOf(given, 'rootfs'), 'diff_ids'), limits);
+  const document = configSchema.safeParse(given);
   if (!document.success) throw imageCorrupt(`its config is none: ${firstIssue(document.error)}`);
-  const layers = document.data.rootfs.diff_ids.length;
-  if (layers > limits.layers)
-    throw imageRefused(`it has ${layers} layers, more than ${limits.layers}`, { limit: limits.layers });
   return document.data;
 }
 
 export function parseManifest(bytes: Buffer): { config: Descriptor; layers: Descriptor[] } {
-  const document = manifestSchema.safeParse(parseJson(bytes, 'manifest', IMAGE_LIMITS));
+  const given = parseJson(bytes, 'manifest', IMAGE_LIMITS);
+  requireFewLayers(memberOf(given, 'layers'), IMAGE_LIMITS);
+  const document = manifestSchema.safeParse(given);
   if (!document.success) throw imageCorrupt(`its manifest is none: ${firstIssue(document.error)}`);
   return document.data;
+}
+
+/** Before a schema looks at them: it makes an issue of every wrong one, and there may be a million. */
+export function requireFewLayers(list: unknown, { layers }: ImageLimits): void {
+  if (Array.isArray(list) && list.length > layers)
+    throw imageRefused(`it has ${list.length} layers, more than ${layers}`, { limit: layers });
+}
+
+export function memberOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }
 
 /** What the wall is told of a config. */
