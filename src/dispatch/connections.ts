@@ -1,7 +1,8 @@
 /**
  * Connections of a server, of which there are only so many: each takes a descriptor, and cells need some too. A client
  * that begins requests and never ends them gives way to others, oldest connection first; a request that was sent whole
- * is always answered.
+ * is always answered, unless its client does not read the answer. Requests of one connection are worked on one after the
+ * other: a few bytes each would otherwise make as many whole answers that wait in memory for somebody to read them.
  *
  * @module
  */
@@ -19,6 +20,10 @@ export const CONNECTION_LIMITS: ConnectionLimits = { most: 1000, mostWaiting: 50
 /** How long the head of a request may take to arrive, and all of it; milliseconds. */
 export const HEADERS_MS = 10_000;
 export const REQUEST_MS = 30_000;
+/** How long an answer may wait for its client to read on; milliseconds. */
+export const UNREAD_MS = 30_000;
+/** Requests that may be sent before the one before them is answered. Usual clients send none. */
+export const MOST_AHEAD = 16;
 /** Node looks for requests that take too long every 30 s unless it is told otherwise. */
 export const CHECK_MS = 1000;
 
@@ -40,7 +45,13 @@ interface Connection {
   serving: number;
   /** It has sent a whole request before: kept open for the next one, it is the last to give way. */
   isProven: boolean;
+  /** A request is being worked on. */
+  isAnswering: boolean;
+  /** Begin the work on those that were sent ahead. */
+  ahead: (() => void)[];
 }
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 export class Connections {
   readonly #limits: ConnectionLimits;
@@ -56,6 +67,25 @@ export class Connections {
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => this.#onConnection(socket));
     server.on('request', (request, response) => this.#onRequest(request, response));
+    server.setTimeout(UNREAD_MS, (socket: Socket) => this.#onQuiet(socket));
+  }
+
+  /** Has the requests of each connection answered one after the other. */
+  inTurn(answer: Listener): Listener {
+    return (request, response) => {
+      const connection = this.#open.get(request.socket);
+      if (!connection) return;
+      const begin = (): void => {
+        connection.isAnswering = true;
+        response.once('close', () => {
+          connection.isAnswering = false;
+          if (!request.socket.destroyed) connection.ahead.shift()?.();
+        });
+        answer(request, response);
+      };
+      if (!connection.isAnswering) begin();
+      else if (connection.ahead.push(begin) > MOST_AHEAD) this.#drop(connection);
+    };
   }
 
   get count(): number {
@@ -68,16 +98,36 @@ export class Connections {
   }
 
   #onConnection(socket: Socket): void {
-    const connection = { socket, client: clientOf(socket), serving: 0, isProven: false };
+    const connection = {
+      socket,
+      client: clientOf(socket),
+      serving: 0,
+      isProven: false,
+      isAnswering: false,
+      ahead: [],
+    };
     this.#open.set(socket, connection);
     socket.once('close', () => this.#open.delete(socket));
     const waiting = [...this.#open.values()].filter(({ serving }) => serving === 0);
     if (this.#open.size <= this.#limits.most && waiting.length <= this.#limits.mostWaiting) return;
     this.#evicted++;
-    const unproven = waiting.filter(({ isProven }) => !isProven);
-    const victim = oldestOfGreediest(unproven) ?? oldestOfGreediest(waiting) ?? connection;
-    this.#open.delete(victim.socket);
-    victim.socket.destroy();
+    const others = waiting.filter((one) => one !== connection);
+    const unproven = others.filter(({ isProven }) => !isProven);
+    const unread = [...this.#open.values()].filter((one) => one.socket.writableLength > 0);
+    const victim = [unproven, others, unread].map(oldestOfGreediest).find(Boolean) ?? connection;
+    this.#drop(victim);
+  }
+
+  #drop({ socket, ahead }: Connection): void {
+    ahead.length = 0;
+    this.#open.delete(socket);
+    socket.destroy();
+  }
+
+  /** Nothing came and nothing went. A call may take its time; who does not read, or asks for nothing, has to go. */
+  #onQuiet(socket: Socket): void {
+    const isAnswering = this.#open.get(socket)?.isAnswering === true;
+    if (!isAnswering || socket.writableLength > 0) socket.destroy();
   }
 
   #onRequest(request: IncomingMessage, response: ServerResponse): void {

@@ -36,11 +36,12 @@ export async function startService(options: ListenOptions): Promise<RunningServi
   const service = new Service(options);
   assertMayListen(host, service);
   const listener = getRequestListener(createApp(service).fetch, { overrideGlobalObjects: false });
-  const server = createServer(SERVER_TIMEOUTS, (request, response) => {
+  const connections = new Connections();
+  const answer = connections.inTurn((request, response) => {
     // What fails after the answer began can only be cut off.
     listener(request, response).catch(() => response.destroy());
   });
-  const connections = new Connections();
+  const server = createServer(SERVER_TIMEOUTS, answer);
   connections.watch(server);
   await listen(server, host, port);
   const { port: actual } = server.address() as AddressInfo;

@@ -50,11 +50,13 @@ export async function serveOverHttp(skills: SkillServer, options: HttpOptions): 
   const ownName = UNSPECIFIED.has(host) ? [] : [bracketed(host)];
   const handler = createHandler(skills, { ...options, token, allowedHosts: [...allowedHosts, ...ownName] });
   const listener = getRequestListener(handler.fetch, { overrideGlobalObjects: false });
-  const server = createServer(SERVER_TIMEOUTS, (incoming, outgoing) => {
+  const connections = new Connections();
+  const answer = connections.inTurn((incoming, outgoing) => {
     // What fails after the answer began can only be cut off.
     listener(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  new Connections().watch(server);
+  const server = createServer(SERVER_TIMEOUTS, answer);
+  connections.watch(server);
   server.listen(port, host);
   await once(server, 'listening').catch((error: unknown) => {
     throw cannotListen(host, port, error);
