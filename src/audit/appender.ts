@@ -27,8 +27,10 @@ export class Appender {
     this.#insert = database.prepare('INSERT INTO receipt (seq, prev, hash, body) VALUES (?, ?, ?, ?)');
   }
 
-  append(bodies: readonly string[]): void {
+  /** Waits for another process that is writing, and the whole host with it: `waitMs` at most. */
+  append(bodies: readonly string[], waitMs: number): void {
     try {
+      this.#database.exec(`PRAGMA busy_timeout = ${waitMs}`);
       // The write lock is taken before the last hash is read: no other process can slip in between.
       this.#database.exec('BEGIN IMMEDIATE');
       let last = this.#end();

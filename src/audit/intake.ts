@@ -11,12 +11,19 @@ import { shortReceipt, type Receipt } from './receipt.ts';
 /** So many are brought in together; fewer wait for a moment. */
 const BATCH = 8;
 const MOMENT_MS = 25;
+/** Until it is tried again, while another process is writing. */
+const RETRY_MS = 250;
 /** The log could not be written for so long that no more calls are accepted. */
 const MAX_WAITING = 10_000;
 
+/** How long another process that writes is waited for. */
+export type Patience = 'none' | 'some' | 'most';
+
+type Append = (bodies: readonly string[], patience: Patience) => void;
+
 export class Intake {
   readonly #journal: Journal;
-  readonly #append: (bodies: readonly string[]) => void;
+  readonly #append: Append;
   #waiting: string[] = [];
   /** Calls that have ended and are in memory only. */
   #unwritten: string[] = [];
@@ -25,7 +32,7 @@ export class Intake {
   #soon: NodeJS.Immediate | undefined;
   #later: NodeJS.Timeout | undefined;
 
-  constructor(journal: Journal, append: (bodies: readonly string[]) => void) {
+  constructor(journal: Journal, append: Append) {
     this.#journal = journal;
     this.#append = append;
   }
@@ -33,7 +40,7 @@ export class Intake {
   /** Throws `skill_unavailable` when it cannot be written. */
   begin(receipt: Receipt): void {
     try {
-      if (this.#isFailing || this.#waiting.length > MAX_WAITING || this.#unwritten.length > 0) this.bringIn();
+      if (this.#mustBringIn) this.bringIn('none');
       this.#journal.begin(receipt.call_id, JSON.stringify(receipt));
     } catch (error) {
       throw cannotWrite(error);
@@ -62,7 +69,7 @@ export class Intake {
 
   assertWritable(): void {
     try {
-      this.bringIn();
+      this.#bringInUnlessBusy();
       this.#journal.assertRoom();
     } catch (error) {
       throw cannotWrite(error);
@@ -70,13 +77,13 @@ export class Intake {
   }
 
   /** Throws when the log cannot be written; what waits goes on waiting. */
-  bringIn(): void {
+  bringIn(patience: Patience = 'some'): void {
     clearImmediate(this.#soon);
     clearTimeout(this.#later);
     this.#soon = undefined;
     this.#later = undefined;
     if (this.#waiting.length === 0) return;
-    this.#append(this.#waiting);
+    this.#append(this.#waiting, patience);
     this.#isFailing = false;
     this.#waiting = [];
     const written = this.#unwritten;
@@ -85,18 +92,20 @@ export class Intake {
   }
 
   /** Nobody is there to be told: the receipts are safe in the journal, and the next one tries again. */
-  tryToBringIn(): void {
+  tryToBringIn(patience: Patience = 'none'): void {
     try {
-      this.bringIn();
+      this.bringIn(patience);
     } catch (error) {
       // Another process that writes for long is no reason to refuse calls.
-      this.#isFailing = !(error instanceof SkillError && error.detail['receipts'] === 'SQLITE_BUSY');
+      this.#isFailing = !isBusy(error);
+      if (!this.#isFailing) this.#bringInAfter(RETRY_MS);
     }
   }
 
   /** What the log does not take stays in the journal, for the next process. */
   close(): void {
-    this.tryToBringIn();
+    this.tryToBringIn('most');
+    clearTimeout(this.#later);
     if (this.#waiting.length === 0) this.#journal.close();
     else this.#journal.abandon();
   }
@@ -104,7 +113,7 @@ export class Intake {
   /** The journal failed; the log is another file, and may do. */
   #endInLog(callId: string, body: string, cause: unknown): void {
     try {
-      this.#append([...this.#waiting, body]);
+      this.#append([...this.#waiting, body], 'some');
     } catch {
       throw cannotWrite(cause);
     }
@@ -114,6 +123,29 @@ export class Intake {
 
   #bringInSoon(): void {
     if (this.#waiting.length >= BATCH) this.#soon ??= setImmediate(() => this.tryToBringIn());
-    else this.#later ??= setTimeout(() => this.tryToBringIn(), MOMENT_MS).unref();
+    else this.#bringInAfter(MOMENT_MS);
   }
+
+  #bringInAfter(ms: number): void {
+    this.#later ??= setTimeout(() => this.tryToBringIn(), ms).unref();
+  }
+
+  /** No call begins before what waits is in the log. */
+  get #mustBringIn(): boolean {
+    return this.#isFailing || this.#waiting.length > MAX_WAITING || this.#unwritten.length > 0;
+  }
+
+  /** Throws exactly when `begin` would. */
+  #bringInUnlessBusy(): void {
+    try {
+      this.bringIn('none');
+    } catch (error) {
+      if (this.#mustBringIn || !isBusy(error)) throw error;
+      this.#bringInAfter(RETRY_MS);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof SkillError && error.detail['receipts'] === 'SQLITE_BUSY';
 }

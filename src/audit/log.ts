@@ -9,7 +9,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { Appender } from './appender.ts';
 import { cannotWrite, LOG_GONE, LOG_REPLACED } from './cannot-write.ts';
-import { Intake } from './intake.ts';
+import { Intake, type Patience } from './intake.ts';
 import type { JournalFiles } from './journal-file.ts';
 import { Journal } from './journal.ts';
 import { bringInLeftBehind, countLeftBehind } from './left-behind.ts';
@@ -62,6 +62,9 @@ export interface AuditLogOptions {
 const VERIFY_DEADLINE_MS = 10 * 60_000;
 const LIST_DEADLINE_MS = 30_000;
 
+/** While it waits for another process that writes, a host answers nobody. */
+const WAITS_MS: Readonly<Record<Patience, number | undefined>> = { none: 0, some: 1000, most: undefined };
+
 /** Opens the log. Several processes may have the same file open and append to one chain. */
 export function openAuditLog(options: AuditLogOptions): AuditLog {
   const { file, busyTimeoutMs = 5000, files, offload } = options;
@@ -71,16 +74,16 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
   try {
     bringInLeftBehind(file, (lines) => {
       const unknown = [...lines].filter(([callId]) => !queries.show.get(callId)).map(([, body]) => body);
-      if (unknown.length > 0) appender.append(unknown);
+      if (unknown.length > 0) appender.append(unknown, busyTimeoutMs);
     });
   } catch (error) {
     database.close();
     throw cannotWrite(error);
   }
   const assertInPlace = placeOf(file);
-  const intake = new Intake(new Journal(file, files), (bodies) => {
+  const intake = new Intake(new Journal(file, files), (bodies, patience) => {
     assertInPlace();
-    appender.append(bodies);
+    appender.append(bodies, WAITS_MS[patience] ?? busyTimeoutMs);
   });
   const read = reader(queries);
   /** Whoever reads sees what is on its way as well. */

@@ -4,8 +4,11 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCallIds } from '../../src/audit/call-id.ts';
+import { cannotWrite } from '../../src/audit/cannot-write.ts';
+import { Intake, type Patience } from '../../src/audit/intake.ts';
+import { Journal } from '../../src/audit/journal.ts';
 import { GENESIS, openAuditLog, type Verification } from '../../src/audit/log.ts';
 import { SkillError } from '../../src/errors.ts';
 import { exampleReceipt } from './example-receipt.ts';
@@ -164,6 +167,37 @@ describe('openAuditLog', () => {
     log.append(exampleReceipt());
     expect(log.verify()).toMatchObject({ ok: true, count: 2 });
     log.close();
+  });
+
+  it('takes calls while another process holds the log, and says that it does', () => {
+    const log = openAuditLog({ file });
+    const blocker = new DatabaseSync(file);
+    blocker.exec('BEGIN IMMEDIATE');
+    log.append(exampleReceipt());
+    expect(() => log.assertWritable()).not.toThrow();
+    expect(() => log.begin(exampleReceipt())).not.toThrow();
+    blocker.exec('ROLLBACK');
+    blocker.close();
+    expect(log.verify()).toMatchObject({ ok: true, count: 1 });
+    log.close();
+  });
+
+  it('lets nobody wait for another process but those who read, and who closes it', async () => {
+    const asked: Patience[] = [];
+    const journal = new Journal(join(folder, 'asked.db'));
+    const intake = new Intake(journal, (_, patience) => {
+      asked.push(patience);
+      throw cannotWrite({ errcode: 5 });
+    });
+    intake.begin(exampleReceipt());
+    intake.end(exampleReceipt());
+    intake.assertWritable();
+    intake.begin(exampleReceipt());
+    await vi.waitFor(() => expect(asked.length, 'it is tried again by itself').toBeGreaterThan(2));
+    expect(new Set(asked)).toEqual(new Set(['none']));
+    expect(() => intake.bringIn()).toThrow(SkillError);
+    intake.close();
+    expect(asked.slice(-2)).toEqual(['some', 'most']);
   });
 });
 
