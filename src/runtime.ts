@@ -195,13 +195,13 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** What a call would be allowed to do, in which mode, and why; nothing runs. */
-  plan(skill: Skill, options: ExecuteOptions = {}): Promise<Plan> {
-    return this.#plans.plan(this.#planInput(skill, options));
+  async plan(skill: Skill, options: ExecuteOptions = {}): Promise<Plan> {
+    return this.#plans.plan(this.#planInput(await this.pin(skill), options));
   }
 
   /** The mode alone, which is quick to know. */
-  choose(skill: Skill, options: ExecuteOptions = {}): Promise<ModeChoice> {
-    return choose(this.#planInput(skill, options));
+  async choose(skill: Skill, options: ExecuteOptions = {}): Promise<ModeChoice> {
+    return choose(this.#planInput(await this.pin(skill), options));
   }
 
   /** What people approved. */
@@ -355,7 +355,7 @@ export class Runtime implements AsyncDisposable {
         facts.skill = skill;
         await this.#gatekeeper.admit(skill.bundle);
         await given.check(skill, tenant);
-        const plan = await this.plan(skill, options);
+        const plan = await this.#plans.plan(this.#planInput(skill, options));
         facts.plan = plan;
         const { forCell, holding } = given;
         const proposed = { params: forCell, holding, grant: plan.grant, caller: call.caller };

@@ -130,6 +130,18 @@ describe('the packages behind requirements', () => {
     180_000,
   );
 
+  test('are planned with as they are now, also for a skill that was loaded before they were installed', async () => {
+    const dir = write('subprocess');
+    rmSync(environments, { recursive: true, force: true });
+    const loaded = await runtime.load(dir);
+    await expect(runtime.plan(loaded)).rejects.toMatchObject({ code: 'skill_unavailable' });
+    await install(dir, 'hello');
+    const { digest } = (await runtime.load(dir)).bundle.pins?.packages?.python ?? {};
+    expect(digest).toBeDefined();
+    expect((await runtime.plan(loaded)).artifact.uses).toEqual({ packages: digest });
+    expect((await runtime.choose(loaded)).candidate.mode).toBe('subprocess');
+  }, 180_000);
+
   test.each(['subprocess', 'wasm'])(
     'are not used in %s when somebody changed a file of them',
     async (mode) => {
