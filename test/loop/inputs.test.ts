@@ -23,6 +23,7 @@ import { exampleReceipt } from '../audit/example-receipt.ts';
 import { addSkill, openStage, type Stage } from '../http/stage.ts';
 import { writeSkill, type SkillText } from '../write-skill.ts';
 import { imageExamples, serverExamples, wheelExamples } from './fetched-inputs.ts';
+import { stdioExample } from './stdio-input.ts';
 import { INPUT_NAMES, INPUTS, type InputName, type StrangersInput } from './inputs.ts';
 
 const KIB = 1024;
@@ -251,6 +252,7 @@ def execute(params):
     expect((await post(JSON.stringify({ ...message, params: { x: 'x'.repeat(cap) } }))).status).toBe(413);
     expect((await post(JSON.stringify({ ...message, params: { x: 'x'.repeat(cap / 2) } }))).status).toBe(400);
   },
+  'message of an MCP client over stdio': () => stdioExample(stage.runtime),
   'result over MCP': async () => {
     const bytes = Buffer.from(JSON.stringify('x'.repeat(INPUTS['result over MCP'].cap)));
     const outcome = await call('good', {});

@@ -30,7 +30,7 @@ import { MAX_LOCK_HERE, MAX_TEXT_HERE } from '../../src/load/read-source.ts';
 import { MAX_STEPS_HERE } from '../../src/manifest/schema-check.ts';
 import { MAX_SCHEMA_BYTES, MAX_VALUES_HERE } from '../../src/manifest/schema-caps.ts';
 import { MAX_KEYS, MAX_YAML_BYTES } from '../../src/manifest/yaml-source.ts';
-import { MAX_HTTP_MESSAGE_BYTES, MAX_RESULT_BYTES } from '../../src/mcp/limits.ts';
+import { MAX_HTTP_MESSAGE_BYTES, MAX_MESSAGE_BYTES, MAX_RESULT_BYTES } from '../../src/mcp/limits.ts';
 import { MAX_QUEUED_BYTES, MAX_QUEUED_TASKS } from '../../src/offload/offload.ts';
 import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
 import { MAX_CHARACTERS } from '../../src/tools/schema/plain.ts';
@@ -92,6 +92,7 @@ export const INPUT_NAMES = [
   'parameters of a call',
   'connections without a whole request',
   'message of an MCP client over HTTP',
+  'message of an MCP client over stdio',
   'result over MCP',
   'receipts that a question looks at',
   'receipts that are verified',
@@ -160,6 +161,12 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
   'connections without a whole request': same(CONNECTION_LIMITS.mostWaiting, 'connections'),
   'message of an MCP client over HTTP': {
     cap: MAX_HTTP_MESSAGE_BYTES,
+    unit: 'bytes',
+    here: MAX_JSON_HERE,
+    task: 'splitMessage',
+  },
+  'message of an MCP client over stdio': {
+    cap: MAX_MESSAGE_BYTES,
     unit: 'bytes',
     here: MAX_JSON_HERE,
     task: 'splitMessage',

@@ -1,0 +1,65 @@
+/**
+ * The lines that a client sends over standard input. A large one is read by a worker thread before the SDK sees it; lines
+ * keep their order.
+ *
+ * @module
+ */
+import { Transform, type TransformCallback } from 'node:stream';
+import { MAX_JSON_HERE } from '../index.ts';
+import { MAX_MESSAGE_BYTES } from './limits.ts';
+
+const NEWLINE = 0x0a;
+
+export interface LinesOptions {
+  /** Reads a large message; what it returns is small. */
+  read: (bytes: Uint8Array) => Promise<unknown>;
+  /** A large message was refused. */
+  onRefused: (error: unknown) => void;
+}
+
+export class LargeLines extends Transform {
+  readonly #options: LinesOptions;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(options: LinesOptions) {
+    super();
+    this.#options = options;
+  }
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    this.#take(chunk).then(() => done(), done);
+  }
+
+  async #take(chunk: Buffer): Promise<void> {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      this.#keep(chunk.subarray(start, end + 1));
+      start = end + 1;
+      await this.#pass();
+    }
+    this.#keep(chunk.subarray(start));
+  }
+
+  #keep(part: Buffer): void {
+    this.#bytes += part.length;
+    if (this.#bytes > MAX_MESSAGE_BYTES)
+      throw new Error(`The client sent a message of more than ${MAX_MESSAGE_BYTES} bytes`);
+    this.#parts.push(part);
+  }
+
+  async #pass(): Promise<void> {
+    const line = Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#bytes = 0;
+    if (line.length <= MAX_JSON_HERE) {
+      this.push(line);
+      return;
+    }
+    try {
+      this.push(`${JSON.stringify(await this.#options.read(line))}\n`);
+    } catch (error) {
+      this.#options.onRefused(error);
+    }
+  }
+}
