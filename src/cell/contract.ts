@@ -191,6 +191,8 @@ export interface Zygote {
   /** False when it could not start. */
   readonly ready: Promise<boolean>;
   readonly isReady: boolean;
+  /** Whoever ended it: there will be no fork of it any more. */
+  readonly hasEnded: boolean;
   /** After so many forks it is replaced; absent: as often as usual. */
   readonly maxForks?: number;
   /** A folder for the gateway of the next fork; the fork that is given it sees it, and no other does. */

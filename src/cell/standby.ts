@@ -133,7 +133,8 @@ export class Standby implements CellSource {
   /** The pool has run dry, which is what a zygote is for: it starts beside the call that noticed. */
   #burstZygote(): Zygote | undefined {
     const { engine, artifact, grant } = this.#place;
-    if (this.#forks >= (this.#zygote?.maxForks ?? FORKS_PER_ZYGOTE)) this.#retireZygote();
+    const isSpent = this.#forks >= (this.#zygote?.maxForks ?? FORKS_PER_ZYGOTE);
+    if (isSpent || this.#zygote?.hasEnded) this.#retireZygote();
     if (this.#zygote === undefined && !this.#closed) {
       const zygote = ownedByNobody(() => engine.openZygote?.(artifact, grant));
       this.#zygote = zygote;

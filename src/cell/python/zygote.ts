@@ -76,6 +76,10 @@ export class PythonZygote implements Zygote {
     return this.#listening && !this.#closing && !this.#ended;
   }
 
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
   gatewayFolder(): string {
     return join(this.#runDir, randomBytes(ID_BYTES).toString('hex'));
   }

@@ -1,0 +1,335 @@
+/**
+ * SIGKILL at one stage at a time, under the real service. A stage is known by a file that the skill has opened there and holds
+ * open, never by a guess of time; whoever holds it is the process that is meant.
+ */
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { packageRoot } from '../../src/index.ts';
+import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
+import {
+  commandOf,
+  descendants,
+  holders,
+  parentOf,
+  programOf,
+  signalBelow,
+  waitsForFrame,
+} from './processes.ts';
+import { ChaosService, codeOf, type Answer } from './service.ts';
+
+/** What the tenant of the token may run at once: half of all places. */
+const PLACES = Math.floor(Math.max(4, availableParallelism() * 4) / 2);
+const PATIENCE = { timeout: 90_000, interval: 50 };
+/** `own` starts each cell by itself, because its skill may have processes; `forks` has a zygote. */
+const [OWN, FORKS, WASM, REACHES] = ['test/own', 'test/forks', 'test/wasm', 'test/reaches'] as const;
+
+const SOURCE = `
+  import os, time
+
+  def stay(stage):
+      # Nobody asked for a stop here, or it is over.
+      if not os.path.exists("/workspace/hold-" + stage):
+          return
+      with open("/workspace/at-" + stage, "a"):
+          while os.path.exists("/workspace/hold-" + stage):
+              time.sleep(0.02)
+
+  def stay_after_reply():
+      import sys, threading
+      main = threading.main_thread().ident
+      def rest():
+          while sys._current_frames()[main].f_code.co_name != "finish":
+              time.sleep(0.01)
+          stay("rest")
+      threading.Thread(target=rest).start()
+
+  stay("body")
+
+  def execute(params):
+      stay("call")
+      if params.get("leaves"):
+          stay_after_reply()
+      return reach(params)
+
+  def reach(params):
+      return "fine"
+`;
+
+const REACH = `
+  def reach(params):
+      import urllib.request
+      return urllib.request.urlopen(params["url"], timeout=60).read().decode()
+`;
+
+let folder: string;
+let workspace: string;
+let server: Server;
+let url: string;
+let service: ChaosService;
+const answers: Answer[] = [];
+
+beforeAll(async () => {
+  folder = openFolder();
+  workspace = join(folder, 'workspace');
+  mkdirSync(workspace);
+  // Cells of a host that is root are somebody else.
+  chmodSync(workspace, 0o777);
+  server = createServer((_request, response) => response.end('reached')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  url = `http://127.0.0.1:${port}/`;
+  const filesystem = [{ path: '${workspace}', access: 'read-write' }];
+  const network = [{ host: '127.0.0.1', port, scheme: 'http' }];
+  const limits = { timeout: '200s' };
+  const manifests = {
+    [OWN]: { execution: ['subprocess'], limits: { ...limits, processes: 4 }, capabilities: { filesystem } },
+    [FORKS]: { execution: ['subprocess'], limits, capabilities: { filesystem } },
+    [WASM]: { execution: ['wasm'], limits, capabilities: { filesystem } },
+    [REACHES]: { execution: ['subprocess'], limits, capabilities: { filesystem, network } },
+  };
+  for (const [id, manifest] of Object.entries(manifests))
+    writeSkill(folder, { id, manifest, source: id === REACHES ? SOURCE + REACH : SOURCE });
+  const policy = join(folder, 'policy.yaml');
+  writeFileSync(policy, 'network: { allow_private: ["127.0.0.1"] }\n');
+  const args = ['--drain', '5s', '--workspace', workspace, '--policy', policy];
+  service = await ChaosService.start({ folder, args });
+  // From here on no skill is read or inspected any more, which takes cells as well.
+  for (const skill of [OWN, FORKS, WASM]) expect(codeOf(await call(skill)), skill).toBe('ok');
+  expect(codeOf(await call(REACHES, { url })), REACHES).toBe('ok');
+}, 240_000);
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  server.close();
+  removeFolder(folder);
+});
+
+const below = (): number[] => descendants(service.child.pid!);
+const kill = (pids: readonly number[]): void => signalBelow(service.child.pid!, pids, 'SIGKILL');
+const marker = (stage: string): string => join(workspace, `at-${stage}`);
+
+/** Every call of this suite goes through here, so that receipts can be counted. */
+async function call(skill: string, params: unknown = {}): Promise<Answer> {
+  const answer = await service.call(skill, params);
+  answers.push(answer);
+  return answer;
+}
+
+/** Skills that come to this stage stay there until the end of the block. */
+function hold(stage: string): Disposable {
+  const file = join(workspace, `hold-${stage}`);
+  writeFileSync(file, '');
+  return {
+    [Symbol.dispose]: () => {
+      rmSync(file);
+      rmSync(marker(stage), { force: true });
+    },
+  };
+}
+
+/** The processes that have come to a stage. */
+async function arrived(stage: string): Promise<number[]> {
+  const there = (): number[] => holders(below(), marker(stage));
+  await expect.poll(() => there().length, PATIENCE).toBeGreaterThan(0);
+  return there();
+}
+
+const zygotes = (): number[] =>
+  below().filter(
+    (pid) => commandOf(pid).includes('/harness/zygote.py') && commandOf(parentOf(pid)).includes('bwrap'),
+  );
+
+/** Cells without a call: their harness waits for the host. */
+const idleCells = (): number[] =>
+  below().filter((pid) => commandOf(pid).endsWith('/harness/main.py ') && waitsForFrame(pid));
+
+/** Brings the skill to a stage, ends what `choose` says of those that are there, and gives the answer. */
+async function killAt(
+  stage: string,
+  { skill, choose }: { skill: string; choose: (pid: number) => number },
+): Promise<Answer> {
+  using _ = hold(stage);
+  const answer = call(skill);
+  kill((await arrived(stage)).map(choose));
+  return answer;
+}
+
+/** The next good call works, nothing is still running, and each call so far has its one receipt. */
+async function expectWell(skill: string, params: unknown = {}): Promise<void> {
+  expect(codeOf(await call(skill, params)), 'the next good call').toBe('ok');
+  expect((await service.ask('/readyz')).status, 'readyz').toBe(200);
+  expect((await service.ask('/v1/receipts/verify')).body, 'the log').toMatchObject({ ok: true });
+  await expect.poll(() => service.text('/metrics'), PATIENCE).toMatch(/^skillcell_calls_running 0$/m);
+  const told = answers.map((one): [string, string] => [String(one.body['call_id']), codeOf(one)]);
+  expect(await service.receipts()).toEqual(new Map(told));
+  expect(new Set(told.map(([id]) => id)).size).toBe(answers.length);
+}
+
+/** As many calls as there are places are in their cells at the same time; gives how each was started. */
+async function takeEveryPlace(skill: string): Promise<unknown[]> {
+  let calls: Promise<Answer>[];
+  {
+    using _ = hold('call');
+    calls = Array.from({ length: PLACES }, () => call(skill));
+    await expect.poll(() => holders(below(), marker('call')).length, PATIENCE).toBe(PLACES);
+  }
+  const done = await Promise.all(calls);
+  expect(done.map(codeOf)).toEqual(Array<string>(PLACES).fill('ok'));
+  return done.map(({ body }) => (body['execution'] as { start: string }).start);
+}
+
+/** The one that the calls of a burst come from: it is started by the first burst. */
+async function zygoteThatForks(): Promise<number> {
+  let starts: unknown[] = [];
+  for (let bursts = 0; bursts < 10 && !starts.includes('zygote'); bursts++)
+    starts = await takeEveryPlace(FORKS);
+  expect(starts).toContain('zygote');
+  const [zygote = 0] = zygotes();
+  return zygote;
+}
+
+const itself = (pid: number): number => pid;
+const KILLED = [
+  ['its first process', itself, 'skill_error'],
+  ['the bwrap around it', parentOf, 'internal'],
+] as const;
+
+describe('a native cell that is killed', { timeout: 240_000 }, () => {
+  test.each(KILLED)('in the body of the module, %s, fails its call', async (_name, choose, code) => {
+    expect(codeOf(await killAt('body', { skill: OWN, choose }))).toBe(code);
+    await expectWell(OWN);
+  });
+
+  test.each(KILLED)('during the call, %s, fails its call', async (_name, choose, code) => {
+    expect(codeOf(await killAt('call', { skill: OWN, choose }))).toBe(code);
+    await expectWell(OWN);
+  });
+
+  test.each(KILLED)('after the reply, %s, has answered', async (_name, choose) => {
+    using _ = hold('rest');
+    let answer: Promise<Answer>;
+    {
+      using _ = hold('call');
+      answer = call(OWN, { leaves: true });
+      await arrived('call');
+      // It cannot end the cell when the reply comes, which is how there is a moment after it.
+      service.child.kill('SIGSTOP');
+    }
+    kill((await arrived('rest')).map(choose));
+    service.child.kill('SIGCONT');
+    expect(codeOf(await answer)).toBe('ok');
+    await expectWell(OWN);
+  });
+
+  test.each(KILLED)('while it waits for a call, %s, fails none', async (_name, choose) => {
+    await expect.poll(() => idleCells().length, PATIENCE).toBeGreaterThan(0);
+    const idle = idleCells();
+    const around = new Set(idle.map(parentOf));
+    kill(idle.map(choose));
+    // Collected by the service, which knows of it then.
+    await expect.poll(() => below().filter((pid) => around.has(pid)), PATIENCE).toEqual([]);
+    await expectWell(OWN);
+  });
+});
+
+describe('a zygote that is killed', { timeout: 240_000 }, () => {
+  test('between calls is replaced, and no call fails', async () => {
+    const old = await zygoteThatForks();
+    const around = parentOf(old);
+    kill([old]);
+    await expect.poll(() => below().includes(around), PATIENCE).toBe(false);
+    expect(await zygoteThatForks()).not.toBe(old);
+    await expectWell(FORKS);
+  });
+
+  test('during calls of its forks fails those, and no other', async () => {
+    const zygote = await zygoteThatForks();
+    let calls: Promise<Answer>[];
+    {
+      using _ = hold('call');
+      calls = Array.from({ length: PLACES }, () => call(FORKS));
+      await expect.poll(() => holders(below(), marker('call')).length, PATIENCE).toBe(PLACES);
+      const forks = holders(descendants(zygote), marker('call'));
+      expect(forks.length).toBeGreaterThan(0);
+      kill([zygote]);
+      await expect.poll(() => holders(below(), marker('call')).length, PATIENCE).toBe(PLACES - forks.length);
+    }
+    for (const answer of await Promise.all(calls)) {
+      const { start } = answer.body['execution'] as { start: string };
+      expect(codeOf(answer), start).toBe(start === 'zygote' ? 'skill_error' : 'ok');
+    }
+    await expectWell(FORKS);
+  });
+});
+
+describe('a warm cell of a component that is killed', { timeout: 240_000 }, () => {
+  /** Its files are opened by the host, so it is known by its program; there is one skill of this kind. */
+  const warm = (): number[] =>
+    below().filter((pid) => programOf(pid) === 'node' && programOf(parentOf(pid)) === 'bwrap');
+
+  test('between calls fails none', async () => {
+    expect(codeOf(await call(WASM))).toBe('ok');
+    const cell = warm();
+    expect(cell.length).toBeGreaterThan(0);
+    const around = new Set(cell.map(parentOf));
+    kill(cell);
+    await expect.poll(() => below().filter((pid) => around.has(pid)), PATIENCE).toEqual([]);
+    await expectWell(WASM);
+  });
+
+  test('during a call fails that call', async () => {
+    let answer: Promise<Answer>;
+    {
+      using _ = hold('call');
+      answer = call(WASM);
+      await expect.poll(() => existsSync(marker('call')), PATIENCE).toBe(true);
+      expect(warm().length).toBeGreaterThan(0);
+      kill(warm());
+      expect(codeOf(await answer)).toBe('skill_error');
+    }
+    await expectWell(WASM);
+  });
+});
+
+describe('a gateway whose folder is removed', { timeout: 240_000 }, () => {
+  test('during a call fails that call at most, and not the next', async () => {
+    expect(codeOf(await call(REACHES, { url }))).toBe('ok');
+    let answer: Promise<Answer>;
+    {
+      using _ = hold('call');
+      answer = call(REACHES, { url });
+      const [cell] = await arrived('call');
+      const mounted = /\/run\/([0-9a-f/]+) \/run\/gateway /.exec(
+        readFileSync(`/proc/${cell}/mountinfo`, 'utf8'),
+      );
+      const gateway = join(service.home, 'run', mounted?.[1] ?? 'none');
+      expect(existsSync(join(gateway, 'socket')), gateway).toBe(true);
+      rmSync(gateway, { recursive: true });
+    }
+    expect(codeOf(await answer)).toBe('skill_error');
+    await expectWell(REACHES, { url });
+  });
+});
+
+describe('after all of it', { timeout: 240_000 }, () => {
+  test('every place is free, and the service stops when told, with a log that is whole', async () => {
+    await takeEveryPlace(OWN);
+    await expectWell(OWN);
+    const left = below();
+    expect(await service.stop()).toBe(0);
+    await expect.poll(() => left.filter((pid) => existsSync(`/proc/${pid}`)), PATIENCE).toEqual([]);
+    const env = { ...process.env, SKILLCELL_HOME: service.home };
+    // Throws unless it says that all is well.
+    execFileSync(process.execPath, [join(packageRoot(), 'bin/skillcell.js'), 'audit', 'verify'], {
+      cwd: folder,
+      env,
+      stdio: 'ignore',
+    });
+  });
+});
