@@ -15,12 +15,12 @@ interface Gone {
   journals: string[];
 }
 
-/** Calls whose receipts wait in journals that nobody will write any more. */
-export function countLeftBehind(logFile: string): number {
+/** Calls whose receipts wait in journals that nobody will write any more, and that the log does not know yet. */
+export function countLeftBehind(logFile: string, isKnown: (callId: string) => boolean): number {
   const lines = processesGone(logFile).flatMap(({ journals }) =>
     journals.flatMap((path) => [...readJournal(path)]),
   );
-  return new Map(lines).size;
+  return [...new Map(lines).keys()].filter((callId) => !isKnown(callId)).length;
 }
 
 /** Hands over the newest line of each call, and removes the journals if that did not throw. */

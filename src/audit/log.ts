@@ -150,9 +150,10 @@ function placeOf(file: string): () => void {
 export function readAuditLog(file: string): ReadLog | undefined {
   if (!existsSync(file)) return undefined;
   const database = openToRead(file);
+  const queries = prepareQueries(database);
   return {
-    ...reader(prepareQueries(database)),
-    leftBehind: countLeftBehind(file),
+    ...reader(queries),
+    leftBehind: countLeftBehind(file, (callId) => queries.show.get(callId) !== undefined),
     [Symbol.dispose]: () => database.close(),
   };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openAuditLog, type AuditLog } from '../../src/audit/log.ts';
+import { openAuditLog, readAuditLog, type AuditLog } from '../../src/audit/log.ts';
 import { exampleReceipt } from './example-receipt.ts';
 
 let folder: string;
@@ -45,6 +45,15 @@ function codes(log: AuditLog): Record<string, string> {
 }
 
 describe('receipts on their way into the log', () => {
+  it('are told apart from those that are in the log already, when a killed process left both', async () => {
+    const log = openAuditLog({ file });
+    log.append(exampleReceipt({ call_id: 'call-0' }));
+    log.close();
+    await killedAfter(3, 2);
+    using read = readAuditLog(file);
+    expect(read?.leftBehind).toBe(2);
+  });
+
   it('are on disk when append returns, private, and in the log a moment later', async () => {
     const log = openAuditLog({ file });
     log.append(exampleReceipt());
