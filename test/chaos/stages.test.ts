@@ -9,6 +9,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/index.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
@@ -145,6 +146,13 @@ const zygotes = (): number[] =>
     (pid) => commandOf(pid).includes('/harness/zygote.py') && commandOf(parentOf(pid)).includes('bwrap'),
   );
 
+/** What is innermost in each native cell that is of no zygote. */
+const cells = (): number[] =>
+  below().filter(
+    (pid) =>
+      descendants(pid).length === 0 && programOf(pid) !== 'node' && !commandOf(pid).includes('zygote.py'),
+  );
+
 /** Cells without a call: their harness waits for the host. */
 const idleCells = (): number[] =>
   below().filter((pid) => commandOf(pid).endsWith('/harness/main.py ') && waitsForFrame(pid));
@@ -184,6 +192,14 @@ async function takeEveryPlace(skill: string): Promise<unknown[]> {
   return done.map(({ body }) => (body['execution'] as { start: string }).start);
 }
 
+/** Ends the cells that wait, when all have come to that, so that the next call starts one. */
+async function emptyPool(): Promise<void> {
+  const starting = (): number[] => cells().filter((pid) => !waitsForFrame(pid));
+  await expect.poll(() => [idleCells().length > 0, starting()], PATIENCE).toEqual([true, []]);
+  kill(below());
+  await expect.poll(below, PATIENCE).toEqual([]);
+}
+
 /** The one that the calls of a burst come from: it is started by the first burst. */
 async function zygoteThatForks(): Promise<number> {
   let starts: unknown[] = [];
@@ -201,6 +217,26 @@ const KILLED = [
 ] as const;
 
 describe('a native cell that is killed', { timeout: 240_000 }, () => {
+  test('before it is ready fails its call', async () => {
+    let killed: Answer | undefined;
+    for (let tries = 0; tries < 20 && !killed; tries++) {
+      await emptyPool();
+      const answer = call(OWN);
+      while (below().length === 0) await turn();
+      // Nothing moves any more while it is looked at.
+      for (let times = 0; times < 3; times++) signalBelow(service.child.pid!, below(), 'SIGSTOP');
+      const cell = below();
+      const programs = cell.map(programOf);
+      const isEarly = programs.includes('bwrap') && !programs.some((name) => name.startsWith('python'));
+      signalBelow(service.child.pid!, cell, isEarly ? 'SIGKILL' : 'SIGCONT');
+      // A call that succeeds was not the one whose cell it was: no cell is replaced in the course of a call.
+      const ended = await answer;
+      if (isEarly && codeOf(ended) !== 'ok') killed = ended;
+    }
+    expect(killed && codeOf(killed)).toBe('internal');
+    await expectWell(OWN);
+  });
+
   test.each(KILLED)('in the body of the module, %s, fails its call', async (_name, choose, code) => {
     expect(codeOf(await killAt('body', { skill: OWN, choose }))).toBe(code);
     await expectWell(OWN);
