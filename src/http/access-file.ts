@@ -5,7 +5,7 @@
  * @module
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { parseDuration, SkillError } from '../index.ts';
@@ -142,8 +142,13 @@ function readDuration(text: string, context: z.RefinementCtx): number {
 function writeWhole(file: string, rules: unknown): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(draft, `${JSON.stringify(rules, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  renameSync(draft, file);
+  try {
+    writeFileSync(draft, `${JSON.stringify(rules, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }
 
 function parseJson(file: string, text: string): unknown {

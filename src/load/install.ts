@@ -4,22 +4,13 @@
  *
  * @module
  */
-import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SkillError } from '../errors.ts';
 import { shellWord } from '../manifest/quote.ts';
 import type { Bundle } from './bundle.ts';
 import { readDescription } from './bundle-texts.ts';
+import { publish } from './publish.ts';
 import { capabilitySet, diffCapabilities } from './capability-set.ts';
 import { installedDir } from './locate.ts';
 import { LOCK_FILE, readBundle, SIGNATURE_FILE } from './read-bundle.ts';
@@ -77,15 +68,15 @@ function installedAs(home: string, { manifest }: Bundle): Installed | undefined 
 export function installBundle(home: string, bundle: Bundle, options: InstallOptions = {}): string {
   const target = join(installedDir(home), bundle.manifest.name);
   if (!isToInstall(home, bundle, options)) return target;
-  const draft = `${target}.${randomBytes(6).toString('hex')}`;
   mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
-  cpSync(bundle.stagedDir, draft, { recursive: true });
-  makeRemovable(draft);
-  // Not part of the staged copy; whether it fits is checked whenever the installed skill is loaded.
-  if (bundle.lock === 'locked') cpSync(join(bundle.sourceDir, LOCK_FILE), join(draft, LOCK_FILE));
-  if (bundle.vouched) writeFileSync(join(draft, SIGNATURE_FILE), bundle.vouched.signature);
-  rmSync(target, { recursive: true, force: true });
-  renameSync(draft, target);
+  publish(target, (draft) => {
+    cpSync(bundle.stagedDir, draft, { recursive: true });
+    makeRemovable(draft);
+    // Not part of the staged copy; whether it fits is checked whenever the installed skill is loaded.
+    if (bundle.lock === 'locked') cpSync(join(bundle.sourceDir, LOCK_FILE), join(draft, LOCK_FILE));
+    if (bundle.vouched) writeFileSync(join(draft, SIGNATURE_FILE), bundle.vouched.signature);
+    rmSync(target, { recursive: true, force: true });
+  });
   return target;
 }
 

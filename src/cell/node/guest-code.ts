@@ -5,9 +5,10 @@
  * @module
  */
 import { execFileSync } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { publish } from '../../load/publish.ts';
 import { packageRoot } from '../../package-root.ts';
 import { makeReadable } from '../readable.ts';
 import { markInUse, sweepOtherVersions } from './staged-folders.ts';
@@ -59,19 +60,18 @@ function readTexts(name: string): Record<string, string> {
 }
 
 function stage(staged: string, scripts: Record<string, string>): void {
-  const draft = `${staged}.${randomBytes(6).toString('hex')}`;
-  for (const [file, text] of Object.entries(scripts)) {
-    const target = join(draft, file.replace(/\.ts$/, '.js'));
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, text.replaceAll(/(from\s+'\.[^']*)\.ts'/g, "$1.js'"));
-  }
-  writeFileSync(join(draft, 'package.json'), '{"type":"module"}');
-  makeReadable(draft);
   try {
-    renameSync(draft, staged);
+    publish(staged, (draft) => {
+      for (const [file, text] of Object.entries(scripts)) {
+        const target = join(draft, file.replace(/\.ts$/, '.js'));
+        mkdirSync(dirname(target), { recursive: true });
+        writeFileSync(target, text.replaceAll(/(from\s+'\.[^']*)\.ts'/g, "$1.js'"));
+      }
+      writeFileSync(join(draft, 'package.json'), '{"type":"module"}');
+      makeReadable(draft);
+    });
   } catch (error) {
     // Another process was faster with the same content.
-    rmSync(draft, { recursive: true, force: true });
     if (!existsSync(staged)) throw error;
   }
 }

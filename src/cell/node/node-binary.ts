@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { randomBytes } from 'node:crypto';
-import { chmodSync, copyFileSync, constants, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { publish } from '../../load/publish.ts';
 import { packageRoot } from '../../package-root.ts';
 
 export interface NodeBinary {
@@ -46,9 +46,9 @@ function copyInto(home: string, path: string): string {
   mkdirSync(folder, { recursive: true });
   // Whatever the umask and the mode of the original are.
   for (const made of [dirname(folder), folder]) chmodSync(made, 0o755);
-  const draft = `${target}.${randomBytes(6).toString('hex')}`;
-  copyFileSync(path, draft, constants.COPYFILE_FICLONE);
-  chmodSync(draft, 0o755);
-  renameSync(draft, target);
+  publish(target, (draft) => {
+    copyFileSync(path, draft, constants.COPYFILE_FICLONE);
+    chmodSync(draft, 0o755);
+  });
   return target;
 }

@@ -225,8 +225,13 @@ export class LocalImages implements ImageStore {
   async #note(file: string, note: { digest: string; reference?: string }): Promise<void> {
     await this.#makeFolder(dirname(file));
     const draft = `${file}.${randomBytes(6).toString('hex')}`;
-    await writeFile(draft, JSON.stringify(note));
-    await rename(draft, file);
+    try {
+      await writeFile(draft, JSON.stringify(note));
+      await rename(draft, file);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
   }
 
   async #noted(file: string): Promise<string | undefined> {
