@@ -222,7 +222,7 @@ function failureContract(bench: WasmBench): void {
   test('a caller that gives up', async () => {
     const skill = bench.skill(programs.SLEEP);
     await bench.succeed(skill, {});
-    const { error } = await bench.fail(skill, { signal: AbortSignal.timeout(200) }, {});
+    const { error } = await bench.fail(skill, { signal: AbortSignal.timeout(2000) }, {});
     expect(error).toMatchObject({ code: 'cancelled' });
   });
 }
