@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { sharedEngines } from '../load/home.ts';
 import { shellWord } from '../manifest/quote.ts';
@@ -134,14 +134,24 @@ function innerGrants(path: GrantedPath, kept: readonly string[]): GrantedPath[] 
 }
 
 function isThere(place: string): boolean {
-  return lstatSync(place, { throwIfNoEntry: false }) !== undefined;
+  return statsOf(place) !== undefined;
+}
+
+/** Nothing lies below a granted file, and a path through one is not there. */
+function statsOf(place: string): Stats | undefined {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw error;
+  }
 }
 
 /** A link could be made to lead elsewhere, and nothing can be mounted on it. */
 function hasLink(place: string, host: string): boolean {
   return foldersBetween(host, place)
     .slice(1)
-    .some((one) => lstatSync(one, { throwIfNoEntry: false })?.isSymbolicLink() === true);
+    .some((one) => statsOf(one)?.isSymbolicLink() === true);
 }
 
 /** With a real folder, and its own name as it is: that may be a link. */
