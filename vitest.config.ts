@@ -1,9 +1,15 @@
+import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { filesOf, GEAR_NAMES } from './scripts/gears.ts';
+
+/** All of them unless a script of package.json names some. */
+const GEARS = GEAR_NAMES.filter((gear) => (process.env['SKILLCELL_GEARS'] ?? gear).split(',').includes(gear));
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: filesOf(GEARS, globSync('test/**/*.test.ts', { cwd: import.meta.dirname })),
+    setupFiles: GEARS.join() === 'quick' ? ['test/quick-guard.ts'] : [],
     globalSetup: ['test/global-setup.ts'],
     // Real jails on a small machine: a slow start is not a failure, a hang is. Generous, because a busy machine is slow.
     testTimeout: 120_000,

@@ -1,15 +1,15 @@
 /**
- * The commands that people would run a skill with otherwise: `podman run`, `podman exec`, `docker run`, each with the image that
- * our containers have and walls as close to ours as their options go.
+ * The commands that people would otherwise use to run a skill: `podman run`, `podman exec`, `docker run`, each with the same
+ * image as our containers and with options as close to ours as possible.
  *
  * @module
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { startDocker } from '../scripts/docker-service.ts';
-import { engineName } from '../src/cell/container/images/archive.ts';
-import { createImageStore } from '../src/cell/container/images/store.ts';
-import { packageRoot } from '../src/index.ts';
+import { engineName } from '../src/cell/images/archive.ts';
+import { createImageStore } from '../src/cell/images/store.ts';
+import { packageRoot } from '../src/inside.ts';
 import type { ContainerPeerSet } from './runner/container/run-container-bench.ts';
 import { DOCKER_RUN } from './runner/container/targets.ts';
 import { ECHO_WORDS } from './runner/jobs.ts';
@@ -45,12 +45,12 @@ export class ContainerPeers implements ContainerPeerSet {
   dockerSocket: string | undefined;
   readonly #closers: (() => Promise<void> | void)[] = [];
 
-  /** Starts what there is, each with a storage of its own. */
+  /** Starts the available ones, each with its own storage. */
   static async open({ folder, home }: { folder: string; home: string }): Promise<ContainerPeers> {
     const images = createImageStore({ home });
-    const digest = await images.named('localhost/skillcell-python:latest');
+    const digest = await images.digestFor('localhost/skillcell-python:latest');
     const image = digest === undefined ? undefined : await images.find(digest);
-    if (!image) throw new Error('The base image is not here');
+    if (!image) throw new Error('The base image is missing');
     const archive = await images.describe(image, '').archive();
     const peers = new ContainerPeers();
     const podman = peers.#podman(folder, archive);
@@ -66,7 +66,7 @@ export class ContainerPeers implements ContainerPeerSet {
     const storage = ['--root', join(folder, 'podman-root'), '--runroot', join(folder, 'podman-run')];
     const command = ['podman', ...storage, ...runtime];
     if (!succeeds([...command, 'load', '--quiet', '--input', archive])) {
-      this.leftOut.push('podman run and exec: podman is not here, or cannot load our image');
+      this.leftOut.push('podman run and exec: podman is missing, or cannot load our image');
       return undefined;
     }
     this.#closers.push(() => {
@@ -84,11 +84,11 @@ export class ContainerPeers implements ContainerPeerSet {
       this.dockerSocket = socket;
       return command;
     }
-    this.leftOut.push(`${DOCKER_RUN}: docker is not here, or does not start`);
+    this.leftOut.push(`${DOCKER_RUN}: docker is missing, or does not start`);
     return undefined;
   }
 
-  /** A container that waits, and a process in it for each call: no call is fresh. */
+  /** A waiting container, and a process in it for each call: no call is fresh. */
   #exec(podman: string[], digest: string): Variant {
     const hold = [...podman, 'run', '--detach', '--name', HOLDER, ...WALLS, ...MOUNTS, engineName(digest)];
     if (!succeeds([...hold, '/bin/busybox', 'sleep', '3600']))

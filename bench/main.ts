@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container]`: ours and other sandboxes in the same rounds of one run.
+ * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container]`: Skillcell and other sandboxes in the same rounds of one run.
  *
  * @module
  */
@@ -41,13 +41,13 @@ const { values } = parseArgs({
 const settings = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
 const chosen = Object.entries(BENCHES).filter(([name]) => values.only === undefined || values.only === name);
 if (chosen.length === 0)
-  throw new Error(`--only is "${values.only}", and not ${Object.keys(BENCHES).join(' or ')}`);
+  throw new Error(`--only must be ${Object.keys(BENCHES).join(' or ')}, not "${values.only}"`);
 for (const [, bench] of chosen) await bench();
 
 async function subprocess(): Promise<void> {
   const refusal = installPeer();
   if (refusal !== undefined) {
-    console.log(`Left out: @anthropic-ai/sandbox-runtime, because ${refusal}.`);
+    console.log(`Skipped: @anthropic-ai/sandbox-runtime, because ${refusal}.`);
     const report = await runBench(settings);
     console.log(formatReport(report));
     return save(report);
@@ -55,18 +55,20 @@ async function subprocess(): Promise<void> {
   await using peer = await Peer.start();
   const report = await runBench({ ...settings, peer });
   console.log(formatReport(report));
-  console.log(`The peer took ${peer.initializeMs.toFixed(0)} ms to initialise, once; no row has it.`);
+  console.log(
+    `The peer took ${peer.initializeMs.toFixed(0)} ms to initialise, once; this is not part of any row.`,
+  );
   return save({ ...report, peerInitializeMs: peer.initializeMs });
 }
 
 async function wasm(): Promise<void> {
   using starlingMonkey = new StarlingMonkey();
   await using peers = await WasmPeers.start();
-  if (!starlingMonkey.language) peers.leftOut.push('StarlingMonkey: its component could not be made');
+  if (!starlingMonkey.language) peers.leftOut.push('StarlingMonkey: its component could not be built');
   const languages = [...builtLanguages(), ...(starlingMonkey.language ? [starlingMonkey.language] : [])];
   const report = await runWasmBench({ ...settings, languages, peers: peers.variants });
   console.log(formatWasmReport(report));
-  for (const reason of peers.leftOut) console.log(`Left out: ${reason}.`);
+  for (const reason of peers.leftOut) console.log(`Skipped: ${reason}.`);
   save({ ...report, leftOut: peers.leftOut }, 'wasm');
 }
 
@@ -74,7 +76,7 @@ async function pythonWasm(): Promise<void> {
   await using peers = await PythonPeers.start();
   const report = await runPythonWasmBench({ ...settings, peers: peers.variants });
   console.log(formatPythonWasmReport(report));
-  for (const reason of peers.leftOut) console.log(`Left out: ${reason}.`);
+  for (const reason of peers.leftOut) console.log(`Skipped: ${reason}.`);
   save({ ...report, leftOut: peers.leftOut }, 'python-wasm');
 }
 

@@ -1,5 +1,5 @@
 /**
- * What all peers have in common: their packages, and a process of their own that answers messages.
+ * What all peers share: their packages, and a separate process that answers messages.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { runProgram } from '../scripts/steps.ts';
 
 export const PEERS: string = join(import.meta.dirname, 'peers');
 
-/** Installs the packages of all peers; false when npm could not. A list that has changed is installed anew. */
+/** Installs the packages of all peers; false if npm could not. A changed list is installed again. */
 export function installPeerPackages(folder: string = PEERS): boolean {
   const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageFile;
   const installed = Object.entries(dependencies).every(
@@ -21,32 +21,32 @@ export function installPeerPackages(folder: string = PEERS): boolean {
   return installed || runProgram('npm', args, { cwd: folder });
 }
 
-/** Undefined when it is not installed. */
+/** Undefined if it is not installed. */
 export function versionOf(name: string, folder: string = PEERS): string | undefined {
   const file = join(folder, 'node_modules', name, 'package.json');
   if (!existsSync(file)) return undefined;
   return (JSON.parse(readFileSync(file, 'utf8')) as PackageFile).version;
 }
 
-/** The next message; an error when the process ends first. */
+/** The next message; an error if the process exits first. */
 export async function answerOf<T>(child: ChildProcess): Promise<T> {
-  const ended = new AbortController();
-  const onExit = (code: number | null): void => ended.abort(new Error(`The peer ended with ${code}`));
+  const exit = new AbortController();
+  const onExit = (code: number | null): void => exit.abort(new Error(`The peer exited with ${code}`));
   child.once('exit', onExit);
   try {
-    const [message] = (await once(child, 'message', { signal: ended.signal })) as [T];
+    const [message] = (await once(child, 'message', { signal: exit.signal })) as [T];
     return message;
   } finally {
     child.off('exit', onExit);
   }
 }
 
-/** Lets a process end by itself, and waits for that. */
+/** Lets a process exit by itself, and waits for it. */
 export async function dismiss(child: ChildProcess): Promise<void> {
   if (!child.connected) return;
-  const ended = once(child, 'exit');
+  const exit = once(child, 'exit');
   child.disconnect();
-  await ended;
+  await exit;
 }
 
 interface PackageFile {

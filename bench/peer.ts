@@ -1,5 +1,5 @@
 /**
- * The other sandbox of the comparison: installed when needed, measured in a process of its own.
+ * The other sandbox of the comparison: installed when needed, measured in a separate process.
  *
  * @module
  */
@@ -19,7 +19,7 @@ const NEEDS: readonly Need[] = [
   { name: 'ripgrep', probe: ['rg', '--version'], debianPackage: 'ripgrep', suites: [] },
 ];
 
-/** Why there is no peer, or undefined when it can be used. */
+/** Why the peer cannot be used, or undefined if it can. */
 export function installPeer(): string | undefined {
   const missing = provide(NEEDS);
   if (missing.length > 0) return `it needs ${missing.map((need) => need.name).join(', ')}`;
@@ -28,7 +28,7 @@ export function installPeer(): string | undefined {
 
 export class Peer implements AsyncDisposable {
   readonly name: string = `srt ${versionOf(PACKAGE)}`;
-  /** Paid once per process, and not part of any row. */
+  /** Happens once per process, and is not part of any row. */
   readonly initializeMs: number;
   readonly #child: ChildProcess;
   readonly #folder: string;

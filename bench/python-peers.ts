@@ -1,5 +1,5 @@
 /**
- * Other ways to a fresh Python, each in a process of its own: packages of npm, and of the Python index.
+ * Other ways to get a fresh Python, each in a separate process: packages from npm, and from the Python index.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { runCommand } from './runner/plain.ts';
 import { PYTHON_PEER_NAMES, type PeerVariants, type PythonPeerName } from './runner/python-wasm/peers.ts';
 import type { Timing, Variant } from './runner/rounds.ts';
 
-/** What takes seconds is measured less often. */
+/** Peers that take seconds are measured less often. */
 const NPM_MODULES: readonly (readonly [name: PythonPeerName, module: string, every: number])[] = [
   [PYTHON_PEER_NAMES.pyodideLoaded, 'pyodide-loaded', 8],
   [PYTHON_PEER_NAMES.pyodideSnapshot, 'pyodide-snapshot', 1],
@@ -105,16 +105,16 @@ async function callModule(child: ChildProcess): Promise<Timing> {
 type HostAnswer = { ms: number; output: unknown } | { error: string };
 
 async function askHost(host: HostProcess, lines: Interface, job: Job): Promise<HostAnswer> {
-  const ended = new AbortController();
-  const onExit = (): void => ended.abort();
+  const exit = new AbortController();
+  const onExit = (): void => exit.abort();
   host.once('exit', onExit);
   try {
-    const line = once(lines, 'line', { signal: ended.signal }) as Promise<[string]>;
+    const line = once(lines, 'line', { signal: exit.signal }) as Promise<[string]>;
     host.stdin.write(`${JSON.stringify({ ...sourcesOf(job), params: job.params })}\n`);
     const [text] = await line;
     return JSON.parse(text) as HostAnswer;
   } catch {
-    return { error: `its process ended with ${host.exitCode ?? host.signalCode}` };
+    return { error: `its process exited with ${host.exitCode ?? host.signalCode}` };
   } finally {
     host.off('exit', onExit);
   }
@@ -132,7 +132,7 @@ function timingOf(answer: HostAnswer): Timing {
   return { ms: answer.ms, result: answer.output };
 }
 
-/** False when pip could not. A list that has changed is installed anew. */
+/** False if pip could not. A changed list is installed again. */
 function installIndexPackages(): boolean {
   const list = join(FOLDER, 'requirements.txt');
   const installed = join(PACKAGES, 'requirements.txt');
@@ -150,9 +150,9 @@ function installIndexPackages(): boolean {
 
 async function endOf(host: HostProcess): Promise<void> {
   if (host.exitCode !== null || host.signalCode !== null) return;
-  const ended = once(host, 'exit');
+  const exit = once(host, 'exit');
   host.stdin.end();
-  await ended;
+  await exit;
 }
 
 function messageOf(error: unknown): string {

@@ -1,6 +1,6 @@
 /**
- * The job of the peers as a component with StarlingMonkey inside, made when the bench starts: it is 12 MB, and its tools
- * are more than anybody should have to install for a skill.
+ * The peers' job as a component with StarlingMonkey inside, built when the bench starts: it is 12 MB, and its tools
+ * are too large to install for a skill.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { builtLanguages, STARLINGMONKEY, writeBundle, type Language } from './ru
 const FOLDER = join(import.meta.dirname, 'starlingmonkey');
 
 export class StarlingMonkey implements Disposable {
-  /** Undefined when it could not be made. */
+  /** Undefined if it could not be built. */
   readonly language: Language | undefined;
   readonly #folder = mkdtempSync(join(tmpdir(), 'skillcell-bench-starlingmonkey-'));
 

@@ -1,5 +1,5 @@
 /**
- * The other sandboxes beside our Wasm cells, each in a process of its own.
+ * The other sandboxes next to our Wasm cells, each in a separate process.
  *
  * @module
  */

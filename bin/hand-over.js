@@ -1,65 +1,56 @@
 /**
- * Finds the Node that ships with the package and runs a script on it. Plain JavaScript in syntax and
- * imports that old versions of Node know, because an old Node is what reads this file first.
+ * Runs a script on a Node that is recent enough, in place of this process. Plain JavaScript with syntax and
+ * imports that old versions of Node support, because an old Node may be the first to load this file.
  *
  * @module
  */
 import { spawn } from 'child_process';
-import { createRequire } from 'module';
 import { constants } from 'os';
-import { join, dirname } from 'path';
+import { OLDEST_NODE, runsHere } from './oldest-node.js';
+import { fetchedNode, nodeBesideUs } from './own-node.js';
 
-const OLDEST_NODE = 24;
-/** As the code `usage` in src/errors.ts: nothing ran, and the user can fix it. */
+/** The exit code of `usage`: nothing ran, and the user can fix it. */
 const NOTHING_RAN = 2;
-const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-
-/** @returns {boolean} whether the Node that reads this can run Skillcell itself */
-export function runsHere() {
-  return majorOf(process.versions.node) >= OLDEST_NODE;
-}
-
-/** Path of the Node that was installed with this package. */
-function bundledNode() {
-  const require = createRequire(import.meta.url);
-  const description = `${bundledPackage()}/package.json`;
-  try {
-    // A foreign version hoisted into our place would hand over to itself for ever.
-    if (majorOf(require(description).version) < OLDEST_NODE) return undefined;
-    return join(dirname(require.resolve(description)), 'bin', 'node');
-  } catch {
-    return undefined;
-  }
-}
+const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'];
+/** The terminal sends these to every process in the foreground; forwarding them too would count as a second Ctrl-C. */
+const TERMINAL_SIGNALS = new Set(['SIGINT', 'SIGQUIT']);
 
 /**
- * Runs `node ...args` on the bundled Node (on this one if it is missing and this one will do), in this
- * process's place: same stdio, same signals, same end.
+ * Runs `node ...args` on the Node beside this package, the current one if it is recent enough, or one that is fetched:
+ * same stdio, signals and exit code.
  *
  * @param {string[]} args
+ * @param {{ env?: Record<string, string> }} options variables to add
  * @returns {Promise<number>} the exit code; 128 + signal number when a signal ended it
  */
-export async function runOnBundledNode(args) {
-  const node = bundledNode() || (runsHere() ? process.execPath : undefined);
-  if (node !== undefined) {
+export async function runOnRecentNode(args, { env = {} } = {}) {
+  let reason = 'the one that was fetched does not start here';
+  for (const find of [nodeBesideUs, currentNode, fetchedNode]) {
     try {
-      return await runOn(node, args);
-    } catch {
-      // The binary is there but not for this machine (another C library): same remedy as none at all.
+      const node = find();
+      if (node !== undefined) return await runOn(node, args, { ...process.env, ...env });
+    } catch (error) {
+      // A binary that does not run on this machine (another C library) counts as missing.
+      if (find === fetchedNode && error.syscall === undefined) reason = error.message;
     }
   }
   console.error(
-    `Skillcell needs Node ${OLDEST_NODE} or newer, but this is Node ${process.versions.node} and the ` +
-      `bundled one ("${bundledPackage()}") is not installed or does not start here: install without ` +
-      `"--omit=optional" on Linux x64 or arm64 with glibc, or install Node ${OLDEST_NODE} or newer.`,
+    `Skillcell needs Node ${OLDEST_NODE} or newer. This is Node ${process.versions.node}, and no other could be ` +
+      `fetched: ${reason}. Install Node ${OLDEST_NODE} or newer, or make the package registry reachable for npm.`,
   );
   return NOTHING_RAN;
 }
 
-function runOn(node, args) {
+function currentNode() {
+  return runsHere() ? process.execPath : undefined;
+}
+
+function runOn(node, args, env) {
   return new Promise((resolve, reject) => {
-    const child = spawn(node, args, { stdio: 'inherit' });
-    const forward = (signal) => child.kill(signal);
+    const child = spawn(node, args, { stdio: 'inherit', env });
+    const forward = (signal) => {
+      if (!(process.stdin.isTTY && TERMINAL_SIGNALS.has(signal))) child.kill(signal);
+    };
     for (const signal of FORWARDED_SIGNALS) process.on(signal, forward);
     child.on('error', reject);
     child.on('exit', (code, signal) => {
@@ -67,12 +58,4 @@ function runOn(node, args) {
       resolve(signal === null ? code : 128 + constants.signals[signal]);
     });
   });
-}
-
-function bundledPackage() {
-  return `node-${process.platform}-${process.arch}`;
-}
-
-function majorOf(version) {
-  return Number(version.split('.')[0]);
 }

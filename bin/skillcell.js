@@ -1,21 +1,25 @@
 #!/usr/bin/env node
 /**
- * The command. Starts on any Node that reads ES modules and hands over to the bundled one if this one
- * is too old.
+ * The command. Starts on any Node that supports ES modules, and hands over to a recent one if the
+ * current one is too old.
  *
  * @module
  */
-import { existsSync } from 'fs';
+import { existsSync, readFileSync } from 'fs';
 import { fileURLToPath } from 'url';
-import { runOnBundledNode, runsHere } from './hand-over.js';
+import { runsHere } from './oldest-node.js';
 
-/** As the code `internal` in src/errors.ts: our fault. */
+/** The exit code of `internal`: a defect in Skillcell. */
 const INTERNAL = 70;
 
-/** Why something that was printed is not where it should be. */
-let unwritten;
+/** The first error while writing output. */
+let outputError;
 
-const start = runsHere() ? runInPlace : handOver;
+/** Streams that a command closed because no one read them. Node reopens them immediately, so `destroyed` does not show it. */
+const closedStreams = new Set();
+
+// If the event loop runs empty before a command has ended, that is not a success.
+process.exitCode = INTERNAL;
 start(process.argv.slice(2)).then(
   (code) => exitWith(code),
   (error) => {
@@ -25,42 +29,63 @@ start(process.argv.slice(2)).then(
 );
 
 /**
- * A skill that ran as a part of this process may have left timers behind: they must not keep it alive. But what is still on
- * its way into a pipe must arrive.
+ * Exits explicitly, because timers left behind by an in_process skill would keep the process alive. Flushes first, so that
+ * no output is lost in a pipe.
  */
 async function exitWith(code) {
-  await Promise.all([process.stdout, process.stderr].map(written));
-  if (unwritten === undefined) process.exit(code);
-  console.error(`Skillcell could not write its output: ${unwritten.message}`);
+  await Promise.all([process.stdout, process.stderr].map(flush));
+  if (outputError === undefined) process.exit(code);
+  console.error(`Skillcell could not write its output: ${outputError.message}`);
   process.exit(code || INTERNAL);
 }
 
-/** A reader that has gone, as `head` does, wants no more of it: that is no failure. */
+/** EPIPE is not a failure: a reader such as `head` may stop early. */
 function watchOutput() {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
-      if (error.code !== 'EPIPE') unwritten = unwritten || error;
+      if (error.code !== 'EPIPE') outputError = outputError || error;
     });
+    stream.on('close', () => closedStreams.add(stream));
   }
 }
 
-/** Resolves also for a reader that has gone. */
-function written(stream) {
+/** Also resolves if the reader is gone. */
+function flush(stream) {
   return new Promise((resolve) => {
-    if (stream.destroyed || stream.writableLength === 0) resolve();
+    if (closedStreams.has(stream) || stream.destroyed || stream.writableLength === 0) resolve();
     else stream.write('', () => resolve());
   });
 }
 
-function handOver(args) {
-  return runOnBundledNode([fileURLToPath(import.meta.url), ...args]);
+/** The version needs neither a recent Node nor any of our code. */
+async function start(args) {
+  if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return printVersion();
+  return runsHere() ? runInPlace(args) : handOver(args);
+}
+
+function printVersion() {
+  watchOutput();
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  process.stdout.write(`${JSON.parse(text).version}\n`);
+  return 0;
+}
+
+async function handOver(args) {
+  const { runOnRecentNode } = await import('./hand-over.js');
+  const { PARENT_VARIABLE, watchParent } = await import('./parent-watch.js');
+  watchParent();
+  return runOnRecentNode([fileURLToPath(import.meta.url), ...args], {
+    env: { [PARENT_VARIABLE]: String(process.pid) },
+  });
 }
 
 async function runInPlace(args) {
   watchOutput();
+  const { watchParent } = await import('./parent-watch.js');
+  watchParent();
   const { useCompileCache } = await import('./compile-cache.js');
   useCompileCache();
-  // A checkout runs its source. A published package has only the build: Node strips no types below node_modules.
+  // A clone runs from source. A published package has only the build, because Node strips no types below node_modules.
   const source = new URL('../src/cli/main.ts', import.meta.url);
   const build = new URL('../dist/src/cli/main.js', import.meta.url);
   const { main } = await import(existsSync(source) ? source.href : build.href);

@@ -1,5 +1,5 @@
 /**
- * Builds the core modules of the Wasm attacks from their text: `npm run build:attacks`. The result is committed,
+ * Builds the core modules of the Wasm attacks from their text: `npm run build:attacks`. The output is committed,
  * because `skillcell attack` has no compiler; a test compares it with the text.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * `npm run check`: format, lint and types, for the loop between two edits.
+ * `npm run check`: format, lint and types, to run between edits.
  *
  * @module
  */

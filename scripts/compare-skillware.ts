@@ -1,6 +1,6 @@
 /**
- * Studies the bundles of a Skillware checkout: what Skillware's own loader answers to a sample is what every mode here has
- * to answer. Prints the page of the study, and writes it to `bench/results/`, where doc-tables.ts reads it:
+ * Studies the bundles of a Skillware checkout: the answer of Skillware's own loader to a sample is the expected answer in
+ * every mode here. Prints the study as Markdown, and writes it to `bench/results/`, where doc-tables.ts reads it:
  *
  *     node scripts/compare-skillware.ts <folder with skillware/ and skills/> [--home <folder to keep packages in>]
  *
@@ -12,9 +12,10 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { currentLoad, readMachine, type MachineFacts } from '../bench/runner/machine.ts';
 import { saveResult } from '../bench/saved-results.ts';
-import { createRuntime, formatCases, formatStudy, studyFolder, type StudyReport } from '../src/index.ts';
-import { PYODIDE } from '../src/cell/python-wasm/pyodide.ts';
-import { findInterpreter } from '../src/cell/python/interpreter.ts';
+import { createRuntime } from '../src/index.ts';
+import { formatCases, formatStudy, studyFolder, type StudyReport } from '../src/inside.ts';
+import { PYODIDE } from '../src/cell/engines/python-wasm/pyodide.ts';
+import { findInterpreter } from '../src/cell/engines/python/interpreter.ts';
 import { openReference } from './skillware-reference.ts';
 import { SAMPLES } from './skillware-samples.ts';
 
@@ -36,11 +37,11 @@ async function main(): Promise<number> {
   });
   const checkout = resolve(positionals[0] ?? '');
   if (positionals.length !== 1 || !['skills', 'skillware'].every((name) => isFolder(join(checkout, name)))) {
-    console.error('Give a folder with skillware/ and skills/: a checkout, or an unpacked sdist or wheel.');
+    console.error('Pass a folder with skillware/ and skills/: a checkout, or an unpacked sdist or wheel.');
     return 2;
   }
   const temp = mkdtempSync(join(tmpdir(), 'compare-skillware-'));
-  // Cells run as another user when we are root, and have to pass through.
+  // If we are root, cells run as another user, who must be able to reach the folder.
   chmodSync(temp, 0o711);
   try {
     const home = resolve(values.home ?? join(temp, 'home'));
@@ -68,13 +69,13 @@ async function main(): Promise<number> {
   }
 }
 
-/** Where the checkout lies is nobody's business. */
+/** The location of the checkout is private. */
 function withoutPlace(study: StudyReport, checkout: string): StudyReport {
   const text = JSON.stringify({ ...study, folder: 'Skillware' });
   return JSON.parse(text.replaceAll(checkout, '…')) as StudyReport;
 }
 
-/** A file of cases for each bundle that has samples, in a folder as `study` wants it. */
+/** A file of cases for each bundle that has samples, in the folder layout of `study`. */
 async function writeCases(checkout: string, temp: string): Promise<string> {
   const folder = join(temp, 'cases');
   await using runtime = createRuntime({ home: join(temp, 'reading'), audit: false });

@@ -1,6 +1,6 @@
 /**
- * `npm run denials`: does what no grant covers in every mode and prints the answers; `-- --write` puts the table into
- * docs/denials.md. Fails when an answer differs between modes.
+ * `npm run denials`: performs denied operations in every mode and prints the answers; `-- --write` updates the table in
+ * docs/denials.md. Fails if an answer differs between modes.
  *
  * @module
  */

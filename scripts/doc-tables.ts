@@ -1,9 +1,9 @@
 /**
- * Puts the figures of `bench/results/`, and tables that the code knows, into the documents, so that none is copied by hand:
+ * Puts the figures from `bench/results/` and tables derived from the code into the documents, so that none is copied by hand:
  *
  *     node scripts/doc-tables.ts
  *
- * A document marks a place with `<!-- figures:NAME -->` and `<!-- /figures -->`; what is between is replaced.
+ * A document marks a place with `<!-- figures:NAME -->` and `<!-- /figures -->`; the text between them is replaced.
  *
  * @module
  */
@@ -18,6 +18,7 @@ import type { BenchReport } from '../bench/runner/run-bench.ts';
 import type { WasmReport } from '../bench/runner/wasm/run-wasm-bench.ts';
 import type { PythonWasmReport } from '../bench/runner/python-wasm/run-python-wasm-bench.ts';
 import type { SkillwareReport } from './compare-skillware.ts';
+import { formatApi } from './documents/api-tables.ts';
 import {
   formatAims,
   formatContainerCalls,
@@ -54,6 +55,7 @@ import { ROOT, runTool } from './steps.ts';
 
 export const DOCUMENTS: readonly string[] = [
   'README.md',
+  'docs/api.md',
   'docs/compare.md',
   'docs/errors.md',
   'docs/http.md',
@@ -111,6 +113,7 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'study-machine': () => machineOf(bundled().machine),
   'study-matrix': () => formatStudyMatrix(bundled().study),
   'study-costs': () => formatStudyCosts(bundled().study),
+  api: formatApi,
   'error-codes': formatErrorCodes,
   'limit-names': formatLimitNames,
   'manifest-keys': formatManifestKeys,
@@ -126,11 +129,11 @@ export function withFigures(text: string): string {
 
 function figuresOf(name: string): string {
   const figures = FIGURES[name];
-  if (!figures) throw new Error(`A document asks for figures "${name}", which nobody makes`);
+  if (!figures) throw new Error(`A document refers to unknown figures "${name}"`);
   return figures();
 }
 
-/** The modes were measured one after the other, and not always on an equally quiet machine. */
+/** The modes were measured one after the other, so the load of the machine differs between them. */
 function modesMachine(): string {
   const { cores, cpu, memory, kernel, node } = wasm().machine;
   const reports = { components: wasm(), Python: bench(), subprocess: jail(), container: container() };
@@ -140,7 +143,7 @@ function modesMachine(): string {
   const days = new Set(Object.values(reports).map(({ machine }) => machine.date.slice(0, 10)));
   return (
     `Measured on ${[...days].toSorted().join(' and ')}: ${cores} cores (${cpu}), ${memory}, Linux ${kernel}, Node ${node}. ` +
-    `Load of the machine meanwhile: ${loads.join(', ')}. The call of \`in_process\` is from [the study](docs/security/subprocess-isolation.md#what-breaks).`
+    `Load of the machine during each run: ${loads.join(', ')}. The figure for \`in_process\` is from [the study](docs/security/subprocess-isolation.md#what-breaks).`
   );
 }
 

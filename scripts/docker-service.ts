@@ -1,5 +1,5 @@
 /**
- * A docker of our own: without a network, with all its files in one folder, gone when it is closed.
+ * A private docker daemon: without a network, with all its files in one folder, removed when it is closed.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export interface DockerService {
   close: () => Promise<void>;
 }
 
-/** Resolves when it listens, or can no longer be expected to: who uses the socket will be told so. */
+/** Resolves when it listens, or if it does not start in time; a user of the socket will then get an error. */
 export async function startDocker(): Promise<DockerService> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-docker-')));
   const socket = join(folder, 'docker.sock');

@@ -1,5 +1,5 @@
 /**
- * Writes src/cell/jail/seccomp/syscalls.{x64,arm64}.ts from the kernel headers of this machine.
+ * Writes src/cell/linux/seccomp/syscalls.{x64,arm64}.ts from the kernel headers of this machine.
  * Run by hand after a header update; needs `cpp` and the Linux user-space headers.
  *
  * @module
@@ -27,7 +27,7 @@ const ARM64_WANTS = [
   'MEMFD_SECRET',
 ];
 
-/** Names in the generic header that count or mark, and are no calls. */
+/** Names in the generic header that count or mark, and are not calls. */
 const NOT_CALLS = new Set(['syscalls', 'arch_specific_syscall']);
 
 const SOURCES = {
@@ -87,7 +87,7 @@ ${compactLines(entries).join('\n')}
 
 if (argv[1] === import.meta.filename) {
   for (const arch of ['x64', 'arm64'] as const) {
-    const file = join(import.meta.dirname, '..', 'src', 'cell', 'jail', 'seccomp', `syscalls.${arch}.ts`);
+    const file = join(import.meta.dirname, '..', 'src', 'cell', 'linux', 'seccomp', `syscalls.${arch}.ts`);
     writeFileSync(file, render(arch, readTable(arch)));
   }
 }

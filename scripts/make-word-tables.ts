@@ -11,9 +11,9 @@ import { ROOT } from './steps.ts';
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const LAST_CODE_POINT = 0x10ffff;
 const LINE = 96;
-/** Its lower case is two code points; the simple mapping of Unicode is one. */
+/** Its lower case is two code points; Unicode's simple mapping has one. */
 const DOTTED_I = 0x130;
-/** Hold the letters of a word together in Persian and in scripts of India, and are no marks by category. */
+/** They join the letters of a word in Persian and in Indic scripts, and are not marks by category. */
 const JOINERS = '\u{200c}\u{200d}';
 
 interface Run {
@@ -35,37 +35,37 @@ const LANGUAGES: readonly {
   file: string;
   constant: (name: string, lines: string[]) => string;
   head?: string;
-  /** What a line of comment begins with. */
+  /** The start of a comment line. */
   comment?: string;
 }[] = [
   {
-    file: 'word_stats_c/src/unicode.h',
+    file: 'skills/text/word_stats_c/src/unicode.h',
     constant: (name, lines) => `static const char ${name}[] =\n${join4(lines, '')};\n`,
   },
   {
-    file: 'word_stats_rust/src/unicode.rs',
+    file: 'skills/text/word_stats_rust/src/unicode.rs',
     constant: (name, lines) => `pub const ${name}: &str = concat!(\n${join4(lines, ',')}\n);\n`,
   },
   {
-    file: 'word_stats_go/src/unicode.go',
+    file: 'examples/text/word_stats_go/src/unicode.go',
     head: 'package main\n\n',
     constant: (name, lines) =>
       `const ${name.toLowerCase()} = "" +\n${lines.map((line) => `\t"${line}"`).join(' +\n')}\n`,
   },
   {
-    file: 'word_stats_as/assembly/unicode.ts',
+    file: 'skills/text/word_stats_as/assembly/unicode.ts',
     constant: (name, lines) => `export const ${name}: string =\n${join4(lines, ' +')};\n`,
   },
   {
-    file: 'word_stats_ts/src/unicode.ts',
+    file: 'examples/text/word_stats_ts/src/unicode.ts',
     constant: (name, lines) => `export const ${name}: string =\n${join4(lines, ' +')};\n`,
   },
   {
-    file: 'word_stats/unicode.ts',
+    file: 'skills/text/word_stats/unicode.ts',
     constant: (name, lines) => `export const ${name}: string =\n${join4(lines, ' +')};\n`,
   },
   {
-    file: 'word_stats_py/unicode_tables.py',
+    file: 'skills/text/word_stats_py/unicode_tables.py',
     comment: '#',
     constant: (name, lines) => `${name} = (\n${join4(lines, '')}\n)\n`,
   },
@@ -74,7 +74,7 @@ const LANGUAGES: readonly {
 for (const { file, constant, head = '', comment = '//' } of LANGUAGES) {
   const note = `${comment} Unicode ${process.versions['unicode']}. Written by scripts/make-word-tables.ts; skill.* says how to read it.\n\n`;
   const constants = Object.entries(tables).map(([name, text]) => constant(name, linesOf(text)));
-  writeFileSync(join(ROOT, 'skills/text', file), note + head + constants.join('\n'));
+  writeFileSync(join(ROOT, file), note + head + constants.join('\n'));
 }
 
 function join4(lines: string[], separator: string): string {
@@ -120,7 +120,7 @@ function encodeLower(): string {
   return text;
 }
 
-/** Letters with the same distance to their lower case, one after another or every second. */
+/** Letters with the same distance to their lower case, consecutive or every second one. */
 function lowerRuns(): Run[] {
   const runs: Run[] = [];
   for (let point = 0; point <= LAST_CODE_POINT; point += 1) {

@@ -1,5 +1,5 @@
 /**
- * What suites need from the machine beyond npm, and how it gets there. A new need is one more row.
+ * What suites need from the machine in addition to npm, and how to install it. A new need is one more row.
  *
  * @module
  */
@@ -7,14 +7,14 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { runProgram } from './steps.ts';
 
-/** A program that suites cannot do without. */
+/** A program that suites require. */
 export interface Need {
   readonly name: string;
-  /** Tried, not looked up: a program that is there but may not work here is missing. */
+  /** Executed, not looked up: a program that exists but does not work here counts as missing. */
   readonly probe: readonly [program: string, ...args: string[]];
   /** Several are separated by spaces. */
   readonly debianPackage: string;
-  /** A package of the Python index that has it, where Debian's own is too old. */
+  /** A package on the Python index that contains it, if Debian's own is too old. */
   readonly pipPackage?: string;
   /** Globs of the test files that need it. */
   readonly suites: readonly string[];
@@ -28,20 +28,26 @@ const NATIVE_SUITES = [
   'test/attacks/**',
   'test/bench/**',
   'test/denials/**',
+  'test/fixes/**',
   'test/readme/**',
   'test/http/**',
   'test/web/**',
   'test/skills/**',
   'test/study/**',
   'test/chaos/**',
+  'test/adapters/**',
+  'test/clients/**',
+  'test/deploy/action*',
+  'test/deploy/image*',
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
 const IMAGE_SUITES = [
   'test/build/container/**',
-  'test/cell/container/**',
+  'test/cell/walls/container/**',
   'test/attacks/**',
   'test/denials/**',
+  'test/deploy/image*',
 ];
 /** The documents build a skill in C. */
 const C_SUITES = [...BUILD_SUITES, 'test/readme/**'];
@@ -60,7 +66,7 @@ export const NEEDS: readonly Need[] = [
     suites: NATIVE_SUITES,
   },
   {
-    name: 'mount namespaces of its own, as root',
+    name: 'mount namespaces, as root',
     probe: ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt && prlimit --pid $$ --nofile=64:'],
     debianPackage: 'util-linux mount',
     suites: ['test/chaos/**'],
@@ -77,7 +83,13 @@ export const NEEDS: readonly Need[] = [
     debianPackage: 'python3-pip',
     suites: ['test/load/requirements*', 'test/cell/**/requirements*', 'test/skills/**'],
   },
-  { name: 'clang', probe: ['clang', '--version'], debianPackage: 'clang', suites: C_SUITES },
+  {
+    name: 'clang',
+    probe: ['clang', '--version'],
+    debianPackage: 'clang',
+    // The chaos suites compile a library that makes file operations fail.
+    suites: [...C_SUITES, 'test/chaos/**'],
+  },
   {
     name: 'the linker for WebAssembly',
     probe: ['wasm-ld', '--version'],
@@ -115,7 +127,7 @@ export const NEEDS: readonly Need[] = [
     suites: BUILD_SUITES,
   },
   {
-    // Where nothing else is missing they may never have been fetched; installing apt anew fetches them.
+    // If nothing else is missing, they may never have been fetched; reinstalling apt fetches them.
     name: 'lists of Debian packages, for base images',
     probe: ['apt-get', 'download', '--print-uris', 'python3-minimal', 'libpython3-stdlib', 'busybox-static'],
     debianPackage: 'apt',
@@ -138,10 +150,16 @@ export const NEEDS: readonly Need[] = [
     name: 'gVisor',
     probe: ['runsc', '--version'],
     debianPackage: 'runsc',
-    suites: ['test/cell/container/**'],
+    suites: ['test/cell/walls/container/**'],
   },
   { name: 'runc', probe: ['runc', '--version'], debianPackage: 'runc', suites: IMAGE_SUITES },
   { name: 'docker', probe: ['dockerd', '--version'], debianPackage: 'docker.io', suites: IMAGE_SUITES },
+  {
+    name: 'systemd-analyze',
+    probe: ['systemd-analyze', '--version'],
+    debianPackage: 'systemd',
+    suites: ['test/deploy/systemd*'],
+  },
   {
     name: 'Chromium',
     probe: ['chromium', '--version'],
@@ -150,7 +168,7 @@ export const NEEDS: readonly Need[] = [
   },
 ];
 
-/** Installs what is missing where that is possible, and returns what is missing still. */
+/** Installs what is missing if possible, and returns what is still missing. */
 export function provide(needs: readonly Need[]): readonly Need[] {
   const missing = needs.filter(isMissing);
   if (missing.length === 0 || !canInstall()) return missing;
@@ -164,7 +182,7 @@ function installWithApt(needs: readonly Need[]): void {
   if (packages.length === 0) return;
   console.log(`Installing ${packages.join(', ')} with apt-get.`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // A failed update can still leave usable lists; the install tells.
+  // A failed update can still leave usable lists; the install will show.
   runProgram('apt-get', ['update', '-qq'], { env });
   runProgram('apt-get', ['install', '-qq', '--yes', '--no-install-recommends', ...packages], { env });
 }

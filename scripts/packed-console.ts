@@ -1,5 +1,5 @@
 /**
- * Starts the service of an installed package and asks for the parts of its console: `packed-console.ts FOLDER`.
+ * Starts the service of an installed package and requests the parts of its console: `packed-console.ts FOLDER`.
  *
  * @module
  */

@@ -1,10 +1,10 @@
 /**
- * Finds out which packages with native code work in Python in Wasm, by doing it: installs each from the Python index,
- * links it and imports it in a cell. `docs/python.md` tells what came out.
+ * Determines which packages with native code work in Python in Wasm by trying: installs each from the Python index,
+ * links it and imports it in a cell. `docs/python.md` has the results.
  *
  *     node scripts/with-node.js scripts/probe-native-wheels.ts numpy msgpack pydantic:pydantic_core
  *
- * A name behind the colon is the module to import, where it differs from the package.
+ * A name after the colon is the module to import, if it differs from the package.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { createRuntime, type Runtime } from '../src/index.ts';
 
 const MAX_TEXT = 400;
 
-/** Answers with the native modules that the import brought. */
+/** Returns the native modules that the import loaded. */
 function source(module: string): string {
   return `
 import sys
@@ -58,11 +58,11 @@ async function probe(runtime: Runtime, dir: string): Promise<string> {
 async function main(): Promise<number> {
   const wanted = process.argv.slice(2);
   if (wanted.length === 0) {
-    console.error('Name packages, e.g. numpy msgpack pydantic:pydantic_core');
+    console.error('Pass package names, e.g. numpy msgpack pydantic:pydantic_core');
     return 2;
   }
   const folder = mkdtempSync(join(tmpdir(), 'probe-native-wheels-'));
-  // Cells run as another user when the host is root.
+  // If the host is root, cells run as another user.
   chmodSync(folder, 0o755);
   const runtime = createRuntime({ home: join(folder, 'home') });
   try {

@@ -1,5 +1,5 @@
 /**
- * Runs inside the jail that probe-pyodide.ts makes: what Python in Pyodide can reach without being given anything.
+ * Runs inside the jail created by probe-pyodide.ts: what Python in Pyodide can reach without being given anything.
  * Prints one JSON object.
  */
 import { existsSync } from 'node:fs';
@@ -10,7 +10,7 @@ const [before, began] = [memory(), performance.now()];
 const pyodide = await loadPyodide({ jsglobals: {} });
 const loadMs = performance.now() - began;
 
-/** What a probe tries; it worked when Python says so and, where there is a file, when the file is there. */
+/** What a probe tries; it worked if Python says so and, if there is a file, if the file exists. */
 const PROBES = {
   'a shell of the host by `os.system`': {
     code: 'import os; os.system("echo > /tmp/system") == 0',

@@ -1,5 +1,5 @@
 /**
- * What stands between Python and its host when Pyodide is used as it comes, even with an empty `jsglobals`. Tried in a jail
+ * What separates Python from its host when Pyodide is used as published, even with an empty `jsglobals`. Tried in a jail
  * without network, whose only writable folder is its own, and written to `bench/results/`:
  *
  *     node scripts/probe-pyodide.ts
@@ -13,8 +13,8 @@ import { dirname, join } from 'node:path';
 import { bytesIn } from '../bench/runner/python-wasm/start.ts';
 import { readMachine, type MachineFacts } from '../bench/runner/machine.ts';
 import { saveResult } from '../bench/saved-results.ts';
-import { PYODIDE } from '../src/cell/python-wasm/pyodide.ts';
-import { packageRoot } from '../src/index.ts';
+import { PYODIDE } from '../src/cell/engines/python-wasm/pyodide.ts';
+import { packageRoot } from '../src/inside.ts';
 
 export interface PyodideReport {
   machine: MachineFacts;
@@ -35,7 +35,7 @@ const JAIL = [
 async function probe(): Promise<PyodideReport> {
   const root = packageRoot();
   const script = join(root, 'scripts', 'probe-pyodide.js');
-  // The project may lie below /tmp, which the jail has for itself.
+  // The project may be below /tmp, which the jail replaces with its own.
   const args = [...JAIL, '--ro-bind', root, root, process.execPath, '--no-warnings', script];
   const text = execFileSync('bwrap', args, { encoding: 'utf8', timeout: 60_000 });
   const home = mkdtempSync(join(tmpdir(), 'probe-pyodide-'));

@@ -1,5 +1,5 @@
 /**
- * The bench of Python in Wasm as tables of Markdown.
+ * The bench of Python in Wasm as Markdown tables.
  *
  * @module
  */
@@ -14,12 +14,12 @@ import { table } from './skillware-table.ts';
 
 const MIB = 1024 ** 2;
 const NOTES: Readonly<Record<string, string>> = {
-  [IN_JAIL]: 'fresh image, our process and jail around it',
-  [POOL]: 'native Python, a jailed process that nobody used before',
+  [IN_JAIL]: 'fresh image, in our process and jail',
+  [POOL]: 'native Python in an unused jailed process',
   ...PYTHON_PEER_NOTES,
 };
 
-/** Every row of the first job, and those of the second that it has too. */
+/** Every row of the first job, with the second job's figures if it has that row too. */
 export function formatCallsTable({ jobs }: PythonWasmReport): string {
   const [first, second] = jobs;
   const ours = first?.rows[0]?.median ?? NaN;
@@ -40,7 +40,7 @@ export function formatCallsTable({ jobs }: PythonWasmReport): string {
   ]);
 }
 
-/** The one paragraph for who reads no tables. */
+/** One paragraph for readers who skip the tables. */
 export function formatPythonSummary({
   jobs: [first, second],
   crowd: { cpu },
@@ -56,17 +56,17 @@ export function formatPythonSummary({
     `\`prompt_rewriter\` ${duration(find(IN_JAIL, second?.rows)?.median)}. In the same rounds: the pool of native`,
     `Python ${median(POOL)}, starting \`python3\` ${median(PLAIN)}, Pyodide from a snapshot`,
     `${median(PYTHON_PEER_NAMES.pyodideSnapshot)}, a cold Pyodide ${median(PYTHON_PEER_NAMES.pyodideCold)}.`,
-    `${met} of ${targets.length} aims are met.`,
+    `${met} of ${targets.length} targets are met.`,
   ].join(' ');
 }
 
 export function formatPythonStart({ start }: PythonWasmReport): string {
   return table([
     ['', ''],
-    ['first use on a machine: engine prepared, first answer', `${(start.prepareMs / 1000).toFixed(1)} s`],
+    ['first use on a machine: prepare the engine, first result', `${(start.prepareMs / 1000).toFixed(1)} s`],
     ['the prepared engine on disk', `${(start.engineBytes / MIB).toFixed(1)} MiB`],
     ['a new program after that: load and check the skill', `${start.loadMs.toFixed(0)} ms`],
-    ['its first call, with the start of a cell', `${start.firstCallMs.toFixed(0)} ms`],
+    ['its first call, cell start included', `${start.firstCallMs.toFixed(0)} ms`],
     ['its second call', `${precise(start.secondCallMs)} ms`],
   ]);
 }
@@ -113,7 +113,7 @@ export function formatKernelsTable({ kernels }: PythonWasmReport): string {
 
 export function formatTargetsTable({ targets }: PythonWasmReport): string {
   return table([
-    ['aim', 'found', ''],
+    ['target', 'measured', ''],
     ...targets.map(({ aim, found, met }) => [
       aim,
       found,
@@ -127,7 +127,7 @@ export function duration(ms: number | undefined): string {
   return ms < 1000 ? `${precise(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** Two digits that count, or all digits before the point. */
+/** Two significant digits, or all digits before the point. */
 export function precise(value: number): string {
   return value >= 10 ? value.toFixed(0) : value.toPrecision(2);
 }

@@ -1,5 +1,5 @@
 /**
- * Records the picture of the README from the real command line, in an empty home:
+ * Records the picture in the README from the real command line, in an empty home:
  *
  *     node scripts/record-demo.ts
  *
@@ -22,7 +22,7 @@ export const COMMANDS: readonly string[] = [
   'npx skillcell audit verify',
 ];
 
-/** Runs the commands one after the other and keeps what a terminal would show of each. */
+/** Runs the commands one after the other and records what a terminal would show. */
 export function recordDemo(commands: readonly string[] = COMMANDS): Entry[] {
   const home = mkdtempSync(join(tmpdir(), 'skillcell-demo-'));
   try {
@@ -37,8 +37,8 @@ function outputOf(command: string, home: string): string {
   const line = `{ ${command.replace('npx skillcell', program)}\n} 2>&1`;
   const env = { ...process.env, NO_COLOR: '1', SKILLCELL_HOME: home };
   const bounded = [String(SECONDS_EACH), '/bin/sh', '-c', line];
-  const ended = spawnSync('/usr/bin/timeout', bounded, { cwd: ROOT, env, input: '', encoding: 'utf8' });
-  return ended.stdout;
+  const result = spawnSync('/usr/bin/timeout', bounded, { cwd: ROOT, env, input: '', encoding: 'utf8' });
+  return result.stdout;
 }
 
 if (import.meta.main) {

@@ -1,5 +1,5 @@
 /**
- * `npm test`: sets the machine up, runs every check, and closes with the line `N passed, N failed`.
+ * `npm test`: sets up the machine, runs every check, and ends with the line `N passed, N failed`.
  *
  * @module
  */
@@ -10,26 +10,30 @@ import { runSuites } from './vitest.ts';
 
 const missing = provide(NEEDS);
 const checks = STATIC_STEPS.map(passes);
+const excluded = missing.flatMap((need) => need.suites);
 console.log('\n== tests');
-const tests = runSuites(missing.flatMap((need) => need.suites));
-checks.push(...runPackageSteps());
+const tests = runSuites({ gears: ['quick', 'full'], excluded });
+console.log('\n== attacks');
+const attacks = runSuites({ gears: ['attacks'], excluded });
+checks.push(...runPackageSteps(missing.length === 0));
 
-const passed = tests.passed + checks.filter(Boolean).length;
-const failed = tests.failed + checks.filter((check) => !check).length + failuresOf(missing);
+const passed = tests.passed + attacks.passed + checks.filter(Boolean).length;
+const failed = tests.failed + attacks.failed + checks.filter((check) => !check).length + failuresOf(missing);
 console.log('');
 missing.forEach(explain);
-for (const test of tests.secondTries) console.log(`Passed in its second try only: ${test}`);
+for (const test of [...tests.secondTries, ...attacks.secondTries])
+  console.log(`Passed only on the retry: ${test}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
 function explain(need: Need): void {
   console.log(
-    `Left out ${need.suites.join(', ')}: ${need.name} does not work here ` +
+    `Skipped ${need.suites.join(', ')}: ${need.name} does not work here ` +
       `(tried "${need.probe.join(' ')}"). On Debian, install "${need.debianPackage}".`,
   );
 }
 
-/** On a developer's machine a missing program is no failure; in CI nothing may go unnoticed. */
+/** On a developer's machine a missing program is not a failure; in CI nothing may go unnoticed. */
 function failuresOf(needs: readonly Need[]): number {
   return process.env['CI'] === 'true' ? needs.length : 0;
 }

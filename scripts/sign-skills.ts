@@ -1,5 +1,5 @@
 /**
- * Signs every locked skill of a folder with a key that is in no repository. Run when a release is made, before packing:
+ * Signs every locked skill in a folder with a key that is in no repository. Run this for a release, before packing:
  *
  *     node scripts/with-node.js scripts/sign-skills.ts --key <private key> [folder, default: skills]
  *
@@ -14,7 +14,7 @@ import { ROOT } from './steps.ts';
 
 const MOST = 1000;
 
-/** Returns how the first command ended that failed, else 0. */
+/** Returns the exit code of the first command that failed, otherwise 0. */
 export async function signSkills(folder: string, key: string): Promise<number> {
   const locked = findBundles(folder, MOST).filter(({ dir }) => existsSync(join(dir, 'skill.lock')));
   for (const { dir } of locked) {
@@ -28,7 +28,7 @@ export async function signSkills(folder: string, key: string): Promise<number> {
 if (import.meta.main) {
   const { values, positionals } = parseArgs({ options: { key: { type: 'string' } }, allowPositionals: true });
   if (values.key === undefined) {
-    console.error('Give the private key of the release with --key FILE.');
+    console.error('Pass the private key of the release with --key FILE.');
     process.exitCode = 2;
   } else process.exitCode = await signSkills(resolve(positionals[0] ?? join(ROOT, 'skills')), values.key);
 }

@@ -1,6 +1,6 @@
 /**
- * Makes `attacks/trust/attestations.json`: real bundles of a Sigstore on loopback, for attacks that run where no signer is
- * installed. An entry in the log keeps a certificate good for ever, so they never have to be made again.
+ * Creates `attacks/trust/attestations.json`: real bundles of a Sigstore on loopback, for attacks that run where no signer is
+ * installed. A log entry keeps a certificate valid forever, so they never have to be recreated.
  *
  * @module
  */

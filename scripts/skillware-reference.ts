@@ -1,19 +1,19 @@
 /**
- * The yardstick of compare-skillware.ts: what Skillware's own loader in plain CPython makes of a sample, as a case that
- * `study` can hold a mode to.
+ * The reference of compare-skillware.ts: the answer of Skillware's own loader in plain CPython to a sample, as a case for
+ * `study`.
  *
  * @module
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { packageRoot, type SkillCase } from '../src/index.ts';
-import { findInterpreter } from '../src/cell/python/interpreter.ts';
+import { packageRoot, type SkillCase } from '../src/inside.ts';
+import { findInterpreter } from '../src/cell/engines/python/interpreter.ts';
 import type { SkillSamples } from './skillware-samples.ts';
 
-/** What Skillware's loader imports itself. */
+/** Packages that Skillware's loader itself imports. */
 const LOADER_PACKAGES = ['pyyaml', 'jsonschema', 'packaging'];
 
-/** As skillware-reference.py prints it. */
+/** As printed by skillware-reference.py. */
 type ReferenceAnswer =
   | { kind: 'result'; value: unknown }
   | { kind: 'refused' }
@@ -22,13 +22,13 @@ type ReferenceAnswer =
 export interface ReferenceOptions {
   checkout: string;
   temp: string;
-  /** What the bundles that have samples require. */
+  /** Requirements of the bundles that have samples. */
   requirements: readonly string[];
 }
 
 export type Reference = (folder: string, samples: SkillSamples) => SkillCase[];
 
-/** Its packages go into a folder of their own. */
+/** Its packages are installed in a separate folder. */
 export function openReference({ checkout, temp, requirements }: ReferenceOptions): Reference {
   const python = findInterpreter()?.path;
   if (python === undefined) throw new Error('No system Python was found');

@@ -11,11 +11,11 @@ export type Differences = Readonly<Record<string, string>>;
 export interface SkillSamples {
   params: Record<string, unknown>[];
   env?: Record<string, string>;
-  /** Left out on both sides. */
+  /** Removed on both sides. */
   ignore?: Differences;
-  /** Lists that are compared without their order. */
+  /** Lists whose order is ignored. */
   unordered?: Differences;
-  /** What the samples cover, where that is not everything. */
+  /** What the samples cover, if not everything. */
   remark?: string;
 }
 
@@ -55,7 +55,7 @@ export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
       { task_id: 'a', current_token_count: '1' },
     ],
     ignore: { timestamp: CLOCK },
-    remark: 'every call starts anew: the turn cache of an instance never has a hit',
+    remark: 'every call starts fresh, so an instance’s turn cache never hits',
   },
   'security/prompt_injection_firewall': {
     params: [
@@ -171,7 +171,7 @@ export const SAMPLES: Readonly<Record<string, SkillSamples>> = {
 };
 
 /**
- * Bundles that are loaded and not compared, with what a call by hand came to in `subprocess` under the default limits.
+ * Bundles that are loaded but not compared, with the result of a manual call in `subprocess` under the default limits.
  */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   'creative/bg_remover':

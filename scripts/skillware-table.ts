@@ -1,9 +1,9 @@
 /**
- * What compare-skillware.ts found, as tables of Markdown.
+ * The results of compare-skillware.ts as Markdown tables.
  *
  * @module
  */
-import type { ModeStudy, SkillStudy } from '../src/index.ts';
+import type { ModeStudy, SkillStudy } from '../src/inside.ts';
 import { formatDependencies, formatStudyCosts, table } from '../src/study/format.ts';
 import type { SkillwareReport } from './compare-skillware.ts';
 import { NOT_RUN, SAMPLES } from './skillware-samples.ts';
@@ -12,7 +12,7 @@ export { table };
 
 const MODES = ['subprocess', 'wasm'] as const;
 
-/** What a bundle is to the engine python-wasm. */
+/** How a bundle fits the engine python-wasm. */
 export type SkillClass = 'runs' | 'runs, network by the broker' | 'cannot';
 
 const modeOf = ({ modes }: SkillStudy, mode: string): ModeStudy | undefined =>
@@ -25,7 +25,7 @@ export function classOf(skill: SkillStudy): SkillClass {
   return isNetworked ? 'runs, network by the broker' : 'runs';
 }
 
-/** Samples that are equal, per mode, with remarks. */
+/** Equal samples per mode, with remarks. */
 export function formatEquality({ study }: SkillwareReport): string {
   return table([
     ['skill', 'loads', ...MODES, 'remark'],
@@ -38,7 +38,7 @@ export function formatEquality({ study }: SkillwareReport): string {
   ]);
 }
 
-/** Bundle by bundle: what it depends on, and what Wasm makes of it and why. */
+/** Bundle by bundle: what it depends on, and whether and why it runs in Wasm. */
 export function formatMatrix({ study }: SkillwareReport): string {
   return table([
     ['skill', 'requirements', 'class', 'samples equal in Wasm', 'depends on', 'why not'],
@@ -53,17 +53,17 @@ export function formatMatrix({ study }: SkillwareReport): string {
   ]);
 }
 
-/** For each dependency of each bundle, what it is known from. */
+/** For each dependency of each bundle, the evidence for it. */
 export function formatReasons({ study }: SkillwareReport): string {
   return formatDependencies(study);
 }
 
-/** Modes side by side: what a call takes, and what is installed for it. */
+/** Modes side by side: the cost of a call, and the size of what is installed for it. */
 export function formatCosts({ study }: SkillwareReport): string {
   return formatStudyCosts(study);
 }
 
-/** How many bundles are in each class. */
+/** Number of bundles in each class. */
 export function formatClasses({ study }: SkillwareReport): string {
   const classes: SkillClass[] = ['runs', 'runs, network by the broker', 'cannot'];
   return table([
@@ -78,7 +78,7 @@ export function formatClasses({ study }: SkillwareReport): string {
   ]);
 }
 
-/** Pip says much; what it did not find is the point. */
+/** Pip prints a lot; only what it did not find matters. */
 function reasonOf(skill: SkillStudy): string {
   const refusal = modeOf(skill, 'wasm')?.reason ?? '';
   if (!refusal.includes('pip could not install')) return refusal;
@@ -97,12 +97,12 @@ function remarkOf({ name, modes }: SkillStudy): string {
   const samples = SAMPLES[name];
   const differing = modes.filter(({ status }) => status === 'fails').map(({ mode }) => `DIFFERS in ${mode}`);
   const remark = samples ? samples.remark : (NOT_RUN[name] ?? 'no samples for it');
-  const told = (words: string, paths: Readonly<Record<string, string>> = {}): string[] =>
+  const remarksFor = (words: string, paths: Readonly<Record<string, string>> = {}): string[] =>
     Object.entries(paths).map(([path, reason]) => `\`${path}\` ${words}: ${reason}`);
   return [
     ...differing,
     ...(remark === undefined ? [] : [remark]),
-    ...told('left out', samples?.ignore),
-    ...told('compared without order', samples?.unordered),
+    ...remarksFor('left out', samples?.ignore),
+    ...remarksFor('compared without order', samples?.unordered),
   ].join('; ');
 }

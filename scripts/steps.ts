@@ -1,5 +1,5 @@
 /**
- * The checks that need no test runner, each one a program to run. Shared by `npm run check` and `npm test`.
+ * The checks that need no test runner, each a program to run. Shared by `npm run check` and `npm test`.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export const STATIC_STEPS: readonly Step[] = [
   { title: 'types of the console', run: () => runTool('tsc', ['-p', WEB_CONFIG]) },
 ];
 
-/** Runs a step with its title above its output, and says so when it fails. */
+/** Runs a step with its title above its output, and reports if it fails. */
 export function passes(step: Step): boolean {
   console.log(`\n== ${step.title}`);
   const passed = step.run();
@@ -32,18 +32,22 @@ export function passes(step: Step): boolean {
   return passed;
 }
 
-/** Runs a development tool of this project on the Node that runs this. */
-export function runTool(tool: string, args: readonly string[]): boolean {
-  return runProgram(process.execPath, [`${ROOT}node_modules/.bin/${tool}`, ...args]);
+/** Runs a development tool of this project on the same Node. */
+export function runTool(
+  tool: string,
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv } = {},
+): boolean {
+  return runProgram(process.execPath, [`${ROOT}node_modules/.bin/${tool}`, ...args], options);
 }
 
-/** Runs a program with its output on ours; true when it ended with 0. */
+/** Runs a program with inherited output; true if it exited with 0. */
 export function runProgram(
   program: string,
   args: readonly string[],
   options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
 ): boolean {
-  const ended = spawnSync(program, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'], ...options });
-  if (ended.error !== undefined) console.log(`"${program}" did not start: ${ended.error.message}`);
-  return ended.status === 0;
+  const result = spawnSync(program, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'], ...options });
+  if (result.error !== undefined) console.log(`"${program}" did not start: ${result.error.message}`);
+  return result.status === 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Studies the bundled skills in every mode of this machine and keeps the result in `bench/results/`, where doc-tables.ts
+ * Studies the bundled skills in every mode of this machine and writes the result to `bench/results/`, where doc-tables.ts
  * reads it:
  *
  *     node scripts/study-bundled.ts
@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { currentLoad, readMachine, type MachineFacts } from '../bench/runner/machine.ts';
 import { saveResult } from '../bench/saved-results.ts';
-import { buildBase, buildImage, formatStudy, studyFolder, type StudyReport } from '../src/index.ts';
+import { buildBase, buildImage, formatStudy, studyFolder, type StudyReport } from '../src/inside.ts';
 import { ROOT } from './steps.ts';
 
 export interface BundledReport {
@@ -25,7 +25,7 @@ const CONTAINER_SKILL = 'compliance/example_skill';
 
 async function main(): Promise<number> {
   const home = mkdtempSync(join(tmpdir(), 'study-bundled-'));
-  // Cells run as another user when we are root, and have to pass through.
+  // If we are root, cells run as another user, who must be able to reach the folder.
   chmodSync(home, 0o711);
   try {
     const machine = await readMachine(home, 'python-wasm');
@@ -44,7 +44,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Without the image the study goes on, and says so where the container would be. */
+/** Without the image the study continues, and reports it in place of the container. */
 async function makeImage(home: string): Promise<void> {
   const onProgress = (text: string): void => console.error(text);
   try {
@@ -55,7 +55,7 @@ async function makeImage(home: string): Promise<void> {
   }
 }
 
-/** Where the project lies is nobody's business. */
+/** The location of the project is private. */
 function withoutPlace(study: StudyReport): StudyReport {
   return JSON.parse(JSON.stringify({ ...study, folder: 'skills' }).replaceAll(ROOT, '')) as StudyReport;
 }

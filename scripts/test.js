@@ -1,9 +1,9 @@
 /**
- * `npm test`: starts on the machine's Node and runs everything on the bundled one.
+ * `npm test`: starts on the machine's Node and runs everything on a recent one.
  *
  * @module
  */
 import { fileURLToPath } from 'node:url';
-import { runOnBundledNode } from '../bin/hand-over.js';
+import { runOnRecentNode } from '../bin/hand-over.js';
 
-process.exitCode = await runOnBundledNode([fileURLToPath(new URL('./run-tests.ts', import.meta.url))]);
+process.exitCode = await runOnRecentNode([fileURLToPath(new URL('./run-tests.ts', import.meta.url))]);

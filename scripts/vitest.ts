@@ -6,13 +6,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Gear } from './gears.ts';
 import { runTool } from './steps.ts';
 
-/** How many checks ended how. */
+/** Number of checks by result. */
 export interface Tally {
   readonly passed: number;
   readonly failed: number;
-  /** Of those that passed: which ones had failed before, and how. */
+  /** Tests that passed only on the retry, with their first failure. */
   readonly secondTries: readonly string[];
 }
 
@@ -28,22 +29,29 @@ interface Report {
 interface TestResult {
   readonly fullName: string;
   readonly status: string;
-  /** Of a test that passed: what went wrong in its first try. */
+  /** For a test that passed: the error of its first try. */
   readonly failureMessages: readonly string[];
 }
 
-/** Runs all suites but those that match `excluded`. */
-export function runSuites(excluded: readonly string[]): Tally {
+export interface SuiteChoice {
+  readonly gears: readonly Gear[];
+  /** Globs of test files to skip. */
+  readonly excluded: readonly string[];
+}
+
+export function runSuites({ gears, excluded }: SuiteChoice): Tally {
   const folder = mkdtempSync(join(tmpdir(), 'skillcell-report-'));
   try {
     const file = join(folder, 'report.json');
-    const succeeded = runTool('vitest', [
+    const env = { ...process.env, SKILLCELL_GEARS: gears.join() };
+    const args = [
       'run',
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${file}`,
       ...excluded.map((glob) => `--exclude=${glob}`),
-    ]);
+    ];
+    const succeeded = runTool('vitest', args, { env });
     return tally(readReport(file), succeeded);
   } finally {
     rmSync(folder, { recursive: true });
@@ -54,8 +62,8 @@ function tally(report: Report | undefined, succeeded: boolean): Tally {
   if (report === undefined) return { passed: 0, failed: 1, secondTries: [] };
   const skipped = report.numPendingTests + report.numTodoTests;
   const failed = report.numFailedTests + skipped;
-  if (skipped > 0) console.log(`${skipped} skipped tests count as failed: a test runs or does not exist.`);
-  // A file that does not load, or an error outside every test, has no failed test to show for it.
+  if (skipped > 0) console.log(`${skipped} skipped tests count as failed: remove a test that cannot run.`);
+  // A file that does not load, or an error outside every test, is not a failed test in the report.
   return {
     passed: report.numPassedTests,
     failed: succeeded ? failed : Math.max(failed, 1),
@@ -74,7 +82,7 @@ function readReport(file: string): Report | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Report;
   } catch {
-    console.log('vitest ended without a report.');
+    console.log('vitest exited without a report.');
     return undefined;
   }
 }

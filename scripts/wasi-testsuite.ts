@@ -1,9 +1,9 @@
 /**
- * Runs the public WASI test suite (preview1) over our installer, WASI host and file broker, and prints a Markdown table.
+ * Runs the public WASI test suite (preview1) with our installer, WASI host and file broker, and prints a Markdown table.
  *
  *     node scripts/with-node.js scripts/wasi-testsuite.ts <checkout of WebAssembly/wasi-testsuite>
  *
- * The checkout stays beside the project; nothing of it is part of it.
+ * The checkout is outside the project and not part of it.
  *
  * @module
  */
@@ -22,11 +22,11 @@ import type { Grant } from '../src/policy/grant.ts';
 const TIMEOUT_MS = 10_000;
 const FUEL = 100_000_000_000n;
 
-/** What a test says about itself in the file beside it. */
+/** The description of a test in the file next to it. */
 interface Expectation {
   args?: string[];
   env?: Record<string, string>;
-  /** Folder that the test gets a copy of. */
+  /** Folder that is copied for the test. */
   root?: string;
   exit_code?: number;
   stdout?: string;
@@ -39,7 +39,7 @@ interface Row {
 }
 
 async function main([checkout]: string[]): Promise<number> {
-  if (checkout === undefined) throw new Error('Give the path of a checkout of WebAssembly/wasi-testsuite');
+  if (checkout === undefined) throw new Error('Pass the path of a checkout of WebAssembly/wasi-testsuite');
   const files = globSync('tests/*/testsuite/wasm32-wasip1/*.wasm', { cwd: checkout }).toSorted();
   const rows: Row[] = [];
   for (const file of files) rows.push(await runTest(join(checkout, file)));
@@ -56,10 +56,10 @@ async function runTest(file: string): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), 'wasi-testsuite-'));
   if (expected.root !== undefined) cpSync(join(dirname(file), expected.root), folder, { recursive: true });
   try {
-    const { ended, output } = await withDeadline(runCommand(file, expected, folder));
+    const { end, output } = await withDeadline(runCommand(file, expected, folder));
     const wanted = `exit ${expected.exit_code ?? 0}`;
-    const passed = ended === wanted && (expected.stdout === undefined || output === expected.stdout);
-    return { test: basename(file, '.wasm'), passed, remark: passed ? '' : `${ended} ${lastLine(output)}` };
+    const passed = end === wanted && (expected.stdout === undefined || output === expected.stdout);
+    return { test: basename(file, '.wasm'), passed, remark: passed ? '' : `${end} ${lastLine(output)}` };
   } catch (error) {
     return { test: basename(file, '.wasm'), passed: false, remark: String(error).slice(0, 200) };
   } finally {
@@ -71,7 +71,7 @@ async function runCommand(
   file: string,
   expected: Expectation,
   folder: string,
-): Promise<{ ended: string; output: string }> {
+): Promise<{ end: string; output: string }> {
   const { plan, modules } = install(readFileSync(file), { maxPages: 4096 });
   const [facts, bytes] = [plan.modules[0], modules[0]];
   if (!facts || !bytes) throw new Error('no module');
@@ -88,10 +88,10 @@ async function runCommand(
   const module = new WebAssembly.Module(bytes);
   const outcome = await new CommandInstance({ module, facts, imports }, host, FUEL).run();
   host.finish();
-  return { ended: outcome.kind === 'exit' ? `exit ${outcome.code}` : JSON.stringify(outcome), output };
+  return { end: outcome.kind === 'exit' ? `exit ${outcome.code}` : JSON.stringify(outcome), output };
 }
 
-/** Our own broker, asked without a process in between. */
+/** Our own broker, called without a process in between. */
 function brokerFor(folder: string): BrokerClient {
   const limits = { timeout: 0, cpu: 0, memory: 0, output: 0, processes: 0, scratch: 0 };
   const filesystem: Grant['filesystem'] = [{ host: folder, guest: '/', access: 'read-write' }];
@@ -111,7 +111,7 @@ function brokerFor(folder: string): BrokerClient {
 
 function withDeadline<T>(work: Promise<T>): Promise<T> {
   const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error('no end in time')), TIMEOUT_MS).unref();
+    setTimeout(() => reject(new Error('the test timed out')), TIMEOUT_MS).unref();
   });
   return Promise.race([work, late]);
 }

@@ -1,8 +1,8 @@
 /**
- * `node scripts/with-node.js <script> [args]`: runs a script on the bundled Node, whatever Node reads this.
+ * `node scripts/with-node.js <script> [args]`: runs a script on a recent Node, whatever Node starts it.
  *
  * @module
  */
-import { runOnBundledNode } from '../bin/hand-over.js';
+import { runOnRecentNode } from '../bin/hand-over.js';
 
-process.exitCode = await runOnBundledNode(process.argv.slice(2));
+process.exitCode = await runOnRecentNode(process.argv.slice(2));

@@ -1,7 +1,6 @@
 /**
- * Whose fault it is: an exception that nobody caught belongs to the call or the cell in whose asynchronous context it was
- * thrown, so that this one can be ended and all others go on. A cell that is started ahead has a context of its own, because
- * the call that happened to start it is not the one that it serves.
+ * Maps an uncaught exception to the call or cell in whose asynchronous context it was thrown, so that only that one ends.
+ * A cell that is started ahead has its own context, because the call that starts it is not the call that it serves.
  *
  * @module
  */
@@ -10,53 +9,53 @@ import { SkillError, toSkillError } from './errors.ts';
 
 export interface FaultOwner {
   readonly kind: 'call' | 'cell';
-  /** Ends it, as far as it has not ended. Must not throw. */
+  /** Ends it unless it has ended. Must not throw. */
   fail(error: SkillError): void;
 }
 
-/** Who was ended because of a fault; `none` when it belongs to nobody that is known. */
-export type Blamed = FaultOwner['kind'] | 'none';
+/** What a fault ended; `none` when it has no owner. */
+export type FaultScope = FaultOwner['kind'] | 'none';
 
 const owners = new AsyncLocalStorage<FaultOwner | undefined>();
 
-/** Faults of this work, and of all that it starts, are those of `owner`. */
+/** Runs work whose faults, and those of everything it starts, belong to `owner`. */
 export function ownedBy<T>(owner: FaultOwner, work: () => T): T {
   return owners.run(owner, work);
 }
 
-/** For what a call starts and others use as well. */
-export function ownedByNobody<T>(work: () => T): T {
+/** Runs work that one call starts and others share. */
+export function withoutFaultOwner<T>(work: () => T): T {
   return owners.run(undefined, work);
 }
 
-/** Faults while a cell is made, and of all that is made with it, are those of the cell. */
-export function owningItself<T extends FaultOwner>(make: () => T): T {
-  let made: T | undefined;
-  const owner: FaultOwner = { kind: 'cell', fail: (error) => made?.fail(error) };
-  return owners.run(owner, () => (made = make()));
+/** Makes a cell that owns its faults, including those during its creation. */
+export function createFaultOwner<T extends FaultOwner>(make: () => T): T {
+  let owned: T | undefined;
+  const owner: FaultOwner = { kind: 'cell', fail: (error) => owned?.fail(error) };
+  return owners.run(owner, () => (owned = make()));
 }
 
-/** The same for a cell that takes its time to be made. */
-export function owningItselfSoon<T extends FaultOwner>(make: () => Promise<T>): Promise<T> {
-  let made: T | undefined;
-  const owner: FaultOwner = { kind: 'cell', fail: (error) => made?.fail(error) };
-  return owners.run(owner, async () => (made = await make()));
+/** The same for a cell that is created asynchronously. */
+export function createFaultOwnerAsync<T extends FaultOwner>(make: () => Promise<T>): Promise<T> {
+  let owned: T | undefined;
+  const owner: FaultOwner = { kind: 'cell', fail: (error) => owned?.fail(error) };
+  return owners.run(owner, async () => (owned = await make()));
 }
 
 /**
- * Ends the call or cell that a fault happened in, and says which of both it was. For handlers of `uncaughtException` and
- * `unhandledRejection`, which Node calls in the context of the fault.
+ * Ends the call or cell that a fault happened in, and returns which of the two it was. For handlers of
+ * `uncaughtException` and `unhandledRejection`, which Node calls in the context of the fault.
  */
-export function failOwner(thrown: unknown): Blamed {
+export function failOwner(thrown: unknown): FaultScope {
   const owner = owners.getStore();
-  // Node leaves the context of a fault in force, and what comes next may have none of its own.
+  // Node keeps the context of the fault active, and later work without a context would inherit it.
   owners.enterWith(undefined);
-  owner?.fail(asInternal(thrown));
+  owner?.fail(toInternalError(thrown));
   return owner?.kind ?? 'none';
 }
 
-/** Whatever was thrown where nobody expected it is a fault of ours. */
-export function asInternal(thrown: unknown): SkillError {
+/** An exception that reached a fault handler is an internal error, whatever its code. */
+export function toInternalError(thrown: unknown): SkillError {
   const error = toSkillError(thrown);
   if (error.code === 'internal') return error;
   return new SkillError('internal', `Skillcell failed unexpectedly: ${error.message}`, {

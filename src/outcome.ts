@@ -4,17 +4,16 @@
  * @module
  */
 import type { ErrorBody } from './errors.ts';
-
-export type Mode = 'in_process' | 'subprocess' | 'wasm' | 'container';
-export type WallName = 'none' | 'process' | 'jail' | 'container';
-export type EngineName = 'component' | 'python-wasm' | 'js-wasm' | 'python' | 'node' | 'exec';
+import type { CapabilityName } from './vocabulary/capabilities.ts';
+import type { Place } from './vocabulary/place.ts';
 
 /**
- * Where the fresh cell came from: a process started for the call (`cold`), ahead of it (`pool`), forked (`zygote`),
- * or a fresh instance inside a process that had served others (`warm`).
+ * Source of the fresh cell: a process started for the call (`cold`), started ahead of it (`pool`), forked (`zygote`),
+ * or a fresh instance inside a process that served earlier calls (`warm`).
  */
 export type StartKind = 'cold' | 'pool' | 'zygote' | 'warm';
 
+/** Resources that a call used. */
 export interface Usage {
   wall_ms: number;
   cpu_ms: number;
@@ -24,29 +23,16 @@ export interface Usage {
   host_calls: number;
 }
 
-/** Everything that a use or denial can be about. */
-export const CAPABILITY_NAMES = [
-  'filesystem',
-  'network',
-  'env',
-  'secret',
-  'process',
-  'syscalls',
-  'module',
-] as const;
-
-export type CapabilityName = (typeof CAPABILITY_NAMES)[number];
-
-/** One use or denial of a capability, as seen by whoever reported it. */
+/** One use or denial of a capability. */
 export interface CapabilityEvent {
   capability: CapabilityName;
-  /** What the skill asked for, e.g. `read /etc/passwd` or `connect 127.0.0.1:80`. */
+  /** The attempted act, e.g. `read /etc/passwd` or `connect 127.0.0.1:80`. */
   asked: string;
-  /** What the manifest or grant has for it. */
+  /** What the manifest or grant says about it. */
   declared: string;
 }
 
-/** How many events are not in the lists: those are bounded, and have the first of each kind. */
+/** Number of events missing from the lists, which are bounded and keep the first of each kind. */
 export interface EventsCut {
   used: number;
   denied: number;
@@ -55,25 +41,23 @@ export interface EventsCut {
 export interface Capabilities {
   used: CapabilityEvent[];
   denied: CapabilityEvent[];
-  /** Absent when the lists have everything. */
+  /** Absent when the lists are complete. */
   cut?: EventsCut;
 }
 
-/** All of them, those that are not in the list too. */
+/** Counts all denials, including those cut from the list. */
 export function deniedCount({ denied, cut }: Capabilities): number {
   return denied.length + (cut?.denied ?? 0);
 }
 
-export interface Execution {
-  mode: Mode;
-  wall: WallName;
-  engine: EngineName;
-  /** False only where the skill is a part of the host, which keeps what earlier calls left. */
+/** Where and how a call ran. */
+export interface Execution extends Place {
+  /** False only in the host process, where earlier calls can leave state behind. */
   fresh: boolean;
   start: StartKind;
   /** Digest of the container image. */
   image?: string;
-  /** Digest over the wheels that the requirements were resolved to. */
+  /** Digest of the wheels that the requirements resolved to. */
   packages?: string;
 }
 
@@ -94,16 +78,19 @@ interface OutcomeBase {
   warnings: string[];
 }
 
+/** The outcome of a call that succeeded. */
 export interface Success extends OutcomeBase {
   ok: true;
   result: unknown;
 }
 
+/** The outcome of a call that failed. */
 export interface Failure extends OutcomeBase {
   ok: false;
   error: ErrorBody;
 }
 
+/** The outcome of a call. */
 export type Outcome = Success | Failure;
 
 export const NO_USAGE: Usage = {

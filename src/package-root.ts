@@ -1,5 +1,5 @@
 /**
- * Where the package lies, in a checkout and when installed: guest code and bundled skills are beside it.
+ * Finds the package folder, in a checkout and when installed: it holds the guest code and the bundled skills.
  *
  * @module
  */

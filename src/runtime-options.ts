@@ -1,5 +1,5 @@
 /**
- * What a runtime and its calls can be told.
+ * Options of a runtime and of its calls.
  *
  * @module
  */
@@ -8,84 +8,92 @@ import type { AuditOptions } from './audit/receipts.ts';
 import type { EgressOptions } from './broker/gateway/egress.ts';
 import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
 import type { CallListener } from './calls/events.ts';
-import type { ContainerWallOptions } from './cell/container/contract.ts';
-import type { JailOptions } from './cell/jail/wall.ts';
-import type { PlanOptions } from './cell/plan.ts';
-import type { PoolOptions } from './cell/pool.ts';
+import type { ContainerWallOptions } from './cell/walls/container/contract.ts';
+import type { JailOptions } from './cell/walls/jail/wall.ts';
+import type { PlanOptions } from './policy/plan.ts';
+import type { PoolOptions } from './cell/pool/pool.ts';
 import { SkillError } from './errors.ts';
 import type { OperatorPolicy } from './policy/operator.ts';
 import type { Allowed } from './record/observation.ts';
 import type { TraceContext } from './telemetry/telemetry.ts';
+import type { OfferOptions } from './tools/offered.ts';
 import type { AskPerson } from './trust/admission.ts';
 import type { Guard } from './trust/guard.ts';
 
+/** Options of `createRuntime`. */
 export interface RuntimeOptions {
   /** Folder for the store, installed packages and the audit log. */
   home?: string;
-  /** Where the project's own skills are looked for. */
+  /** The project folder, which may have skills of its own. */
   cwd?: string;
-  policy?: OperatorPolicy;
+  /** Which skills to offer as tools, over MCP and over HTTP; absent: all but the bundled ones, or these if there are no others. */
+  offer?: OfferOptions | undefined;
+  /** A function is asked when a call starts; the call keeps its answer to the end. */
+  policy?: OperatorPolicy | (() => OperatorPolicy);
   pool?: PoolOptions;
   jail?: JailOptions;
-  /** Which container engines may be used, and how they are reached. */
+  /** Which container engines may be used, and how to reach them. */
   container?: ContainerWallOptions;
   audit?: AuditOptions;
-  /** Who calls, for guards and receipts; a call may say it itself. */
+  /** The caller's name for guards and receipts; a call can override it. */
   caller?: string;
-  /** Where values of declared variables come from. */
+  /** Values of declared variables; absent: `process.env`. */
   env?: Record<string, string | undefined>;
   /**
-   * Variables and secrets that also go to skills which nobody approved and no policy names them for, when they declare
-   * them. `all` is for an `env` that holds nothing else than what skills may have.
+   * Variables and secrets that every skill gets if it declares them, even without an approval or a policy rule. Use `all`
+   * only with an `env` in which every value may go to skills.
    */
   allowEnv?: readonly string[] | 'all';
-  /** Where values of secrets come from, in order; absent: what the policy says, else `env`. */
+  /** Sources of secret values, in order; absent: those of the policy, or `env`. */
   secrets?: SecretProvider | SecretCallback | (SecretProvider | SecretCallback)[];
-  /** How hosts are reached: names, certificates, caps. */
+  /** How hosts are reached: name lookup, certificates, limits. */
   network?: EgressOptions;
-  /** Gets a sentence for people when something takes more than a moment, such as preparing an engine. */
+  /** Receives a human-readable sentence when something is slow, such as preparing an engine. */
   onProgress?: (text: string) => void;
-  /** Decides on every call before it is made; can only be stricter than the policy. */
+  /** Decides on every call before it runs; can only be stricter than the policy. */
   guard?: Guard;
-  /** Asks the person in front of it. Only for a front end that has one: an agent must never answer here. */
+  /** Asks the person at the terminal. Only for interactive front ends: an agent must never answer. */
   askPerson?: AskPerson;
 }
 
+/** Options of one call. */
 export interface ExecuteOptions extends PlanOptions {
-  /** Who makes this call, for the receipt and the guards; absent: the caller of the runtime. */
+  /** The caller's name for the receipt and the guards; absent: the caller of the runtime. */
   caller?: string;
-  /** Aborting it ends the call and kills its cell. */
+  /** Aborting it cancels the call and kills its cell. */
   signal?: AbortSignal;
-  /** The trace that this call belongs to; absent: the active one, if there is any. */
+  /** The trace that this call belongs to; absent: the active one, if any. */
   trace?: TraceContext;
-  /** Hears every event of this call alone. */
+  /** Receives every event of this call. */
   onEvent?: CallListener;
   /**
-   * From a dispatcher that puts calls in a line: the call counts as made, waits for it, and gives it back at its end.
-   * If it is rejected, the call ends with that error. Its tenant shares worker threads with others.
+   * A turn from a dispatcher. The call is accepted immediately, waits for the turn and releases it at its end. If the
+   * promise rejects, the call fails with that error. Worker threads are shared fairly between the tenants of turns.
    */
   turn?: Promise<Disposable & { readonly tenant?: string }>;
-  /** Gives the skill of a ref when the call has its turn; absent: the runtime reads it. For who keeps skills that were read. */
+  /** Loads the skill when the call has its turn, for example from a cache; absent: the runtime reads it. */
   load?: (ref: string) => Promise<Skill>;
   /** `false` returns a failed outcome instead of throwing. */
   reject?: boolean;
 }
 
+/** Options of a recorded call. */
 export interface RecordOptions extends Omit<ExecuteOptions, 'reject'> {
-  /** What may happen in the observed call; absent: nothing. */
+  /** What the observed call may do; absent: nothing. */
   allow?: Allowed;
 }
 
-/** Everything in the environment of the process is more than anybody means. */
+/** Rejects `all` for the environment of the process, which has more than any skill should get. */
 export function assertOwnEnv({ allowEnv, env }: RuntimeOptions): void {
   if (allowEnv !== 'all' || (env !== undefined && env !== process.env)) return;
-  throw new SkillError('usage', 'allowEnv "all" is for an environment of your own', {
-    fix: 'Pass the values that skills may have as env, or name the variables in allowEnv.',
+  throw new SkillError('usage', 'allowEnv "all" needs an env of its own', {
+    fix: 'Pass only the values that skills may have as env, or list the variables in allowEnv.',
   });
 }
 
-/** What a call was made with. */
-export interface Asked {
+/** The arguments of `execute`. */
+export interface CallRequest {
+  ref: string | Skill;
   params: unknown;
   options: ExecuteOptions;
 }

@@ -1,46 +1,37 @@
 /**
- * The whole of Skillcell, top-down. A call goes through the stages in the order of the folders:
- *
- *     ref ─▶ manifest/ ─▶ load/ ─▶ trust/ ─▶ policy/ ─▶ cell/ ─▶ audit/ ─▶ outcome
- *
- * Nothing runs before the stages in front of it agreed, and every call ends in an outcome and a receipt.
+ * The facade of Skillcell. The stages of a call are in `call.ts`.
  *
  * @module
  */
-import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createCallIds } from './audit/call-id.ts';
 import type { AuditLog } from './audit/log.ts';
-import { digestMeanwhile } from './audit/digests.ts';
 import { Receipts, type EndedCall } from './audit/receipts.ts';
 import { authorityOf } from './broker/authority.ts';
-import { resolveSecrets, type ResolvedSecrets } from './broker/secrets/resolve.ts';
-import { scrubberFor, scrubOutcome, type Scrub } from './broker/secrets/scrub.ts';
 import { secretProviders } from './broker/secrets/sources.ts';
 import { Calls } from './calls/calls.ts';
 import type { CallEventName, CallListener, RunningCall } from './calls/events.ts';
 import type { LiveCall } from './calls/live-call.ts';
-import { throwIfCancelled } from './cell/judge.ts';
-import { describeOutcome, identity, raise, type CallFacts } from './cell/describe.ts';
-import { Machine, type PairReport } from './cell/machine.ts';
-import { choose, type Plan, type PlanInput } from './cell/plan.ts';
-import { Plans } from './cell/plans.ts';
-import { Pool } from './cell/pool.ts';
-import { giveBack } from './dispatch/give-back.ts';
+import { Machine, type CellWay, type PairReport } from './cell/machine.ts';
+import { Call, partsOf, secretsOf, type Stages } from './call.ts';
+import { choose, type Plan, type PlanInput } from './policy/plan.ts';
+import { PlanCache } from './policy/plan-cache.ts';
+import { Pool } from './cell/pool/pool.ts';
+import { releaseTurn } from './dispatch/release-turn.ts';
 import { SkillError } from './errors.ts';
 import { ownedBy } from './fault-owner.ts';
 import { defaultHome } from './load/home.ts';
-import { installBundle, isToInstall, type InstallOptions } from './load/install.ts';
-import {
-  loadBundle,
-  lockBundle,
-  type BundleLocation,
-  type LoadDeps,
-  type LoadOptions,
-} from './load/load-bundle.ts';
+import { installSkill, type Installation, type InstallOptions } from './load/install-skill.ts';
+import { loadBundle, type BundleLocation, type LoadDeps, type LoadOptions } from './load/load-bundle.ts';
+import { FolderDigests } from './load/folder-digests.ts';
 import { registriesOf, type SkillPlaces } from './load/locate.ts';
-import { compileSkill, withoutDemands, type Skill } from './load/skill.ts';
+import { compileSkill, withOptionalEnv, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
+import type { FileLock } from './load/file-lock.ts';
+import { enterHome } from './load/presence.ts';
+import { pruneHome, type Pruned, type PruneOptions } from './load/prune.ts';
+import { writeLock, type WrittenLock } from './load/write-lock.ts';
+import { uninstallSkill, type Uninstalled } from './load/uninstall.ts';
 import type { Manifest } from './manifest/manifest.ts';
 import type { Outcome, Success } from './outcome.ts';
 import { Offload, type OffloadCounts } from './offload/offload.ts';
@@ -49,43 +40,45 @@ import type { ModeChoice } from './policy/choose-mode.ts';
 import { filesOf } from './policy/combine.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
 import { underPolicy } from './policy/enforce-or-refuse.ts';
+import { policyDigest } from './audit/policy-digest.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import { assertOwnEnv } from './runtime-options.ts';
-import type { Asked, ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
-import { GivenParams } from './params/given-params.ts';
+import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 import { readMessage, type MessageOptions, type ReadMessage } from './params/read-message.ts';
-import { Telemetry, traceHeaders } from './telemetry/telemetry.ts';
+import { Telemetry } from './telemetry/telemetry.ts';
 import type { ToolFormat } from './tools/formats.ts';
 import { offerTools } from './tools/offer.ts';
+import { assertOffer, selectOffered } from './tools/offered.ts';
 import type { ToolSet } from './tools/tool-set.ts';
 import type { Approvals } from './trust/approvals.ts';
-import type { GuardAnswer } from './trust/guard.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
 import type { Standing } from './trust/standing.ts';
-import { observationManifest, observing, type Allowed } from './record/observation.ts';
+import { observationManifest, observedInput, type Allowed } from './record/observation.ts';
 import { makeRecording, type Recording } from './record/recording.ts';
-import { settle, withLarge } from './results/settle.ts';
 
 export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 
+/** Loads and runs skills; made by `createRuntime`. */
 export class Runtime implements AsyncDisposable {
   readonly home: string;
   readonly #options: RuntimeOptions;
-  readonly #policy: OperatorPolicy;
+  readonly #policyNow: () => OperatorPolicy;
   readonly #places: SkillPlaces;
-  readonly #gatekeeper: Gatekeeper;
   readonly #machine: Machine;
   readonly #pool: Pool;
   readonly #loadDeps: LoadDeps;
+  /** Everything that depends on the policy; replaced when the policy changes. */
+  #inForce: Stages;
   readonly #nextCallId = createCallIds();
   readonly #calls = new Calls();
   readonly #telemetry = new Telemetry();
-  readonly #plans = new Plans();
-  /** By the manifests of skills that are called while their needs are recorded: what may happen meanwhile. */
+  /** What a recorded call may do, by the manifest it runs with. */
   readonly #observed = new WeakMap<Manifest, Allowed>();
   readonly #receipts: Receipts;
-  /** Where large and hostile input is worked on. */
+  /** Tells `prune` that this process uses the home. */
+  #presence: FileLock | undefined;
+  /** Worker threads for large or hostile input. */
   readonly #offload = new Offload();
 
   constructor(options: RuntimeOptions = {}) {
@@ -93,19 +86,20 @@ export class Runtime implements AsyncDisposable {
     const home = resolve(options.home ?? defaultHome());
     this.home = home;
     this.#options = options;
-    this.#policy = options.policy ?? DEFAULT_POLICY;
+    const { policy = DEFAULT_POLICY } = options;
+    this.#policyNow = typeof policy === 'function' ? policy : () => policy;
     this.#places = {
       bundledDir: join(packageRoot(), 'skills'),
       home,
       cwd: resolve(options.cwd ?? process.cwd()),
+      digestOf: new FolderDigests().digestOf,
     };
-    const { guard, askPerson, jail, container, onProgress } = options;
-    this.#gatekeeper = new Gatekeeper({ policy: this.#policy, places: this.#places, guard, askPerson });
+    const { jail, container, onProgress } = options;
     const store = createStore({ home, groupId: Machine.cellGroup(jail) });
     this.#machine = new Machine({
       ...{ home, container, onProgress },
       ...(jail ? { jail } : {}),
-      python: this.#policy.pythonWasm,
+      python: () => this.#inForce.policy.pythonWasm,
       offload: this.#offload,
     });
     this.#receipts = new Receipts(home, options.audit, this.#offload);
@@ -115,6 +109,31 @@ export class Runtime implements AsyncDisposable {
       offload: this.#offload,
       inspect: (...bundle) => this.#machine.inspect(...bundle),
       imageToPin: (bundle) => this.#machine.imageToPin(bundle),
+      packagesToPin: (...bundle) => this.#machine.packagesToPin(...bundle),
+    };
+    this.#inForce = this.#under(this.#policyNow());
+  }
+
+  #current(): Stages {
+    const policy = this.#policyNow();
+    if (policy !== this.#inForce.policy) this.#inForce = this.#under(policy);
+    return this.#inForce;
+  }
+
+  #under(policy: OperatorPolicy): Stages {
+    const { secrets: own, env = process.env, guard, askPerson } = this.#options;
+    const gatekeeper = new Gatekeeper({ policy, places: this.#places, guard, askPerson });
+    const plans = new PlanCache<CellWay>();
+    return {
+      policy,
+      gatekeeper,
+      pool: this.#pool,
+      receipts: this.#receipts,
+      offload: this.#offload,
+      load: (ref) => this.load(ref),
+      pin: (skill) => this.pin(skill),
+      plan: (skill, options) => plans.plan(this.#planInput(skill, options, policy)),
+      secretProviders: () => secretProviders({ own, sources: policy.secrets, env }),
     };
   }
 
@@ -138,19 +157,20 @@ export class Runtime implements AsyncDisposable {
   async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     const call = this.#open(ref, options);
     try {
-      const attempt = (): Promise<EndedCall> => this.#attempt(call, ref, { params, options });
+      const attempt = (): Promise<EndedCall> =>
+        new Call(() => this.#current(), call, { ref, params, options }).run();
       const outcome = await ownedBy(call, () =>
         this.#receipts.around(call, () => this.#telemetry.around(call, options.trace, attempt)),
       );
       if (outcome.ok || options.reject === false) return outcome;
-      throw SkillError.fromOutcome(outcome);
+      throw SkillError.fromOutcome(outcome, call.cause);
     } finally {
-      giveBack(options.turn);
+      releaseTurn(options.turn);
       call.leave();
     }
   }
 
-  /** `execute` that refuses every mode weaker than an OS jail. */
+  /** Like `execute`, but refuses every mode weaker than an OS jail. */
   executeIsolated(
     ref: string | Skill,
     params: unknown,
@@ -161,10 +181,7 @@ export class Runtime implements AsyncDisposable {
     return this.execute(ref, params, { ...options, isolated: true });
   }
 
-  /**
-   * Runs one call with nothing granted but what the caller allows, notes everything that the skill uses and asks for,
-   * and says which manifest it needs.
-   */
+  /** Runs one call with only what the caller allows, and derives the manifest from what the skill uses and asks for. */
   async record(ref: string, params: unknown, options: RecordOptions = {}): Promise<Recording> {
     const { allow = {}, ...rest } = options;
     const skill = await this.#load(ref, { toleratesDrift: true });
@@ -172,131 +189,167 @@ export class Runtime implements AsyncDisposable {
     const manifest = observationManifest(bundle.manifest, allow, options.workspace);
     const observed: Skill = { ...skill, bundle: { ...bundle, manifest } };
     this.#observed.set(manifest, allow);
-    // Where nothing is denied, nothing can be recorded.
+    // A mode without isolation denies nothing, so it would record nothing.
     const outcome = await this.execute(observed, params, { ...rest, isolated: true, reject: false });
     return makeRecording(bundle, { outcome, allowed: manifest });
   }
 
-  /** Reads, verifies and inspects a skill; nothing of it runs. */
+  /** Reads, verifies and inspects a skill without running it. */
   load(ref: string): Promise<Skill> {
     return this.#load(ref, {});
   }
 
   async #load(ref: string, options: LoadOptions): Promise<Skill> {
+    this.#presence ??= enterHome(this.home);
     const location = locateSkill(ref, this.#places);
-    // Needed for every call; trying the wall takes as long as reading the skill.
-    this.#machine.pairs().catch(() => 'whoever needs them asks again and gets the error');
+    // Every call needs the probes, which take as long as reading the skill, so both run in parallel.
+    this.#machine.pairs().catch(() => 'the call probes again and gets the error');
     return this.pin(await compileSkill(await loadBundle(location, this.#loadDeps, options), this.#offload));
   }
 
-  /** A loaded skill with the image and packages that a call would use now, which is what people approve. */
+  /** Adds the image and packages that a call would use now; approvals cover these. */
   pin(skill: Skill): Promise<Skill> {
     return this.#machine.pin(skill);
   }
 
-  /** What a call would be allowed to do, in which mode, and why; nothing runs. */
+  /** What a call would be allowed to do, in which mode, and why. Runs nothing. */
   async plan(skill: Skill, options: ExecuteOptions = {}): Promise<Plan> {
-    return this.#plans.plan(this.#planInput(await this.pin(skill), options));
+    return (await this.#current().plan(await this.pin(skill), options)).plan;
   }
 
-  /** The mode alone, which is quick to know. */
+  /** Only the mode, which is faster than a whole plan. */
   async choose(skill: Skill, options: ExecuteOptions = {}): Promise<ModeChoice> {
-    return choose(this.#planInput(await this.pin(skill), options));
+    return choose(this.#planInput(await this.pin(skill), options, this.#current().policy));
   }
 
-  /** What people approved. */
+  /** The approvals of this machine. */
   get approvals(): Approvals {
-    return this.#gatekeeper.approvals;
+    return this.#inForce.gatekeeper.approvals;
   }
 
-  /** The policy files in force, outermost first; none for the built-in defaults. */
+  /** The policy files in force, outermost first; empty for the built-in defaults. */
   get policyFiles(): string[] {
-    return filesOf(this.#policy);
+    return filesOf(this.#current().policy);
   }
 
-  /** How a skill stands with the operator: rule, approval, signature, profile. */
+  /** Identifies the content of the policy in force, wherever its files are. */
+  get policyDigest(): string {
+    return policyDigest(this.#current().policy);
+  }
+
+  /** The operator's view of a skill: rule, approval, signature, profile. */
   async standing(skill: Skill): Promise<Standing> {
-    return this.#gatekeeper.standing((await this.pin(skill)).bundle);
+    return this.#current().gatekeeper.standing((await this.pin(skill)).bundle);
   }
 
   /** For every capability: declared, policy, approval, granted. */
   async explain(skill: Skill, options: ExecuteOptions = {}): Promise<ExplainedCapability[]> {
-    const [{ manifest }, { grant }] = [skill.bundle, await this.plan(withoutDemands(skill), options)];
-    return explainGrant({ manifest, grant, policy: this.#policy, standing: await this.standing(skill) });
+    const [{ manifest }, { grant }] = [skill.bundle, await this.plan(withOptionalEnv(skill), options)];
+    const { policy } = this.#current();
+    return explainGrant({ manifest, grant, policy, standing: await this.standing(skill) });
   }
 
-  /** Starts cells ahead of the first call. */
+  /** Starts cells before the first call. Throws if a call would be refused, because a cell may run the skill's code. */
   async warm(loaded: Skill, options: ExecuteOptions = {}): Promise<void> {
     const skill = await this.pin(loaded);
-    const plan = await this.plan(skill, options);
-    const { grant } = await this.#resolveSecrets(skill, plan);
-    await this.#pool.warm({ ...plan, grant });
+    const stages = this.#current();
+    await stages.gatekeeper.admit(skill.bundle);
+    const planned = await stages.plan(skill, options);
+    const { grant } = await secretsOf(skill, planned.plan.grant, stages);
+    await this.#pool.warm(partsOf(planned, grant));
   }
 
-  /** Skills as tools of a model's provider: the named ones, or all that can be. */
-  tools<Format extends ToolFormat>(
+  /** Skills as tools for a model provider: the named ones, or all offered ones that can be tools. */
+  async tools<Format extends ToolFormat>(
     format: Format,
     skills?: readonly (string | Skill)[],
   ): Promise<ToolSet<Format>> {
-    return offerTools(format, { list: () => this.list(), load: (ref) => this.load(ref) }, skills);
+    if (!skills) this.assertOffer();
+    return offerTools(format, { list: () => this.offered(), load: (ref) => this.load(ref) }, skills);
   }
 
+  /** All known skills: of the project, installed, and bundled. */
   list(): BundleLocation[] {
     return listSkills(this.#places);
   }
 
-  /** The folders that `list` looks into; any of them may not exist. */
+  /** The skills that agents and clients get to see, by the option `offer`. */
+  offered(): BundleLocation[] {
+    return selectOffered(this.list(), this.#options.offer);
+  }
+
+  /** Throws `usage` if a pattern of the option `offer` matches no skill. */
+  assertOffer(): void {
+    if (this.#options.offer?.skills) assertOffer(this.list(), this.#options.offer);
+  }
+
+  /** The folders that `list` searches; some may not exist. */
   get registries(): string[] {
     return registriesOf(this.#places);
   }
 
   /** Writes `skill.lock` beside the manifest and returns its path. */
   async lock(ref: string): Promise<string> {
-    const location = locateSkill(ref, this.#places);
-    const file = join(location.dir, 'skill.lock');
-    writeFileSync(file, await lockBundle(location, this.#loadDeps));
-    return file;
+    return (await this.writeLock(ref)).file;
   }
 
-  /** Copies a skill into the store of installed skills and fetches its requirements. */
-  async install(ref: string, options: InstallOptions = {}): Promise<Skill> {
+  /** Like `lock`, and says what changed among the packages that the lock pins. */
+  writeLock(ref: string): Promise<WrittenLock> {
+    return writeLock(locateSkill(ref, this.#places), this.#loadDeps);
+  }
+
+  /**
+   * Fetches the requirements of a skill. A skill from outside the project is also copied into the store of installed
+   * skills; one of the project stays in its place, and its lock pins the packages.
+   */
+  async install(ref: string, options: InstallOptions = {}): Promise<Skill & { installation: Installation }> {
     const skill = await this.load(ref);
-    isToInstall(this.home, skill.bundle, options);
-    await this.#machine.installRequirements(skill.bundle);
-    const hindrance = await this.#machine.installImage(skill.bundle);
-    if (hindrance !== undefined) skill.bundle.warnings.push(hindrance);
-    installBundle(this.home, skill.bundle, options);
-    return this.pin(skill);
+    const { bundle, installation } = await installSkill(skill.bundle, this.#machine, options);
+    return { ...(await this.pin({ ...skill, bundle })), installation };
+  }
+
+  /** Removes an installed skill: its id, with an optional `@version`. */
+  uninstall(ref: string): Uninstalled {
+    return uninstallSkill(this.home, ref);
+  }
+
+  /** Removes from the home what no running process and no known skill uses. */
+  async prune(options: PruneOptions = {}): Promise<Pruned> {
+    const startedAt = Date.now();
+    const own = (this.#presence ??= enterHome(this.home));
+    // Loading a skill marks what it uses. A skill that does not load uses nothing.
+    for (const { dir } of this.list()) await this.load(dir).catch(() => undefined);
+    return pruneHome({ ...options, home: this.home, own, startedAt });
   }
 
   /** What this machine can run, and who enforces what. */
   async doctor(): Promise<PairReport[]> {
     const pairs = await this.#machine.report();
-    for (const pair of pairs) pair.enforces = underPolicy(pair.enforces, this.#policy);
+    for (const pair of pairs) pair.enforces = underPolicy(pair.enforces, this.#current().policy);
     return pairs;
   }
 
-  /** Calls that have been made and have not ended, oldest first. */
+  /** Calls in progress, oldest first. */
   get running(): RunningCall[] {
     return this.#calls.running;
   }
 
-  /** Listens to all calls that are made from now on. The returned function ends it. */
+  /** Listens to all calls made from now on. The returned function removes the listener. */
   on<Name extends CallEventName>(name: Name, listener: CallListener<Name>): () => void {
     return this.#calls.on(name, listener);
   }
 
-  /** Parses a large message of a client in a worker thread; what is at `path` in it stays text, to be executed with. */
+  /** Parses a large client message in a worker thread. The value at `path` stays text that `execute` accepts. */
   readMessage(bytes: Uint8Array, options: MessageOptions): Promise<ReadMessage> {
     return readMessage(bytes, options, this.#offload);
   }
 
-  /** What worker threads have done: all work on large input that a stranger decides on. */
+  /** Counts of the work on large or hostile input that worker threads did. */
   get offloaded(): OffloadCounts {
     return this.#offload.counts;
   }
 
-  /** Throws `skill_unavailable` while calls are refused because no receipt of them could be written. */
+  /** Throws `skill_unavailable` while calls are refused because receipts cannot be written. */
   assertReceipts(): void {
     this.#receipts.assertWritable();
   }
@@ -311,19 +364,21 @@ export class Runtime implements AsyncDisposable {
     await this.#machine.close();
     await this.#offload.close();
     this.#receipts.close();
+    this.#presence?.remove();
+    this.#presence = undefined;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  #planInput(skill: Skill, options: ExecuteOptions): PlanInput {
+  #planInput(skill: Skill, options: ExecuteOptions, policy: OperatorPolicy): PlanInput<CellWay> {
     const { env = process.env, allowEnv } = this.#options;
     const isApproved = (): boolean => this.approvals.has(skill.bundle);
-    const shared = { skill, options, machine: this.#machine, env, allowEnv, isApproved };
     const { manifest } = skill.bundle;
-    const observed = observing(this.#policy, manifest, this.#observed.get(manifest));
-    return { ...shared, cwd: this.#places.cwd, ...observed };
+    const observed = observedInput(policy, manifest, this.#observed.get(manifest));
+    const { cwd } = this.#places;
+    return { skill, options, machine: this.#machine, env, allowEnv, isApproved, cwd, ...observed };
   }
 
   #open(ref: string | Skill, options: ExecuteOptions): LiveCall {
@@ -335,66 +390,9 @@ export class Runtime implements AsyncDisposable {
       signal: options.signal,
     });
   }
-
-  /** The stages of a call. Whatever is thrown on the way becomes its outcome. */
-  async #attempt(call: LiveCall, ref: string | Skill, { params, options }: Asked): Promise<EndedCall> {
-    const facts: CallFacts = { id: call.id, ref: call.ref };
-    const { load = (name) => this.load(name) } = options;
-    const { signal } = call;
-    const { guard: rules = [] } = this.#policy;
-    const given = new GivenParams(params, { offload: this.#offload, rules, owner: call.ref, signal });
-    let secrets: ReadonlyMap<string, string> = new Map();
-    let scrub: Scrub = (value) => value;
-    let digests: EndedCall['digests'];
-    let decision: GuardAnswer | undefined;
-    try {
-      return await call.untilFault(async () => {
-        const tenant = (await options.turn)?.tenant;
-        throwIfCancelled(signal);
-        const skill = await this.pin(typeof ref === 'string' ? await load(ref) : ref);
-        facts.skill = skill;
-        await this.#gatekeeper.admit(skill.bundle);
-        await given.check(skill, tenant);
-        const plan = await this.#plans.plan(this.#planInput(skill, options));
-        facts.plan = plan;
-        const { forCell, holding } = given;
-        const proposed = { params: forCell, holding, grant: plan.grant, caller: call.caller };
-        decision = await this.#gatekeeper.guard(skill.bundle, proposed);
-        const { grant, values } = await this.#resolveSecrets(skill, plan);
-        facts.plan = { ...plan, grant };
-        secrets = values;
-        scrub = scrubberFor(values);
-        const forReceipt = await given.forReceipt(scrub, values);
-        digests = digestMeanwhile(forReceipt, grant, (made) => this.#receipts.noteBegun(call, facts, made));
-        call.started(() => identity(facts), plan.choice.candidate);
-        const job = { params: forCell, signal, failed: call.failed, secrets };
-        const report = await this.#pool.run(facts.plan, {
-          ...job,
-          headers: this.#policy.network.traceContext ? traceHeaders() : undefined,
-          onLog: call.logListener(values.size > 0),
-        });
-        facts.report = report;
-        const context = { skill, grant, secrets, offload: this.#offload, tenant, signal };
-        const settled = await settle(report, context);
-        const described = describeOutcome(facts, () => settled);
-        const outcome = scrubOutcome(described, scrub);
-        return { ...facts, params: forReceipt, digests, decision, ...withLarge(outcome, settled) };
-      });
-    } catch (thrown) {
-      const outcome = describeOutcome(facts, () => raise(thrown));
-      const forReceipt = await given.forReceipt(scrub, secrets);
-      return { ...facts, params: forReceipt, digests, decision, outcome: scrubOutcome(outcome, scrub) };
-    }
-  }
-
-  /** Values are looked up for each call: they may change, and they are kept nowhere. */
-  #resolveSecrets({ bundle }: Skill, { grant }: Plan): Promise<ResolvedSecrets> {
-    const { secrets: own, env = process.env } = this.#options;
-    const providers = secretProviders({ own, sources: this.#policy.secrets, env });
-    return resolveSecrets(grant, providers, { skill: bundle.manifest.name });
-  }
 }
 
+/** Opens a runtime. Close it with `await using` or `close()`. */
 export function createRuntime(options: RuntimeOptions = {}): Runtime {
   return new Runtime(options);
 }

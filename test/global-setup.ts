@@ -1,6 +1,6 @@
 /**
- * What all test files share, because it takes seconds to make and is the same for all: compiled modules of the command, and
- * prepared engines. It is new for every run, and goes with it.
+ * Prepares what all test files share because it takes seconds: compiled modules of the command, and engines. Created for
+ * every run and removed afterwards.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Called by vitest before the first file; the returned function after the last one. */
+/** Vitest calls this before the first file, and the returned function after the last one. */
 export function setup(): () => void {
   const shared = mkdtempSync(join(tmpdir(), 'skillcell-shared-'));
   process.env['XDG_CACHE_HOME'] = join(shared, 'cache');

@@ -1,5 +1,5 @@
 /**
- * The pipeline: what stops a call before anything runs, what every call ends in, and what is written down of it.
+ * The pipeline: what stops a call before anything runs, its outcome, and its receipt.
  *
  * @module
  */
@@ -46,7 +46,7 @@ function errorOf(outcome: Outcome): {
   return outcome.error;
 }
 
-/** Refused: an error with this code, and no cell was even chosen. */
+/** Expects an error with this code, and that no cell was chosen. */
 function expectNothingRan(outcome: Outcome, code: string): void {
   expect(errorOf(outcome).code).toBe(code);
   expect(outcome.execution).toBeUndefined();
@@ -54,7 +54,7 @@ function expectNothingRan(outcome: Outcome, code: string): void {
 }
 
 describe('execute', () => {
-  test('a success says what ran, where, and what it took', async () => {
+  test('returns the result, where the call ran, and what it used', async () => {
     const outcome = await attempt(ADD, { a: 1 });
     expect(outcome).toMatchObject({
       ok: true,
@@ -76,12 +76,12 @@ describe('execute', () => {
     expect(thrown).toMatchObject({ code: 'skill_error', exitCode: 1, outcome: { ok: false } });
   });
 
-  test('executeIsolated runs in a jail', async () => {
+  test('has the variant executeIsolated, which runs in a jail', async () => {
     const outcome = await runtime.executeIsolated(writeSkill(folder, ADD), { a: 2 });
     expect(outcome).toMatchObject({ result: 3, execution: { wall: 'jail' } });
   });
 
-  test('a loaded skill stays what it was, whatever happens to its folder', async () => {
+  test('runs a loaded skill unchanged, whatever happens to its folder', async () => {
     const dir = writeSkill(folder, ADD);
     const skill = await runtime.load(dir);
     writeFileSync(join(dir, 'skill.py'), 'def execute(params):\n    return "changed"\n');
@@ -91,20 +91,20 @@ describe('execute', () => {
   });
 });
 
-describe('before anything runs', () => {
+describe('before a skill runs', () => {
   test.each([
     ['a missing parameter', {}],
     ['a wrong type', { a: 'one' }],
     ['an unknown parameter', { a: 1, b: 2 }],
-    ['no object', [1]],
-    ['no JSON at all', { a: 1n }],
-    ['nothing', undefined],
-    ['more than 8 MiB', { a: 1, b: 'x'.repeat(9 << 20) }],
-  ])('%s is invalid_params', async (_, params) => {
+    ['a value that is not an object', [1]],
+    ['a value that is not JSON', { a: 1n }],
+    ['an undefined value', undefined],
+    ['a value of more than 8 MiB', { a: 1, b: 'x'.repeat(9 << 20) }],
+  ])('%s is refused as invalid_params', async (_, params) => {
     expectNothingRan(await attempt(ADD, params), 'invalid_params');
   });
 
-  test('a skill that does not exist is skill_unavailable', async () => {
+  test('a missing skill is refused as skill_unavailable', async () => {
     const outcome = await runtime.execute('./no/such/skill/here', {}, { reject: false });
     expectNothingRan(outcome, 'skill_unavailable');
   });
@@ -122,14 +122,14 @@ describe('before anything runs', () => {
       'filesystem.max_bytes',
       { capabilities: { filesystem: [{ path: '${workspace}', access: 'read-write', max_bytes: '1MiB' }] } },
     ],
-  ])('%s, which nobody enforces here, is unenforceable', async (field, manifest) => {
+  ])('%s, which cannot be enforced here, is refused as unenforceable', async (field, manifest) => {
     const outcome = await attempt({ manifest, source: ADD.source }, { a: 1 });
     expectNothingRan(outcome, 'unenforceable');
     expect(errorOf(outcome).detail['fields']).toEqual([field]);
     expect(errorOf(outcome).fix).toContain(field);
   });
 
-  test('a required variable that is not set is told by name', async () => {
+  test('a required variable that is not set is named', async () => {
     const outcome = await attempt({
       manifest: { env_vars: { TEST_NOT_SET: { required: true } } },
       source: ADD.source,
@@ -141,11 +141,11 @@ describe('before anything runs', () => {
   test.each([
     ['container', 'skill_unavailable'],
     ['in_process', 'untrusted'],
-  ])('a stranger that wants to run %s is refused: %s', async (execution, code) => {
+  ])('an untrusted skill that wants to run %s is refused: %s', async (execution, code) => {
     expectNothingRan(await attempt({ manifest: { execution }, source: ADD.source }, { a: 1 }), code);
   });
 
-  test('code that imports what the manifest does not cover is manifest_drift', async () => {
+  test('code that imports what the manifest does not cover is refused as manifest_drift', async () => {
     const outcome = await attempt('import socket\ndef execute(params):\n    return 1\n');
     expectNothingRan(outcome, 'manifest_drift');
     expect(errorOf(outcome).message).toMatch(/"socket" \(skill\.py:1\)/);
@@ -158,13 +158,13 @@ describe('before anything runs', () => {
     expect(outcome.warnings.join('\n')).toContain('socket');
   });
 
-  test('source that is no Python is manifest_drift, with the place', async () => {
+  test('invalid Python source is refused as manifest_drift, with its location', async () => {
     const outcome = await attempt('def execute(params:\n');
     expectNothingRan(outcome, 'manifest_drift');
     expect(errorOf(outcome).message).toContain('skill.py');
   });
 
-  test('an operator ceiling holds against the manifest', async () => {
+  test('an operator ceiling takes precedence over the manifest', async () => {
     const strict = openTestRuntime({
       pool: { size: 0 },
       policy: { ...DEFAULT_POLICY, ceilings: { ...DEFAULT_POLICY.ceilings, timeout: 500 } },
@@ -181,7 +181,7 @@ describe('before anything runs', () => {
 });
 
 describe('a lock', () => {
-  test('makes a bundle locked, and one changed byte is drift that names the file', async () => {
+  test('makes a bundle locked, and one changed byte is drift, with the file in the error', async () => {
     const dir = writeSkill(folder, { ...ADD, files: { 'data/words.txt': 'one' } });
     expect((await runtime.load(dir)).bundle.lock).toBe('unlocked');
     await runtime.lock(dir);
@@ -198,9 +198,9 @@ describe('a lock', () => {
   });
 
   test.each([
-    ['a file more', (dir: string) => writeFileSync(join(dir, 'extra.py'), ''), 'unlisted', 'extra.py'],
-    ['a file less', (dir: string) => rmSync(join(dir, 'note.txt')), 'missing', 'note.txt'],
-  ] as const)('%s is drift', async (...row) => {
+    ['an additional file', (dir: string) => writeFileSync(join(dir, 'extra.py'), ''), 'unlisted', 'extra.py'],
+    ['a missing file', (dir: string) => rmSync(join(dir, 'note.txt')), 'missing', 'note.txt'],
+  ] as const)('reports drift for %s', async (...row) => {
     const [, change, kind, name] = row;
     const dir = writeSkill(folder, { ...ADD, files: { 'note.txt': 'x' } });
     await runtime.lock(dir);
@@ -211,7 +211,7 @@ describe('a lock', () => {
 });
 
 describe('receipts', () => {
-  test('every call has one, whatever it ended in, and the chain holds', async () => {
+  test('exist once for every call, however it ended, in an intact chain', async () => {
     const own = openTestRuntime({ pool: { size: 0 }, caller: 'a test' });
     try {
       const skill = writeSkill(own.folder, {
@@ -251,7 +251,7 @@ describe('receipts', () => {
     }
   });
 
-  test('content is kept when the operator asks for it', async () => {
+  test('keep content if the operator asks for it', async () => {
     const own = openTestRuntime({ pool: { size: 0 }, audit: { keepContent: true } });
     try {
       await own.runtime.execute(writeSkill(own.folder, ADD), { a: 41 });
@@ -261,7 +261,7 @@ describe('receipts', () => {
     }
   });
 
-  test('a runtime without a log says so when asked for it, and runs all the same', async () => {
+  test('are missing in a runtime without a log, which still runs and reports it', async () => {
     const own = openTestRuntime({ pool: { size: 0 }, audit: false });
     try {
       expect(await own.runtime.execute(writeSkill(own.folder, ADD), { a: 1 })).toMatchObject({ result: 2 });
@@ -284,7 +284,7 @@ describe('a home', () => {
     }
   });
 
-  test('is shared by two runtimes at once', async () => {
+  test('can be shared by two runtimes', async () => {
     const home = join(folder, 'shared-home');
     const two = [0, 1].map(() =>
       createRuntime({ home, cwd: folder, env: TEST_ENV, allowEnv: 'all', pool: { size: 0 } }),
@@ -295,7 +295,7 @@ describe('a home', () => {
         two.flatMap((one) => [0, 1, 2].map((a) => one.execute(skill, { a }))),
       );
       expect(outcomes.map((outcome) => outcome.ok && outcome.result)).toEqual([1, 2, 3, 1, 2, 3]);
-      // What the other one wrote arrives a moment later.
+      // A receipt of the other runtime becomes visible a moment later.
       await expect
         .poll(() => two[0]?.audit.verify(), { timeout: 10_000 })
         .toMatchObject({ ok: true, count: 6 });

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 export interface SkillText {
-  /** Its id, and its folder below `skills`; absent: one that no other has. */
+  /** Its id, and its folder below `skills`; if absent, a unique one. */
   id?: string;
-  /** Added to a manifest that asks for nothing; `undefined` takes a key away. */
+  /** Added to a manifest that asks for nothing; `undefined` removes a key. */
   manifest?: Record<string, unknown>;
-  /** Body of `skill.py`, indented as the test has it; absent: the skill is in `files`. */
+  /** Body of `skill.py`, indented as in the test; if absent, the skill is in `files`. */
   source?: string | undefined;
   /** Other files by their path. */
   files?: Record<string, string>;
@@ -20,7 +20,7 @@ export interface SkillText {
 
 let written = 0;
 
-/** A folder for one suite that every user can pass through: a root host's cells are not root. */
+/** A folder for one suite that every user can traverse, because the cells of a root host are not root. */
 export function openFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-test-')));
   chmodSync(folder, 0o711);
@@ -39,13 +39,13 @@ export function writeSkill(folder: string, { id, manifest = {}, source, files = 
     name: id ?? `test/${name}`,
     version: '1.0.0',
     description: 'A skill of a test.',
-    // What starts fastest comes first; a test that is about the other asks for it.
+    // The fastest mode comes first; tests of another mode ask for it.
     execution: ['subprocess', 'wasm'],
     capabilities: {},
     ...manifest,
   };
   const texts = {
-    // JSON is YAML, and JSON.stringify leaves out what is undefined.
+    // JSON is YAML, and JSON.stringify omits undefined values.
     'manifest.yaml': JSON.stringify(whole, null, 2),
     ...(source === undefined ? {} : { 'skill.py': dedent(source) }),
     ...files,
@@ -57,7 +57,7 @@ export function writeSkill(folder: string, { id, manifest = {}, source, files = 
   return dir;
 }
 
-/** Takes away the indentation that all lines share. */
+/** Removes the indentation that all lines share. */
 export function dedent(text: string): string {
   const lines = text.replace(/^\n/, '').split('\n');
   const widths = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));

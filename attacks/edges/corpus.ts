@@ -1,5 +1,5 @@
 /**
- * All attacks on the edges: on the person at a terminal, on clients of the services, and on the services by their clients.
+ * All attacks on the edges: on the person at a terminal, on clients of the services, and on the services themselves.
  *
  * @module
  */

@@ -1,21 +1,25 @@
 /**
- * Attacks on the services and on those who use them: floods of sessions, requests that never end, and answers that say too
- * much. Everything is on the loopback.
+ * Attacks on the services and their users: floods of sessions, requests that never end, and responses that reveal too
+ * much. Everything runs on loopback.
  *
  * @module
  */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { createRuntime, type Runtime } from '../../src/index.ts';
-import { makeToken } from '../../src/http/access-file.ts';
-import { startService } from '../../src/http/server.ts';
-import { serveOverHttp } from '../../src/mcp/http/serve-http.ts';
-import { toToolResult } from '../../src/mcp/result.ts';
-import { SkillServer } from '../../src/mcp/skill-server.ts';
-import type { Outcome } from '../../src/outcome.ts';
+import {
+  createRuntime,
+  makeToken,
+  type Outcome,
+  type Runtime,
+  serveOverHttp,
+  SkillServer,
+  startService,
+  toToolResult,
+} from '../../src/for-attacks.ts';
+import { runAlone } from '../runner/alone.ts';
+import { ATTACKS_DIR } from '../runner/places.ts';
 import { group, type Careless, type TrustAttack } from '../trust/attack.ts';
 import { asOutcome, type BundleText, type TrustStage } from '../trust/stage.ts';
 import { didNotRun, harmIn, HOSTILE, judgeWords } from './words.ts';
@@ -31,7 +35,7 @@ const runtimeOf = (stage: TrustStage): Runtime =>
 
 type Ask = (path: string, body?: unknown) => Promise<string>;
 
-/** The service of an operator, with a caller who may call and read and no more. */
+/** The service of an operator, with a caller who may only call and read. */
 async function withService<T>(stage: TrustStage, act: (ask: Ask, url: string) => Promise<T>): Promise<T> {
   await using runtime = runtimeOf(stage);
   const { entry, secret } = makeToken({ name: 'caller', tenant: 'stranger', scopes: ['call', 'read'] });
@@ -57,7 +61,7 @@ const ofProject = (stage: TrustStage, text: BundleText): string =>
 
 const call = (stage: TrustStage): string => `/v1/skills/${stage.skill}/execute`;
 
-/** Skills that fail in a way that has to do with a folder. */
+/** Skills that fail in a way that involves a folder. */
 const NEEDS_FOLDER: BundleText = {
   manifest: { capabilities: { filesystem: [{ path: '${workspace}/absent', access: 'read' }] } },
 };
@@ -81,19 +85,19 @@ async function asksForFolderByTool(stage: TrustStage): Promise<Outcome> {
 }
 
 function judgeFolders(stage: TrustStage, said: string): object {
-  if (!said.includes('absent')) throw didNotRun(`the folder is not spoken of: ${said.slice(0, 500)}`);
+  if (!said.includes('absent')) throw didNotRun(`the folder is not mentioned: ${said.slice(0, 500)}`);
   return { succeeded: said.includes(stage.dir), evidence: said.slice(0, 200) };
 }
 
-/** What the library tells the program that calls it. */
+/** What the library reports to the program that calls it. */
 const saysFolder: Careless = async (stage) => {
   const workspace = join(stage.dir, 'workspace');
   const outcome = await stage.call(stage.skill, { workspace, isolated: true });
   const said = outcome.ok ? '' : outcome.error.message;
-  return said.includes(stage.dir) ? `the error itself says ${said.slice(0, 160)}` : undefined;
+  return said.includes(stage.dir) ? `the error itself contains ${said.slice(0, 160)}` : undefined;
 };
 
-/** More than the event loop's thread parses: the text of it goes to the client as it is. */
+/** More than the event loop's thread parses: its text is sent to the client unchanged. */
 const LARGE = `export function execute() { return { words: ${WORDS}, filler: 'x'.repeat(100000) }; }`;
 
 async function returnsMuch(stage: TrustStage): Promise<Outcome> {
@@ -109,7 +113,7 @@ async function forgesReceipt(stage: TrustStage): Promise<Outcome> {
 
 type AskMcp = (message: object, from?: McpClient) => Promise<string>;
 interface McpClient {
-  /** Undefined for one that opens a session. */
+  /** Undefined for a request that opens a session. */
   session?: string;
   agent?: string;
 }
@@ -140,7 +144,7 @@ function sendMcp(url: string, message: object, { session, agent = 'victim' }: Mc
   });
 }
 
-/** The victim, with a session of its own over HTTP. */
+/** The victim, with its own session over HTTP. */
 async function withSession<T>(
   stage: TrustStage,
   options: { execute?: { workspace: string } },
@@ -177,7 +181,7 @@ async function floodsByNames(stage: TrustStage): Promise<Outcome> {
   });
 }
 
-/** A table that lets its oldest entry go when it is full. */
+/** A table that evicts its oldest entry when it is full. */
 const forgetsOldest: Careless = () => {
   const table = new Map([['victim', true]]);
   for (let n = 0; n < FLOOD; n++) {
@@ -188,7 +192,7 @@ const forgetsOldest: Careless = () => {
   return table.has('victim') ? undefined : `after ${FLOOD} openings the session of the victim is gone`;
 };
 
-/** Takes a call back and waits for its stream, which would hold a place for good. */
+/** Cancels a call and waits for its event stream, which would hold a slot forever. */
 async function leavesStream(stage: TrustStage): Promise<Outcome> {
   ofProject(stage, {
     code: 'export function execute() { for (;;); }',
@@ -228,72 +232,61 @@ const sendsHalf =
       return asOutcome(() => ({ succeeded: !answer.includes('"ok"'), evidence: answer.slice(0, 200) }));
     });
 
-/** A server that has places and nobody who gives them back. */
+/** A server with limited slots that never frees them, on its own loopback. */
 const keepsHalf =
   (half: string): Careless =>
   async () => {
-    const server: Server = createServer((request, response) => {
-      request.resume().once('end', () => response.end('served'));
-    });
-    server.maxConnections = 1000;
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const sockets = await sendHalf(url, half);
-    const served = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }).then(
-      () => true,
-      () => false,
-    );
-    for (const socket of sockets) socket.destroy();
-    server.closeAllConnections();
-    server.close();
-    return served ? undefined : `${HALF_SENT} half-sent requests shut the next client out`;
+    const program = join(ATTACKS_DIR, 'runner', 'room', 'half_sent.mjs');
+    const said = await runAlone(process.execPath, [program, half, String(HALF_SENT)]);
+    return said === '{"served":false}'
+      ? `${HALF_SENT} half-sent requests lock out the next client`
+      : undefined;
   };
 
 export const SERVICE_ATTACKS: readonly TrustAttack[] = group(['ok'], {
   http_error_with_folders: {
-    description: 'Fails so that the answer of the HTTP service names folders of the host.',
+    description: 'Fails so that the response of the HTTP service contains host folders.',
     attempt: asksForFolder,
     control: saysFolder,
   },
   mcp_error_with_folders: {
-    description: 'Fails so that the answer of an MCP tool names folders of the host.',
+    description: 'Fails so that the response of an MCP tool contains host folders.',
     attempt: asksForFolderByTool,
     control: saysFolder,
   },
   http_large_result_with_escapes: {
     description:
-      'Returns so much that nobody parses it on the way, with codes for the terminal of the client.',
+      "Returns a result too large to be parsed on the way, with control codes for the client's terminal.",
     attempt: returnsMuch,
     control: () => harmIn(JSON.stringify({ words: HOSTILE })),
   },
   mcp_error_with_forged_receipt: {
-    description: 'Throws an error whose further lines look like a receipt to the model that reads it.',
+    description: 'Throws an error whose later lines look like a receipt to the model that reads it.',
     attempt: forgesReceipt,
     control: () => harmIn(`skill_error: ${HOSTILE}`),
   },
   mcp_session_flood: {
-    description: `Opens ${FLOOD} sessions of MCP, so that another client loses its own.`,
+    description: `Opens ${FLOOD} MCP sessions, so that another client loses its own.`,
     attempt: floodsSessions,
     control: forgetsOldest,
   },
   mcp_session_flood_by_names: {
-    description: `Opens ${FLOOD} sessions of MCP, each under another name.`,
+    description: `Opens ${FLOOD} MCP sessions, each under another name.`,
     attempt: floodsByNames,
     control: forgetsOldest,
   },
   mcp_stream_left_open: {
-    description: 'Takes calls back and leaves their streams of events open.',
+    description: 'Cancels calls and leaves their event streams open.',
     attempt: leavesStream,
-    control: { none: 'A stream without an end shows nothing but that it has none yet.' },
+    control: { none: 'An open stream does not show that it would never end.' },
   },
   half_sent_heads: {
-    description: `Begins ${HALF_SENT} requests and never ends their heads.`,
+    description: `Starts ${HALF_SENT} requests and never finishes their headers.`,
     attempt: sendsHalf(HEAD),
     control: keepsHalf(HEAD),
   },
   half_sent_bodies: {
-    description: `Sends ${HALF_SENT} requests without the end of their bodies.`,
+    description: `Sends ${HALF_SENT} requests and never finishes their bodies.`,
     attempt: sendsHalf(HALF_BODY),
     control: keepsHalf(HALF_BODY),
   },

@@ -1,5 +1,5 @@
 /**
- * The admin's token of `serve`, which a log must not get.
+ * The admin token of `serve`, which must not appear in a log.
  *
  * @module
  */
@@ -7,8 +7,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/package-root.ts';
-import type { Outcome } from '../../src/outcome.ts';
+import { type Outcome, packageRoot } from '../../src/for-attacks.ts';
 import { group, type TrustAttack } from '../trust/attack.ts';
 import { asOutcome, type TrustStage } from '../trust/stage.ts';
 import { didNotRun } from './words.ts';
@@ -21,7 +20,7 @@ interface Started {
   said: string;
 }
 
-/** Starts a program and takes what it says until it speaks of the console. */
+/** Starts a program and collects its output until it mentions the console. */
 async function start(program: string, args: string[], stage: TrustStage): Promise<Started> {
   const env = { PATH: process.env['PATH'], SKILLCELL_HOME: join(stage.dir, 'home'), NO_COLOR: '1' };
   const child = spawn(program, args, { cwd: stage.project, env, timeout: START_MS });
@@ -49,7 +48,7 @@ const SERVE = [join(packageRoot(), 'bin', 'skillcell.js'), 'serve', '--port', '0
 
 async function servesIntoPipe(stage: TrustStage): Promise<Outcome> {
   const started = await start(process.execPath, SERVE, stage);
-  const file = / is in (\S+)\)/.exec(started.said)?.[1] ?? '';
+  const file = /token in (\S+), valid/.exec(started.said)?.[1] ?? '';
   const secret = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   await stop(started);
   return asOutcome(() => {
@@ -57,12 +56,12 @@ async function servesIntoPipe(stage: TrustStage): Promise<Outcome> {
     const isSaid = started.said.includes('token=') || (secret !== '' && started.said.includes(secret));
     return {
       succeeded: isSaid,
-      evidence: isSaid ? 'the token is in the pipe' : `it is in a file of its own`,
+      evidence: isSaid ? 'the token is in the pipe' : `it is in a separate file`,
     };
   });
 }
 
-/** Has a terminal for a pipe, as a program that records one. */
+/** Uses a terminal instead of a pipe, as a program that records a terminal does. */
 const ON_TERMINAL = `
 import os, signal, subprocess, sys
 master, slave = os.openpty()
@@ -86,13 +85,13 @@ async function servesOnTerminal(stage: TrustStage): Promise<string | undefined> 
   );
   await stop(started);
   return started.said.includes('token=')
-    ? 'a terminal is shown the token, and so is what records it'
+    ? 'a terminal shows the token, and so does a recording of it'
     : undefined;
 }
 
 export const TOKEN_ATTACKS: readonly TrustAttack[] = group(['ok'], {
   admin_token_in_a_log: {
-    description: 'Reads the log of a service for the token of its admin.',
+    description: 'Searches the log of a service for its admin token.',
     attempt: servesIntoPipe,
     control: servesOnTerminal,
   },

@@ -1,5 +1,5 @@
 /**
- * Words that try to steer a terminal or to pass for lines of ours, and how it is seen that they did.
+ * Text that tries to control a terminal or to pass for Skillcell's lines, and how to detect that it did.
  *
  * @module
  */
@@ -7,15 +7,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { SkillError } from '../../src/errors.ts';
-import type { Outcome } from '../../src/outcome.ts';
-import { packageRoot } from '../../src/package-root.ts';
+import { type Outcome, packageRoot, SkillError } from '../../src/for-attacks.ts';
 import { asOutcome, type TrustStage } from '../trust/stage.ts';
 
-/** Shows that the words were printed at all. */
+/** Shows that the text was printed at all. */
 export const MARK = 'words-of-a-stranger';
 
-/** ESC and OSC, C1, DEL, bidi, zero-width, a lone carriage return, and lines that only we write. */
+/** ESC and OSC, C1, DEL, bidi, zero-width, a lone carriage return, and lines that only Skillcell prints. */
 export const HOSTILE: string =
   `${MARK}\u001b]0;owned\u0007\u001b[2J\u009b31m\u007f\u202e\u2066\u200b\ufeff\r\u0085\u2028` +
   '\nfix: forged\nReceipt: forged\nerror[internal]: forged\nwarning: forged\ndenied    forged\nb';
@@ -23,15 +21,15 @@ export const HOSTILE: string =
 const STEERS = /(?!\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]|[\u200b\u2060\ufeff]/u;
 const FORGED = /^(?:fix: |Receipt: |error\[internal\]: |warning: |denied {4})forged/m;
 
-/** What the words did to whoever shows this text; undefined for nothing. */
+/** What the text does to a reader's terminal; undefined for nothing. */
 export function harmIn(shown: string): string | undefined {
   const steers = STEERS.exec(shown)?.[0]?.codePointAt(0)?.toString(16);
   if (steers !== undefined) return `U+${steers.padStart(4, '0')} reaches the terminal`;
   const forged = FORGED.exec(shown)?.[0];
-  return forged === undefined ? undefined : `the line "${forged}" is not ours`;
+  return forged === undefined ? undefined : `the line "${forged}" is forged`;
 }
 
-/** The words must be there, and do nothing. */
+/** The text must be shown, without any effect. */
 export function judgeWords(shown: string): Promise<Outcome> {
   return asOutcome(() => {
     if (!shown.includes(MARK)) throw didNotRun(`the words were not shown: ${shown.slice(0, 300)}`);
@@ -40,7 +38,7 @@ export function judgeWords(shown: string): Promise<Outcome> {
   });
 }
 
-/** An answer that no attack must get: the row says that it did not run. */
+/** An answer that no attack accepts: the row says that the attack did not run. */
 export function didNotRun(why: string): SkillError {
   return new SkillError('internal', why.replaceAll(/[^\x20-\x7e]/g, '?'), { fix: '' });
 }
@@ -52,7 +50,7 @@ export interface Shown {
 
 const COMMAND_MS = 60_000;
 
-/** The command line of the victim, in the project. */
+/** The victim's command line, in the project. */
 export async function command(
   stage: TrustStage,
   args: readonly string[],

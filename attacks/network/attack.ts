@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { ErrorCode, LimitName } from '../../src/errors.ts';
+import type { Attack } from '../runner/attack.ts';
 
 export type NetworkMode = 'subprocess' | 'wasm';
 
-/** Of the servers around the cell, all on loopback. */
+/** Ports of the servers around the cell, all on loopback. */
 export interface Ports {
-  /** Granted in part; the same port of 127.0.0.2 is granted whole, but the key is not for it. */
+  /** Partly granted; the same port of 127.0.0.2 is fully granted, but the key is not for it. */
   web: number;
   forbidden: number;
   /** Speaks TLS. */
@@ -17,24 +17,20 @@ export interface Ports {
 }
 
 /**
- * Which grant the skill has: for plain http; for TLS whose requests are seen; for TLS that passes unread, which only
+ * The skill's grant: for plain HTTP; for inspected TLS; for TLS that passes unread, which only
  * native cells have.
  */
 export type GrantName = 'plain' | 'seen' | 'unread';
 
-export interface NetworkAttack {
-  name: string;
+/** Shown to work with an unchecked client, or behind a careless proxy. */
+export interface NetworkAttack extends Attack<'client' | 'proxy'> {
   description: string;
   modes: readonly NetworkMode[];
   grant: GrantName;
   params: (ports: Ports) => Record<string, unknown>;
-  codes: readonly (ErrorCode | 'ok')[];
-  limits: readonly LimitName[];
-  /** What a denial has to be about. */
+  /** What a denial must be about. */
   capability: 'network' | 'secret';
   timeout: number;
-  /** Where it is shown to work: in a client that nobody checks, behind a careless proxy; or why there is nothing to show. */
-  control: 'client' | 'proxy' | { none: string };
 }
 
 type Shared = Partial<Omit<NetworkAttack, 'name' | 'description' | 'params'>> & Pick<NetworkAttack, 'codes'>;
@@ -61,7 +57,7 @@ export function fetches(url: (ports: Ports) => string, more: object = {}): Netwo
   return (ports) => ({ op: 'fetch', url: url(ports), ...more });
 }
 
-/** A page of the server that is granted in part. */
+/** A page of the server that is partly granted. */
 export function page(path: string, more: object = {}): NetworkAttack['params'] {
   return fetches(({ web }) => `http://127.0.0.1:${web}${path}`, more);
 }

@@ -1,5 +1,5 @@
 /**
- * Attacks on how a request is read, and on how much of everything there is.
+ * Attacks on how a request is parsed, and on the amount of everything.
  *
  * @module
  */
@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 const NATIVE = { modes: ['subprocess'] } as const;
 const ONLY_TUNNELS: Partial<NetworkAttack> = { ...NATIVE, control: 'proxy' };
 
-/** Bytes to the granted server; each line ends as it should, unless it says otherwise. */
+/** Bytes to the granted server; each line ends correctly unless stated otherwise. */
 function sends(
   lines: readonly string[],
   { line = 'GET /open/harmless HTTP/1.1', body = '' } = {},
@@ -24,7 +24,7 @@ function sends(
 const HOST = 'Host: WEB';
 const CLOSE = 'Connection: close';
 const SECOND = 'GET /closed/secret HTTP/1.1\r\nHost: WEB\r\nConnection: close\r\n\r\n';
-/** How the engines refuse it differs: the proxy answers with an error, the harness of Wasm knows no such bytes. */
+/** Engines refuse it in different ways: the proxy answers with an error, the Wasm harness does not accept such bytes. */
 const REFUSED = ['ok', 'skill_error', 'capability_denied'] as const;
 
 const smuggling = group(
@@ -35,28 +35,28 @@ const smuggling = group(
       sends([HOST, 'X-A: b\nX-Injected: yes', CLOSE]),
     ],
     injected_return: [
-      'Smuggles a header behind a bare carriage return.',
+      'Smuggles a header after a bare carriage return.',
       sends([HOST, 'X-A: b\rX-Injected: yes', CLOSE]),
-      { control: { none: 'The server of the control reads it as one line.' } },
+      { control: { none: "The control's server reads it as one line." } },
     ],
     folded_header: ['Folds a line into another header.', sends(['X-A: b', ' c', 'Host: evil.test', CLOSE])],
     other_host_header: ['Names another host in the header.', sends(['Host: evil.test', CLOSE])],
     two_host_headers: ['Names two hosts.', sends([HOST, 'Host: evil.test', CLOSE])],
-    second_request: ['Sends a second request behind the first.', sends([HOST], { body: SECOND })],
+    second_request: ['Sends a second request after the first.', sends([HOST], { body: SECOND })],
     request_in_body: [
-      'Sends a request where a server may see a body or not.',
+      'Sends a second request where a server may or may not expect a body.',
       sends([HOST, 'Content-Length: 0', 'Content-Length: 66'], { body: SECOND }),
     ],
     length_and_chunks: [
-      'Says in two ways where the request ends.',
+      'Declares the end of the request in two ways.',
       sends([HOST, 'Content-Length: 4', 'Transfer-Encoding: chunked'], { body: `0\r\n\r\n${SECOND}` }),
     ],
     odd_chunks: [
-      'Spells the encoding in a way that some do not read.',
+      'Spells the encoding in a way that some servers ignore.',
       sends([HOST, 'Content-Length: 5', 'Transfer-Encoding:\tchunked'], { body: `0\r\n\r\n${SECOND}` }),
     ],
     upgrade: [
-      'Asks for a WebSocket that nobody declared.',
+      'Requests an undeclared WebSocket.',
       sends([
         HOST,
         'Upgrade: websocket',
@@ -65,11 +65,11 @@ const smuggling = group(
       ]),
     ],
     hop_header: [
-      'Has the proxy take away a header that matters.',
+      'Has the proxy remove a header that matters.',
       sends(['Host: evil.test', 'Connection: close, host']),
     ],
     method_override: [
-      'Speaks to the server in words of no method.',
+      'Uses a method that the rule does not allow.',
       sends([HOST, CLOSE], { line: 'PUT /open/harmless HTTP/1.1' }),
     ],
   },
@@ -79,7 +79,7 @@ const tunnels = group(
   { codes: REFUSED, ...ONLY_TUNNELS },
   {
     tunnel_elsewhere: [
-      'Asks for a tunnel to another server, for the sake of the granted one.',
+      'Requests a tunnel to another server while naming the granted one.',
       tunnel(({ forbidden }) => `127.0.0.1:${forbidden}`, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'),
     ],
     tunnel_spelled: [
@@ -87,16 +87,16 @@ const tunnels = group(
       tunnel(({ forbidden }) => `2130706433:${forbidden}`, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'),
     ],
     tunnel_closed_path: [
-      'Asks for another path where the proxy no longer looks.',
+      'Requests another path inside a tunnel, where the proxy no longer looks.',
       tunnel(({ web }) => `127.0.0.1:${web}`, SECOND),
     ],
     tunnel_in_tunnel: [
-      'Asks for a tunnel inside of a tunnel.',
+      'Requests a tunnel inside a tunnel.',
       tunnel(({ web }) => `127.0.0.1:${web}`, 'CONNECT 127.0.0.1:FORBIDDEN HTTP/1.1\r\nHost: a\r\n\r\n'),
-      { control: { none: 'It takes a second careless proxy behind the first.' } },
+      { control: { none: 'It needs a second careless proxy behind the first.' } },
     ],
     whole_address_elsewhere: [
-      'Names the granted server in the header and another one in the address.',
+      'Names the granted server in the header and another one in the URL.',
       ({ web, forbidden }) => ({
         op: 'proxy',
         pieces: [
@@ -123,19 +123,19 @@ const amounts = group(
   { codes: ['skill_error'] },
   {
     endless_response: [
-      'Fetches a response that does not end.',
+      'Fetches an endless response.',
       (ports) => ({ op: 'large', url: url(ports, '/open/endless'), bytes: 32 * MIB }),
     ],
     many_bytes: [
-      'Moves more bytes in many responses than in one.',
+      'Transfers more bytes in many responses than one may have.',
       (ports) => ({ op: 'large', url: url(ports, '/open/mebibyte'), times: 20, bytes: 20 * MIB }),
     ],
     large_request: [
-      'Sends more than a request may hold.',
+      'Sends more than a request may contain.',
       (ports) => ({ op: 'post_large', url: url(ports, '/post/x'), bytes: 3 * MIB }),
     ],
     many_requests: [
-      'Sends requests without end.',
+      'Sends requests endlessly.',
       (ports) => ({ op: 'many', url: url(ports, '/open/harmless'), times: 200 }),
       { codes: ['ok'] },
     ],
@@ -144,26 +144,26 @@ const amounts = group(
       () => ({ op: 'many', url: 'http://name-NUMBER.many.test/', times: 40 }),
       {
         codes: ['ok'],
-        control: { none: 'Whether names are resolved is counted by the resolver of the runtime.' },
+        control: { none: "Only the runtime's resolver counts resolved names." },
       },
     ],
     silent_server: [
-      'Waits for a server that says nothing.',
+      'Waits for a server that never answers.',
       (ports) => ({ op: 'silent', url: url(ports, '/open/silent') }),
       { codes: ['ok'] },
     ],
     slow_headers: [
-      'Holds the proxy with headers that never end.',
+      'Occupies the proxy with endless headers.',
       dawdles('X-A: b\r\n'),
       { codes: ['ok'], ...ONLY_TUNNELS },
     ],
     slow_body: [
-      'Holds the proxy with a body that never ends.',
+      'Occupies the proxy with an endless body.',
       dawdles('x', 'Content-Length: 1000\r\n\r\n'),
       { codes: ['ok'], ...ONLY_TUNNELS },
     ],
     packed_bomb: [
-      'Fetches what unpacks to two hundred megabytes.',
+      'Fetches a response that unpacks to two hundred megabytes.',
       (ports) => ({ op: 'bomb', url: url(ports, '/open/bomb'), bytes: 200 * MIB }),
       { codes: ['resource_exceeded'], limits: ['memory'] },
     ],

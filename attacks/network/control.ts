@@ -1,5 +1,5 @@
 /**
- * Runs an attack through the gateway where no gateway is: in a network namespace of its own, with the same servers.
+ * Runs an attack through the gateway without a gateway: in its own network namespace, with the same servers.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Attacks by names, and how they are run in a network that is made for them.
+ * Attacks with names, and how they are run in a network created for them.
  *
  * @module
  */
@@ -15,17 +15,17 @@ const RUN_MS = 60_000;
 export interface NameAttack {
   name: string;
   description: string;
-  /** Host of the one rule. */
+  /** Host of the only rule. */
   rule: string;
-  /** Asked for one after the other, in one call. */
+  /** Requested one after the other, in one call. */
   hosts: readonly string[];
-  /** The public address is taken for that of another machine, as it would be outside of the namespace. */
+  /** The public address is treated as another machine's, as it would be outside the namespace. */
   isElsewhere?: boolean;
-  /** Whether it matters that the server with the public address, or the one at home, was reached. */
+  /** Whether reaching the server with the public address counts as harm, or the one at home. */
   isHarm: (place: string) => boolean;
 }
 
-/** What the program in the namespace tells. */
+/** What the program in the namespace reports. */
 export interface NameRow {
   name: string;
   description: string;
@@ -41,7 +41,7 @@ const isAny = (): boolean => true;
 export const NAME_ATTACKS: readonly NameAttack[] = [
   {
     name: 'net_rebinding',
-    description: 'Has a name that is public when it is checked and leads home when it is used.',
+    description: 'Uses a name that is public when it is checked and resolves to the host when it is used.',
     rule: 'rebind.test',
     hosts: ['rebind.test', 'rebind.test', 'rebind.test'],
     isHarm: isHome,
@@ -55,7 +55,7 @@ export const NAME_ATTACKS: readonly NameAttack[] = [
   },
   {
     name: 'net_host_below',
-    description: 'Uses a name below the declared one.',
+    description: 'Uses a subdomain of the declared name.',
     rule: 'api.test',
     hosts: ['below.api.test'],
     isHarm: isAny,
@@ -69,21 +69,22 @@ export const NAME_ATTACKS: readonly NameAttack[] = [
   },
   {
     name: 'net_host_in_front',
-    description: 'Puts the declared name in front of its own.',
+    description: 'Prefixes its own name with the declared one.',
     rule: 'api.test',
     hosts: ['api.test.evil.test'],
     isHarm: isAny,
   },
   {
     name: 'net_host_coded',
-    description: 'Spells the declared name with percent signs, in wide letters, and with a final dot.',
+    description:
+      'Spells the declared name with percent signs, in full-width letters, and with a trailing dot.',
     rule: 'api.test',
     hosts: ['%61pi.test', 'ａpi.test', 'api.test.'],
     isHarm: isAny,
   },
   {
     name: 'net_own_public_address',
-    description: 'Has a name that leads to the public address of the machine itself.',
+    description: "Uses a name that resolves to the machine's own public address.",
     rule: 'mine.test',
     hosts: ['mine.test'],
     isElsewhere: false,

@@ -1,7 +1,7 @@
 /**
- * A program for a network namespace of its own, `names.ts subprocess|wasm`: attacks by names that lead to a public address.
- * The namespace has nothing but its loopback, which bears that address, so no packet leaves it. What a cell would ask is
- * asked of the gateway as the cell does it, and of a careless one that believes texts and resolves names twice.
+ * A program for its own network namespace, `names.ts subprocess|wasm`: attacks with names that resolve to a public address.
+ * The namespace has only its loopback, which has that address, so no packet leaves it. The requests of a cell are sent to
+ * the gateway as a cell does it, and to a careless one that compares strings and resolves names twice.
  *
  * @module
  */
@@ -13,18 +13,20 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { gatewayOpener } from '../../src/broker/gateway/cell-gateway.ts';
-import type { EgressOptions } from '../../src/broker/gateway/egress.ts';
-import { HttpBroker } from '../../src/broker/gateway/frames.ts';
-import { Records } from '../../src/broker/records.ts';
-import type { CapabilityEvent } from '../../src/outcome.ts';
-import type { Grant } from '../../src/policy/grant.ts';
+import {
+  type CapabilityEvent,
+  type EgressOptions,
+  gatewayOpener,
+  type Grant,
+  HttpBroker,
+  Records,
+} from '../../src/for-attacks.ts';
 import type { NetworkMode } from './attack.ts';
 import { NAME_ATTACKS, type NameAttack, type NameRow } from './name-attacks.ts';
 
 const PUBLIC = '93.184.215.14';
 const LOOPBACK = '127.0.0.1';
-/** SIOCSIFFLAGS and SIOCSIFADDR on `lo`: the tools that do this are not on every machine, Python is. */
+/** SIOCSIFFLAGS and SIOCSIFADDR on `lo`: not every machine has the tools for this, but Python. */
 const BRING_UP = `
 import fcntl, socket, struct
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -33,7 +35,7 @@ address = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton("${PUBLIC}")
 fcntl.ioctl(s, 0x8916, struct.pack("16s16s", b"lo:1", address))
 `;
 
-/** Sends one request and gives the text of the answer. */
+/** Sends one request and returns the body of the response. */
 type Ask = (host: string) => Promise<string>;
 
 interface Way {
@@ -42,7 +44,7 @@ interface Way {
   close: () => void;
 }
 
-/** Leads to the public address when it is checked, and home when it is used. */
+/** Resolves to the public address when it is checked, and to the host when it is used. */
 function flipping(): (name: string) => Promise<string[]> {
   let asked = 0;
   return async (name) => [name.startsWith('rebind') && asked++ > 0 ? LOOPBACK : PUBLIC];
@@ -54,7 +56,7 @@ function grantFor(host: string): Grant {
   return { filesystem: [], network, env: {}, syscalls: 'default', limits, withheld: [] };
 }
 
-/** The servers are in the same namespace as the gateway; most attacks are about servers that are elsewhere. */
+/** The servers are in the same namespace as the gateway; most attacks are about servers elsewhere. */
 function optionsFor({ isElsewhere = true }: NameAttack): EgressOptions {
   return { lookup: flipping(), timeoutMs: 2000, ...(isElsewhere ? { own: () => [] } : {}) };
 }
@@ -88,7 +90,7 @@ function throughProxy(attack: NameAttack): Way {
   return { ask, denied: () => gateway.denied, close };
 }
 
-/** Compares texts, resolves to look at the address, and resolves again to connect. */
+/** Compares strings, resolves to check the address, and resolves again to connect. */
 function careless(host: string): Ask {
   const lookup = flipping();
   const bare = host.replace('*', '');

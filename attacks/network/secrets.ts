@@ -1,11 +1,11 @@
 /**
- * Attacks on the key that the skill may use and not have, and on what TLS hides.
+ * Attacks on the key that the skill may use but not have, and on what TLS hides.
  *
  * @module
  */
 import { fetches, group, page, type NetworkAttack, type Ports } from './attack.ts';
 
-/** A server that is granted, and that the key is not for. */
+/** A granted server that the key is not for. */
 const stranger = (path: string, more: object = {}): NetworkAttack['params'] =>
   fetches(({ web }) => `http://127.0.0.2:${web}${path}`, more);
 const BEARER = { headers: { Authorization: 'Bearer KEY' } };
@@ -18,11 +18,11 @@ const sent = group(
     key_in_query: ['Sends it in the query.', stranger('/?k=KEY')],
     key_in_path: ['Sends it in the path.', stranger('/a/KEY/b')],
     key_in_body: ['Sends it in the body.', stranger('/', { method: 'POST', body: 'note=KEY' })],
-    key_in_base64: ['Sends it in base64, behind other text.', stranger('/', { ...BEARER, spell: 'base64' })],
+    key_in_base64: ['Sends it in base64, after other text.', stranger('/', { ...BEARER, spell: 'base64' })],
     key_in_percents: ['Sends it with percent signs.', stranger('/?k=KEY', { spell: 'percent' })],
     key_in_hex: ['Sends it in hexadecimal.', stranger('/', { method: 'POST', body: 'KEY', spell: 'hex' })],
     key_in_json: [
-      'Sends it in escapes of JSON.',
+      'Sends it in JSON escapes.',
       stranger('/', {
         method: 'POST',
         body: '{"a":"KEY"}',
@@ -42,11 +42,11 @@ const sent = group(
           '0\r\n\r\n',
         ],
       }),
-      // A library would raise the answer of the proxy; these bytes are read by the skill itself.
+      // A library would raise the proxy's answer; the skill reads these bytes itself.
       { codes: ['ok', 'capability_denied'] },
     ],
     key_halves: [
-      'Sends it in two fields, which is worth nothing.',
+      'Sends it in two halves, which are worthless.',
       stranger('/?a=KEY1&b=KEY2'),
       { codes: ['ok'] },
     ],
@@ -60,7 +60,7 @@ const sent = group(
 
 const KNOWN = { known_key: true };
 
-/** The skill has the value itself, as if somebody had handed it over. */
+/** The skill has the value itself, as if someone had given it away. */
 const known = group(
   { codes: ['capability_denied'], capability: 'secret' },
   {
@@ -81,7 +81,7 @@ const known = group(
   },
 );
 
-/** What came before the server went on tells whether a filter took the guess for the beginning of the key. */
+/** What arrived before the server continued shows whether a filter took the guess for the beginning of the key. */
 const guessed = group(
   { codes: ['ok'], control: 'proxy' },
   {
@@ -104,33 +104,33 @@ const returned = group(
   { codes: ['ok'] },
   {
     key_echoed: [
-      'Has the server send its key back, in many spellings and small pieces.',
+      'Has the server return its key, in many encodings and small pieces.',
       page('/open/echo', BEARER),
     ],
     key_echoed_by_basic: [
       'The same for a key in base64.',
       page('/open/echo', { headers: { Authorization: 'Basic KEY' }, spell: 'base64' }),
-      { control: { none: 'The key comes back in base64 of base64.' } },
+      { control: { none: 'The key is returned in base64 of base64.' } },
     ],
-    key_around: ['Looks for the value of its key around itself.', () => ({ op: 'look' })],
+    key_around: ['Searches its surroundings for the value of its key.', () => ({ op: 'look' })],
   },
 );
 
 const secure = (path: string, more: object = {}): NetworkAttack['params'] =>
   fetches(({ tls }) => `https://127.0.0.1:${tls}${path}`, more);
-const HIDDEN = { none: 'TLS hides it from a proxy that does not look; without TLS it is shown above.' };
+const HIDDEN = { none: 'TLS hides it from a proxy that does not inspect it; it is shown without TLS above.' };
 
 const hidden = group(
   { codes: ['capability_denied'], grant: 'seen', control: HIDDEN },
   {
     tls_other_method: [
-      'Uses another method inside of TLS.',
+      'Uses another method inside TLS.',
       secure('/open/harmless', { method: 'POST', body: 'x' }),
     ],
-    tls_other_path: ['Goes to another path inside of TLS.', secure('/closed/secret')],
-    tls_coded_dots: ['Leaves the path by encoded dots inside of TLS.', secure('/open/%2e%2e/closed/secret')],
+    tls_other_path: ['Goes to another path inside TLS.', secure('/closed/secret')],
+    tls_coded_dots: ['Leaves the path with encoded dots inside TLS.', secure('/open/%2e%2e/closed/secret')],
     tls_other_host: [
-      'Names another host inside of TLS.',
+      'Names another host inside TLS.',
       secure('/open/harmless', { headers: { Host: 'evil.test' } }),
       { modes: ['subprocess'] },
     ],
@@ -142,12 +142,12 @@ const names = group(
   {
     tls_other_name: ['Names another server in TLS than in its tunnel.', named('evil.test')],
     tls_other_name_seen: [
-      'The same where TLS is looked into.',
+      'The same where TLS is inspected.',
       named('evil.test'),
       { grant: 'seen', codes: ['ok'] },
     ],
     plain_for_tls: [
-      'Speaks without TLS where the rule wants TLS.',
+      'Sends plain text where the rule requires TLS.',
       ({ web, tls }) => ({
         op: 'proxy',
         pieces: [

@@ -1,5 +1,5 @@
 /**
- * What is around the cells of the attacks through the gateway: servers on loopback, a resolver that lies, three grants,
+ * What is around the cells of the attacks through the gateway: servers on loopback, a lying resolver, three grants,
  * and runtimes whose caps are small enough to be reached.
  *
  * @module
@@ -7,17 +7,23 @@
 import { randomBytes } from 'node:crypto';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server as HttpServer } from 'node:http';
 import { createServer as createRawServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { TLSSocket } from 'node:tls';
-import { createAuthority, type CellAuthority } from '../../src/broker/gateway/tls/authority.ts';
-import { DEFAULT_POLICY, type OperatorPolicy } from '../../src/policy/operator.ts';
-import type { RuntimeOptions } from '../../src/runtime.ts';
-import { mark } from '../runner/bundle-stage.ts';
+import {
+  type CellAuthority,
+  createAuthority,
+  DEFAULT_POLICY,
+  type OperatorPolicy,
+  type RuntimeOptions,
+} from '../../src/for-attacks.ts';
+import { writeBundle } from '../runner/attack-source.ts';
+import { firstLine } from '../runner/first-line.ts';
 import { asUser, NEIGHBOUR } from '../runner/identities.ts';
+import { markFiles } from '../runner/marker.ts';
 import { ATTACKS_DIR } from '../runner/places.ts';
 import { SECRET_MARKER } from '../runner/secret.ts';
 import type { GrantName, Ports } from './attack.ts';
@@ -26,9 +32,9 @@ const HERE = join(ATTACKS_DIR, 'network');
 export const SKILL_DIR: string = join(HERE, 'skill');
 export const ROOM_DIR: string = join(HERE, 'room');
 const MIB = 1024 * 1024;
-/** Names that a call may have resolved. */
+/** Maximum number of names that a call may resolve. */
 const MOST_NAMES = 8;
-/** Nothing is ever sent to any of them: the checks come first. */
+/** Nothing is ever sent to any of them, because the checks come first. */
 const RESOLVED: Readonly<Record<string, string[]>> = {
   'private.test': ['10.0.0.1'],
   'mixed.test': ['93.184.215.14', '127.0.0.1'],
@@ -45,10 +51,10 @@ export interface NetworkStage extends AsyncDisposable {
   readonly dir: string;
   readonly ports: Ports;
   readonly secret: string;
-  /** Of the skill's key. */
+  /** Value of the skill's key. */
   readonly value: string;
   bundle(grant: GrantName): string;
-  /** For a runtime that has to hold against all this; `seen`: the operator has TLS inspected. */
+  /** For a runtime under attack; `seen`: the operator has TLS inspected. */
   runtime(seen: boolean): RuntimeOptions;
   /** What should not have happened since the last question. */
   harm(): Promise<string[]>;
@@ -57,7 +63,7 @@ export interface NetworkStage extends AsyncDisposable {
 export async function openNetworkStage(): Promise<NetworkStage> {
   const dir = await mkdtemp('/var/tmp/skillcell-network-');
   await chmod(dir, 0o755);
-  // 32 letters: one attack has to know where its half is.
+  // 32 characters: one attack has to know where its half is.
   const [secret, value] = [0, 0].map(() => SECRET_MARKER + randomBytes(8).toString('hex')) as [
     string,
     string,
@@ -67,7 +73,7 @@ export async function openNetworkStage(): Promise<NetworkStage> {
   const authority = createAuthority();
   const secure = await startSecure(authority, signs);
   const ports = { ...web.ports, tls: secure.port };
-  for (const grant of ['plain', 'seen', 'unread'] as const) await writeBundle(dir, grant, ports);
+  for (const grant of ['plain', 'seen', 'unread'] as const) await writeSkill(dir, grant, ports);
   const names = new Set<string>();
   return {
     dir,
@@ -93,7 +99,7 @@ export async function openNetworkStage(): Promise<NetworkStage> {
 interface RuntimeSettings {
   seen: boolean;
   value: string;
-  /** Gets the names that are resolved. */
+  /** Receives the names that are resolved. */
   names: Set<string>;
   ca: string;
 }
@@ -126,10 +132,7 @@ function runtimeOptions({ seen, value, names, ca }: RuntimeSettings): RuntimeOpt
   };
 }
 
-async function writeBundle(dir: string, grant: GrantName, { web, tls }: Ports): Promise<void> {
-  const bundle = join(dir, grant);
-  await cp(SKILL_DIR, bundle, { recursive: true });
-  mark(bundle);
+async function writeSkill(dir: string, grant: GrantName, { web, tls }: Ports): Promise<void> {
   const open = { host: '127.0.0.1', port: web, scheme: 'http' };
   const plain = [
     { ...open, methods: ['GET'], paths: ['/open/*'] },
@@ -155,12 +158,13 @@ async function writeBundle(dir: string, grant: GrantName, { web, tls }: Ports): 
       : {}),
     limits: { timeout: '20s', cpu: '5s', memory: '128MiB' },
   };
-  await writeFile(join(bundle, 'manifest.yaml'), JSON.stringify(manifest));
+  const source = await readFile(join(SKILL_DIR, 'skill.py'), 'utf8');
+  writeBundle(join(dir, grant), { manifest, files: markFiles({ 'skill.py': source }) });
 }
 
 interface Servers {
   ports: Pick<Ports, 'web' | 'forbidden'>;
-  /** Resolves when everything has been told that happened before. */
+  /** Resolves when everything that happened before has been reported. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -172,7 +176,7 @@ async function startServers(place: { secret: string; value: string }, signs: str
   });
   const lines = createInterface({ input: server.stdout! });
   server.stdin!.write(`${JSON.stringify(place)}\n`);
-  const [hello] = (await once(lines, 'line')) as [string];
+  const hello = await firstLine(lines, 'servers.py');
   const waiting: (() => void)[] = [];
   lines.on('line', (line) => {
     const told: unknown = JSON.parse(line);
@@ -193,7 +197,7 @@ async function startServers(place: { secret: string; value: string }, signs: str
   };
 }
 
-/** Whatever name a client gives, the certificate is the one for the address. */
+/** Whatever name a client uses, the certificate is the one for the address. */
 async function startSecure(
   authority: CellAuthority,
   signs: string[],

@@ -1,13 +1,13 @@
 /**
- * What is told about one attack, and how it is found out whether it was stopped.
+ * The result of one attack, and how to determine whether it was stopped.
  *
  * @module
  */
-import type { Outcome } from '../../src/outcome.ts';
+import type { Outcome } from '../../src/for-attacks.ts';
+import type { Expected, NoControl } from './attack.ts';
 import type { ControlResult } from './control.ts';
-import type { Attack } from './expectations.ts';
 import { codeOf, evidenceOf, unexpectedIn } from './outcome-view.ts';
-import { missingProof, type Expected, type ProofKind } from './proof.ts';
+import { missingProof, type ProofKind } from './proof.ts';
 
 export interface ExecuteOptions {
   timeout?: number;
@@ -15,10 +15,10 @@ export interface ExecuteOptions {
   execution?: 'wasm';
 }
 
-/** Calls a bundle through the runtime under test and never rejects for a failed call. */
+/** Calls a bundle through the runtime under test; never rejects because of a failed call. */
 export type Execute = (bundleDir: string, params: unknown, options: ExecuteOptions) => Promise<Outcome>;
 
-/** Which collection of attacks a row belongs to. */
+/** The corpus that a row belongs to. */
 export const CORPORA = [
   'subprocess',
   'container',
@@ -35,25 +35,25 @@ export interface AttackRow {
   corpus: CorpusName;
   name: string;
   description: string;
-  /** `n/a`: there is nothing to show, and `controlEvidence` says why. */
+  /** `n/a`: there is nothing to show; `controlEvidence` says why. */
   control: 'works' | 'inconclusive' | 'n/a';
   controlEvidence: string;
   code: string;
-  /** False when nothing shows that the hostile code was reached; then nothing was stopped either. */
+  /** False if nothing shows that the hostile code was reached; then nothing was stopped either. */
   ran: boolean;
-  /** True when the attack ran, nothing came of it, and the next call works. */
+  /** True if the attack ran without effect, and the next call works. */
   stopped: boolean;
-  /** Set when the attack was stopped, but with another answer than it must get. */
+  /** Set if the attack was stopped, but with an answer that it must not get. */
   unexpected?: string;
   evidence: string;
 }
 
-/** A harmless call and what it answers. */
+/** A harmless call and its result. */
 export interface BenignCall {
   dir: string;
   params: unknown;
   answer: string;
-  /** The mode, if the first one of its manifest is not meant. */
+  /** The mode, if not the first one of its manifest. */
   execution?: 'wasm';
 }
 
@@ -61,15 +61,15 @@ export interface Finding {
   corpus: CorpusName;
   name: string;
   description: string;
-  control: ControlResult | { none: string };
-  /** Of every call of the attack; the last one is judged. */
+  control: ControlResult | NoControl;
+  /** Outcomes of every call of the attack; the last one is judged. */
   outcomes: readonly Outcome[];
   /** How each call shows that it ran. */
   proof: ProofKind;
   /** Why it is known that the attack did not run. */
   didNotRun?: string | undefined;
   harm: string[];
-  expected: Pick<Attack, 'limits'> & Expected & { namesByte?: boolean };
+  expected: Expected;
 }
 
 export async function finishRow(finding: Finding, execute: Execute, benign: BenignCall): Promise<AttackRow> {

@@ -1,62 +1,75 @@
 /**
- * Copies of the bundles of the corpus as they are called: attacks say when they are reached, and for containers the
- * manifest names an image. The code is otherwise the same.
+ * The bundles of the corpus as they are called: attacks report when they are reached, and for containers the manifest
+ * names an image. The code is otherwise unchanged.
  *
  * @module
  */
-import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { LANGUAGES, withMarker } from './marker.ts';
+import {
+  readAttack,
+  writeBundle,
+  writeManifest,
+  type ManifestFields,
+  type SkillCorpus,
+} from './attack-source.ts';
+import { markFiles } from './marker.ts';
 
-/** What `skillcell build --base python` makes. */
+/** Built by `skillcell build --base python`. */
 const ATTACKED_IMAGE = 'localhost/skillcell-python';
 
 export interface BundleStage extends Disposable {
-  /** A copy of an attack, marked. */
-  attack(bundleDir: string): string;
+  /** The bundle of an attack, with the marker. */
+  attack(corpus: SkillCorpus, bundle: string): StagedAttack;
   /** A copy of a harmless bundle. */
   helper(bundleDir: string): string;
 }
 
-/** `manifest` is added to every manifest. */
-export function openBundleStage(manifest: Record<string, unknown> = {}): BundleStage {
-  // Not in /tmp, which every cell has for itself: paths of the host that a cell is told of must be those of the host.
+export interface StagedAttack {
+  dir: string;
+  description: string;
+  /** Rewrites the manifest with these fields. */
+  declare(fields: ManifestFields): void;
+}
+
+/** `added` is added to every manifest. */
+export function openBundleStage(added: ManifestFields = {}): BundleStage {
+  // Not in /tmp, which every cell has for itself: host paths passed to a cell must be real host paths.
   const folder = mkdtempSync('/var/tmp/skillcell-attack-bundles-');
   chmodSync(folder, 0o755);
-  const copies = new Map<string, string>();
-  const copy = (bundleDir: string): string => {
-    const target = join(folder, basename(dirname(bundleDir)), basename(bundleDir));
-    cpSync(bundleDir, target, { recursive: true });
-    rewrite(join(target, 'manifest.yaml'), manifest);
-    copies.set(bundleDir, target);
-    return target;
+  const attacks = new Map<string, StagedAttack>();
+  const helpers = new Map<string, string>();
+  const stageAttack = (corpus: SkillCorpus, bundle: string): StagedAttack => {
+    const { description, manifest, files } = readAttack(corpus, bundle);
+    const dir = join(folder, corpus, bundle);
+    const declared = { ...manifest, ...added };
+    writeBundle(dir, { manifest: declared, files: markFiles(files) });
+    return { dir, description, declare: (fields) => writeManifest(dir, { ...declared, ...fields }) };
+  };
+  const stageHelper = (bundleDir: string): string => {
+    const dir = join(folder, basename(dirname(bundleDir)), basename(bundleDir));
+    cpSync(bundleDir, dir, { recursive: true });
+    const manifest = parse(readFileSync(join(dir, 'manifest.yaml'), 'utf8')) as ManifestFields;
+    writeManifest(dir, { ...manifest, ...added });
+    return dir;
   };
   return {
-    attack: (bundleDir) => copies.get(bundleDir) ?? mark(copy(bundleDir)),
-    helper: (bundleDir) => copies.get(bundleDir) ?? copy(bundleDir),
+    attack: (corpus, bundle) => getOrMake(attacks, `${corpus}/${bundle}`, () => stageAttack(corpus, bundle)),
+    helper: (bundleDir) => getOrMake(helpers, bundleDir, () => stageHelper(bundleDir)),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-/** Attacks on jailed processes, told to run in containers. */
-export const IN_CONTAINER: Readonly<Record<string, unknown>> = {
+/** Concurrent attacks share their bundle, so it must not be written while another reads it. */
+function getOrMake<T>(made: Map<string, T>, key: string, make: () => T): T {
+  const value = made.get(key) ?? make();
+  made.set(key, value);
+  return value;
+}
+
+/** Attacks on jailed processes, run in containers. */
+export const IN_CONTAINER: ManifestFields = {
   execution: 'container',
   container: { image: ATTACKED_IMAGE },
 };
-
-/** Puts the marker into the skill of this bundle. */
-export function mark(bundleDir: string): string {
-  for (const [name, language] of Object.entries(LANGUAGES)) {
-    const file = join(bundleDir, name);
-    if (existsSync(file)) writeFileSync(file, withMarker(readFileSync(file, 'utf8'), language));
-  }
-  return bundleDir;
-}
-
-function rewrite(file: string, added: Record<string, unknown>): void {
-  if (Object.keys(added).length === 0) return;
-  const manifest = parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
-  // JSON is YAML.
-  writeFileSync(file, JSON.stringify({ ...manifest, ...added }));
-}

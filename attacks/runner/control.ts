@@ -1,22 +1,22 @@
 /**
  * Runs an attack without the wall, to show that it works: in a replica of a host made of fresh namespaces, as
- * root of that replica only. The room ends with everything in it.
+ * root of that replica only. The room and everything in it end together.
  *
  * @module
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { findNode } from '../../src/cell/node/node-binary.ts';
+import { findNode } from '../../src/for-attacks.ts';
 import type { WasmAttack } from '../wasm/attack.ts';
-import type { Attack, Judge } from './expectations.ts';
+import type { Judge } from './attack.ts';
 import { asUser, CONTROL } from './identities.ts';
 import { ATTACKS_DIR } from './places.ts';
 import { REACHED } from './marker.ts';
-import type { ScriptStage } from './run-script.ts';
+import type { SkillScene } from './run-skill.ts';
 import type { OpenScene } from './scene.ts';
-import type { ScriptAttack } from './script-attack.ts';
 import type { Setting } from './setting.ts';
+import type { SkillAttack } from './skill-attack.ts';
 
 const ROOM = join(ATTACKS_DIR, 'runner', 'room', 'room.py');
 const NAMESPACES = [
@@ -37,7 +37,7 @@ export interface ControlResult {
   evidence: string;
 }
 
-/** What room/room.py is told besides the setting. */
+/** What room/room.py receives in addition to the setting. */
 interface Order {
   bundle: string;
   judge: Judge;
@@ -45,27 +45,16 @@ interface Order {
   calls: readonly Record<string, unknown>[];
   params: Record<string, unknown>;
   prelude?: string | undefined;
-  /** What the attack prints when it is reached; a control that ends before has shown nothing. */
+  /** What the attack prints when it is reached; a control that ends before that has shown nothing. */
   marker?: string;
-  /** The Node that runs an attack that is not Python. */
+  /** The Node that runs attacks in other languages than Python. */
   node?: string;
-  /** What it runs; absent: the host of Wasm attacks. */
+  /** The program it runs; absent: the host of Wasm attacks. */
   harness?: string;
   links?: Record<string, string>;
   fifos?: readonly string[];
   swap?: boolean;
   web_port?: number;
-}
-
-export function runControl(attack: Attack, setting: Setting, bundleDir: string): Promise<ControlResult> {
-  return runRoom(setting, {
-    bundle: bundleDir,
-    prelude: attack.prelude?.dir,
-    judge: attack.judge,
-    marker: REACHED,
-    calls: attack.calls,
-    params: { ...setting.params, ...attack.prelude?.params },
-  });
 }
 
 export function runWasmControl(attack: WasmAttack, scene: OpenScene, judge: Judge): Promise<ControlResult> {
@@ -83,17 +72,18 @@ export function runWasmControl(attack: WasmAttack, scene: OpenScene, judge: Judg
   });
 }
 
-export function runScriptControl(
-  attack: ScriptAttack,
-  { setting, corpus, bundleDir, webPort, links }: ScriptStage,
+export function runSkillControl(
+  { prelude, calls }: SkillAttack,
+  { setting, corpus, bundleDir, webPort, links }: SkillScene,
   judge: Judge,
 ): Promise<ControlResult> {
   return runRoom(setting, {
     bundle: bundleDir,
+    prelude: prelude?.dir,
     judge,
     marker: REACHED,
-    calls: attack.calls,
-    params: { ...setting.params, web_port: webPort },
+    calls,
+    params: { ...setting.params, web_port: webPort, ...prelude?.params },
     ...(corpus.harness === undefined ? {} : { node: findNode(setting.dir).path, harness: corpus.harness }),
     links,
     web_port: webPort,
@@ -105,7 +95,7 @@ async function runRoom(setting: Setting, told: Order): Promise<ControlResult> {
     ...told,
     root: join(setting.dir, 'room'),
     secret: setting.secret,
-    seconds: told.judge === 'hangs' ? 1.5 : 8,
+    seconds: told.judge === 'hangs' ? 1.5 : 30,
   };
   const room = spawn('/usr/bin/unshare', [...NAMESPACES, '/usr/bin/python3', '-I', '-B', ROOM], {
     ...asUser(CONTROL),

@@ -1,9 +1,9 @@
 /**
- * As whom the parts of a run act. Nothing hostile ever runs as root; without root, everything is the user.
+ * The user of each part of a run. Nothing hostile ever runs as root; without root, everything runs as the user.
  *
  * @module
  */
-import { DEFAULT_CELL_ID } from '../../src/cell/jail/identity.ts';
+import { DEFAULT_CELL_ID } from '../../src/for-attacks.ts';
 
 export interface Identity {
   uid?: number;

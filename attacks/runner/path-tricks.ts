@@ -1,6 +1,6 @@
 /**
- * Bundles that attack the loader with what lies in the folder: links, paths that lead out, files that are no files.
- * They cannot be committed as plain files, so each is made when it is needed.
+ * Bundles that attack the loader through their folder: links, paths that lead out, files that are not regular files.
+ * They cannot be committed as plain files, so each is created when it is needed.
  *
  * @module
  */
@@ -8,19 +8,20 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import type { Attack } from './attack.ts';
 import type { ControlResult } from './control.ts';
-import type { Attack } from './expectations.ts';
 import type { Setting } from './setting.ts';
 
 const run = promisify(execFile);
 
-export interface PathTrick extends Pick<Attack, 'codes' | 'limits'> {
-  name: string;
+/** Shows that a careless loader falls for it. */
+type LoaderControl = (bundleDir: string, setting: Setting) => Promise<ControlResult>;
+
+export interface PathTrick extends Attack<LoaderControl> {
   description: string;
-  /** Makes the bundle and returns its folder. */
+  /** Creates the bundle and returns its folder. */
   build(setting: Setting): Promise<string>;
-  /** Shows that a careless loader falls for it. */
-  control(bundleDir: string, setting: Setting): Promise<ControlResult>;
+  control: LoaderControl;
 }
 
 const READER = `def execute(params):
@@ -48,21 +49,21 @@ function draft({ manifest = '', code = READER, add }: Draft): PathTrick['build']
   };
 }
 
-/** A loader that reads a path of the bundle finds the secret of the host behind it. */
-function readsSecret(path: (setting: Setting) => string): PathTrick['control'] {
+/** A loader that reads a path of the bundle finds the host's secret behind it. */
+function readsSecret(path: (setting: Setting) => string): LoaderControl {
   return async (bundleDir, setting) => {
     const text = await readFile(resolve(bundleDir, path(setting)), 'utf8');
     return { works: text.includes(setting.secret), evidence: `a loader that opens it reads ${text.trim()}` };
   };
 }
 
-/** A loader that opens the file never comes back. */
-const blocksReader: PathTrick['control'] = async (bundleDir) => {
+/** A loader that opens the file never returns. */
+const blocksReader: LoaderControl = async (bundleDir) => {
   const blocked = await run('/usr/bin/timeout', ['0.3', '/bin/cat', join(bundleDir, 'data.txt')]).then(
     () => false,
     (error: { code?: number }) => error.code === 124,
   );
-  return { works: blocked, evidence: 'a loader that opens it waits for ever' };
+  return { works: blocked, evidence: 'a loader that opens it waits forever' };
 };
 
 const writeOutside = async (_: string, setting: Setting): Promise<void> =>
@@ -87,13 +88,13 @@ export const PATH_TRICKS: readonly PathTrick[] = [
   },
   {
     name: 'bundle_symlink_loop',
-    description: 'A folder of the bundle leads back into the bundle for ever.',
+    description: 'A folder of the bundle links back into the bundle endlessly.',
     build: draft({ add: (dir) => symlink('.', join(dir, 'again')) }),
     control: async (bundleDir) => {
       const names = await readdir(join(bundleDir, 'again/'.repeat(30)));
       return {
         works: names.includes('again'),
-        evidence: 'a loader that follows links is 30 levels deep and goes on',
+        evidence: 'a loader that follows links is 30 levels deep and continues',
       };
     },
     ...refused,
@@ -149,7 +150,7 @@ export const PATH_TRICKS: readonly PathTrick[] = [
   },
   {
     name: 'bundle_fifo',
-    description: 'A file of the bundle is a pipe that blocks whoever opens it.',
+    description: 'A file of the bundle is a pipe that blocks anyone who opens it.',
     build: draft({ add: (dir) => run('/usr/bin/mkfifo', [join(dir, 'data.txt')]) }),
     control: blocksReader,
     ...refused,
@@ -168,7 +169,7 @@ export const PATH_TRICKS: readonly PathTrick[] = [
   },
   {
     name: 'bundle_huge_file',
-    description: 'A file of the bundle claims 64 GiB.',
+    description: 'A file of the bundle claims a size of 64 GiB.',
     build: draft({
       add: async (dir) => {
         await writeFile(join(dir, 'data.txt'), '');

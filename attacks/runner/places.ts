@@ -1,9 +1,12 @@
 /**
- * Where the corpus lies: its programs are data, and stay in place when the code around them is built.
+ * The location of this package, in a clone and installed: its programs are data, and stay in place when the code is bundled.
  *
  * @module
  */
-import { join } from 'node:path';
-import { packageRoot } from '../../src/package-root.ts';
+import { findPackageJSON } from 'node:module';
+import { dirname } from 'node:path';
 
-export const ATTACKS_DIR: string = join(packageRoot(), 'attacks');
+const DESCRIPTION = findPackageJSON(import.meta.url);
+if (DESCRIPTION === undefined) throw new Error(`No package.json above ${import.meta.filename}`);
+
+export const ATTACKS_DIR: string = dirname(DESCRIPTION);

@@ -1,16 +1,15 @@
 /**
  * Whether an attack really ran. A cell that failed to start also does no harm, so a row says "stopped" only with a proof
- * that the hostile code was reached, or that the boundary it aims at refused it.
+ * that the hostile code was reached, or that the boundary it targets refused it.
  *
- * An attack states its proof by writing the text of `REACHED` to its log. Most need not care: the runner puts that line in
- * front of the body of `execute`. A source that has the text itself is left as it is, so an attack whose act comes later,
- * or while the skill is imported, prints it right before the act.
+ * An attack proves it by writing the text of `REACHED` to its log. Most attacks need not care: the runner puts that line at
+ * the start of `execute`. A source that already contains the text is left unchanged, so an attack whose act comes later, or
+ * while the skill is imported, prints it right before the act.
  *
  * @module
  */
-import type { ErrorCode } from '../../src/errors.ts';
-import type { Outcome } from '../../src/outcome.ts';
-import type { Attack } from './expectations.ts';
+import type { ErrorCode, Outcome } from '../../src/for-attacks.ts';
+import type { Expected } from './attack.ts';
 import { REACHED } from './marker.ts';
 import { codeOf, evidenceOf } from './outcome-view.ts';
 
@@ -26,25 +25,20 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'signature_invalid',
   'skill_unavailable',
 ]);
-/** Errors by which an attack fails on its own mistakes, and not on a wall. */
+/** Errors that show a bug in the attack itself, not a wall. */
 const BLUNDER =
   /raised (?:\w*(?:NameError|ImportError|AttributeError|SyntaxError|UnboundLocalError|KeyError|IndexError|ReferenceError|ModuleNotFoundError)|TypeError: (?:\w+\(\)|.*(?:argument|is not a function|not a function|of undefined|of null|operand)))/;
-
-export type Expected = Pick<Attack, 'codes'> & {
-  /** The error is the wall's answer, although it looks like a mistake of the attack: parts of its message. */
-  failsWith?: readonly string[];
-};
 
 /** How an attack shows that it ran. */
 export type ProofKind =
   /** Its log has the marker. */
   | 'marker'
-  /** It used fuel or called the host: for binaries, which have no source to put a marker in. */
+  /** It used fuel or called the host: for binaries, which have no source for a marker. */
   | 'work'
-  /** The decision it aims at was made: for attacks whose code must never run. */
+  /** The decision it targets was made: for attacks whose code must never run. */
   | 'answer';
 
-/** Undefined when the attack ran, else why that is not proven. */
+/** Undefined if the attack ran, otherwise why that is not proven. */
 export function missingProof(outcome: Outcome, kind: ProofKind, expected: Expected): string | undefined {
   if (isRefusal(outcome, expected)) return undefined;
   if (!hasProof(outcome, kind, expected))
@@ -60,7 +54,7 @@ function hasProof(outcome: Outcome, kind: ProofKind, { codes }: Expected): boole
   return codes.includes(outcome.ok ? 'ok' : outcome.error.code);
 }
 
-/** A deadline can pass before the guest begins; the other limits are counted from its first instruction on. */
+/** A deadline can pass before the guest starts; the other limits are counted from its first instruction. */
 function isWork(outcome: Outcome): boolean {
   if (outcome.ok || outcome.usage.fuel > 0 || outcome.usage.host_calls > 0) return true;
   const { code, detail, message } = outcome.error;
@@ -72,7 +66,7 @@ const TRIES = 3;
 const MORE_TIME = 5;
 
 /**
- * Calls again, with more time, when the deadline came before the act: on a busy machine a cell may need longer to start
+ * Calls again, with more time, if the deadline passed before the act: on a busy machine a cell may need longer to start
  * than the attack has time.
  */
 export async function callUntilReached(
@@ -88,7 +82,7 @@ export async function callUntilReached(
   return outcome;
 }
 
-/** Refused at the boundary, with a refusal that this attack is there to get. */
+/** Refused at the boundary, with a refusal that this attack expects. */
 function isRefusal(outcome: Outcome, { codes }: Expected): boolean {
   return !outcome.ok && REFUSALS.has(outcome.error.code) && codes.includes(outcome.error.code);
 }
@@ -98,5 +92,7 @@ function blunderIn(outcome: Outcome, { failsWith }: Expected): string | undefine
   const { message } = outcome.error;
   if (failsWith?.some((part) => message.includes(part))) return undefined;
   const blunder = BLUNDER.exec(message)?.[0];
-  return blunder === undefined ? undefined : `it failed by its own ${blunder}: ${evidenceOf(outcome)}`;
+  return blunder === undefined
+    ? undefined
+    : `it failed because of its own bug (${blunder}): ${evidenceOf(outcome)}`;
 }

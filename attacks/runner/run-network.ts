@@ -1,11 +1,10 @@
 /**
- * Runs the attacks through the gateway: each once where no gateway is, to show that it works, and once in a cell, where
- * nothing may come of it; then a harmless request, which must still be answered.
+ * Runs the attacks through the gateway: each once without a gateway, to show that it works, and once in a cell, where
+ * it must have no effect; then a harmless request, which must still be answered.
  *
  * @module
  */
-import type { Outcome } from '../../src/outcome.ts';
-import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime.ts';
+import { createRuntime, type Outcome, type Runtime, type RuntimeOptions } from '../../src/for-attacks.ts';
 import { finishRow, type AttackRow, type BenignCall, type Execute } from './attack-row.ts';
 import { successIn } from './outcome-view.ts';
 import { SECRET_MARKER } from './secret.ts';
@@ -25,14 +24,14 @@ export const NETWORK_ATTACKS: readonly NetworkAttack[] = [
 
 export interface NetworkRun {
   mode: NetworkMode;
-  /** Of the runtimes under attack, besides what the attacks need. */
+  /** Options of the runtimes under attack, in addition to what the attacks need. */
   runtime?: RuntimeOptions;
   /** Only these attacks. */
   names?: readonly string[] | undefined;
-  /** Instead of those of the corpus. */
+  /** Replaces those of the corpus. */
   attacks?: readonly NetworkAttack[];
   onRow?: (row: AttackRow) => void;
-  /** False leaves out the runs without a gateway. */
+  /** False skips the runs without a gateway. */
   controls?: boolean;
 }
 
@@ -52,7 +51,7 @@ export async function runNetworkAttacks(run: NetworkRun): Promise<AttackRow[]> {
   await using plain = createRuntime({ ...run.runtime, ...stage.runtime(false) });
   await using seeing = createRuntime({ ...run.runtime, ...stage.runtime(true) });
   const rows = byName;
-  // One after the other: what the servers tell then belongs to the attack that runs.
+  // One after the other, so that reports of the servers belong to the running attack.
   for (const attack of attacks) {
     const row = await runAttack(attack, stage, { ...run, under: attack.grant === 'seen' ? seeing : plain });
     rows.push(row);
@@ -106,7 +105,7 @@ function controlOf(
   return typeof attack.control === 'object' ? attack.control : runNetworkControl(attack, stage, params);
 }
 
-/** A request that is granted. */
+/** A granted request. */
 function benignOf(stage: NetworkStage): BenignCall {
   return {
     dir: stage.bundle('plain'),
@@ -115,7 +114,7 @@ function benignOf(stage: NetworkStage): BenignCall {
   };
 }
 
-/** A denial has to be about the right thing: an attempt to send a key away is not just some request. */
+/** A denial must be about the right capability: an attempt to send a key away is not just any request. */
 function withCapability(attack: NetworkAttack, outcome: Outcome, row: AttackRow): AttackRow {
   if (outcome.ok || outcome.error.code !== 'capability_denied') return row;
   const { capability } = outcome.error.detail;

@@ -1,5 +1,5 @@
 /**
- * Runs the attacks on trust, each in a project of its own, with one home for all of them.
+ * Runs the attacks on trust, each in its own project, with one home for all of them.
  *
  * @module
  */

@@ -7,7 +7,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outcome } from '../../src/outcome.ts';
+import type { Outcome } from '../../src/for-attacks.ts';
 import { skillComponent } from '../wasm/component.ts';
 import type { WasmAttack } from '../wasm/attack.ts';
 import { builtProgram } from '../wasm/programs.ts';
@@ -62,7 +62,7 @@ async function callJailed(attack: WasmAttack, scene: OpenScene, execute: Execute
 
 export interface BenignSkill extends BenignCall, AsyncDisposable {}
 
-/** A component that answers with its parameters. */
+/** A component that returns its parameters. */
 export async function openBenignWasm(): Promise<BenignSkill> {
   const dir = await mkdtemp(join(tmpdir(), 'skillcell-benign-'));
   await chmod(dir, 0o755);
@@ -71,7 +71,7 @@ export async function openBenignWasm(): Promise<BenignSkill> {
   const manifest = {
     name: 'runner/echo',
     version: '1.0.0',
-    description: 'Answers with its parameters, to see that calls still work after an attack.',
+    description: 'Returns its parameters, to check that calls still work after an attack.',
     execution: 'wasm',
     entry: 'skill.wasm',
     capabilities: {},

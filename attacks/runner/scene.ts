@@ -1,6 +1,6 @@
 /**
- * What the attacks on Wasm cells find besides the setting: links and pipes in the workspace, a web server, and
- * somebody on the host who swaps a directory.
+ * What the attacks on Wasm cells find in addition to the setting: links and pipes in the workspace, a web server, and
+ * a host process that swaps a directory.
  *
  * @module
  */
@@ -12,6 +12,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Scene, WasmAttack } from '../wasm/attack.ts';
+import { firstLine } from './first-line.ts';
 import { asUser, NEIGHBOUR } from './identities.ts';
 import { ATTACKS_DIR } from './places.ts';
 import type { Setting } from './setting.ts';
@@ -40,7 +41,13 @@ export async function openScene(attack: WasmAttack, setting: Setting): Promise<O
   });
   const modules = Object.entries(attack.naive()).map(([name, bytes]) => [`${name}.wasm`, bytes] as const);
   const controlDir = await writeFolder(join(setting.dir, 'control'), Object.fromEntries(modules));
-  return { ...scene, bundleDir, controlDir, links, [Symbol.asyncDispose]: async () => web?.stop() };
+  return {
+    ...scene,
+    bundleDir,
+    controlDir,
+    links,
+    [Symbol.asyncDispose]: async () => web?.[Symbol.asyncDispose](),
+  };
 }
 
 function copiesOf({ copies, binary }: WasmAttack): Record<string, Uint8Array> {
@@ -65,9 +72,8 @@ async function writeFolder(dir: string, files: Record<string, string | Uint8Arra
   return dir;
 }
 
-export interface Web {
+export interface Web extends AsyncDisposable {
   port: number;
-  stop(): Promise<void>;
 }
 
 export async function startWeb(setting: Setting): Promise<Web> {
@@ -77,16 +83,16 @@ export async function startWeb(setting: Setting): Promise<Web> {
   });
   const place = { secret: setting.secret, forbidden: setting.params.tcp_port };
   server.stdin.write(`${JSON.stringify(place)}\n`);
-  const [hello] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
+  const hello = await firstLine(createInterface({ input: server.stdout }), WEB_PROGRAM);
   const { port } = JSON.parse(hello) as { port: number };
   const stop = async (): Promise<void> => {
     server.stdin.end();
     await once(server, 'exit');
   };
-  return { port, stop };
+  return { port, [Symbol.asyncDispose]: stop };
 }
 
-/** Replaces the directory `data` by a link to the folder above as soon as the skill holds it. */
+/** Replaces the directory `data` with a link to its parent as soon as the skill holds it. */
 export async function swapWhenReady(workspace: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     if (await exists(join(workspace, 'ready'))) {

@@ -1,5 +1,5 @@
 /**
- * The invented secret of a run. It lies in files, in memory and in the environment of the runtime; an outcome
+ * The invented secret of a run. It is in files, in memory and in the runtime's environment; an outcome
  * that contains it is a leak, whatever the skill says about it.
  *
  * @module
@@ -14,7 +14,7 @@ export interface RunSecret {
   [Symbol.dispose](): void;
 }
 
-/** Puts a fresh secret into the environment of this process, as a real host has some there. */
+/** Puts a fresh secret into the environment of this process, where real hosts have some too. */
 export function plantSecret(): RunSecret {
   const value = `${SECRET_MARKER}${randomBytes(8).toString('hex')}`;
   const before = process.env['HOST_SECRET'];

@@ -1,6 +1,6 @@
 /**
  * The host around one attack: secrets, a workspace, and a neighbour with sockets, shared memory and an open file.
- * Every attack gets a setting of its own, so whatever happened to it was this attack.
+ * Every attack gets its own setting, so every effect on it comes from this attack.
  *
  * @module
  */
@@ -13,6 +13,7 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { firstLine } from './first-line.ts';
 import { asUser, NEIGHBOUR } from './identities.ts';
 import { ATTACKS_DIR } from './places.ts';
 import { SECRET_MARKER } from './secret.ts';
@@ -21,7 +22,7 @@ const run = promisify(execFile);
 const NEIGHBOUR_PROGRAM = join(ATTACKS_DIR, 'runner', 'room', 'neighbour.py');
 const REPORT = 'a harmless report';
 
-/** What the attack is told. Addresses, never the secret. */
+/** What the attack receives. Addresses, never the secret. */
 export interface AttackParams {
   secret_file: string;
   shared_tmp_file: string;
@@ -43,19 +44,19 @@ export interface Setting extends AsyncDisposable {
   readonly workspace: string;
   readonly secret: string;
   readonly params: AttackParams;
-  /** What the attack did to the host; empty when nothing. */
+  /** What the attack did to the host; empty if nothing. */
   harm(): Promise<string[]>;
 }
 
 export async function openSetting(secret: string, bundleDir: string): Promise<Setting> {
-  // Not in /tmp: a cell has a /tmp of its own, and a path below it would only be missing, not denied.
+  // Not in /tmp: a cell has its own /tmp, and a path below it would be missing, not denied.
   const dir = await mkdtemp('/var/tmp/skillcell-attack-');
   const place = await furnish(dir, secret);
   const neighbour = startNeighbour(place.token);
   const touched: string[] = [];
   const lines = createInterface({ input: neighbour.stdout! });
   neighbour.stdin!.write(`${JSON.stringify({ ...place, secret })}\n`);
-  const [hello] = (await once(lines, 'line')) as [string];
+  const hello = await firstLine(lines, NEIGHBOUR_PROGRAM);
   lines.on('line', (line) => touched.push(line));
   const { pid, tcp_port } = JSON.parse(hello) as { pid: number; tcp_port: number };
   const host = { hostname: hostname(), bundle_dir: bundleDir, host_paths: [dir, bundleDir, '/room'] };
@@ -116,7 +117,7 @@ async function stop(neighbour: ChildProcess): Promise<void> {
   }
 }
 
-/** A neighbour that was killed could not take its shared memory along. */
+/** A killed neighbour could not remove its shared memory. */
 async function clearShared({ ipc_key, token }: Place): Promise<void> {
   await rm(join('/dev/shm', token), { force: true });
   const key = String(ipc_key);
@@ -130,14 +131,14 @@ function isAlive(child: ChildProcess): boolean {
 async function findHarm(dir: string, neighbour: ChildProcess): Promise<string[]> {
   const harm: string[] = [];
   if (!isAlive(neighbour)) harm.push(`the neighbour died by ${neighbour.signalCode ?? neighbour.exitCode}`);
-  if (await beats(join(dir, 'workspace', 'heartbeat'))) harm.push('a process lives on after the call');
+  if (await beats(join(dir, 'workspace', 'heartbeat'))) harm.push('a process outlives the call');
   const report = await readFile(join(dir, 'workspace/data/report.txt'), 'utf8').catch(() => REPORT);
   if (report.includes('planted')) harm.push('a file of the host was changed');
   if ('polluted' in {}) harm.push('the prototype of all objects was changed');
   return harm;
 }
 
-/** Does something still write this file? Daemons of the corpus do so every 50 ms. */
+/** Whether something still writes this file. Daemons of the corpus do so every 50 ms. */
 async function beats(path: string): Promise<boolean> {
   const first = await modified(path);
   if (first === undefined) return false;

@@ -1,5 +1,5 @@
 /**
- * The result of a run for people.
+ * The results of a run as a table.
  *
  * @module
  */
@@ -42,11 +42,11 @@ function summary(rows: readonly AttackRow[]): string {
     `${stopped} of ${rows.length} attacks stopped`,
     ...(idle > 0 ? [`${idle} did not run`] : []),
     `${countControls(rows)} have a working control`,
-    ...(without > 0 ? [`${without} have none ("n/a": nothing to show outside of a cell)`] : []),
+    ...(without > 0 ? [`${without} have none ("n/a": nothing to show outside a cell)`] : []),
   ].join('; ');
 }
 
-/** Attacks that were shown to work where no wall is. */
+/** Attacks that were shown to work without a wall. */
 export function countControls(rows: readonly AttackRow[]): number {
   return rows.filter((row) => row.control === 'works').length;
 }

@@ -1,5 +1,5 @@
 /**
- * Approvals that nobody gave, and policies that are not the operator's.
+ * Approvals that were never given, and policies that are not the operator's.
  *
  * @module
  */
@@ -16,9 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Outcome } from '../../src/outcome.ts';
-import { capabilitySet } from '../../src/load/capability-set.ts';
-import { findPolicies, POLICY_FILE } from '../../src/policy/find-policy.ts';
+import { capabilitySet, findPolicies, type Outcome, POLICY_FILE } from '../../src/for-attacks.ts';
 import { asUser, CONTROL } from '../runner/identities.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
 import { callsPython, importsCode } from './careless.ts';
@@ -26,10 +24,10 @@ import { runCommand } from './command.ts';
 import { asOutcome, HARMLESS, type TrustStage } from './stage.ts';
 
 const ASK = 'skills: [{ match: trust/*, decision: ask }]';
-/** What a stranger's policy would like to say. */
+/** What an attacker's policy would contain. */
 const OPEN = 'minimum: { external: in_process }\nfilesystem: { allow: [/**] }\n';
 
-/** Puts the approval of one skill where that of another is looked for. */
+/** Puts the approval of one skill where that of another is expected. */
 async function moveApproval(stage: TrustStage): Promise<Outcome> {
   stage.write(stage.stranger, { code: HARMLESS });
   const other = stage.write(join(stage.dir, 'other'), { manifest: { name: `${stage.skill}_other` } });
@@ -47,7 +45,7 @@ async function moveApproval(stage: TrustStage): Promise<Outcome> {
   return stage.call(other, { policy: ASK });
 }
 
-/** Approved as it is, under the name of another skill: what was shown is what counts, not what it is called. */
+/** Approved under the name of another skill: the content that was shown counts, not the name. */
 async function renameApproved(stage: TrustStage): Promise<Outcome> {
   stage.write(stage.stranger, { code: HARMLESS });
   await stage.with({}, async (runtime) => {
@@ -57,7 +55,7 @@ async function renameApproved(stage: TrustStage): Promise<Outcome> {
   return stage.call(stage.stranger, { policy: ASK });
 }
 
-/** The folder of the attacker ends up in a command that people are told to give. */
+/** The name of the attacker's folder ends up in a command that people are told to run. */
 async function pasteFix(stage: TrustStage): Promise<Outcome> {
   const folder = join(stage.dir, "x; echo planted; '; echo planted; '");
   stage.write(folder);
@@ -68,7 +66,7 @@ async function pasteFix(stage: TrustStage): Promise<Outcome> {
   return evidence === undefined ? outcome : asOutcome(() => ({ succeeded: true, evidence }));
 }
 
-/** What a shell makes of a command; the word "planted" on a line of its own is the output of a program. */
+/** Runs a command in a shell; the word "planted" on its own line is the output of a program. */
 function runsPlanted(command: string): string | undefined {
   const { stdout } = spawnSync('/bin/sh', ['-c', command.replace(/^skillcell approve/, 'true')], {
     ...asUser(CONTROL),
@@ -89,11 +87,11 @@ def execute(params):
     return {"succeeded": True}
 `;
 
-/** A cell that is given the folder above the home, or the home itself. */
+/** A cell that is granted the folder above the home, or the home itself. */
 async function forgeInCell(stage: TrustStage, workspace: (home: string) => string): Promise<Outcome> {
   const home = join(stage.dir, 'work', 'home');
   mkdirSync(join(home, 'approvals'), { recursive: true });
-  // As where cells have the id of the user, who may write there.
+  // As on hosts where cells run as the user, who may write there.
   chmodSync(home, 0o755);
   chmodSync(join(home, 'approvals'), 0o777);
   chmodSync(join(home, '..'), 0o777);
@@ -118,13 +116,13 @@ const mountsWorkspace: Careless = async ({ stranger, dir }) => {
   return readdirSync(join(home, 'approvals'))[0];
 };
 
-/** A yes that no person said. */
+/** A "yes" that no person gave. */
 function pipe(stage: TrustStage, args: string[]): Promise<Outcome> {
   stage.write(stage.stranger);
   return runCommand(stage, { args, policy: ASK, typed: 'y\ny\n' });
 }
 
-const believesInput = { none: 'Whoever reads the answer from stdin takes it for a yes.' };
+const believesInput = { none: 'A loader that reads the answer from stdin takes it for a "yes".' };
 
 interface Planted {
   description: string;
@@ -157,7 +155,7 @@ function policyIn(folder: string, mode: number = 0o644): string {
 export const APPROVAL_ATTACKS: readonly TrustAttack[] = [
   ...group(['approval_required'], {
     approval_moved: {
-      description: 'Puts the approval of another skill where its own is looked for.',
+      description: 'Puts the approval of another skill where its own is expected.',
       attempt: moveApproval,
       control: ({ seen }) => seen[0],
     },
@@ -167,44 +165,44 @@ export const APPROVAL_ATTACKS: readonly TrustAttack[] = [
       control: (stage) => stage.with({}, async ({ approvals }) => approvals.ofSkill(stage.skill)[0]?.skill),
     },
     approval_by_agent: {
-      description: 'Is called by an agent, which nobody can ask.',
+      description: 'Is called by an agent, where no person can be asked.',
       attempt: (stage) =>
         stage.call(stage.write(stage.stranger), { policy: ASK, runtime: { caller: 'mcp:agent' } }),
       control: (stage) => importsCode(stage),
     },
     approval_refused: {
-      description: 'Is refused by the person who was asked.',
+      description: 'Is refused by the person who is asked.',
       attempt: (stage) =>
         stage.call(stage.write(stage.stranger), { policy: ASK, runtime: { askPerson: async () => false } }),
       control: (stage) => importsCode(stage),
     },
     approval_by_copied_command: {
-      description: 'Lies in a folder whose name is a program for whoever copies the command from a message.',
+      description: 'Is in a folder whose name is code for anyone who copies the command from a message.',
       attempt: pasteFix,
       control: ({ seen }) => seen[0],
     },
     approval_piped_to_run: {
-      description: 'Has a yes piped into a call.',
+      description: 'Has "yes" piped into a call.',
       attempt: (stage) => pipe(stage, ['run']),
       control: believesInput,
     },
   }),
   ...group(['usage'], {
     approval_piped: {
-      description: 'Has a yes piped into the question.',
+      description: 'Has "yes" piped into the prompt.',
       attempt: (stage) => pipe(stage, ['approve']),
       control: believesInput,
     },
     policy_in_bundle: planted({
-      description: 'Brings a policy of its own, for whoever works in its folder.',
+      description: 'Brings its own policy, for anyone who works in its folder.',
       plant: (stage) => policyIn(stage.write(stage.stranger)),
     }),
     policy_deep_in_bundle: planted({
-      description: 'Brings a policy of its own in a folder of examples.',
+      description: 'Brings its own policy in a folder of examples.',
       plant: (stage) => policyIn(join(stage.write(stage.stranger), 'examples', 'first')),
     }),
     policy_in_skill_md: planted({
-      description: 'Brings a policy of its own beside a SKILL.md.',
+      description: 'Brings its own policy next to a SKILL.md.',
       plant: (stage) => {
         mkdirSync(stage.stranger, { recursive: true });
         writeFileSync(join(stage.stranger, 'SKILL.md'), '---\nname: x\n---\n');
@@ -212,7 +210,7 @@ export const APPROVAL_ATTACKS: readonly TrustAttack[] = [
       },
     }),
     policy_link: planted({
-      description: 'Links a policy of its own into the project.',
+      description: 'Links its own policy into the project.',
       plant: (stage) => {
         const own = policyIn(join(stage.dir, 'own'));
         symlinkSync(join(own, POLICY_FILE), join(stage.project, POLICY_FILE));
@@ -220,11 +218,11 @@ export const APPROVAL_ATTACKS: readonly TrustAttack[] = [
       },
     }),
     policy_for_all_to_write: planted({
-      description: 'Writes into a policy that everybody may write.',
+      description: 'Writes to a world-writable policy.',
       plant: (stage) => policyIn(stage.project, 0o666),
     }),
     policy_in_open_folder: planted({
-      description: 'Replaces a policy in a folder that everybody may write.',
+      description: 'Replaces a policy in a world-writable folder.',
       plant: (stage) => {
         const folder = policyIn(join(stage.project, 'open'));
         chmodSync(folder, 0o777);
@@ -234,12 +232,12 @@ export const APPROVAL_ATTACKS: readonly TrustAttack[] = [
   }),
   ...group(['capability_denied'], {
     approval_forged_beside: {
-      description: 'Writes an approval from a cell whose workspace holds the home of Skillcell.',
+      description: "Writes an approval from a cell whose workspace contains Skillcell's home.",
       attempt: (stage) => forgeInCell(stage, (home) => join(home, '..')),
       control: mountsWorkspace,
     },
     approval_forged_inside: {
-      description: 'Writes an approval from a cell whose workspace is the home of Skillcell.',
+      description: "Writes an approval from a cell whose workspace is Skillcell's home.",
       attempt: (stage) => forgeInCell(stage, (home) => home),
       control: mountsWorkspace,
     },

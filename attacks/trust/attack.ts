@@ -1,28 +1,26 @@
 /**
- * What an attack on trust is: a trap, what its victim does, and what must come of it. Nothing of the attacker may run, and
- * nothing may be granted that nobody agreed to.
+ * What an attack on trust is: a trap, what its victim does, and the required answer. None of the attacker's code may run,
+ * and nothing may be granted that no one agreed to.
  *
  * @module
  */
-import type { Outcome } from '../../src/outcome.ts';
-import type { Attack } from '../runner/expectations.ts';
+import type { Outcome } from '../../src/for-attacks.ts';
+import type { Attack } from '../runner/attack.ts';
 import type { TrustStage } from './stage.ts';
 
-/** What a careless loader would fall for; undefined when it would not. */
+/** What a careless loader would fall for; undefined if it would not. */
 export type Careless = (stage: TrustStage) => string | undefined | Promise<string | undefined>;
 
-export interface TrustAttack extends Pick<Attack, 'codes' | 'limits'> {
-  name: string;
+/** The control runs after the attempt, on the same stage. */
+export interface TrustAttack extends Attack<Careless> {
   description: string;
   /** Sets the trap and walks into it. */
   attempt: (stage: TrustStage) => Promise<Outcome>;
-  /** Runs after the attempt, on the same stage. */
-  control: Careless | { none: string };
 }
 
 type Entry = Omit<TrustAttack, 'name' | 'codes' | 'limits'>;
 
 /** Attacks that must get the same answer, by name. */
-export function group(codes: Attack['codes'], entries: Readonly<Record<string, Entry>>): TrustAttack[] {
+export function group(codes: TrustAttack['codes'], entries: Readonly<Record<string, Entry>>): TrustAttack[] {
   return Object.entries(entries).map(([name, entry]) => Object.assign({ name, codes, limits: [] }, entry));
 }

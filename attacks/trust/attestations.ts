@@ -1,6 +1,6 @@
 /**
- * Statements of a trusted identity about something else, beside a skill that it never saw. The bundles are real:
- * `scripts/sigstore-attestations.ts` had them made by Sigstore's own signer.
+ * Statements of a trusted identity about something else, next to a skill that it never saw. The bundles are real:
+ * `scripts/sigstore-attestations.ts` created them with Sigstore's own signer.
  *
  * @module
  */
@@ -9,9 +9,8 @@ import { join } from 'node:path';
 import { bundleFromJSON } from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
-import type { Outcome } from '../../src/outcome.ts';
-import { packageRoot } from '../../src/package-root.ts';
-import { formatSignatures } from '../../src/trust/signature.ts';
+import { formatSignatures, type Outcome } from '../../src/for-attacks.ts';
+import { ATTACKS_DIR } from '../runner/places.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
 import type { TrustStage } from './stage.ts';
 
@@ -25,9 +24,7 @@ interface Attestations {
 }
 
 const readAttestations = (): Attestations =>
-  JSON.parse(
-    readFileSync(join(packageRoot(), 'attacks', 'trust', 'attestations.json'), 'utf8'),
-  ) as Attestations;
+  JSON.parse(readFileSync(join(ATTACKS_DIR, 'trust', 'attestations.json'), 'utf8')) as Attestations;
 
 type Choose = (bundles: Attestations['bundles']) => Record<string, unknown>;
 
@@ -48,7 +45,7 @@ async function attach(stage: TrustStage, choose: Choose): Promise<Outcome> {
   });
 }
 
-/** A loader that asks who signed, and not what. */
+/** A loader that checks who signed, but not what. */
 const asksWho =
   (choose: Choose, artifact?: Buffer): Careless =>
   () => {
@@ -56,7 +53,7 @@ const asksWho =
     const verifier = new Verifier(toTrustMaterial(TrustedRoot.fromJSON(root)));
     const signer = verifier.verify(toSignedEntity(bundleFromJSON(choose(bundles)), artifact));
     return signer.identity?.subjectAlternativeName === identity
-      ? `the verifier of Sigstore says that ${identity} signed it`
+      ? `Sigstore's verifier says that ${identity} signed it`
       : undefined;
   };
 

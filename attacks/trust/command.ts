@@ -1,5 +1,5 @@
 /**
- * The victim at a command line, with nobody at a terminal.
+ * The victim at a command line, without a terminal.
  *
  * @module
  */
@@ -8,20 +8,18 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { EXIT_CODES, SkillError, type ErrorCode } from '../../src/errors.ts';
-import type { Outcome } from '../../src/outcome.ts';
-import { packageRoot } from '../../src/package-root.ts';
+import { type ErrorCode, EXIT_CODES, type Outcome, packageRoot, SkillError } from '../../src/for-attacks.ts';
 import { asOutcome, type TrustStage } from './stage.ts';
 
 export interface Command {
   args: string[];
   policy: string;
-  /** What comes in on stdin. */
+  /** The content of stdin. */
   typed?: string;
   env?: Record<string, string>;
 }
 
-/** Gives a command the skill of the stranger; what it says of an error is how it ended. */
+/** Runs a command on the attacker's skill; its error message is the outcome. */
 export async function runCommand(stage: TrustStage, command: Command): Promise<Outcome> {
   const policy = join(stage.dir, 'policy.yaml');
   writeFileSync(policy, command.policy);

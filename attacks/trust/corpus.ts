@@ -1,5 +1,5 @@
 /**
- * All attacks on trust: on who is taken for whom, on what was agreed to, and on who says so.
+ * All attacks on trust: on identities, on approvals, and on who may give them.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Calls that a rule of the guard forbids, written so that the rule does not know them.
+ * Calls that a guard rule forbids, written so that the rule does not recognize them.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { HARMLESS } from './stage.ts';
 
 interface Trick {
   description: string;
-  /** One condition of a rule that denies, as YAML. */
+  /** One condition of a denying rule, as YAML. */
   when: string;
   params: unknown;
   careless: Careless;
@@ -31,7 +31,7 @@ function trick({
   };
 }
 
-/** Being called at all is what the rule was to prevent. */
+/** The rule was meant to prevent that it is called at all. */
 const RAN = HARMLESS.replace(/return .*/, 'return { succeeded: true };');
 
 const misses =
@@ -39,18 +39,18 @@ const misses =
   () =>
     JSON.stringify(given) === JSON.stringify(wanted)
       ? undefined
-      : `${JSON.stringify(given)} is not ${JSON.stringify(wanted)} for a guard that compares texts`;
+      : `${JSON.stringify(given)} is not ${JSON.stringify(wanted)} for a guard that compares strings`;
 
 const missesText =
   (given: string): Careless =>
   () =>
-    given.includes('password') ? undefined : `"${given}" has no "password" in it for a guard that searches`;
+    given.includes('password') ? undefined : `a guard that searches finds no "password" in "${given}"`;
 
 const LIKE = '{ path: $.text, like: "*password*" }';
 const TWICE = '{ "amount": 1, "amount": 5000 }';
 const ABOVE = '{ path: $.amount, above: 1000 }';
 
-/** Says one thing when it is looked at and another when it is sent. */
+/** Has one value when it is checked and another when it is sent. */
 class TwoFaced {
   readonly text = 'nothing';
   toJSON(): unknown {
@@ -63,31 +63,31 @@ const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'
 export const GUARD_ATTACKS: readonly TrustAttack[] = [
   ...group(['untrusted'], {
     guard_order_of_keys: trick({
-      description: 'Gives the keys of a forbidden object in another order.',
+      description: 'Passes the keys of a forbidden object in another order.',
       when: '{ path: $.to, equals: { bank: evil, number: 1 } }',
       params: { to: { number: 1, bank: 'evil' } },
       careless: misses({ number: 1, bank: 'evil' }, { bank: 'evil', number: 1 }),
     }),
     guard_number_as_text: trick({
-      description: 'Gives a forbidden number as text.',
+      description: 'Passes a forbidden number as a string.',
       when: ABOVE,
       params: { amount: ' 5000 ' },
       careless: misses(' 5000 ', 5000),
     }),
     guard_number_with_exponent: trick({
-      description: 'Gives a forbidden number in another spelling.',
+      description: 'Passes a forbidden number in another notation.',
       when: '{ path: $.amount, equals: 5000 }',
       params: { amount: '5.0e3' },
       careless: misses('5.0e3', 5000),
     }),
     guard_number_in_other_digits: trick({
-      description: 'Gives a forbidden number in Arabic digits, which Python reads.',
+      description: 'Passes a forbidden number in Arabic digits, which Python reads.',
       when: ABOVE,
       params: { amount: '\u0665\u0660\u0660\u0660' },
       careless: misses('\u0665\u0660\u0660\u0660', 5000),
     }),
     guard_number_with_underscore: trick({
-      description: 'Groups the digits of a forbidden number, as Python and others read them.',
+      description: 'Groups the digits of a forbidden number with underscores, which Python and others read.',
       when: ABOVE,
       params: { amount: '5_000' },
       careless: misses('5_000', 5000),
@@ -99,13 +99,13 @@ export const GUARD_ATTACKS: readonly TrustAttack[] = [
       careless: misses('5,000.00', 5000),
     }),
     guard_number_infinite: trick({
-      description: 'Gives the word that Python reads as an infinite number.',
+      description: 'Passes the word that Python reads as infinity.',
       when: ABOVE,
       params: { amount: ' +InF' },
       careless: misses(' +InF', 5000),
     }),
     guard_number_with_unit: trick({
-      description: 'Writes a unit behind a forbidden number, which some readers skip.',
+      description: 'Writes a unit after a forbidden number, which some parsers skip.',
       when: ABOVE,
       params: { amount: '5000 EUR' },
       careless: misses('5000 EUR', 5000),
@@ -123,36 +123,34 @@ export const GUARD_ATTACKS: readonly TrustAttack[] = [
       careless: missesText('my \u0440\u0430ssw\u03bfrd'),
     }),
     guard_wide_letters: trick({
-      description: 'Writes a forbidden word in wide letters.',
+      description: 'Writes a forbidden word in full-width letters.',
       when: LIKE,
       params: { text: 'my \uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44' },
       careless: missesText('my \uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44'),
     }),
     guard_zero_width: trick({
-      description: 'Puts spaces of no width into a forbidden word.',
+      description: 'Puts zero-width spaces into a forbidden word.',
       when: LIKE,
       params: { text: 'my pass\u200bwo\u00adrd' },
       careless: missesText('my pass\u200bwo\u00adrd'),
     }),
     guard_parts_of_letters: trick({
-      description: 'Writes a forbidden name with letters and accents apart.',
+      description: 'Writes a forbidden name with combining accents.',
       when: '{ path: $.name, equals: "Z\u00fcrich" }',
       params: { name: 'Zu\u0308rich' },
       careless: misses('Zu\u0308rich', 'Z\u00fcrich'),
     }),
     guard_prototype: trick({
-      description: 'Gives a forbidden value under the name of the prototype.',
+      description: 'Passes a forbidden value under the key "__proto__".',
       when: '{ path: \'$["__proto__"].admin\', equals: true }',
       params: JSON.parse('{ "__proto__": { "admin": true } }'),
       careless: () => {
         const copied = Object.assign({}, JSON.parse('{ "__proto__": { "admin": true } }')) as object;
-        return Object.hasOwn(copied, '__proto__')
-          ? undefined
-          : 'a guard that copies what it is given loses it';
+        return Object.hasOwn(copied, '__proto__') ? undefined : 'a guard that copies its input loses it';
       },
     }),
     guard_twice_the_key: trick({
-      description: 'Gives an argument twice, first as it may be and then as it may not.',
+      description: 'Passes an argument twice, first allowed and then forbidden.',
       when: ABOVE,
       params: JSON.parse(TWICE),
       careless: () => {
@@ -161,13 +159,13 @@ export const GUARD_ATTACKS: readonly TrustAttack[] = [
       },
     }),
     guard_object_for_list: trick({
-      description: 'Gives an object where the rule looks into a list.',
+      description: 'Passes an object where the rule expects a list.',
       when: '{ path: "$.files[*]", like: "/etc/*" }',
       params: { files: { 0: '/etc/passwd' } },
       careless: () => (Array.isArray({ 0: '' }) ? undefined : 'a guard that only walks lists sees nothing'),
     }),
     guard_two_faces: trick({
-      description: 'Gives an object that is sent as something else than it looks like.',
+      description: 'Passes an object that changes when it is serialized.',
       when: LIKE,
       params: new TwoFaced(),
       careless: () =>
@@ -180,10 +178,10 @@ export const GUARD_ATTACKS: readonly TrustAttack[] = [
           policy: 'guard: [{ skill: trust/*, decision: deny, reason: forbidden }]',
           runtime: { guard: () => ({ decision: 'allow', reasons: ['fine'] }) },
         }),
-      control: { none: 'It is about whose word counts.' },
+      control: { none: 'It is about whose decision counts.' },
     },
     guard_changes_arguments: {
-      description: 'Has a guard that changes the arguments while it looks at them.',
+      description: 'Has a guard that changes the arguments while it checks them.',
       attempt: (stage) =>
         stage.call(stage.write(stage.stranger, { code: 'export const execute = (given) => given;' }), {
           params: { amount: 5000 },
@@ -195,7 +193,7 @@ export const GUARD_ATTACKS: readonly TrustAttack[] = [
             },
           },
         }),
-      control: { none: 'It is about who looks first.' },
+      control: { none: 'It is about the order of the checks.' },
     },
   }),
   ...group(['invalid_params'], {

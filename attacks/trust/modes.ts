@@ -1,9 +1,9 @@
 /**
- * Ways to be run in the host process, with all its rights, without anybody having said so.
+ * Ways to run in the host process, with all its rights, without anyone having allowed it.
  *
  * @module
  */
-import type { Outcome } from '../../src/outcome.ts';
+import type { Outcome } from '../../src/for-attacks.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
 import { importsCode } from './careless.ts';
 import { runCommand } from './command.ts';
@@ -14,7 +14,7 @@ const IMPORTS: Careless = (stage) => importsCode(stage);
 const IN_PROCESS = { execution: 'in_process' };
 const MINIMUM = 'minimum: { external: subprocess, project: subprocess }';
 
-/** The code of the attacker may run in a cell, where it is asked what it has. */
+/** The attacker's code may run in a cell, where it reports what it has. */
 const sandboxed =
   (execution: unknown, call: TrustCall = {}): TrustAttack['attempt'] =>
   (stage) =>
@@ -51,17 +51,17 @@ export const MODE_ATTACKS: readonly TrustAttack[] = [
       control: IMPORTS,
     },
     in_process_by_list: {
-      description: 'Declares a list of modes that has nothing but the host process.',
+      description: 'Declares a list of modes that contains only the host process.',
       attempt: unasked(['in_process', 'in_process']),
       control: IMPORTS,
     },
     in_process_by_option: {
-      description: 'Declares no mode, and has its caller ask for the host process.',
+      description: 'Declares no mode, and has its caller request the host process.',
       attempt: unasked(undefined, { execution: 'in_process' }),
       control: IMPORTS,
     },
     in_process_in_project: {
-      description: 'Lies in the project and declares that it runs in the host process.',
+      description: 'Is in the project and declares that it runs in the host process.',
       attempt: (stage) => {
         stage.write(`${stage.project}/skills/${stage.skill}`, { manifest: IN_PROCESS });
         return stage.call(stage.skill);
@@ -69,13 +69,12 @@ export const MODE_ATTACKS: readonly TrustAttack[] = [
       control: (stage) => importsCode(stage, `${stage.project}/skills/${stage.skill}`),
     },
     in_process_against_policy: {
-      description: 'Has its caller vouch for it where the operator demands a cell.',
+      description: 'Has its caller vouch for it although the operator requires a cell.',
       attempt: unasked('in_process', { trustRemoteCode: true, policy: MINIMUM }),
       control: IMPORTS,
     },
     in_process_by_variable: {
-      description:
-        'Finds a variable of the environment that vouches for it, where the operator demands a cell.',
+      description: 'Has an environment variable vouch for it although the operator requires a cell.',
       attempt: (stage) => {
         stage.write(stage.stranger, { manifest: IN_PROCESS });
         const env = { SKILLCELL_TRUST_REMOTE_CODE: '1' };
@@ -89,24 +88,25 @@ export const MODE_ATTACKS: readonly TrustAttack[] = [
       control: IMPORTS,
     },
     in_process_approved: {
-      description: 'Was approved, and takes that for a word on where it runs.',
+      description: 'Was approved, and treats that as permission to run in the host process.',
       attempt: approved,
       control: IMPORTS,
     },
     in_process_by_low_policy: {
-      description: 'Meets a policy that allows the host process, and a caller who did not vouch for it.',
+      description:
+        'Runs under a policy that allows the host process, with a caller who did not vouch for it.',
       attempt: unasked('in_process', { policy: 'minimum: { external: in_process }' }),
       control: IMPORTS,
     },
   }),
   ...group(['usage'], {
     in_process_and_isolated: {
-      description: 'Has its caller vouch for it and isolate it at once.',
+      description: 'Has its caller both vouch for it and isolate it.',
       attempt: unasked('in_process', { isolated: true, trustRemoteCode: true }),
       control: IMPORTS,
     },
     in_process_recorded: {
-      description: 'Wants to be observed in the host process, with a word of its caller.',
+      description: 'Is recorded in the host process, with its caller vouching for it.',
       attempt: recorded,
       control: IMPORTS,
     },
@@ -118,7 +118,7 @@ export const MODE_ATTACKS: readonly TrustAttack[] = [
       control: IMPORTS,
     },
     in_process_undeclared: {
-      description: 'Declares no mode, and its caller vouches for it without asking for the host process.',
+      description: 'Declares no mode, and its caller vouches for it without requesting the host process.',
       attempt: sandboxed(undefined, { trustRemoteCode: true }),
       control: IMPORTS,
     },

@@ -1,16 +1,15 @@
 /**
- * Skills that want to be taken for others: by names that look alike, and by lying where another is looked for.
+ * Skills that impersonate others: with names that look alike, and by being where another is expected.
  *
  * @module
  */
 import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import type { Outcome } from '../../src/outcome.ts';
-import { packageRoot } from '../../src/package-root.ts';
+import { type Outcome, packageRoot } from '../../src/for-attacks.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
 import { asOutcome, type TrustCall, type TrustStage } from './stage.ts';
 
-/** A skill that comes with Skillcell, and that everybody trusts. */
+/** A bundled skill, which everyone trusts. */
 const BUNDLED = 'optimization/prompt_rewriter';
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
   '\u043e': 'o',
@@ -25,7 +24,7 @@ const claiming =
   (stage) =>
     stage.call(stage.write(stage.stranger, { manifest: { name } }));
 
-/** A person, or a registry that is not exact, takes one for the other. */
+/** A person, or an inexact registry, takes one for the other. */
 const looksLike =
   (name: string): Careless =>
   () => {
@@ -38,7 +37,7 @@ function lookAlike(name: string, description: string): Omit<TrustAttack, 'name' 
   return { description, attempt: claiming(name), control: looksLike(name) };
 }
 
-/** A registry that looks into the project first. */
+/** A registry that searches the project first. */
 const findsFirst =
   (...places: ((stage: TrustStage) => string)[]): Careless =>
   (stage) => {
@@ -59,7 +58,8 @@ const PARAMS = { raw_text: 'Please help' };
 
 async function shadow(stage: TrustStage, dir: string): Promise<Outcome> {
   stage.write(dir, { manifest: { name: BUNDLED } });
-  return stage.call(BUNDLED, { params: PARAMS });
+  // It is used instead of the bundled one, but a rule for that name must not cover it.
+  return stage.call(BUNDLED, { params: PARAMS, policy: ALLOW_BY_NAME });
 }
 
 async function shadowByLink(stage: TrustStage): Promise<Outcome> {
@@ -89,14 +89,14 @@ async function replaceInstalled(stage: TrustStage): Promise<Outcome> {
   return replaced;
 }
 
-/** The operator trusts what lies in the project more than what comes from elsewhere. */
+/** The operator trusts project skills more than external ones. */
 async function linkFromProject(stage: TrustStage): Promise<Outcome> {
   stage.write(stage.stranger, { manifest: { execution: 'subprocess' } });
   await link(stage.stranger, join(stage.project, 'skills', stage.skill));
   return stage.call(stage.skill, { policy: 'minimum: { project: subprocess, external: wasm }' });
 }
 
-/** An id as it was copied from somewhere. */
+/** An id as copied from somewhere. */
 const PASTED = 'optimizati\u043en/prompt_rewriter';
 const ALLOW_BY_NAME = `skills: [{ match: ${BUNDLED}, decision: allow }, { match: "*", decision: ask }]`;
 
@@ -117,7 +117,7 @@ const comparesNames =
     return name === BUNDLED ? `the manifest says "${name}", which the policy allows` : undefined;
   };
 
-/** A rule for `trust/*` is there; the skill is found by such an id, and calls itself something else. */
+/** There is a rule for `trust/*`; the skill is found by such an id, and gives itself another name. */
 const CLAIMED = 'fun/harmless';
 const misnamed =
   (place: (stage: TrustStage) => string, call: TrustCall): TrustAttack['attempt'] =>
@@ -129,7 +129,7 @@ const misnamed =
 const registered = (stage: TrustStage): string => join(stage.project, 'skills', stage.skill);
 const beside = (stage: TrustStage): string => join(stage.project, stage.skill);
 
-/** As bundles of Skillware are: a manifest without capabilities, which may be called anything. */
+/** Like Skillware bundles: a manifest without capabilities, which may have any name. */
 const LEGACY = { capabilities: undefined, execution: undefined };
 
 async function misnamedByLink(stage: TrustStage): Promise<Outcome> {
@@ -143,20 +143,20 @@ const SIGN_ID = 'skills: [{ match: trust/*, decision: allow, require_signature: 
 const ASK_ID = 'skills: [{ match: trust/*, decision: ask }]';
 const GUARD_ID = 'guard: [{ skill: trust/*, decision: deny, reason: forbidden }]';
 
-/** A loader that judges what a skill calls itself. */
+/** A loader that checks the name that a skill gives itself. */
 const asksName =
   (place: (stage: TrustStage) => string): Careless =>
   (stage) =>
     readFileSync(join(place(stage), 'manifest.yaml'), 'utf8').includes(CLAIMED)
-      ? `no rule for trust/* speaks of "${CLAIMED}", and ${stage.skill} is what was called`
+      ? `no rule for trust/* matches "${CLAIMED}", but ${stage.skill} was called`
       : undefined;
 
 export const NAME_ATTACKS: readonly TrustAttack[] = [
   ...group(['manifest_invalid'], {
     name_cyrillic: lookAlike('\u043eptimization/prompt_rewriter', 'Has a Cyrillic letter in its name.'),
-    name_wide: lookAlike('\uff4fptimization/prompt_rewriter', 'Has a wide letter in its name.'),
-    name_zero_width: lookAlike('opti\u200bmization/prompt_rewriter', 'Has a space of no width in its name.'),
-    name_turned: lookAlike('\u202eoptimization/prompt_rewriter', 'Turns the direction of its name.'),
+    name_wide: lookAlike('\uff4fptimization/prompt_rewriter', 'Has a full-width letter in its name.'),
+    name_zero_width: lookAlike('opti\u200bmization/prompt_rewriter', 'Has a zero-width space in its name.'),
+    name_turned: lookAlike('\u202eoptimization/prompt_rewriter', 'Reverses the text direction of its name.'),
     name_upper_case: lookAlike('Optimization/Prompt_Rewriter', 'Has capital letters in its name.'),
     name_final_dot: lookAlike('optimization/prompt_rewriter.', 'Has a dot at the end of its name.'),
     name_final_space: lookAlike('optimization/prompt_rewriter ', 'Has a space at the end of its name.'),
@@ -171,37 +171,35 @@ export const NAME_ATTACKS: readonly TrustAttack[] = [
   }),
   ...group(['manifest_invalid'], {
     misnamed_in_registry: {
-      description: 'Lies in the registry under an id that a rule denies, and calls itself something else.',
+      description: 'Is in the registry under an id that a rule denies, and gives itself another name.',
       attempt: misnamed(registered, { policy: DENY_ID }),
       control: asksName(registered),
     },
     misnamed_against_question: {
-      description: 'Lies in the registry under an id that needs approval, and calls itself something else.',
+      description: 'Is in the registry under an id that needs approval, and gives itself another name.',
       attempt: misnamed(registered, { policy: ASK_ID }),
       control: asksName(registered),
     },
     misnamed_by_link: {
       description:
-        'Is linked into the registry under an id that a rule denies, and calls itself something else.',
+        'Is linked into the registry under an id that a rule denies, and gives itself another name.',
       attempt: misnamedByLink,
       control: asksName(registered),
     },
   }),
   ...group(['untrusted'], {
     misnamed_legacy: {
-      description: 'Lies in the registry as a bundle of Skillware, which may be called anything.',
+      description: 'Is in the registry as a Skillware bundle, which may have any name.',
       attempt: misnamed(registered, { policy: DENY_ID, params: LEGACY }),
       control: asksName(registered),
     },
     misnamed_beside_registry: {
-      description:
-        'Lies at a path that reads like an id that a rule denies, and calls itself something else.',
+      description: 'Is at a path that reads like an id that a rule denies, and gives itself another name.',
       attempt: misnamed(beside, { policy: DENY_ID }),
       control: asksName(beside),
     },
     misnamed_against_guard: {
-      description:
-        'Lies at a path that reads like an id that the guard denies, and calls itself something else.',
+      description: 'Is at a path that reads like an id that the guard denies, and gives itself another name.',
       attempt: misnamed(beside, { policy: GUARD_ID }),
       control: asksName(beside),
     },
@@ -209,29 +207,33 @@ export const NAME_ATTACKS: readonly TrustAttack[] = [
   ...group(['signature_invalid'], {
     misnamed_against_signature: {
       description:
-        'Lies at a path that reads like an id that needs a signature, and calls itself something else.',
+        'Is at a path that reads like an id that needs a signature, and gives itself another name.',
       attempt: misnamed(beside, { policy: SIGN_ID }),
       control: asksName(beside),
     },
   }),
-  ...group(['usage'], {
+  ...group(['approval_required'], {
     shadow_bundled: {
-      description: 'Lies in the project under the id of a bundled skill.',
+      description: 'Is in the project under the id of a bundled skill that the policy allows.',
       attempt: (stage) => shadow(stage, inSkills(stage)),
       control: findsFirst(inSkills),
     },
+  }),
+  ...group(['untrusted'], {
     shadow_bundled_by_path: {
-      description: 'Lies at the path that the id of a bundled skill is read as.',
+      description: 'Is at the path that the id of a bundled skill that the policy allows is read as.',
       attempt: (stage) => shadow(stage, inFolder(stage)),
       control: findsFirst(inFolder),
     },
+  }),
+  ...group(['usage'], {
     shadow_bundled_by_link: {
       description: 'Is linked into the project under the id of a bundled skill.',
       attempt: shadowByLink,
       control: findsFirst(inSkills),
     },
     shadow_installed: {
-      description: 'Lies in the project under the id of an installed skill.',
+      description: 'Is in the project under the id of an installed skill.',
       attempt: shadowInstalled,
       control: ({ project, skill }) =>
         existsSync(join(project, 'skills', skill)) ? 'the one in the project comes first' : undefined,
@@ -254,7 +256,7 @@ export const NAME_ATTACKS: readonly TrustAttack[] = [
           readFileSync(join(folder, 'manifest.yaml'), 'utf8'),
         );
         return names[0] === names[1]
-          ? 'both manifests are the same, and so is where they are put'
+          ? 'both manifests are the same, and so is where they are installed'
           : undefined;
       },
     },
@@ -264,7 +266,7 @@ export const NAME_ATTACKS: readonly TrustAttack[] = [
       control: comparesNames(({ stranger }) => stranger),
     },
     claim_name_by_look_alike: {
-      description: 'Lies at a path that looks like the id of a bundled skill, and claims its name.',
+      description: 'Is at a path that looks like the id of a bundled skill, and claims its name.',
       attempt: claimByLookAlike,
       control: comparesNames(({ project }) => join(project, PASTED)),
     },

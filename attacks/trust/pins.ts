@@ -1,20 +1,28 @@
 /**
- * Swaps of what a call uses besides the bundle: the image behind a tag, and the packages behind a requirement.
+ * Swaps of what a call uses in addition to the bundle: the image behind a tag, and the packages behind a requirement.
  *
  * @module
  */
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownArchitecture } from '../../src/cell/container/images/oci.ts';
-import { createImageStore } from '../../src/cell/container/images/store.ts';
-import { TAR_END, tarHead, tarPadding } from '../../src/cell/container/images/tar-writer.ts';
-import { packagesFolder, recordEnvironment } from '../../src/cell/python/environment.ts';
-import { findInterpreter } from '../../src/cell/python/interpreter.ts';
-import { environmentOf } from '../../src/cell/python/requirements.ts';
-import type { Outcome } from '../../src/outcome.ts';
+import {
+  createImageStore,
+  environmentOf,
+  findInterpreter,
+  type Outcome,
+  ownArchitecture,
+  packagesFolder,
+  recordEnvironment,
+  TAR_END,
+  tarHead,
+  tarPadding,
+} from '../../src/for-attacks.ts';
+import { runAlone } from '../runner/alone.ts';
+import { didNotRun } from '../edges/words.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
 import { callsPython } from './careless.ts';
-import type { TrustStage } from './stage.ts';
+import { programThatWrites } from './program.ts';
+import { asOutcome, type TrustStage } from './stage.ts';
 
 const ASK = 'skills: [{ match: trust/*, decision: ask }]';
 
@@ -24,48 +32,72 @@ async function approve(stage: TrustStage): Promise<void> {
   });
 }
 
+const PROGRAM = 'answer';
 const tagOf = ({ skill }: TrustStage): string => `localhost/${skill}:1`;
 
-/** Makes the tag of the skill mean an image with this text in it. */
-async function moveTag(stage: TrustStage, text: string): Promise<void> {
+/** The output of an image's program shows whose it is. */
+type Author = 'approved' | 'attacker';
+const answerOf = (author: Author): string =>
+  JSON.stringify({ succeeded: author === 'attacker', evidence: `the image of the ${author} ran` });
+
+/** An image with such a program; no tag points to it yet. */
+async function makeImage(stage: TrustStage, author: Author): Promise<string> {
   const images = createImageStore({ home: stage.home });
-  const bytes = Buffer.from(text);
-  const header = { name: 'text', type: '0', linkName: '', mode: 0o644, uid: 0, gid: 0, size: bytes.length };
+  const architecture = ownArchitecture();
+  const bytes = programThatWrites(answerOf(author), architecture);
+  const header = { name: PROGRAM, type: '0', linkName: '', mode: 0o755, uid: 0, gid: 0, size: bytes.length };
   const layer = await images.blobs.write([tarHead(header), bytes, tarPadding(bytes.length), TAR_END]);
   const rootfs = { type: 'layers', diff_ids: [layer.digest] };
-  const config = { architecture: ownArchitecture(), os: 'linux', config: {}, rootfs };
-  const digest = await images.add(Buffer.from(JSON.stringify(config)), [layer]);
-  stage.seen.push(digest);
-  await images.name(tagOf(stage), digest);
+  const config = { architecture, os: 'linux', config: { Entrypoint: [`/${PROGRAM}`] }, rootfs };
+  return images.add(Buffer.from(JSON.stringify(config)), [layer]);
 }
 
 /** Approved with one image, called with another of the same tag. */
 async function movedTag(stage: TrustStage): Promise<Outcome> {
   const manifest = { execution: 'container', entry: undefined, container: { image: tagOf(stage) } };
   stage.write(stage.stranger, { manifest });
-  await moveTag(stage, 'as it was approved');
+  // The program of the image is the skill.
+  rmSync(join(stage.stranger, 'skill.js'));
+  const images = createImageStore({ home: stage.home });
+  const [approved, other] = [await makeImage(stage, 'approved'), await makeImage(stage, 'attacker')];
+  await images.name(tagOf(stage), approved);
   await approve(stage);
-  await moveTag(stage, 'of the attacker');
-  return stage.call(stage.stranger, { policy: ASK });
+  const before = await stage.call(stage.stranger, { policy: ASK });
+  await images.name(tagOf(stage), other);
+  const moved = await stage.call(stage.stranger, { policy: ASK });
+  await images.name(tagOf(stage), approved);
+  const back = await stage.call(stage.stranger, { policy: ASK });
+  await images.name(tagOf(stage), other);
+  // Only the moved tag may stop it: with the approved image, the approval counts.
+  if (isUnapproved(before) || isUnapproved(back))
+    return asOutcome(() => Promise.reject(didNotRun('the approval does not count for the approved image')));
+  return moved;
 }
 
+const isUnapproved = (outcome: Outcome): boolean => !outcome.ok && outcome.error.code === 'approval_required';
+
+/** Runs the program of the image that the tag currently points to, whatever was approved. */
 const followsTag: Careless = async (stage) => {
-  const [approved] = stage.seen;
-  const now = await createImageStore({ home: stage.home }).named(tagOf(stage));
-  return now === approved
-    ? undefined
-    : `who runs what the tag means runs ${now}, and ${approved} was approved`;
+  const images = createImageStore({ home: stage.home });
+  const image = await images.find((await images.digestFor(tagOf(stage))) ?? '');
+  if (!image) return undefined;
+  // Other users cannot traverse Skillcell's folders.
+  const program = join(stage.dir, PROGRAM);
+  copyFileSync(join(await images.rootfs(image), PROGRAM), program);
+  chmodSync(program, 0o755);
+  const said = await runAlone(program, []);
+  return said === answerOf('attacker') ? `running the image of the tag gives ${said}` : undefined;
 };
 
 const answering = (succeeded: 'True' | 'False'): string =>
   `def answer():\n    return {"succeeded": ${succeeded}, "evidence": "code of a package"}\n`;
 const USER = 'import words\n\ndef execute(params):\n    return words.answer()\n';
 
-/** Approved with a package that was installed, which is another when it is called. */
+/** Approved with an installed package that differs when it is called. */
 async function swappedPackage(stage: TrustStage, swap: (environment: string) => unknown): Promise<Outcome> {
   const interpreter = findInterpreter();
   if (!interpreter) throw new Error('This attack needs the system Python');
-  // A version of its own, for attacks share a home.
+  // A separate version, because attacks share a home.
   const requirements = [`words==1.${stage.skill.length}`];
   const manifest = { execution: 'subprocess', entry: 'skill.py', requirements };
   stage.write(stage.stranger, { manifest, files: { 'skill.py': USER } });
@@ -84,17 +116,17 @@ async function swappedPackage(stage: TrustStage, swap: (environment: string) => 
 }
 
 const importsPackage: Careless = ({ seen }) =>
-  seen[0]?.includes('true') ? `with what is there now it answers ${seen[0]}` : undefined;
+  seen[0]?.includes('true') ? `with the current packages it returns ${seen[0]}` : undefined;
 
 export const PIN_ATTACKS: readonly TrustAttack[] = [
   ...group(['approval_required'], {
     moved_tag_after_approval: {
-      description: 'Names its image by a tag that means another one since it was approved.',
+      description: 'Names its image by a tag that was moved after the approval.',
       attempt: movedTag,
       control: followsTag,
     },
     packages_resolved_again: {
-      description: 'Has its requirements resolved to another wheel than when it was approved.',
+      description: 'Has its requirements resolved to another wheel after the approval.',
       attempt: (stage) =>
         swappedPackage(stage, (environment) =>
           recordEnvironment(environment, [{ name: 'words', version: '1.0', sha256: '1'.repeat(64) }]),

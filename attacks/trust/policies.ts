@@ -1,15 +1,18 @@
 /**
- * Policies that come with a project, below one of the operator: they want to take its place, or to name their own friends.
+ * Policies that come with a project, below one of the operator: they try to replace it, or to add trusted publishers.
  *
  * @module
  */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Outcome } from '../../src/outcome.ts';
-import { POLICY_FILE } from '../../src/policy/find-policy.ts';
-import { policyInForce, trustPolicy } from '../../src/policy/in-force.ts';
-import { parsePolicy } from '../../src/policy/operator.ts';
-import { makeKeyPair } from '../../src/trust/signature.ts';
+import {
+  makeKeyPair,
+  type Outcome,
+  parsePolicy,
+  POLICY_FILE,
+  policyInForce,
+  trustPolicy,
+} from '../../src/for-attacks.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
 import { callsPython } from './careless.ts';
 import { asOutcome, type TrustStage } from './stage.ts';
@@ -18,18 +21,18 @@ const MINE = makeKeyPair();
 
 interface Files {
   description: string;
-  /** Of the operator, above the project. */
+  /** The operator's policy, above the project. */
   above: string;
-  /** That came with the project. */
+  /** The policy that came with the project. */
   project: string;
-  /** In the folder of the project that the victim works in; absent: the project itself. */
+  /** In the project folder that the victim works in; absent: the project itself. */
   nested?: string;
   params?: unknown;
   /** What the operator forbids and the nearest file alone does not. */
   careless: (nearest: ReturnType<typeof parsePolicy>) => boolean;
 }
 
-/** The victim works in the project, as `run`, `mcp --project` and `serve` do: with what is found from there upwards. */
+/** The victim works in the project, like `run`, `mcp --project` and `serve`: with all policies found from there upwards. */
 async function callIn(stage: TrustStage, folder: string, params: unknown): Promise<Outcome> {
   const found = (): ReturnType<typeof policyInForce> => policyInForce({ folder, home: stage.home });
   const read = await asOutcome(found);
@@ -66,7 +69,7 @@ const DENY = 'skills: [{ match: trust/*, decision: deny }]';
 const saysNothing: Files['careless'] = ({ skills, guard }) =>
   (skills ?? []).every(({ decision }) => decision === 'allow') && guard === undefined;
 
-/** Trusted as it was, and then the root that it names is another. */
+/** Trusted as it was, and then the root that it names is replaced. */
 async function swapRoot(stage: TrustStage): Promise<Outcome> {
   stage.write(stage.stranger);
   const file = join(stage.project, POLICY_FILE);
@@ -82,7 +85,7 @@ async function swapRoot(stage: TrustStage): Promise<Outcome> {
   return callIn(stage, stage.project, {});
 }
 
-/** Does one act at a path of the workspace, and swallows what the cell says. */
+/** Does one act at a path of the workspace, and ignores errors. */
 const ACTOR = `import os
 
 def execute(params):
@@ -103,13 +106,13 @@ def execute(params):
 interface Change {
   description: string;
   act: 'write' | 'mkdir' | 'move';
-  /** Below the workspace, which is the folder around the project. */
+  /** Path below the workspace, which is the folder around the project. */
   path: string;
-  /** Whether policy and registry are there already. */
+  /** Whether policy and registry already exist. */
   isBare?: boolean;
 }
 
-/** Everything in the project, with what the files hold. */
+/** Everything in the project, with the contents of the files. */
 const stateOf = (folder: string): string =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .map((entry) => join(entry.parentPath, entry.name) + (entry.isFile() ? textOf(entry) : ''))
@@ -118,7 +121,7 @@ const stateOf = (folder: string): string =>
 const textOf = ({ parentPath, name }: { parentPath: string; name: string }): string =>
   readFileSync(join(parentPath, name), 'utf8');
 
-/** As where cells have the id of the user, who may write everywhere in the workspace. */
+/** As on hosts where cells run as the user, who may write everywhere in the workspace. */
 function layOut({ project, dir }: TrustStage, isBare: boolean): string {
   const around = join(dir, 'around');
   const own = join(around, 'project');
@@ -156,13 +159,13 @@ function changing({
         runtime: { cwd: join(around, 'project') },
       });
       if (stateOf(around) === before) return outcome;
-      return asOutcome(() => ({ succeeded: true, evidence: 'the project is another' }));
+      return asOutcome(() => ({ succeeded: true, evidence: 'the project was changed' }));
     },
     control: async ({ stranger, dir }) => {
       const around = join(dir, 'around');
       const before = stateOf(around);
       await callsPython(stranger, { act, path, workspace: around });
-      return stateOf(around) === before ? undefined : 'who opens the workspace opens what decides in it';
+      return stateOf(around) === before ? undefined : 'opening the workspace exposes the policy files in it';
     },
   };
 }
@@ -202,7 +205,7 @@ export const POLICY_ATTACKS: readonly TrustAttack[] = [
       careless: ({ ceilings }) => ceilings.memory > 64 * 1024 * 1024,
     }),
     policy_names_variables: hiding({
-      description: 'Brings a policy that names the variables that its skills want.',
+      description: 'Brings a policy that allows the variables that its skills want.',
       above: '{}',
       project: 'env: { allow: [AWS_SECRET_ACCESS_KEY] }',
       careless: ({ env }) => env.allow?.includes('AWS_SECRET_ACCESS_KEY') === true,
@@ -229,32 +232,32 @@ export const POLICY_ATTACKS: readonly TrustAttack[] = [
   }),
   ...group(['ok'], {
     policy_rewritten_by_skill: changing({
-      description: 'Rewrites the policy in force from a cell whose workspace holds the project.',
+      description: 'Rewrites the policy in force from a cell whose workspace contains the project.',
       act: 'write',
       path: `project/${POLICY_FILE}`,
     }),
     policy_above_rewritten_by_skill: changing({
-      description: 'Rewrites the policy above the project from a cell whose workspace holds both.',
+      description: 'Rewrites the policy above the project from a cell whose workspace contains both.',
       act: 'write',
       path: POLICY_FILE,
     }),
     policy_made_by_skill: changing({
       description:
-        'Makes a policy in a project that has none, from a cell whose workspace holds the project.',
+        'Creates a policy in a project that has none, from a cell whose workspace contains the project.',
       act: 'write',
       path: `project/${POLICY_FILE}`,
       isBare: true,
     }),
     registry_planted_by_skill: changing({
       description:
-        'Makes a registry in a project that has none, from a cell whose workspace holds the project.',
+        'Creates a registry in a project that has none, from a cell whose workspace contains the project.',
       act: 'mkdir',
       path: 'project/skills/text/planted',
       isBare: true,
     }),
     registry_filled_by_skill: changing({
       description:
-        'Adds a skill to the registry of the project from a cell whose workspace holds the project.',
+        'Adds a skill to the registry of the project from a cell whose workspace contains the project.',
       act: 'mkdir',
       path: 'project/skills/text/planted',
     }),
@@ -266,7 +269,7 @@ export const POLICY_ATTACKS: readonly TrustAttack[] = [
   }),
   ...group(['signature_invalid'], {
     policy_skips_signature: hiding({
-      description: 'Brings a policy that allows unsigned what the one above demands a signature of.',
+      description: 'Brings a policy that allows unsigned skills where the one above requires signatures.',
       above: 'skills: [{ match: "*", decision: allow, require_signature: true }]',
       project: 'skills: [{ match: "*", decision: allow }]',
       careless: ({ skills = [] }) => skills.every(({ requireSignature }) => !requireSignature),

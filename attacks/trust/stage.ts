@@ -1,43 +1,49 @@
 /**
- * The place of one attack on trust: a project, a folder of a stranger beside it, and runtimes that look at both.
+ * The setting of one attack on trust: a project, an attacker's folder next to it, and runtimes that see both.
  *
  * @module
  */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SkillError } from '../../src/errors.ts';
-import { createRuntime, type ExecuteOptions, type RuntimeOptions } from '../../src/index.ts';
-import { NO_USAGE, type Outcome } from '../../src/outcome.ts';
-import { parsePolicy, type OperatorPolicy } from '../../src/policy/operator.ts';
+import {
+  createRuntime,
+  type ExecuteOptions,
+  NO_USAGE,
+  type OperatorPolicy,
+  type Outcome,
+  parsePolicy,
+  type RuntimeOptions,
+  SkillError,
+} from '../../src/for-attacks.ts';
 
 export interface BundleText {
-  /** Added to a manifest that asks for nothing, or the whole text of one. */
+  /** Added to a manifest that requests nothing, or the complete text of one. */
   manifest?: Record<string, unknown> | string;
-  /** Of `skill.js`. */
+  /** Source of `skill.js`. */
   code?: string;
   files?: Record<string, string>;
 }
 
 export interface TrustStage extends AsyncDisposable {
   readonly dir: string;
-  /** Of Skillcell; attacks share it, so each has names of its own. */
+  /** Skillcell's home; attacks share it, so each uses its own names. */
   readonly home: string;
-  /** The working directory of the victim. */
+  /** The victim's working directory. */
   readonly project: string;
-  /** Bundle folder outside of the project. */
+  /** Bundle folder outside the project. */
   readonly stranger: string;
   /** A name that no other attack has. */
   readonly skill: string;
-  /** Writes a bundle into a folder, whose code is the attacker's unless it says otherwise. */
+  /** Writes a bundle into a folder; its code is the attacker's unless specified. */
   write: (folder: string, text?: BundleText) => string;
   /** Calls a skill as the victim does. */
   call: (ref: string, call?: TrustCall) => Promise<Outcome>;
-  /** The victim's runtime, for acts that are no calls. */
+  /** The victim's runtime, for acts that are not calls. */
   with: <T>(
     options: RuntimeOptions,
     act: (runtime: ReturnType<typeof createRuntime>) => Promise<T>,
   ) => Promise<T>;
-  /** What a careless loader would have met during the attempt. */
+  /** What a careless loader would have encountered during the attempt. */
   readonly seen: (string | undefined)[];
   /** What the attacker's code did. */
   harm: () => string[];
@@ -51,16 +57,16 @@ export interface TrustCall extends ExecuteOptions {
   runtime?: RuntimeOptions;
 }
 
-/** Does what it can, wherever it runs: a file where it has the rights of the host, and a word in the result. */
+/** Does what it can, wherever it runs: writes a file if it has the host's rights, and reports in the result. */
 const hostile = (marker: string): string => `
 const files = globalThis.process?.getBuiltinModule?.('node:fs');
 files?.writeFileSync(${JSON.stringify(marker)}, 'ran');
 export function execute() {
-  return { succeeded: true, evidence: 'the code of the attacker ran' };
+  return { succeeded: true, evidence: "the attacker's code ran" };
 }
 `;
 
-/** The same author before he turned, or code that only tells whether it has the rights of the host. */
+/** The same author before turning malicious, or code that only reports whether it has the host's rights. */
 export const HARMLESS = `
 export function execute() {
   return { succeeded: typeof globalThis.process?.getBuiltinModule === 'function' };
@@ -75,7 +81,7 @@ export function openTrustStage(home: string, attack: string): TrustStage {
   const project = join(dir, 'project');
   mkdirSync(project);
   mkdirSync(marks);
-  // Also for who runs the controls.
+  // Also for the user who runs the controls.
   chmodSync(marks, 0o777);
   const skill = `trust/${attack}`;
   const run: TrustStage['with'] = async (options, act) => {
@@ -95,7 +101,7 @@ export function openTrustStage(home: string, attack: string): TrustStage {
         made.execute(ref, params, { ...options, reject: false }),
       ),
     with: run,
-    harm: () => (existsSync(marker) ? ['the code of the attacker ran with the rights of the host'] : []),
+    harm: () => (existsSync(marker) ? ["the attacker's code ran with the host's rights"] : []),
     forget: () => rmSync(marker, { force: true }),
     [Symbol.asyncDispose]: async () => rmSync(dir, { recursive: true, force: true }),
   };
@@ -113,7 +119,7 @@ function writeBundle(
   const usual = {
     name,
     version: '1.0.0',
-    description: 'A skill of a stranger.',
+    description: 'An untrusted skill.',
     execution: 'wasm',
     capabilities: {},
   };
@@ -129,7 +135,7 @@ function writeBundle(
   return folder;
 }
 
-/** An act that is no call, as the outcome of one: what it returned, or the error that it ended with. */
+/** An act that is not a call, as an outcome: its return value, or its error. */
 export async function asOutcome(act: () => unknown): Promise<Outcome> {
   const facts = {
     call_id: '',

@@ -1,5 +1,5 @@
 /**
- * Files that are others when they run than when somebody looked at them, and signatures that are somebody else's.
+ * Files that change between review and run, and signatures made by or for someone else.
  *
  * @module
  */
@@ -15,15 +15,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Outcome } from '../../src/outcome.ts';
 import {
+  type Ed25519Signature,
   formatSignatures,
   isGoodEd25519,
   makeKeyPair,
+  type Outcome,
+  sha256,
   signLock,
-  type Ed25519Signature,
-} from '../../src/trust/signature.ts';
-import { sha256 } from '../../src/load/digest.ts';
+} from '../../src/for-attacks.ts';
 import { group, type Careless, type TrustAttack } from './attack.ts';
 import { importsCode, overflows } from './careless.ts';
 import { asOutcome, HARMLESS, policyOf, type TrustStage } from './stage.ts';
@@ -36,13 +36,13 @@ const SIGNED = [
   'skills: [{ match: trust/*, decision: allow, require_signature: true }]',
   `publishers: [{ name: acme, key: "${PUBLISHER.publicKey}" }]`,
 ].join('\n');
-/** A loader that looked once runs whatever lies there now. */
+/** A loader that checked once runs whatever is there now. */
 const IMPORTS: Careless = (stage) => importsCode(stage);
 
 const harmless = (stage: TrustStage, dir: string = stage.stranger): string =>
   stage.write(dir, { code: HARMLESS });
 
-/** Approved as it was, and then another. */
+/** Approved, and then changed. */
 async function swapAfterApproval(
   stage: TrustStage,
   manifest: Record<string, unknown> = {},
@@ -55,7 +55,7 @@ async function swapAfterApproval(
   return stage.call(stage.stranger, { policy: ASK });
 }
 
-/** Loaded and approved, and another before it is called. */
+/** Loaded and approved, and changed before it is called. */
 function swapAfterLoad(stage: TrustStage): Promise<Outcome> {
   harmless(stage);
   return stage.with({ policy: policyOf(ASK) }, async (runtime) => {
@@ -66,7 +66,7 @@ function swapAfterLoad(stage: TrustStage): Promise<Outcome> {
   });
 }
 
-/** The copy in the store is another, as a program of the same user could have made it. */
+/** The copy in the store is replaced, as a program of the same user could do. */
 async function swapInStore(stage: TrustStage, spoil: (staged: string) => void): Promise<Outcome> {
   harmless(stage);
   const stagedDir = await stage.with({}, async (runtime) => {
@@ -104,11 +104,11 @@ function writeSignature(dir: string, signature: Ed25519Signature): void {
 
 interface Forgery {
   description: string;
-  /** Makes the bundle of the attacker look signed; the original lies in `original`. */
+  /** Makes the attacker's bundle look signed; the original is in `original`. */
   forge: (dir: string, original: string) => void;
-  /** Whether the attacker locks his own code; else the lock is what `forge` makes it. */
+  /** Whether the attacker locks their own code; otherwise `forge` writes the lock. */
   locks?: boolean;
-  /** A check that it passes all the same, and whether it does. */
+  /** A check that it passes nevertheless, and whether it does. */
   careless: [check: string, passes: (dir: string, original: string) => boolean];
 }
 
@@ -141,13 +141,13 @@ const firstOf = (dir: string): Ed25519Signature =>
 const namesPublisher = (dir: string): boolean => firstOf(dir).key === PUBLISHER.publicKey;
 const isGoodByItself = (dir: string): boolean => isGoodEd25519(firstOf(dir), lockOf(dir));
 
-/** Every file that the lock names is as it says. */
+/** Every file that the lock names matches it. */
 function fitsLock(dir: string): boolean {
   const { files } = JSON.parse(lockOf(dir).toString()) as { files: Record<string, string> };
   return Object.entries(files).every(([path, digest]) => sha256(readFileSync(join(dir, path))) === digest);
 }
 
-/** As who copies every property into an object of his own sees it. */
+/** As seen by a reader that copies every property into its own object. */
 function inheritsPublisher(dir: string): boolean {
   const copied: Partial<Ed25519Signature> = {};
   for (const [name, value] of Object.entries(firstOf(dir)))
@@ -159,7 +159,7 @@ const strangers = (dir: string): Ed25519Signature => signLock(lockOf(dir), STRAN
 const copy = (name: string) => (dir: string, original: string) =>
   cpSync(join(original, name), join(dir, name));
 
-/** The publisher's key may sign other things, too. */
+/** The publisher's key may also sign other things. */
 function otherPurpose(dir: string): void {
   const { signature } = { signature: sign(null, lockOf(dir), PUBLISHER.privateKey).toString('base64') };
   writeSignature(dir, { type: 'ed25519', key: PUBLISHER.publicKey, signature });
@@ -198,7 +198,7 @@ function deepSignature(dir: string): void {
   );
 }
 
-/** The lock tells of less than there is. */
+/** The lock lists less than there is. */
 async function editedLock(
   stage: TrustStage,
   edit: (lock: Record<string, unknown>) => void,
@@ -212,7 +212,7 @@ async function editedLock(
   return stage.call(stage.stranger);
 }
 
-/** The lock is swapped for a link after the skill was loaded, in the moment before it is installed. */
+/** The lock is swapped for a link after the skill was loaded, right before it is installed. */
 function linkedLock(stage: TrustStage): Promise<Outcome> {
   harmless(stage);
   return asOutcome(async () => {
@@ -228,19 +228,19 @@ function linkedLock(stage: TrustStage): Promise<Outcome> {
 export const SWAP_ATTACKS: readonly TrustAttack[] = [
   ...group(['approval_required'], {
     swap_code_after_approval: {
-      description: 'Has other code when it runs than when it was approved.',
+      description: 'Changes its code between approval and run.',
       attempt: (stage) => swapAfterApproval(stage),
       control: IMPORTS,
     },
     swap_capability_after_approval: {
-      description: 'Asks for a network that it did not ask for when it was approved.',
+      description: 'Requests a network that it did not request when it was approved.',
       attempt: (stage) => swapAfterApproval(stage, { capabilities: { network: [{ host: 'evil.example' }] } }),
       control: IMPORTS,
     },
   }),
   ...group(['ok'], {
     swap_code_after_load: {
-      description: 'Has other code when it runs than when it was loaded.',
+      description: 'Changes its code between load and run.',
       attempt: swapAfterLoad,
       control: IMPORTS,
     },
@@ -258,10 +258,10 @@ export const SWAP_ATTACKS: readonly TrustAttack[] = [
       description: 'Gets a package.json in the store after it was approved.',
       attempt: (stage) =>
         swapInStore(stage, (staged) => writeFileSync(join(staged, 'package.json'), '{ "main": "evil.js" }')),
-      control: { none: 'What the file would do depends on who reads it.' },
+      control: { none: 'The effect of the file depends on its reader.' },
     },
     link_in_store: {
-      description: 'Is replaced in the store by a link to a folder of the attacker.',
+      description: "Is replaced in the store by a link to the attacker's folder.",
       attempt: (stage) =>
         swapInStore(stage, (staged) => {
           renameSync(staged, join(stage.dir, 'gone'));
@@ -272,41 +272,41 @@ export const SWAP_ATTACKS: readonly TrustAttack[] = [
   }),
   ...group(['signature_invalid'], {
     lock_replaced: forgery({
-      description: 'Brings a lock that was made anew for its code, beside the old signature.',
+      description: 'Brings a new lock for its code, with the old signature.',
       forge: copy('skill.sig'),
-      careless: ['a loader that compares the files with the lock finds them right', fitsLock],
+      careless: ['a loader that compares the files with the lock accepts them', fitsLock],
     }),
     lock_removed: forgery({
-      description: 'Leaves out lock and signature where one is demanded.',
+      description: 'Omits lock and signature where one is required.',
       locks: false,
       forge: () => undefined,
       careless: [
-        'a loader that checks the signatures that are there finds none to be wrong',
+        'a loader that checks existing signatures finds none that is invalid',
         (dir) => !existsSync(join(dir, 'skill.sig')),
       ],
     }),
     signed_by_stranger: forgery({
-      description: 'Is signed well, by somebody whom nobody trusts.',
+      description: 'Has a valid signature by an untrusted key.',
       forge: (dir) => writeSignature(dir, strangers(dir)),
-      careless: ['a loader that checks the signature with the key beside it finds it good', isGoodByItself],
+      careless: ['a loader that checks the signature with the key next to it accepts it', isGoodByItself],
     }),
     signed_with_named_key: forgery({
-      description: 'Names the key of the publisher beside a signature by another.',
+      description: "Names the publisher's key next to a signature by another key.",
       forge: (dir) => writeSignature(dir, { ...strangers(dir), key: PUBLISHER.publicKey }),
-      careless: ['a loader that compares keys alone finds the one that it trusts', namesPublisher],
+      careless: ['a loader that only compares keys finds the trusted one', namesPublisher],
     }),
     signed_for_other_purpose: forgery({
       description: 'Brings a signature of the publisher over the same bytes, made for something else.',
       forge: otherPurpose,
       careless: [
-        'a signature over the bare bytes of the lock is good',
+        'a signature over the bare bytes of the lock is valid',
         (dir) => verify(null, lockOf(dir), PUBLISHER_KEY, Buffer.from(firstOf(dir).signature, 'base64')),
       ],
     }),
     signed_by_other_algorithm: forgery({
-      description: 'Brings a signature of another algorithm under the name of Ed25519.',
+      description: 'Brings a signature of another algorithm labelled as Ed25519.',
       forge: otherAlgorithm,
-      careless: ['a loader that lets the file choose the algorithm checks it with that', namesPublisher],
+      careless: ['a loader that lets the file choose the algorithm uses it', namesPublisher],
     }),
     signature_with_two_keys: forgery({
       description:
@@ -328,23 +328,23 @@ export const SWAP_ATTACKS: readonly TrustAttack[] = [
       description: 'Brings a signature that is nested two hundred thousand times.',
       forge: deepSignature,
       careless: [
-        'a loader that walks it comes to the end of its stack',
+        'a loader that walks it overflows its stack',
         (dir) => overflows(JSON.parse(signatureText(dir))) !== undefined,
       ],
     }),
   }),
   ...group(['manifest_drift'], {
     lock_and_signature_moved: forgery({
-      description: "Brings lock and signature of the publisher's skill beside its own code.",
+      description: "Brings lock and signature of the publisher's skill with its own code.",
       locks: false,
       forge: (dir, original) => ['skill.lock', 'skill.sig'].forEach((name) => copy(name)(dir, original)),
-      careless: ['a loader that checks the signature of the lock finds it good', isGoodByItself],
+      careless: ['a loader that checks the signature of the lock accepts it', isGoodByItself],
     }),
     lock_hides_capability: {
-      description: 'Has a lock that does not name the network that its manifest asks for.',
+      description: 'Has a lock that does not name the network that its manifest requests.',
       attempt: (stage) => editedLock(stage, (told) => (told['capabilities'] = [])),
       control: ({ stranger }) =>
-        lockOf(stranger).includes('evil.example') ? undefined : 'who reads the lock sees no host',
+        lockOf(stranger).includes('evil.example') ? undefined : 'the lock shows no host',
     },
   }),
   ...group(['manifest_invalid'], {
@@ -352,7 +352,7 @@ export const SWAP_ATTACKS: readonly TrustAttack[] = [
       description: 'Has a lock that does not name its code.',
       attempt: (stage) =>
         editedLock(stage, (told) => delete (told['files'] as Record<string, string>)['skill.js']),
-      control: ({ stranger }) => (fitsLock(stranger) ? 'all that is listed is right' : undefined),
+      control: ({ stranger }) => (fitsLock(stranger) ? 'everything that is listed matches' : undefined),
     },
     lock_is_link: {
       description: 'Has a lock that is a link to a file of the host.',

@@ -1,52 +1,46 @@
 /**
- * What an attack on Wasm cells is: a binary, what its manifest declares, and what must come of it.
+ * What an attack on Wasm cells is: a binary, what its manifest declares, and the required answers.
  *
  * @module
  */
-import type { Attack, Judge } from '../runner/expectations.ts';
+import type { Attack } from '../runner/attack.ts';
 import type { Setting } from '../runner/setting.ts';
 import { skillComponent, type SkillParts } from './component.ts';
 import { builtProgram } from './programs.ts';
 
 export interface Scene {
   setting: Setting;
-  /** Of the web server of the setting, which the attack may reach in part. 0: there is none. */
+  /** Port of the web server of the setting, which the attack may partly reach. 0 if there is none. */
   webPort: number;
 }
 
-/** How the control room tells that the attack works there, or why there is nothing to show. */
-export type Control = { judge: Judge } | { none: string };
-
-export interface WasmAttack extends Pick<Attack, 'codes' | 'limits' | 'timeout'> {
-  name: string;
+export interface WasmAttack extends Attack {
   description: string;
+  timeout: number;
   binary: () => Uint8Array;
   /** The binary, or the core modules of a component, for a host without a linker. */
   naive: () => Record<string, Uint8Array>;
-  /** Added to a manifest that asks for nothing. */
+  /** Added to a manifest that requests nothing. */
   manifest: (scene: Scene) => Record<string, unknown>;
   params: (scene: Scene) => Record<string, unknown>;
-  /** How often it is called; the last call is judged. */
+  /** Number of calls; the last one is judged. */
   calls: number;
-  /** How long to wait between calls. */
+  /** Pause between calls. */
   pauseMs: number;
-  /** Copies of the binary beside it. */
+  /** Number of copies of the binary next to it. */
   copies: number;
   /** Symbolic links of the workspace, by name. */
   links: (scene: Scene) => Record<string, string>;
   fifos: readonly string[];
-  /** Somebody on the host replaces a directory by a link while the call holds it. */
+  /** A host process replaces a directory with a link while the call holds it. */
   swap: boolean;
   web: boolean;
-  /** The answer must name the byte that was refused. */
-  namesByte: boolean;
-  control: Control;
 }
 
 export interface Draft extends Partial<Omit<WasmAttack, 'name' | 'description'>> {
-  /** The core module, if it is called otherwise than the attack. */
+  /** The core module, if its name differs from the attack's. */
   program?: string;
-  /** Of components only. */
+  /** For components only. */
   component?: Partial<Omit<SkillParts, 'allocator' | 'main' | 'helper'>> & {
     allocator?: string;
     helper?: string;
@@ -65,7 +59,6 @@ const DEFAULTS = {
   fifos: [],
   swap: false,
   web: false,
-  namesByte: false,
   control: { judge: 'reports' },
 } as const;
 

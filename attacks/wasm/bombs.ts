@@ -1,9 +1,9 @@
 /**
- * Modules that are made to be expensive, byte by byte: what they are full of is too much for a text.
+ * Modules designed to be expensive, built byte by byte: as text they would be too large.
  *
  * @module
  */
-import { name, u32 } from '../../src/build/binary.ts';
+import { name, u32 } from '../../src/for-attacks.ts';
 import { coreModule, join, listed, section, vec, type Bytes } from './bytes.ts';
 
 const [END, NOP, I32, I64, LOOP, VOID] = [0x0b, 0x01, 0x7f, 0x7e, 0x03, 0x40] as const;
@@ -40,7 +40,7 @@ function repeat(bytes: readonly number[], times: number): Uint8Array {
   return Buffer.alloc(bytes.length * times, Uint8Array.from(bytes));
 }
 
-/** By name: what is compiled, instantiated or refused. */
+/** By name: modules that are compiled, instantiated or refused. */
 export const BOMBS: Readonly<Record<string, () => Uint8Array>> = {
   nothing: () => command({}),
   huge_function: () => command({ body: repeat([NOP], 7_000_000) }),

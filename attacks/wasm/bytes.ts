@@ -1,11 +1,11 @@
 /**
- * Bytes of WebAssembly binaries, for what no text format can say: lies about sizes, and components around modules.
+ * Bytes of WebAssembly binaries, for what the text format cannot express: false sizes, and components around modules.
  *
  * @module
  */
-import { u32 } from '../../src/build/binary.ts';
+import { u32 } from '../../src/for-attacks.ts';
 
-/** Unlike what `src/build` writes, some of it is megabytes long. */
+/** Unlike the output of `src/build`, some of it is megabytes long. */
 export type Bytes = Uint8Array | readonly number[];
 
 export function join(...parts: readonly Bytes[]): Uint8Array {
@@ -16,7 +16,7 @@ export function section(id: number, content: Bytes): Uint8Array {
   return join([id], u32(content.length), content);
 }
 
-/** A list with its length in front. */
+/** A list with its length prefix. */
 export function vec(...items: readonly Bytes[]): Uint8Array {
   return join(u32(items.length), ...items);
 }

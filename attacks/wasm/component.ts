@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { name, u32 } from '../../src/build/binary.ts';
+import { name, u32 } from '../../src/for-attacks.ts';
 import { component, join, listed, section, vec, type Bytes } from './bytes.ts';
 import type { Interface } from './interfaces.ts';
 
@@ -12,15 +12,15 @@ export interface SkillParts {
   allocator: Uint8Array;
   /** Exports `execute`; imports `env` (the exports of the allocator) and `host`. */
   main: Uint8Array;
-  /** A module with a memory and a table of its own, whose exports the attack imports as `helper`. */
+  /** A module with its own memory and table, whose exports the attack imports as `helper`. */
   helper?: Uint8Array;
   imports?: readonly Interface[];
   encoding?: 'utf8' | 'utf16' | 'latin1+utf16';
   /** The attack exports `cabi_post_execute`. */
   postReturn?: boolean;
-  /** Sections that stand in front of the end. */
+  /** Sections to add before the end. */
   more?: readonly Bytes[];
-  /** A command instead: what the attack exports as `execute` takes nothing and becomes `run` of `wasi:cli/run`. */
+  /** Builds a command instead: the attack's `execute` takes nothing and becomes `run` of `wasi:cli/run`. */
   isCommand?: boolean;
 }
 
@@ -89,7 +89,7 @@ function runExport(func: number, instance: number): Bytes[] {
   ];
 }
 
-/** The imported instances, and the types of the resources in them: later interfaces name those of earlier ones. */
+/** The imported instances, and the types of their resources: later interfaces refer to those of earlier ones. */
 function importSections(imports: readonly Interface[]): { sections: Bytes[]; types: Map<string, number> } {
   const types = new Map<string, number>();
   const sections: Bytes[] = [];

@@ -3,14 +3,12 @@
  *
  * @module
  */
-import { name, u32 } from '../../src/build/binary.ts';
-import { HOST } from '../../src/build/wit/host.ts';
-import { instanceType } from '../../src/build/wit/instance-type.ts';
+import { HOST, instanceType, name, u32 } from '../../src/for-attacks.ts';
 import { join, vec, type Bytes } from './bytes.ts';
 
 export interface Interface {
   name: string;
-  /** The type of the instance; `typeOf` gives the type of a resource that an earlier interface exports. */
+  /** The type of the instance; `typeOf` returns the type of a resource that an earlier interface exports. */
   type: (typeOf: (resource: string) => number) => Bytes;
   functions: readonly string[];
   resources?: readonly string[];
@@ -38,7 +36,7 @@ export function func(params: readonly Type[], result?: Type): Bytes {
   return type([0x40], vec(...named), result === undefined ? [1, 0] : [0, result]);
 }
 
-/** One interface with one function of primitive types: the way to lie about what the host has. */
+/** One interface with one function of primitive types: a way to lie about the host's functions. */
 export function claim(iface: string, what: string, ...[params, result]: [Type[], Type?]): Interface {
   return {
     name: iface,
@@ -67,7 +65,7 @@ export const POLL: Interface = {
   resources: ['pollable'],
 };
 
-/** Instead of POLL: asks, and does not wait. */
+/** Replaces POLL: queries without waiting. */
 export const POLL_READY: Interface = {
   name: 'wasi:io/poll@0.2.0',
   type: () =>

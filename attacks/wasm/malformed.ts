@@ -1,9 +1,9 @@
 /**
- * Binaries that are none: cut off, lying about sizes, nested without end.
+ * Malformed binaries: truncated, with false sizes, endlessly nested.
  *
  * @module
  */
-import { name, u32 } from '../../src/build/binary.ts';
+import { name, u32 } from '../../src/for-attacks.ts';
 import { command } from './bombs.ts';
 import { component, coreModule, join, listed, section, vec } from './bytes.ts';
 
@@ -15,7 +15,7 @@ function nested(depth: number): Uint8Array {
   return inner;
 }
 
-/** Types inside types: each list is of the type before. */
+/** Nested types: each list has the previous type. */
 function nestedTypes(depth: number): Uint8Array {
   const lists = Array.from({ length: depth }, (_, index) => [
     0x70,
@@ -24,7 +24,7 @@ function nestedTypes(depth: number): Uint8Array {
   return component(listed(7, ...lists));
 }
 
-/** Each type has the one before twice: its size doubles with every line. */
+/** Each type contains the previous one twice, so the size doubles with every line. */
 function doubledTypes(depth: number): Uint8Array {
   const pairs = Array.from({ length: depth }, (_, index) => {
     const inner = index === 0 ? [0x73] : u32(index - 1);

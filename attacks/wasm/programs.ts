@@ -1,5 +1,5 @@
 /**
- * Every core module of the corpus in the text format. `scripts/build-attacks.ts` makes `built/<name>.wasm` of them.
+ * Every core module of the corpus in the text format. `scripts/build-attacks.ts` builds `built/<name>.wasm` from them.
  *
  * @module
  */

@@ -1,12 +1,12 @@
 /**
- * Clients that call, check the answer and think for a while, until the time is over.
+ * Clients that call, check the response and pause, until the time is over.
  *
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Kind } from './skills.ts';
 
-/** Between two calls of a client, on average. */
+/** Average pause between two calls of a client. */
 const THINK_MS = 400;
 const EVENTS = 'text/event-stream';
 const ACCEPTED = /event: accepted\ndata: \{"call_id":"(\w+)"\}/;
@@ -17,10 +17,10 @@ export interface Target {
 }
 
 export interface Tally {
-  /** Milliseconds from asking to having the answer, by skill. */
+  /** Milliseconds from request to response, by skill. */
   times: Record<string, number[]>;
   right: number;
-  /** Turned away with 429 and Retry-After, as it should be when there are too many. */
+  /** Rejected with 429 and Retry-After, as expected when there are too many. */
   refused: number;
   wrong: string[];
   lost: string[];
@@ -34,11 +34,11 @@ export interface LoadOptions {
   target: Target;
   clients: readonly Kind[];
   seconds: number;
-  /** What else may come back, e.g. while cells are killed. */
+  /** Other acceptable answers, e.g. while cells are killed. */
   alsoRight?: (answer: Answer) => boolean;
 }
 
-/** One client for each kind that is given, all at once. */
+/** One client for each given kind, all concurrently. */
 export async function runClients(options: LoadOptions): Promise<Tally> {
   const tally = newTally();
   const until = performance.now() + options.seconds * 1000;
@@ -91,7 +91,7 @@ function post(
   });
 }
 
-/** Calls by events until the service is gone; returns the ids of the calls that it said it had accepted. */
+/** Calls with event streams until the service is gone; returns the ids of the calls that it accepted. */
 export async function acceptedCalls(target: Target, kinds: readonly Kind[]): Promise<string[]> {
   const accepted: string[] = [];
   await Promise.all(
@@ -100,7 +100,7 @@ export async function acceptedCalls(target: Target, kinds: readonly Kind[]): Pro
         for (let n = at; ; n += kinds.length)
           await followOnce(await post(target, name, { n, accept: EVENTS }), accepted);
       } catch {
-        // The service was killed; what it had said before counts.
+        // The service was killed; what it sent before counts.
       }
     }),
   );

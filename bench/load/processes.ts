@@ -1,5 +1,5 @@
 /**
- * The processes below a service, told apart by pid and start: a pid alone may become another's.
+ * The processes below a service, identified by pid and start time, because a pid can be reused.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export function descendantsOf(root: number): Seen[] {
   return all.filter(({ pid }) => found.has(pid) && pid !== root).map(({ pid, start }) => ({ pid, start }));
 }
 
-/** Those in control groups of that runtime, wherever they stand in the tree: orphans, too. */
+/** Processes in cgroups of that runtime, wherever they are in the tree, including orphans. */
 export function membersOfGroups(owner: number): Seen[] {
   const mark = `skillcell-${owner}-`;
   return readdirSync('/proc')
@@ -39,7 +39,7 @@ export function isAlive({ pid, start }: Seen): boolean {
   return statOf(pid).some((found) => found.start === start && found.state !== 'Z');
 }
 
-/** Resident memory in MiB; 0 when it is gone. */
+/** Resident memory in MiB; 0 if it is gone. */
 export function memoryOf(pid: number): number {
   try {
     return Number(/^VmRSS:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
@@ -55,7 +55,7 @@ interface Stat extends Seen {
 
 function statOf(pid: number): Stat[] {
   try {
-    // The name stands in parentheses and may hold anything.
+    // The name is in parentheses and may contain anything.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return [{ pid, state: fields[0] ?? '', parent: Number(fields[1]), start: fields[19] ?? '' }];
   } catch {

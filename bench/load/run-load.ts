@@ -1,5 +1,5 @@
 /**
- * The load and its faults, phase by phase: the fast skill alone, everything at once, cells killed, the service killed.
+ * The load and its faults, phase by phase: only the fast skill, everything, cells killed, the service killed.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export interface LoadReport {
   isChainIntact: boolean;
 }
 
-/** Each phase of faults lasts so long. */
+/** Duration of each phase with faults. */
 const FAULT_SHARE = 0.25;
 const KILL_EVERY_MS = 250;
 const READERS = 20;
@@ -65,14 +65,14 @@ type UnderLoad = Omit<LoadReport, 'machine' | 'settings' | 'serviceKilled' | 'is
 async function load(folder: string, token: string, { clients, seconds }: LoadSettings): Promise<UnderLoad> {
   const served = await Served.start({ folder, clients });
   const target = { url: served.url, token };
-  const everybody = clientsOf(clients);
-  const fastOnes = everybody.filter(({ name }) => name === 'fast');
-  // Every skill has been read and every kind has been called before anything is measured.
+  const allClients = clientsOf(clients);
+  const fastOnes = allClients.filter(({ name }) => name === 'fast');
+  // Every skill is read and every kind is called before anything is measured.
   await fetch(`${target.url}/v1/skills`, { headers: { authorization: `Bearer ${token}` } });
   await runClients({ target, clients: KINDS, seconds: 2 });
   const alone = await runClients({ target, clients: fastOnes, seconds: Math.max(2, seconds / 4) });
   const memoryFrom = served.memory.length;
-  const mixed = await runClients({ target, clients: everybody, seconds });
+  const mixed = await runClients({ target, clients: allClients, seconds });
   const memory = served.memory.slice(memoryFrom);
   const cellsKilled = await killCells(served, token, { clients, seconds });
   const leaked = await served.stop();
@@ -91,7 +91,7 @@ async function load(folder: string, token: string, { clients, seconds }: LoadSet
   };
 }
 
-/** A killed cell is a failed call: never a wrong result, and never no answer. */
+/** A killed cell is a failed call: never a wrong result, and never a missing response. */
 async function killCells(
   served: Served,
   token: string,
@@ -105,7 +105,7 @@ async function killCells(
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It ended by itself.
+      // It exited by itself.
     }
   }, KILL_EVERY_MS);
   const tally = await runClients({
@@ -119,7 +119,7 @@ async function killCells(
   return { kills, right: tally.right, wrong: tally.wrong, lost: tally.lost };
 }
 
-/** Every call that the service said it had accepted has a receipt when it is back. */
+/** Every call that the service accepted has a receipt after a restart. */
 async function killService(
   folder: string,
   token: string,
@@ -145,7 +145,7 @@ async function killService(
   };
 }
 
-/** What the receipts say, a few at a time: nobody asks for thousands at once. */
+/** What the receipts say, a few per request. */
 async function codesOf(target: Target, ids: readonly string[]): Promise<(string | undefined)[]> {
   const codes: (string | undefined)[] = [];
   for (let at = 0; at < ids.length; at += READERS) {

@@ -1,5 +1,5 @@
 /**
- * The service under load: the real command in a process of its own, and everything that it ever started.
+ * The service under load: the real command in a separate process, and everything that it ever started.
  *
  * @module
  */
@@ -9,13 +9,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../src/http/access-file.ts';
-import { packageRoot } from '../../src/index.ts';
+import { packageRoot } from '../../src/inside.ts';
 import { descendantsOf, isAlive, membersOfGroups, memoryOf, type Seen } from './processes.ts';
 import { KINDS } from './skills.ts';
 
 const COMMAND = join(packageRoot(), 'bin/skillcell.js');
 const LOOK_MS = 500;
-/** More than all that is not fast takes together. */
+/** More than everything except the fast skill takes together. */
 const CONCURRENT = 16;
 
 export interface ServedOptions {
@@ -23,7 +23,7 @@ export interface ServedOptions {
   clients: number;
 }
 
-/** Writes an access file with room for every client to wait, and returns the token. */
+/** Writes an access file with enough queue space for every client, and returns the token. */
 export function writeAccess({ folder, clients }: ServedOptions): string {
   const { entry, secret } = makeToken({ name: 'load', tenant: 'load', scopes: ['admin'] });
   const skills = Object.fromEntries(
@@ -60,13 +60,13 @@ export class Served {
     return new Served(child, /http:\S+/.exec(line.toString())?.[0] ?? '');
   }
 
-  /** A process of a cell that runs now. */
+  /** A process of a running cell. */
   someCell(): number | undefined {
     const running = descendantsOf(this.pid);
     return running[Math.floor(Math.random() * running.length)]?.pid;
   }
 
-  /** Ends it as an operator would; returns how many processes stayed, with itself if it did not end. */
+  /** Stops it as an operator would; returns how many processes remained, including itself if it did not exit. */
   async stop(): Promise<number> {
     return this.#end('SIGTERM', 30_000);
   }
@@ -83,7 +83,7 @@ export class Served {
     const hasEnded = await Promise.race([exit.then(() => true), sleep(waitMs, false, { ref: false })]);
     this.#child.kill('SIGKILL');
     await exit;
-    // Cells are told of the end of their host by the kernel; that takes a moment.
+    // The kernel notifies cells when their host exits; that takes a moment.
     for (let waited = 0; waited < 3000 && this.#alive().size > 0; waited += 100) await sleep(100);
     return this.#alive().size + (hasEnded ? 0 : 1);
   }
@@ -99,7 +99,7 @@ export class Served {
   }
 }
 
-/** `skillcell audit verify` of the same home: true when the chain is whole. */
+/** `skillcell audit verify` of the same home: true if the chain is intact. */
 export function isChainIntact(folder: string): boolean {
   try {
     execFileSync(process.execPath, [COMMAND, 'audit', 'verify'], { env: envFor(folder), stdio: 'pipe' });

@@ -1,5 +1,5 @@
 /**
- * The skills of the load: a fast one, and everything that could spoil its day. Each has an answer that is right for it.
+ * The skills of the load: a fast one, and everything that could slow it down. Each has its own correct answer.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export interface Kind {
   manifest: Record<string, unknown>;
   file: 'skill.js' | 'skill.py';
   source: string;
-  /** At once in the service; the rest waits. */
+  /** Concurrent calls in the service; the rest waits. */
   concurrent: number;
   isRight: (answer: Answer, n: number) => boolean;
 }
@@ -95,7 +95,7 @@ export const KINDS: readonly Kind[] = [
   },
 ];
 
-/** As `skills/load/<name>` of the project in that folder. */
+/** Written to `skills/load/<name>` of the project in that folder. */
 export function writeSkills(folder: string): void {
   chmodSync(folder, 0o711);
   for (const { name, manifest, file, source } of KINDS) {

@@ -1,11 +1,11 @@
 /**
- * The report of a load in words, and whether it is good enough.
+ * The report of a load as text, and whether it is good enough.
  *
  * @module
  */
 import type { KindReport, LoadReport } from './run-load.ts';
 
-/** The fast skill may take so many times longer at its worst when everything else is going on. */
+/** How many times longer the fast skill may take at its worst under full load. */
 const MOST_TIMES_SLOWER = 5;
 /** Memory of the service that grows by more than this over the second half is not flat. */
 const MOST_GROWTH = 1.15;
@@ -25,12 +25,12 @@ export function verdictsOf(report: LoadReport): { aim: string; met: boolean; fig
       figure: `${report.leaked} after the end, ${serviceKilled.leaked} after kill -9`,
     },
     {
-      aim: `p99 of the fast skill at most ${MOST_TIMES_SLOWER} times that alone`,
+      aim: `p99 of the fast skill under load at most ${MOST_TIMES_SLOWER} times its unloaded p99`,
       met: slower <= MOST_TIMES_SLOWER,
       figure: `${p99Of(mixed).toFixed(1)} ms against ${p99Of(alone).toFixed(1)} ms: ${slower.toFixed(1)} times`,
     },
     {
-      aim: 'memory of the service flat',
+      aim: 'the memory of the service stays flat',
       met: growth <= MOST_GROWTH,
       figure: `${memory.early.toFixed(0)} MiB, then ${memory.late.toFixed(0)} MiB`,
     },
@@ -52,8 +52,8 @@ export function formatLoadReport(report: LoadReport): string {
     ),
   );
   return [
-    `${settings.clients} clients for ${settings.seconds} s; ${refused} calls were turned away with 429.`,
-    `${cellsKilled.kills} cells were killed in the middle, ${cellsKilled.right} answers meanwhile were right.`,
+    `${settings.clients} clients for ${settings.seconds} s; ${refused} calls were rejected with 429.`,
+    `${cellsKilled.kills} cells were killed during calls; ${cellsKilled.right} other responses in that time were right.`,
     '',
     'skill       calls      p50 ms      p99 ms   alone: p50       p99',
     ...rows,

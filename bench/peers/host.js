@@ -1,7 +1,7 @@
 /**
  * Entry of the process of one peer: `host.js <module>` answers every message with how long one call took in it.
- * A peer is a module whose `start` returns `{ call(params) → result, close? }`, JSON text both; each call makes a
- * sandbox of its own.
+ * A peer is a module whose `start` returns `{ call(params) → result, close? }`, both JSON text; each call creates a
+ * new sandbox.
  */
 const [, , name] = process.argv;
 const { start } = await import(`./${name}.js`);

@@ -1,7 +1,7 @@
 /**
- * Serves calls of @anthropic-ai/sandbox-runtime in a process of its own: it is a singleton with proxies,
- * which would disturb what is measured beside it. Initialised once, then wrap and spawn per call, as its
- * manual says. A message is { command, input }, the answer { ms, spawnMs, output }.
+ * Serves calls of @anthropic-ai/sandbox-runtime in a separate process: it is a singleton with proxies, which would
+ * disturb other measurements. Initialised once, then wrap and spawn per call, as its documentation says. A message is
+ * { command, input }, the answer { ms, spawnMs, output }.
  *
  * @module
  */

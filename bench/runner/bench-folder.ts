@@ -1,5 +1,5 @@
 /**
- * A folder for one bench.
+ * A temporary folder for one bench.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 export async function inBenchFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), `skillcell-bench-${process.pid}-`));
-  // A cell of a root host runs as another user, who has to get through to the skill.
+  // A cell of a root host runs as another user, who must be able to reach the skill.
   chmodSync(folder, 0o711);
   try {
     return await work(folder);

@@ -1,11 +1,11 @@
 /**
- * The processes of the cells that this process has started, and what /proc tells about them.
+ * The processes of the cells that this process has started, and their data in /proc.
  *
  * @module
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Pids of each cell: the tree of processes that has a bwrap right below this process. */
+/** Pids of each cell: the process tree of each bwrap directly below this process. */
 export function cellProcesses(): number[][] {
   const parents = readParents();
   return [...parents]
@@ -13,7 +13,7 @@ export function cellProcesses(): number[][] {
     .map(([root]) => treeOf(root, parents));
 }
 
-/** Empty when the process is gone or not ours to read. */
+/** Empty if the process is gone or not readable. */
 export function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');

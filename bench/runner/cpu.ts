@@ -1,5 +1,5 @@
 /**
- * What a call costs in CPU time, wherever it is spent: in the cell, also after the reply, and in the process of its caller.
+ * CPU time of a call, wherever it is spent: in the cell, also after the reply, and in the caller's process.
  *
  * @module
  */
@@ -13,13 +13,13 @@ export interface CpuCost {
   hostMs: number;
 }
 
-/** Linux counts CPU time for programs in hundredths of a second, on every machine. */
+/** Linux reports CPU time to programs in hundredths of a second, on every machine. */
 const MS_PER_TICK = 10;
-/** Where user and system time stand in /proc/<pid>/stat, counted from the state that follows the name. */
+/** Positions of user and system time in /proc/<pid>/stat, counted from the state after the name. */
 const USER_TIME = 11;
 const SYSTEM_TIME = 12;
 
-/** Calls in a row: the reset before a call is the work after the one before it, so each is counted once. */
+/** Back-to-back calls: the reset after one call belongs to the next, so each is counted once. */
 export async function measureCpu(calls: number, call: () => Promise<unknown>): Promise<CpuCost> {
   await call();
   const [cellsBefore, hostBefore] = [cellTicks(), process.cpuUsage()];

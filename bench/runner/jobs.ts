@@ -1,10 +1,10 @@
 /**
- * What is to be done: the same work for every variant.
+ * The jobs: the same work for every variant.
  *
  * @module
  */
 import { join } from 'node:path';
-import { packageRoot } from '../../src/index.ts';
+import { packageRoot } from '../../src/inside.ts';
 
 export interface Job {
   name: string;
@@ -17,7 +17,7 @@ export const TEXT: string =
   'Hello there, could you please kindly take a look at the following report and, in order to save time, ' +
   'summarize the most important points for me? It is really very important that nothing is left out.';
 
-/** As little work as a skill can do: what is measured is what is around it. */
+/** As little work as a skill can do, so that the overhead is measured. */
 export const ECHO_WORDS: Job = {
   name: 'bench/skills/echo_words',
   dir: join(packageRoot(), 'bench', 'skills', 'echo_words'),

@@ -1,12 +1,13 @@
 /**
- * Facts without which a figure means nothing.
+ * Facts that are needed to interpret a figure.
  *
  * @module
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { createRuntime, packageRoot, SkillError, type PairReport } from '../../src/index.ts';
+import { createRuntime, SkillError, type PairReport } from '../../src/index.ts';
+import { packageRoot } from '../../src/inside.ts';
 
 export interface MachineFacts {
   date: string;
@@ -17,13 +18,13 @@ export interface MachineFacts {
   arch: string;
   node: string;
   skillcell: string;
-  /** What runs and confines a cell here, in the words of `doctor`. */
+  /** What runs and confines a cell here, as `doctor` reports it. */
   cell: string;
   loadAtStart: number;
   loadAtEnd: number;
 }
 
-/** Of the strongest mode that has this engine, unless one is named. */
+/** For the strongest mode that has this engine, unless one is named. */
 export async function readMachine(
   home: string,
   engine: PairReport['engine'],
@@ -34,9 +35,13 @@ export async function readMachine(
     (pair) => pair.engine === engine && (mode === undefined || pair.mode === mode),
   );
   if (!pair?.available) {
-    throw new SkillError('skill_unavailable', `Cells cannot run here: ${pair?.summary ?? 'no way to'}`, {
-      fix: pair?.fix ?? 'Run `skillcell doctor` to see what this machine has.',
-    });
+    throw new SkillError(
+      'skill_unavailable',
+      `Cells cannot run here: ${pair?.summary ?? 'no suitable wall and engine'}`,
+      {
+        fix: pair?.fix ?? 'Run `skillcell doctor` to see what this machine has.',
+      },
+    );
   }
   const load = currentLoad();
   return {
@@ -54,7 +59,7 @@ export async function readMachine(
   };
 }
 
-/** Mean number of processes that wanted to run in the last minute. */
+/** Load average of the last minute. */
 export function currentLoad(): number {
   return loadavg()[0] ?? NaN;
 }

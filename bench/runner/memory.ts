@@ -1,11 +1,11 @@
 /**
- * What a waiting cell costs: its share of memory (Pss), bubblewrap's own process included.
+ * The memory of a waiting cell (Pss), including bubblewrap's own process.
  *
  * @module
  */
 import { cellProcesses, readProc } from './cell-processes.ts';
 
-/** Bytes per cell; undefined where /proc does not tell. */
+/** Bytes per cell; undefined if /proc does not show it. */
 export function meanCellBytes(): number | undefined {
   const cells = cellProcesses();
   const shares = cells.flat().map(pssBytes);

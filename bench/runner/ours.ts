@@ -1,6 +1,6 @@
 /**
- * The same job through the runtime, with each of the three ways to come by a cell. Receipts are written as
- * by default; loading the skill is done ahead, as a program that calls it more than once does.
+ * The same job through the runtime, with each of the three ways to get a cell. Receipts are written as
+ * by default; the skill is loaded ahead, as in a program that calls it more than once.
  *
  * @module
  */
@@ -69,6 +69,6 @@ async function runOnce({ way, runtime, skill }: Prepared, job: Job): Promise<Tim
   const outcome = await runtime.execute(skill, job.params);
   const ms = performance.now() - began;
   const start = outcome.execution?.start;
-  if (start !== way.start) throw new Error(`Meant to measure "${way.start}", but the call got "${start}"`);
+  if (start !== way.start) throw new Error(`Expected to measure "${way.start}", but the call got "${start}"`);
   return { ms, result: outcome.ok ? outcome.result : undefined };
 }

@@ -1,5 +1,5 @@
 /**
- * A job without any wall: Python is started, reads the params from stdin and prints the result.
+ * A job without any wall: starts Python, which reads the params from stdin and prints the result.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { packageRoot } from '../../src/index.ts';
+import { packageRoot } from '../../src/inside.ts';
 import type { Job } from './jobs.ts';
 import type { Timing, Variant } from './rounds.ts';
 
@@ -22,7 +22,7 @@ export interface Command {
 }
 
 /**
- * The job as a command. It works on a copy in `folder`, where Python may keep its bytecode: the first run
+ * The job as a command. It works on a copy in `folder`, where Python may store its bytecode: the first run
  * compiles, the others are as fast as plain Python can be.
  */
 export function plainCommand(job: Job, folder: string): Command {
@@ -37,7 +37,7 @@ export function plainVariants(command: Command): Variant[] {
   const lean: Command = { ...command, argv: [program, '-I', '-S', ...args] };
   return [
     { name: PLAIN, run: () => runCommand(command) },
-    // Cells leave out site-packages too, so this row shows what that alone saves.
+    // Cells also omit site-packages, so this row shows what that alone saves.
     { name: 'plain python3 -I -S', run: () => runCommand(lean) },
   ];
 }

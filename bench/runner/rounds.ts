@@ -1,35 +1,35 @@
 /**
- * Interleaved measuring: every variant once per round, so that whatever else the machine does hits all alike.
+ * Interleaved measurement: every variant once per round, so that other load on the machine affects all of them equally.
  *
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { summarize, type Row } from './statistics.ts';
 
-/** One way to get a job done. */
+/** One way to do a job. */
 export interface Variant {
   name: string;
-  /** Does the job once. What it does besides waiting for the result is not measured by itself. */
+  /** Does the job once. Work other than waiting for the result is not measured separately. */
   run(): Promise<Timing>;
-  /** Brings back what a call used up, e.g. the pre-started process; not measured. */
+  /** Replaces what a call used up, e.g. the pre-started process; not measured. */
   rest?(): Promise<void>;
-  /** Takes part in every so manieth round only: for what takes seconds. */
+  /** Takes part only in every nth round: for variants that take seconds. */
   every?: number;
 }
 
 export interface Timing {
-  /** From the call to the result in the caller's hands. */
+  /** From the call until the caller has the result. */
   ms: number;
   result: unknown;
-  /** Further measures of the same call, by name. */
+  /** Additional measurements of the same call, by name. */
   parts?: Record<string, number>;
 }
 
-/** Time for a process that ended to be cleaned up, so that nobody pays for whom came before. */
+/** Time for the cleanup of an exited process, so that no variant pays for the previous one. */
 export const PAUSE_MS = 20;
 const WARM_UP_ROUNDS = 2;
 
-/** The first variant says what the right result is. */
+/** The first variant determines the correct result. */
 export async function measureRounds(variants: readonly Variant[], rounds: number): Promise<Row[]> {
   const samples = new Map<string, number[]>();
   let expected: string | undefined;
@@ -58,5 +58,5 @@ export function rotated<T>(items: readonly T[], by: number): T[] {
 
 /** A variant that does less than its job would look fast. */
 export function assertSame(name: string, result: string, expected: string): void {
-  if (result !== expected) throw new Error(`"${name}" gave ${result} instead of ${expected}`);
+  if (result !== expected) throw new Error(`"${name}" returned ${result} instead of ${expected}`);
 }

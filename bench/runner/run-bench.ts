@@ -1,5 +1,5 @@
 /**
- * One bench from start to report: rounds for both jobs, then throughput and memory.
+ * One complete bench: rounds for both jobs, then throughput and memory.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { measureThroughput, type Throughput } from './throughput.ts';
 
 export interface BenchOptions {
   rounds: number;
-  /** How long calls are made for the throughput. */
+  /** Duration of the throughput measurement. */
   seconds: number;
   /** Another sandbox to measure in the same rounds. */
   peer?: { name: string; variant: (command: Command) => Variant };
@@ -29,7 +29,7 @@ export interface BenchReport {
   machine: MachineFacts;
   jobs: { job: string; rows: Row[] }[];
   throughput: Throughput;
-  /** Of a cell that waits for its call. */
+  /** For a cell that waits for its call. */
   cellBytes: number | undefined;
   peer: string | undefined;
   targets: Target[];
@@ -75,7 +75,7 @@ async function measureJob(
   return await measureRounds(variants, rounds);
 }
 
-/** Many callers at once, and then the cells that wait for the next. */
+/** Many concurrent callers, and then the cells that wait for the next call. */
 async function measureCrowd(
   folder: string,
   seconds: number,

@@ -1,5 +1,5 @@
 /**
- * Few numbers that describe many.
+ * Summary statistics.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export function summarize(name: string, samples: readonly number[]): Row {
   };
 }
 
-/** Between two samples, in proportion to the distance from each. NaN of no samples. */
+/** Interpolates linearly between two samples. NaN without samples. */
 export function quantile(samples: readonly number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
   const at = (sorted.length - 1) * share;

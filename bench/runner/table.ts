@@ -1,5 +1,5 @@
 /**
- * A report for people.
+ * A report as text.
  *
  * @module
  */
@@ -63,7 +63,7 @@ function ratio(value: number, base: number): string {
   return `${(value / base).toFixed(2)}x`;
 }
 
-/** Names to the left, figures to the right. */
+/** Names are left-aligned, figures right-aligned. */
 export function columns(rows: readonly string[][]): string {
   const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? [];
   const pad = (cell: string, at: number): string =>

@@ -1,5 +1,5 @@
 /**
- * The figures we hold ourselves to.
+ * Our targets.
  *
  * @module
  */
@@ -9,12 +9,12 @@ import type { Row } from './statistics.ts';
 
 export interface Target {
   aim: string;
-  /** Undefined when it could not be measured. */
+  /** Undefined if it could not be measured. */
   met: boolean | undefined;
   found: string;
 }
 
-/** `peer` is the name of the row of the other sandbox, when there is one. */
+/** `peer` is the name of the other sandbox's row, if there is one. */
 export function checkTargets(rows: readonly Row[], peer: string | undefined): Target[] {
   const median = (name: string | undefined): number => rows.find((row) => row.name === name)?.median ?? NaN;
   const [plain, cold, pool, zygote] = [PLAIN, COLD, POOL, ZYGOTE].map(median) as [

@@ -1,5 +1,5 @@
 /**
- * How many calls a busy runtime gets done, and how long the slowest wait.
+ * How many calls a busy runtime completes, and how long the slowest take.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export interface Throughput {
   medianMs: number;
   p99Ms: number;
   failed: number;
-  /** How many cells came from where. */
+  /** Number of cells by origin. */
   starts: Record<string, number>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * `build.js <output>`: the job of the peers as a component, with StarlingMonkey inside. Nothing of WASI is switched on: a
+ * `build.js <output>`: the peers' job as a component, with StarlingMonkey inside. No WASI features are enabled, because a
  * skill that declares nothing may import nothing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,5 +16,5 @@ const { component } = await componentize(job, {
   disableFeatures: ['random', 'stdio', 'clocks', 'http', 'fetch-event'],
 });
 writeFileSync(output, component);
-// What it started to do its work would keep the process alive.
+// Helpers that it started would keep the process alive.
 process.exit();

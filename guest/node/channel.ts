@@ -1,31 +1,30 @@
 /**
- * The cell's end of the frame protocol: u32 little-endian length, then one UTF-8 JSON object. It reads and writes
- * synchronously: a cell that waits for its call does nothing else, and a reply has left when the function returns.
+ * The cell's end of the frame protocol: u32 little-endian length, then one UTF-8 JSON object. Reads and writes are
+ * synchronous: a cell has nothing else to do while it waits, and a reply has been sent when the function returns.
  *
  * @module
  */
 import { readSync, writeSync } from 'node:fs';
+import type { FrameOf, SingleUseFrames } from '../protocol.ts';
 
 const CHANNEL_FD = 3;
 const HEADER_BYTES = 4;
 const CHUNK_BYTES = 1024 * 1024;
 
-export type Frame = Record<string, unknown>;
-
-/** The host has gone; there is nobody left to answer. */
+/** The host has closed the channel. */
 export class Closed extends Error {}
 
-/** Kept before any skill code runs: a skill that replaces them must not break its own denials. */
+/** Saved before skill code runs: a skill that replaces them must not break its own denials. */
 const { parse, stringify } = JSON;
 const read = readSync;
 const write = writeSync;
 const bytesOf = Buffer.from.bind(Buffer) as (text: string) => Buffer;
 const room = Buffer.allocUnsafe.bind(Buffer);
-/** Without the handlers of `exit`. */
+/** Exits without running `exit` handlers. */
 const { reallyExit } = process as unknown as { reallyExit: (code: number) => never };
 
-/** `value` is JSON text that goes in unparsed. */
-export function send(frame: Frame, value?: string): void {
+/** `value` is JSON text that is sent as is. */
+export function send(frame: FrameOf<SingleUseFrames>, value?: string): void {
   const text = stringify(frame);
   const body = bytesOf(value === undefined ? text : `${text.slice(0, -1)},"value":${value}}`);
   const header = room(HEADER_BYTES);
@@ -34,19 +33,19 @@ export function send(frame: Frame, value?: string): void {
   writeAll(body);
 }
 
-/** Waits for one frame of the host. */
-export function receive(): Frame {
+/** Waits for one frame from the host. */
+export function receive(): unknown {
   const size = readExactly(HEADER_BYTES).readUInt32LE(0);
-  return parse(readExactly(size).toString('utf8')) as Frame;
+  return parse(readExactly(size).toString('utf8')) as unknown;
 }
 
-/** Waits for the host to end the cell. Leaving first would race with it, and nothing may run after the reply. */
+/** Waits for the host to kill the cell. Exiting first would race with it, and nothing may run after the reply. */
 export function waitForTheEnd(): never {
   const rest = room(HEADER_BYTES);
   try {
     while (read(CHANNEL_FD, rest) > 0);
   } catch {
-    // The skill closed it.
+    // The skill closed the channel.
   }
   return reallyExit(0);
 }

@@ -1,34 +1,22 @@
 /**
- * Says in words what was denied: Node's permission checks tell of each act before it happens, and what lies outside the
- * grant is reported to the host. A courtesy, not the wall: whoever avoids it meets the kernel.
+ * Explains denials: Node's permission checks announce each act before it happens, and acts outside the grant are reported
+ * to the host. This is a courtesy, not the wall: code that bypasses the checks is stopped by the kernel.
  *
  * @module
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import type { CapabilityFields, View } from '../protocol.ts';
 import { send } from './channel.ts';
 
-export interface Denial {
-  capability: string;
-  asked: string;
-  declared: string;
-}
-
-/** What the host granted, as paths inside the cell. */
-export interface View {
-  read: string[];
-  write: string[];
-  processes: boolean;
-  env: string[];
-  observe: boolean;
-}
+export type Denial = CapabilityFields;
 
 const MAX_REPORTS = 64;
 const MAX_USES = 4000;
 const MAX_TEXT = 200;
 const MAX_CAUSES = 32;
-/** Every cell may look at them. */
+/** Readable in every cell. */
 const ALWAYS_READABLE = [
   '/skill',
   '/tmp',
@@ -57,26 +45,26 @@ export class CapabilityDenied extends Error {
   }
 }
 
-/** Tells the host of each distinct denial once; and of each use where it records what a skill needs. */
+/** Reports each distinct denial to the host once; also each distinct use, if the host records what a skill needs. */
 export class Reporter {
   readonly #view: View;
-  readonly #told = { denied: new Set<string>(), used: new Set<string>() };
+  readonly #reported = { denied: new Set<string>(), used: new Set<string>() };
 
   constructor(view: View) {
     this.#view = view;
   }
 
   denied(denial: Denial): CapabilityDenied {
-    this.#tell('denied', denial, MAX_REPORTS);
+    this.#report('denied', denial, MAX_REPORTS);
     return new CapabilityDenied(denial);
   }
 
   used(capability: string, asked: string): void {
-    if (this.#view.observe) this.#tell('used', { capability, asked, declared: 'granted' }, MAX_USES);
+    if (this.#view.observe) this.#report('used', { capability, asked, declared: 'granted' }, MAX_USES);
   }
 
-  /** A check of Node said no; or tells of what is granted, where needs are recorded. */
-  checked(permission: unknown, resource: unknown): void {
+  /** Handles a failed permission check of Node; while needs are recorded, granted acts arrive here as well. */
+  onPermissionCheck(permission: unknown, resource: unknown): void {
     const denial = this.asDenial(permission, resource);
     if (this.#isGranted(permission, String(resource))) this.used(denial.capability, denial.asked);
     else this.denied(denial);
@@ -89,7 +77,7 @@ export class Reporter {
     return permission === 'FileSystemWrite' && isWithin(resolve(resource), write);
   }
 
-  /** A check of Node, in the words of a manifest. */
+  /** Translates a permission check of Node into a capability. */
   asDenial(permission: unknown, resource: unknown): Denial {
     const what = short(String(resource));
     if (permission === 'FileSystemRead' || permission === 'FileSystemWrite')
@@ -110,11 +98,11 @@ export class Reporter {
     return { capability: 'filesystem', asked: `${access} ${path}`, declared };
   }
 
-  #tell(kind: 'denied' | 'used', denial: Denial, most: number): void {
-    const told = this.#told[kind];
+  #report(kind: 'denied' | 'used', denial: Denial, most: number): void {
+    const reported = this.#reported[kind];
     const key = `${denial.capability} ${denial.asked}`;
-    if (told.has(key) || told.size >= most) return;
-    told.add(key);
+    if (reported.has(key) || reported.size >= most) return;
+    reported.add(key);
     send({ t: kind, ...denial });
   }
 }
@@ -126,13 +114,13 @@ function isWithin(path: string, roots: string[]): boolean {
 /** Reports what Node's permission checks deny. */
 export function watchPermissions(reporter: Reporter): void {
   for (const name of ['fs', 'child', 'net', 'addon', 'wasi', 'ffi'])
-    subscribe(`node:permission-model:${name}`, (told) => {
-      const { permission, resource } = told as { permission?: unknown; resource?: unknown };
-      reporter.checked(permission, resource);
+    subscribe(`node:permission-model:${name}`, (message) => {
+      const { permission, resource } = message as { permission?: unknown; resource?: unknown };
+      reporter.onPermissionCheck(permission, resource);
     });
 }
 
-/** How Node says that one of its checks failed. */
+/** Node's error for a failed permission check. */
 interface AccessDenied {
   code?: unknown;
   permission?: unknown;
@@ -140,20 +128,20 @@ interface AccessDenied {
   hostname?: unknown;
 }
 
-/** The denial that led to this error, as far as its causes tell. */
+/** Returns the denial that caused this error, if its chain of causes contains one. */
 export function denialBehind(error: unknown, reporter?: Reporter): Denial | undefined {
   for (const cause of causesOf(error)) {
     if (cause instanceof CapabilityDenied) return cause.denial;
     const { code, permission, resource, hostname } = cause as AccessDenied;
     if (code !== 'ERR_ACCESS_DENIED' || !reporter) continue;
-    // Failures to look up a name have no more than the name.
+    // Failed name lookups have only the name.
     if (permission !== undefined) return reporter.asDenial(permission, resource);
     if (hostname !== undefined) return reporter.asDenial('Net', hostname);
   }
   return undefined;
 }
 
-/** The error and what it came from, as far as that is written down. */
+/** The error and its chain of causes. */
 export function* causesOf(error: unknown): Generator<Error> {
   let cause: unknown = error;
   for (let left = MAX_CAUSES; left > 0 && cause instanceof Error; left--) {

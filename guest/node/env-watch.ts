@@ -1,13 +1,13 @@
 /**
- * process.env that tells which undeclared names the skill itself asked for.
+ * process.env that reports undeclared names that the skill itself reads.
  *
  * @module
  */
 import { getCallSites } from 'node:util';
 import { short, type Denial, type Reporter } from './denials.ts';
 
-/** Names that code looks at by the way. */
-const UNREMARKABLE: ReadonlySet<string> = new Set([
+/** Names that libraries commonly check, so a denial would be noise. */
+const OFTEN_CHECKED: ReadonlySet<string> = new Set([
   'toJSON',
   'then',
   'NODE_ENV',
@@ -24,7 +24,7 @@ interface Watch {
   declared: ReadonlySet<string>;
 }
 
-/** Absent outside of a cell, where nobody watches. */
+/** Absent outside of a cell, where nothing is reported. */
 let watch: Watch | undefined;
 
 export function watchEnv(declared: string[], reporter: Reporter): void {
@@ -41,7 +41,7 @@ export function watchEnv(declared: string[], reporter: Reporter): void {
   });
 }
 
-/** The value of a variable that the skill cannot do without. */
+/** Returns the value of a variable; throws if it has none. */
 export function requireEnv(name: string): string {
   const value = process.env[name];
   if (value !== undefined) return value;
@@ -50,14 +50,14 @@ export function requireEnv(name: string): string {
 }
 
 function isUndeclared(name: string): boolean {
-  return !watch?.declared.has(name) && !UNREMARKABLE.has(name);
+  return !watch?.declared.has(name) && !OFTEN_CHECKED.has(name);
 }
 
-/** Node looks at many variables itself. */
+/** Node itself reads many variables, which must not be reported. */
 function isAskedBySkill(): boolean {
-  // Its own frame, that of the trap, and whoever asked.
-  const asking = getCallSites(3)[2];
-  return asking !== undefined && !asking.scriptName.startsWith('node:');
+  // The frames of this function, of the proxy trap, and of the caller.
+  const caller = getCallSites(3)[2];
+  return caller !== undefined && !caller.scriptName.startsWith('node:');
 }
 
 function denialOf(name: string): Denial {

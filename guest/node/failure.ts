@@ -1,26 +1,18 @@
 /**
- * What a failed call is told as. An error of a skill may be anything, and do anything when it is looked at.
+ * Describes a failed call. A skill can throw any value, and its getters can run any code.
  *
  * @module
  */
 import { causesOf, denialBehind, type Reporter } from './denials.ts';
+import type { FailureFields } from '../protocol.ts';
 import { NotJson } from '../wasm/js/prelude/json.ts';
 
 const MAX_TEXT = 10_000;
-/** Failures of the system, in which somebody else may have a part, such as the gateway. */
+/** System errors, behind which the gateway or the kernel may have denied something. */
 const SYSTEM_CODE = /^(?:E[A-Z0-9]+|UND_ERR_\w+|ERR_(?:HTTP|PROXY|SOCKET|SSL|TLS|ACCESS)\w*)$/;
 
-export interface Failure {
-  type: string;
-  message: string;
-  trace: string;
-  denied?: unknown;
-  explained?: 'inside' | 'wholly';
-  limit?: string;
-}
-
-/** `reporter` is that of the cell; there is none outside of one. */
-export function describeFailure(error: unknown, reporter?: Reporter): Failure {
+/** `reporter` is absent outside of a cell. */
+export function describeFailure(error: unknown, reporter?: Reporter): FailureFields {
   const denied = guarded(() => denialBehind(error, reporter));
   const limit = guarded(() => limitBehind(error));
   return {
@@ -45,7 +37,7 @@ function explained(error: unknown): 'inside' | 'wholly' {
   return 'wholly';
 }
 
-/** The limit that the kernel's or V8's answer stands for, if it does. */
+/** Returns the limit that an error of the kernel or V8 stands for, if any. */
 function limitBehind(error: unknown): string | undefined {
   for (const cause of causesOf(error)) {
     const { code, syscall, message } = cause as NodeJS.ErrnoException;
@@ -71,7 +63,7 @@ function guarded<T>(read: () => T): T | undefined {
   }
 }
 
-/** The skill's own lines: ours and those of Node help nobody. */
+/** Keeps only the skill's own lines, without ours and Node's. */
 function traceOf(stack: string): string {
   const own = new URL('..', import.meta.url).href;
   return stack

@@ -1,32 +1,27 @@
 /**
- * The harness of a Node cell: says that it is there, learns what to do, loads the skill, runs it once, answers. It holds no
- * authority: a skill that takes it apart gains nothing.
+ * The harness of a Node cell: reports ready, receives the task, loads the skill, runs it once, replies. It holds no
+ * authority: a skill that tampers with it gains nothing.
  *
  * @module
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { Closed, receive, send, waitForTheEnd } from './channel.ts';
-import { Reporter, watchPermissions, type View } from './denials.ts';
+import { Reporter, watchPermissions } from './denials.ts';
 import { callSkill, type SkillModule } from './entry-point.ts';
 import { watchEnv } from './env-watch.ts';
-import { describeFailure, type Failure } from './failure.ts';
+import { describeFailure } from './failure.ts';
 import { guardNetwork } from './network.ts';
 import { hookBundle } from './resolve.ts';
-import { printAtOnce } from './streams.ts';
+import { useSynchronousStreams } from './streams.ts';
+import type { FailureFields, NodeInit, StartFields, ToSingleUse } from '../protocol.ts';
 
-interface Init {
-  entry: string;
-  view: View;
-  env: Record<string, string>;
-  proxy_port: number;
-  preload: boolean;
-}
+type Init = NodeInit & StartFields;
 
 const NEVER_SETTLED =
   'The promise of the skill can never settle: nothing is left to run, and no timer, request or file is waited for';
 
-/** Loads the skill's module once; a failure is kept for the call that needs it. */
+/** Loads the skill's module once; a failure is stored and thrown in the call. */
 class Loader {
   readonly #entry: string;
   #loaded: Promise<SkillModule> | undefined;
@@ -41,8 +36,8 @@ class Loader {
     return this.#loaded;
   }
 
-  /** What went wrong outside of any promise while it was loaded. */
-  note(error: unknown): void {
+  /** Stores an error that was thrown outside of any promise during loading. */
+  recordFailure(error: unknown): void {
     this.#failure ??= { error };
   }
 
@@ -55,14 +50,14 @@ class Loader {
 
 function main(): void {
   send({ t: 'ready' });
-  const init = receive() as unknown as Init;
+  const init = receive() as Init;
   const reporter = prepare(init);
   const loader = new Loader(init.entry);
   if (!init.preload) return serve(loader, { init, reporter });
-  const noteEarly = (error: unknown): void => loader.note(error);
-  process.on('uncaughtException', noteEarly);
+  const recordEarly = (error: unknown): void => loader.recordFailure(error);
+  process.on('uncaughtException', recordEarly);
   const go = (): void => {
-    process.off('uncaughtException', noteEarly);
+    process.off('uncaughtException', recordEarly);
     send({ t: 'loaded' });
     serve(loader, { init, reporter });
   };
@@ -72,21 +67,21 @@ function main(): void {
 /** Everything that has to be in place before skill code runs. */
 function prepare({ view, env, proxy_port: proxyPort }: Init): Reporter {
   const reporter = new Reporter(view);
-  printAtOnce();
+  useSynchronousStreams();
   Object.assign(process.env, env);
-  // Node's own threads, while there is room for them: who starts processes may use it up.
+  // Starts Node's own threads now, before processes of the skill can use up the limit.
   if (view.processes) fs.stat('/skill', () => undefined);
   watchPermissions(reporter);
   guardNetwork({ proxyPort, forChildren: view.processes, reporter });
   watchEnv(view.env, reporter);
-  answerExists();
+  patchExistsSync();
   syncBuiltinESMExports();
   hookBundle('/skill');
   return reporter;
 }
 
-/** A path that may not be looked at does not exist, as far as this function can say. */
-function answerExists(): void {
+/** existsSync returns false for paths that are not readable, instead of throwing. */
+function patchExistsSync(): void {
   const { existsSync } = fs;
   fs.existsSync = (path) => {
     try {
@@ -98,7 +93,7 @@ function answerExists(): void {
 }
 
 function serve(loader: Loader, { init, reporter }: { init: Init; reporter: Reporter }): void {
-  const { params } = receive();
+  const { params } = receive() as ToSingleUse['call'];
   const fail = (error: unknown): never => reply({ ...describeFailure(error, reporter) });
   process.on('uncaughtException', fail);
   process.on('beforeExit', () => reply(plain('NeverSettled', NEVER_SETTLED)));
@@ -115,12 +110,12 @@ function answer(value: string): never {
   return waitForTheEnd();
 }
 
-function reply(failure: Failure): never {
+function reply(failure: FailureFields): never {
   send({ t: 'error', ...failure });
   return waitForTheEnd();
 }
 
-function plain(type: string, message: string): Failure {
+function plain(type: string, message: string): FailureFields {
   return { type, message, trace: '', explained: 'wholly' };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The way of a Node cell to its gateway. Node's own clients ask the proxy that the variables name, and a connection to
- * it becomes one to the unix socket of the gateway; any other connection is a denial.
+ * Connects a Node cell to its gateway. Node's own clients use the proxy from the environment variables, and a connection
+ * to that becomes one to the gateway's unix socket; any other connection is denied.
  *
  * @module
  */
@@ -10,10 +10,10 @@ import { CapabilityDenied, short, type Denial, type Reporter } from './denials.t
 const GATEWAY = '/run/gateway/socket';
 const PROXY_HOST = '127.0.0.1';
 
-export interface Way {
-  /** 0: no host was granted. */
+export interface NetworkOptions {
+  /** Port of the proxy; 0 if no host was granted. */
   proxyPort: number;
-  /** Programs that the skill starts need a port, where Node's own clients do not. */
+  /** Whether to listen on the port for programs that the skill starts; Node's own clients do not need it. */
   forChildren: boolean;
   reporter: Reporter;
 }
@@ -26,26 +26,27 @@ interface Target {
 
 type Connect = (this: Socket, ...args: unknown[]) => Socket;
 
-export function guardNetwork(way: Way): void {
+export function guardNetwork(options: NetworkOptions): void {
   const sockets = Socket.prototype as unknown as { connect: Connect };
   const { connect } = sockets;
   const guarded: Connect = function (...args) {
     const { target, done } = targetOf(args);
     if (typeof target.path === 'string') return connect.apply(this, args);
     const host = target.host ?? 'localhost';
-    // By the port alone: for plain http Node's fetch names the server's host beside the proxy's port.
-    if (way.proxyPort > 0 && Number(target.port) === way.proxyPort)
+    // Compares only the port, because for plain http Node's fetch combines the server's host with the proxy's port.
+    if (options.proxyPort > 0 && Number(target.port) === options.proxyPort)
       return connect.call(this, { path: GATEWAY }, done);
-    const denied = way.reporter.denied(denialOf(`${host}:${target.port ?? ''}`, way));
+    const denied = options.reporter.denied(denialOf(`${host}:${target.port ?? ''}`, options));
     process.nextTick(() => this.destroy(denied));
     return this;
   };
   sockets.connect = guarded;
-  globalThis.fetch = way.proxyPort > 0 ? tellingFetch(globalThis.fetch) : deniedFetch(way.reporter);
-  if (way.proxyPort > 0 && way.forChildren) forward(way.proxyPort, connect);
+  globalThis.fetch =
+    options.proxyPort > 0 ? fetchWithDenials(globalThis.fetch) : deniedFetch(options.reporter);
+  if (options.proxyPort > 0 && options.forChildren) forward(options.proxyPort, connect);
 }
 
-function denialOf(target: string, { proxyPort }: Way): Denial {
+function denialOf(target: string, { proxyPort }: NetworkOptions): Denial {
   const declared =
     proxyPort > 0
       ? 'hosts are reached through the proxy alone, as fetch and the global agents do'
@@ -53,7 +54,7 @@ function denialOf(target: string, { proxyPort }: Way): Denial {
   return { capability: 'network', asked: `connect ${short(target)}`, declared };
 }
 
-/** `connect(options, done)`, `connect(port, host, done)`, `connect(path, done)`, or all that as one list. */
+/** Parses `connect(options, done)`, `connect(port, host, done)`, `connect(path, done)`, or all that as one array. */
 function targetOf(args: unknown[]): { target: Target; done: unknown } {
   const [first, second] = Array.isArray(args[0]) ? (args[0] as unknown[]) : args;
   const done = args.flat().find((arg) => typeof arg === 'function');
@@ -63,7 +64,7 @@ function targetOf(args: unknown[]): { target: Target; done: unknown } {
   return { target: { port: first as number, ...host }, done };
 }
 
-/** Where there is nobody to ask, in the words of those whom other cells ask. */
+/** Without a gateway, denies each request with the same message as the broker. */
 function deniedFetch(reporter: Reporter): typeof globalThis.fetch {
   return async (...args) => {
     const { method, url } = new Request(...args);
@@ -73,17 +74,17 @@ function deniedFetch(reporter: Reporter): typeof globalThis.fetch {
   };
 }
 
-/** What the gateway refuses is raised as the denial it is, and not taken for the answer of a server. */
-function tellingFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+/** Throws a denial of the gateway as such, instead of returning it like a server's response. */
+function fetchWithDenials(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (...args) => {
     const response = await fetch(...args);
-    const said = (key: string): string => response.headers.get(`skillcell-${key}`) ?? '';
-    // The gateway lets no such header of a server pass, and has the denial on record.
-    if (response.status !== 403 || said('code') !== 'denied') return response;
+    const header = (key: string): string => response.headers.get(`skillcell-${key}`) ?? '';
+    // The gateway strips such headers from servers, and has already recorded the denial.
+    if (response.status !== 403 || header('code') !== 'denied') return response;
     throw new CapabilityDenied({
-      capability: said('capability'),
-      asked: said('asked'),
-      declared: said('declared'),
+      capability: header('capability'),
+      asked: header('asked'),
+      declared: header('declared'),
     });
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Which module an import in a bundle means, as in a Wasm cell: files of the bundle are modules whatever a package.json
- * says, `.js` may stand for the `.ts` it will be, JSON needs no attribute, and `skillcell:` names are ours.
+ * Resolves imports in a bundle as in a Wasm cell: all files of the bundle are modules, regardless of package.json, `.js`
+ * may refer to a `.ts` file, JSON needs no import attribute, and `skillcell:` names are ours.
  *
  * @module
  */
@@ -21,7 +21,7 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
 ]);
 const ENDING = /\.[a-z]+$/;
 
-/** Undone by the function that it returns. */
+/** Installs the import hooks of a bundle; the returned function removes them. */
 export function hookBundle(folder: string): () => void {
   const bundle = pathToFileURL(`${folder}/`).href;
   const hooks = registerHooks({
@@ -29,30 +29,30 @@ export function hookBundle(folder: string): () => void {
       const isInside = context.parentURL?.startsWith(bundle) === true || specifier.startsWith(bundle);
       if (!isInside) return next(specifier, context);
       const own = OURS.get(specifier);
-      if (own !== undefined) return ours(own, folder);
-      return inBundle(resolved(specifier, context, next), bundle);
+      if (own !== undefined) return ownModule(own, folder);
+      return inBundle(resolveSource(specifier, context, next), bundle);
     },
   });
   return () => hooks.deregister();
 }
 
-function ours(file: string, folder: string): ResolveFnOutput {
+function ownModule(file: string, folder: string): ResolveFnOutput {
   const url = new URL(file, import.meta.url);
-  // A module has one instance for each address, and this one has to know which bundle it is for.
+  // The query gives each bundle its own instance, which has to know the bundle's folder.
   if (file.includes('-fs')) url.searchParams.set('bundle', folder);
   return { url: url.href, shortCircuit: true };
 }
 
 type Next = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput;
 
-/** TypeScript names what will be there once it is compiled. */
-function resolved(specifier: string, context: ResolveHookContext, next: Next): ResolveFnOutput {
+/** TypeScript source may import `./x.js` and mean `./x.ts`. */
+function resolveSource(specifier: string, context: ResolveHookContext, next: Next): ResolveFnOutput {
   const isPath = /^(?:\.{1,2}\/|\/|file:)/.test(specifier);
   if (!isPath || !/\.m?js$/.test(specifier)) return next(specifier, context);
   const url = new URL(specifier, context.parentURL);
   const source = specifier.replace(/js$/, 'ts');
-  const isThere = existsSync(fileURLToPath(url));
-  const isSource = !isThere && existsSync(fileURLToPath(new URL(source, context.parentURL)));
+  const exists = existsSync(fileURLToPath(url));
+  const isSource = !exists && existsSync(fileURLToPath(new URL(source, context.parentURL)));
   return next(isSource ? source : specifier, context);
 }
 

@@ -1,5 +1,5 @@
 /**
- * `skillcell:env`: the same as in a Wasm cell.
+ * `skillcell:env`, as in a Wasm cell.
  *
  * @module
  */

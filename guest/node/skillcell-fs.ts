@@ -1,12 +1,12 @@
 /**
- * `skillcell:fs`: the same as in a Wasm cell, on Node's own files. Relative paths begin at the bundle.
+ * `skillcell:fs`, as in a Wasm cell, on top of Node's own file functions. Relative paths start at the bundle.
  *
  * @module
  */
 import { lstat, readFile as readWhole, readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-/** Each bundle has an instance of this module: see `resolve.ts`. */
+/** Each bundle has its own instance of this module; see `resolve.ts`. */
 const bundle = new URL(import.meta.url).searchParams.get('bundle') ?? '/skill';
 
 export interface DirectoryEntry {
@@ -28,7 +28,7 @@ export async function readFile(path: string, encoding?: 'utf8'): Promise<Uint8Ar
   return encoding === undefined ? new Uint8Array(bytes) : bytes.toString(encoding);
 }
 
-/** By name. */
+/** Sorted by name. */
 export async function readDir(path: string): Promise<DirectoryEntry[]> {
   const entries = await readdir(placeOf(path), { withFileTypes: true });
   return entries

@@ -1,6 +1,6 @@
 /**
- * Standard streams that have written when they say so. Node's own would queue what the host did not read yet: a flood would
- * fill the memory, and what was still queued with the reply would be lost.
+ * Synchronous standard streams. Node's own would queue output that the host has not read yet: a flood would fill the
+ * memory, and output still queued at the time of the reply would be lost.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { Writable } from 'node:stream';
 
 const write = writeSync;
 
-export function printAtOnce(): void {
+export function useSynchronousStreams(): void {
   for (const [name, fd] of Object.entries({ stdout: 1, stderr: 2 })) {
     const stream = Object.assign(new Writable({ write: writeTo(fd) }), { fd });
     Object.defineProperty(process, name, { value: stream, configurable: true, enumerable: true });

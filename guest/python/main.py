@@ -1,4 +1,4 @@
-"""First code inside a Python cell. Runs with -I -S: no site, no user paths, no PYTHON* variables."""
+"""Entry point of a Python cell. Runs with -I -S: no site, no user paths, no PYTHON* variables."""
 
 import sys
 

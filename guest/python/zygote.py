@@ -1,4 +1,4 @@
-"""First code of a zygote. Like main.py, for the process that forks cells."""
+"""Entry point of a zygote. Like main.py, for the process that forks cells."""
 
 import sys
 

@@ -1,20 +1,20 @@
 /**
- * The joints of a Wasm cell: what the installer writes and the linker reads, and what a host function is.
+ * The interfaces of a Wasm cell: what the installer writes and the linker reads, and what a host function is.
  * Plain data, so that it crosses a process boundary as JSON.
  *
  * @module
  */
 
-// --- what the installer makes of a binary ----------------------------------------------------------------
+// --- what the installer writes for a binary ---------------------------------------------------------------
 
-/** Everything a cell needs besides the rewritten core modules, which lie beside it as `<index>.wasm`. */
+/** Everything a cell needs except the rewritten core modules, which are stored next to it as `<index>.wasm`. */
 export interface Plan {
   version: 1;
   /** `component`: WASI 0.2 and the skill interface; `command`: a WASI preview1 module with `_start`. */
   format: 'component' | 'command';
   /** What a call runs: the skill's own function, `wasi:cli/run` (JSON on stdin and stdout), or `_start` (the same). */
   entry: 'execute' | 'run' | '_start';
-  /** The export that holds it: `execute`, `wasi:cli/run@0.2.3`, `_start`. */
+  /** The export that contains it: `execute`, `wasi:cli/run@0.2.3`, `_start`. */
   entryExport: string;
   /** Only for `component`. */
   component?: Component;
@@ -23,7 +23,7 @@ export interface Plan {
   imports: string[];
 }
 
-/** What was found in, or put into, one core module. */
+/** What was found in, or added to, one core module. */
 export interface ModuleFacts {
   bytes: number;
   functions: number;
@@ -37,27 +37,27 @@ export interface ModuleFacts {
   fuelExport: string;
   /**
    * The start function, if the module had one: the linker calls it right after `new Instance` and after setting fuel.
-   * A start section would run before anybody can give it fuel, and hide why it trapped.
+   * A start section would run before the host can set fuel, and hide why it trapped.
    */
   startExport?: string;
   /**
-   * For a module that can grow a memory or table: a mutable i32 global, a number of GROWTH_OF once a growth failed. What
-   * a guest does about it is its own matter; if it ends, this is why.
+   * For a module that can grow a memory or table: a mutable i32 global, set to a number of GROWTH_OF after a failed growth.
+   * If the guest ends after that, this is the reason.
    */
   growthExport?: string;
-  /** For a module that shares a budget with others: a table for the functions of BUDGET_SLOTS. */
+  /** For a module that shares a budget with others: a table with the functions of BUDGET_SLOTS. */
   budgetExport?: string;
-  /** Names for its own memories, whether or not it exports them itself. */
+  /** Names of its own memories, whether or not it exports them itself. */
   memoryExports?: string[];
-  /** For a module that counts the pages of its memory itself, as the memory may be larger: a mutable i32 global. */
+  /** For a module that counts the pages of its memory itself, because the memory may be larger: a mutable i32 global. */
   pagesExport?: string;
-  /** Where the installer looked for it: the whole mutable state of an instance, unless there is more to it. */
+  /** The whole mutable state of an instance, if the installer looked for it and could find all of it. */
   state?: ModuleState;
 }
 
 /**
- * Exports that the rewriter added for what an instance of the module can change: its own memory and its own integer
- * globals. No table of it ever changes, and no segment is let go of. Fuel is not in here: whoever starts a call sets it.
+ * Exports that the rewriter added for everything that an instance of the module can change: its own memory and its own
+ * integer globals. Its tables never change, and no segment is dropped. Fuel is not included, because each call sets it.
  */
 export interface ModuleState {
   memories: string[];
@@ -66,7 +66,7 @@ export interface ModuleState {
 
 /**
  * Functions that the linker puts into the table `budgetExport`, each from i32 to i32: `may-…` gets the number of pages or
- * entries that are wanted and answers with it, or with -1; `did-…` gets what the growth gave and answers with it.
+ * entries requested and returns it, or -1; `did-…` gets the result of the growth and returns it.
  */
 export const BUDGET_SLOTS = [
   'may-grow-memory',
@@ -77,7 +77,7 @@ export const BUDGET_SLOTS = [
 
 export const GROWTH_OF = { memory: 1, table: 2 } as const;
 
-// --- a component as it was parsed: definitions in order, each adds to an index space ----------------------
+// --- a parsed component: definitions in order, each adds to an index space ----------------------
 
 export interface Component {
   definitions: Definition[];
@@ -90,7 +90,7 @@ export type Definition =
   /** `module` counts over the whole file, nested components included: the number of the .wasm file. */
   | { kind: 'core-module'; module: number }
   | { kind: 'core-instance'; expr: CoreInstanceExpr }
-  /** Core types matter for nothing that we link; they keep their place in the index space. */
+  /** Core types do not affect linking; they keep their place in the index space. */
   | { kind: 'core-type' }
   | { kind: 'component'; component: Component }
   | { kind: 'instance'; expr: InstanceExpr }
@@ -127,7 +127,7 @@ export interface CanonOptions {
   postReturn?: number;
 }
 
-/** Values: a primitive by name, or an index into the type space of the component it stands in. */
+/** Value types: a primitive by name, or an index into the type space of the enclosing component. */
 export type Primitive =
   | 'bool'
   | 's8'
@@ -161,7 +161,7 @@ export type TypeDef =
   | { kind: 'component'; declarations: Declaration[] }
   | { kind: 'resource'; destructor?: number };
 
-/** Inside an instance or component type; each type, alias and exported type adds to that type's own type space. */
+/** Declarations in an instance or component type; each type, alias and exported type adds to that type's own type space. */
 export type Declaration =
   | { kind: 'type'; type: TypeDef }
   | { kind: 'core-type' }
@@ -188,21 +188,21 @@ export type ExternDesc =
  */
 export type HostValue = unknown;
 
-/** A function that a component imports. `suspends`: it may return a promise, and the guest is suspended meanwhile. */
+/** A function that a component imports. `suspends`: it may return a promise, and the guest is suspended until it settles. */
 export interface HostFunction {
   suspends?: boolean;
   call: (...args: HostValue[]) => HostValue;
 }
 
-/** `wasi:io/streams` without its version → names as in WIT (`[method]input-stream.read`) → function. */
+/** Interface (`wasi:io/streams`, without its version) → function name as in WIT (`[method]input-stream.read`) → function. */
 export type HostInterfaces = Record<string, Record<string, HostFunction>>;
 
-/** Something the guest holds a handle of. `drop` is called when the last owner lets go of it, and at the end of a call. */
+/** An object that the guest has a handle of. `drop` is called when its last owner drops it, and at the end of a call. */
 export interface HostResource {
   drop?: () => void;
 }
 
-/** Thrown to end the guest at once. `exit` of WASI, a limit that was hit, a broken rule of the ABI. */
+/** Thrown to end the guest immediately: WASI `exit`, a limit that was hit, or a violation of the ABI. */
 export class GuestEnd extends Error {
   readonly kind: 'exit' | 'limit' | 'trap' | 'denied';
   readonly detail: string;

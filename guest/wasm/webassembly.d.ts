@@ -1,6 +1,6 @@
 /**
- * The part of the WebAssembly JavaScript API that we use. The compiler knows it only as part of the browser's types,
- * and not yet with JSPI.
+ * The part of the WebAssembly JavaScript API that we use. TypeScript declares it only as part of the browser's types,
+ * and without JSPI.
  */
 declare namespace WebAssembly {
   type ImportExportKind = 'function' | 'global' | 'memory' | 'table' | 'tag';
@@ -25,7 +25,7 @@ declare namespace WebAssembly {
   class Table {
     constructor(descriptor: { element: 'anyfunc' | 'externref'; initial: number; maximum?: number });
     readonly length: number;
-    /** Returns the length before. */
+    /** Returns the previous length. */
     grow(by: number): number;
     set(index: number, value: CallableFunction): void;
   }
@@ -45,7 +45,7 @@ declare namespace WebAssembly {
   class Suspending {
     constructor(call: (...args: never[]) => unknown);
   }
-  /** Enters an export so that it may be suspended. */
+  /** Wraps an export so that it may be suspended. */
   function promising(call: CallableFunction): (...args: (number | bigint)[]) => Promise<unknown>;
 
   function validate(bytes: ArrayBufferView | ArrayBuffer): boolean;

@@ -1,11 +1,11 @@
 /**
- * Acts that no grant covers, and the one answer that each must get in every mode. A language has a program for each
- * `op`; what is asked of it is written down here, once for all of them.
+ * Operations that no grant covers, and the one answer that each must get in every mode. Each language has a program for
+ * every `op`; the operations are defined here, once for all of them.
  *
  * @module
  */
 
-/** What a language has to be able to do. */
+/** What a language must be able to do. */
 export type Op =
   | { op: 'read'; path: string }
   | { op: 'fetch'; method: string; url: string }
@@ -16,11 +16,11 @@ export type Op =
 
 /** What is around the cell. */
 export interface Place {
-  /** Of the server that is granted in part. */
+  /** Port of the server that is partly granted. */
   port: number;
-  /** Of another one. */
+  /** Port of another server. */
   otherPort: number;
-  /** A file beside the workspace. */
+  /** A file next to the workspace. */
   outsideFile: string;
 }
 
@@ -29,7 +29,7 @@ export interface Act {
   /** Code, then capability or limit. */
   answer: string;
   op: (place: Place) => Op;
-  /** In milliseconds; absent: what the manifest says. */
+  /** In milliseconds; absent: the manifest's value. */
   timeout?: number;
   /** Added to those of the manifest. */
   limits?: Record<string, unknown>;
@@ -43,7 +43,7 @@ const NETWORK = 'capability_denied network';
 
 export const ACTS: readonly Act[] = [
   {
-    name: 'read a file outside',
+    name: 'read an ungranted file',
     answer: 'capability_denied filesystem',
     op: ({ outsideFile }) => ({ op: 'read', path: outsideFile }),
   },
@@ -61,7 +61,7 @@ export const ACTS: readonly Act[] = [
   { name: 'wrong method', answer: NETWORK, op: request(({ port }) => url(port, '/open/page'), 'POST') },
   { name: 'wrong path', answer: NETWORK, op: request(({ port }) => url(port, '/closed/page')) },
   {
-    name: 'encoded way out of a path',
+    name: 'encoded path traversal',
     answer: NETWORK,
     op: request(({ port }) => url(port, '/open/%2e%2e/closed/page')),
   },
@@ -70,7 +70,11 @@ export const ACTS: readonly Act[] = [
     answer: NETWORK,
     op: request(({ port }) => `http://private.test:${port}/open/page`),
   },
-  { name: 'redirect out', answer: NETWORK, op: request(({ port }) => url(port, '/open/redirect')) },
+  {
+    name: 'redirect to another host',
+    answer: NETWORK,
+    op: request(({ port }) => url(port, '/open/redirect')),
+  },
   {
     name: 'read an undeclared variable',
     answer: 'capability_denied env',
@@ -83,7 +87,7 @@ export const ACTS: readonly Act[] = [
     op: () => ({ op: 'sleep' }),
     timeout: 500,
   },
-  { name: 'compute for ever', answer: 'resource_exceeded cpu', op: () => ({ op: 'spin' }) },
+  { name: 'compute forever', answer: 'resource_exceeded cpu', op: () => ({ op: 'spin' }) },
   { name: 'take 1 GiB of memory', answer: 'resource_exceeded memory', op: () => ({ op: 'memory' }) },
   { name: 'return 8 MiB', answer: 'resource_exceeded output', op: () => ({ op: 'output' }) },
   {
@@ -95,7 +99,7 @@ export const ACTS: readonly Act[] = [
   { name: 'write 64 MiB to /tmp', answer: 'resource_exceeded scratch', op: () => ({ op: 'scratch' }) },
 ];
 
-/** One manifest for nearly all acts: whatever it grants, none of them is granted. */
+/** One manifest for nearly all acts: it grants none of them. */
 export function manifestFor({ port }: Place, { limits = {} }: Act): Record<string, unknown> {
   const rule = { port, scheme: 'http', methods: ['GET'], paths: ['/open/*'] };
   return {

@@ -1,5 +1,5 @@
 /**
- * The acts as WebAssembly: commands of WASI for files, time and output, components for requests.
+ * The acts as WebAssembly: WASI commands for files, time and output, components for requests.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { wat } from '../../test/wasm/binary/support.ts';
 import type { Op } from './acts.ts';
 import type { Program } from './engines.ts';
 
-/** Follows one redirect by itself, as a library would: the host follows none. */
+/** Follows one redirect itself, as a library would, because the host follows none. */
 const FETCH_AND_FOLLOW = main(
   `(call $get (i32.add (local.get $params) (i32.const 8)) (i32.sub (local.get $length) (i32.const 10)))
    (if (i32.load8_u (i32.const 1536)) (then (return (call $complain))))
@@ -39,7 +39,7 @@ const FETCH_AND_FOLLOW = main(
   },
 );
 
-/** Divides for ever. A quicker loop may use up its fuel, which counts instructions, before its CPU time is over. */
+/** Divides forever. A tighter loop may use up its fuel, which counts instructions, before its CPU time. */
 const DIVIDE = command(
   forever(
     '(local.set $t (i64.div_u (i64.const -1) (i64.or (i64.rem_u (local.get $t) (i64.const 1000003)) (i64.const 3))))',
@@ -56,7 +56,7 @@ const COMMANDS = {
 } as const;
 
 const NO_MEANS = {
-  environment: 'a component is handed all its variables at once; it cannot ask for one',
+  environment: 'a component receives all its variables at once and cannot request one',
   spawn: 'WASI has no processes',
   crowd: 'WASI has no processes',
   scratch: 'a component has no scratch space',

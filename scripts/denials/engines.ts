@@ -1,12 +1,14 @@
 /**
- * The columns of the table: every way to run a skill, and the language that it takes. A new engine is one more row here,
+ * The columns of the table: every way to run a skill, with its language. A new engine is one more row here,
  * and a new language one more function.
  *
  * @module
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EngineName, Mode, WallName } from '../../src/outcome.ts';
+import type { EngineName } from '../../src/vocabulary/engines.ts';
+import type { Mode } from '../../src/vocabulary/modes.ts';
+import type { WallName } from '../../src/vocabulary/walls.ts';
 import type { RuntimeOptions } from '../../src/runtime.ts';
 import type { Op } from './acts.ts';
 import { componentFor } from './components.ts';
@@ -21,7 +23,7 @@ export interface Column {
   mode: Mode;
   engine: EngineName;
   wall: WallName;
-  /** Of the runtime, so that it has just this wall. */
+  /** Options of the runtime that select exactly this wall. */
   options: RuntimeOptions;
   program: (op: Op) => Program;
 }
@@ -44,7 +46,7 @@ function javaScriptFor(op: Op): Program {
 }
 
 const NOT_IN_QUICKJS: Readonly<Record<string, string>> = {
-  write: 'this engine has no means to write files',
+  write: 'this engine cannot write files',
   spawn: NO_PROCESSES,
   crowd: NO_PROCESSES,
   scratch: 'this engine has no scratch space',

@@ -18,7 +18,7 @@ import { COLUMNS, type Column } from './engines.ts';
 export interface Cell {
   /** `code capability`, `code limit`, or `n/a`. */
   answer: string;
-  /** Why there is no such act, or what happened, for people. */
+  /** Why there is no such act, or what happened, as text. */
   why: string;
 }
 
@@ -30,7 +30,7 @@ export interface Row {
 
 export interface Denials {
   rows: Row[];
-  /** What reached the servers although nothing granted it. */
+  /** What reached the servers although it was not granted. */
   harm: string[];
 }
 
@@ -40,10 +40,10 @@ interface Stage {
   place: Place;
 }
 
-/** What the containers run in. */
+/** The image of the containers. */
 const IMAGE = 'localhost/skillcell-python';
 
-/** Puts that image into a home. */
+/** Adds that image to a home. */
 export type ProvideImage = (home: string) => Promise<unknown>;
 
 export async function runDenials(provideImage: ProvideImage): Promise<Denials> {
@@ -105,7 +105,7 @@ async function perform(act: Act, column: Column, stage: Stage & { runtime: Runti
   const op = act.op(stage.place);
   const program = column.program(op);
   if ('none' in program) return { answer: 'n/a', why: program.none };
-  // One folder for a source that holds all acts, and one for each component.
+  // One folder for a source with all acts, and one for each component.
   const isShared = typeof program.content === 'string' && act.limits === undefined;
   const folder = isShared
     ? `${column.mode}_${program.entry.replace('.', '_')}`
@@ -145,7 +145,7 @@ function judge(outcome: Outcome, { engine, wall }: Column): Cell {
   return { answer: [code, ...what].join(' '), why: message };
 }
 
-/** The part below /open/ is granted; whatever else is asked for should not have come. */
+/** The part below /open/ is granted; nothing else should arrive. */
 function answering(harm: string[]): Server {
   return createServer((request, response) => {
     const target = `${request.method} ${request.url}`;

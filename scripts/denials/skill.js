@@ -1,5 +1,5 @@
-// What a skill must not do, once for every engine that runs JavaScript: `op` names the act. Modules of Node are asked for
-// when they are needed, because other engines have none.
+// What a skill must not do, once for every engine that runs JavaScript: `op` names the act. Node modules are imported when
+// they are needed, because other engines have none.
 import { requireEnv } from 'skillcell:env';
 import { readFile } from 'skillcell:fs';
 

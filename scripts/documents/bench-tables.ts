@@ -1,5 +1,5 @@
 /**
- * The bench of jails, components and the gateway as tables of Markdown.
+ * The benches of jails, components and the gateway as Markdown tables.
  *
  * @module
  */
@@ -17,13 +17,13 @@ import { duration, mebibytes } from '../python-wasm-tables.ts';
 import { table } from '../skillware-table.ts';
 
 const NOTES: Readonly<Record<string, string>> = {
-  [PLAIN]: 'no isolation: a process, a script, its answer',
-  [COLD]: 'a jail started for this call, as the command line does',
-  [POOL]: 'a jail started ahead that nobody used before, as the library does',
-  [ZYGOTE]: 'forked from a jailed process that never ran skill code, when the pool is empty',
+  [PLAIN]: 'no isolation: a process runs a script and prints the result',
+  [COLD]: 'a jail started for this call, as the command line does it',
+  [POOL]: 'an unused jail started ahead of the call, as the library does it',
+  [ZYGOTE]: 'forked from a jailed process that has never run skill code; used when the pool is empty',
 };
 
-/** What one call of a native Python skill takes, for a small skill and for a larger one. */
+/** The latency of a native Python call, for a small skill and for a larger one. */
 export function formatJailCalls({ jobs: [first, second] }: BenchReport): string {
   const other = (name: string): Row | undefined => second?.rows.find((row) => row.name === name);
   return table([
@@ -44,12 +44,12 @@ export function formatJailCrowd({ throughput, cellBytes }: BenchReport): string 
   return table([
     ['', ''],
     [`${callers} callers at once`, `${callsPerSecond.toFixed(0)} calls/s, ${failed} failed`],
-    ['what each of them waits', `median ${duration(medianMs)}, p99 ${duration(p99Ms)}`],
-    ['memory of a cell that waits (Pss)', mebibytes(cellBytes)],
+    ['latency for each caller', `median ${duration(medianMs)}, p99 ${duration(p99Ms)}`],
+    ['memory of an idle cell (Pss)', mebibytes(cellBytes)],
   ]);
 }
 
-/** The same skill in every language, in the jail and in the process that is left without one. */
+/** The same skill in every language, in the jail and behind the process wall. */
 export function formatWasmLanguages({ rows, crowds }: WasmReport): string {
   const find = (name: string): WasmReport['rows'][number] | undefined =>
     rows.find((row) => row.name === name);
@@ -75,7 +75,7 @@ export function formatWasmLanguages({ rows, crowds }: WasmReport): string {
   ]);
 }
 
-/** What the size of a binary costs, once and per call. */
+/** The cost of a larger binary, once and per call. */
 export function formatWasmSizes({ sizes }: WasmReport): string {
   return table([
     ['component', 'install, once', 'first call of a process', 'call'],
@@ -95,10 +95,10 @@ export function formatGatewayCalls({ rows }: GatewayReport): string {
   ]);
 }
 
-/** Every aim of every bench, the missed ones included. */
+/** Every target of every bench, including missed ones. */
 export function formatAims(reports: readonly { targets: Target[] }[]): string {
   return table([
-    ['aim', 'found', ''],
+    ['target', 'measured', ''],
     ...reports
       .flatMap(({ targets }) => targets)
       .map(({ aim, found, met }) => [
@@ -109,7 +109,7 @@ export function formatAims(reports: readonly { targets: Target[] }[]): string {
   ]);
 }
 
-/** Others on the same job in the same rounds, with what has to be said about each. */
+/** Other sandboxes on the same job in the same rounds, with a note on each. */
 export function formatPeerCalls({ rows }: WasmReport): string {
   const notes: Readonly<Record<string, string>> = PEER_NOTES;
   const isOurs = ({ name }: Row): boolean => name.endsWith(', jail');
@@ -126,7 +126,7 @@ export function formatPeerCalls({ rows }: WasmReport): string {
   ]);
 }
 
-/** Every make of container in each of its ways, and the engines' own commands for the same. */
+/** Every container backend, cold and from the pool, and the engines' own commands for the same job. */
 export function formatContainerCalls({ rows, peers }: ContainerReport): string {
   const cold = coldName('');
   const makes = rows.filter(({ name }) => name.endsWith(cold)).map(({ name }) => name.slice(0, -cold.length));
@@ -135,7 +135,7 @@ export function formatContainerCalls({ rows, peers }: ContainerReport): string {
     return row ? duration(row.median) : '';
   };
   return table([
-    ['', 'cold', 'ready'],
+    ['', 'cold', 'from the pool'],
     ...makes.map((make) => [make, median(coldName(make)), median(poolName(make))]),
     ...peers.map((peer) => [`\`${peer}\`, without Skillcell`, median(peer), '']),
     [PLAIN, median(PLAIN), ''],

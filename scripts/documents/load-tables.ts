@@ -1,5 +1,5 @@
 /**
- * The load on the service as tables of Markdown.
+ * The load on the service as Markdown tables.
  *
  * @module
  */
@@ -8,12 +8,12 @@ import { verdictsOf } from '../../bench/load/table.ts';
 import { duration } from '../python-wasm-tables.ts';
 import { table } from '../skillware-table.ts';
 
-/** What callers of each skill waited for their answer, queue included. */
+/** Latency of each skill as its callers see it, queue included. */
 export function formatLoadCalls({ settings, mixed, alone }: LoadReport): string {
   const { clients, seconds } = settings;
   const rows = mixed.map(({ name, calls, p50, p99 }) => [name, String(calls), duration(p50), duration(p99)]);
   const alones = alone.map(({ name, calls, p50, p99 }) => [
-    `${name}, alone`,
+    `${name}, without other load`,
     String(calls),
     duration(p50),
     duration(p99),
@@ -23,7 +23,7 @@ export function formatLoadCalls({ settings, mixed, alone }: LoadReport): string 
 
 export function formatLoadVerdicts(report: LoadReport): string {
   return table([
-    ['aim', 'found', ''],
+    ['target', 'measured', ''],
     ...verdictsOf(report).map(({ aim, figure, met }) => [aim, figure, met ? 'met' : 'missed']),
   ]);
 }

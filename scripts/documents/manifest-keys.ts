@@ -1,5 +1,5 @@
 /**
- * Every key that a manifest can have, read out of the schema that checks it.
+ * Every key that a manifest can have, from the schema that validates it.
  *
  * @module
  */
@@ -9,14 +9,14 @@ import { manifestFields } from '../../src/manifest/fields.ts';
 export interface ManifestKey {
   /** `capabilities.network[].host`, `env_vars.NAME.secret`. */
   path: string;
-  /** What may be written there, in words. */
+  /** The allowed values, as text. */
   value: string;
   isRequired: boolean;
-  /** As JSON; absent when the schema has none. */
+  /** As JSON; absent if the schema has none. */
   fallback?: string;
 }
 
-/** The part of JSON Schema that comes out of our own schema. */
+/** The part of JSON Schema that our own schema produces. */
 interface Schema {
   type?: string | string[];
   enum?: string[];

@@ -1,5 +1,5 @@
 /**
- * The modes side by side: what encloses a call, what it costs, who enforces what.
+ * The modes side by side: what encloses a call, what it costs, what enforces each limit.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import type { Row } from '../../bench/runner/statistics.ts';
 import { C, GO, RUST, SOURCE } from '../../bench/runner/wasm/languages.ts';
 import { rowName } from '../../bench/runner/wasm/ours.ts';
 import type { WasmReport } from '../../bench/runner/wasm/run-wasm-bench.ts';
-import type { Mode } from '../../src/outcome.ts';
+import type { Mode } from '../../src/vocabulary/modes.ts';
 import type { ModeStudy } from '../../src/study/report.ts';
 import type { PyodideReport } from '../probe-pyodide.ts';
 import { duration, mebibytes } from '../python-wasm-tables.ts';
@@ -28,28 +28,28 @@ const wasm = (): WasmReport => newestResult('wasm') as WasmReport;
 const python = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmReport;
 const pyodide = (): PyodideReport => newestResult('pyodide') as PyodideReport;
 
-/** For the first screen: the least that decides which mode to use. */
+/** For the README's first screen: enough to choose a mode. */
 export function formatModes(): string {
   return table([
     ['`execution`', 'runs', 'isolation', 'one fresh call, median', 'enforced by'],
     [
       '`wasm`',
       'Rust, Go, C, AssemblyScript, … as components; Python, TypeScript, JavaScript as source',
-      'two walls: WebAssembly without any authority, in a jailed process',
+      'two walls: WebAssembly with no authority of its own, inside a jailed process',
       wasmCalls(),
       'Wasm: memory, fuel · broker: files, network, secrets · watchdog: time',
     ],
     [
       '`subprocess`',
       'the system’s Python; Node',
-      'one wall: a jail of namespaces, seccomp, rlimits, and a cgroup where writable',
+      'one wall: a jail made of namespaces, seccomp, rlimits, and a cgroup if writable',
       jailCalls(),
       'kernel: files, processes, system calls, memory · gateway: network, secrets · watchdog: time',
     ],
     [
       '`container`',
       'any OCI image',
-      'one wall: the OCI runtime or engine of the machine, with our limits',
+      'one wall: the machine’s OCI runtime or engine, with Skillcell’s limits',
       containerCalls(),
       'runtime: files, processes, memory · gateway: network, secrets · watchdog: time',
     ],
@@ -63,25 +63,18 @@ export function formatModes(): string {
   ]);
 }
 
-/** The four answers to "how should skills of strangers run", for Python, on what an operator and an author notice. */
+/** The ways to run untrusted Python skills, compared from the point of view of operators and authors. */
 export function formatWays(): string {
   const { start, crowd } = python();
   const container = containerTimes();
   return table([
     ['', 'trust flag (no isolation)', '`subprocess`', '`wasm`', '`container`', 'Pyodide as it comes'],
-    ['walls', 'none', '1', '2', '1', 'none that was made to be one'],
-    ['a skill.py as it is', 'yes', 'yes', 'yes', 'yes', 'with a loader'],
-    ['native packages', 'all', 'all wheels', 'few wheels', 'all', 'those of its own distribution'],
+    ['walls', 'none', '1', '2', '1', 'none designed as one'],
+    ['runs an unchanged skill.py', 'yes', 'yes', 'yes', 'yes', 'with a loader'],
+    ['native packages', 'all', 'all wheels', 'few wheels', 'all', 'only its own distribution'],
+    ['the machine needs', 'Python', 'bubblewrap, Python', 'npm only', 'an OCI runtime or engine', 'npm only'],
     [
-      'the machine needs',
-      'Python',
-      'bubblewrap, Python',
-      'npm alone',
-      'an OCI runtime or engine',
-      'npm alone',
-    ],
-    [
-      'first call, with the start of what runs it',
+      'first call, engine start included',
       duration(pythonRow(PLAIN)?.median),
       duration(pythonRow(COLD)?.median),
       duration(start.firstCallMs),
@@ -89,7 +82,7 @@ export function formatWays(): string {
       duration(pythonRow(PYTHON_PEER_NAMES.pyodideCold)?.median),
     ],
     [
-      'fresh call after that',
+      'later fresh call',
       'not fresh',
       duration(pythonRow(POOL)?.median),
       duration(pythonRow(IN_JAIL)?.median),
@@ -97,7 +90,7 @@ export function formatWays(): string {
       duration(pythonRow(PYTHON_PEER_NAMES.pyodideSnapshot)?.median),
     ],
     [
-      'memory that waits',
+      'idle memory',
       'none',
       mebibytes(jail().cellBytes),
       mebibytes(crowd.cellBytes),
@@ -105,7 +98,7 @@ export function formatWays(): string {
       mebibytes(pyodide().residentBytes),
     ],
     [
-      'on disk besides the skill',
+      'on disk, in addition to the skill',
       'Python',
       'Python',
       mebibytes(start.engineBytes),
@@ -115,19 +108,22 @@ export function formatWays(): string {
   ]);
 }
 
-/** Pyodide as npm delivers it, in figures. */
+/** Pyodide as published on npm, in figures. */
 export function formatPyodide(): string {
   const { version, packageBytes, residentBytes, worked } = pyodide();
   const reached = Object.values(worked).filter(Boolean).length;
   return table([
     [`Pyodide ${version}`, ''],
     ['a process per call', duration(pythonRow(PYTHON_PEER_NAMES.pyodideCold)?.median)],
-    ['loaded anew in a warm process', duration(pythonRow(PYTHON_PEER_NAMES.pyodideLoaded)?.median)],
+    ['loaded again in a warm process', duration(pythonRow(PYTHON_PEER_NAMES.pyodideLoaded)?.median)],
     ['restored from its own snapshot', duration(pythonRow(PYTHON_PEER_NAMES.pyodideSnapshot)?.median)],
-    ['the engine here, for the same call', duration(pythonRow(IN_JAIL)?.median)],
+    ['Skillcell’s engine, same call', duration(pythonRow(IN_JAIL)?.median)],
     ['on disk', mebibytes(packageBytes)],
     ['memory after loading', mebibytes(residentBytes)],
-    ['ways from Python to its host that were tried and open', `${reached} of ${Object.keys(worked).length}`],
+    [
+      'escapes from Python to the host that worked, of those tried',
+      `${reached} of ${Object.keys(worked).length}`,
+    ],
   ]);
 }
 
@@ -149,10 +145,10 @@ function jailCalls(): string {
 function containerCalls(): string {
   const { cold, ready } = containerTimes();
   if (cold === undefined) return 'not measured';
-  return `Python ${ready === undefined ? '' : `${duration(ready)} when one is ready, `}${duration(cold)} cold`;
+  return `Python ${ready === undefined ? '' : `${duration(ready)} from the pool, `}${duration(cold)} cold`;
 }
 
-/** From the bench, the quickest make of each way, or else from the study of the bundled skill that has an image. */
+/** From the bench, the fastest backend of each way, otherwise from the study of the bundled skill that has an image. */
 function containerTimes(): { cold?: number | undefined; ready?: number | undefined } {
   const report = newestResultIfAny('container') as ContainerReport | undefined;
   if (!report) {

@@ -1,12 +1,12 @@
 /**
- * A terminal session as an animated picture: one SVG with CSS, no script in it and nothing loaded from elsewhere, so that
+ * A terminal session as an animated picture: one SVG with CSS, without scripts and without external resources, so that
  * it plays wherever a picture is shown. Commands are typed, answers appear.
  *
  * @module
  */
 export interface Entry {
   command: string;
-  /** What it printed, both streams in their order. */
+  /** The output, both streams in order. */
   output: string;
 }
 
@@ -16,13 +16,13 @@ const LINE = 20;
 const PADDING = 20;
 const TYPING = 0.025;
 const PAUSE = 1.2;
-/** How long everything stays to be read. */
+/** How long the end stays visible. */
 const REST = 5;
 
 interface Line {
   text: string;
   kind: 'command' | 'output' | 'warning' | 'error' | 'fix';
-  /** Goes on from the line above, which was too long. */
+  /** Continues the line above, which was too long. */
   isContinued: boolean;
   /** Seconds from the start. */
   at: number;
@@ -43,7 +43,7 @@ export function terminalSvg(entries: readonly Entry[], title: string): string {
   ].join('\n');
 }
 
-/** What the picture says, as a terminal that is wide enough would show it. */
+/** The text of the picture, as a sufficiently wide terminal would show it. */
 export function textOf(svg: string): string {
   const rows = [...svg.matchAll(/<text class="(\w+)( more)?"[^>]*>([^<]*)<\/text>/g)];
   return rows
@@ -83,7 +83,7 @@ function wrapped(text: string): string[] {
 function svgLine({ text, kind, isContinued }: Line, index: number): string {
   const y = PADDING + (index + 0.75) * LINE;
   const classes = isContinued ? `${kind} more` : kind;
-  // The width is fixed, so that the cover of a typed line fits whatever font is there.
+  // The width is fixed, so that the cover of a typed line fits with any font.
   const size = `textLength="${text.length * CHARACTER}" lengthAdjust="spacingAndGlyphs"`;
   const shown = `<text class="${classes}" id="l${index}" x="${PADDING}" y="${y}" ${size}>${escaped(text)}</text>`;
   if (kind !== 'command') return shown;
@@ -111,7 +111,7 @@ function styleOf(lines: readonly Line[], seconds: number): string {
     'text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre;fill:#d5dbe3}',
     '.command{fill:#fff;font-weight:600}.warning{fill:#e3b341}.error{fill:#ff7b72}.fix{fill:#7ee787}',
     ...rules,
-    // Who wants no motion sees the end of it.
+    // With reduced motion, only the end is shown.
     '@media (prefers-reduced-motion:reduce){text,rect{animation:none!important}rect[id]{display:none}}',
   ].join('\n');
 }

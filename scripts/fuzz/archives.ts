@@ -1,6 +1,6 @@
 /**
- * Mutated tar files: as layers of an image, and as what `docker save` and `podman save` write. A finding is an exception other
- * than a SkillError that blames the image, a path that leaves the tree, or a tree that is written differently than it is read.
+ * Mutated tar files: as layers of an image, and as written by `docker save` and `podman save`. A finding is an exception
+ * other than a SkillError that blames the image, a path that leaves the tree, or a tree that changes when written and read.
  *
  * @module
  */
@@ -9,20 +9,20 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { readArchive } from '../../src/cell/container/images/archive.ts';
-import { Blobs } from '../../src/cell/container/images/blobs.ts';
-import { FileTree } from '../../src/cell/container/images/file-tree.ts';
-import { applyLayer, walkTree, writeLayer } from '../../src/cell/container/images/layers.ts';
-import { IMAGE_LIMITS, type ImageLimits } from '../../src/cell/container/images/limits.ts';
-import { ownArchitecture } from '../../src/cell/container/images/oci.ts';
-import { TAR_END, tarHead, tarPadding } from '../../src/cell/container/images/tar-writer.ts';
+import { readArchive } from '../../src/cell/images/archive.ts';
+import { Blobs } from '../../src/cell/images/blobs.ts';
+import { FileTree } from '../../src/cell/images/file-tree.ts';
+import { applyLayer, walkTree, writeLayer } from '../../src/cell/images/layers.ts';
+import { IMAGE_LIMITS, type ImageLimits } from '../../src/cell/images/limits.ts';
+import { ownArchitecture } from '../../src/cell/images/oci.ts';
+import { TAR_END, tarHead, tarPadding } from '../../src/cell/images/tar-writer.ts';
 import { SkillError } from '../../src/errors.ts';
 import { mutant, randomOf } from './random.ts';
 import { fuzzTarget, type FuzzTarget } from './target.ts';
 
 const LIMITS: ImageLimits = { ...IMAGE_LIMITS, entries: 500, bytes: 4 * 1024 * 1024 };
 const BLOCK = 512;
-/** Kinds of entries, digits, separators and ends of texts. */
+/** Entry types, digits, separators and string terminators. */
 const TELLING_BYTES: readonly number[] = Array.from(Buffer.from('01234567xgLKS/. =\n-9\0\x80\xff', 'latin1'));
 const RUNS: readonly (readonly number[])[] = [
   '../../',
@@ -91,7 +91,7 @@ function savedImage(pack: (layer: Buffer) => Buffer): Buffer {
   return Buffer.concat([...entries, TAR_END]);
 }
 
-/** Headers have a checksum, which hides most mutants from the reader: half of the inputs get theirs mended. */
+/** Headers have a checksum, which hides most mutants from the reader: in half of the inputs it is corrected. */
 function mutantTar(corpus: readonly Uint8Array[], seed: number): Buffer {
   const bytes = Buffer.from(mutant({ corpus, seed, bytes: TELLING_BYTES, runs: RUNS }));
   if (randomOf(seed ^ 0x5bd1_e995)(2) === 0) return bytes;
@@ -144,7 +144,7 @@ export const tarTarget: FuzzTarget = fuzzTarget({
       const lines = linesOf(tree);
       const again = await treeOf(layers.folder, 'again.tar', await bytesOf(tree));
       if (linesOf(again).join('\n') !== lines.join('\n'))
-        throw new Error('Written and read again, the tree is another');
+        throw new Error('The tree changed when it was written and read again');
     }),
 });
 

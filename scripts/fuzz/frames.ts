@@ -1,14 +1,19 @@
 /**
- * Frames of a cell in streams that are cut anywhere. Whatever comes: nothing is thrown, one fault ends the reading, no
- * frame beyond its cap is delivered, and what is delivered does not depend on where the stream was cut.
+ * Frames of a cell in streams that are split anywhere. Whatever arrives: nothing is thrown, one fault ends the reading, no
+ * frame beyond its cap is delivered, and what is delivered does not depend on where the stream was split.
  *
  * @module
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { asError, asEvent } from '../../src/cell/guest-frames.ts';
-import { encodeFrame, MAX_SMALL_FRAME, readFrames, type FrameLimits } from '../../src/cell/frames.ts';
-import { readReply } from '../../src/cell/read-reply.ts';
+import { asError, asEvent } from '../../src/cell/protocol/guest-frames.ts';
+import {
+  encodeFrame,
+  MAX_SMALL_FRAME,
+  readFrames,
+  type FrameLimits,
+} from '../../src/cell/protocol/frames.ts';
+import { readReply } from '../../src/cell/protocol/read-reply.ts';
 import { mutant, randomOf } from './random.ts';
 import { fuzzTarget, type FuzzTarget } from './target.ts';
 
@@ -67,17 +72,17 @@ function read(chunks: readonly Uint8Array[]): Seen {
   const seen: Seen = { told: [], faults: 0 };
   readFrames(channel, LIMITS, {
     onFrame: ({ body, bytes, payload }) => {
-      if (seen.faults > 0) throw new Error('A frame after a fault');
+      if (seen.faults > 0) throw new Error('A frame was delivered after a fault');
       const isReply = body['t'] === 'result' || body['t'] === 'error';
       if (!isReply && bytes - (payload?.length ?? 0) > MAX_SMALL_FRAME)
-        throw new Error('A frame beyond its cap');
+        throw new Error('A frame beyond its cap was delivered');
       seen.told.push([body, payload?.toString('hex'), asError(body), asEvent(body, 'used')]);
     },
     onLargeReply: ({ kind, json }) => seen.told.push(readReply(kind, json)),
     onFault: () => seen.faults++,
   });
   for (const chunk of chunks) channel.emit('data', Buffer.from(chunk));
-  if (seen.faults > 1) throw new Error('More than one fault');
+  if (seen.faults > 1) throw new Error('There was more than one fault');
   return seen;
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run fuzz -- [--minutes 5] [--only NAME] [--seed S] [--runs N]`: divides the time among the targets.
- * A finding names the line that makes it again: `npm run fuzz -- --only NAME --seed S --runs 1`.
+ * A finding prints the command that reproduces it: `npm run fuzz -- --only NAME --seed S --runs 1`.
  *
  * @module
  */
@@ -32,7 +32,7 @@ async function runTarget(target: FuzzTarget): Promise<number> {
   );
   for (const finding of report.findings)
     console.log(
-      `\n${finding.what}\nMake it again: npm run fuzz -- --only ${target.name} --seed ${finding.seed} --runs 1\n`,
+      `\n${finding.what}\nReproduce it: npm run fuzz -- --only ${target.name} --seed ${finding.seed} --runs 1\n`,
     );
   return report.findings.length;
 }

@@ -1,5 +1,5 @@
 /**
- * Policies: read, or refused as `usage`; and what is read never has another shape than a policy.
+ * Policies: accepted, or refused as `usage`; an accepted policy always has the shape of one.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export const policyTarget: FuzzTarget = fuzzTarget({
       const policy = parsePolicy(text, { file: 'policy.yaml' });
       for (const key of Object.keys(DEFAULT_POLICY.ceilings))
         if (typeof policy.ceilings[key as keyof typeof policy.ceilings] !== 'number')
-          throw new Error(`The ceiling ${key} is gone`);
+          throw new Error(`The ceiling ${key} is missing`);
       return true;
     } catch (error) {
       if (error instanceof SkillError && error.code === 'usage') return false;

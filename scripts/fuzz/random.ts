@@ -1,13 +1,13 @@
 /**
- * Random numbers that follow from a seed, and what all targets do with bytes.
+ * Random numbers derived from a seed, and byte mutations that all targets share.
  *
  * @module
  */
 
-/** A whole number from 0 up to, and not including, `below`. */
+/** An integer from 0 up to, but not including, `below`. */
 export type Random = (below: number) => number;
 
-/** A small generator with a good spread (mulberry32): the same numbers on every machine. */
+/** A small generator with a good distribution (mulberry32): the same numbers on every machine. */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0;
   return (below) => {
@@ -24,9 +24,9 @@ export function pick<T>(random: Random, values: readonly T[]): T {
 }
 
 export interface MutationWords {
-  /** Bytes on which the decoder may stumble. */
+  /** Bytes that are special to the decoder. */
   bytes: readonly number[];
-  /** Runs of bytes that are written over others, such as the largest number of the format. */
+  /** Byte sequences that replace others, such as the largest number of the format. */
   runs: readonly (readonly number[])[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a fuzz target is, and the loop that all of them share: every input follows from one number, so a finding can be made
- * again from its seed.
+ * What a fuzz target is, and the loop that all of them share: every input is derived from one number, so a finding can be
+ * reproduced from its seed.
  *
  * @module
  */
@@ -9,7 +9,7 @@ export interface FuzzOptions {
   seconds: number;
   /** Inputs have the seeds `seed`, `seed + 1`, … */
   seed: number;
-  /** Ends earlier after this many inputs. */
+  /** Stops after this many inputs. */
   runs?: number;
 }
 
@@ -20,14 +20,14 @@ export interface Finding {
 
 export interface FuzzReport {
   runs: number;
-  /** Inputs that were not refused: a fuzzer whose inputs are all refused at once tests little. */
+  /** Inputs that were not refused: a fuzzer whose inputs are all refused immediately tests little. */
   accepted: number;
   findings: Finding[];
 }
 
 export interface FuzzTarget {
   name: string;
-  /** Inputs that the suite tries for each of its seeds; 300 if unset. For targets whose inputs are slow or very fast. */
+  /** Number of inputs that the suite tries for each of its seeds; 300 if unset. For targets whose inputs are slow or very fast. */
   suiteRuns?: number;
   run(options: FuzzOptions): Promise<FuzzReport>;
 }
@@ -35,16 +35,16 @@ export interface FuzzTarget {
 export interface TargetParts<Input> {
   name: string;
   suiteRuns?: number;
-  /** The input that a seed stands for. */
+  /** The input for a seed. */
   input: (seed: number) => Input;
-  /** Returns whether the input was accepted; a refusal that was meant returns false. Throws what is a finding. */
+  /** Returns whether the input was accepted; an intended refusal returns false. Throws on a finding. */
   check: (input: Input) => boolean | Promise<boolean>;
-  /** Runs before the first input; what it returns runs after the last one. */
+  /** Runs before the first input; the function that it returns runs after the last one. */
   open?: () => Promise<() => Promise<void>>;
 }
 
 const MAX_FINDINGS = 10;
-/** CPU time of this process for one input. The clock on the wall would blame the other programs of a busy machine. */
+/** CPU time of this process for one input. Wall time would depend on other programs on a busy machine. */
 const SLOW_CPU_MS = 2_000;
 
 export function fuzzTarget<Input>(parts: TargetParts<Input>): FuzzTarget {

@@ -1,6 +1,6 @@
 /**
- * Everything that is fuzzed. A new target is one file with a `fuzzTarget` and one row here; the suite and the command take
- * it from this list.
+ * Everything that is fuzzed. A new target is one file with a `fuzzTarget` and one row here; the suite and the command use
+ * this list.
  *
  * @module
  */
@@ -21,14 +21,14 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   installTarget,
   linkTarget,
   behaviourTarget,
-  // Layers of images, and what engines save.
+  // Layers of images, and the archives that engines save.
   tarTarget,
   savedImageTarget,
   // Packages, which are zip files.
   wheelTarget,
-  // Answers of servers, through the real gateway.
+  // Responses of servers, through the real gateway.
   upstreamTarget,
-  // What cells say, and what bundles and projects bring along.
+  // Output of cells, and contents of bundles and projects.
   framesTarget,
   manifestTarget,
   policyTarget,

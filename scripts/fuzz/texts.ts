@@ -1,5 +1,5 @@
 /**
- * YAML that follows from a seed: mutated files, and documents put together from pieces on which readers stumble.
+ * YAML derived from a seed: mutated files, and documents assembled from pieces that parsers find difficult.
  *
  * @module
  */

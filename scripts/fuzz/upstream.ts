@@ -1,7 +1,7 @@
 /**
- * Malformed answers of servers against the real gateway: by its proxy, by a WebSocket upgrade and by frames. Whatever the
- * answer is, the client gets a well-formed one or none, nothing is thrown where nobody listens, the next request works,
- * and no connection is left.
+ * Malformed responses of servers against the real gateway: through its proxy, a WebSocket upgrade and frames. Whatever the
+ * response is, the client gets a well-formed one or none, there is no uncaught exception, the next request works,
+ * and no connection is left open.
  *
  * @module
  */
@@ -20,10 +20,10 @@ import { fuzzTarget, type FuzzTarget } from './target.ts';
 import { answerOf, type UpstreamAnswer } from './upstream/answers.ts';
 import { Upstream } from './upstream/server.ts';
 
-/** How long a server that says no more is waited for. */
+/** How long to wait for a silent server. */
 const SILENCE_MS = 200;
 const PATIENCE_MS = 30_000;
-/** Of waiting for connections to end: only what never ends takes so long. */
+/** Maximum wait for connections to close; only one that never closes takes this long. */
 const LEAK_MS = 20_000;
 const HEAD =
   /^HTTP\/1\.1 [1-9]\d\d [\t\x20-\x7e\x80-\xff]*\r\n(?:[!-9;-~]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n/;
@@ -37,7 +37,7 @@ const UPGRADE = [
 interface Scene {
   upstream: Upstream;
   home: string;
-  /** What came out where nobody listens. */
+  /** Uncaught exceptions. */
   escaped: unknown[];
 }
 
@@ -92,7 +92,7 @@ async function check(answer: UpstreamAnswer, scene: Scene): Promise<boolean> {
     assertHead('the proxy', plain);
     assertHead('an upgrade', await byProxy(ways, '/bad', UPGRADE));
     const framed = await byFrames(ways, '/bad');
-    // Who waits for silence cannot be sure of a good answer on a busy machine.
+    // A test that waits for silence cannot rely on a good response on a busy machine.
     await (isHeld ? assertFreshGood(scene) : assertGood(ways));
     return /^HTTP\/1\.1 [1-4]/.test(plain) || framed !== undefined;
   } finally {
@@ -136,7 +136,7 @@ function grantFor(port: number): Grant {
   return { filesystem: [], network, privateAddresses, env: {}, syscalls: 'default', limits, withheld: [] };
 }
 
-/** Everything that the proxy sends, up to the switch of protocols. */
+/** Everything that the proxy sends, up to the protocol switch. */
 async function byProxy({ gateway, authority }: Ways, path: string, headers: string[]): Promise<string> {
   const socket = connect(join(gateway.folder, 'socket'));
   let seen = '';
@@ -152,7 +152,7 @@ async function byProxy({ gateway, authority }: Ways, path: string, headers: stri
   return seen;
 }
 
-/** The body, or undefined when it was refused. */
+/** The body, or undefined if it was refused. */
 async function byFrames({ broker, authority, silenceMs }: Ways, path: string): Promise<string | undefined> {
   let text = '';
   try {
@@ -189,7 +189,7 @@ async function assertNothingLeft(upstream: Upstream, escaped: unknown[]): Promis
   const until = Date.now() + LEAK_MS;
   while (upstream.sockets.size > 0 && Date.now() < until)
     await new Promise((resolve) => setTimeout(resolve, 2));
-  if (upstream.sockets.size > 0) throw new Error(`${upstream.sockets.size} connections were left`);
+  if (upstream.sockets.size > 0) throw new Error(`${upstream.sockets.size} connections were left open`);
   const [first] = escaped.splice(0);
-  if (first !== undefined) throw new Error(`Nobody caught: ${inspect(first)}`);
+  if (first !== undefined) throw new Error(`Uncaught: ${inspect(first)}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Mutated wheels, which are zip files, through the program that packs them anew. A finding is an end other than a refusal that
- * blames the wheel, or a wheel that was made and cannot be read.
+ * Mutated wheels, which are zip files, through the program that repacks them. A finding is any end other than a refusal that
+ * blames the wheel, or a repacked wheel that cannot be read.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { repackWheel } from '../../src/cell/python-wasm/pure-wheels.ts';
+import { repackWheel } from '../../src/cell/engines/python-wasm/pure-wheels.ts';
 import { SkillError } from '../../src/errors.ts';
 import { mutant, randomOf } from './random.ts';
 import { fuzzTarget, type FuzzTarget } from './target.ts';
@@ -21,7 +21,7 @@ const WHEEL = 'demo-1.0-cp311-cp311-linux_x86_64.whl';
 const MADE = 'demo-1.0-py3-none-any.whl';
 const INFO = 'demo-1.0.dist-info';
 
-/** Text that packing does not make smaller by much. */
+/** Text that hardly compresses. */
 function randomText(length: number): string {
   const random = randomOf(1);
   return Array.from({ length }, () => String.fromCodePoint(33 + random(94))).join('');
@@ -31,7 +31,7 @@ const CORPUS: readonly Uint8Array[] = [true, false].map((packed) =>
   zipOf(
     {
       'demo/__init__.py': 'X = 1\n'.repeat(200),
-      // Most of it, and never unpacked: not every mutant is refused.
+      // Most of the file, and never unpacked, so that not every mutant is refused.
       'demo/fast.cpython-311.so': randomText(4096),
       [`${INFO}/WHEEL`]: 'Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp311-cp311-linux_x86_64\n',
       [`${INFO}/METADATA`]: 'Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n',
@@ -54,7 +54,7 @@ const use = { folder: '' };
 
 export const wheelTarget: FuzzTarget = fuzzTarget({
   name: 'wheel',
-  // Each starts a program.
+  // Each input starts a program.
   suiteRuns: 60,
   open: () => {
     use.folder = mkdtempSync(join(tmpdir(), 'skillcell-fuzz-'));
@@ -73,7 +73,7 @@ export const wheelTarget: FuzzTarget = fuzzTarget({
       if (error instanceof SkillError && error.code === 'skill_unavailable') return false;
       throw error;
     }
-    if (!existsSync(join(folder, MADE))) throw new Error('It was packed, and there is no wheel');
+    if (!existsSync(join(folder, MADE))) throw new Error('The wheel was repacked, but the file is missing');
     await run(PYTHON, ['-I', '-m', 'zipfile', '-t', join(folder, MADE)]);
     return true;
   },

@@ -21,11 +21,11 @@ export const yamlTarget: FuzzTarget = fuzzTarget({
   check: (text) => {
     try {
       const source = readYaml(text, { file: 'fuzz.yaml' });
-      // What was read is plain data, and every place has a line or none.
+      // Accepted input is plain data, and every location has a line or none.
       JSON.stringify(source.value);
       source.lineOf(['a', 0, 'b']);
       if (source.warnings.some((warning) => typeof warning !== 'string'))
-        throw new Error('A warning that is no text');
+        throw new Error('A warning is not a string');
       return true;
     } catch (error) {
       if (error instanceof SkillError && error.code === 'manifest_invalid') return false;

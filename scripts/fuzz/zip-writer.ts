@@ -1,5 +1,5 @@
 /**
- * Small zip files, for tests and fuzzing: what they say of sizes can be wrong on purpose.
+ * Small zip files for tests and fuzzing, with optionally false sizes.
  *
  * @module
  */
@@ -37,7 +37,7 @@ interface EntryFacts {
   isPacked: boolean;
 }
 
-/** From the flags to the length of the extra field, which both headers have alike. */
+/** From the flags to the length of the extra field: the same in both headers. */
 function factsOf(data: Buffer, { stored, name, isPacked }: EntryFacts): Buffer {
   return Buffer.concat([
     number(0, 2),

@@ -13,13 +13,13 @@ interface Link {
   hash: string;
 }
 
-/** Appends to one chain that other processes append to as well. */
+/** Appends to a chain that other processes may append to as well. */
 export class Appender {
   readonly #database: DatabaseSync;
   readonly #last: StatementSync;
   readonly #insert: StatementSync;
-  /** What this process added last. Where the log ends before it, receipts were cut off: the gap has to show. */
-  #own: Link | undefined;
+  /** The last receipt of this process. If the log ends before it, receipts were cut off, and the gap must stay visible. */
+  #lastAppended: Link | undefined;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -27,16 +27,16 @@ export class Appender {
     this.#insert = database.prepare('INSERT INTO receipt (seq, prev, hash, body) VALUES (?, ?, ?, ?)');
   }
 
-  /** Waits for another process that is writing, and the whole host with it: `waitMs` at most. */
+  /** Blocks the whole host while another process writes, for at most `waitMs`. */
   append(bodies: readonly string[], waitMs: number): void {
     try {
       this.#database.exec(`PRAGMA busy_timeout = ${waitMs}`);
-      // The write lock is taken before the last hash is read: no other process can slip in between.
+      // Take the write lock before reading the last hash, so that no other process appends in between.
       this.#database.exec('BEGIN IMMEDIATE');
       let last = this.#end();
       for (const body of bodies) last = this.#add(last, body);
       this.#database.exec('COMMIT');
-      this.#own = last;
+      this.#lastAppended = last;
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw cannotWrite(error);
@@ -46,7 +46,7 @@ export class Appender {
   #end(): Link {
     const row = this.#last.get();
     const last = row ? { seq: Number(row['seq']), hash: String(row['hash']) } : { seq: 0, hash: GENESIS };
-    return this.#own && this.#own.seq > last.seq ? this.#own : last;
+    return this.#lastAppended && this.#lastAppended.seq > last.seq ? this.#lastAppended : last;
   }
 
   #add(last: Link, body: string): Link {

@@ -10,8 +10,9 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 10;
 const RANDOM_LENGTH = 16;
 const RANDOM_SPACE = 1n << 80n;
-/** Words of 64 bits that are drawn at once: asking for each id costs more than all else about it. */
-const DRAWN_WORDS = 128;
+const STEP_MASK = 0xffff_ffffn;
+/** 64-bit words per request for random bytes; one request per id would dominate its cost. */
+const BATCH_WORDS = 128;
 
 export interface CallIdOptions {
   now?: () => number;
@@ -19,7 +20,7 @@ export interface CallIdOptions {
   random?: () => bigint;
 }
 
-/** Makes a source of ids. Each id of one source is greater than the one before, even if the clock goes back. */
+/** Creates a generator of ids. Each id is greater than the one before, even if the clock goes back. */
 export function createCallIds(options: CallIdOptions = {}): () => string {
   const { now = Date.now, random = randomSource() } = options;
   let time = 0;
@@ -30,7 +31,8 @@ export function createCallIds(options: CallIdOptions = {}): () => string {
       time = current;
       tail = random();
     } else {
-      tail += 1n;
+      // A random step, because consecutive ids would reveal how many calls others made in between.
+      tail += 1n + (random() & STEP_MASK);
     }
     if (tail >= RANDOM_SPACE) {
       time += 1;
@@ -40,14 +42,14 @@ export function createCallIds(options: CallIdOptions = {}): () => string {
   };
 }
 
-/** No call that began at this time or later has a smaller id. */
+/** The lower bound for ids of calls that began at this time or later. */
 export function earliestCallId(time: Date): string {
   return encode(BigInt(time.getTime()), TIME_LENGTH) + encode(0n, RANDOM_LENGTH);
 }
 
 /** 80 random bits at a time. */
 function randomSource(): () => bigint {
-  const words = new BigUint64Array(DRAWN_WORDS);
+  const words = new BigUint64Array(BATCH_WORDS);
   let at = words.length;
   return () => {
     if (at === words.length) {

@@ -1,5 +1,5 @@
 /**
- * The error of a call that is not made because nobody could write down that it was.
+ * The error of a call that is refused because its receipt cannot be written.
  *
  * @module
  */
@@ -7,13 +7,13 @@ import { SkillError } from '../errors.ts';
 
 const NO_ROOM = 'Free space on the file system of the Skillcell home';
 const READ_ONLY = 'Make the Skillcell home writable for this user';
-const TOO_MANY = 'Raise the limit of open files (`ulimit -n`), or make fewer calls at once';
+const TOO_MANY = 'Raise the limit of open files (`ulimit -n`), or run fewer calls at a time';
 const OTHER = 'Check the disk of the Skillcell home';
 
-/** The file of the log is not the one that was opened. */
+/** The log's path no longer leads to the file that was opened. */
 export const LOG_GONE = 'the log was removed';
 export const LOG_REPLACED = 'the log was replaced';
-const PUT_BACK = 'Put the audit log back where it was, or restart Skillcell to begin a new one';
+const PUT_BACK = 'Move the audit log back to its place, or restart Skillcell to begin a new one';
 
 const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: NO_ROOM,
@@ -29,7 +29,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   [LOG_REPLACED]: PUT_BACK,
 };
 
-/** By the low byte of the code of an error. */
+/** By the low byte of the error code. */
 const SQLITE_NAMES: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   8: 'SQLITE_READONLY',
@@ -38,14 +38,14 @@ const SQLITE_NAMES: Readonly<Record<number, string>> = {
   14: 'SQLITE_CANTOPEN',
 };
 
-/** Reasons that may be gone a moment later, while the file itself is as it should be. */
-const PASSING = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO', 'SQLITE_FULL', 'SQLITE_IOERR']);
+/** Reasons that may disappear by themselves while the file is intact. */
+const TRANSIENT = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO', 'SQLITE_FULL', 'SQLITE_IOERR']);
 
-export function isPassing(cause: unknown): boolean {
-  return PASSING.has(reasonOf(cause));
+export function isTransient(cause: unknown): boolean {
+  return TRANSIENT.has(reasonOf(cause));
 }
 
-/** No path in it: tenants of a service read it, too. */
+/** The message names no path, because tenants of a service can read it. */
 export function cannotWrite(cause: unknown): SkillError {
   if (cause instanceof SkillError) return cause;
   const reason = reasonOf(cause);
@@ -60,7 +60,7 @@ export function cannotWrite(cause: unknown): SkillError {
   );
 }
 
-/** Whether calls are refused because of the audit log. */
+/** True if the error says that receipts cannot be written. */
 export function isCannotWrite(thrown: unknown): thrown is SkillError {
   return thrown instanceof SkillError && typeof thrown.detail['receipts'] === 'string';
 }

@@ -1,14 +1,14 @@
 /**
- * JSON with sorted keys and no spaces: equal values give equal text, and so equal digests.
+ * JSON with sorted keys and no spaces, so that equal values have equal text and equal digests.
  *
  * @module
  */
 import { hash } from 'node:crypto';
 
-/** Printable ASCII without quote and backslash: text that stands in JSON as it is. */
+/** Printable ASCII without quote and backslash, which JSON does not escape. */
 const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 
-/** The value as JSON text with keys in code-unit order. Like JSON.stringify otherwise. */
+/** Like JSON.stringify, but with keys in code-unit order. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -23,7 +23,7 @@ export function canonicalJson(value: unknown): string {
   return `{${members}}`;
 }
 
-/** What JSON.stringify does, which is called for every key and takes its time to begin. */
+/** A fast path for plain text: JSON.stringify is slow to start and would run once per key. */
 function quoted(text: string): string {
   return PLAIN_TEXT.test(text) ? `"${text}"` : JSON.stringify(text);
 }

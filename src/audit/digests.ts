@@ -1,6 +1,6 @@
 /**
- * Digests of what a call begins with. They are the same whatever comes back, so they are made while the host has nothing
- * to do but wait for the cell.
+ * Digests of a call's parameters and grant. They do not depend on the result, so they are computed while the host waits for
+ * the cell.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface CallDigests {
   grant: string;
 }
 
-/** Large parameters, as a receipt knows them: a worker thread has made their digest. */
+/** Large parameters as a receipt needs them; a worker thread computed the digest. */
 export class DigestedParams {
   readonly digest: string;
   readonly bytes: number;
@@ -24,35 +24,35 @@ export class DigestedParams {
 }
 
 export function digestCall(params: unknown, grant: Grant | undefined): CallDigests {
-  const made = params instanceof DigestedParams ? params.digest : digest(params);
-  return { params: made, grant: digest(grant ? withoutValues(grant) : null) };
+  const ofParams = params instanceof DigestedParams ? params.digest : digest(params);
+  return { params: ofParams, grant: digest(grant ? withoutValues(grant) : null) };
 }
 
-/** The returned function gives the digests, and makes them if there was no time yet; `onTime` gets them if there was. */
-export function digestMeanwhile(
+/** Computes the digests when the event loop is idle and passes them to `onTime`, or when the returned function asks first. */
+export function digestLazily(
   params: unknown,
   grant: Grant,
   onTime?: (digests: CallDigests) => void,
 ): () => CallDigests {
-  let made: CallDigests | undefined;
-  const make = (): CallDigests => (made ??= digestCall(params, grant));
-  // Runs when the request is on its way and before anybody looks for the answer.
+  let cached: CallDigests | undefined;
+  const compute = (): CallDigests => (cached ??= digestCall(params, grant));
+  // Runs after the request is sent and before the reply is read.
   const soon = setImmediate(() => {
     try {
-      const digests = make();
+      const digests = compute();
       onTime?.(digests);
     } catch {
-      // Whoever asks for the digests makes them again, and has somebody to tell.
+      // The returned function computes them again and throws to its caller.
       return;
     }
   });
   return () => {
     clearImmediate(soon);
-    return make();
+    return compute();
   };
 }
 
-/** Parameters that are no JSON were refused, but the refusal is written down like any other. */
+/** Parameters that are not JSON were refused, but the refusal needs a receipt too. */
 export function digest(value: unknown): string {
   try {
     return digestJson(value);
@@ -61,7 +61,7 @@ export function digest(value: unknown): string {
   }
 }
 
-/** What was granted, the same for every value of a variable and every kind of key. */
+/** The grant without the values of variables and the shapes of secrets, so that its digest does not depend on them. */
 function withoutValues(grant: Grant): Record<string, unknown> {
   const secrets = grant.secrets?.map(({ name, hosts }) => ({ name, hosts }));
   return { ...grant, env: Object.keys(grant.env), ...(secrets ? { secrets } : {}) };

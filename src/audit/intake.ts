@@ -1,5 +1,5 @@
 /**
- * Brings receipts from the journal into the log: many at a time, while the host waits for cells anyway.
+ * Moves receipts from the journal into the log, in batches, while the host waits for cells.
  *
  * @module
  */
@@ -8,15 +8,15 @@ import { cannotWrite } from './cannot-write.ts';
 import type { Journal } from './journal.ts';
 import { shortReceipt, type Receipt } from './receipt.ts';
 
-/** So many are brought in together; fewer wait for a moment. */
+/** Receipts per batch; a smaller batch waits for `MOMENT_MS`. */
 const BATCH = 8;
 const MOMENT_MS = 25;
-/** Until it is tried again, while another process is writing. */
+/** Delay before a retry while another process is writing. */
 const RETRY_MS = 250;
-/** The log could not be written for so long that no more calls are accepted. */
+/** With more unflushed receipts than this, no more calls are accepted. */
 const MAX_WAITING = 10_000;
 
-/** How long another process that writes is waited for. */
+/** How long to wait for another process that is writing. */
 export type Patience = 'none' | 'some' | 'most';
 
 type Append = (bodies: readonly string[], patience: Patience) => void;
@@ -25,9 +25,9 @@ export class Intake {
   readonly #journal: Journal;
   readonly #append: Append;
   #waiting: string[] = [];
-  /** Calls that have ended and are in memory only. */
+  /** Ended calls whose receipts are only in memory. */
   #unwritten: string[] = [];
-  /** The log did not take what waits when it was last tried. */
+  /** The last flush failed. */
   #isFailing = false;
   #soon: NodeJS.Immediate | undefined;
   #later: NodeJS.Timeout | undefined;
@@ -37,17 +37,17 @@ export class Intake {
     this.#append = append;
   }
 
-  /** Throws `skill_unavailable` when it cannot be written. */
+  /** Throws `skill_unavailable` when the receipt cannot be written. */
   begin(receipt: Receipt): void {
     try {
-      if (this.#mustBringIn) this.bringIn('none');
+      if (this.#mustFlush) this.flush('none');
       this.#journal.begin(receipt.call_id, JSON.stringify(receipt));
     } catch (error) {
       throw cannotWrite(error);
     }
   }
 
-  /** Throws `skill_unavailable` when neither the journal nor the log takes it; then nothing of it was kept. */
+  /** Throws `skill_unavailable` when neither the journal nor the log takes the receipt; then no part of it was kept. */
   end(receipt: Receipt): void {
     const body = JSON.stringify(receipt);
     try {
@@ -57,27 +57,27 @@ export class Intake {
       return;
     }
     this.#waiting.push(body);
-    this.#bringInSoon();
+    this.#flushSoon();
   }
 
-  /** For a receipt that nobody can write now. Until it is written, no call begins. */
+  /** Keeps a receipt that cannot be written now. No call begins until it is written. */
   keep(receipt: Receipt): void {
     this.#waiting.push(JSON.stringify(receipt));
     this.#unwritten.push(receipt.call_id);
-    this.#bringInSoon();
+    this.#flushSoon();
   }
 
   assertWritable(): void {
     try {
-      this.#bringInUnlessBusy();
+      this.#flushUnlessBusy();
       this.#journal.assertRoom();
     } catch (error) {
       throw cannotWrite(error);
     }
   }
 
-  /** Throws when the log cannot be written; what waits goes on waiting. */
-  bringIn(patience: Patience = 'some'): void {
+  /** Throws when the log cannot be written; the receipts stay queued. */
+  flush(patience: Patience = 'some'): void {
     clearImmediate(this.#soon);
     clearTimeout(this.#later);
     this.#soon = undefined;
@@ -88,29 +88,29 @@ export class Intake {
     this.#waiting = [];
     const written = this.#unwritten;
     this.#unwritten = [];
-    this.#journal.arrived(written);
+    this.#journal.onFlushed(written);
   }
 
-  /** Nobody is there to be told: the receipts are safe in the journal, and the next one tries again. */
-  tryToBringIn(patience: Patience = 'none'): void {
+  /** Reports no error: the receipts are safe in the journal, and the next flush tries again. */
+  tryFlush(patience: Patience = 'none'): void {
     try {
-      this.bringIn(patience);
+      this.flush(patience);
     } catch (error) {
-      // Another process that writes for long is no reason to refuse calls.
+      // A long write by another process is not a reason to refuse calls.
       this.#isFailing = !isBusy(error);
-      if (!this.#isFailing) this.#bringInAfter(RETRY_MS);
+      if (!this.#isFailing) this.#flushAfter(RETRY_MS);
     }
   }
 
-  /** What the log does not take stays in the journal, for the next process. */
+  /** Receipts that the log does not take stay in the journal for the next process. */
   close(): void {
-    this.tryToBringIn('most');
+    this.tryFlush('most');
     clearTimeout(this.#later);
     if (this.#waiting.length === 0) this.#journal.close();
     else this.#journal.abandon();
   }
 
-  /** The journal failed; the log is another file, and may do. */
+  /** The journal failed, but the log is another file and may work. */
   #endInLog(callId: string, body: string, cause: unknown): void {
     try {
       this.#append([...this.#waiting, body], 'some');
@@ -118,30 +118,30 @@ export class Intake {
       throw cannotWrite(cause);
     }
     this.#waiting = [];
-    this.#journal.arrived([...this.#unwritten.splice(0), callId]);
+    this.#journal.onFlushed([...this.#unwritten.splice(0), callId]);
   }
 
-  #bringInSoon(): void {
-    if (this.#waiting.length >= BATCH) this.#soon ??= setImmediate(() => this.tryToBringIn());
-    else this.#bringInAfter(MOMENT_MS);
+  #flushSoon(): void {
+    if (this.#waiting.length >= BATCH) this.#soon ??= setImmediate(() => this.tryFlush());
+    else this.#flushAfter(MOMENT_MS);
   }
 
-  #bringInAfter(ms: number): void {
-    this.#later ??= setTimeout(() => this.tryToBringIn(), ms).unref();
+  #flushAfter(ms: number): void {
+    this.#later ??= setTimeout(() => this.tryFlush(), ms).unref();
   }
 
-  /** No call begins before what waits is in the log. */
-  get #mustBringIn(): boolean {
+  /** True while no call may begin before the queue is flushed. */
+  get #mustFlush(): boolean {
     return this.#isFailing || this.#waiting.length > MAX_WAITING || this.#unwritten.length > 0;
   }
 
   /** Throws exactly when `begin` would. */
-  #bringInUnlessBusy(): void {
+  #flushUnlessBusy(): void {
     try {
-      this.bringIn('none');
+      this.flush('none');
     } catch (error) {
-      if (this.#mustBringIn || !isBusy(error)) throw error;
-      this.#bringInAfter(RETRY_MS);
+      if (this.#mustFlush || !isBusy(error)) throw error;
+      this.#flushAfter(RETRY_MS);
     }
   }
 }

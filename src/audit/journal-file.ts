@@ -1,16 +1,16 @@
 /**
- * One file of a journal: whole lines in a file that is larger than they are. Room is taken ahead by writing empty lines, so
- * that what was promised to a call still fits when the disk is full.
+ * One file of a journal: whole lines, followed by empty lines that reserve space, so that the room promised to a call is
+ * still there when the disk is full.
  *
  * @module
  */
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 
-/** How a journal reaches the disk. Tests have it fail. */
+/** Disk access of a journal. Tests make it fail. */
 export interface JournalFiles {
-  /** Makes the file, which must not be there. */
+  /** Creates the file, which must not exist. */
   create(path: string): number;
-  /** Like `pwrite`: says how many bytes it took, which may be fewer. */
+  /** Like `pwrite`: returns how many bytes were written, which may be fewer. */
   write(fd: number, bytes: Uint8Array, position: number): number;
   close(fd: number): void;
   remove(path: string): void;
@@ -23,7 +23,7 @@ export const DISK: JournalFiles = {
   remove: unlinkSync,
 };
 
-/** Taken ahead at once: one write for some tens of calls. */
+/** Reserved in one write, enough for some tens of calls. */
 const CHUNK_BYTES = 64 * 1024;
 const EMPTY_LINES = Buffer.alloc(CHUNK_BYTES, '\n');
 
@@ -31,11 +31,11 @@ export class JournalFile {
   readonly #files: JournalFiles;
   readonly #path: string;
   readonly #fd: number;
-  /** Where the next line begins. */
+  /** Offset of the next line. */
   #end = 0;
-  /** What the file has on disk, with the empty lines. */
+  /** Size on disk, including the empty lines. */
   #size = 0;
-  /** Bytes behind `#end` of a line that was not written whole. */
+  /** Bytes after `#end` that belong to a partly written line. */
   #torn = 0;
 
   constructor(path: string, files: JournalFiles) {
@@ -48,10 +48,10 @@ export class JournalFile {
     return this.#end;
   }
 
-  /** Writes a line if it fits and so many bytes are left for others behind it; throws and leaves no part of it otherwise. */
+  /** Writes a line if it fits and leaves `leave` bytes for others; otherwise throws and leaves no part of it. */
   append(line: string, leave: number): void {
     const bytes = Buffer.from(`${line}\n`);
-    this.#mend();
+    this.#eraseTorn();
     this.#reserve(bytes.length + leave);
     for (let done = 0; done < bytes.length; this.#torn = done)
       done += this.#write(bytes.subarray(done), this.#end + done);
@@ -59,10 +59,11 @@ export class JournalFile {
     this.#torn = 0;
   }
 
-  /** Makes sure that lines of so many bytes can be written. */
-  reserve(bytes: number): void {
-    this.#mend();
+  /** Throws unless this many bytes can be written. Reserved room is not enough: the disk may have failed since. */
+  assertRoom(bytes: number): void {
+    this.#eraseTorn();
     this.#reserve(bytes);
+    this.#write(EMPTY_LINES.subarray(0, 1), this.#end);
   }
 
   close(): void {
@@ -74,8 +75,8 @@ export class JournalFile {
     this.#files.remove(this.#path);
   }
 
-  /** Puts empty lines over the part of a line: what comes next would be read together with it. */
-  #mend(): void {
+  /** Overwrites a partial line with empty lines, because the next line would be read as part of it. */
+  #eraseTorn(): void {
     for (let done = 0; done < this.#torn;)
       done += this.#write(EMPTY_LINES.subarray(0, this.#torn - done), this.#end + done);
     this.#torn = 0;
@@ -89,7 +90,7 @@ export class JournalFile {
       while (this.#size < wanted)
         this.#size += this.#write(EMPTY_LINES.subarray(0, wanted - this.#size), this.#size);
     } catch (error) {
-      // There may be room for this line and no more.
+      // There may be room for exactly this line.
       if (this.#size < needed) throw error;
     }
   }

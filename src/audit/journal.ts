@@ -1,8 +1,8 @@
 /**
- * Receipts on their way into the log. One write puts a receipt into this file, and only then is its call answered; the
- * log takes it from there a moment later, many at a time. A call is accepted only when a receipt is here already that
- * says that the runtime ended before it, and there is room for the true one, which takes its place. Each process has
- * files of its own and a lock that ends with it; the next one that opens the log brings in what a killed one left behind.
+ * Receipts on their way into the log. A call is answered only after one write has put its receipt into this file; the log
+ * takes it from there a moment later, in batches. A call is accepted only after a provisional receipt ("the runtime ended
+ * before this call") is written here and there is room for the final one, which replaces it. Each process has its own files
+ * and a lock that ends with the process; the next process that opens the log recovers the files of a killed one.
  *
  * @module
  */
@@ -10,16 +10,16 @@ import { randomBytes } from 'node:crypto';
 import { FileLock } from '../load/file-lock.ts';
 import { DISK, JournalFile, type JournalFiles } from './journal-file.ts';
 
-/** What has arrived in the log is cleared away when the file has become so large. */
+/** A file of this size is replaced by one without the receipts that are already in the log. */
 const COMPACT_BYTES = 256 * 1024;
-/** Room that each call under way has for its end; a longer receipt is shortened when there is no more. */
+/** Room reserved for the final receipt of each call in progress; a longer one is shortened if the disk is full. */
 const LINE_BYTES = 8 * 1024;
 const LOCK_ATTEMPTS = 3;
 
 export class Journal {
   readonly #logFile: string;
   readonly #files: JournalFiles;
-  readonly #underWay = new Map<string, string>();
+  readonly #inProgress = new Map<string, string>();
   #lock: FileLock | undefined;
   #open: JournalFile | undefined;
   #count = 0;
@@ -29,56 +29,56 @@ export class Journal {
     this.#files = files;
   }
 
-  /** Keeps what is true of a call if nothing more is heard of it, and room for its end. */
+  /** Writes the provisional receipt of a call and reserves room for the final one. */
   begin(callId: string, line: string): void {
-    const calls = this.#underWay.size + (this.#underWay.has(callId) ? 0 : 1);
+    const calls = this.#inProgress.size + (this.#inProgress.has(callId) ? 0 : 1);
     this.#file().append(line, calls * LINE_BYTES);
-    this.#underWay.set(callId, line);
+    this.#inProgress.set(callId, line);
   }
 
-  /** The end of a call: whole if there is room, else shortened into the room that was kept for it. */
+  /** Writes the final receipt: whole if there is room, otherwise shortened to the reserved room. */
   end(callId: string, line: string, shortened: () => string): void {
-    const others = this.#underWay.size - (this.#underWay.has(callId) ? 1 : 0);
+    const others = this.#inProgress.size - (this.#inProgress.has(callId) ? 1 : 0);
     try {
       this.#file().append(line, others * LINE_BYTES);
     } catch {
       const fitting = Buffer.byteLength(line) < LINE_BYTES ? line : shortened();
       this.#file().append(fitting, 0);
     }
-    this.#underWay.delete(callId);
+    this.#inProgress.delete(callId);
   }
 
   /** Throws unless a call could begin now. */
   assertRoom(): void {
-    this.#file().reserve((this.#underWay.size + 1) * 2 * LINE_BYTES);
+    this.#file().assertRoom((this.#inProgress.size + 1) * 2 * LINE_BYTES);
   }
 
-  /** Everything that has ended is in the log; these calls are, too, though their end is not written here. */
-  arrived(elsewhere: readonly string[] = []): void {
-    for (const callId of elsewhere) this.#underWay.delete(callId);
+  /** Called when all ended calls are in the log, including `elsewhere`: calls whose final receipt is not in this file. */
+  onFlushed(elsewhere: readonly string[] = []): void {
+    for (const callId of elsewhere) this.#inProgress.delete(callId);
     if (!this.#open || this.#open.bytes < COMPACT_BYTES) return;
     const old = this.#open;
     let next: JournalFile | undefined;
     try {
-      // The new file is there before the old one goes: at no moment is a call in neither.
+      // Create the new file before removing the old one, so that every call is always in one of them.
       next = this.#create();
-      for (const line of this.#underWay.values()) next.append(line, this.#underWay.size * LINE_BYTES);
+      for (const line of this.#inProgress.values()) next.append(line, this.#inProgress.size * LINE_BYTES);
     } catch {
-      // The old one is as good, only larger.
-      next?.remove();
+      // The old file is still correct, only larger.
+      if (next) removeIfPossible(next);
       return;
     }
     this.#open = next;
-    old.remove();
+    removeIfPossible(old);
   }
 
-  /** Everything that has ended is in the log, and nothing more comes. */
+  /** Called when all ended calls are in the log and no more will follow. */
   close(): void {
-    if (this.#underWay.size > 0) return this.abandon();
-    this.#open?.remove();
-    this.#lock?.remove();
+    if (this.#inProgress.size > 0) return this.abandon();
+    const isGone = this.#open === undefined || removeIfPossible(this.#open);
     this.#open = undefined;
-    this.#lock = undefined;
+    if (isGone) this.#removeLock();
+    else this.abandon();
   }
 
   /** Leaves everything to the next process that opens the log. */
@@ -87,6 +87,15 @@ export class Journal {
     this.#lock?.[Symbol.dispose]();
     this.#open = undefined;
     this.#lock = undefined;
+  }
+
+  #removeLock(): void {
+    try {
+      this.#lock?.remove();
+      this.#lock = undefined;
+    } catch {
+      this.abandon();
+    }
   }
 
   #file(): JournalFile {
@@ -100,13 +109,23 @@ export class Journal {
   }
 }
 
-/** The lock is there before any journal of it, and goes after the last: a journal without one is nobody's. */
+/** A file that stays is harmless: the log has its calls, and the next process that opens the log removes it. */
+function removeIfPossible(file: JournalFile): boolean {
+  try {
+    file.remove();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The lock exists before its first journal and until after its last; a journal without a lock has no owner. */
 function createLock(logFile: string): FileLock {
   for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
     const lock = FileLock.create(`${logFile}.${randomBytes(8).toString('hex')}.lock`);
     if (lock) return lock;
   }
-  throw Object.assign(new Error('The lock of the journal could not be taken'), { code: 'ELOCK' });
+  throw Object.assign(new Error('Cannot take the lock of the journal'), { code: 'ELOCK' });
 }
 
 function journalPath(lockPath: string, number: number): string {

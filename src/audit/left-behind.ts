@@ -1,5 +1,5 @@
 /**
- * Journals of processes that are gone. Who has the lock of such a process is the only one that deals with what it left.
+ * Recovers journals of dead processes. Only the holder of a dead process's lock may touch its journals.
  *
  * @module
  */
@@ -9,23 +9,23 @@ import { FileLock } from '../load/file-lock.ts';
 
 const NAME = /^([0-9a-f]+)(?:\.lock|-(\d{1,9})\.journal)$/;
 
-/** A process that had the log open, and is gone. */
-interface Gone {
+/** A process that died with the log open. */
+interface DeadProcess {
   lock: string;
   journals: string[];
 }
 
-/** Calls whose receipts wait in journals that nobody will write any more, and that the log does not know yet. */
-export function countLeftBehind(logFile: string, isKnown: (callId: string) => boolean): number {
-  const lines = processesGone(logFile).flatMap(({ journals }) =>
+/** Counts the calls that are in journals of dead processes and not in the log. */
+export function countUnrecovered(logFile: string, isKnown: (callId: string) => boolean): number {
+  const lines = deadProcesses(logFile).flatMap(({ journals }) =>
     journals.flatMap((path) => [...readJournal(path)]),
   );
   return [...new Map(lines).keys()].filter((callId) => !isKnown(callId)).length;
 }
 
-/** Hands over the newest line of each call, and removes the journals if that did not throw. */
-export function bringInLeftBehind(logFile: string, take: (lines: Map<string, string>) => void): void {
-  for (const { lock, journals } of processesGone(logFile)) {
+/** Passes the newest line of each call to `take`, and removes the journals unless it throws. */
+export function recoverJournals(logFile: string, take: (lines: Map<string, string>) => void): void {
+  for (const { lock, journals } of deadProcesses(logFile)) {
     const claimed = claim(lock);
     if (!claimed) continue;
     try {
@@ -38,7 +38,7 @@ export function bringInLeftBehind(logFile: string, take: (lines: Map<string, str
   }
 }
 
-/** The last line of each call, in the order of their first ones; a line that was not written whole is none. */
+/** The last line of each call, in the order of the first lines. Ignores partly written lines. */
 function readJournal(path: string): Map<string, string> {
   const lines = new Map<string, string>();
   if (!existsSync(path)) return lines;
@@ -49,23 +49,23 @@ function readJournal(path: string): Map<string, string> {
   return lines;
 }
 
-function processesGone(logFile: string): Gone[] {
+function deadProcesses(logFile: string): DeadProcess[] {
   const folder = dirname(logFile);
   const prefix = `${basename(logFile)}.`;
-  const found = new Map<string, Gone>();
+  const found = new Map<string, DeadProcess>();
   for (const file of existsSync(folder) ? readdirSync(folder) : []) {
     const [, id = '', number] = (file.startsWith(prefix) && NAME.exec(file.slice(prefix.length))) || [];
     if (id === '') continue;
-    const gone = found.get(id) ?? { lock: `${logFile}.${id}.lock`, journals: [] };
-    if (number !== undefined) gone.journals[Number(number)] = join(folder, file);
-    found.set(id, gone);
+    const dead = found.get(id) ?? { lock: `${logFile}.${id}.lock`, journals: [] };
+    if (number !== undefined) dead.journals[Number(number)] = join(folder, file);
+    found.set(id, dead);
   }
   return [...found.values()]
     .filter(({ lock }) => !FileLock.isHeld(lock))
     .map(({ lock, journals }) => ({ lock, journals: Object.values(journals) }));
 }
 
-/** A journal whose lock somebody deleted gets it again, so that two processes cannot bring it in at once. */
+/** Recreates a deleted lock, so that two processes cannot recover a journal at the same time. */
 function claim(lock: string): FileLock | undefined {
   if (existsSync(lock)) return FileLock.claim(lock);
   try {

@@ -1,8 +1,8 @@
 /**
- * The audit log: one receipt per call, each hashed together with the hash before it. Who changes, removes
- * or reorders a receipt breaks the chain. The chain has no key: who can write the file can rebuild it from
- * any point, and who cuts off the newest receipts leaves a valid shorter one. Both show only against a
- * head that was remembered elsewhere, which is why `verify` returns it and takes one.
+ * The audit log: one receipt per call, each hashed together with the hash before it. Changing, removing or reordering a
+ * receipt breaks the chain. The chain has no key: anyone who can write the file can rebuild it from any point, and cutting
+ * off the newest receipts leaves a valid shorter chain. Only a head that was stored elsewhere reveals both, so `verify`
+ * returns the head and accepts one.
  *
  * @module
  */
@@ -12,28 +12,26 @@ import { cannotWrite, LOG_GONE, LOG_REPLACED } from './cannot-write.ts';
 import { Intake, type Patience } from './intake.ts';
 import type { JournalFiles } from './journal-file.ts';
 import { Journal } from './journal.ts';
-import { bringInLeftBehind, countLeftBehind } from './left-behind.ts';
+import { recoverJournals, countUnrecovered } from './left-behind.ts';
 import { openDatabase, openToRead } from './open-database.ts';
 import type { Offload } from '../offload/offload.ts';
 import type { Task } from '../offload/task.ts';
-import { GENESIS, prepareQueries, reader, type AuditReader } from './queries.ts';
+import { prepareQueries, reader, type AuditReader } from './queries.ts';
 import type { ListOptions, StoredReceipt, Verification } from './queries.ts';
 import type { Receipt } from './receipt.ts';
 import { LIST_RECEIPTS, VERIFY_LOG } from './tasks.ts';
 
-export { GENESIS };
-export type { AuditReader, ListOptions, StoredReceipt, Verification } from './queries.ts';
-
+/** The log of receipts, open for writing. */
 export interface AuditLog extends AuditReader {
-  /** `list` and `verify` by a worker thread, for whoever serves others meanwhile. */
+  /** `list` and `verify` in a worker thread, for services that must stay responsive. */
   readonly elsewhere: AuditQueries;
-  /** Notes what is true of a call if this process ends before it. The receipt with the same call id takes its place. */
+  /** Writes a provisional receipt in case this process ends before the call. The final receipt has the same call id. */
   begin(receipt: Receipt): void;
-  /** Adds a receipt: safe from a crash of this process at once, at the end of the chain a moment later. */
+  /** Adds a receipt. It survives a crash of this process immediately and joins the chain a moment later. */
   append(receipt: Receipt): void;
-  /** Takes a receipt that could not be written, for the moment when it can be. */
+  /** Holds a receipt that could not be written until it can be. */
   keep(receipt: Receipt): void;
-  /** Throws unless a call that begins now could get its receipt. */
+  /** Throws unless the receipt of a call that begins now could be written. */
   assertWritable(): void;
   close(): void;
 }
@@ -43,7 +41,7 @@ export interface AuditQueries {
   verify(): Promise<Verification>;
 }
 
-/** Of a log that is only read: the receipts that wait for a process that may write them. */
+/** A log open for reading. `leftBehind` counts receipts in journals of dead processes. */
 export interface ReadLog extends AuditReader, Disposable {
   readonly leftBehind: number;
 }
@@ -52,17 +50,17 @@ export interface AuditLogOptions {
   file: string;
   /** How long to wait for another process that is writing. */
   busyTimeoutMs?: number;
-  /** How the journal reaches the disk; tests have it fail. */
+  /** Disk access of the journal; tests make it fail. */
   files?: JournalFiles;
-  /** Worker threads for questions about many receipts; absent: they are answered by the caller's own. */
+  /** Worker threads for queries over many receipts; absent: they run on the caller's thread. */
   offload?: Offload;
 }
 
-/** A log of millions of receipts is verified in a fraction of it. */
+/** Verifying millions of receipts takes a fraction of this. */
 const VERIFY_DEADLINE_MS = 10 * 60_000;
 const LIST_DEADLINE_MS = 30_000;
 
-/** While it waits for another process that writes, a host answers nobody. */
+/** The host blocks while it waits for another writer. */
 const WAITS_MS: Readonly<Record<Patience, number | undefined>> = { none: 0, some: 1000, most: undefined };
 
 /** Opens the log. Several processes may have the same file open and append to one chain. */
@@ -72,7 +70,7 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
   const queries = prepareQueries(database);
   const appender = new Appender(database);
   try {
-    bringInLeftBehind(file, (lines) => {
+    recoverJournals(file, (lines) => {
       const unknown = [...lines].filter(([callId]) => !queries.show.get(callId)).map(([, body]) => body);
       if (unknown.length > 0) appender.append(unknown, busyTimeoutMs);
     });
@@ -80,21 +78,21 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     database.close();
     throw cannotWrite(error);
   }
-  const assertInPlace = placeOf(file);
+  const assertInPlace = placeCheck(file);
   const intake = new Intake(new Journal(file, files), (bodies, patience) => {
     assertInPlace();
     appender.append(bodies, WAITS_MS[patience] ?? busyTimeoutMs);
   });
   const read = reader(queries);
-  /** Whoever reads sees what is on its way as well. */
+  /** Flushes before a query, so that it sees all receipts. */
   const current = <T>(ask: () => T): T => {
-    intake.bringIn();
+    intake.flush();
     return ask();
   };
   const list: AuditReader['list'] = (filter) => current(() => read.list(filter));
   const verify: AuditReader['verify'] = (expected) => current(() => read.verify(expected));
   return {
-    elsewhere: offload ? elsewhere(file, offload, () => intake.bringIn()) : here({ list, verify }),
+    elsewhere: offload ? elsewhere(file, offload, () => intake.flush()) : here({ list, verify }),
     begin: (receipt) => {
       assertInPlace();
       intake.begin(receipt);
@@ -108,9 +106,13 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     list,
     show: (callId) => current(() => read.show(callId)),
     verify,
+    pages: (filter) => current(() => read.pages(filter)),
     close: () => {
-      intake.close();
-      database.close();
+      try {
+        intake.close();
+      } finally {
+        database.close();
+      }
     },
   };
 }
@@ -119,9 +121,9 @@ function here({ list, verify }: Pick<AuditReader, 'list' | 'verify'>): AuditQuer
   return { list: async (filter) => list(filter), verify: async () => verify() };
 }
 
-function elsewhere(file: string, offload: Offload, bringIn: () => void): AuditQueries {
+function elsewhere(file: string, offload: Offload, flush: () => void): AuditQueries {
   const ask = <In, Out>(task: Task<In, Out>, input: In, deadlineMs: number): Promise<Out> => {
-    bringIn();
+    flush();
     return offload.run(task, input, { deadlineMs, owner: 'audit' });
   };
   return {
@@ -131,10 +133,10 @@ function elsewhere(file: string, offload: Offload, bringIn: () => void): AuditQu
 }
 
 /**
- * A log that was moved away or deleted still takes receipts through its open descriptor, and nobody would ever find them. The
- * returned function throws `skill_unavailable` then; what has ended meanwhile stays in the journal.
+ * A log that was moved or deleted still takes receipts through its open descriptor, where they would be lost. The returned
+ * function throws `skill_unavailable` in that case; receipts of calls that have ended stay in the journal.
  */
-function placeOf(file: string): () => void {
+function placeCheck(file: string): () => void {
   const identity = (): string => {
     const found = statSync(file, { throwIfNoEntry: false, bigint: true });
     return found ? `${found.dev}:${found.ino}` : 'none';
@@ -146,14 +148,14 @@ function placeOf(file: string): () => void {
   };
 }
 
-/** Opens the log and changes nothing: no receipt, no journal, no file. Undefined when there is none yet. */
+/** Opens the log without changing any receipt, journal or file. Undefined when there is no log yet. */
 export function readAuditLog(file: string): ReadLog | undefined {
   if (!existsSync(file)) return undefined;
   const database = openToRead(file);
   const queries = prepareQueries(database);
   return {
     ...reader(queries),
-    leftBehind: countLeftBehind(file, (callId) => queries.show.get(callId) !== undefined),
+    leftBehind: countUnrecovered(file, (callId) => queries.show.get(callId) !== undefined),
     [Symbol.dispose]: () => database.close(),
   };
 }

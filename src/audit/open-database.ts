@@ -1,6 +1,6 @@
 /**
- * Opens the SQLite file of the audit log: private to its owner, shared safely between processes,
- * and of a schema version that we know.
+ * Opens the SQLite file of the audit log: private to its owner, shared safely between processes, and with a known schema
+ * version.
  *
  * @module
  */
@@ -9,16 +9,15 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { SkillError } from '../errors.ts';
-import { cannotWrite, isPassing } from './cannot-write.ts';
+import { cannotWrite, isTransient } from './cannot-write.ts';
 
 const SCHEMA_VERSION = 1;
 const SQLITE_BUSY = 5;
-/** 16 MiB of write-ahead log before it is brought into the file, which waits for the disk: a call in thousands has to. */
+/** Checkpoint after 16 MiB of write-ahead log: it waits for the disk, so only one call in thousands should pay for it. */
 const CHECKPOINT_PAGES = 4096;
 
 /**
- * Columns besides `body` are computed from it by SQLite, so they can be queried and cannot disagree with
- * the text that is hashed.
+ * SQLite computes the other columns from `body`, so that they can be queried and always agree with the hashed text.
  */
 const SCHEMA = `
   CREATE TABLE receipt (
@@ -36,7 +35,13 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** Opens the file, making it when it is missing. Throws `usage` when it is no audit log of ours. */
+/** The caller up to its last colon: `http:acme:` of `http:acme:laptop`. */
+export const CALLER_PREFIX = `rtrim(body ->> '$.caller', replace(body ->> '$.caller', ':', ''))`;
+
+/** Added to logs of earlier versions when they are opened for writing. */
+const INDEXES = `CREATE INDEX IF NOT EXISTS receipt_caller ON receipt (${CALLER_PREFIX});`;
+
+/** Opens the file and creates it if it is missing. Throws `usage` if it is not an audit log. */
 export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
@@ -47,14 +52,14 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
     return database;
   } catch (cause) {
     database?.close();
-    throw isPassing(cause) ? cannotWrite(cause) : cannotOpen(file, cause);
+    throw isTransient(cause) ? cannotWrite(cause) : cannotOpen(file, cause);
   }
 }
 
-/** Opens a log that is there, without making or changing any file. */
+/** Opens an existing log without creating or changing any file. */
 export function openToRead(file: string): DatabaseSync {
   const url = pathToFileURL(file);
-  // Without a write-ahead log nobody writes, and SQLite would make one to look into it.
+  // Without a write-ahead log there is no writer, and SQLite would create one just to read.
   if (existsSync(`${file}-wal`)) url.searchParams.set('mode', 'ro');
   else url.searchParams.set('immutable', '1');
   try {
@@ -66,7 +71,7 @@ export function openToRead(file: string): DatabaseSync {
   }
 }
 
-/** Never opens an existing file: closing it again would drop the locks that SQLite holds in this process. */
+/** Never opens an existing file: closing it would drop the locks that SQLite holds in this process. */
 function makePrivateFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   try {
@@ -78,10 +83,11 @@ function makePrivateFile(file: string): void {
 }
 
 function prepareSchema(database: DatabaseSync): void {
-  // The write lock comes first: two processes that start together must not both make the tables.
+  // Take the write lock first: two processes that start together must not both create the tables.
   database.exec('BEGIN IMMEDIATE');
   const version = versionOf(database);
   if (version === 0) database.exec(SCHEMA);
+  if (version <= SCHEMA_VERSION) database.exec(INDEXES);
   database.exec('COMMIT');
   assertVersion(version);
 }
@@ -92,21 +98,23 @@ function versionOf(database: DatabaseSync): number {
 
 function assertVersion(version: number): void {
   if (version > SCHEMA_VERSION)
-    throw new Error(`it has schema version ${version}, this version reads ${SCHEMA_VERSION}`);
+    throw new Error(
+      `it has schema version ${version}, but this version of Skillcell reads ${SCHEMA_VERSION}`,
+    );
 }
 
-/** Readers never block a writer this way. Durable against a crash of the process; a power cut may lose the last calls. */
+/** Readers never block a writer. Durable against a crash of the process; a power failure may lose the last calls. */
 function useWriteAheadLog(database: DatabaseSync, busyTimeoutMs: number): void {
   const mode = retryWhileBusy(
     () => database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'],
     busyTimeoutMs,
   );
   if (mode !== 'wal')
-    throw new Error(`SQLite cannot keep a write-ahead log there (journal mode "${String(mode)}")`);
+    throw new Error(`SQLite cannot use a write-ahead log there (journal mode "${String(mode)}")`);
   database.exec(`PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
 }
 
-/** SQLite's own busy timeout does not cover the switch to the write-ahead log by two processes at once. */
+/** SQLite's busy timeout does not cover two processes that switch to the write-ahead log at the same time. */
 function retryWhileBusy<T>(action: () => T, timeoutMs: number): T {
   const pauseMs = 5;
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
@@ -123,7 +131,7 @@ function retryWhileBusy<T>(action: () => T, timeoutMs: number): T {
 function cannotOpen(file: string, cause: unknown): SkillError {
   const message = cause instanceof Error ? cause.message : String(cause);
   return new SkillError('usage', `Cannot open the audit log "${file}": ${message}`, {
-    fix: 'Make the folder writable or move the file away, or set SKILLCELL_HOME to a folder of your own.',
+    fix: 'Make the folder writable, move the file elsewhere, or set SKILLCELL_HOME to a folder that you own.',
     detail: { file },
     cause,
   });

@@ -1,12 +1,14 @@
 /**
- * The receipt: what is kept of one call. It says who ran what, with which grant, and how it ended;
- * parameters and results are digests unless the operator asked for more.
+ * The receipt of one call: who ran what, with which grant, and how it ended. Parameters and results are digests unless the
+ * operator asked for their content.
  *
  * @module
  */
-import { firstEvents } from '../cell/event-list.ts';
-import type { ErrorCode, LimitName } from '../errors.ts';
-import type { LockState, Origin } from '../load/bundle.ts';
+import { firstEvents } from '../cell/protocol/event-list.ts';
+import type { ErrorCode } from '../vocabulary/error-codes.ts';
+import type { LimitName } from '../vocabulary/limits.ts';
+import type { LockState } from '../load/bundle.ts';
+import type { Origin } from '../vocabulary/origins.ts';
 import {
   deniedCount,
   type Capabilities,
@@ -19,36 +21,37 @@ import {
 } from '../outcome.ts';
 import type { GuardAnswer } from '../trust/guard.ts';
 
+/** The record of a call: who called what, where it ran, what it used, how it ended. */
 export interface Receipt {
   call_id: string;
   started_at: string;
-  /** Which front end or tenant made the call, e.g. `cli`. */
+  /** The front end or tenant that made the call, e.g. `cli`. */
   caller: string;
   skill: SkillIdentity;
   origin: Origin;
   lock: LockState;
   execution?: Execution;
   grant_digest: string;
-  /** What the guard decided, and why; a call that it stopped has it in its message. */
+  /** The guard's decision and reason; if it stopped the call, they are in the message. */
   decision?: GuardAnswer;
   code: ErrorCode | 'ok';
   /** The limit that was hit, with `resource_exceeded`. */
   limit?: LimitName;
-  /** Left out where the text comes from the skill or its parameters and content was not asked for. */
+  /** Absent if the text may quote the skill or its parameters, unless content is kept. */
   message?: string;
   usage: Usage;
   used: CapabilityEvent[];
-  /** A part of the denials, with the first of each kind; `denied_count` has the true number. */
+  /** Some of the denials, with the first of each kind; `denied_count` is the full number. */
   denied: CapabilityEvent[];
   denied_count: number;
-  /** How many events are not in `used` and `denied`; absent when all are. */
+  /** Number of events missing from `used` and `denied`; absent when none is. */
   cut?: EventsCut;
   params_digest: string;
   /** Absent when there was no result. */
   result_digest?: string;
   params?: unknown;
   result?: unknown;
-  /** The disk had room for this much only: lists, the guard's answer and content are left out. */
+  /** The disk was full: lists, the guard's answer and content are left out. */
   shortened?: true;
 }
 
@@ -61,12 +64,12 @@ export interface ReceiptContext {
   caller: string;
   startedAt: Date;
   decision?: GuardAnswer;
-  /** Only when the operator asked to keep content. */
+  /** Only if the operator asked to keep content. */
   params?: unknown;
   result?: unknown;
 }
 
-/** A hostile skill can be denied a million times; the log must not grow with it. */
+/** Bounded, because a hostile skill can be denied a million times. */
 const EVENTS_KEPT = 64;
 const EVENT_TEXT_KEPT = 500;
 
@@ -100,7 +103,7 @@ export function makeReceipt(outcome: Outcome, context: ReceiptContext): Receipt 
   };
 }
 
-/** The same receipt in a few kilobytes, for a disk that is full. The true number of denials stays. */
+/** The same receipt in a few kilobytes, for a full disk. Keeps the full number of denials. */
 export function shortReceipt(receipt: Receipt): Receipt {
   const { decision: _decision, params: _params, result: _result, ...rest } = receipt;
   const { name, version, digest } = receipt.skill;

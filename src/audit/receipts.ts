@@ -1,11 +1,11 @@
 /**
- * The receipts of one runtime: one for every call, however it ends.
+ * The receipts of one runtime: one for every call, whether it succeeds or fails.
  *
  * @module
  */
 import { join } from 'node:path';
 import type { LiveCall } from '../calls/live-call.ts';
-import { describeOutcome, raise, type CallFacts } from '../cell/describe.ts';
+import { describeOutcome, raise, type CallFacts } from '../cell/verdict/describe.ts';
 import { SkillError, toSkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import { resultText } from '../json-text.ts';
@@ -17,50 +17,50 @@ import type { JournalFiles } from './journal-file.ts';
 import { openAuditLog, type AuditLog } from './log.ts';
 import { makeReceipt, type Receipt, type ReceiptContext } from './receipt.ts';
 
-/** `false` writes none. */
+/** `false` writes no receipts. */
 export type AuditOptions =
   | false
   | {
-      /** `audit.db` in the home of the runtime when absent. */
+      /** Absent: `audit.db` in the home of the runtime. */
       file?: string;
-      /** Stores params and results beside their digests. */
+      /** Stores parameters and results in addition to their digests. */
       keepContent?: boolean;
-      /** How the journal reaches the disk; tests have it fail. */
+      /** Disk access of the journal; tests make it fail. */
       files?: JournalFiles;
     };
 
-/** Who made a call, and when. */
-export interface Made {
+/** The caller and start of a call. */
+export interface Invocation {
   caller: string;
   startedAt: Date;
 }
 
-/** A call that has ended, with all that its receipt tells. */
+/** A call that has ended, with everything that its receipt contains. */
 export interface EndedCall extends CallFacts {
   outcome: Outcome;
-  /** Without secrets. Of large ones only the digest, which was made elsewhere. */
+  /** Without secrets. For large ones, only the digest from a worker thread. */
   params: unknown;
-  /** Undefined when it did not come to a cell. */
+  /** Undefined if the call did not reach a cell. */
   digests: (() => CallDigests) | undefined;
-  /** What the guard said, when there is one. */
+  /** The guard's decision, if there is a guard. */
   decision: GuardAnswer | undefined;
-  /** Of a large result, which is not parsed here. */
+  /** Only for a large result, which is not parsed here. */
   resultDigest?: string;
 }
 
-/** Of a call that has only been accepted: nothing of it has been looked at yet. */
+/** For a call that was accepted but not examined yet. */
 const NOTHING_YET: CallDigests = { params: '', grant: '' };
 
-/** Made once: finding out where an error comes from costs more than all else about accepting a call. */
+/** Created once: capturing a stack would dominate the cost of accepting a call. */
 const ENDED_EARLY = new SkillError('internal', 'The runtime ended before this call did', {
-  fix: 'Look for why it ended. What the skill had done by then is not known.',
+  fix: 'Find out why the runtime ended. It is unknown what the skill did before that.',
 });
 
 export class Receipts {
   readonly #options: AuditOptions;
   readonly #defaultFile: string;
   readonly #offload: Offload | undefined;
-  readonly #underWay = new Set<string>();
+  readonly #inProgress = new Set<string>();
   #log: AuditLog | undefined;
   #isClosing = false;
 
@@ -70,25 +70,25 @@ export class Receipts {
     this.#defaultFile = join(home, 'audit.db');
   }
 
-  /** Where they are kept. @throws SkillError when they are not. */
+  /** The audit log. @throws SkillError when it is switched off. */
   get log(): AuditLog {
-    const log = this.#opened();
+    const log = this.#openLog();
     if (log) return log;
     throw new SkillError('usage', 'The audit log is switched off in this runtime', {
       fix: 'Leave out audit: false.',
     });
   }
 
-  /** Throws `skill_unavailable` while no receipt could be written; always fine where none is wanted. */
+  /** Throws `skill_unavailable` while receipts cannot be written. Does nothing if the log is switched off. */
   assertWritable(): void {
-    this.#opened()?.assertWritable();
+    this.#openLog()?.assertWritable();
   }
 
-  /** One call, from the receipt that it has whatever happens to the one that it ends with. Throws nothing that `work` does not. */
+  /** Runs one call between its provisional and its final receipt. Throws only what `work` throws. */
   async around(call: LiveCall, work: () => Promise<EndedCall>): Promise<Outcome> {
     const facts: CallFacts = { id: call.id, ref: call.ref };
     try {
-      // Before anybody is told of it: who waits for a turn may wait until the host is killed.
+      // Before any listener learns of the call: the host may be killed while the call waits for its turn.
       this.#accept(call, facts);
     } catch (thrown) {
       return describeOutcome(facts, () => raise(thrown));
@@ -100,66 +100,66 @@ export class Receipts {
   }
 
   /**
-   * Writes the receipt that a call has if this host does not live to see its end. Before anybody is told of the call.
-   * @throws SkillError `skill_unavailable` when it cannot be written: then the call must not be made.
+   * Writes the provisional receipt, in case the host is killed before the call ends.
+   * @throws SkillError `skill_unavailable` when it cannot be written; then the call must not run.
    */
-  #accept(made: Made, facts: CallFacts): void {
-    this.#opened()?.begin(endedEarly(made, facts, NOTHING_YET));
-    this.#underWay.add(facts.id);
+  #accept(invocation: Invocation, facts: CallFacts): void {
+    this.#openLog()?.begin(endedEarly(invocation, facts, NOTHING_YET));
+    this.#inProgress.add(facts.id);
   }
 
-  /** Says more about a call that was accepted. What is there already is true, so no fault of the disk matters. */
-  noteBegun(made: Made, facts: CallFacts, digests: CallDigests): void {
-    if (!this.#underWay.has(facts.id)) return;
+  /** Adds skill and digests to the provisional receipt. The one already written is valid, so a failing write is ignored. */
+  recordStart(invocation: Invocation, facts: CallFacts, digests: CallDigests): void {
+    if (!this.#inProgress.has(facts.id)) return;
     try {
-      this.#log?.begin(endedEarly(made, facts, digests));
+      this.#log?.begin(endedEarly(invocation, facts, digests));
     } catch {
       return;
     }
   }
 
-  /** Writes the receipt of a call, and says what the caller may be told: never a result that no receipt knows of. */
-  #settle(made: Made, call: EndedCall): Outcome {
+  /** Writes the final receipt and returns the outcome for the caller. A result without a receipt is withheld. */
+  #settle(invocation: Invocation, call: EndedCall): Outcome {
     try {
-      this.#log?.append(this.#receiptOf(made, call));
-      this.#ended(call.id);
+      this.#log?.append(this.#receiptOf(invocation, call));
+      this.#finish(call.id);
       return call.outcome;
     } catch (thrown) {
       const outcome = withoutReceipt(call.outcome, thrown);
-      this.#keep(made, { ...call, outcome });
+      this.#keep(invocation, { ...call, outcome });
       return outcome;
     }
   }
 
-  /** Calls that are under way still get theirs; the last of them closes the log. */
+  /** Calls in progress still get their receipts; the last of them closes the log. */
   close(): void {
     this.#isClosing = true;
-    if (this.#underWay.size > 0) return;
+    if (this.#inProgress.size > 0) return;
     this.#log?.close();
     this.#log = undefined;
   }
 
-  /** As soon as it can be written. If that is never, what was written when the call was accepted says as much. */
-  #keep(made: Made, call: EndedCall): void {
+  /** Writes the receipt as soon as possible. If that never succeeds, the provisional one stays. */
+  #keep(invocation: Invocation, call: EndedCall): void {
     try {
-      this.#log?.keep(this.#receiptOf(made, call));
-      this.#ended(call.id);
+      this.#log?.keep(this.#receiptOf(invocation, call));
+      this.#finish(call.id);
     } catch {
       return;
     }
   }
 
-  #ended(callId: string): void {
-    this.#underWay.delete(callId);
+  #finish(callId: string): void {
+    this.#inProgress.delete(callId);
     if (this.#isClosing) this.close();
   }
 
-  #receiptOf(made: Made, call: EndedCall): Receipt {
+  #receiptOf(invocation: Invocation, call: EndedCall): Receipt {
     const { outcome, params, decision, skill, plan } = call;
     const digests = call.digests?.() ?? digestCall(params, plan?.grant);
     const keepsContent = this.#options !== false && this.#options.keepContent === true;
     return makeReceipt(outcome, {
-      ...contextOf(made, digests, skill?.bundle),
+      ...contextOf(invocation, digests, skill?.bundle),
       ...(outcome.ok ? { resultDigest: call.resultDigest ?? digest(outcome.result) } : {}),
       ...(keepsContent
         ? { params: keptParams(params), ...(outcome.ok ? { result: keptResult(outcome) } : {}) }
@@ -168,7 +168,7 @@ export class Receipts {
     });
   }
 
-  #opened(): AuditLog | undefined {
+  #openLog(): AuditLog | undefined {
     if (this.#options === false) return undefined;
     const { file = this.#defaultFile, files } = this.#options;
     const offload = this.#offload;
@@ -177,23 +177,23 @@ export class Receipts {
   }
 }
 
-function endedEarly(made: Made, facts: CallFacts, digests: CallDigests): Receipt {
+function endedEarly(invocation: Invocation, facts: CallFacts, digests: CallDigests): Receipt {
   const outcome = describeOutcome(facts, raiseEndedEarly);
-  return makeReceipt(outcome, contextOf(made, digests, facts.skill?.bundle));
+  return makeReceipt(outcome, contextOf(invocation, digests, facts.skill?.bundle));
 }
 
-function contextOf(made: Made, digests: CallDigests, bundle: Bundle | undefined): ReceiptContext {
+function contextOf(invocation: Invocation, digests: CallDigests, bundle: Bundle | undefined): ReceiptContext {
   return {
     paramsDigest: digests.params,
     grantDigest: digests.grant,
     origin: bundle?.origin ?? 'external',
     lock: bundle?.lock ?? 'unlocked',
-    caller: made.caller,
-    startedAt: made.startedAt,
+    caller: invocation.caller,
+    startedAt: invocation.startedAt,
   };
 }
 
-/** A large result is text that nobody has parsed on this thread; its digest stands for it. */
+/** A large result is unparsed text, so only its digest is kept. */
 function keptResult(outcome: Success): unknown {
   const text = resultText(outcome);
   return text ? tooLarge(text.bytes.length) : outcome.result;
@@ -211,7 +211,7 @@ function withoutReceipt(outcome: Outcome, thrown: unknown): Outcome {
   const { call_id, skill, execution, usage, capabilities, logs, warnings } = outcome;
   const { message, detail } = toSkillError(thrown);
   const error = new SkillError('internal', `The skill ran, and its result is withheld. ${message}`, {
-    fix: 'Mend what the message names, and look at what the skill did before you call it again.',
+    fix: 'Fix the problem that the message names, and check what the skill did before you call it again.',
     detail,
     cause: thrown,
   }).toBody();

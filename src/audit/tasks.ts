@@ -1,5 +1,5 @@
 /**
- * Questions to the log that look at many receipts. Worker threads ask them over a connection of their own that only reads.
+ * Queries over many receipts. Worker threads run them on their own read-only connection.
  *
  * @module
  */

@@ -1,9 +1,9 @@
 /**
- * The authority that the host holds for cells, in the shape that the pool asks for it.
+ * The authority that the host holds for cells, as the pool expects it.
  *
  * @module
  */
-import type { Authority } from '../cell/pool.ts';
+import type { Authority } from '../cell/pool/pool.ts';
 import { openBroker } from './broker.ts';
 import { gatewayOpener } from './gateway/cell-gateway.ts';
 import type { EgressOptions } from './gateway/egress.ts';

@@ -1,5 +1,5 @@
 /**
- * The broker: the only holder of authority. A cell asks, and the broker acts as far as the grant of the call goes.
+ * The broker, the only holder of authority. A cell asks, and the broker acts within the grant of the call.
  *
  * @module
  */
@@ -55,7 +55,7 @@ class Broker implements CallBroker {
   async handle(request: BrokerRequest): Promise<BrokerReply> {
     const reply = (await this.#files.handle(request)) ?? (await this.#http.handle(request));
     if (reply) return reply;
-    throw new BrokerRefusal('nosys', `The broker knows no request "${request.op.slice(0, 40)}"`);
+    throw new BrokerRefusal('nosys', `Unknown broker request "${request.op.slice(0, 40)}"`);
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 /**
- * A refusal that the skill's author should hear of, with what was asked for.
+ * A refusal that is reported to the skill's author, with the attempted act.
  *
  * @module
  */

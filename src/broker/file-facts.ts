@@ -1,5 +1,5 @@
 /**
- * What a guest is told about files, and nothing else that the host knows of them.
+ * Metadata of files for guests, limited to what a guest may know.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export function statReply(fd: number): BrokerReply {
   };
 }
 
-/** The same for the same file, and no inode number of the host. */
+/** Equal for the same file, without revealing the inode number of the host. */
 function identityOf({ dev, ino }: BigIntStats): string {
   return createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 32);
 }
@@ -37,7 +37,7 @@ export interface ListedEntry {
   identity?: string;
 }
 
-/** Read one by one: a directory may hold more than fits the memory. */
+/** Reads entries one by one, because a directory may hold more than fits into memory. */
 export function readDirectory(fd: number): { entries: ListedEntry[]; identity: string } {
   const entries: ListedEntry[] = [];
   const directory = opendirSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' as BufferEncoding });
@@ -53,26 +53,26 @@ export function readDirectory(fd: number): { entries: ListedEntry[]; identity: s
   return { entries, identity: identityOf(fstatSync(fd, { bigint: true })) };
 }
 
-/** What is open, under the name that it has in a listing. */
+/** An open file as an entry of a listing. */
 export function entryOf(fd: number, name: string): ListedEntry {
   const stat = fstatSync(fd, { bigint: true });
   return { name, type: typeOf(stat), identity: identityOf(stat) };
 }
 
-/** Nothing for a file that has gone since it was listed. */
+/** Empty for a file that was removed after it was listed. */
 function identityAt(fd: number, name: string): { identity?: string } {
   const stat = lstatSync(`/proc/self/fd/${fd}/${name}`, { bigint: true, throwIfNoEntry: false });
   return stat ? { identity: identityOf(stat) } : {};
 }
 
-/** A name that is no UTF-8 cannot be said in WASI, and one that looks like it could be another file's. */
+/** Undefined for a name that is not UTF-8: WASI cannot express it, and a lossy one could be another file's name. */
 function nameOf({ name }: Dirent): string | undefined {
   const bytes = name as unknown as Buffer;
   const text = bytes.toString('utf8');
   return Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
-/** With a descriptor of its own, and beside the event loop: a disk may take its time, and a call may end meanwhile. */
+/** Uses its own descriptor and does not block: a disk may be slow, and the call may end before it is done. */
 export async function syncToDisk(fd: number, dataOnly: boolean): Promise<void> {
   const own = openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -83,10 +83,10 @@ export async function syncToDisk(fd: number, dataOnly: boolean): Promise<void> {
 }
 
 const BILLION = 1_000_000_000n;
-/** Node hands this through to the kernel as "leave it": reading a time and setting it again would lose its last digits. */
+/** Node passes this to the kernel as "leave unchanged"; reading a time and setting it again would lose its last digits. */
 const KEEP = new Date(Number.NaN);
 
-/** From `keep`, `now`, or nanoseconds since 1970, as Node takes it: seconds with a fraction. */
+/** Converts `keep`, `now`, or nanoseconds since 1970 to what Node expects: seconds with a fraction. */
 export function timeOf(change: unknown): number | Date {
   if (change === 'keep' || change === undefined) return KEEP;
   if (change === 'now') return Date.now() / 1000;
@@ -95,11 +95,11 @@ export function timeOf(change: unknown): number | Date {
 }
 
 /**
- * The first fraction that is not before the time. Doubles of today lie 240 ns apart, and the kernel gets what is below
- * cut off: the next one before 0.123 s would be read as 0.122999 s.
+ * The first fraction that is not before the time. Doubles near today are 240 ns apart, and the conversion for the kernel
+ * truncates: the double just before 0.123 s would become 0.122999 s.
  */
 function secondsOf(nanoseconds: bigint): number {
-  // In two parts: as one number the nanoseconds would be rounded first.
+  // Convert in two parts, because one number of nanoseconds would be rounded first.
   const near = Number(nanoseconds / BILLION) + Number(nanoseconds % BILLION) / 1e9;
   const step = 2 ** (Math.floor(Math.log2(Math.max(near, 1))) - 52);
   const around = [near - step, near, near + step, near + 2 * step];

@@ -1,6 +1,6 @@
 /**
- * Opening a file for a guest. What is there is looked at through a handle before it is opened: opening a pipe or a
- * device alone can have an effect.
+ * Opens a file for a guest. The file is inspected through a handle first, because merely opening a pipe or a device can
+ * have an effect.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { typeOf } from './file-facts.ts';
 import { O_PATH, type FileTable, type Place } from './file-table.ts';
 
 const NEW_FILE_MODE = 0o644;
-/** Somebody else may make and remove the file while we try; a few rounds are enough for anybody who means well. */
+/** Another process may create and remove the file at the same time; a few attempts are enough for honest ones. */
 const MAX_ATTEMPTS = 8;
 const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_NOFOLLOW, O_NONBLOCK } = constants;
 
@@ -19,7 +19,7 @@ interface WantedFlags {
   exclusive: boolean;
   truncate: boolean;
   directory: boolean;
-  /** Whether anything is to be changed, be it the file or its content. */
+  /** Whether the file or its content may be changed. */
   changes: boolean;
   access: number;
 }
@@ -27,10 +27,10 @@ interface WantedFlags {
 export function openPlace(table: FileTable, args: Record<string, unknown>): BrokerReply {
   const wanted = readFlags(args['flags']);
   return table.at(args['dir'], args['path'], (place) => {
-    if (wanted.changes) table.demandWritable(place);
+    if (wanted.changes) table.assertWritable(place);
     const fd = openExisting(place, wanted) ?? openNew(place, wanted);
     const stat = fstatSync(fd, { bigint: true });
-    const file = table.add({ fd, root: place.root, shown: place.shown, writable: wanted.changes });
+    const file = table.add({ fd, root: place.root, guestPath: place.guestPath, writable: wanted.changes });
     return { value: { file, type: typeOf(stat), size: Number(stat.size) } };
   });
 }
@@ -39,7 +39,7 @@ function readFlags(given: unknown): WantedFlags {
   const flags = typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {};
   const on = (name: string): boolean => flags[name] === true;
   const [create, truncate, directory] = [on('create'), on('truncate'), on('directory')];
-  if (directory && create) throw new BrokerRefusal('inval', 'a directory is not made by opening it');
+  if (directory && create) throw new BrokerRefusal('inval', 'opening does not create directories');
   const writeOnly = flags['read'] === false ? O_WRONLY : O_RDWR;
   return {
     create,
@@ -51,7 +51,7 @@ function readFlags(given: unknown): WantedFlags {
   };
 }
 
-/** Undefined when there is nothing and it may be made. */
+/** Undefined if the file does not exist and may be created. */
 function openExisting(place: Place, wanted: WantedFlags): number | undefined {
   const handle = handleOf(place, wanted);
   if (handle === undefined) return undefined;
@@ -59,7 +59,7 @@ function openExisting(place: Place, wanted: WantedFlags): number | undefined {
     if (wanted.create && wanted.exclusive) throw new BrokerRefusal('exist', 'it exists');
     assertOpenable(fstatSync(handle, { bigint: true }), wanted);
     const truncate = wanted.truncate ? O_TRUNC : 0;
-    // Through /proc the very file is opened that was looked at.
+    // Through /proc, this opens exactly the file that was inspected.
     return openSync(`/proc/self/fd/${handle}`, wanted.access | truncate | O_NONBLOCK);
   } finally {
     closeSync(handle);
@@ -76,11 +76,11 @@ function handleOf({ path, isDirectoryItself }: Place, { create }: WantedFlags): 
 }
 
 function assertOpenable(stat: BigIntStats, { directory, changes }: WantedFlags): void {
-  // Not followed, whatever the guest says: a link inside is refused rather than judged.
+  // Never followed, whatever the guest asks: a link is refused, not judged.
   if (stat.isSymbolicLink()) throw new BrokerRefusal('loop', 'links are not followed');
   if (!stat.isFile() && !stat.isDirectory())
     throw new BrokerRefusal('perm', 'only files and directories are opened');
-  if (directory && !stat.isDirectory()) throw new BrokerRefusal('notdir', 'no directory');
+  if (directory && !stat.isDirectory()) throw new BrokerRefusal('notdir', 'not a directory');
   if (changes && stat.isDirectory()) throw new BrokerRefusal('isdir', 'a directory');
 }
 
@@ -94,5 +94,5 @@ function openNew(place: Place, wanted: WantedFlags): number {
     const existing = openExisting(place, wanted);
     if (existing !== undefined) return existing;
   }
-  throw new BrokerRefusal('busy', 'the file comes and goes');
+  throw new BrokerRefusal('busy', 'the file is created and removed repeatedly');
 }

@@ -1,5 +1,5 @@
 /**
- * What a guest can ask for about files. Arguments come from the guest, so every one is checked.
+ * File operations for guests. Every argument comes from the guest and is checked.
  *
  * @module
  */
@@ -57,11 +57,11 @@ export const FILE_OPERATIONS: Readonly<Record<string, Operation>> = Object.freez
   linkAt: (table, args) => changeTwo(table, args, linkSync),
   readlinkAt: (table, args) =>
     table.at(args['dir'], args['path'], ({ path }) => ({ value: { target: insideTarget(path) } })),
-  // A link that a guest makes could lead a later, more trusting reader out of the directory.
+  // A link made by a guest could lead a later, more trusting reader out of the directory.
   symlinkAt: (table, args) =>
-    change(table, args, ({ shown }) => {
-      table.noteDenial(`link ${shown}`, 'no cell makes symbolic links');
-      throw new BrokerRefusal('perm', 'symbolic links are not made');
+    change(table, args, ({ guestPath }) => {
+      table.recordDenial(`link ${guestPath}`, 'no cell makes symbolic links');
+      throw new BrokerRefusal('perm', 'symbolic links cannot be created');
     }),
   close: (table, args) => (table.closeFile(args['file']), NOTHING),
 });
@@ -78,42 +78,42 @@ function write(table: FileTable, args: Args, bytes: Uint8Array): BrokerReply {
   const file = openForWriting(table, args);
   const position = whole(args['offset']);
   const { size } = fstatSync(file.fd);
-  demandRoom(file, { before: size, after: position + bytes.length });
+  assertRoom(file, { before: size, after: position + bytes.length });
   const written = writeSync(file.fd, bytes, 0, bytes.length, position);
-  takeRoom(file, position + written - size);
+  useRoom(file, position + written - size);
   return { value: { written } };
 }
 
-/** The kernel finds the end: others may write to the same file. */
+/** The kernel finds the end, because others may write to the same file. */
 function append(table: FileTable, args: Args, bytes: Uint8Array): BrokerReply {
   const file = openForWriting(table, args);
   const { size } = fstatSync(file.fd);
-  demandRoom(file, { before: size, after: size + bytes.length });
+  assertRoom(file, { before: size, after: size + bytes.length });
   const fd = openSync(`/proc/self/fd/${file.fd}`, O_WRONLY | O_APPEND);
   try {
     const written = writeSync(fd, bytes, 0, bytes.length);
-    takeRoom(file, written);
+    useRoom(file, written);
     return { value: { written } };
   } finally {
     closeSync(fd);
   }
 }
 
-/** The quota of a path counts what a call adds; what it frees is not given back. */
-function demandRoom({ root }: OpenFile, { before, after }: { before: number; after: number }): void {
+/** The quota of a path counts bytes that a call adds; freed bytes are not credited. */
+function assertRoom({ root }: OpenFile, { before, after }: { before: number; after: number }): void {
   if (after - before > root.room) throw new BrokerRefusal('nospc', 'beyond max_bytes of the grant');
-  // As in a jail, where the kernel says so.
+  // The kernel enforces the same in a jail.
   if (after > LARGEST_FILE_BYTES && after > before)
-    throw new BrokerRefusal('fbig', 'larger than any file of a cell');
+    throw new BrokerRefusal('fbig', 'larger than the largest file of a cell');
 }
 
-function takeRoom({ root }: OpenFile, growth: number): void {
+function useRoom({ root }: OpenFile, growth: number): void {
   root.room -= Math.max(0, growth);
 }
 
 function openForWriting(table: FileTable, args: Args): OpenFile {
   const file = table.get(args['file']);
-  table.demandWritable(file);
+  table.assertWritable(file);
   if (!file.writable) throw new BrokerRefusal('badf', 'not opened for writing');
   return file;
 }
@@ -122,46 +122,47 @@ function setSize(table: FileTable, args: Args): BrokerReply {
   const file = openForWriting(table, args);
   const size = whole(args['size']);
   const before = fstatSync(file.fd).size;
-  demandRoom(file, { before, after: size });
+  assertRoom(file, { before, after: size });
   ftruncateSync(file.fd, size);
-  takeRoom(file, size - before);
+  useRoom(file, size - before);
   return NOTHING;
 }
 
 function setTimes(table: FileTable, file: OpenFile, args: Args): BrokerReply {
-  table.demandWritable(file);
+  table.assertWritable(file);
   const [accessed, modified] = [timeOf(args['accessed']), timeOf(args['modified'])];
-  // Through /proc: a handle on a name only has no other way to be changed.
+  // Through /proc, because an O_PATH handle cannot be changed in another way.
   utimesSync(`/proc/self/fd/${file.fd}`, accessed, modified);
   return NOTHING;
 }
 
 function setTimesAt(table: FileTable, args: Args): BrokerReply {
-  return withHandle(table, { ...args, followLast: true }, (fd, { root, shown }) =>
-    setTimes(table, { fd, root, shown, writable: true }, args),
+  return withHandle(table, { ...args, followLast: true }, (fd, { root, guestPath }) =>
+    setTimes(table, { fd, root, guestPath, writable: true }, args),
   );
 }
 
 function readDir(table: FileTable, args: Args): BrokerReply {
   const file = table.get(args['file']);
   const { entries, identity } = readDirectory(file.fd);
-  for (const [name, held] of table.heldBy(file)) entries.push(entryOf(held.fd, name));
+  for (const [name, root] of table.rootsIn(file)) entries.push(entryOf(root.fd, name));
   return { value: { entries, identity } };
 }
 
-/** Runs `act` for something that changes at a place, which is none of the granted directories nor the way to one. */
+/** Runs `act`, which changes a place that is neither a granted directory nor a parent of one. */
 function change(table: FileTable, args: Args, act: (place: Place) => void): BrokerReply {
   return table.at(args['dir'], args['path'], (place) => {
-    table.demandWritable(place);
-    if (place.isDirectoryItself) throw new BrokerRefusal('perm', 'the directory itself stays');
-    if (table.leadsToRoot(place.shown)) throw new BrokerRefusal('busy', 'a granted directory lies there');
+    table.assertWritable(place);
+    if (place.isDirectoryItself) throw new BrokerRefusal('perm', 'the directory itself cannot be changed');
+    if (table.containsRoot(place.guestPath))
+      throw new BrokerRefusal('busy', 'it contains a granted directory');
     act(place);
-    table.noteUse(`write ${place.shown}`);
+    table.recordUse(`write ${place.guestPath}`);
     return NOTHING;
   });
 }
 
-/** Both ends in the same granted directory: quotas are counted for each, and a jail has a mount for each. */
+/** Both ends must be in the same granted directory: each has its own quota, and in a jail its own mount. */
 function changeTwo(table: FileTable, args: Args, act: (from: string, to: string) => void): BrokerReply {
   return change(table, args, (from) => {
     change(table, { dir: args['toDir'], path: args['toPath'] }, (to) => {
@@ -171,7 +172,7 @@ function changeTwo(table: FileTable, args: Args, act: (from: string, to: string)
   });
 }
 
-/** Runs `act` on a handle of what is at a place, which is closed again. A link is refused if it is to be followed. */
+/** Runs `act` on a temporary handle. Refuses a link if it would have to be followed. */
 function withHandle(
   table: FileTable,
   args: Args,
@@ -189,11 +190,11 @@ function withHandle(
   });
 }
 
-/** A target outside would tell the guest about the host. */
+/** Refuses a target outside, which would reveal something about the host. */
 function insideTarget(path: string): string {
   const target = readlinkSync(path);
   if (target.startsWith('/') || target.split('/').includes('..'))
-    throw new BrokerRefusal('perm', 'leads outside');
+    throw new BrokerRefusal('perm', 'the target is outside');
   return target;
 }
 

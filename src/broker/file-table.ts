@@ -1,6 +1,6 @@
 /**
- * The open files of one call, by number. A file is a descriptor of the host and the root it was reached from; the
- * guest only ever holds the number.
+ * The open files of one call, by number. A file is a descriptor of the host and the root it was reached from; the guest only
+ * knows the number.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { parentOf } from '../policy/guest-folders.ts';
 import type { Records } from './records.ts';
 
 const MAX_OPEN_FILES = 256;
-/** Linux O_PATH: a handle on the name only. Node does not export it. */
+/** Linux O_PATH, which Node does not export: a handle on the name only. */
 export const O_PATH = 0o10000000;
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 const MAX_SEGMENTS = 128;
@@ -21,13 +21,13 @@ const MAX_SEGMENT_BYTES = 255;
 
 export interface RootOptions {
   /**
-   * A real path: what lies on the way is no link, and if it became one since, it is not followed. Absent for a folder
-   * that is only there to hold other roots.
+   * A path without links; if a part of it becomes a link later, it is not followed. Absent for a folder that only contains
+   * other roots.
    */
   host?: string;
   guest: string;
   writable: boolean;
-  /** How much a call may add to what lies below. */
+  /** Bytes that a call may add below it. */
   maxBytes?: number;
 }
 
@@ -36,25 +36,24 @@ export interface Root {
   writable: boolean;
   /** Bytes that may still be written; infinite without a quota. */
   room: number;
-  /** A folder that holds other roots and nothing else. */
-  isMadeUp: boolean;
+  /** A folder that contains only other roots. */
+  isSynthetic: boolean;
 }
 
 export interface OpenFile {
   fd: number;
   root: Root;
-  /** Path as the guest sees it, for records only. */
-  shown: string;
-  /** Whether the descriptor itself was opened for writing. */
+  /** Only for records. */
+  guestPath: string;
+  /** Whether the descriptor was opened for writing. */
   writable: boolean;
 }
 
-/** A place in a directory that is held open: nothing on the way to it can be swapped any more. */
+/** A place in an open directory, so that no part of the path can be replaced. */
 export interface Place {
   /** Path for the kernel. Its last segment may still be a link, unless it is the directory itself. */
   path: string;
-  /** Path as the guest sees it. */
-  shown: string;
+  guestPath: string;
   root: Root;
   isDirectoryItself: boolean;
 }
@@ -69,7 +68,7 @@ export class FileTable {
     this.#records = records;
   }
 
-  /** Granted directories come first, so their numbers are known before the call starts. Opened when first used. */
+  /** Granted directories come first, so that their numbers are known before the call starts. They are opened on first use. */
   addRoot(root: RootOptions): void {
     this.#roots.push(root);
     this.#next++;
@@ -82,7 +81,7 @@ export class FileTable {
     }
     const id = this.#next++;
     this.#files.set(id, file);
-    this.noteUse(`${file.writable ? 'write' : 'read'} ${file.shown}`);
+    this.recordUse(`${file.writable ? 'write' : 'read'} ${file.guestPath}`);
     return id;
   }
 
@@ -106,58 +105,63 @@ export class FileTable {
     this.#roots.length = 0;
   }
 
-  /** Refuses with `rofs` and writes the denial down. */
-  demandWritable({ root, shown }: Pick<OpenFile, 'root' | 'shown'>): void {
+  /** Records a denial and refuses with `rofs` unless the root is writable. */
+  assertWritable({ root, guestPath }: Pick<OpenFile, 'root' | 'guestPath'>): void {
     if (root.writable) return;
-    this.noteDenial(`write ${shown}`, 'readable only');
+    this.recordDenial(`write ${guestPath}`, 'readable only');
     throw new BrokerRefusal('rofs', 'readable only');
   }
 
-  /** Calls `act` with a place whose directory is a descriptor of ours. */
+  /** Calls `act` with a place whose directory is an open descriptor. */
   at<T>(id: unknown, path: unknown, act: (place: Place) => T): T {
     const { dir, segments } = this.#inward(this.get(id), checkSegments(path));
     const { root } = dir;
     const last = segments.pop();
     if (last === undefined) {
-      return act({ path: `/proc/self/fd/${dir.fd}`, shown: dir.shown, root, isDirectoryItself: true });
+      return act({
+        path: `/proc/self/fd/${dir.fd}`,
+        guestPath: dir.guestPath,
+        root,
+        isDirectoryItself: true,
+      });
     }
     const parent = walk(dir.fd, segments);
     try {
-      const shown = [inFront(dir), ...segments, last].join('/');
-      return act({ path: `/proc/self/fd/${parent}/${last}`, shown, root, isDirectoryItself: false });
+      const guestPath = [prefixOf(dir), ...segments, last].join('/');
+      return act({ path: `/proc/self/fd/${parent}/${last}`, guestPath, root, isDirectoryItself: false });
     } finally {
       if (parent !== dir.fd) closeSync(parent);
     }
   }
 
-  /** Whether a granted directory lies there or below: its way stays as it is. */
-  leadsToRoot(shown: string): boolean {
-    return this.#roots.some(({ guest }) => guest === shown || guest.startsWith(`${shown}/`));
+  /** True if the path is, or contains, a granted directory, whose path must not change. */
+  containsRoot(guestPath: string): boolean {
+    return this.#roots.some(({ guest }) => guest === guestPath || guest.startsWith(`${guestPath}/`));
   }
 
-  /** Granted paths right in a folder that is there to hold them, by their names. */
-  heldBy({ root }: OpenFile): Map<string, OpenFile> {
-    const held = new Map<string, OpenFile>();
-    if (!root.isMadeUp) return held;
+  /** The roots directly inside a folder that only contains roots, by their names. */
+  rootsIn({ root }: OpenFile): Map<string, OpenFile> {
+    const found = new Map<string, OpenFile>();
+    if (!root.isSynthetic) return found;
     for (const [id, { guest }] of this.#roots.entries())
       if (guest !== root.guest && parentOf(guest) === root.guest)
-        held.set(guest.slice(guest.lastIndexOf('/') + 1), this.get(id));
-    return held;
+        found.set(guest.slice(guest.lastIndexOf('/') + 1), this.get(id));
+    return found;
   }
 
-  noteUse(asked: string): void {
+  recordUse(asked: string): void {
     this.#records.note('used', event(asked, 'granted'));
   }
 
-  noteDenial(asked: string, declared: string): void {
+  recordDenial(asked: string, declared: string): void {
     this.#records.note('denied', event(asked, declared));
   }
 
-  /** Where one granted directory lies in another, the rules of the inner one hold, as with a mount. */
+  /** For nested granted directories, the rules of the inner one apply, as with a mount. */
   #inward(dir: OpenFile, segments: string[]): { dir: OpenFile; segments: string[] } {
     for (let length = segments.length; length > 0; length--) {
-      const shown = [inFront(dir), ...segments.slice(0, length)].join('/');
-      const inner = this.#roots.findIndex(({ guest }) => guest === shown);
+      const guestPath = [prefixOf(dir), ...segments.slice(0, length)].join('/');
+      const inner = this.#roots.findIndex(({ guest }) => guest === guestPath);
       if (inner >= 0) return { dir: this.get(inner), segments: segments.slice(length) };
     }
     return { dir, segments };
@@ -167,9 +171,9 @@ export class FileTable {
     const options = this.#roots[id];
     if (!options) return undefined;
     const { host, guest, writable, maxBytes = Number.POSITIVE_INFINITY } = options;
-    const root = { guest, writable, room: maxBytes, isMadeUp: host === undefined };
-    const fd = host === undefined ? openNothing() : openReal(host);
-    const file = { fd, root, shown: guest, writable: false };
+    const root = { guest, writable, room: maxBytes, isSynthetic: host === undefined };
+    const fd = host === undefined ? openEmptyFolder() : openRealPath(host);
+    const file = { fd, root, guestPath: guest, writable: false };
     this.#files.set(id, file);
     return file;
   }
@@ -179,13 +183,13 @@ function event(asked: string, declared: string): CapabilityEvent {
   return { capability: 'filesystem', asked, declared };
 }
 
-/** What stands before the first slash of a path below. */
-function inFront({ shown }: OpenFile): string {
-  return shown === '/' ? '' : shown;
+/** The path as a prefix for `/name`; empty for `/`. */
+function prefixOf({ guestPath }: OpenFile): string {
+  return guestPath === '/' ? '' : guestPath;
 }
 
-/** A folder that is empty and stays so: one that was removed takes no new names. */
-function openNothing(): number {
+/** A removed folder, which stays empty because nothing can be created in it. */
+function openEmptyFolder(): number {
   const folder = mkdtempSync(join(tmpdir(), 'skillcell-'));
   try {
     return openSync(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW);
@@ -194,8 +198,8 @@ function openNothing(): number {
   }
 }
 
-/** A handle on a path that has to be real all the way: a directory that became a link meanwhile is refused. */
-function openReal(path: string): number {
+/** A handle on a path without links; refuses a directory that has become a link. */
+function openRealPath(path: string): number {
   const segments = path.split('/').filter(Boolean);
   const last = segments.pop();
   const top = openSync('/', O_PATH | O_DIRECTORY);
@@ -210,12 +214,12 @@ function openReal(path: string): number {
   }
 }
 
-/** For a folder of our own, which may well lie behind a link. */
+/** For our own folders, which may be behind a link. */
 export function realRoot(root: RootOptions & { host: string }): RootOptions {
   return { ...root, host: realpathSync(root.host) };
 }
 
-/** Opens one directory after the other; a link in the way is refused by the kernel itself. */
+/** Opens one directory after the other; the kernel refuses links. */
 function walk(start: number, segments: string[]): number {
   let current = start;
   for (const segment of segments) {
@@ -236,7 +240,7 @@ function checkSegments(path: unknown): string[] {
   return path.map((segment: unknown) => {
     const isName =
       typeof segment === 'string' && !['', '.', '..'].includes(segment) && !/[/\0]/.test(segment);
-    // Half a character would become another name on its way to the kernel.
+    // A lone surrogate would become another name on its way to the kernel.
     if (!isName || !segment.isWellFormed()) throw new BrokerRefusal('inval', 'bad path segment');
     if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES)
       throw new BrokerRefusal('nametoolong', 'name too long');

@@ -1,6 +1,6 @@
 /**
- * Files for cells that see none themselves. Every path is walked segment by segment from a handle of the granted
- * directory, without following a link: no name that the guest gives is ever resolved as a whole.
+ * Files for cells without a file system. Every path is walked segment by segment from a handle of the granted directory,
+ * without following links; a path from the guest is never resolved as a whole.
  *
  * @module
  */
@@ -12,14 +12,14 @@ import { FILE_OPERATIONS } from './file-operations.ts';
 import { FileTable, realRoot } from './file-table.ts';
 import type { Records } from './records.ts';
 
-/** What the guest sees of the bundle. */
+/** The guest's path of the bundle. */
 export const BUNDLE_PREOPEN = '/skill';
 
 export class FileBroker {
   readonly #grant: Grant;
   readonly #bundle: Bundle;
   readonly #records: Records;
-  /** Made with the first request: most calls have none. */
+  /** Created with the first request, because most calls make none. */
   #table: FileTable | undefined;
   #closed = false;
 
@@ -29,7 +29,7 @@ export class FileBroker {
     this.#records = records;
   }
 
-  /** Undefined when the request is none about files. */
+  /** Undefined if the request is not about files. */
   async handle({ op, args, payload }: BrokerRequest): Promise<BrokerReply | undefined> {
     const operation = FILE_OPERATIONS[op];
     if (!operation) return undefined;
@@ -62,7 +62,7 @@ export class FileBroker {
 function refusal(error: unknown): BrokerRefusal {
   if (error instanceof BrokerRefusal) return error;
   const code = (error as NodeJS.ErrnoException).code ?? '';
-  // POSIX names without their E: `ENOENT` is `noent`. Node's own codes (`ERR_…`) are none of them.
+  // POSIX names without their E: `ENOENT` is `noent`. Node's own codes (`ERR_…`) become `io`.
   const isPosix = /^E[A-Z0-9]+$/.test(code);
   return new BrokerRefusal(isPosix ? code.slice(1).toLowerCase() : 'io', 'file operation failed');
 }

@@ -1,13 +1,13 @@
 /**
- * What a call has used and what it was denied, as the broker sees it.
+ * What the broker granted and denied to one call.
  *
  * @module
  */
-import { EventList } from '../cell/event-list.ts';
+import { EventList } from '../cell/protocol/event-list.ts';
 import type { CapabilityEvent, EventsCut } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 
-/** Where the needs of a skill are recorded, every one of them counts. */
+/** A recorded call keeps more events, because each is a possible permission. */
 const MAX_OBSERVED = 4096;
 
 export class Records {

@@ -1,10 +1,10 @@
 /**
- * Words of the WebAssembly binary format, for what we write ourselves: numbers, names, lists, sections.
+ * Encodes parts of the WebAssembly binary format: numbers, names, lists, sections.
  *
  * @module
  */
 
-/** Pieces of a binary, flattened when it is done. */
+/** A piece of a binary. */
 export type Bytes = readonly number[];
 
 const LOW_BITS = 0x7f;
@@ -19,21 +19,21 @@ export function u32(value: number): Bytes {
   return [...bytes, rest];
 }
 
-/** A number from zero up where a negative one could stand as well, such as an index of a type for a primitive type. */
+/** A non-negative number in signed LEB128, where the format also allows negative ones, such as for primitive types. */
 export function signed(value: number): Bytes {
   const bytes = u32(value);
   const last = bytes.at(-1) ?? 0;
-  // The highest bit of the last byte is the sign.
+  // The sign is bit 6 of the last byte.
   return last < SIGN ? bytes : [...bytes.slice(0, -1), last | MORE, 0x00];
 }
 
-/** A name, or any other text, with its length in front. */
+/** A name or other text, prefixed with its length. */
 export function name(text: string): Bytes {
   const bytes = [...Buffer.from(text)];
   return [...u32(bytes.length), ...bytes];
 }
 
-/** A list with its count in front. */
+/** A list, prefixed with its count. */
 export function list(items: readonly Bytes[]): Bytes {
   return [...u32(items.length), ...items.flat()];
 }
@@ -43,7 +43,7 @@ export function section(id: number, items: readonly Bytes[]): Bytes {
   return sized(id, list(items));
 }
 
-/** A section of any content. */
+/** A section with arbitrary content. */
 export function sized(id: number, content: Bytes): Bytes {
   return [id, ...u32(content.length), ...content];
 }

@@ -1,6 +1,6 @@
 /**
- * Wraps a core module as compilers make it into a component of the world `skill`. The module exports `memory`,
- * `cabi_realloc` and `execute` with the canonical ABI, and imports nothing but functions of the interfaces in `wit/`.
+ * Wraps the core module that a compiler produced into a component of the world `skill`. The module exports `memory`,
+ * `cabi_realloc` and `execute` with the canonical ABI, and imports only functions of the interfaces in `wit/`.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { coreSignature, DROP, type CoreSignature } from './wit/core-signature.ts
 import { instanceType } from './wit/instance-type.ts';
 import { droppedResource, interfaceOf, isKnown, needsOf, type CoreImport, type Need } from './wit/needs.ts';
 
-/** Version 13 of the component format: the one that was released with WASI 0.2. */
+/** Version 13 of the component format, released with WASI 0.2. */
 const PREAMBLE = [0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00];
 const STRING = 0x73;
 const POST_RETURN = 'cabi_post_execute';
@@ -19,19 +19,19 @@ const SECTION = { coreModule: 1, coreInstance: 2, alias: 6, type: 7, canon: 8, i
 const CORE_SORT = { func: 0x00, table: 0x01, memory: 0x02, instance: 0x12 };
 const SORT = { func: 0x01, type: 0x03 };
 
-/** What a core module has to say about itself. */
+/** Exports and imports of a core module. */
 export interface CoreNames {
   exports: readonly string[];
   imports: readonly CoreImport[];
 }
 
-/** The component, or a message that says what the module lacks. */
+/** Returns the component, or a message that says what is wrong with the module. */
 export function encodeComponent(core: Uint8Array, names: CoreNames): Uint8Array | string {
   const missing = ['memory', 'cabi_realloc', 'execute'].filter((key) => !names.exports.includes(key));
   if (missing.length > 0) return `it does not export ${missing.map((key) => `"${key}"`).join(', ')}`;
   const unknown = names.imports.find((item) => !isKnown(item));
   if (unknown)
-    return `it imports "${unknown.name}" of "${unknown.module}", which is not of the skill interface`;
+    return `it imports "${unknown.name}" of "${unknown.module}", which is not part of the skill interface`;
   const hasPostReturn = names.exports.includes(POST_RETURN);
   return new Encoder(core, withoutRepeats(names.imports)).encode(hasPostReturn);
 }
@@ -40,15 +40,15 @@ function withoutRepeats(imports: readonly CoreImport[]): CoreImport[] {
   return [...new Map(imports.map((item) => [`${item.module}#${item.name}`, item])).values()];
 }
 
-/** Writes sections in the order of definition and counts the index spaces that grow with them. */
+/** Writes sections in order of definition, and counts the entries of each index space. */
 class Encoder {
   readonly #parts: Uint8Array[] = [Uint8Array.from(PREAMBLE)];
   readonly #core: Uint8Array;
   readonly #imports: readonly CoreImport[];
   readonly #signatures: readonly CoreSignature[];
-  /** Ids of the imported interfaces; their place is the index of the instance. */
+  /** Ids of the imported interfaces; the position is the instance index. */
   readonly #instances: string[] = [];
-  /** Types of imported interfaces that are known outside of them, such as `wasi:io/poll@0.2.0#pollable`. */
+  /** Types of imported interfaces that others use, such as `wasi:io/poll@0.2.0#pollable`. */
   readonly #shared = new Map<string, number>();
   readonly #count = { modules: 0, coreInstances: 0, coreFuncs: 0, funcs: 0, types: 0 };
 
@@ -60,11 +60,11 @@ class Encoder {
 
   encode(hasPostReturn: boolean): Uint8Array {
     for (const need of needsOf(this.#imports)) this.#importInterface(need);
-    const shim = this.#imports.length > 0 ? this.#standIns() : undefined;
+    const shim = this.#imports.length > 0 ? this.#shims() : undefined;
     const main = this.#instantiate(this.#module(this.#core), shim?.byModule ?? {});
     this.#alias(main, 'memory', CORE_SORT.memory);
     const realloc = this.#aliasFunc(main, 'cabi_realloc');
-    if (shim) this.#tie(shim.instance, realloc);
+    if (shim) this.#fillTable(shim.instance, realloc);
     const execute = this.#aliasFunc(main, 'execute');
     const post = hasPostReturn ? [0x05, ...u32(this.#aliasFunc(main, POST_RETURN))] : undefined;
     this.#liftAndExport(execute, [utf8, memory0, reallocBy(realloc), ...(post ? [post] : [])]);
@@ -88,29 +88,32 @@ class Encoder {
     return index;
   }
 
-  /** An instance of stand-ins for each imported module. */
-  #standIns(): { instance: number; byModule: Record<string, number> } {
+  /** Creates an instance of shim functions for each imported module. */
+  #shims(): { instance: number; byModule: Record<string, number> } {
     const instance = this.#instantiate(this.#module(shimModule(this.#signatures)), {});
     const functions = this.#imports.map((item, at) => ({
       module: item.module,
-      standIn: named(item.name, CORE_SORT.func, this.#aliasFunc(instance, String(at))),
+      shim: exportOf(item.name, CORE_SORT.func, this.#aliasFunc(instance, String(at))),
     }));
     const byModule: Record<string, number> = {};
     for (const module of new Set(this.#imports.map((item) => item.module))) {
-      const own = functions.filter((item) => item.module === module).map((item) => item.standIn);
+      const own = functions.filter((item) => item.module === module).map((item) => item.shim);
       byModule[module] = this.#coreInstance([0x01, ...list(own)]);
     }
     return { instance, byModule };
   }
 
-  /** Puts the real functions, which use the memory of the module, behind the stand-ins. */
-  #tie(shim: number, realloc: number): void {
+  /** Puts the real functions, which use the memory of the module, behind the shims. */
+  #fillTable(shim: number, realloc: number): void {
     const lowered = this.#imports.map((item, at) =>
-      named(String(at), CORE_SORT.func, this.#lower(item, realloc)),
+      exportOf(String(at), CORE_SORT.func, this.#lower(item, realloc)),
     );
     this.#alias(shim, TABLE, CORE_SORT.table);
-    const filled = this.#coreInstance([0x01, ...list([...lowered, named(TABLE, CORE_SORT.table, 0)])]);
-    this.#instantiate(this.#module(fixupModule(this.#signatures)), { '': filled });
+    const shimImports = this.#coreInstance([
+      0x01,
+      ...list([...lowered, exportOf(TABLE, CORE_SORT.table, 0)]),
+    ]);
+    this.#instantiate(this.#module(fixupModule(this.#signatures)), { '': shimImports });
   }
 
   #lower({ module, name: key }: CoreImport, realloc: number): number {
@@ -141,8 +144,8 @@ class Encoder {
   }
 
   #instantiate(module: number, args: Record<string, number>): number {
-    const given = Object.entries(args).map(([key, at]) => named(key, CORE_SORT.instance, at));
-    return this.#coreInstance([0x00, ...u32(module), ...list(given)]);
+    const instances = Object.entries(args).map(([key, at]) => exportOf(key, CORE_SORT.instance, at));
+    return this.#coreInstance([0x00, ...u32(module), ...list(instances)]);
   }
 
   #coreInstance(expression: Bytes): number {
@@ -179,12 +182,12 @@ function signatureOf({ module, name: key }: CoreImport): CoreSignature {
   return of && func ? coreSignature(func, of) : DROP;
 }
 
-function named(key: string, sort: number, index: number): Bytes {
+function exportOf(key: string, sort: number, index: number): Bytes {
   return [...name(key), sort, ...u32(index)];
 }
 
 const utf8: Bytes = [0x00];
-/** The module has one memory, and it is the first that is named here. */
+/** The module has one memory, which is the first in the index space. */
 const memory0: Bytes = [0x03, 0x00];
 
 function reallocBy(coreFunc: number): Bytes {

@@ -1,7 +1,6 @@
 /**
- * Two small core modules that untie a knot: the functions that a module imports need its memory, and it has none
- * before it has its imports. The first module stands in for the functions and calls through a table, the second
- * fills the table when the real ones exist.
+ * Two small core modules that break a cycle: imported functions need the memory of the module, which does not exist before
+ * its imports. The first module exports shims that call through a table; the second fills the table with the real functions.
  *
  * @module
  */
@@ -13,7 +12,7 @@ const PREAMBLE: Bytes = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 const VALUE_TYPES = { i32: 0x7f, i64: 0x7e };
 const FUNCREF = 0x70;
 
-/** Exports `0`, `1`, … with these signatures, and the table that they call through. */
+/** Exports `0`, `1`, … with these signatures, and the table they call through. */
 export function shimModule(signatures: readonly CoreSignature[]): Uint8Array {
   const exports = signatures.map((_, at) => [...name(String(at)), 0x00, ...u32(at)]);
   return Uint8Array.from([
@@ -29,7 +28,7 @@ export function shimModule(signatures: readonly CoreSignature[]): Uint8Array {
   ]);
 }
 
-/** Imports the table and the real functions, and puts these into it. */
+/** Imports the table and the real functions, and stores the functions in the table. */
 export function fixupModule(signatures: readonly CoreSignature[]): Uint8Array {
   const functions = signatures.map((_, at) => [...name(''), ...name(String(at)), 0x00, ...u32(at)]);
   const indices = signatures.map((_, at) => u32(at));
@@ -53,7 +52,7 @@ function tableOf(size: number): Bytes {
   return [FUNCREF, 0x01, ...u32(size), ...u32(size)];
 }
 
-/** Every parameter, then the index, then `call_indirect` with its type on table 0. */
+/** Pushes all parameters and the index, then `call_indirect` on table 0. */
 function callThroughTable({ params }: CoreSignature, at: number): Bytes {
   const gets = params.flatMap((_, param) => [0x20, ...u32(param)]);
   const body = [0x00, ...gets, 0x41, ...signed(at), 0x11, ...u32(at), 0x00, 0x0b];

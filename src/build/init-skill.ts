@@ -1,6 +1,6 @@
 /**
- * `skillcell init`: a new skill from a template, working from the first minute. Templates are plain files with
- * `{{name}}` and the like in them.
+ * `skillcell init`: creates a new, working skill from a template. Templates are plain files with placeholders such as
+ * `{{name}}`.
  *
  * @module
  */
@@ -8,33 +8,42 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join, relative, resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
 import { isNameSegment } from '../manifest/names.ts';
+import { shellWord } from '../manifest/quote.ts';
 import { packageRoot } from '../package-root.ts';
+import { planFromScript, writePlanned } from './init-from.ts';
 
+/** Languages that `initSkill` has a template for. */
 export const LANGUAGES = ['rust', 'go', 'c', 'typescript', 'python'] as const;
+/** One of `LANGUAGES`. */
 export type Language = (typeof LANGUAGES)[number];
-/** Without a build. */
+/** Languages that need no build. */
 const RUNS_AS_SOURCE: ReadonlySet<Language> = new Set(['python', 'typescript']);
 
+/** Options of `initSkill`. */
 export interface InitOptions {
-  language: string;
-  /** Where the skill goes; `skills/<category>/<name>` when absent. Its last two parts have to be the name. */
+  /** Not needed with `from`. */
+  language?: string | undefined;
+  /** An existing script to make the skill of, instead of a template. */
+  from?: string | undefined;
+  /** The folder of the skill; default `skills/<category>/<name>`. Its last two segments must be the name. */
   dir?: string;
   cwd?: string;
 }
 
 export interface Initialized {
   dir: string;
-  /** What was written, by path inside the skill. */
+  /** The files that were written, relative to `dir`. */
   files: string[];
-  /** Commands to go on with. */
+  /** Suggested next commands. */
   next: string[];
 }
 
-/** Writes the template of a language as a new skill. Nothing that exists is overwritten. */
+/** Creates a new skill from the template of a language. Never overwrites a file. */
 export function initSkill(name: string, options: InitOptions): Initialized {
+  if (options.from !== undefined) return initFromScript(name, { ...options, from: options.from });
   const language = LANGUAGES.find((known) => known === options.language);
   if (language === undefined) throw unknownLanguage(options.language);
-  refuseBadName(name);
+  assertName(name);
   const cwd = resolve(options.cwd ?? process.cwd());
   const dir = resolve(cwd, options.dir ?? join('skills', name));
   if (existsSync(dir) && readdirSync(dir).length > 0) throw notEmpty(dir);
@@ -45,7 +54,20 @@ export function initSkill(name: string, options: InitOptions): Initialized {
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, fill(readFileSync(join(template, file), 'utf8'), name));
   }
-  return { dir, files, next: nextSteps(language, relative(cwd, dir) || '.') };
+  const build = RUNS_AS_SOURCE.has(language) ? [] : ['build'];
+  return { dir, files, next: nextSteps(relative(cwd, dir) || '.', { text: 'Hello' }, build) };
+}
+
+function initFromScript(name: string, options: InitOptions & { from: string }): Initialized {
+  assertName(name);
+  const { language, from } = options;
+  if (language !== undefined) throw bothSources();
+  const cwd = resolve(options.cwd ?? process.cwd());
+  const chosen = resolve(cwd, options.dir ?? join('skills', name));
+  const planned = planFromScript(name, { from, cwd, dir: chosen, isChosen: options.dir !== undefined });
+  const { dir, sample, isInPlace } = planned;
+  if (!isInPlace && existsSync(dir) && readdirSync(dir).length > 0) throw notEmpty(dir);
+  return { dir, files: writePlanned(planned), next: nextSteps(relative(cwd, dir) || '.', sample) };
 }
 
 function filesIn(folder: string): string[] {
@@ -62,20 +84,32 @@ function fill(text: string, name: string): string {
     .replaceAll('{{short_name}}', short);
 }
 
-function nextSteps(language: Language, dir: string): string[] {
-  const build = RUNS_AS_SOURCE.has(language) ? [] : [`skillcell build ${dir}`];
-  return [...build, `skillcell run ${dir} --params '{"text": "Hello"}'`, `skillcell inspect ${dir}`];
+/** Commands that work in this order. The lock comes last, because every later change has to be locked again. */
+function nextSteps(dir: string, params: object, before: readonly string[] = []): string[] {
+  const run = `skillcell run ${shellWord(dir)} --params '${JSON.stringify(params)}'`;
+  const others = ['test', 'inspect', 'lock'].map((command) => `skillcell ${command} ${shellWord(dir)}`);
+  return [...before.map((command) => `skillcell ${command} ${shellWord(dir)}`), run, ...others];
 }
 
-function refuseBadName(name: string): void {
+function assertName(name: string): void {
   const segments = name.split('/');
   if (segments.length === 2 && segments.every(isNameSegment)) return;
-  throw new SkillError('usage', `${JSON.stringify(name)} is no name of a skill`, {
-    fix: 'Give a category and a name in lower case, such as "text/shout".',
+  throw new SkillError('usage', `${JSON.stringify(name)} is not a valid skill name`, {
+    fix: 'Use a category and a name in lower case, such as "text/shout".',
   });
 }
 
-function unknownLanguage(language: string): SkillError {
+function bothSources(): SkillError {
+  return new SkillError('usage', 'Pass either a language or a script, not both', {
+    fix: 'Leave out --lang: the name of the script determines the language.',
+  });
+}
+
+function unknownLanguage(language: string | undefined): SkillError {
+  if (language === undefined)
+    return new SkillError('usage', 'Pass a language or a script', {
+      fix: `Pass --lang with one of ${LANGUAGES.join(', ')}, or --from with an existing script.`,
+    });
   return new SkillError('usage', `There is no template for ${JSON.stringify(language)}`, {
     fix: `Choose one of: ${LANGUAGES.join(', ')}.`,
   });

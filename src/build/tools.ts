@@ -1,5 +1,5 @@
 /**
- * Compilers as an author has them: looked for, run, and when one is missing, what to install.
+ * Finds and runs the author's compilers, and says what to install if one is missing.
  *
  * @module
  */
@@ -9,74 +9,82 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
 
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
-/** What a message can carry of a compiler's words; the first ones tell the most. */
-const SHOWN_CHARACTERS = 4000;
+/** The beginning of a compiler's output is the most useful part. */
+const MAX_TRACE = 4000;
 
 export interface Workshop {
-  /** The bundle; only read. */
+  /** The bundle, which is only read. */
   bundle: string;
   /** A temporary folder. */
   scratch: string;
-  /** Where the result goes. */
+  /** File to write the result to. */
   output: string;
-  /** Where npm packages are looked for. */
+  /** Folders to search upwards for npm packages. */
   packagesFrom: readonly string[];
+  /** Whether the manifest allows a mode that has Node's own modules. */
+  hasNode: boolean;
+  /** Receives a sentence when something takes more than a moment. */
+  onProgress?: ((text: string) => void) | undefined;
 }
 
 export interface Tool {
-  /** What it is, for people: `the C compiler clang`. */
+  /** Description for messages, such as `the C compiler clang`. */
   what: string;
-  /** Program and arguments that show whether it works. */
+  /** Program and arguments that succeed if the tool works. */
   probe: readonly [program: string, ...args: string[]];
-  /** How to get it. */
+  /** Command that installs it. */
   install: string;
 }
 
 export interface CompileOptions {
   cwd: string;
-  /** What is built, as a sentence begins: `The C source`. */
+  /** What is built, as the start of a sentence: `The C source`. */
   source: string;
   env?: NodeJS.ProcessEnv;
-  /** Goes to its stdin. */
+  /** Text for stdin. */
   input?: string;
 }
 
-/** Runs a compiler and returns what it prints; its complaint becomes the error. */
+/** Runs a compiler and returns its output; throws with its messages if it fails. */
 export function compile(program: string, args: readonly string[], options: CompileOptions): string {
   const { source, env = process.env, ...rest } = options;
-  const ended = spawnSync(program, args, {
+  const run = spawnSync(program, args, {
     ...rest,
     env: withoutPackagePrograms(env),
     maxBuffer: MAX_OUTPUT_BYTES,
     encoding: 'utf8',
   });
-  if (ended.status === 0) return ended.stdout;
-  const words = ended.error?.message ?? `${ended.stderr}${ended.stdout}`.trim();
+  if (run.status === 0) return run.stdout;
+  const words = run.error?.message ?? `${run.stderr}${run.stdout}`.trim();
   throw new SkillError('manifest_invalid', `${source} was not built: "${program}" failed`, {
-    fix: 'Correct the source as the compiler says.',
-    detail: { program, args, trace: words.slice(0, SHOWN_CHARACTERS) },
+    fix: 'Fix the errors that the compiler reports.',
+    detail: { program, args, trace: words.slice(0, MAX_TRACE) },
   });
 }
 
-/** npm puts the programs of packages in front; clang would run a `wasm-opt` among them that does not fit its output. */
+/** npm prepends programs of packages to PATH, and clang would run an incompatible `wasm-opt` among them. */
 function withoutPackagePrograms(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
   return { ...env, PATH: folders.join(delimiter) };
 }
 
-export function demand(tool: Tool): void {
+export function requireTool(tool: Tool): void {
   if (works(tool.probe)) return;
-  throw new SkillError('skill_unavailable', `Building this skill needs ${tool.what}, which is not here`, {
-    fix: `Install it: ${tool.install}`,
-    detail: { tried: tool.probe.join(' ') },
-  });
+  throw new SkillError(
+    'skill_unavailable',
+    `Building this skill needs ${tool.what}, which is not installed`,
+    {
+      fix: `Install it: ${tool.install}`,
+      detail: { tried: tool.probe.join(' ') },
+    },
+  );
 }
 
 export function works([program, ...args]: Tool['probe']): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** A file of an npm package, looked for from the given folders upwards. */
+/** Finds a file of an npm package, from the given folders upwards. */
 export function packageFile(name: string, file: string, from: readonly string[]): string {
   for (const start of from) {
     for (let folder = resolve(start); ; folder = dirname(folder)) {
@@ -87,9 +95,9 @@ export function packageFile(name: string, file: string, from: readonly string[])
   }
   throw new SkillError(
     'skill_unavailable',
-    `Building this skill needs the npm package ${name}, which is not here`,
+    `Building this skill needs the npm package ${name}, which is not installed`,
     {
-      fix: `Install it where you work: npm install --save-dev ${name}`,
+      fix: `Install it in your project and build again: npm install --save-dev ${name}`,
       detail: { lookedFrom: [...from] },
     },
   );

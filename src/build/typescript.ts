@@ -1,5 +1,5 @@
 /**
- * Builds skills in TypeScript: types are taken away, and the rest is put into a component together with QuickJS.
+ * Builds skills in TypeScript: strips the types, and packs the script together with QuickJS into a component.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { packageRoot } from '../package-root.ts';
 import { compile, packageFile, type Workshop } from './tools.ts';
 
-/** The part of guest/wasm/wit/skill.wit that QuickJS can bind by itself. */
+/** The part of guest/wasm/wit/skill.wit that QuickJS can bind without help. */
 const WIT = `package skillcell:skill@0.1.0;
 
 world skill {
@@ -17,8 +17,8 @@ world skill {
 `;
 
 /**
- * No clock, no files, no network: what a script wants of them ends the call. And the engine that was compiled for speed:
- * half a megabyte more, a quarter less time.
+ * No clock, files or network: using them ends the call. Uses the engine build optimized for speed, which is half a megabyte
+ * larger and takes a quarter less time.
  */
 const FLAGS = ['--sync', '--stub-wasi', '--world', 'skill'];
 
@@ -46,19 +46,19 @@ export function buildTypeScript({ bundle, scratch, output, packagesFrom }: Works
   compile(process.execPath, [tool, ...paths, ...FLAGS], { cwd: scratch, source: 'The TypeScript source' });
 }
 
-/** Names stay as they are, so that imports of `./other.ts` find what they name. */
+/** File names stay the same, so that imports such as `./other.ts` still resolve. */
 function stripTypes(from: string, to: string): void {
   const files = readdirSync(from, { recursive: true, encoding: 'utf8' });
   for (const file of files.filter((name) => /\.[jt]s$/.test(name))) {
     const target = join(to, file);
     mkdirSync(dirname(target), { recursive: true });
     const text = readFileSync(join(from, file), 'utf8');
-    writeFileSync(target, file.endsWith('.ts') ? stripped(text, `src/${file}`) : text);
+    writeFileSync(target, file.endsWith('.ts') ? stripFile(text, `src/${file}`) : text);
   }
 }
 
-/** In a process of its own, because Node warns on stderr about the function being young. */
-function stripped(text: string, source: string): string {
+/** In a child process, because Node prints a warning about this experimental function to stderr. */
+function stripFile(text: string, source: string): string {
   const args = ['--disable-warning=ExperimentalWarning', '-e', STRIP];
   return compile(process.execPath, args, { cwd: process.cwd(), source, input: text });
 }

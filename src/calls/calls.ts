@@ -1,38 +1,38 @@
 /**
- * The calls that are running, and those who listen to them. Where nobody listens, nothing is done for them.
+ * The calls in progress and their listeners. An event without listeners costs nothing.
  *
  * @module
  */
 import type { CallEvent, CallEventName, CallListener, RunningCall } from './events.ts';
-import { hear } from './hear.ts';
-import { LiveCall, type CallFacts, type Tell } from './live-call.ts';
+import { notify } from './notify.ts';
+import { LiveCall, type CallFacts, type EventSink } from './live-call.ts';
 
 export class Calls {
   readonly #running = new Set<LiveCall>();
   readonly #listeners = new Map<CallEventName, Set<CallListener>>();
-  readonly #tell: Tell = {
-    hears: (name) => this.#listeners.has(name),
-    tell: (event) => this.#tellAll(event),
+  readonly #sink: EventSink = {
+    hasListener: (name) => this.#listeners.has(name),
+    emit: (event) => this.#emitAll(event),
   };
   readonly #leave = (call: LiveCall): void => {
     this.#running.delete(call);
   };
 
-  /** Nobody is told of it until it is accepted. It has to leave when the call is over. */
+  /** Emits no event until the call is accepted. The call must `leave` when it is over. */
   open(facts: CallFacts): LiveCall {
-    const call = new LiveCall(facts, this.#tell, this.#leave);
+    const call = new LiveCall(facts, this.#sink, this.#leave);
     this.#running.add(call);
     return call;
   }
 
-  /** In the order in which they were made. */
+  /** Oldest first. */
   get running(): RunningCall[] {
     return [...this.#running];
   }
 
-  /** The returned function ends it. */
+  /** The returned function removes the listener. */
   on<Name extends CallEventName>(name: Name, listener: CallListener<Name>): () => void {
-    // A function of its own, so that one listener may be given twice and taken away once.
+    // Wrapped, so that a listener that was added twice can be removed once.
     const own: CallListener = (event) => (listener as CallListener)(event);
     this.#listeners.set(name, (this.#listeners.get(name) ?? new Set()).add(own));
     return () => {
@@ -41,7 +41,7 @@ export class Calls {
     };
   }
 
-  #tellAll(event: CallEvent): void {
-    for (const listener of this.#listeners.get(event.type) ?? []) hear(listener, event);
+  #emitAll(event: CallEvent): void {
+    for (const listener of this.#listeners.get(event.type) ?? []) notify(listener, event);
   }
 }

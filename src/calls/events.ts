@@ -1,24 +1,23 @@
 /**
- * What is told of calls while they are made. Plain data: who listens can change nothing about a call.
+ * Events of calls. They are plain data: a listener cannot change anything about a call.
  *
  * @module
  */
-import type { ErrorBody, LimitName } from '../errors.ts';
-import type { CapabilityEvent, Execution, Outcome, SkillIdentity } from '../outcome.ts';
+import type { ErrorBody } from '../errors.ts';
+import type { LimitName } from '../vocabulary/limits.ts';
+import type { Place } from '../vocabulary/place.ts';
+import type { CapabilityEvent, Outcome, SkillIdentity } from '../outcome.ts';
 
-/** Where a call runs. */
-export type Place = Pick<Execution, 'mode' | 'wall' | 'engine'>;
-
-/** A call that has been made and has not ended. */
+/** A call in progress. */
 export interface RunningCall {
   /** The `call_id` of its outcome and receipt. */
   readonly id: string;
   /** The skill as the caller named it: an id or a folder. */
   readonly ref: string;
-  /** Who calls, e.g. `cli`. */
+  /** Name of the caller, e.g. `cli`. */
   readonly caller: string;
   readonly startedAt: Date;
-  /** Undefined while the call waits for its turn, and until everything is checked and a cell is chosen. */
+  /** Undefined until the call has its turn, has passed all checks, and a cell is chosen. */
   readonly execution: Place | undefined;
 }
 
@@ -37,30 +36,32 @@ export interface RunningCall {
  */
 export interface CallEvents {
   /**
-   * The call was made, and will have a receipt whatever happens. The first event of a call; every call has it but those
-   * that are refused because no receipt can be written, which have no event at all.
+   * The call was accepted and is certain to have a receipt. The first event of every call, except calls that are refused
+   * because no receipt can be written; those have no events.
    */
   accepted: { call: RunningCall };
-  /** Everything in front of the cell agreed; the call is handed to it now. */
+  /** All checks passed, and the call goes to its cell. */
   started: { call: RunningCall; skill: SkillIdentity; execution: Place };
   /**
-   * What the skill printed: at once, piece by piece. A call that has secrets tells it when it is over: they can only be
-   * taken out of the whole.
+   * Output of the skill, as it arrives. For a call with secrets it comes at the end, because secrets can only be removed
+   * from the whole text.
    */
   log: { call: RunningCall; text: string };
-  /** An act was stopped. Told when the call is over, once for each. */
+  /** An act was denied. Emitted once per denial, at the end of the call. */
   denied: { call: RunningCall; denial: CapabilityEvent };
-  /** The call ended because of a limit. */
+  /** The call hit a limit. */
   limit: { call: RunningCall; limit: LimitName; error: ErrorBody };
-  /** The call is over, and its receipt is written. The last event of every call that was accepted. */
+  /** The call is over, and its receipt is written. The last event of every accepted call. */
   done: { call: RunningCall; outcome: Outcome };
 }
 
+/** The name of a call event. */
 export type CallEventName = keyof CallEvents;
 
-/** One event, told apart by its `type`. */
+/** One event, distinguished by its `type`. */
 export type CallEvent<Name extends CallEventName = CallEventName> = {
   [Each in Name]: { type: Each } & CallEvents[Each];
 }[Name];
 
+/** Receives call events. */
 export type CallListener<Name extends CallEventName = CallEventName> = (event: CallEvent<Name>) => void;

@@ -1,6 +1,6 @@
 /**
- * Takes the folders of this machine out of what callers are told: an error names a file by the folder that it knows, and a
- * caller of a service has no business with the layout of its host. The operator has receipts, logs and the command line.
+ * Replaces host folders in everything that callers of a service receive: errors name files by their host path, and callers
+ * must not learn the layout of the host. The operator has receipts, logs and the command line.
  *
  * @module
  */
@@ -19,43 +19,43 @@ export interface HostPlaces {
 
 interface Place {
   folder: string;
-  shown: string;
+  alias: string;
 }
 
 /** An absolute path with at least two parts, but not the path of a URL. */
 const ABSOLUTE_PATH = /(?<![\w:/.<>-])\/[\w.@+~-]+(?:\/[\w.@+~-]+)+\/?/g;
 const FILE_URL = /file:\/\/(?=\/)/g;
-/** Frames of our own source. */
+/** Stack frames of Skillcell's own source. */
 const STACK_LINE = /\n\s+at [^\n]*/g;
 const MAX_DEPTH = 8;
 const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
 
 export class HostFolders {
-  readonly #places: readonly { pattern: RegExp; shown: string }[];
+  readonly #places: readonly { pattern: RegExp; alias: string }[];
 
   constructor({ home, registries, workspace }: HostPlaces) {
     const named: Place[] = [
-      { folder: home, shown: '<home>' },
-      ...registries.map((folder) => ({ folder, shown: '<skills>' })),
-      ...(workspace === undefined ? [] : [{ folder: workspace, shown: '<workspace>' }]),
-      // The folder of a project has its skills in it.
-      ...registries.map((folder) => ({ folder: dirname(folder), shown: '<project>' })),
-      { folder: packageRoot(), shown: '<skillcell>' },
-      { folder: homedir(), shown: '~' },
+      { folder: home, alias: '<home>' },
+      ...registries.map((folder) => ({ folder, alias: '<skills>' })),
+      ...(workspace === undefined ? [] : [{ folder: workspace, alias: '<workspace>' }]),
+      // A project's folder contains its skills.
+      ...registries.map((folder) => ({ folder: dirname(folder), alias: '<project>' })),
+      { folder: packageRoot(), alias: '<skillcell>' },
+      { folder: homedir(), alias: '~' },
     ];
-    // The innermost first: it says most, and leaves nothing of its path behind.
+    // The innermost folder first: its alias is the most specific, and no part of its path remains.
     this.#places = named
       .flatMap(withRealPath)
       .filter(({ folder }) => folder.length > 1)
       .sort((a, b) => b.folder.length - a.folder.length)
-      .map(({ folder, shown }) => ({ shown, pattern: patternOf(folder) }));
+      .map(({ folder, alias }) => ({ alias, pattern: patternOf(folder) }));
   }
 
   text(text: string): string {
-    return this.#places.reduce((rest, { pattern, shown }) => rest.replaceAll(pattern, shown), text);
+    return this.#places.reduce((rest, { pattern, alias }) => rest.replaceAll(pattern, alias), text);
   }
 
-  /** Every text in it, of errors, warnings and plans; never of results. */
+  /** Replaces in every string of a value. For errors, warnings and plans; never for results. */
   within<T>(value: T, depth = 0): T {
     if (typeof value === 'string') return this.text(value) as T;
     if (typeof value !== 'object' || value === null) return value;
@@ -69,23 +69,23 @@ export class HostFolders {
   }
 
   error({ code, message, fix, detail }: ErrorBody): ErrorBody {
-    const { stack: _stays, ...rest } = detail;
-    const shown = this.within({ code, message, fix, detail: rest });
-    if (code !== 'internal') return shown;
-    // Nobody chose these words: they can name any file of the host.
-    return { ...shown, message: withoutPaths(shown.message), detail: {} };
+    const { stack: _stack, ...rest } = detail;
+    const alias = this.within({ code, message, fix, detail: rest });
+    if (code !== 'internal') return alias;
+    // The message comes from an unexpected exception and can name any file of the host.
+    return { ...alias, message: withoutPaths(alias.message), detail: {} };
   }
 
   denial(event: CapabilityEvent): CapabilityEvent {
     return this.within(event);
   }
 
-  /** A result and logs are words of the skill, which sees no more than its cell has; they stay as they are. */
+  /** Result and logs stay unchanged: they come from the skill, which sees only its cell. */
   outcome(outcome: Outcome): Outcome {
     const warnings = this.within(outcome.warnings);
     const capabilities = this.within(outcome.capabilities);
     if (!outcome.ok) return { ...outcome, warnings, capabilities, error: this.error(outcome.error) };
-    // By its properties: reading a large result would parse it.
+    // Copy the property descriptors, because reading a large result would parse it.
     const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(outcome)) as Success;
     return Object.assign(copy, { warnings, capabilities });
   }
@@ -95,18 +95,18 @@ function withoutPaths(text: string): string {
   return text.replaceAll(STACK_LINE, '').replaceAll(FILE_URL, '').replaceAll(ABSOLUTE_PATH, '<path>');
 }
 
-/** Errors of the kernel name the folder as it is, those of ours as it was given. */
+/** Kernel errors name the real path, our own errors the given one. */
 function withRealPath(place: Place): Place[] {
   try {
     const real = realpathSync(place.folder);
     return real === place.folder ? [place] : [place, { ...place, folder: real }];
   } catch {
-    // A folder that is not there yet is made under its own name.
+    // A folder that does not exist yet is created under the given name.
     return [place];
   }
 }
 
-/** The folder itself, not another whose name begins the same way. */
+/** Matches the folder itself, not another whose name starts with the same text. */
 function patternOf(folder: string): RegExp {
   return new RegExp(`${folder.replaceAll(SPECIAL, String.raw`\$&`)}(?![\\w-]|\\.\\w)`, 'g');
 }

@@ -1,29 +1,31 @@
 /**
- * One running call, seen from outside: what the runtime notes about it becomes events for those who listen.
+ * One call in progress as listeners see it: turns the runtime's steps into events.
  *
  * @module
  */
 import { StringDecoder } from 'node:string_decoder';
-import type { LimitName, SkillError } from '../errors.ts';
+import type { LimitName } from '../vocabulary/limits.ts';
+import type { SkillError } from '../errors.ts';
 import type { FaultOwner } from '../fault-owner.ts';
 import type { Outcome, SkillIdentity } from '../outcome.ts';
-import type { CallEvent, CallEventName, CallListener, Place, RunningCall } from './events.ts';
-import { hear } from './hear.ts';
+import type { CallEvent, CallEventName, CallListener, RunningCall } from './events.ts';
+import type { Place } from '../vocabulary/place.ts';
+import { notify } from './notify.ts';
 
 export interface CallFacts {
   id: string;
   ref: string;
   caller: string;
-  /** Hears every event of this call alone. */
+  /** Receives every event of this call. */
   onEvent: CallListener | undefined;
-  /** Aborted when the caller gives it up. */
+  /** Aborted when the caller cancels the call. */
   signal: AbortSignal | undefined;
 }
 
-/** Those who listen to all calls. */
-export interface Tell {
-  hears(name: CallEventName): boolean;
-  tell(event: CallEvent): void;
+/** The listeners of all calls. */
+export interface EventSink {
+  hasListener(name: CallEventName): boolean;
+  emit(event: CallEvent): void;
 }
 
 export class LiveCall implements RunningCall, FaultOwner {
@@ -33,34 +35,36 @@ export class LiveCall implements RunningCall, FaultOwner {
   readonly caller: string;
   readonly startedAt: Date = new Date();
   execution: Place | undefined;
-  /** Rejects when the call fails by a fault of ours; settles in no other way. */
+  /** Cause of the failure, for the calling program only; not in outcomes or receipts. */
+  cause: unknown;
+  /** Rejects on an internal error; never resolves. */
   readonly failed: Promise<never>;
-  readonly #own: CallListener | undefined;
-  readonly #all: Tell;
+  readonly #onEvent: CallListener | undefined;
+  readonly #listeners: EventSink;
   readonly #leave: (call: LiveCall) => void;
   readonly #controller = new AbortController();
-  readonly #callers: AbortSignal | undefined;
-  readonly #giveUp = (): void => this.#controller.abort(this.#callers?.reason);
+  readonly #callerSignal: AbortSignal | undefined;
+  readonly #cancel = (): void => this.#controller.abort(this.#callerSignal?.reason);
   #reject!: (error: SkillError) => void;
   #hasLogged = false;
   #isOver = false;
 
-  constructor(facts: CallFacts, all: Tell, leave: (call: LiveCall) => void) {
+  constructor(facts: CallFacts, listeners: EventSink, leave: (call: LiveCall) => void) {
     this.id = facts.id;
     this.ref = facts.ref;
     this.caller = facts.caller;
-    this.#own = facts.onEvent;
-    this.#all = all;
+    this.#onEvent = facts.onEvent;
+    this.#listeners = listeners;
     this.#leave = leave;
-    this.#callers = facts.signal;
+    this.#callerSignal = facts.signal;
     this.failed = new Promise((_, reject) => (this.#reject = reject));
-    // Not every stage of a call waits for it.
+    // Not every stage awaits it.
     this.failed.catch(() => undefined);
-    this.#callers?.addEventListener('abort', this.#giveUp, { once: true });
-    if (this.#callers?.aborted) this.#giveUp();
+    this.#callerSignal?.addEventListener('abort', this.#cancel, { once: true });
+    if (this.#callerSignal?.aborted) this.#cancel();
   }
 
-  /** Aborted when the caller gives the call up, and when it fails by a fault of ours: both end its cell. */
+  /** Aborted when the caller cancels the call and on an internal error; both end the cell. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -71,62 +75,62 @@ export class LiveCall implements RunningCall, FaultOwner {
     this.#controller.abort(error);
   }
 
-  /** Does the work of the call. What was to wake it may be what failed, so nobody waits for it after a fault. */
+  /** Runs the call until it ends or fails. After a fault, the work may never settle, so it is not awaited. */
   untilFault<T>(work: () => Promise<T>): Promise<T> {
     return Promise.race([work(), this.failed]);
   }
 
   accepted(): void {
-    if (this.#isHeard('accepted')) this.#tell({ type: 'accepted', call: this });
+    if (this.#hasListener('accepted')) this.#emit({ type: 'accepted', call: this });
   }
 
   started(skill: () => SkillIdentity, execution: Place): void {
     this.execution = execution;
-    if (this.#isHeard('started')) this.#tell({ type: 'started', call: this, skill: skill(), execution });
+    if (this.#hasListener('started')) this.#emit({ type: 'started', call: this, skill: skill(), execution });
   }
 
-  /** Takes what the skill prints; undefined where nobody wants to hear it at once, or must not. */
+  /** Receives output as it arrives; undefined if there is no listener, or if secrets must be removed first. */
   logListener(hasSecrets: boolean): ((chunk: Buffer) => void) | undefined {
-    if (hasSecrets || !this.#isHeard('log')) return undefined;
-    // A letter may come in two pieces.
+    if (hasSecrets || !this.#hasListener('log')) return undefined;
+    // A character may be split over two chunks.
     const decoder = new StringDecoder('utf8');
     return (chunk) => this.#log(decoder.write(chunk));
   }
 
   done(outcome: Outcome): void {
-    if (this.#isHeard('log') && !this.#hasLogged) this.#log(outcome.logs);
-    if (this.#isHeard('denied'))
-      for (const denial of outcome.capabilities.denied) this.#tell({ type: 'denied', call: this, denial });
-    if (!outcome.ok && outcome.error.code === 'resource_exceeded' && this.#isHeard('limit')) {
+    if (this.#hasListener('log') && !this.#hasLogged) this.#log(outcome.logs);
+    if (this.#hasListener('denied'))
+      for (const denial of outcome.capabilities.denied) this.#emit({ type: 'denied', call: this, denial });
+    if (!outcome.ok && outcome.error.code === 'resource_exceeded' && this.#hasListener('limit')) {
       const { error } = outcome;
-      this.#tell({ type: 'limit', call: this, limit: error.detail['limit'] as LimitName, error });
+      this.#emit({ type: 'limit', call: this, limit: error.detail['limit'] as LimitName, error });
     }
-    if (this.#isHeard('done')) this.#tell({ type: 'done', call: this, outcome });
+    if (this.#hasListener('done')) this.#emit({ type: 'done', call: this, outcome });
     this.#isOver = true;
   }
 
-  /** Nothing is told any more, and it is not listed any more. */
+  /** Ends all events and removes the call from the list. */
   leave(): void {
     this.#isOver = true;
-    this.#callers?.removeEventListener('abort', this.#giveUp);
+    this.#callerSignal?.removeEventListener('abort', this.#cancel);
     this.#leave(this);
   }
 
   #log(text: string): void {
-    // What a skill leaves behind in the host may go on printing.
+    // A skill that ran in the host may leave code behind that keeps printing.
     if (text === '' || this.#isOver) return;
     this.#hasLogged = true;
-    this.#tell({ type: 'log', call: this, text });
+    this.#emit({ type: 'log', call: this, text });
   }
 
-  #isHeard(name: CallEventName): boolean {
-    return this.#own !== undefined || this.#all.hears(name);
+  #hasListener(name: CallEventName): boolean {
+    return this.#onEvent !== undefined || this.#listeners.hasListener(name);
   }
 
-  #tell(event: CallEvent): void {
-    // Work of a call that failed by a fault may go on for a moment.
+  #emit(event: CallEvent): void {
+    // After an internal error, the work of the call may continue for a moment.
     if (this.#isOver) return;
-    if (this.#own) hear(this.#own, event);
-    this.#all.tell(event);
+    if (this.#onEvent) notify(this.#onEvent, event);
+    this.#listeners.emit(event);
   }
 }

@@ -1,73 +1,69 @@
 /**
- * The joints of a cell. A wall knows nothing of languages, an engine nothing of namespaces:
- * adding a wall or an engine touches one folder.
+ * The interfaces between walls, engines and the host. A wall knows nothing about languages and an engine knows nothing
+ * about namespaces, so adding either touches only one folder.
  *
  * @module
  */
+import type { EngineInit } from '../../guest/protocol.ts';
 import type { Duplex, Readable } from 'node:stream';
 import type { Bundle } from '../load/bundle.ts';
-import type { ErrorCode } from '../errors.ts';
-import type { CapabilityEvent, EventsCut, EngineName, Execution, StartKind, WallName } from '../outcome.ts';
+import type { ErrorCode } from '../vocabulary/error-codes.ts';
+import type { CapabilityEvent, EventsCut, Execution, StartKind } from '../outcome.ts';
+import type { EngineName } from '../vocabulary/engines.ts';
+import type { WallName } from '../vocabulary/walls.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
+import type { GuestLimit, HostLimit } from '../vocabulary/limits.ts';
 
-/** A host path that the cell sees, besides what the grant adds. */
+/** A host path that the cell sees in addition to the granted paths. */
 export interface Mount {
   host: string;
   guest: string;
-  /** Only for what belongs to the runtime itself, such as the socket folder of a zygote. */
+  /** Only for paths of the runtime itself, such as the socket folder of a zygote. */
   writable?: boolean;
 }
 
-/** What an engine wants to have run inside a wall. */
+/** The program that an engine runs inside a wall. */
 export interface LaunchSpec {
   /** Absolute program path as seen inside the cell, then its arguments. */
   argv: string[];
-  /** The bundle, the harness, the requirements: read-only. */
+  /** The bundle, the harness and the requirements, all read-only. */
   mounts: Mount[];
-  /** Fixed variables of the engine; the granted ones are added by the wall. */
+  /** Fixed variables of the engine; the wall adds the granted ones. */
   env: Record<string, string>;
   cwd: string;
-  /** Memory that the program reserves without using it: what it may map beyond the memory limit. */
+  /** Memory that the program reserves without using; it may map this much beyond the memory limit. */
   reservedBytes?: number;
-  /** Address space of the program's own code and libraries. Absent: it reserves so much that its mappings cannot be limited. */
+  /** Address space of the program's code and libraries. Absent: it reserves too much for its mappings to be limited. */
   codeBytes?: number;
-  /** Threads of the program itself: what the kernel counts beyond the processes of the skill. */
+  /** Threads of the program itself, which the kernel counts in addition to the processes of the skill. */
   reservedThreads?: number;
-  /** What the jailed process may keep for itself; only the zygote, which runs no skill code, keeps any. */
+  /** Keeps the capabilities to create namespaces. Only for the zygote, which runs no skill code. */
   keepNamespaceRights?: boolean;
-  /** A gateway waits behind the loopback of the cell; without one it has no sockets at all. */
+  /** A gateway listens on the loopback of the cell; without one the cell cannot open sockets. */
   gateway?: boolean;
-  /** What the root of a container is made of; absent: the programs of the system, as in a jail. */
+  /** The root of a container; absent: the programs of the host system, as in a jail. */
   image?: CellImage;
-  /** Serves one call of its own, so it may be made to step back behind the host and the cells that serve many. */
-  stepsBack?: boolean;
-  /** The program knows no frames: one JSON value goes in on its standard input, one comes out on its standard output. */
+  /** Serves a single call, so it may run at a lower priority than the host and cells that serve many calls. */
+  lowPriority?: boolean;
+  /** The program does not speak frames: it reads one JSON value from stdin and writes one to stdout. */
   stdio?: boolean;
 }
 
-/** An image, ready to be used. */
+/** An image that is ready to use. */
 export interface CellImage {
-  /** What an engine calls it that has loaded it. */
+  /** Its name in a container engine that has loaded it. */
   id: string;
   /** Folder with its unpacked files. */
   rootfs: string;
-  /** A tar file for engines that want to load it themselves. */
+  /** Path of a tar file, for container engines that load images themselves. */
   archive: () => Promise<string>;
-  /** As whom its programs see themselves; never root. */
+  /** The user that its programs run as inside the container; never root. */
   user: { uid: number; gid: number };
 }
 
-/** Why a wall ended a process, when it did. */
-export type KillReason =
-  | 'timeout'
-  | 'memory'
-  | 'cpu'
-  | 'output'
-  | 'scratch'
-  | 'aborted'
-  | 'protocol'
-  | 'done';
+/** Why a wall killed a process. */
+export type KillReason = HostLimit | 'aborted' | 'protocol' | 'done';
 
 export interface ExitInfo {
   code: number | null;
@@ -83,133 +79,143 @@ export interface ProcessUsage {
 export interface CellProcess {
   readonly channel: Duplex;
   readonly logs: Readable[];
-  /** Resolves when the process and everything it started are gone. */
+  /** Resolves when the process and all of its descendants are gone. */
   readonly exited: Promise<ExitInfo>;
   /**
-   * Puts the limits in place that need the process to exist, and checks the mounts. Called with the harness's
-   * first frame, before any skill code may run. False when the cell is not what was asked for.
+   * Sets the limits that need a running process, and checks the mounts. Called with the harness's first frame, before
+   * any skill code may run. Returns false if the cell differs from the request.
    */
   confine(ready: Record<string, unknown>): Promise<boolean>;
-  /** Ends the process and everything it started. The first reason is kept. */
+  /** Kills the process and all of its descendants. The first reason is kept. */
   kill(reason: KillReason): void;
   readonly killReason: KillReason | undefined;
   usage(): ProcessUsage;
-  /** Why it did not come up, or what befell whoever kept it, where its wall can tell. Logs are trusted before a start alone. */
+  /** Why the process failed to start, or how its supervisor died, if the wall knows. Logs are trusted only before the start. */
   fault?(state: { started: boolean; logs: string }): LaunchFault | undefined;
 }
 
-/** A cell that never came up, for a reason that has a fix. */
+/** A known reason why a cell failed to start, with its fix. */
 export interface LaunchFault {
   code: ErrorCode;
   message: string;
   fix: string;
 }
 
-/** One wall, as it is on this machine. */
+/** One kind of isolation, as this machine provides it. */
 export interface Wall {
   readonly name: WallName;
-  /** Tries the wall for real and says what it enforces here. Never guesses. */
+  /** Starts the wall for real and reports what it enforces here. Never guesses. */
   probe(): Promise<WallProbe>;
-  /** Throws when this grant cannot be put into practice, e.g. for a system call that does not exist. */
+  /** Throws if this grant cannot be enforced, e.g. because it names a system call that does not exist. */
   accepts(grant: Grant): void;
   launch(spec: LaunchSpec, grant: Grant): CellProcess;
-  /** As whom a cell with this grant runs; undefined for the host's own user. */
+  /** The user that a cell with this grant runs as; undefined for the host's own user. */
   identity(grant: Grant): { uid: number; gid: number } | undefined;
-  /** For a wall that comes in several makes: the one that this bundle runs behind. */
+  /** For a wall with several backends: the one that runs this bundle. */
   forBundle?(bundle: Bundle): Promise<Wall>;
   close(): Promise<void>;
 }
 
 export interface WallProbe {
   available: boolean;
-  /** Version and findings when available, else what is missing. */
+  /** Version and findings if available, otherwise what is missing. */
   summary: string;
   fix?: string;
   enforces: EnforcementTable;
 }
 
-/** What an engine made of a bundle: all that is needed to start it, as often as wanted. */
+/** A bundle prepared by an engine: everything needed to start it any number of times. */
 export interface Artifact {
   readonly engine: EngineName;
   readonly bundle: Bundle;
-  /** Digests of what it takes from this machine besides the bundle. */
+  /** Digests of the image and packages that it uses from this machine. */
   readonly uses?: Pick<Execution, 'image' | 'packages'>;
+  /** Settings of the operator that its cells were started with; calls with other settings get other cells. */
+  readonly settings?: unknown;
   spec(grant: Grant): LaunchSpec;
-  /** The first frame for the harness, apart from `preload`. */
-  init(grant: Grant): Record<string, unknown>;
-  /** Takes what a cell handed over when it had loaded the skill, before any call: untrusted, and for its like alone. */
+  /** The first frame for the harness, without `preload`. */
+  init(grant: Grant): EngineInit;
+  /** Stores what a cell handed over after loading the skill, before any call. Untrusted; only for cells of the same kind. */
   keep?(grant: Grant, bytes: Uint8Array): void;
-  /** The limit that ended a process from within, where the engine can tell by how it ended. */
+  /** Infers the limit that a process hit from how it exited, if the engine can. */
   limitBehind?(exit: ExitInfo, logs: string): GuestLimit | undefined;
 }
 
 export interface Engine {
   readonly name: EngineName;
-  /** True when one process serves many calls and each is fresh inside it; else a process serves one call. */
+  /** True if one process serves many calls, each with fresh state; otherwise a process serves one call. */
   readonly reusable: boolean;
-  /** A reusable process is busy with itself for so long after a reply that calls in a row should take turns between two. */
+  /** A reusable process needs so long to reset after a reply that back-to-back calls should alternate between two. */
   readonly takesTurns?: boolean;
-  /** Who enforces what when this engine runs inside a wall with this table. */
+  /** What enforces each field when this engine runs inside a wall with this table. */
   enforces(wall: EnforcementTable): EnforcementTable;
-  /** Variables that every cell of this engine has, whatever is declared. */
+  /** Variables that every cell of this engine has, regardless of the manifest. */
   fixedEnv(grant: Grant): Readonly<Record<string, string>>;
-  /** What the engine consists of, for `doctor`. */
+  /** Describes the engine for `doctor`. */
   describe(): string;
-  /** What this machine lacks to run it at all. */
+  /** Why this machine cannot run the engine at all. */
   missing(): { reason: string; fix: string } | undefined;
-  /** Undefined when this engine can run this bundle, else why not. */
+  /** Why this engine cannot run this bundle; undefined if it can. */
   refuses(bundle: Bundle): string | undefined;
-  /** What this bundle needs and is not here, such as its image; another mode may do without it. */
+  /** A missing dependency of this bundle, such as its image; another mode may not need it. */
   lacks?(bundle: Bundle): Promise<{ reason: string; fix: string } | undefined>;
   prepare(bundle: Bundle): Promise<Artifact>;
-  /** Engines that can fork a fresh cell from a warm process that never ran skill code. */
+  /** For engines that can fork a fresh cell from a warm process that never ran skill code. */
   openZygote?(artifact: Artifact, grant: Grant): Zygote | undefined;
-  /** Runs a call as a part of the host. Only where there is no wall, for code that is trusted like the host itself. */
+  /** Runs a call inside the host process. Only without a wall, for code that is trusted as much as the host. */
   callInHost?(artifact: Artifact, grant: Grant, job: Job): Promise<CellReport>;
 }
 
-/** What a call brings along. */
+/** Everything needed to start a cell. */
+export interface CellParts {
+  wall: Wall;
+  engine: Engine;
+  artifact: Artifact;
+  grant: Grant;
+}
+
+/** The inputs of one call. */
 export interface Job {
-  /** A value, or the text of a large one. */
+  /** A value, or the JSON text of a large one. */
   params: unknown;
   signal?: AbortSignal | undefined;
-  /** Rejects when the call fails by a fault of ours: its place is given back then, whatever its cell does. */
+  /** Rejects if the call fails by a fault of ours: its slot is then released, whatever its cell does. */
   failed?: Promise<never> | undefined;
-  /** Values by name, for the broker alone: nothing of them goes into a cell. */
+  /** Values by name, for the broker only; they never enter a cell. */
   secrets?: ReadonlyMap<string, string> | undefined;
-  /** Added to every request of the call that the broker makes or reads: the trace, where the operator lets it out. */
+  /** Added to every request that the broker makes or reads for the call: the trace, if the operator allows it. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Hears what the skill prints while it runs, as far as it is kept. Absent: nobody listens. */
+  /** Receives the kept part of the skill's output while it runs. */
   onLog?: ((chunk: Buffer) => void) | undefined;
 }
 
-/** What of a job is for the host alone. */
+/** The parts of a job that only the host uses. */
 export type JobExtras = Omit<Job, 'params' | 'signal'>;
 
-/** A warm process that forks cells, each in namespaces of its own. */
+/** A warm process that forks cells, each in its own namespaces. */
 export interface Zygote {
-  /** False when it could not start. */
+  /** False if it could not start. */
   readonly ready: Promise<boolean>;
   readonly isReady: boolean;
-  /** Whoever ended it: there will be no fork of it any more. */
+  /** True once it has exited for any reason: it will not fork again. */
   readonly hasEnded: boolean;
-  /** After so many forks it is replaced; absent: as often as usual. */
+  /** It is replaced after this many forks; absent: the default number. */
   readonly maxForks?: number;
-  /** A folder for the gateway of the next fork; the fork that is given it sees it, and no other does. */
+  /** A folder for the gateway of the next fork. Only the fork that receives it can see it. */
   gatewayFolder(): string;
   fork(gatewayFolder?: string): Promise<CellProcess>;
   close(): void;
 }
 
-/** The holder of authority for one call. It lives in the host; a cell reaches it through frames. */
+/** Acts with the authority of one call. It lives in the host; a cell reaches it through frames. */
 export interface CallBroker {
-  /** Does what the guest asks for, as far as the grant goes. Rejects with a `BrokerRefusal`. */
+  /** Performs the guest's request if the grant allows it. Rejects with a `BrokerRefusal`. */
   handle(request: BrokerRequest): Promise<BrokerReply>;
   readonly used: CapabilityEvent[];
   readonly denied: CapabilityEvent[];
-  /** Events that are not in the lists. */
+  /** Counts of events that did not fit into the lists. */
   readonly cut?: EventsCut;
-  /** Lets go of everything the call still holds. */
+  /** Releases everything the call still holds. */
   close(): void;
 }
 
@@ -224,7 +230,7 @@ export interface BrokerReply {
   payload?: Uint8Array;
 }
 
-/** A request that the broker turned down: an error code in the words of POSIX, or `denied`. */
+/** A request that the broker refused, with a POSIX error code or `denied`. */
 export class BrokerRefusal extends Error {
   readonly code: string;
 
@@ -235,29 +241,29 @@ export class BrokerRefusal extends Error {
 }
 
 /**
- * The way out of one native cell, which cannot ask by frames: a proxy on a unix socket. It is there before the process
- * is, serves no other, and ends with its call.
+ * A proxy on a unix socket for one native cell, which cannot reach the broker through frames. It exists before the
+ * process, serves no other cell, and ends with its call.
  */
 export interface CellGateway {
-  /** On the host; the cell sees it. It holds the socket, and the certificates that the cell trusts. */
+  /** Host path; mounted into the cell. It holds the socket and the certificates that the cell trusts. */
   readonly folder: string;
   readonly used: CapabilityEvent[];
   readonly denied: CapabilityEvent[];
-  /** Events that are not in the lists. */
+  /** Counts of events that did not fit into the lists. */
   readonly cut?: EventsCut;
-  /** Hands over what belongs to the call: the values of its secrets by name, and headers to add to its requests. */
+  /** Hands over the secrets of the call by name, and headers to add to its requests. */
   arm(values: ReadonlyMap<string, string>, headers?: Readonly<Record<string, string>>): void;
-  /** Nothing passes any more, and nothing is left behind. */
+  /** Stops all traffic and leaves nothing behind. */
   close(): void;
 }
 
 export interface GatewayRequest {
   grant: Grant;
-  /** What the cell holds instead of its secrets, by name. */
+  /** Placeholders that the cell holds instead of its secrets, by name. */
   placeholders: Readonly<Record<string, string>>;
-  /** As whom the cell runs; undefined for the host's own user. */
+  /** The user that the cell runs as; undefined for the host's own user. */
   uid: number | undefined;
-  /** Where to put it; absent: wherever there is room. */
+  /** Where to create it; absent: in a new run folder. */
   folder?: string | undefined;
 }
 
@@ -271,25 +277,25 @@ export interface OpenBrokerOptions {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The secrets of one call: what its cell holds instead of them, and what they are. Both by name. */
+/** The secrets of one call, by name: the placeholders that its cell holds, and the values. */
 export interface CallSecrets {
   placeholders: Readonly<Record<string, string>>;
   values: ReadonlyMap<string, string>;
 }
 
-/** What came back from a cell, before it is judged against the manifest. */
+/** The raw outcome of a cell, before it is judged against the manifest. */
 export interface CellReport {
   start: StartKind;
-  /** False when the program inside never came up; `logs` then say why. */
+  /** False if the program inside failed to start; `logs` then say why. */
   started: boolean;
   reply: GuestReply | undefined;
   exit: ExitInfo | undefined;
   killReason: KillReason | undefined;
-  /** Why the program inside never came up or was lost, where that is known and no fault of the skill. */
+  /** Why the program inside failed to start or was lost, if that is known and not the skill's fault. */
   fault?: LaunchFault | undefined;
   denied: CapabilityEvent[];
   used: CapabilityEvent[];
-  /** Events that are not in the lists. */
+  /** Counts of events that did not fit into the lists. */
   cut?: EventsCut;
   logs: string;
   logBytes: number;
@@ -300,22 +306,9 @@ export interface CellReport {
   hostCalls: number;
 }
 
-/** Limits that a guest notices first. */
-export const GUEST_LIMITS = [
-  'memory',
-  'scratch',
-  'processes',
-  'output',
-  'fuel',
-  'handles',
-  'host_calls',
-] as const;
-
-export type GuestLimit = (typeof GUEST_LIMITS)[number];
-
 /**
- * How far a harness followed a failure back: to none of the denials that it saw itself (`inside`), or to nothing that any
- * denial could be behind (`wholly`).
+ * How far a harness traced a failure: not caused by any denial that it saw itself (`inside`), or by any denial at all
+ * (`wholly`).
  */
 export type Explained = 'inside' | 'wholly';
 
@@ -331,21 +324,21 @@ export type GuestReply =
       limit?: GuestLimit;
     }
   | { kind: 'broken'; message: string }
-  /** Too large for the thread of the event loop: nobody has parsed it yet. */
+  /** Too large to parse on the event loop, so not parsed yet. */
   | { kind: 'unread'; form: UnreadForm; bytes: Uint8Array; denials?: Denials };
 
-/** Denials of a call, by who saw them. */
+/** Denials of a call, grouped by who observed them. */
 export interface Denials {
   byHost: CapabilityEvent[];
   inside: CapabilityEvent[];
 }
 
-/** What unread bytes hold: the frame of a reply (`result`, `error`), or the JSON of a result alone. */
+/** What unread bytes contain: a reply frame (`result`, `error`), or only the JSON of a result. */
 export type UnreadForm = 'result' | 'error' | 'value';
 
 /** One fresh sandbox for one call. */
 export interface Cell {
   call(params: unknown, signal?: AbortSignal): Promise<CellReport>;
-  /** Throws it away unused. */
+  /** Destroys the cell without using it. */
   discard(): void;
 }

@@ -1,52 +1,66 @@
 /**
- * What this machine has to run skills with: pairs of wall and engine, strongest first, and which can run which bundle.
+ * The ways to run skills on this machine: pairs of wall and engine, strongest first, and which bundles each can run.
  *
  * @module
  */
-import { SkillError } from '../errors.ts';
 import { sharedEngines } from '../load/home.ts';
 import type { Bundle, FileDigests } from '../load/bundle.ts';
 import type { Inspection } from '../load/inspection.ts';
+import type { InstallHow } from '../load/install-progress.ts';
 import type { WaysToRun } from '../load/load-bundle.ts';
+import type { LockedPackages } from '../load/locked-packages.ts';
 import { pinLines, type Pins } from '../load/pins.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Offload } from '../offload/offload.ts';
-import type { EngineName, Mode, WallName } from '../outcome.ts';
+import { ENGINE_NAMES, type EngineName, type ModeOf } from '../vocabulary/engines.ts';
+import { PREFERRED_MODES, type Mode } from '../vocabulary/modes.ts';
+import { placeName, type Place } from '../vocabulary/place.ts';
+import type { WallName } from '../vocabulary/walls.ts';
 import type { Candidate } from '../policy/choose-mode.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
+import type { Way } from '../policy/plan.ts';
 import type { PythonFreshness } from '../policy/python-freshness.ts';
-import type { ContainerWallOptions } from './container/contract.ts';
-import { ExecEngine } from './container/engines/exec.ts';
-import { ContainerPythonEngine } from './container/engines/python.ts';
-import { imageHere, imageToPin, installImage } from './container/images/of-bundle.ts';
-import { createImageStore, type LocalImages } from './container/images/store.ts';
-import { ContainerWall } from './container/wall.ts';
+import type { ContainerWallOptions } from './walls/container/contract.ts';
+import { ExecEngine } from './engines/exec/engine.ts';
+import { ContainerPythonEngine } from './engines/python/container-engine.ts';
+import { imageHere, imageToPin, installImage } from './images/of-bundle.ts';
+import { createImageStore, type LocalImages } from './images/store.ts';
+import { ContainerWall } from './walls/container/wall.ts';
 import type { Artifact, Engine, Wall, WallProbe } from './contract.ts';
-import { DEFAULT_CELL_ID } from './jail/identity.ts';
-import { JailWall, type JailOptions } from './jail/wall.ts';
-import { NodeSkillEngine } from './node-skill/engine.ts';
-import { NoWall } from './node-skill/no-wall.ts';
-import { JsWasmEngine } from './js-wasm/engine.ts';
-import { ProcessWall } from './process/wall.ts';
+import { DEFAULT_CELL_ID } from './linux/identity.ts';
+import { JailWall, type JailOptions } from './walls/jail/wall.ts';
+import { NodeSkillEngine } from './engines/node/engine.ts';
+import { NoWall } from './walls/none/wall.ts';
+import { JsWasmEngine } from './engines/js-wasm/engine.ts';
+import { ProcessWall } from './walls/process/wall.ts';
 import { PinnedSkills } from './pinned-skills.ts';
-import { PythonWasmEngine } from './python-wasm/engine.ts';
-import { wasmInspector } from './python-wasm/inspect.ts';
-import { installWasmEnvironment, rememberRefusal, wasmPackages } from './python-wasm/requirements.ts';
-import { PythonEngine } from './python/engine.ts';
-import { inspectPython, jailInspector, type Inspector } from './python/inspect.ts';
-import { findInterpreter, type Interpreter } from './python/interpreter.ts';
-import { installRequirements, packagesFor } from './python/requirements.ts';
-import { ComponentEngine } from './wasm/engine.ts';
+import { BundlePackages, modesOf, type InstalledTargets } from './bundle-packages.ts';
+import { PythonWasmEngine } from './engines/python-wasm/engine.ts';
+import { wasmInspector } from './engines/python-wasm/inspect.ts';
+import { PythonEngine } from './engines/python/engine.ts';
+import { inspectPython, jailInspector, type Inspector } from './engines/python/inspect.ts';
+import { findInterpreter, type Interpreter } from './engines/python/interpreter.ts';
+import { ComponentEngine } from './engines/component/engine.ts';
 
 export interface MachineOptions {
   home: string;
   jail?: JailOptions;
   container?: ContainerWallOptions | undefined;
-  /** Gets a sentence for people when something takes more than a moment. */
+  /** Receives a progress message when something takes more than a moment. */
   onProgress?: ((text: string) => void) | undefined;
-  /** What the operator asks of Python in Wasm. */
-  python?: PythonFreshness | undefined;
+  /** The operator's freshness policy for Python in Wasm. */
+  python?: (() => PythonFreshness | undefined) | undefined;
   offload: Offload;
+}
+
+/** An implementation for each engine in each of its modes. */
+type EnginesByMode = { [Name in EngineName]: Record<ModeOf<Name>, Engine> };
+
+/** One way to run a bundle, with its wall and engine. */
+export interface CellWay extends Way {
+  readonly wall: Wall;
+  readonly engine: Engine;
+  prepare(): Promise<Artifact>;
 }
 
 /** A way to run skills. */
@@ -56,15 +70,17 @@ export interface Pair {
   engine: Engine;
 }
 
-/** One line of `doctor`: a pair of wall and engine, and who enforces what in it. */
-export interface PairReport {
-  mode: Mode;
-  wall: WallName;
-  engine: EngineName;
+/** One line of `doctor`: a pair of wall and engine, and what enforces each field. */
+export interface PairReport extends Place {
   available: boolean;
   summary: string;
   fix?: string;
   enforces: EnforcementTable;
+}
+
+/** A row of the vocabulary without an implementation here is a type error. */
+interface Walls extends Readonly<Record<WallName, Wall>> {
+  readonly jail: JailWall;
 }
 
 export class Machine {
@@ -72,10 +88,7 @@ export class Machine {
   readonly home: string;
   readonly #offload: Offload;
   readonly #images: LocalImages;
-  readonly #jail: JailWall;
-  readonly #process = new ProcessWall();
-  readonly #container: ContainerWall;
-  readonly #none = new NoWall();
+  readonly #walls: Walls;
   readonly #python: PythonEngine;
   readonly #node: NodeSkillEngine;
   readonly #component: ComponentEngine;
@@ -84,6 +97,7 @@ export class Machine {
   readonly #containerPython: ContainerPythonEngine;
   readonly #exec: ExecEngine;
   readonly #interpreter: Interpreter | undefined;
+  readonly #packages: BundlePackages;
   readonly #artifacts = new Map<string, Promise<Artifact>>();
   readonly #pinned = new PinnedSkills((bundle) => this.#pins(bundle));
   #pairs: Promise<Pair[]> | undefined;
@@ -91,9 +105,14 @@ export class Machine {
   constructor({ home, jail, container, onProgress, python, offload }: MachineOptions) {
     this.home = home;
     this.#offload = offload;
-    this.#jail = new JailWall(jail);
+    this.#walls = {
+      none: new NoWall(),
+      process: new ProcessWall(),
+      jail: new JailWall(jail),
+      container: new ContainerWall({ home, ...container }),
+    };
     this.#interpreter = findInterpreter();
-    this.#python = new PythonEngine({ home, wall: this.#jail, interpreter: this.#interpreter });
+    this.#python = new PythonEngine({ home, wall: this.#walls.jail, interpreter: this.#interpreter });
     this.#node = new NodeSkillEngine({ home });
     this.#component = new ComponentEngine({ home, wall: () => this.#outerWall() });
     this.#pythonWasm = new PythonWasmEngine({
@@ -103,10 +122,14 @@ export class Machine {
       onProgress,
       fresh: python,
     });
+    this.#packages = new BundlePackages({
+      home,
+      interpreter: this.#interpreter,
+      link: (packages) => this.#pythonWasm.images(packages),
+    });
     this.#jsWasm = new JsWasmEngine({ home, wall: () => this.#outerWall() });
     const images = createImageStore({ home, onProgress });
     this.#images = images;
-    this.#container = new ContainerWall({ home, ...container });
     this.#containerPython = new ContainerPythonEngine({ home, images, interpreter: this.#interpreter });
     this.#exec = new ExecEngine({ images });
   }
@@ -116,39 +139,74 @@ export class Machine {
     return options?.cellId ?? DEFAULT_CELL_ID;
   }
 
-  /** Every pair that this version has, strongest first. Finding out takes a real try of the walls. */
+  /** All pairs of this version, strongest first. Probes the outer wall by starting it. */
   pairs(): Promise<Pair[]> {
-    this.#pairs ??= this.#outerWall().then((outer) => [
-      { mode: 'wasm', wall: outer, engine: this.#component },
-      { mode: 'wasm', wall: outer, engine: this.#pythonWasm },
-      { mode: 'wasm', wall: outer, engine: this.#jsWasm },
-      { mode: 'subprocess', wall: this.#jail, engine: this.#python },
-      { mode: 'subprocess', wall: this.#jail, engine: this.#node },
-      { mode: 'container', wall: this.#container, engine: this.#containerPython },
-      { mode: 'container', wall: this.#container, engine: this.#exec },
-      { mode: 'in_process', wall: this.#none, engine: this.#node },
-    ]);
+    this.#pairs ??= this.#outerWall().then((outer) => this.#pairsInside(outer));
     return this.#pairs;
+  }
+
+  #pairsInside(outer: Wall): Pair[] {
+    const walls: Record<Mode, Wall> = {
+      wasm: outer,
+      subprocess: this.#walls.jail,
+      container: this.#walls.container,
+      in_process: this.#walls.none,
+    };
+    const engines: EnginesByMode = {
+      component: { wasm: this.#component },
+      'python-wasm': { wasm: this.#pythonWasm },
+      'js-wasm': { wasm: this.#jsWasm },
+      python: { subprocess: this.#python, container: this.#containerPython },
+      node: { subprocess: this.#node, in_process: this.#node },
+      exec: { container: this.#exec },
+    };
+    return PREFERRED_MODES.flatMap((mode) =>
+      ENGINE_NAMES.flatMap((name) => {
+        const { [mode]: engine }: Partial<Record<Mode, Engine>> = engines[name];
+        return engine ? [{ mode, wall: walls[mode], engine }] : [];
+      }),
+    );
   }
 
   /** Every way to run this bundle here, in the order of `pairs`. */
   async candidates(bundle: Bundle): Promise<Candidate[]> {
+    this.#packages.assertPinned(bundle);
     return Promise.all((await this.pairs()).map((pair) => candidate(pair, bundle)));
   }
 
-  /** What the engine made of the bundle; the same bundle is prepared once. */
+  /** The wall and engine of a chosen candidate. */
+  async way(candidate: Candidate, bundle: Bundle): Promise<CellWay> {
+    const pairs = await this.pairs();
+    const chosen = pairs.find(
+      ({ wall, engine }) => wall.name === candidate.wall && engine.name === candidate.engine,
+    );
+    if (!chosen) throw new Error(`The pair ${placeName(candidate)} does not exist`);
+    const { engine } = chosen;
+    const wall = (await chosen.wall.forBundle?.(bundle)) ?? chosen.wall;
+    return {
+      wall,
+      engine,
+      enforces: engine.enforces((await wall.probe()).enforces),
+      isReusable: engine.reusable,
+      accepts: (grant) => wall.accepts(grant),
+      fixedEnv: (grant) => engine.fixedEnv(grant),
+      prepare: () => this.prepare({ mode: candidate.mode, engine }, bundle),
+    };
+  }
+
+  /** Prepares a bundle for an engine; the same bundle is prepared only once. */
   prepare({ mode, engine }: Pick<Pair, 'mode' | 'engine'>, bundle: Bundle): Promise<Artifact> {
     const key = JSON.stringify([mode, engine.name, bundle.digest, bundle.stagedDir, pinLines(bundle)]);
     const known = this.#artifacts.get(key);
     if (known) return known;
     const artifact = engine.prepare(bundle);
     this.#artifacts.set(key, artifact);
-    // A failure may be mended, e.g. by installing what was missing.
+    // Not cached, because the cause may be fixed, e.g. by installing a missing package.
     artifact.catch(() => this.#artifacts.delete(key));
     return artifact;
   }
 
-  /** What the sources and binaries of a staged bundle say about themselves. */
+  /** Inspects the sources and binaries of a staged bundle without running them. */
   async inspect(stagedDir: string, files: FileDigests, { entry, execution }: WaysToRun): Promise<Inspection> {
     const options = { home: this.home, inspector: () => this.#inspector(execution), offload: this.#offload };
     const python = await inspectPython(options, stagedDir, files);
@@ -165,51 +223,34 @@ export class Machine {
     };
   }
 
-  /** Installs third-party packages of a bundle for the engines that it may run in. */
-  async installRequirements(bundle: Bundle): Promise<void> {
-    const [home, interpreter] = [this.home, this.#interpreter];
-    if (!interpreter || !bundle.entry.endsWith('.py')) return;
-    const mayRunIn = modesOf(bundle);
-    const refusal = mayRunIn('wasm')
-      ? await installWasmEnvironment({
-          home,
-          bundle,
-          interpreter,
-          link: (packages) => this.#pythonWasm.images(packages),
-        })
-      : undefined;
-    if (!mayRunIn('subprocess') && refusal !== undefined) throw notPure(refusal);
-    if (mayRunIn('subprocess')) await installRequirements({ home, interpreter, bundle });
-    // The index could be reached, so it was not for want of a network.
-    if (refusal !== undefined) rememberRefusal({ home, bundle }, refusal);
+  /** Installs the third-party packages of a bundle for each engine that it may run in. */
+  installRequirements(bundle: Bundle, how: InstallHow): Promise<InstalledTargets> {
+    return this.#packages.install(bundle, how);
   }
 
-  /** The skill with the image and packages that a call would use now. */
+  /** The packages that a new lock of a bundle pins. */
+  packagesToPin(bundle: Bundle, before: LockedPackages | undefined): LockedPackages | undefined {
+    return this.#packages.toPin(bundle, before);
+  }
+
+  /** Returns the skill with the image and packages that a call would use now. */
   pin(skill: Skill): Promise<Skill> {
     return this.#pinned.pin(skill);
   }
 
-  /** What a call of this bundle would use of this machine, as far as it is here. */
+  /** The image and packages that a call of this bundle would use now, if they are installed. */
   async #pins(bundle: Bundle): Promise<Pins> {
-    const [home, interpreter] = [this.home, this.#interpreter];
-    const mayRunIn = modesOf(bundle);
-    const isPython = bundle.entry.endsWith('.py');
-    const image = mayRunIn('container') ? await imageHere(this.#images, bundle) : undefined;
-    const native =
-      isPython && interpreter && mayRunIn('subprocess')
-        ? packagesFor({ home, interpreter, bundle })
-        : undefined;
-    const wasm = isPython && mayRunIn('wasm') ? wasmPackages({ home, bundle }) : undefined;
-    const packages = { ...(native && { python: native }), ...(wasm && { 'python-wasm': wasm }) };
-    return { ...(image === undefined ? {} : { image }), ...(native || wasm ? { packages } : {}) };
+    const image = modesOf(bundle)('container') ? await imageHere(this.#images, bundle) : undefined;
+    const packages = this.#packages.installed(bundle);
+    return { ...(image === undefined ? {} : { image }), ...(packages ? { packages } : {}) };
   }
 
-  /** Digest of the container image that a new lock of a bundle pins, when there is one. */
+  /** Digest of the container image that a new lock of a bundle pins, if there is one. */
   imageToPin(bundle: Bundle): Promise<string | undefined> {
     return imageToPin(this.#images, bundle);
   }
 
-  /** Fetches the container image of a bundle. Returns what stands in the way when another mode could do without it. */
+  /** Fetches the container image of a bundle. Returns the problem if another mode does not need the image. */
   installImage(bundle: Bundle): Promise<string | undefined> {
     return installImage(this.#images, bundle);
   }
@@ -219,23 +260,23 @@ export class Machine {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#jail.close(), this.#process.close(), this.#container.close()]);
-    // Last: what a skill left behind in the host may print until then.
+    await Promise.all(Object.values(this.#walls).map((wall) => wall.close()));
+    // Last, because code that a skill left behind in the host may print until then.
     this.#node.close();
   }
 
-  /** Wasm is a wall of its own; around it comes the strongest that can be had. */
+  /** The strongest available wall to put around Wasm, which isolates by itself. */
   async #outerWall(): Promise<Wall> {
-    return (await this.#jail.probe()).available ? this.#jail : this.#process;
+    return (await this.#walls.jail.probe()).available ? this.#walls.jail : this.#walls.process;
   }
 
-  /** The Python that will run it, as versions differ in syntax. Where several may, the system's, which starts faster. */
+  /** Parses with the Python that will run the skill, because syntax differs by version. Prefers the system's: it starts faster. */
   async #inspector(execution: readonly Mode[]): Promise<Inspector> {
     const outer = await this.#outerWall();
     const interpreter = this.#interpreter;
     const onlyInWasm = execution.length > 0 && execution.every((mode) => mode === 'wasm');
     const hasWasm = this.#pythonWasm.missing() === undefined;
-    if (outer !== this.#jail || !interpreter || (onlyInWasm && hasWasm))
+    if (outer !== this.#walls.jail || !interpreter || (onlyInWasm && hasWasm))
       return wasmInspector(this.#pythonWasm, outer);
     return jailInspector({ home: this.home, wall: outer, interpreter });
   }
@@ -259,7 +300,7 @@ async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<
   const pair = { mode, wall: wall.name, engine: engine.name };
   const fallback = 'Run `skillcell doctor` to see what this machine has.';
   const reason = engine.refuses(bundle);
-  // To try a container takes as long as many a call: not for bundles that have none.
+  // Probing a container is slow, so it is skipped for bundles without one.
   if (reason !== undefined && mode === 'container')
     return { ...pair, unfit: true, refusal: { reason, fix: fallback } };
   const lacking = reason === undefined ? await engine.lacks?.(bundle) : undefined;
@@ -269,16 +310,6 @@ async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<
   if (reason !== undefined) return { ...pair, refusal: { reason, fix: fallback } };
   const missing = engine.missing();
   return missing ? { ...pair, refusal: missing } : pair;
-}
-
-function modesOf({ manifest: { execution } }: Bundle): (mode: Mode) => boolean {
-  return (mode) => execution.length === 0 || execution.includes(mode);
-}
-
-function notPure(reason: string): SkillError {
-  return new SkillError('skill_unavailable', `The skill cannot run in Wasm: ${reason}`, {
-    fix: 'List "subprocess" or "container" under execution, or use packages of pure Python.',
-  });
 }
 
 function fixOf(probe: WallProbe, missing: string | undefined): { fix?: string } {

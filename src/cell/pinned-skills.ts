@@ -1,6 +1,6 @@
 /**
- * Skills with what a call of them would use of this machine now. A tag can be moved and packages can be installed again
- * while a skill stays loaded, so it is looked up for each call, in front of everything that decides on it.
+ * Skills with the image and packages that a call would use now. A tag can move and packages can be reinstalled while a
+ * skill stays loaded, so both are looked up for each call, before anything decides on it.
  *
  * @module
  */
@@ -10,14 +10,14 @@ import type { Skill } from '../load/skill.ts';
 
 export class PinnedSkills {
   readonly #lookUp: (bundle: Bundle) => Promise<Pins>;
-  /** By the skill as it was handed in: plans are kept for the very same object. */
+  /** Keyed by the original skill object, because plans are cached by object identity. */
   readonly #newest = new WeakMap<Skill, Skill>();
 
   constructor(lookUp: (bundle: Bundle) => Promise<Pins>) {
     this.#lookUp = lookUp;
   }
 
-  /** The skill itself, when nothing was changed since it was pinned. */
+  /** Returns the same object if nothing changed since it was last pinned. */
   async pin(skill: Skill): Promise<Skill> {
     const pins = await this.#lookUp(skill.bundle);
     const pinned: Skill = { ...skill, bundle: { ...skill.bundle, pins } };

@@ -1,36 +1,37 @@
 /**
- * The commands by which agents reach skills.
+ * Commands that expose skills to agents.
  *
  * @module
  */
 import { Option, type Command } from 'commander';
+import { MCP_CLIENT_NAMES } from '../vocabulary/mcp-clients.ts';
 import type { McpFlags } from './commands/mcp.ts';
 import type { ToolsFlags } from './commands/tools.ts';
-import { collected, example, withPlanOptions, type Done } from './shared-options.ts';
+import { collect, example, withOfferOptions, withPlanOptions, type Done } from './shared-options.ts';
 
-const CLIENTS = ['claude', 'cursor', 'vscode'];
 const FORMATS = ['openai', 'claude', 'gemini', 'deepseek', 'ollama', 'bedrock', 'mcp'];
 
 export function addAgents(program: Command, done: Done): void {
   addTools(program, done);
-  withPlanOptions(program.command('mcp'))
-    .description(
-      'offer the skills as tools to an agent (Model Context Protocol), on standard input and output',
+  withOfferOptions(withPlanOptions(program.command('mcp')))
+    .description('serve the skills as MCP tools (Model Context Protocol) on standard input and output')
+    .option('--http <port>', 'serve over HTTP instead, at http://127.0.0.1:<port>/mcp')
+    .option('--host <address>', 'address to listen on; a token is required unless it is a loopback address')
+    .option('--allow-host <name>', 'host name that clients may use for this machine; repeatable', collect)
+    .option('--token-file <file>', 'file with the token that clients must send (or set SKILLCELL_MCP_TOKEN)')
+    .option(
+      '--no-token',
+      'require no token, so that every program on this machine can connect; loopback only',
     )
-    .option('--http <port>', 'over HTTP instead, at http://127.0.0.1:<port>/mcp')
-    .option('--host <address>', 'address to listen on; one that others can reach needs a token')
-    .option('--allow-host <name>', 'a name by which clients call this machine; may be repeated', collected)
-    .option('--token-file <file>', 'file with the token that clients must send (or SKILLCELL_MCP_TOKEN)')
-    .option('--no-token', 'on the loopback only: let every program of this machine in')
-    .option('--project <dir>', 'folder whose skills and policy count (default: where it is started)')
+    .option('--project <dir>', 'folder whose skills and policy to use (default: current folder)')
     .option(
       '--search-over <n>',
-      'with more skills than this, list a search tool instead of all (default: 40)',
+      'list a search tool instead of every skill if there are more than this (default: 40)',
     )
-    .option('--keep-content', 'store parameters and results in the receipts, not only their digests')
+    .option('--keep-content', 'store parameters and results in the receipts instead of only their digests')
     .addOption(
-      new Option('--print-config <client>', 'print the entry for the settings of a client, and stop').choices(
-        CLIENTS,
+      new Option('--print-config <client>', "print the entry for a client's settings, and exit").choices(
+        MCP_CLIENT_NAMES,
       ),
     )
     .addHelpText('after', example('mcp --print-config claude'))
@@ -41,13 +42,15 @@ export function addAgents(program: Command, done: Done): void {
 }
 
 function addTools(program: Command, done: Done): void {
-  program
-    .command('tools')
-    .argument('[skills...]', 'folders of skills, or their ids')
-    .description('print skills as tools for the API of a model, from the schema of their parameters')
-    .addOption(new Option('--format <format>', 'whose API it is for').choices(FORMATS).makeOptionMandatory())
-    .option('--all', 'all known skills')
-    .option('--instructions', 'print what the skills tell the model, for the system text, instead')
+  withOfferOptions(program.command('tools'))
+    .argument('[skills...]', 'folders or ids of skills')
+    .description("print skills as tool definitions for a model's API")
+    .addOption(
+      new Option('--format <format>', 'API to print them for').choices(FORMATS).makeOptionMandatory(),
+    )
+    .option('--all', 'print all skills of this project and all installed ones')
+    .option('--instructions', 'print the instructions of the skills instead, for the system prompt')
+    .option('--json', 'print JSON (the default)')
     .addHelpText('after', example('tools text/word_stats --format openai'))
     .action(async (skills: string[], options: ToolsFlags) => {
       const { tools } = await import('./commands/tools.ts');

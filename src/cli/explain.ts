@@ -1,19 +1,22 @@
 /**
- * A plan in words: mode and why, what is granted, what is withheld, who enforces what.
+ * Describes a plan as text: mode and reason, what is granted and withheld, what enforces each field.
  *
  * @module
  */
+import { ENFORCED_FIELDS, type EnforcedField } from '../vocabulary/capabilities.ts';
+import { ENGINES } from '../vocabulary/engines.ts';
+import { LIMITS } from '../vocabulary/limits.ts';
+import { mapTable } from '../vocabulary/table.ts';
 import {
-  formatDuration,
-  formatSize,
-  printableLine,
   type CapabilityEvent,
   type ExecuteOptions,
   type GuardAnswer,
   type Outcome,
   type Plan,
   type Runtime,
-} from '../index.ts';
+  formatLimit,
+  printableLine,
+} from '../inside.ts';
 import { table } from './output.ts';
 
 export async function explain(runtime: Runtime, ref: string, options: ExecuteOptions): Promise<string> {
@@ -23,27 +26,29 @@ export async function explain(runtime: Runtime, ref: string, options: ExecuteOpt
   return [`trust     ${printableLine(summary)}`, describePolicies(runtime), plan].join('\n');
 }
 
-/** All policy files count, the strictest for each thing that they speak about. */
+/** All policy files are in force; for each setting the strictest one applies. */
 export function describePolicies({ policyFiles }: Pick<Runtime, 'policyFiles'>): string {
   const files = policyFiles.map((file) => printableLine(file));
   return `policy    ${files.join('\n          ') || 'built-in defaults'}`;
 }
 
-/** Everything that was decided about a call, in the order of the stages. */
+/** All decisions about a call, in the order of the stages. */
 export function decisions(outcome: Outcome, guard: GuardAnswer | undefined): string {
   const { used, denied, cut } = outcome.capabilities;
   const rows = [
     ...(guard ? [['guard', guard.decision, guard.reasons.join('; ')]] : []),
     ...counted(used).map(([what, event]) => ['allowed', event.capability, what]),
     ...counted(denied).map(([what, event]) => ['denied', event.capability, `${what} (${event.declared})`]),
-    ...(cut ? [['cut', '', `${cut.used} more allowed and ${cut.denied} more denied are not listed`]] : []),
+    ...(cut
+      ? [['cut', '', `${cut.used} more allowed and ${cut.denied} more denied acts are not listed`]]
+      : []),
   ];
   return ['decided', table(rows).replaceAll(/^/gm, '  '), remark(outcome)]
     .filter((line) => line.trim() !== '')
     .join('\n');
 }
 
-/** Each act once, with how often it was done. */
+/** Each act once, with the number of times. */
 function counted(events: readonly CapabilityEvent[]): [string, CapabilityEvent][] {
   const groups = Map.groupBy(events, ({ capability, asked }) => `${capability} ${asked}`);
   return [...groups.values()].flatMap((group) => {
@@ -52,13 +57,14 @@ function counted(events: readonly CapabilityEvent[]): [string, CapabilityEvent][
   });
 }
 
-/** What nobody was asked about. */
+/** Points out acts that no decision covers. */
 function remark({ execution, capabilities }: Outcome): string {
   if (!execution) return '  nothing ran';
-  if (execution.wall === 'none') return '  nobody stands between: no act of this skill is decided on';
-  if (execution.mode !== 'wasm') return '  files are decided on by the kernel, which tells of denials alone';
+  if (execution.wall === 'none')
+    return '  no isolation in this mode: acts of the skill are neither checked nor logged';
+  if (execution.mode !== 'wasm') return '  file access is enforced by the kernel; only denials are logged';
   const { used, denied } = capabilities;
-  return used.length + denied.length === 0 ? '  the skill asked for nothing' : '';
+  return used.length + denied.length === 0 ? '  the skill requested nothing' : '';
 }
 
 export function describePlan(plan: Plan): string {
@@ -72,18 +78,18 @@ export function describePlan(plan: Plan): string {
 }
 
 function grantLines(plan: Plan): string[] {
-  const { grant, wall, engine } = plan;
-  if (wall.name === 'none') return ['everything that you can do: nothing stands between'];
-  const hasScratch = !['component', 'js-wasm'].includes(engine.name);
+  const { grant, fixedEnv } = plan;
+  const { wall, engine } = plan.choice.candidate;
+  if (wall === 'none') return ['everything your account can do: no isolation in this mode'];
   const lines = [
-    hasScratch ? 'read the bundle, write scratch space in /tmp' : 'read the bundle',
+    ENGINES[engine].scratch ? 'read the bundle, write scratch space in /tmp' : 'read the bundle',
     ...grant.filesystem.map((path) => `${path.access} ${path.host} (as ${path.guest})`),
     ...grant.network.map((rule) => `connect to ${rule.host}`),
     ...Object.keys(grant.env).map((name) => `read the variable ${name}`),
     ...(grant.secrets ?? []).map(
       ({ name, hosts }) => `send the secret ${name} to ${hosts.join(', ')}, without seeing it`,
     ),
-    `see the variables of every cell: ${Object.keys(engine.fixedEnv(grant)).join(', ') || 'none'}`,
+    `read the variables of every cell: ${Object.keys(fixedEnv).join(', ') || 'none'}`,
     grant.limits.processes > 0 ? `start ${grant.limits.processes} processes` : 'start no process',
   ];
   return [...lines, ...grant.withheld.map((one) => `withheld: ${one.declared} (${one.reason})`)];
@@ -91,13 +97,11 @@ function grantLines(plan: Plan): string[] {
 
 function enforcementRows({ enforces, grant }: Plan): string[][] {
   const { limits } = grant;
-  const values: Record<string, string> = {
-    timeout: formatDuration(limits.timeout),
-    cpu: formatDuration(limits.cpu),
-    memory: formatSize(limits.memory),
-    output: formatSize(limits.output),
-    processes: String(limits.processes),
-    scratch: formatSize(limits.scratch),
-  };
-  return Object.entries(enforces).map(([field, { by, how }]) => [field, values[field] ?? '', by, how]);
+  const values: Partial<Record<EnforcedField, string>> = mapTable(LIMITS, (name) =>
+    formatLimit(name, limits[name]),
+  );
+  return ENFORCED_FIELDS.map((field) => {
+    const { by, how } = enforces[field];
+    return [field, values[field] ?? '', by, how];
+  });
 }

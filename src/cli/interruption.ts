@@ -1,12 +1,15 @@
 /**
- * What Ctrl-C does while a skill runs.
+ * Ctrl-C while a skill runs.
  *
  * @module
  */
 
-/** Ends the call, not us: its cell is cleaned up and its receipt written before we leave. */
-export function interruption(): AbortSignal {
+/** A service that reloads on SIGHUP handles that signal itself. */
+export const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
+
+/** Aborts the call instead of the process, so that its cell is cleaned up and its receipt written before we exit. */
+export function interruption(signals: readonly NodeJS.Signals[] = [...STOP_SIGNALS, 'SIGHUP']): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => controller.abort());
+  for (const signal of signals) process.on(signal, () => controller.abort());
   return controller.signal;
 }

@@ -1,18 +1,18 @@
 /**
- * One line on a terminal while a call takes its time: where it runs, and for how long it has.
+ * A status line on the terminal during a long call: where it runs, and for how long so far.
  *
  * @module
  */
-import type { CallEvent } from '../index.ts';
+import type { CallEvent } from '../inside.ts';
 import { paint } from './output.ts';
 
-/** Shorter calls need no line: it would only flicker. */
+/** For shorter calls the line would only flicker. */
 const AFTER_MS = 500;
 const ERASE_LINE = '\r\u001b[2K';
 
-/** Give it the events of the call, and dispose of it at the end; without a terminal it does nothing. */
+/** Pass it the events of the call, and dispose of it at the end. Without a terminal it does nothing. */
 export class LiveStatus implements Disposable {
-  readonly #began = performance.now();
+  readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout | undefined;
   #where = 'preparing';
   #isShown = false;
@@ -21,7 +21,7 @@ export class LiveStatus implements Disposable {
     if (process.stderr.isTTY) this.#timer = setInterval(() => this.#show(), AFTER_MS).unref();
   }
 
-  readonly hear = (event: CallEvent): void => {
+  readonly onEvent = (event: CallEvent): void => {
     if (event.type !== 'started') return;
     const { mode, wall, engine } = event.execution;
     this.#where = `${mode} · ${wall} · ${engine}`;
@@ -33,7 +33,7 @@ export class LiveStatus implements Disposable {
   }
 
   #show(): void {
-    const seconds = ((performance.now() - this.#began) / 1000).toFixed(1);
+    const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(1);
     process.stderr.write(`${ERASE_LINE}${paint('dim', `${this.#where} · ${seconds} s`)}`);
     this.#isShown = true;
   }

@@ -1,34 +1,55 @@
 /**
- * The command line. It parses, calls the runtime and prints; it has no rules of its own.
- * stdout carries results alone, everything else goes to stderr.
+ * The command line: parses, calls the runtime and prints. All rules are in the runtime.
+ * Only results go to stdout, everything else to stderr. Loads nothing that `--help` does not need.
  *
  * @module
  */
-import { Command, CommanderError } from 'commander';
-import { packageVersion, SkillError, toSkillError } from '../index.ts';
-import { addCommands } from './commands.ts';
-import { printError } from './output.ts';
+import type { CommanderError } from 'commander';
+import { SkillError, toSkillError } from '../errors.ts';
+import { createProgram } from './program.ts';
 
 const USAGE_EXIT = 2;
 
 /** Runs one command line and returns its exit code. */
 export async function main(argv: string[]): Promise<number> {
-  const program = new Command('skillcell')
-    .description('Runs agent skills of strangers, each call in a fresh cell.')
-    .version(packageVersion())
-    .exitOverride()
-    .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError('(see --help)');
   let exitCode = 0;
-  addCommands(program, (code) => (exitCode = code));
+  const json = wantsJson(argv);
+  const program = createProgram((code) => (exitCode = code), { quiet: json });
   try {
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (thrown) {
-    // Commander has printed its own message, and --help and --version are no errors.
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : USAGE_EXIT;
-    const error = thrown instanceof SkillError ? thrown : toSkillError(thrown);
-    printError(error.toBody());
-    return error.exitCode;
+    const error = isFromCommander(thrown) ? usageError(thrown) : toSkillError(thrown);
+    // --help and --version also throw.
+    if (error === undefined) return 0;
+    const { printError, printResult } = await import('./output.ts');
+    if (json) printResult({ ok: false, error: error.toBody() });
+    // Commander has already printed its own message.
+    else if (!isFromCommander(thrown)) printError(error.toBody());
+    return isFromCommander(thrown) ? USAGE_EXIT : error.exitCode;
   }
+}
+
+/** Also if the rest of the command line is wrong, because a program reads the answer. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? argv.length : end).includes('--json');
+}
+
+/** By name: a second copy of the library would have another class. */
+function isFromCommander(thrown: unknown): thrown is CommanderError {
+  return thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith('commander.');
+}
+
+function usageError({ exitCode, message, code }: CommanderError): SkillError | undefined {
+  if (exitCode === 0) return undefined;
+  // Commander's message for a missing subcommand is a placeholder; it prints the help instead.
+  const text = code === 'commander.help' ? 'No command was given' : message.replace(/^error: /, '').trim();
+  return new SkillError(
+    'usage',
+    `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replaceAll(/\s*\n\s*/g, ' '),
+    {
+      fix: 'Run the command with --help to see its arguments and options.',
+    },
+  );
 }

@@ -1,26 +1,27 @@
 /**
- * The runtime of one command: no cells are kept ready, because nothing comes after the call.
+ * The runtime of one command. It keeps no cells ready, because the process ends after the call.
  *
  * @module
  */
 import {
-  createRuntime,
-  parseDuration,
-  parseSize,
-  SkillError,
   type ExecuteOptions,
   type Mode,
   type Runtime,
   type RuntimeOptions,
-} from '../index.ts';
+  SkillError,
+  createRuntime,
+  parseDuration,
+  parseSize,
+} from '../inside.ts';
+import { readConfig, withConfig } from './config.ts';
 import { printNote } from './output.ts';
 import { personAtTerminal } from './person.ts';
 import { policyInForce } from './policy-in-force.ts';
 
-/** Where no command line can be changed, such as in a CI job. */
+/** For places where the command line cannot be changed, such as a CI job. */
 const TRUST_VARIABLE = 'SKILLCELL_TRUST_REMOTE_CODE';
 
-/** Options that `run` and `inspect` share, as commander gives them. */
+/** Options that `run` and `inspect` share, as parsed by commander. */
 export interface PlanFlags {
   isolated?: boolean;
   trustRemoteCode?: boolean;
@@ -29,16 +30,22 @@ export interface PlanFlags {
   memory?: string;
   workspace?: string;
   policy?: string;
-  /** Names that the person at the command line gave. */
+  /** Names given on the command line. */
   env?: string[];
 }
 
-export interface OpenOptions {
+/** Which skills are offered, as parsed by commander. */
+export interface OfferFlags {
+  skills?: string[] | undefined;
+  bundled?: boolean | undefined;
+}
+
+export interface OpenOptions extends OfferFlags {
   policy?: string;
-  /** False where nothing runs and nothing is granted: then no policy can stand in the way. */
+  /** False for commands that run and grant nothing: an invalid policy must not block them. */
   needsPolicy?: boolean;
   keepContent?: boolean;
-  /** Invented values of variables and secrets, which every skill may have, instead of the environment. */
+  /** Made-up values of variables and secrets, used instead of the environment and allowed for every skill. */
   invented?: Record<string, string>;
 }
 
@@ -47,18 +54,32 @@ export function openRuntime(options: OpenOptions = {}): Runtime {
   return createRuntime({
     caller: 'cli',
     pool: { size: 0 },
+    offer: offerOptions(options),
     ...(policy ? { policy } : {}),
     ...inventedEnv(options.invented),
     ...personAtTerminal(),
-    audit: { keepContent: options.keepContent ?? false },
-    ...(process.stderr.isTTY ? { onProgress: (text) => printNote(text) } : {}),
+    audit: { keepContent: withConfig(options, readConfig()).keepContent ?? false },
+    // Also without a terminal: whoever reads the log should know what takes so long.
+    onProgress: (text) => printNote(text),
   });
 }
 
-export function executeOptions(flags: PlanFlags): ExecuteOptions {
+export function offerOptions({ skills, bundled }: OfferFlags): NonNullable<RuntimeOptions['offer']> {
+  return { skills, bundled };
+}
+
+/** Throws if a pattern matches no skill, and says so if only examples are offered. */
+export function checkOffer(runtime: Runtime, { bundled, skills }: OfferFlags): void {
+  runtime.assertOffer();
+  if (bundled !== true && skills === undefined && runtime.list().every(({ origin }) => origin === 'bundled'))
+    printNote('No skills in this project and none installed: offering the bundled examples.');
+}
+
+export function executeOptions(given: PlanFlags): ExecuteOptions {
+  const flags = withConfig(given, readConfig());
   return {
     isolated: flags.isolated ?? false,
-    // Who asks for isolation gets it, whatever the surroundings say.
+    // --isolated overrides the environment variable.
     trustRemoteCode:
       flags.trustRemoteCode ?? (flags.isolated !== true && process.env[TRUST_VARIABLE] === '1'),
     ...(flags.execution ? { execution: flags.execution } : {}),
@@ -76,11 +97,12 @@ function inventedEnv(
   return { env: values, allowEnv: 'all', secrets: (name) => values[name] };
 }
 
-/** Values stay in the environment: on a command line everybody on the machine could read them. */
-export function variableNames(given: readonly string[]): readonly string[] {
-  const odd = given.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
-  if (odd === undefined) return given;
-  throw new SkillError('usage', `--env ${JSON.stringify(odd.split('=')[0])} is not the name of a variable`, {
-    fix: 'Give only the name, and set the value in the environment: API_KEY=… skillcell run SKILL --env API_KEY',
+/** Values stay in the environment, because every user of the machine can read command lines. */
+export function variableNames(names: readonly string[]): readonly string[] {
+  const invalid = names.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  if (invalid === undefined) return names;
+  const shown = JSON.stringify(invalid.split('=')[0]);
+  throw new SkillError('usage', `--env ${shown} is not a valid variable name`, {
+    fix: 'Pass only the name, and set the value in the environment: API_KEY=… skillcell run SKILL --env API_KEY',
   });
 }

@@ -1,22 +1,22 @@
 /**
- * Text for people, on stderr; colours only on a terminal. Results alone go to stdout. Whatever is written goes through
- * `printable` here, so that no command can forget it; texts of strangers within a line go through `printableLine` first.
+ * Prints results to stdout and everything else to stderr, with colours only on a terminal. All output goes through
+ * `printable` here, so that no command can forget it; untrusted text within a line goes through `printableLine` first.
  *
  * @module
  */
 import { styleText } from 'node:util';
+import type { ErrorBody } from '../errors.ts';
 import {
   markedLines,
   printable,
   printableBlock,
   printableJson,
   printableLine,
-  type ErrorBody,
-} from '../index.ts';
+} from '../manifest/printable.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** How a text looks on a terminal: all of it, or a word of ours in front of it. */
+/** Style of a text on a terminal: of all of it, or of a label in front of it. */
 export interface Look {
   style?: Style;
   label?: { style: Style; text: string };
@@ -26,15 +26,21 @@ export function printResult(value: unknown): void {
   process.stdout.write(`${printableJson(value, process.stdout.isTTY ? 2 : undefined)}\n`);
 }
 
+/** The result of a command that changes something: JSON for programs, sentences for people. */
+export function printAnswer(json: boolean | undefined, answer: object, text: string): void {
+  if (json) printResult({ ok: true, ...answer });
+  else printLine(text);
+}
+
 export function printLine(line = '', look: Look = {}): void {
-  process.stdout.write(`${painted(line, look)}\n`);
+  process.stdout.write(`${applyLook(line, look)}\n`);
 }
 
 export function printNote(text: string, look: Look = {}): void {
-  process.stderr.write(`${painted(text, look)}\n`);
+  process.stderr.write(`${applyLook(text, look)}\n`);
 }
 
-/** A file for other programs: its bytes as they are, but on a terminal, which would obey them. */
+/** Unchanged if another program reads it; escaped on a terminal, which would interpret control sequences. */
 export function printFile(text: string): void {
   process.stdout.write(process.stdout.isTTY ? printable(text) : text);
 }
@@ -43,7 +49,7 @@ export function printWarning(text: string): void {
   printNote(printableBlock(text), { label: { style: 'yellow', text: 'warning:' } });
 }
 
-/** What happened with its cause, then the fix. */
+/** The message with its trace, then the fix. */
 export function printError(error: ErrorBody): void {
   printNote(printableBlock(error.message), { label: { style: 'red', text: `error[${error.code}]:` } });
   const trace = error.detail['trace'];
@@ -51,12 +57,12 @@ export function printError(error: ErrorBody): void {
   printNote(printableLine(error.fix), { label: { style: 'green', text: 'fix:' } });
 }
 
-/** Output of a skill, for people: each line marked as such. */
+/** Output of a skill, each line marked as such. */
 export function printLogs(logs: string): void {
   if (logs !== '') printNote(markedLines(logs));
 }
 
-function painted(text: string, { style, label }: Look): string {
+function applyLook(text: string, { style, label }: Look): string {
   const plain = printable(text);
   const body = style === undefined ? plain : paint(style, plain);
   return label === undefined ? body : `${paint(label.style, label.text)} ${body}`;

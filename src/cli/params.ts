@@ -1,10 +1,10 @@
 /**
- * Parameters of a call as the command line gives them.
+ * Parameters of a call on the command line.
  *
  * @module
  */
 import { createReadStream } from 'node:fs';
-import { SkillError } from '../index.ts';
+import { SkillError, parseExact } from '../inside.ts';
 
 const MAX_PARAMS_BYTES = 16 * 1024 * 1024;
 
@@ -17,14 +17,23 @@ export async function readParams(flags: ParamFlags): Promise<unknown> {
   return parseParams(await readText(flags));
 }
 
-/** From the option, the file, or stdin when something is piped in; else no parameters. */
+/** From the option, the file (`-` is stdin), or stdin if it is not a terminal; otherwise no parameters. */
 async function readText({ params, paramsFile }: ParamFlags): Promise<string> {
   if (params !== undefined && paramsFile !== undefined) {
-    throw new SkillError('usage', 'Both --params and --params-file are given', { fix: 'Give one of them.' });
+    throw new SkillError('usage', 'Both --params and --params-file were given', {
+      fix: 'Use only one of them.',
+    });
   }
+  // No JSON text starts with "@", so this takes no value away.
+  const file = params?.startsWith('@') ? params.slice(1) : paramsFile;
+  if (file === '-') return readStdin();
+  if (file !== undefined) return readFileParams(file);
   if (params !== undefined) return params;
-  if (paramsFile !== undefined) return readFileParams(paramsFile);
-  return process.stdin.isTTY ? '' : decode(await collect(process.stdin, 'stdin'), 'stdin');
+  return process.stdin.isTTY ? '' : readStdin();
+}
+
+async function readStdin(): Promise<string> {
+  return decode(await collect(process.stdin, 'stdin'), 'stdin');
 }
 
 async function readFileParams(file: string): Promise<string> {
@@ -56,7 +65,7 @@ function decode(bytes: Buffer, name: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new SkillError('invalid_params', `The parameters from ${name} are not UTF-8 text`, {
-      fix: 'Give one JSON object, such as {"key": "value"}.',
+      fix: 'Pass one JSON object, such as {"key": "value"}.',
     });
   }
 }
@@ -70,11 +79,11 @@ function tooLarge(name: string): SkillError {
 function parseParams(text: string): unknown {
   if (text.trim() === '') return {};
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new SkillError('invalid_params', `The parameters are no JSON: ${reason}`, {
-      fix: `Give one JSON object, such as --params '{"key": "value"}'.`,
+    throw new SkillError('invalid_params', `The parameters are not valid JSON: ${reason}`, {
+      fix: `Pass one JSON object, such as --params '{"key": "value"}'.`,
     });
   }
 }

@@ -1,10 +1,10 @@
 /**
- * The person at the terminal. There is none when input or messages go somewhere else: then nobody is asked.
+ * Asks the person at the terminal. If stdin or stderr is redirected, there is no one to ask.
  *
  * @module
  */
 import { createInterface } from 'node:readline/promises';
-import { printableLine, type AskPerson, type Question } from '../index.ts';
+import { type AskPerson, type Question, printableLine } from '../inside.ts';
 import { printNote } from './output.ts';
 
 export function personAtTerminal(): { askPerson?: AskPerson } {

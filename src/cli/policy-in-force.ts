@@ -1,24 +1,24 @@
 /**
- * Which policy a command runs under: the one that was named, or all that are found upwards, combined.
+ * The policy that a command runs under: the one passed with --policy, or all files here and above, combined.
  *
  * @module
  */
 import {
+  type OperatorPolicy,
+  SkillError,
   defaultHome,
   findPolicies,
   namedPolicy,
   policyInForce as foundPolicy,
-  SkillError,
   trustPolicy as trustFile,
-  type OperatorPolicy,
-} from '../index.ts';
+} from '../inside.ts';
 
 export function policyInForce(named: string | undefined): OperatorPolicy | undefined {
   if (named !== undefined) return namedPolicy(named);
   return foundPolicy({ folder: process.cwd(), home: defaultHome() });
 }
 
-/** Remembers that a person trusts this file as it is now; returns what it gives beyond what is in force without it. */
+/** Records that a person trusts the current content of this file; returns the keys by which it widens the policy in force. */
 export function trustPolicy(named: string | undefined): { file: string; keys: string[] } {
   const file = named ?? findPolicies(process.cwd()).at(-1);
   if (file === undefined)

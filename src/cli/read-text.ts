@@ -1,10 +1,10 @@
 /**
- * Files that people name on the command line.
+ * Files named on the command line.
  *
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { SkillError } from '../index.ts';
+import { SkillError } from '../inside.ts';
 
 export function readText(file: string, what: string): string {
   try {

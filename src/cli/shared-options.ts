@@ -1,14 +1,13 @@
 /**
- * What several commands have in common.
+ * Options that several commands share.
  *
  * @module
  */
 import { Option, type Command } from 'commander';
+import { MODE_NAMES } from '../vocabulary/modes.ts';
 
-/** Commands report how they ended; a thrown SkillError is reported by main. */
+/** Receives the exit code of a command. `main` prints a thrown SkillError. */
 export type Done = (exitCode: number) => void;
-
-const MODES = ['in_process', 'subprocess', 'wasm', 'container'];
 
 /** Options that decide what a call may do and where it runs. */
 export function withPlanOptions(command: Command): Command {
@@ -16,22 +15,29 @@ export function withPlanOptions(command: Command): Command {
     .option('--isolated', 'refuse every mode weaker than subprocess')
     .option(
       '--trust-remote-code',
-      'let a skill that is not bundled run in_process, with everything you can do',
+      'let a skill that is not bundled run in_process, with all permissions of your account',
     )
-    .addOption(new Option('--execution <mode>', 'one of the modes the manifest allows').choices(MODES))
+    .addOption(
+      new Option('--execution <mode>', 'mode to run in, one of those the manifest allows').choices(
+        MODE_NAMES,
+      ),
+    )
     .option('--timeout <duration>', 'lower the time limit, e.g. 5s')
     .option('--memory <size>', 'lower the memory limit, e.g. 64MiB')
-    .option('--workspace <dir>', 'the folder that ${workspace} in a manifest stands for')
-    .option(
-      '--env <name>',
-      'a variable or secret that the skill may have though nobody approved it; may be repeated',
-      collected,
-    )
+    .option('--workspace <dir>', 'folder that ${workspace} in the manifest stands for')
+    .option('--env <name>', 'variable or secret that the skill may use without approval; repeatable', collect)
     .option('--policy <file>', 'operator policy (default: every skillcell.policy.yaml here and above)');
 }
 
-/** For an option that may be given several times. */
-export function collected(value: string, before: string[] = []): string[] {
+/** Options that decide which skills are offered. */
+export function withOfferOptions(command: Command): Command {
+  return command
+    .option('--skills <glob>', 'only skills whose id matches, such as "finance/*"; repeatable', collect)
+    .option('--bundled', 'also offer the bundled skills (default: only if there are no others)');
+}
+
+/** For an option that may be repeated. */
+export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Tokens that we make ourselves: in a file that only their owner can read, never on a stream that ends up in a log.
+ * Tokens that we generate: stored in a file that only its owner can read, never printed where they end up in a log.
  *
  * @module
  */
@@ -15,13 +15,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { SkillError } from '../index.ts';
+import { SkillError } from '../inside.ts';
 
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 
-/** The token in the file; one is made when there is none yet, so that clients keep theirs. */
-export function keptToken(file: string): string {
+/** Reads the token, or creates it if the file does not exist. It is kept, so that clients can be configured once. */
+export function readOrCreateToken(file: string): string {
   try {
     return readOwn(file);
   } catch (error) {
@@ -32,7 +32,7 @@ export function keptToken(file: string): string {
   return token;
 }
 
-/** Writes a file that did not exist, for its owner alone; an older one of ours is replaced. */
+/** Writes a new file that only its owner can read, replacing an older one. */
 export function writeSecret(file: string, secret: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   rmSync(file, { force: true });
@@ -47,7 +47,7 @@ function readOwn(file: string): string {
   } finally {
     closeSync(fd);
   }
-  throw new SkillError('usage', `Others can read the token in "${file}"`, {
-    fix: `Remove it and start again, which makes a new one: rm ${file}`,
+  throw new SkillError('usage', `The token file "${file}" is readable by other users`, {
+    fix: `Remove it and start again, which creates a new one: rm ${file}`,
   });
 }

@@ -1,5 +1,5 @@
 /**
- * The commands about trust: approve, sign, verify, policy.
+ * Commands for trust: approve, sign, verify, policy.
  *
  * @module
  */
@@ -10,9 +10,10 @@ export function addTrust(program: Command, done: Done): void {
   program
     .command('approve')
     .argument('<skill>')
-    .description('show in plain words what a skill asks for, and approve exactly that')
+    .description('show what a skill requests, in plain words, and approve exactly that')
     .option('--yes', 'approve without asking')
-    .option('--revoke', 'take every approval of this skill back')
+    .option('--revoke', 'revoke all approvals of this skill')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('approve ./my_skill'))
     .action(async (skill: string, options: object) => {
       const { approve } = await import('./commands/approve.ts');
@@ -22,10 +23,11 @@ export function addTrust(program: Command, done: Done): void {
     .command('sign')
     .argument('<skill>')
     .description('sign the lock of a skill with an Ed25519 key, or attach a Sigstore bundle')
-    .option('--key <file>', 'private key in PEM')
-    .option('--new-key <file>', 'make a new key, keep it in this file and sign with it')
-    .option('--payload <file>', 'only write what is to be signed, for the tools of Sigstore')
-    .option('--attach <file>', 'add the Sigstore bundle that was made for --payload')
+    .option('--key <file>', 'private key (PEM)')
+    .option('--new-key <file>', 'create a new key in this file and sign with it')
+    .option('--payload <file>', 'only write the payload to sign with Sigstore tools')
+    .option('--attach <file>', 'attach the Sigstore bundle created for the --payload file')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('sign ./my_skill --new-key publisher.pem'))
     .action(async (skill: string, options: object) => {
       const { sign } = await import('./commands/sign.ts');
@@ -34,8 +36,9 @@ export function addTrust(program: Command, done: Done): void {
   program
     .command('verify')
     .argument('<skill>')
-    .description('check the signatures of a skill against the publishers of the policy')
+    .description('verify the signatures of a skill against the publishers in the policy')
     .option('--policy <file>', 'operator policy')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('verify ./my_skill'))
     .action(async (skill: string, options: object) => {
       const { verify } = await import('./commands/sign.ts');
@@ -45,10 +48,12 @@ export function addTrust(program: Command, done: Done): void {
 }
 
 function addPolicy(program: Command, done: Done): void {
-  const policy = program.command('policy').description('what the operator allows');
+  const policy = program.command('policy').description('show, explain and trust operator policies');
   policy
     .command('show', { isDefault: true })
-    .description('which policy files are in force here, outermost first; the strictest of them counts')
+    .description(
+      'list the policy files in force here, outermost first; for each setting the strictest applies',
+    )
     .option('--policy <file>', 'operator policy')
     .option('--json', 'print JSON')
     .addHelpText('after', example('policy show'))
@@ -57,7 +62,9 @@ function addPolicy(program: Command, done: Done): void {
       done(await policyShow(options));
     });
   withPlanOptions(policy.command('explain').argument('<skill>'))
-    .description('for every capability of a skill: declared, policy, approval, granted')
+    .description(
+      'show for each capability of a skill what was declared, allowed by policy, approved and granted',
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', example('policy explain optimization/prompt_rewriter'))
     .action(async (skill: string, options: object) => {
@@ -66,11 +73,14 @@ function addPolicy(program: Command, done: Done): void {
     });
   policy
     .command('trust')
-    .argument('[file]', 'policy file (default: the nearest skillcell.policy.yaml upwards)')
-    .description('let a policy that is found here give skills more than without it, as it is now')
+    .argument('[file]', 'policy file (default: the nearest skillcell.policy.yaml here or above)')
+    .description(
+      'trust the current content of a policy file, so that it may also widen what skills are granted',
+    )
+    .option('--json', 'print JSON')
     .addHelpText('after', example('policy trust'))
-    .action(async (file: string | undefined) => {
+    .action(async (file: string | undefined, options: object) => {
       const { policyTrust } = await import('./commands/policy.ts');
-      done(policyTrust(file));
+      done(policyTrust(file, options));
     });
 }

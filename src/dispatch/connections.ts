@@ -1,8 +1,8 @@
 /**
- * Connections of a server, of which there are only so many: each takes a descriptor, and cells need some too. A client
- * that begins requests and never ends them gives way to others, oldest connection first; a request that was sent whole
- * is always answered, unless its client does not read the answer. Requests of one connection are worked on one after the
- * other: a few bytes each would otherwise make as many whole answers that wait in memory for somebody to read them.
+ * Limits the connections of a server, because each takes a descriptor and cells need some too. When there are too many,
+ * connections without a complete request are closed first, oldest first. A complete request is always answered, unless its
+ * client does not read the answer. Requests of one connection are handled one after the other; otherwise a few bytes per
+ * request could fill the memory with unread answers.
  *
  * @module
  */
@@ -12,22 +12,22 @@ import type { Socket } from 'node:net';
 export interface ConnectionLimits {
   /** All connections. */
   most: number;
-  /** Connections without a request that was sent whole. */
+  /** Connections without a complete request. */
   mostWaiting: number;
 }
 
 export const CONNECTION_LIMITS: ConnectionLimits = { most: 1000, mostWaiting: 500 };
-/** How long the head of a request may take to arrive, and all of it; milliseconds. */
+/** Time limits in milliseconds for the head of a request and for the whole request. */
 export const HEADERS_MS = 10_000;
 export const REQUEST_MS = 30_000;
-/** How long an answer may wait for its client to read on; milliseconds. */
+/** How long an answer may wait for its client to read, in milliseconds. */
 export const UNREAD_MS = 30_000;
-/** Requests that may be sent before the one before them is answered. Usual clients send none. */
-export const MOST_AHEAD = 16;
-/** Node looks for requests that take too long every 30 s unless it is told otherwise. */
+/** Requests that a client may send before an earlier one is answered. Common clients send none. */
+export const MAX_PIPELINED = 16;
+/** Interval of Node's check for slow requests; its default is 30 s. */
 export const CHECK_MS = 1000;
 
-/** Options for `createServer` that go with it. */
+/** Matching options for `createServer`. */
 export const SERVER_TIMEOUTS: Pick<
   ServerOptions,
   'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval' | 'maxHeaderSize'
@@ -41,21 +41,21 @@ export const SERVER_TIMEOUTS: Pick<
 interface Connection {
   socket: Socket;
   client: string;
-  /** Requests that were sent whole and have not been answered. */
+  /** Complete requests without an answer. */
   serving: number;
-  /** It has sent a whole request before: kept open for the next one, it is the last to give way. */
+  /** Has sent a complete request before, so it is closed last. */
   isProven: boolean;
-  /** A request is being worked on. */
+  /** A request is being handled. */
   isAnswering: boolean;
-  /** Begin the work on those that were sent ahead. */
-  ahead: (() => void)[];
+  /** Start functions of pipelined requests. */
+  pipelined: (() => void)[];
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** In order of age. */
+  /** Oldest first. */
   readonly #open = new Map<Socket, Connection>();
   #evicted = 0;
 
@@ -63,14 +63,14 @@ export class Connections {
     this.#limits = limits;
   }
 
-  /** Watches over the connections of a server from now on. */
+  /** Limits the connections of a server from now on. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => this.#onConnection(socket));
     server.on('request', (request, response) => this.#onRequest(request, response));
-    server.setTimeout(UNREAD_MS, (socket: Socket) => this.#onQuiet(socket));
+    server.setTimeout(UNREAD_MS, (socket: Socket) => this.#onIdle(socket));
   }
 
-  /** Has the requests of each connection answered one after the other. */
+  /** Answers the requests of each connection one after the other. */
   inTurn(answer: Listener): Listener {
     return (request, response) => {
       const connection = this.#open.get(request.socket);
@@ -79,12 +79,12 @@ export class Connections {
         connection.isAnswering = true;
         response.once('close', () => {
           connection.isAnswering = false;
-          if (!request.socket.destroyed) connection.ahead.shift()?.();
+          if (!request.socket.destroyed) connection.pipelined.shift()?.();
         });
         answer(request, response);
       };
       if (!connection.isAnswering) begin();
-      else if (connection.ahead.push(begin) > MOST_AHEAD) this.#drop(connection);
+      else if (connection.pipelined.push(begin) > MAX_PIPELINED) this.#drop(connection);
     };
   }
 
@@ -92,7 +92,7 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** Connections that were closed to make room. */
+  /** Number of connections that were closed to make room. */
   get evicted(): number {
     return this.#evicted;
   }
@@ -104,7 +104,7 @@ export class Connections {
       serving: 0,
       isProven: false,
       isAnswering: false,
-      ahead: [],
+      pipelined: [],
     };
     this.#open.set(socket, connection);
     socket.once('close', () => this.#open.delete(socket));
@@ -118,14 +118,14 @@ export class Connections {
     this.#drop(victim);
   }
 
-  #drop({ socket, ahead }: Connection): void {
-    ahead.length = 0;
+  #drop({ socket, pipelined }: Connection): void {
+    pipelined.length = 0;
     this.#open.delete(socket);
     socket.destroy();
   }
 
-  /** Nothing came and nothing went. A call may take its time; who does not read, or asks for nothing, has to go. */
-  #onQuiet(socket: Socket): void {
+  /** Closes an idle connection, unless its request is being handled and its client reads the answer. */
+  #onIdle(socket: Socket): void {
     const isAnswering = this.#open.get(socket)?.isAnswering === true;
     if (!isAnswering || socket.writableLength > 0) socket.destroy();
   }
@@ -148,7 +148,7 @@ function hasNoBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
-/** An address, or the network that an IPv6 client has to itself. */
+/** The IPv4 address, or the /64 network of an IPv6 client. */
 function clientOf({ remoteAddress = '' }: Socket): string {
   return remoteAddress.includes(':') && !remoteAddress.startsWith('::ffff:')
     ? remoteAddress.split(':').slice(0, 4).join(':')

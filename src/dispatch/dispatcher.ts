@@ -1,34 +1,35 @@
 /**
- * Back-pressure for front ends that serve many: whose call is next. A call that cannot wait is refused at once, before
- * anything is done for it; those that wait are taken from one tenant after the other, so that none starves another.
+ * Back-pressure for front ends with many callers. If a queue is full, a call is rejected immediately, before any work is
+ * done for it. Queued calls are taken from the tenants in turn, so that none starves another.
  *
  * @module
  */
-import { cancelled } from '../cell/judge.ts';
+import { cancelled } from '../cell/verdict/judge.ts';
 import { SkillError } from '../errors.ts';
 import { Lane } from './lane.ts';
 import { limitTable, type DispatchOptions, type LimitTable } from './limits.ts';
 
-/** A call that wants its turn. */
+/** A call that requests a turn. */
 export interface DispatchEntry {
   tenant: string;
   skill: string;
-  /** Aborting it gives up the place in the queue. */
+  /** Aborting it removes the call from the queue. */
   signal?: AbortSignal | undefined;
 }
 
-/** A place. Whoever has it gives it back by disposing of it; `execute` does so with the `turn` it is given. */
+/** A turn to make a call. Dispose of it to release it; `execute` does so with its `turn` option. */
 export interface Turn extends Disposable {
-  /** Whose it is: worker threads are shared by it, too. */
+  /** The tenant that the turn belongs to; worker threads are also shared by tenant. */
   readonly tenant: string;
 }
 
-/** How many calls have a place, and how many wait for one. */
+/** Numbers of running and queued calls. */
 export interface LaneLoad {
   running: number;
   waiting: number;
 }
 
+/** Load of a dispatcher: in total, per tenant and per skill. */
 export interface DispatchLoad extends LaneLoad {
   tenants: Record<string, LaneLoad>;
   skills: Record<string, LaneLoad>;
@@ -48,13 +49,16 @@ interface Waiter {
   start: () => void;
 }
 
-/** More lanes than this are looked through for those that can be forgotten: names come from strangers. */
+/** Beyond this number, idle lanes are removed, because clients choose the names. */
 const MANY_LANES = 1000;
 
 /**
+ * Grants turns to calls of many tenants and skills.
+ *
  * @example
  * ```ts
- * import { createRuntime, Dispatcher } from 'skillcell';
+ * import { createRuntime } from 'skillcell';
+ * import { Dispatcher } from 'skillcell/dispatch';
  *
  * await using runtime = createRuntime();
  * const dispatcher = new Dispatcher({ tenant: { concurrent: 2, queue: 10 } });
@@ -68,7 +72,7 @@ export class Dispatcher {
   readonly #all: Lane;
   readonly #tenants = new Map<string, Lane>();
   readonly #skills = new Map<string, Lane>();
-  /** By tenant; the first has waited longest for its turn. */
+  /** By tenant; the tenant that has waited longest comes first. */
   readonly #queues = new Map<string, Waiter[]>();
   #closed: PromiseWithResolvers<void> | undefined;
 
@@ -78,10 +82,10 @@ export class Dispatcher {
     this.#all = new Lane(this.#limits.all, this.#now());
   }
 
-  /** Resolves when it is the call's turn. Throws at once if it cannot even wait. */
+  /** Resolves when the call has its turn. Throws immediately if a queue is full. */
   enter(entry: DispatchEntry): Promise<Turn> {
     if (this.#closed) throw closing();
-    // By the promise: the call is still one, and gets its receipt.
+    // Reject instead of throwing: the call still counts and gets its receipt.
     if (entry.signal?.aborted) return Promise.reject(cancelled());
     const lanes = this.#lanesOf(entry);
     const hasRoom = Object.values(lanes).every((lane: Lane) => lane.hasRoom);
@@ -95,7 +99,7 @@ export class Dispatcher {
     return { ...loadOf(this.#all), tenants: loadsOf(this.#tenants), skills: loadsOf(this.#skills) };
   }
 
-  /** Lets nobody in any more; resolves when all who have or wait for a place are done. */
+  /** Rejects new calls; resolves when all running and queued calls are done. */
   drain(): Promise<void> {
     this.#closed ??= Promise.withResolvers<void>();
     this.#settle();
@@ -168,7 +172,7 @@ export class Dispatcher {
     for (let next = this.#next(); next; next = this.#next()) next.start();
   }
 
-  /** Of the tenant that has waited longest, the first call whose lanes have room; the tenant goes to the end. */
+  /** The first call with room in its lanes, of the tenant that has waited longest; that tenant moves to the end. */
   #next(): Waiter | undefined {
     if (!this.#all.hasRoom) return undefined;
     for (const [tenant, queue] of this.#queues) {
@@ -192,14 +196,14 @@ function assertQueue(lanes: Lanes, entry: DispatchEntry): void {
     if (lane.hasQueue) continue;
     const { concurrent, queue } = lane.limits;
     const reason = `${concurrent} are running and ${queue} are waiting${wordsFor(scope, entry)}`;
-    throw busy(reason, { scope, concurrent, queue, retry_after_ms: lane.likelyPause() });
+    throw busy(reason, { scope, concurrent, queue, retry_after_ms: lane.expectedWaitMs() });
   }
 }
 
 function assertRate(lanes: Lanes, entry: DispatchEntry, now: number): void {
   for (const scope of ['all', 'tenant', 'skill'] as const) {
     const { rate } = lanes[scope].limits;
-    const pause = lanes[scope].pause(now);
+    const pause = lanes[scope].waitMs(now);
     if (!rate || pause === 0) continue;
     const reason = `more than ${rate.calls} in ${rate.per / 1000} s${wordsFor(scope, entry)}`;
     throw busy(reason, { scope, rate, retry_after_ms: pause });
@@ -210,23 +214,23 @@ function wordsFor(scope: Scope, { tenant, skill }: DispatchEntry): string {
   return { all: '', tenant: ` for "${tenant}"`, skill: ` for the skill "${skill}"` }[scope];
 }
 
-/** Known by `detail.limit` being `busy`, whoever refuses. */
+/** All such errors have `detail.limit` set to `busy`. */
 function busy(reason: string, detail: Record<string, unknown> & { scope: Scope }): SkillError {
   return new SkillError('resource_exceeded', `Too many calls: ${reason}`, {
-    fix: `Try again after ${detail['retry_after_ms'] as number} ms, or have the operator raise the limits.`,
+    fix: `Try again after ${detail['retry_after_ms'] as number} ms, or ask the operator to raise the limits.`,
     detail: { limit: 'busy', ...detail },
   });
 }
 
 function closing(): SkillError {
-  return new SkillError('skill_unavailable', 'The service is shutting down and takes no more calls', {
-    fix: 'Try again when it is back.',
+  return new SkillError('skill_unavailable', 'The service is shutting down and accepts no more calls', {
+    fix: 'Try again after the service has restarted.',
     detail: { closing: true },
   });
 }
 
 function forgetIdle(lanes: Map<string, Lane>, now: number): void {
-  for (const [name, lane] of lanes) if (lane.isForgettable(now)) lanes.delete(name);
+  for (const [name, lane] of lanes) if (lane.isIdle(now)) lanes.delete(name);
 }
 
 function loadOf({ running, waiting }: Lane): LaneLoad {

@@ -1,13 +1,13 @@
 /**
- * One lane of calls: how many are in it, how many wait for it, and how often it may be entered.
+ * One lane of calls: running calls, queued calls, and the rate.
  *
  * @module
  */
 import type { LaneLimits, Rate } from './limits.ts';
 
-/** What a call is taken to last as long as none has ended. */
+/** Assumed duration of a call until one has ended. */
 const FIRST_GUESS_MS = 1000;
-/** How much the newest call counts. */
+/** Weight of the newest call in the average. */
 const WEIGHT = 0.2;
 
 export class Lane {
@@ -26,7 +26,7 @@ export class Lane {
     return this.#limits;
   }
 
-  /** The operator may change them while calls are made. */
+  /** The operator may change limits while calls run. */
   adjust(limits: LaneLimits, now: number): void {
     const { calls, per } = this.#limits.rate ?? {};
     if (limits.rate?.calls !== calls || limits.rate?.per !== per)
@@ -42,14 +42,14 @@ export class Lane {
     return this.waiting < this.#limits.queue;
   }
 
-  /** Nothing would be lost if it were made anew. */
-  isForgettable(now: number): boolean {
+  /** True if the lane can be dropped and created again without losing state. */
+  isIdle(now: number): boolean {
     return this.running === 0 && this.waiting === 0 && (this.#bucket?.isFull(now) ?? true);
   }
 
-  /** Milliseconds until the rate lets another call in; 0: now. */
-  pause(now: number): number {
-    return this.#bucket?.pause(now) ?? 0;
+  /** Milliseconds until the rate allows another call; 0: now. */
+  waitMs(now: number): number {
+    return this.#bucket?.waitMs(now) ?? 0;
   }
 
   /** Counts a call against the rate. */
@@ -62,13 +62,13 @@ export class Lane {
     this.#usualMs += WEIGHT * (tookMs - this.#usualMs);
   }
 
-  /** When a place in the queue is likely to be free. */
-  likelyPause(): number {
+  /** Expected milliseconds until the queue has room. */
+  expectedWaitMs(): number {
     return Math.ceil(this.#usualMs / Math.max(1, this.#limits.concurrent));
   }
 }
 
-/** Fills by the clock, and each call takes one out of it. */
+/** A token bucket: fills over time, and each call takes one token. */
 class Bucket {
   readonly #rate: Rate;
   #left: number;
@@ -85,7 +85,7 @@ class Bucket {
     return this.#left >= this.#rate.calls;
   }
 
-  pause(now: number): number {
+  waitMs(now: number): number {
     this.#fill(now);
     return this.#left >= 1 ? 0 : Math.ceil((1 - this.#left) * (this.#rate.per / this.#rate.calls));
   }

@@ -1,35 +1,36 @@
 /**
- * How much of a machine one part may take: all calls together, those of one tenant, those of one skill.
+ * Limits on all calls together, on those of one tenant, and on those of one skill.
  *
  * @module
  */
 import { availableParallelism } from 'node:os';
 
-/** So many calls in so much time. */
+/** A number of calls per period. */
 export interface Rate {
   calls: number;
-  /** In milliseconds. Time that was not used is kept, up to `calls`. */
+  /** The period in milliseconds. Unused calls accumulate up to `calls`. */
   per: number;
 }
 
+/** Limits of a tenant or a skill. */
 export interface LaneLimits {
-  /** Calls at once. */
+  /** Calls that may run at the same time. */
   concurrent: number;
   /** Calls that may wait. */
   queue: number;
-  /** Absent: as many as there is room for. */
+  /** Absent: no rate limit. */
   rate?: Rate | undefined;
 }
 
-/** Every key is optional. */
+/** Options of a `Dispatcher`. Every key is optional. */
 export interface DispatchOptions {
-  /** Over all tenants and skills; absent: as the pool of a runtime. */
+  /** For all calls together; absent: like the pool of a runtime. */
   all?: Partial<LaneLimits>;
-  /** For each tenant, or by its name, asked for every call; absent: half of the places, an eighth of the queue. */
+  /** For each tenant. A function is called with its name for every call. Absent: half of the slots, an eighth of the queue. */
   tenant?: Partial<LaneLimits> | ((tenant: string) => Partial<LaneLimits>);
-  /** For each skill, or by its name, asked for every call; absent: all places but one, half of the queue. */
+  /** For each skill. A function is called with its name for every call. Absent: all slots but one, half of the queue. */
   skill?: Partial<LaneLimits> | ((skill: string) => Partial<LaneLimits>);
-  /** Milliseconds of a clock that only goes forward. */
+  /** A monotonic clock in milliseconds. */
   now?: () => number;
 }
 
@@ -41,7 +42,7 @@ export interface LimitTable {
 
 const QUEUE = 256;
 
-/** No tenant alone can take all places, and no skill can. */
+/** By default, neither one tenant nor one skill can take all slots. */
 export function limitTable({ all = {}, tenant = {}, skill = {} }: DispatchOptions): LimitTable {
   const whole = { concurrent: Math.max(4, availableParallelism() * 4), queue: QUEUE, ...all };
   const ofTenant = { concurrent: share(whole.concurrent, 2), queue: share(whole.queue, 8) };

@@ -1,30 +1,32 @@
 /**
- * The access file: who may use the service, with which scopes, for which tenant, and how much of it. Tokens are random,
- * so their SHA-256 is all that has to be kept of them.
+ * The access file: tokens with their tenants and scopes, and limits. Tokens are random, so storing only their SHA-256 is
+ * enough.
  *
  * @module
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { parseDuration, SkillError } from '../index.ts';
+import { FileLock, SkillError, parseDuration, parseSize, publishSync } from '../inside.ts';
+import type { Quota } from './quotas.ts';
 
-/** `call`: list and call skills. `read`: receipts, calls and figures of the tenant. `admin`: everything, of all tenants. */
-export const SCOPES = ['call', 'read', 'admin'] as const;
+/** `call`: list and call skills. `read`: receipts, calls and stats of the tenant. `admin`: everything, for all tenants. */
+export const SCOPES = ['call', 'read', 'metrics', 'admin'] as const;
+/** A permission of a token. */
 export type Scope = (typeof SCOPES)[number];
 
-/** Names stand in callers (`http:tenant:token`) and in labels of metrics. */
+/** Names become part of callers (`http:tenant:token`) and of metric labels. */
 const nameSchema = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'letters, digits, ".", "_" and "-" only');
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'only letters, digits, ".", "_" and "-"');
 
 const limitSchema = z.strictObject({
-  /** Calls at the same time. */
+  /** Concurrent calls. */
   concurrent: z.int().min(1).max(10_000).optional(),
-  /** Calls that may wait for their turn. */
+  /** Calls that may wait in the queue. */
   queue: z.int().min(0).max(100_000).optional(),
-  /** So many calls in so much time, e.g. `{ "calls": 100, "per": "10s" }`. */
+  /** Rate limit, such as `{ "calls": 100, "per": "10s" }`. */
   rate: z
     .strictObject({ calls: z.int().min(1).max(1_000_000), per: z.string().transform(readDuration) })
     .optional(),
@@ -36,6 +38,27 @@ export interface Limits {
   rate?: { calls: number; per: number } | undefined;
 }
 
+const quotaSchema = z.strictObject({
+  per: z.string().transform(readDuration),
+  calls: z.int().min(1).optional(),
+  /** CPU time, such as `"10m"`. */
+  cpu: z.string().transform(readDuration).optional(),
+  /** Size of results and logs, such as `"1GiB"`. */
+  output: z.string().transform(readSize).optional(),
+});
+
+const tenantSchema = limitSchema.extend({
+  /** What the tenant may use per period, such as `{ "per": "1h", "calls": 1000, "cpu": "10m" }`. */
+  quota: quotaSchema.optional(),
+  /** Concurrent event streams. */
+  streams: z.int().min(1).max(1000).optional(),
+});
+
+export interface TenantLimits extends Limits {
+  quota?: Quota | undefined;
+  streams?: number | undefined;
+}
+
 const tokenSchema = z.strictObject({
   name: nameSchema,
   tenant: nameSchema,
@@ -45,6 +68,7 @@ const tokenSchema = z.strictObject({
   expires_at: z.iso.datetime().optional(),
 });
 
+/** A token in the access file; its secret is stored as a digest. */
 export interface TokenEntry {
   name: string;
   tenant: string;
@@ -57,11 +81,11 @@ export interface TokenEntry {
 const fileSchema = z.strictObject({
   version: z.literal(1),
   tokens: z.array(tokenSchema).max(10_000).default([]),
-  /** Over all tenants and skills. */
+  /** For all tenants and skills together. */
   limits: limitSchema.default({}),
-  /** By tenant; `*` is for those that are not named. */
-  tenants: z.record(z.string(), limitSchema).default({}),
-  /** By skill; `*` is for those that are not named. */
+  /** By tenant; `*` applies to all others. */
+  tenants: z.record(z.string(), tenantSchema).default({}),
+  /** By skill; `*` applies to all others. */
   skills: z.record(z.string(), limitSchema).default({}),
 });
 
@@ -69,12 +93,16 @@ export interface AccessRules {
   version: 1;
   tokens: TokenEntry[];
   limits: Limits;
-  tenants: Record<string, Limits>;
+  tenants: Record<string, TenantLimits>;
   skills: Record<string, Limits>;
 }
 
 export const NO_RULES: AccessRules = { version: 1, tokens: [], limits: {}, tenants: {}, skills: {} };
 
+const LOCK_MS = 10_000;
+const LOCK_PAUSE_MS = 20;
+
+/** A token to create. */
 export interface NewToken {
   name: string;
   tenant: string;
@@ -82,7 +110,7 @@ export interface NewToken {
   expiresAt?: Date;
 }
 
-/** The rules of the file; none when there is no file. */
+/** Reads the rules; there are none if the file does not exist. */
 export function readAccessFile(file: string): AccessRules {
   let text: string;
   try {
@@ -96,20 +124,53 @@ export function readAccessFile(file: string): AccessRules {
   return parsed.data;
 }
 
-/** Adds a token to the file and returns it: nobody can find it out again. */
+/** Adds a token to the file and returns its secret, which cannot be recovered later. */
 export function addToken(file: string, token: NewToken): string {
   const { entry, secret } = makeToken(token);
-  const { tokens } = readAccessFile(file);
-  if (tokens.some(({ name }) => name === token.name))
-    throw new SkillError('usage', `There is a token "${token.name}" already`, {
-      fix: `Choose another name, or take the entry out of ${JSON.stringify(file)} first.`,
-    });
-  // The rest stays as the operator wrote it.
-  const written = existsSync(file) ? (parseJson(file, readFileSync(file, 'utf8')) as object) : { version: 1 };
-  writeWhole(file, { ...written, tokens: [...tokens, entry] });
-  return secret;
+  return changeAccessFile(file, (tokens) => {
+    if (tokens.some(({ name }) => name === token.name)) throw nameTaken(token.name);
+    return { tokens: [...tokens, entry], result: secret };
+  });
 }
 
+/** Replaces the tokens of the file; everything else stays as the operator wrote it. Two processes never change it at once. */
+export function changeAccessFile<T>(
+  file: string,
+  change: (tokens: readonly TokenEntry[]) => { tokens: TokenEntry[]; result: T },
+): T {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const lock = lockFile(`${file}.lock`);
+  try {
+    const { tokens, result } = change(readAccessFile(file).tokens);
+    const current = existsSync(file)
+      ? (parseJson(file, readFileSync(file, 'utf8')) as object)
+      : { version: 1 };
+    writeWhole(file, { ...current, tokens });
+    return result;
+  } finally {
+    lock[Symbol.dispose]();
+  }
+}
+
+function lockFile(path: string): Disposable {
+  for (let waitedMs = 0; waitedMs < LOCK_MS; waitedMs += LOCK_PAUSE_MS) {
+    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+    const lock = FileLock.claim(path);
+    if (lock) return lock;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_PAUSE_MS);
+  }
+  throw new SkillError('usage', `Another process has held the lock "${path}" for ${LOCK_MS / 1000} s`, {
+    fix: 'Try again after the other command has ended.',
+  });
+}
+
+function nameTaken(name: string): SkillError {
+  return new SkillError('usage', `A token named "${name}" already exists`, {
+    fix: `Choose another name, or revoke it first with \`skillcell tokens revoke ${name}\`.`,
+  });
+}
+
+/** Creates a token: its entry for the access file, and the secret to hand out once. */
 export function makeToken(token: NewToken): { entry: TokenEntry; secret: string } {
   const secret = `sct_${randomBytes(32).toString('base64url')}`;
   const entry = tokenSchema.safeParse({
@@ -121,8 +182,8 @@ export function makeToken(token: NewToken): { entry: TokenEntry; secret: string 
     ...(token.expiresAt ? { expires_at: token.expiresAt.toISOString() } : {}),
   });
   if (entry.success) return { entry: entry.data, secret };
-  throw new SkillError('usage', `No token can be made of that: ${z.prettifyError(entry.error)}`, {
-    fix: `Give a plain name and tenant, and scopes out of ${SCOPES.join(', ')}.`,
+  throw new SkillError('usage', `Cannot create the token: ${z.prettifyError(entry.error)}`, {
+    fix: `Use letters, digits, ".", "_" and "-" for name and tenant, and scopes from: ${SCOPES.join(', ')}.`,
   });
 }
 
@@ -134,21 +195,23 @@ function readDuration(text: string, context: z.RefinementCtx): number {
   try {
     return parseDuration(text);
   } catch {
-    context.addIssue({ code: 'custom', message: 'a duration such as "10s"' });
+    context.addIssue({ code: 'custom', message: 'expected a duration such as "10s"' });
+    return z.NEVER;
+  }
+}
+
+function readSize(text: string, context: z.RefinementCtx): number {
+  try {
+    return parseSize(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'expected a size such as "1GiB"' });
     return z.NEVER;
   }
 }
 
 function writeWhole(file: string, rules: unknown): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  try {
-    writeFileSync(draft, `${JSON.stringify(rules, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
+  const text = `${JSON.stringify(rules, null, 2)}\n`;
+  publishSync(file, (draft) => writeFileSync(draft, text, { mode: 0o600, flag: 'wx' }));
 }
 
 function parseJson(file: string, text: string): unknown {
@@ -161,7 +224,7 @@ function parseJson(file: string, text: string): unknown {
 
 function unreadable(file: string, reason: string): SkillError {
   return new SkillError('usage', `Cannot read the access file "${file}": ${reason}`, {
-    fix: 'Correct the file, or make tokens with `skillcell serve --new-token NAME`.',
+    fix: 'Correct the file.',
     detail: { file },
   });
 }

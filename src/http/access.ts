@@ -1,19 +1,15 @@
 /**
- * Who is behind a request. The access file is read again when it changes, so that a token that was taken out of it is
- * refused from then on.
+ * Identifies the caller of a request. The access file is read again when it changes, so that a removed token stops working
+ * immediately.
  *
  * @module
  */
 import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
-import {
-  digestToken,
-  NO_RULES,
-  readAccessFile,
-  type AccessRules,
-  type Scope,
-  type TokenEntry,
-} from './access-file.ts';
+import { SkillError, toSkillError } from '../inside.ts';
+import { digestToken, readAccessFile, type AccessRules, type Scope, type TokenEntry } from './access-file.ts';
+import { TokenUse } from './token-use.ts';
+import { tokenId } from './tokens.ts';
 
 export interface Identity {
   tenant: string;
@@ -26,19 +22,26 @@ export interface Identity {
 
 export interface AccessOptions {
   file: string;
-  /** Of this run alone. */
+  /** Tokens that are valid only for this run. */
   extra?: readonly TokenEntry[];
   now?: () => number;
+  /** Receives a sentence for the operator if the file breaks. */
+  onNote?: ((text: string) => void) | undefined;
 }
 
 export class Access {
   readonly #options: AccessOptions;
-  #rules: AccessRules = NO_RULES;
+  #rules: AccessRules;
   #version: string | undefined;
+  #isBroken = false;
+  readonly #entries = new WeakMap<Identity, TokenEntry>();
+  readonly #use: TokenUse;
 
   constructor(options: AccessOptions) {
     this.#options = options;
-    this.#refresh();
+    this.#use = new TokenUse(options.file);
+    this.#version = versionOf(options.file);
+    this.#rules = readAccessFile(options.file);
   }
 
   get rules(): AccessRules {
@@ -46,16 +49,33 @@ export class Access {
     return this.#rules;
   }
 
-  /** Who the `Authorization` header belongs to; undefined for nobody. */
+  /** The owner of the token in the `Authorization` header; undefined if it is missing or invalid. */
   identify(header: string | undefined): Identity | undefined {
     const secret = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header ?? '')?.[1];
     if (secret === undefined) return undefined;
     const digest = digestToken(secret);
     const tokens = [...(this.#options.extra ?? []), ...this.rules.tokens];
-    // Every entry is compared, whichever fits: time tells nothing about them.
-    const fitting = tokens.filter((entry) => timingSafeEqual(Buffer.from(entry.sha256, 'hex'), digest));
-    const found = fitting.at(0);
-    return found && this.#isValid(found) ? identityOf(found) : undefined;
+    // Compares every entry, so that timing reveals nothing about them.
+    const matching = tokens.filter((entry) => timingSafeEqual(Buffer.from(entry.sha256, 'hex'), digest));
+    const found = matching.at(0);
+    if (!found || !this.#isValid(found)) return undefined;
+    if (!this.#options.extra?.includes(found)) this.#use.record(tokenId(found));
+    const identity = identityOf(found);
+    this.#entries.set(identity, found);
+    return identity;
+  }
+
+  /** False if the token was revoked or has expired since it was identified, for example while its call waited. */
+  isStillValid(identity: Identity): boolean {
+    const entry = this.#entries.get(identity);
+    if (!entry || !this.#isValid(entry)) return false;
+    const isKnown = ({ sha256 }: TokenEntry): boolean => sha256 === entry.sha256;
+    return this.rules.tokens.some(isKnown) || (this.#options.extra?.some(isKnown) ?? false);
+  }
+
+  /** Writes down when the tokens were last used. */
+  close(): void {
+    this.#use.write();
   }
 
   #isValid({ expires_at }: TokenEntry): boolean {
@@ -65,9 +85,22 @@ export class Access {
 
   #refresh(): void {
     const version = versionOf(this.#options.file);
-    if (version === this.#version) return;
-    this.#rules = readAccessFile(this.#options.file);
-    this.#version = version;
+    if (version !== this.#version) {
+      this.#version = version;
+      this.#read();
+    }
+    if (this.#isBroken) throw broken();
+  }
+
+  #read(): void {
+    try {
+      this.#rules = readAccessFile(this.#options.file);
+      this.#isBroken = false;
+    } catch (error) {
+      this.#isBroken = true;
+      const { message, fix } = toSkillError(error);
+      this.#options.onNote?.(`error: ${message}. All requests with a token are refused.\nfix: ${fix}`);
+    }
   }
 }
 
@@ -75,9 +108,17 @@ export function mayDo({ scopes }: Identity, wanted: readonly Scope[]): boolean {
   return scopes.has('admin') || wanted.some((scope) => scopes.has(scope));
 }
 
-/** What every caller of a tenant begins with. */
+/** The common prefix of all callers of a tenant. */
 export function callerPrefix(tenant: string): string {
   return `http:${tenant}:`;
+}
+
+/** Closed, because nobody can tell which tokens the operator meant to revoke. */
+function broken(): SkillError {
+  return new SkillError('skill_unavailable', 'The access file of this service is broken', {
+    fix: 'Ask the operator to correct it.',
+    detail: { access: 'broken' },
+  });
 }
 
 function identityOf({ name, tenant, scopes }: TokenEntry): Identity {

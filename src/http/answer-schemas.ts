@@ -1,23 +1,25 @@
 /**
- * What answers look like, for the OpenAPI document. Tests hold the answers against it.
+ * Schemas of the answers, for the OpenAPI document. Tests check real answers against them.
  *
  * @module
  */
 import { z } from 'zod';
-import { API_SCHEMAS, CODES } from './schema-registry.ts';
+import { CAPABILITY_NAMES } from '../vocabulary/capabilities.ts';
+import { ERROR_CODES } from '../vocabulary/error-codes.ts';
+import { MODE_NAMES } from '../vocabulary/modes.ts';
+import { WALL_NAMES } from '../vocabulary/walls.ts';
+import { API_SCHEMAS } from './schema-registry.ts';
 
-const MODES = ['in_process', 'subprocess', 'wasm', 'container'] as const;
-const CAPABILITIES = ['filesystem', 'network', 'env', 'secret', 'process', 'syscalls', 'module'] as const;
 const count = z.int().min(0);
 const amount = z.number().min(0);
 
 const capabilityEvent = z
-  .object({ capability: z.enum(CAPABILITIES), asked: z.string(), declared: z.string() })
+  .object({ capability: z.enum(CAPABILITY_NAMES), asked: z.string(), declared: z.string() })
   .register(API_SCHEMAS, { id: 'CapabilityEvent' });
 
 const eventsCut = z
   .object({ used: count, denied: count })
-  .describe('How many events are not in the lists; absent when all are.')
+  .describe('Number of events that are not in the lists; absent if all are.')
   .register(API_SCHEMAS, { id: 'EventsCut' });
 
 const skillIdentity = z
@@ -37,21 +39,21 @@ const usage = z
 
 const execution = z
   .object({
-    mode: z.enum(MODES),
-    wall: z.enum(['none', 'process', 'jail', 'container']),
+    mode: z.enum(MODE_NAMES),
+    wall: z.enum(WALL_NAMES),
     engine: z.string(),
     fresh: z.boolean(),
     start: z.string(),
     image: z.string().optional().describe('Digest of the container image.'),
-    packages: z.string().optional().describe('Digest over the wheels of its requirements.'),
+    packages: z.string().optional().describe('Digest of the wheels of its requirements.'),
   })
   .register(API_SCHEMAS, { id: 'Execution' });
 
 const errorBody = z
   .object({
-    code: z.enum(CODES),
+    code: z.enum(ERROR_CODES),
     message: z.string().describe('What happened and why.'),
-    fix: z.string().describe('What the reader can do about it.'),
+    fix: z.string().describe('How to fix it.'),
     detail: z.record(z.string(), z.unknown()),
   })
   .register(API_SCHEMAS, { id: 'ErrorBody' });
@@ -61,7 +63,7 @@ export const errorAnswer: z.ZodType = z
   .describe('Nothing ran.')
   .register(API_SCHEMAS, { id: 'Error' });
 
-const called = {
+const callFields = {
   call_id: z.string(),
   skill: skillIdentity,
   execution: execution.optional(),
@@ -76,10 +78,10 @@ const called = {
 };
 
 export const success: z.ZodType = z
-  .object({ ok: z.literal(true), result: z.unknown(), ...called })
+  .object({ ok: z.literal(true), result: z.unknown(), ...callFields })
   .register(API_SCHEMAS, { id: 'Success' });
 export const failure: z.ZodType = z
-  .object({ ok: z.literal(false), error: errorBody, ...called })
+  .object({ ok: z.literal(false), error: errorBody, ...callFields })
   .register(API_SCHEMAS, { id: 'Failure' });
 
 export const receipt: z.ZodType = z
@@ -91,7 +93,7 @@ export const receipt: z.ZodType = z
     origin: z.string(),
     lock: z.string(),
     execution: execution.optional(),
-    code: z.enum(['ok', ...CODES]),
+    code: z.enum(['ok', ...ERROR_CODES]),
     limit: z.string().optional(),
     message: z.string().optional(),
     usage,
@@ -107,13 +109,17 @@ export const receipt: z.ZodType = z
   .register(API_SCHEMAS, { id: 'Receipt' });
 
 export const storedReceipt: z.ZodType = z
-  .object({ seq: count, hash: z.string(), receipt })
+  .object({
+    seq: count.optional().describe('Position in the log of all tenants; only for `admin`.'),
+    hash: z.string().optional().describe('Its link in the chain of all tenants; only for `admin`.'),
+    receipt,
+  })
   .register(API_SCHEMAS, { id: 'StoredReceipt' });
 
 export const receiptList: z.ZodType = z
   .object({
     receipts: z.array(storedReceipt),
-    older: count.optional().describe('There may be more: ask with this as `before`.'),
+    older: z.string().optional().describe('There may be more: pass this as `before`.'),
   })
   .register(API_SCHEMAS, { id: 'Receipts' });
 
@@ -161,7 +167,7 @@ const skillRow = {
   profile: z.string(),
   lock: z.string(),
   digest: z.string(),
-  mode: z.string().nullable().describe('The mode that a call would have; null: none on this machine.'),
+  mode: z.string().nullable().describe('The mode a call would run in; null if this machine supports none.'),
   badges: z.array(badge),
   problem: errorBody.optional().describe('Why the skill cannot be called.'),
 };
@@ -175,7 +181,7 @@ const enforcement = z
   .object({ field: z.string(), by: z.string(), how: z.string() })
   .register(API_SCHEMAS, { id: 'Enforcement' });
 
-const explained = z
+const explainedCapability = z
   .object({
     capability: z.string(),
     declared: z.string(),
@@ -213,7 +219,7 @@ export const skillPage: z.ZodType = z
         engine: z.string(),
         reason: z.string(),
         enforces: z.array(enforcement),
-        grants: z.array(explained),
+        grants: z.array(explainedCapability),
       })
       .optional(),
   })
@@ -232,6 +238,11 @@ export const readiness: z.ZodType = z
   .object({
     status: z.enum(['ready', 'not_ready']),
     hindrances: z.array(z.object({ part: z.enum(['service', 'receipts', 'cells']), reason: z.string() })),
+    policy: z.object({
+      digest: z.string(),
+      state: z.enum(['current', 'waiting', 'broken']),
+      waiting: z.array(z.string()),
+    }),
   })
   .register(API_SCHEMAS, { id: 'Readiness' });
 
@@ -243,7 +254,7 @@ export const stats: z.ZodType = z
   .object({
     from: z.string(),
     to: z.string(),
-    truncated: z.boolean().describe('There were more calls than were looked at.'),
+    truncated: z.boolean().describe('True if there were more calls than were counted.'),
     buckets: z.array(
       z.object({
         at: z.string(),

@@ -1,22 +1,22 @@
 /**
- * Answers in the shapes that every client gets: JSON, and failures as the failed outcomes that calls have.
+ * Answers as JSON; errors have the shape of a failed outcome.
  *
  * @module
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import {
+  type ErrorBody,
+  type HostFolders,
+  type Outcome,
   outcomeJson,
   printableJson,
   resultText,
   toSkillError,
-  type ErrorBody,
-  type HostFolders,
-  type Outcome,
-} from '../index.ts';
+} from '../inside.ts';
 import { retryAfterOf, statusOf, type Status } from './status.ts';
 
-/** A failure that has another status than its code has. */
+/** An error with another status than that of its code. */
 export class Refusal extends Error {
   readonly status: Status;
   readonly body: ErrorBody;
@@ -29,12 +29,11 @@ export class Refusal extends Error {
 }
 
 export function json(c: Context, value: unknown, status: Status = 200): Response {
-  // Nothing in it steers the terminal of somebody who asks with curl.
-  // 499 is no status that the types know.
+  // Printable, so that nothing in it can control the terminal of a curl user. The cast allows 499, which the types lack.
   return c.body(printableJson(value), status as ContentfulStatusCode, { 'Content-Type': 'application/json' });
 }
 
-/** The whole outcome, whichever way it went. */
+/** Sends the whole outcome of a call. */
 export function answerOutcome(c: Context, outcome: Outcome): Response {
   if (outcome.ok && resultText(outcome)) return largeOutcome(c, outcome);
   if (outcome.ok) return json(c, outcome);
@@ -43,14 +42,14 @@ export function answerOutcome(c: Context, outcome: Outcome): Response {
   return json(c, outcome, status);
 }
 
-/** Its bytes as they are: nobody parses them on the way. */
+/** Sends the text of the result unparsed. */
 function largeOutcome(c: Context, outcome: Outcome): Response {
   return c.body(new Uint8Array(outcomeJson(outcome, printableJson)), 200, {
     'Content-Type': 'application/json',
   });
 }
 
-/** Whatever was thrown before there was a call. */
+/** For errors thrown before a call was accepted. */
 export function answerError(c: Context, thrown: unknown, folders: HostFolders): Response {
   if (thrown instanceof Refusal) {
     if (thrown.status === 401) c.header('WWW-Authenticate', 'Bearer realm="skillcell"');

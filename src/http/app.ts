@@ -1,11 +1,12 @@
 /**
- * The service as a function from request to answer: who asks, may they, what do they send, and then the route.
+ * Maps requests to answers: identifies the caller, checks scopes, query and body, then runs the route.
  *
  * @module
  */
+import type { IncomingMessage } from 'node:http';
 import { Hono, type Context } from 'hono';
 import { z } from 'zod';
-import { SkillError, type Runtime } from '../index.ts';
+import { SkillError, type Runtime } from '../inside.ts';
 import { mayDo, type Identity } from './access.ts';
 import { answerError, json, Refusal } from './answers.ts';
 import { readJson } from './body.ts';
@@ -18,15 +19,18 @@ import type { Service } from './service.ts';
 
 export const MAX_BODY_BYTES: number = 1024 * 1024;
 
-const NOBODY: Identity = { tenant: '', token: '', scopes: new Set(), caller: 'http' };
+const ANONYMOUS: Identity = { tenant: '', token: '', scopes: new Set(), caller: 'http' };
 
 export function createApp(service: Service): Hono {
   const app = new Hono();
   app.onError((error, c) => answerError(c, error, service.folders));
   app.notFound((c) => answerError(c, unknownRoute(c), service.folders));
+  logRequests(app, service);
   app.use(async (c, next) => {
-    if (!isOurHost(c.req.header('host'), service.options.hostNames ?? [])) throw foreignHost(c);
+    if (!isOurHost(c.req.header('host'), service.options.hostNames ?? [])) throw unknownHost(c);
     await next();
+    // The next request of this client should go to another instance.
+    if (service.isClosing) c.header('Connection', 'close');
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Referrer-Policy', 'no-referrer');
     if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
@@ -40,23 +44,48 @@ export function createApp(service: Service): Hono {
   return app;
 }
 
+/** Around everything else, so that refused requests are logged as well. */
+function logRequests(app: Hono, { options: { accessLog }, identities }: Service): void {
+  if (!accessLog) return;
+  app.use(async (c, next) => {
+    const began = performance.now();
+    await next();
+    const { incoming } = c.env as { incoming?: IncomingMessage };
+    const { tenant, token } = identities.get(c.req.raw) ?? {};
+    accessLog.write({
+      method: c.req.method,
+      path: c.req.path,
+      status: c.res.status,
+      ms: performance.now() - began,
+      remote: incoming?.socket.remoteAddress,
+      tenant,
+      token,
+    });
+  });
+}
+
 async function answer(service: Service, route: Route, c: Context): Promise<Response> {
   const label = `${route.method} ${route.path}`;
   try {
     const response = await handle(service, route, c);
-    service.metrics.requested(label, response.status);
+    service.metrics.recordRequest(label, response.status);
     return response;
   } catch (thrown) {
-    if (thrown instanceof SkillError && thrown.detail['limit'] === 'busy') service.metrics.refused('busy');
+    if (thrown instanceof SkillError) countRefusal(service, thrown);
     const response = answerError(c, thrown, service.folders);
-    service.metrics.requested(label, response.status);
+    service.metrics.recordRequest(label, response.status);
     return response;
   }
 }
 
+function countRefusal({ metrics }: Service, { detail }: SkillError): void {
+  if (detail['limit'] === 'busy') metrics.recordRefusal(detail['quota'] === undefined ? 'busy' : 'quota');
+  if (detail['closing'] === true) metrics.recordRefusal('closing');
+}
+
 async function handle(service: Service, route: Route, c: Context): Promise<Response> {
-  const identity = route.scopes === 'open' ? NOBODY : identify(service, route.scopes, c);
-  const query = route.query ? checked(route.query, c.req.query(), 'query') : {};
+  const identity = route.scopes === 'open' ? ANONYMOUS : identify(service, route.scopes, c);
+  const query = route.query ? validate(route.query, c.req.query(), 'query') : {};
   const body = route.body ? await bodyOf(service, route.body, { identity, c }) : undefined;
   return route.handle({
     service,
@@ -75,39 +104,40 @@ async function bodyOf(
 ): Promise<unknown> {
   const { maxBodyBytes: maxBytes = MAX_BODY_BYTES } = options;
   const read: Runtime['readMessage'] = (bytes, message) => runtime.readMessage(bytes, message);
-  return checked(schema, await readJson(c.req.raw, { maxBytes, read, owner: identity.tenant }), 'body');
+  return validate(schema, await readJson(c.req.raw, { maxBytes, read, owner: identity.tenant }), 'body');
 }
 
 function identify(service: Service, scopes: Exclude<Route['scopes'], 'open'>, c: Context): Identity {
   const identity = service.access.identify(c.req.header('authorization'));
+  if (identity) service.identities.set(c.req.raw, identity);
   if (!identity) {
-    service.metrics.refused('token');
+    service.metrics.recordRefusal('token');
     throw new Refusal(401, {
       code: 'untrusted',
-      message: 'There is no token with this request, or nobody knows it',
-      fix: 'Send Authorization: Bearer TOKEN; `skillcell serve --new-token NAME` makes one.',
+      message: 'Missing or invalid token',
+      fix: 'Send the header "Authorization: Bearer TOKEN". Create a token with `skillcell tokens create NAME`.',
     });
   }
   if (mayDo(identity, scopes)) return identity;
-  service.metrics.refused('scope');
+  service.metrics.recordRefusal('scope');
   throw new Refusal(403, {
     code: 'untrusted',
-    message: `The token "${identity.token}" has not got the scope ${scopes.join(' or ')}`,
-    fix: 'Use a token with that scope, or have the operator make one.',
+    message: `The token "${identity.token}" lacks the scope ${scopes.join(' or ')}`,
+    fix: 'Use a token with that scope, or ask the operator to create one.',
     detail: { needs: [...scopes], has: [...identity.scopes] },
   });
 }
 
-function checked(schema: z.ZodType, value: unknown, what: string): unknown {
+function validate(schema: z.ZodType, value: unknown, what: string): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const problems = z.prettifyError(parsed.error).replaceAll('\n', ' ');
-  throw new SkillError('usage', `The ${what} of the request is wrong: ${problems}`, {
-    fix: 'See GET /openapi.json for what it may hold.',
+  throw new SkillError('usage', `The ${what} of the request is invalid: ${problems}`, {
+    fix: 'See GET /openapi.json for its schema.',
   });
 }
 
-/** The id of a skill holds a slash. */
+/** The id of a skill contains a slash. */
 function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'name' ? ':name{.+}' : `:${name}`));
 }
@@ -115,15 +145,15 @@ function honoPath(path: string): string {
 function unknownRoute(c: Context): Refusal {
   return new Refusal(404, {
     code: 'usage',
-    message: `There is nothing at ${c.req.method} ${JSON.stringify(c.req.path.slice(0, 200))}`,
+    message: `Unknown route: ${c.req.method} ${JSON.stringify(c.req.path.slice(0, 200))}`,
     fix: 'See GET /openapi.json for all routes.',
   });
 }
 
-function foreignHost(c: Context): Refusal {
+function unknownHost(c: Context): Refusal {
   return new Refusal(421, {
     code: 'untrusted',
-    message: `This service is not called ${JSON.stringify((c.req.header('host') ?? '').slice(0, 200))}`,
-    fix: 'Reach it by its address or as localhost, or have the operator add the name with --allow-host.',
+    message: `The host name ${JSON.stringify((c.req.header('host') ?? '').slice(0, 200))} is not allowed for this service`,
+    fix: 'Use the IP address or localhost, or ask the operator to add the name with --allow-host.',
   });
 }

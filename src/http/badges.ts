@@ -1,9 +1,9 @@
 /**
- * What a skill can do, in a few words each, for lists. The whole sentences are on its page.
+ * Short labels for what a skill can do, for lists. The page of the skill has full sentences.
  *
  * @module
  */
-import type { Manifest } from '../index.ts';
+import type { Manifest } from '../inside.ts';
 
 export interface Badge {
   risk: 'high' | 'medium' | 'low';
@@ -18,17 +18,17 @@ export function badgesFor(manifest: Manifest): Badge[] {
   const outside = filesystem.filter(({ path }) => path.startsWith('/') || path.startsWith('${'));
   const writes = outside.some(({ access }) => access === 'read-write');
   const badges: (Badge | false)[] = [
-    writes && { risk: 'high', label: 'changes files' },
+    writes && { risk: 'high', label: 'writes files' },
     outside.length > 0 && !writes && { risk: 'medium', label: 'reads files' },
     ...network.map(({ host }): Badge => ({
       risk: host.startsWith('*.') ? 'high' : 'medium',
-      label: `talks to ${host}`,
+      label: `connects to ${host}`,
     })),
     ...Object.entries(manifest.env).map(([name, { secret }]): Badge =>
-      secret ? { risk: 'high', label: `uses secret ${name}` } : { risk: 'medium', label: `sees ${name}` },
+      secret ? { risk: 'high', label: `uses secret ${name}` } : { risk: 'medium', label: `reads ${name}` },
     ),
     Boolean(manifest.limits.processes) && { risk: 'medium', label: 'starts programs' },
-    manifest.container !== undefined && { risk: 'medium', label: 'brings its own system' },
+    manifest.container !== undefined && { risk: 'medium', label: 'runs its own image' },
   ];
   const found = badges.filter((badge) => badge !== false);
   found.sort((a, b) => ORDER.indexOf(a.risk) - ORDER.indexOf(b.risk));

@@ -1,15 +1,15 @@
 /**
- * The body of a request: JSON, and no more of it than is allowed. It is refused while it is read, not after.
+ * Reads the JSON body of a request. A body that is too large is rejected while it is being read, not afterwards.
  *
  * @module
  */
-import { MAX_JSON_HERE, SkillError, type Runtime } from '../index.ts';
+import { MAX_JSON_HERE, type Runtime, SkillError, parseExact } from '../inside.ts';
 import { Refusal } from './answers.ts';
 
-/** Who reads large bodies, and for whom. */
+/** How large bodies are read. */
 export interface LargeBodies {
   read: Runtime['readMessage'];
-  /** Tenants are served in turn. */
+  /** The tenant; worker threads serve tenants in turn. */
   owner: string;
 }
 
@@ -17,29 +17,29 @@ export interface BodyOptions extends LargeBodies {
   maxBytes: number;
 }
 
-/** The body as a value. In a large one `params` is text, which nobody has parsed on this thread. */
+/** The body as a value. In a large one, `params` stays unparsed text. */
 export async function readJson(request: Request, options: BodyOptions): Promise<unknown> {
   const type = request.headers.get('content-type') ?? '';
-  // A browser sends no JSON to another origin without asking, which nobody here answers.
+  // Browsers send cross-origin JSON only after a preflight request, which this service never allows.
   if (!/^application\/json\s*(?:;|$)/i.test(type))
     throw new Refusal(415, {
       code: 'usage',
-      message: `The body is ${JSON.stringify(type.slice(0, 100))}, and not JSON`,
-      fix: 'Send Content-Type: application/json.',
+      message: `The content type of the body is ${JSON.stringify(type.slice(0, 100))}, not JSON`,
+      fix: 'Send the header "Content-Type: application/json".',
     });
   const bytes = await readBytes(request, options.maxBytes);
-  if (bytes.length > MAX_JSON_HERE) return readElsewhere(bytes, request.signal, options);
+  if (bytes.length > MAX_JSON_HERE) return readInWorker(bytes, request.signal, options);
   const text = bytes.toString('utf8');
   if (text.trim() === '') return {};
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw notJson(`The body is no JSON: ${reason}`);
+    throw notJson(`The body is not valid JSON: ${reason}`);
   }
 }
 
-async function readElsewhere(
+async function readInWorker(
   bytes: Buffer,
   signal: AbortSignal,
   { read, owner }: LargeBodies,
@@ -67,14 +67,14 @@ async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
 }
 
 function notJson(message: string): Refusal {
-  return new Refusal(400, { code: 'usage', message, fix: 'Send JSON, e.g. {"params": {}}.' });
+  return new Refusal(400, { code: 'usage', message, fix: 'Send JSON, such as {"params": {}}.' });
 }
 
 function tooLarge(maxBytes: number): Refusal {
   return new Refusal(413, {
     code: 'usage',
-    message: `The body has more than ${maxBytes} bytes`,
-    fix: 'Send less, or have the operator raise --max-body.',
+    message: `The body is larger than ${maxBytes} bytes`,
+    fix: 'Send less, or ask the operator to raise --max-body.',
     detail: { max_bytes: maxBytes },
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Serves the console. From a checkout its TypeScript is sent without the types; a published package has it compiled.
+ * Serves the console. In a clone, types are stripped from its TypeScript on the fly; a published package has it compiled.
  *
  * @module
  */
@@ -9,9 +9,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Context, Hono } from 'hono';
-import { packageRoot } from '../index.ts';
+import { packageRoot } from '../inside.ts';
 
-/** Nothing of a skill can become code here: no inline script or style, nothing from elsewhere, no markup from text. */
+/** Nothing from a skill can become code: no inline scripts or styles, no other origins, no HTML from strings. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -85,7 +85,7 @@ async function scripts(): Promise<Record<string, string>> {
   );
 }
 
-/** By their paths inside the folder. */
+/** Contents by path relative to the folder. */
 function filesIn(folder: string, ending = ''): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
@@ -100,7 +100,7 @@ const stripped = Object.entries(texts).map(([file, text]) => [file, stripTypeScr
 process.stdout.write(JSON.stringify(Object.fromEntries(stripped)));
 `;
 
-/** In a process of its own, because Node warns on stderr about the function being young. */
+/** In a child process, because Node prints a warning about this experimental function to stderr. */
 async function stripTypes(texts: Record<string, string>): Promise<Record<string, string>> {
   const running = promisify(execFile)(
     process.execPath,

@@ -4,16 +4,17 @@
  * @module
  */
 import type { SSEStreamingApi } from 'hono/streaming';
-import { outcomeJson, printableJson, resultText, type Outcome } from '../index.ts';
+import { type Outcome, outcomeJson, printableJson, resultText } from '../inside.ts';
 import type { WatchedCall } from './live-calls.ts';
 
-/** Keeps proxies from closing a quiet connection, and shows us one that is gone. */
+/** Keeps proxies from closing an idle connection, and detects broken ones. */
 const HEARTBEAT_MS = 15_000;
 
-/** Writes everything that a call tells, to its end or until nobody reads any more. */
-export async function tellEvents(stream: SSEStreamingApi, call: WatchedCall): Promise<void> {
+/** Writes all events of a call, until it ends or the client disconnects. */
+export async function writeEvents(stream: SSEStreamingApi, call: WatchedCall): Promise<void> {
   const heartbeat = setInterval(() => {
-    stream.write(': still here\n\n').catch(() => 'the reader has gone, which the stream tells itself');
+    // The stream itself notices a client that disconnected.
+    stream.write(': still here\n\n').catch(() => undefined);
   }, HEARTBEAT_MS);
   try {
     for await (const event of call.follow()) {
@@ -27,7 +28,7 @@ export async function tellEvents(stream: SSEStreamingApi, call: WatchedCall): Pr
   }
 }
 
-/** JSON text has no line breaks, so it is one line of data as it is. */
+/** Compact JSON has no line breaks, so it is always one line of data. */
 function largeEvent(outcome: Outcome): Uint8Array {
   return Buffer.concat([
     Buffer.from('event: done\ndata: {"outcome":'),

@@ -1,32 +1,32 @@
 /**
- * Whether a folder was touched since it was read, without reading it again. The times are the kernel's: nobody but root
- * can set them back.
+ * Detects whether a folder changed since it was read, without reading its files again. It uses ctime, which only root can
+ * set back.
  *
  * @module
  */
 import { opendirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Beside what a bundle lists. */
-const ALSO = ['skill.lock', 'skill.sig'];
+/** Files that a bundle does not list. */
+const EXTRA_FILES = ['skill.lock', 'skill.sig'];
 
 export interface Fingerprint {
   readonly paths: readonly string[];
   readonly stamps: string;
-  /** When the newest of them changed, in milliseconds since 1970. */
+  /** Time of the latest change, in milliseconds since 1970. */
   readonly changedAt: number;
 }
 
-/** Of the files of a bundle and the folders that they lie in, where others could be added. */
+/** Covers the files of a bundle and their folders, where files could be added. */
 export function takeFingerprint(dir: string, files: readonly string[]): Fingerprint {
   const folders = new Set(files.map((file) => dirname(file)));
-  return stampsOf([...new Set(['.', ...folders, ...files, ...ALSO])].map((path) => join(dir, path)));
+  return stampsOf([...new Set(['.', ...folders, ...files, ...EXTRA_FILES])].map((path) => join(dir, path)));
 }
 
-/** As many entries of a bundle as a good one has; more are not looked at. */
+/** More entries than a valid bundle has; the rest is not listed. */
 const MAX_LISTED = 2000;
 
-/** The files of a folder that could not be read as a bundle, as far as they go. */
+/** Files of a folder that could not be read as a bundle, up to a maximum. */
 export function listFiles(dir: string): { files: string[]; isWhole: boolean } {
   const files: string[] = [];
   const folders = [''];

@@ -1,6 +1,6 @@
 /**
- * Against DNS rebinding: a page of a stranger whose name is made to point at this machine sends that name as `Host`.
- * A name has to be one of ours; an address cannot be rebound.
+ * Prevents DNS rebinding: a malicious page whose name resolves to this machine sends that name as `Host`. A name must be one
+ * of ours; an IP address cannot be rebound.
  *
  * @module
  */

@@ -1,23 +1,23 @@
 /**
- * From the access file to the limits of the dispatcher.
+ * Converts the access file to limits of the dispatcher.
  *
  * @module
  */
-import type { DispatchOptions } from '../index.ts';
+import type { DispatchOptions } from '../inside.ts';
 import type { AccessRules, Limits } from './access-file.ts';
 
 export function dispatchOptions(rules: () => AccessRules): DispatchOptions {
   return {
     all: rules().limits as Lane,
-    tenant: (name) => byName(rules().tenants, name),
-    skill: (name) => byName(rules().skills, name),
+    tenant: (name) => limitsOf(rules().tenants, name) as Lane,
+    skill: (name) => limitsOf(rules().skills, name) as Lane,
   };
 }
 
 type Lane = NonNullable<DispatchOptions['all']>;
 
 /** Own keys only: a tenant may be called `constructor`. */
-function byName(limits: Record<string, Limits>, name: string): Lane {
+export function limitsOf<T extends Limits>(limits: Record<string, T>, name: string): Partial<T> {
   const key = Object.hasOwn(limits, name) ? name : '*';
-  return (limits[key] ?? {}) as Lane;
+  return limits[key] ?? {};
 }

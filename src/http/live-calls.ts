@@ -1,12 +1,12 @@
 /**
- * The calls that this service is making, with what they have told so far: whoever comes later sees it from the
- * beginning. A slow reader costs no memory, because everybody reads from the same list.
+ * The running calls of this service with all their events, so that a late watcher sees them from the start. All watchers
+ * read from the same list, so a slow one costs no memory.
  *
  * @module
  */
-import type { CallEvent, CapabilityEvent, Execution, HostFolders, Outcome } from '../index.ts';
+import type { CallEvent, CapabilityEvent, Execution, HostFolders, Outcome } from '../inside.ts';
 
-/** What a watcher is told, in this order; `done` is the last. */
+/** The events of a call; `done` is the last. */
 export type LiveEvent =
   | { type: 'accepted'; call_id: string }
   | { type: 'started'; execution: Pick<Execution, 'mode' | 'wall' | 'engine'> }
@@ -14,7 +14,7 @@ export type LiveEvent =
   | { type: 'denied'; denial: CapabilityEvent }
   | { type: 'done'; outcome: Outcome };
 
-/** Small pieces add up to more than the text that they carry; printing them is capped by the cell already. */
+/** Many small events cost more memory than their text, which the cell already limits. */
 const MAX_EVENTS = 10_000;
 
 export interface LiveCallFacts {
@@ -29,7 +29,7 @@ export class WatchedCall {
   readonly #controller = new AbortController();
   readonly #events: LiveEvent[] = [];
   #changed = Promise.withResolvers<void>();
-  #isOver = false;
+  #hasEnded = false;
   id = '';
   state: 'waiting' | 'running' = 'waiting';
 
@@ -37,43 +37,43 @@ export class WatchedCall {
     this.facts = facts;
   }
 
-  /** Aborted when somebody cancels the call. */
+  /** Aborted when the call is cancelled. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   cancel(): void {
     this.#controller.abort();
   }
 
-  note(event: LiveEvent): void {
+  record(event: LiveEvent): void {
     if (event.type === 'started') this.state = 'running';
     if (this.#events.length < MAX_EVENTS || event.type === 'done') this.#events.push(event);
-    this.#tell();
+    this.#notify();
   }
 
   end(): void {
-    this.#isOver = true;
-    this.#tell();
+    this.#hasEnded = true;
+    this.#notify();
   }
 
-  /** Everything that it has told, then everything that it tells, to the end. */
+  /** All events from the start of the call to its end. */
   async *follow(): AsyncGenerator<LiveEvent> {
     for (let at = 0; ;) {
       const event = this.#events[at];
       if (event) {
         at++;
         yield event;
-      } else if (this.#isOver) return;
+      } else if (this.#hasEnded) return;
       else await this.#changed.promise;
     }
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
@@ -95,15 +95,15 @@ export class LiveCalls {
     return this.#calls.get(id);
   }
 
-  /** Takes the events of a call for as long as it lasts. */
+  /** Records the events of a call until it ends. */
   listenerFor(call: WatchedCall): (event: CallEvent) => void {
     return (event) => {
       if (event.type === 'accepted') {
         call.id = event.call.id;
         this.#calls.set(call.id, call);
       }
-      const told = liveEvent(event, this.#folders);
-      if (told) call.note(told);
+      const live = liveEvent(event, this.#folders);
+      if (live) call.record(live);
       if (event.type !== 'done') return;
       this.#calls.delete(call.id);
       call.end();
@@ -115,7 +115,7 @@ export class LiveCalls {
   }
 }
 
-/** What watchers get of an event. */
+/** The public part of an event, without folders of this machine. */
 function liveEvent(event: CallEvent, folders: HostFolders): LiveEvent | undefined {
   switch (event.type) {
     case 'accepted':

@@ -1,12 +1,12 @@
 /**
- * Counters and histograms, written in the text format of Prometheus.
+ * Counters and histograms in the Prometheus text format.
  *
  * @module
  */
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Seconds; the last bucket of every histogram has no end. */
+/** Upper bounds of the buckets in seconds; the last bucket is unbounded. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 export class Counter {
@@ -22,7 +22,7 @@ export class Counter {
   }
 }
 
-interface Observed {
+interface Series {
   labels: Labels;
   counts: number[];
   sum: number;
@@ -30,7 +30,7 @@ interface Observed {
 }
 
 export class Histogram {
-  readonly #observed = new Map<string, Observed>();
+  readonly #observed = new Map<string, Series>();
 
   observe(labels: Labels, seconds: number): void {
     const key = write(labels);
@@ -48,7 +48,7 @@ export class Histogram {
   }
 }
 
-function linesOf(name: string, { labels, counts, sum, count }: Observed): string[] {
+function linesOf(name: string, { labels, counts, sum, count }: Series): string[] {
   const bucket = (edge: string): string => `${name}_bucket${write({ ...labels, le: edge })}`;
   const buckets = SECONDS.map((edge, at) => `${bucket(String(edge))} ${counts[at]}`);
   const total = `${bucket('+Inf')} ${count}`;
@@ -70,10 +70,10 @@ export function formatMetrics(metrics: readonly Metric[]): string {
 }
 
 function write(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
-function escaped(value: string): string {
+function escapeLabel(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

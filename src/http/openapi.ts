@@ -1,10 +1,10 @@
 /**
- * The OpenAPI 3.1 document, made from the list of routes.
+ * The OpenAPI 3.1 document, generated from the list of routes.
  *
  * @module
  */
 import { z } from 'zod';
-import { packageVersion } from '../index.ts';
+import { packageVersion } from '../inside.ts';
 import type { Route } from './route.ts';
 import { errorAnswer } from './answer-schemas.ts';
 import { API_SCHEMAS } from './schema-registry.ts';
@@ -12,16 +12,16 @@ import { API_SCHEMAS } from './schema-registry.ts';
 type Json = Record<string, unknown>;
 
 const PARAMETERS: Readonly<Record<string, string>> = {
-  name: 'Id of a skill, `category/name`. The slash may stand as it is or as `%2F`.',
+  name: 'Id of a skill, `category/name`. The slash may also be encoded as `%2F`.',
   id: 'Id of a call.',
 };
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  400: 'The request is wrong.',
-  401: 'There is no token, or it is not known.',
-  403: 'The token may not do this, or the skill may not do what it tried.',
-  404: 'There is no such skill or call.',
-  429: 'Too many calls; `Retry-After` says when to try again.',
+  400: 'Invalid request.',
+  401: 'Missing or invalid token.',
+  403: 'The token lacks the scope, or the skill was denied a capability.',
+  404: 'Unknown skill or call.',
+  429: 'Too many calls; `Retry-After` says when to retry.',
 };
 
 export function openApiDocument(routes: readonly Route[]): Json {
@@ -32,7 +32,7 @@ export function openApiDocument(routes: readonly Route[]): Json {
     info: {
       title: 'Skillcell',
       version: packageVersion(),
-      description: 'Runs agent skills of strangers, each call in a fresh cell.',
+      description: 'Runs untrusted AI-agent skills, each call in a fresh sandbox.',
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }],
@@ -75,14 +75,14 @@ function queryParameters(query: z.ZodType): Json[] {
     name,
     in: 'query',
     description,
-    // What comes in a query is text; these are written as numbers.
+    // Query values are text; the ones without a type are coerced to numbers.
     schema: { ...property, ...(Object.keys(property).length === 0 ? { type: 'integer' } : {}) },
   }));
 }
 
-/** What a route with a body refuses besides. */
+/** Additional errors of routes with a body. */
 const BODY_REFUSALS: Readonly<Record<string, string>> = {
-  409: 'The skill is not as its manifest or its lock says, or changed since it was looked at.',
+  409: 'The skill does not match its manifest or lock, or has changed since it was reviewed.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
 };
@@ -98,7 +98,7 @@ function responses({ answers, scopes, body }: Route): Json {
       Object.entries(answers).map(([status, answer]) => [
         status,
         {
-          description: status === '200' ? 'Done.' : 'The whole outcome.',
+          description: status === '200' ? 'Success.' : 'The whole outcome.',
           content:
             typeof answer === 'string' ? { [answer]: { schema: { type: 'string' } } } : jsonContent(answer),
         },

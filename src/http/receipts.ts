@@ -1,71 +1,95 @@
 /**
- * Receipts as a tenant may see them: its own. An admin sees all. No question makes the service look through the whole
- * log at once, because calls wait meanwhile: whoever wants to see more asks for what is older.
+ * Receipts that a caller may see. A tenant sees its own, and nothing that depends on those of others, such as positions in
+ * the log; an admin sees all. No request scans the whole log: clients page through older receipts.
  *
  * @module
  */
-import type { AuditLog, HostFolders, StoredReceipt } from '../index.ts';
+import { type AuditLog, type HostFolders, SkillError, type StoredReceipt } from '../inside.ts';
 import { callerPrefix, type Identity } from './access.ts';
 
-/** So many receipts are looked at for one answer. */
-export const LOOKED_AT = 20_000;
+/** Maximum number of receipts scanned per request. */
+export const MAX_SCANNED = 20_000;
 
 export interface ReceiptFilter {
   limit: number;
   skill?: string | undefined;
   code?: StoredReceipt['receipt']['code'] | undefined;
   deniedOnly?: boolean;
-  /** Before this number. */
-  before?: number | undefined;
-  /** Not before this time. */
+  /** Only receipts before this call id. */
+  before?: string | undefined;
+  /** Only receipts from this time on. */
   since?: Date;
 }
 
 export interface FoundReceipts {
   receipts: StoredReceipt[];
-  /** There may be more before this number. */
-  older?: number;
+  /** Set if there may be older receipts before this one. */
+  older?: StoredReceipt;
 }
 
-/** Asked of a worker thread: the receipts of others have to be looked at to be left out. */
+/**
+ * A receipt without its place in the log: the position reveals how many calls others make, and the hash, which covers the
+ * hash before it, whether there was any between two of one's own.
+ */
+export type VisibleReceipt = Partial<StoredReceipt> & Pick<StoredReceipt, 'receipt'>;
+
+/** Throws `usage` if `before` is not a call that this identity may see. */
 export async function listReceipts(
   log: AuditLog,
   identity: Identity,
   filter: ReceiptFilter,
 ): Promise<FoundReceipts> {
   const { limit, skill, code, deniedOnly = false, since } = filter;
-  const before = filter.before ?? (log.list({ limit: 1 })[0]?.seq ?? 0) + 1;
-  const fromSeq = Math.max(1, before - LOOKED_AT);
+  const beforeSeq = filter.before === undefined ? undefined : seqOf(log, identity, filter.before);
+  const within = { ...visibleTo(identity), ...(beforeSeq === undefined ? {} : { beforeSeq }) };
+  const [last] = await log.elsewhere.list({ ...within, limit: 1, skip: MAX_SCANNED - 1 });
   const receipts = await log.elsewhere.list({
+    ...within,
     limit,
     deniedOnly,
-    beforeSeq: before,
-    fromSeq,
+    ...(last === undefined ? {} : { fromSeq: last.seq }),
     ...(skill === undefined ? {} : { skill }),
     ...(code === undefined ? {} : { code }),
     ...(since === undefined ? {} : { since }),
-    ...(identity.scopes.has('admin') ? {} : { callerPrefix: callerPrefix(identity.tenant) }),
   });
-  const oldest = receipts.length === limit ? (receipts.at(-1)?.seq ?? fromSeq) : fromSeq;
-  return oldest > 1 ? { receipts, older: oldest } : { receipts };
+  const older = receipts.length === limit ? receipts.at(-1) : last;
+  return older === undefined ? { receipts } : { receipts, older };
 }
 
-/** Undefined also for a receipt of another tenant: it is none of their business that it exists. */
+/** The filter for receipts that an identity may see. */
+export function visibleTo({ scopes, tenant }: Identity): { callerPrefix?: string } {
+  return scopes.has('admin') ? {} : { callerPrefix: callerPrefix(tenant) };
+}
+
+function seqOf(log: AuditLog, identity: Identity, id: string): number {
+  const found = findReceipt(log, identity, id);
+  if (found) return found.seq;
+  throw new SkillError('usage', `before=${JSON.stringify(id.slice(0, 40))}: no receipt for this call`, {
+    fix: 'Use the `older` of an earlier answer, or omit `before`.',
+  });
+}
+
+/** Also undefined for a receipt of another tenant, so that its existence is not revealed. */
 export function findReceipt(log: AuditLog, identity: Identity, id: string): StoredReceipt | undefined {
   const found = log.show(id);
   return found && isTheirs(found, identity) ? found : undefined;
 }
 
-/** Only an admin, who can check the chain, gets the folders of this machine with it. */
-export function shownReceipt(stored: StoredReceipt, identity: Identity, folders: HostFolders): StoredReceipt {
+/** Removes the place in the log and the folders of this machine, except for an admin, who can verify the chain. */
+export function visibleReceipt(
+  stored: StoredReceipt,
+  identity: Identity,
+  folders: HostFolders,
+): VisibleReceipt {
   if (identity.scopes.has('admin')) return stored;
-  const { code, message, used, denied } = stored.receipt;
-  const told =
+  const { receipt } = stored;
+  const { code, message, used, denied } = receipt;
+  const visibleMessage =
     message === undefined || code === 'ok'
       ? {}
       : { message: folders.error({ code, message, fix: '', detail: {} }).message };
   const events = { used: folders.within(used), denied: folders.within(denied) };
-  return { ...stored, receipt: { ...stored.receipt, ...told, ...events } };
+  return { receipt: { ...receipt, ...visibleMessage, ...events } };
 }
 
 function isTheirs({ receipt }: StoredReceipt, { scopes, tenant }: Identity): boolean {

@@ -1,17 +1,19 @@
 /**
- * What requests may hold. The same schemas check them and make the OpenAPI document.
+ * Schemas of requests. They validate requests and generate the OpenAPI document.
  *
  * @module
  */
 import { z } from 'zod';
-import type { ErrorCode } from '../index.ts';
-import { API_SCHEMAS, CODES } from './schema-registry.ts';
+import type { ErrorCode } from '../inside.ts';
+import { ERROR_CODES } from '../vocabulary/error-codes.ts';
+import { ISOLATED_MODES, type IsolatedMode } from '../vocabulary/modes.ts';
+import { API_SCHEMAS } from './schema-registry.ts';
 
 export interface ExecuteBody {
   params?: unknown;
   timeout?: string | undefined;
   memory?: string | undefined;
-  execution?: 'subprocess' | 'wasm' | 'container' | undefined;
+  execution?: IsolatedMode | undefined;
 }
 
 export interface ApprovalBody {
@@ -24,7 +26,7 @@ export interface ReceiptQuery {
   skill?: string | undefined;
   code?: 'ok' | ErrorCode | undefined;
   denied?: 'true' | 'false' | undefined;
-  before?: number | undefined;
+  before?: string | undefined;
 }
 
 export interface CallQuery {
@@ -41,13 +43,10 @@ export const executeBody: z.ZodType<ExecuteBody> = z
     params: z
       .unknown()
       .optional()
-      .describe('Parameters of the skill, as its JSON Schema says; {} when absent.'),
-    timeout: z.string().max(40).optional().describe('Lowers the time limit, e.g. "5s".'),
-    memory: z.string().max(40).optional().describe('Lowers the memory limit, e.g. "64MiB".'),
-    execution: z
-      .enum(['subprocess', 'wasm', 'container'])
-      .optional()
-      .describe('One of the modes that the manifest allows.'),
+      .describe('Parameters of the skill, according to its JSON Schema; {} if absent.'),
+    timeout: z.string().max(40).optional().describe('Lowers the time limit, such as "5s".'),
+    memory: z.string().max(40).optional().describe('Lowers the memory limit, such as "64MiB".'),
+    execution: z.enum(ISOLATED_MODES).optional().describe('One of the modes the manifest allows.'),
   })
   .register(API_SCHEMAS, { id: 'ExecuteRequest' });
 
@@ -56,37 +55,55 @@ export const approvalBody: z.ZodType<ApprovalBody> = z
     digest: z
       .string()
       .regex(/^sha256:[0-9a-f]{64}$/)
-      .describe('Of the skill as it was looked at: another one is not approved.'),
+      .describe('Digest of the reviewed skill. Approval fails if it has changed.'),
     pins: z
       .array(z.string().max(1000))
       .max(20_000)
       .default([])
-      .describe('As the skill had them when it was looked at: with others it is not approved.'),
+      .describe('Pins of the reviewed skill. Approval fails if they have changed.'),
   })
   .register(API_SCHEMAS, { id: 'ApprovalRequest' });
 
 export const receiptQuery: z.ZodType<ReceiptQuery> = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).default(50).describe('How many, newest first.'),
-  skill: z.string().max(200).optional().describe('Only of this skill.'),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(500)
+    .default(50)
+    .describe('Maximum number of receipts, newest first.'),
+  skill: z.string().max(200).optional().describe('Only receipts of this skill.'),
   code: z
-    .enum(['ok', ...CODES])
+    .enum(['ok', ...ERROR_CODES])
     .optional()
-    .describe('Only calls that ended like this.'),
+    .describe('Only calls with this code.'),
   denied: z.enum(['true', 'false']).optional().describe('"true": only calls with denials.'),
-  before: z.coerce.number().int().min(1).optional().describe('Only receipts before this one, by its number.'),
+  before: z.string().max(40).optional().describe('Only receipts before this call id.'),
 });
 
 export const callQuery: z.ZodType<CallQuery> = z.strictObject({
-  limit: z.coerce.number().int().min(0).max(500).default(50).describe('How many past calls, newest first.'),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(500)
+    .default(50)
+    .describe('Maximum number of past calls, newest first.'),
 });
 
 export const statsQuery: z.ZodType<StatsQuery> = z.strictObject({
-  minutes: z.coerce.number().int().min(1).max(10_080).default(60).describe('How far to look back.'),
+  minutes: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_080)
+    .default(60)
+    .describe('Time range in minutes, up to now.'),
   buckets: z.coerce
     .number()
     .int()
     .min(1)
     .max(200)
     .default(60)
-    .describe('Into how many parts the time is cut.'),
+    .describe('Number of buckets that the time range is divided into.'),
 });

@@ -1,6 +1,5 @@
 /**
- * A route as data: what it is called, who may use it, what it takes and gives. The service and its OpenAPI document are
- * made from the same list.
+ * A route as data: path, scopes, schemas and handler. The service and its OpenAPI document are generated from the same list.
  *
  * @module
  */
@@ -16,23 +15,23 @@ export interface RouteRequest<Query, Body> {
   identity: Identity;
   query: Query;
   body: Body;
-  /** A part of the path by its name. */
+  /** A path parameter by name. */
   param: (name: string) => string;
   c: Context;
 }
 
 export interface Route {
   method: 'get' | 'post' | 'put' | 'delete';
-  /** As OpenAPI writes it. `{name}` is the id of a skill and may hold a slash. */
+  /** In OpenAPI syntax. `{name}` is the id of a skill and may contain a slash. */
   path: string;
   tag: string;
   summary: string;
   description?: string;
-  /** One of them is enough; `open`: nobody is asked who they are. */
+  /** One of them is enough; `open` needs no token. */
   scopes: readonly Scope[] | 'open';
   query?: z.ZodType;
   body?: z.ZodType;
-  /** JSON by schema, or another type of content. */
+  /** A schema for JSON, or another content type. */
   answers: Partial<Record<Status, z.ZodType | string>>;
   handle: (request: RouteRequest<never, never>) => Response | Promise<Response>;
 }

@@ -1,17 +1,11 @@
 /**
- * What the schemas of requests and answers share.
+ * Registry of the schemas of requests and answers.
  *
  * @module
  */
 import { z } from 'zod';
-import { EXIT_CODES, type ErrorCode } from '../index.ts';
 
 type Registry = ReturnType<typeof z.registry<{ id: string }>>;
 
-/** Schemas that the document names; a registry of our own, because others name theirs in the common one. */
+/** Schemas named in the document. Not Zod's global registry, because other code may register names there. */
 export const API_SCHEMAS: Registry = z.registry<{ id: string }>();
-
-export const CODES: readonly [ErrorCode, ...ErrorCode[]] = Object.keys(EXIT_CODES) as [
-  ErrorCode,
-  ...ErrorCode[],
-];

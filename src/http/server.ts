@@ -1,28 +1,30 @@
 /**
- * The service on a port: on this machine alone unless the operator says otherwise, and nowhere without a token.
+ * The service on a port. It listens only on loopback by default, and on other addresses only if there is a token.
  *
  * @module
  */
 import { createServer, type Server } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { Connections, isLoopback, SERVER_TIMEOUTS, SkillError } from '../index.ts';
+import { Connections, SERVER_TIMEOUTS, SkillError, isLoopback } from '../inside.ts';
 import { createApp } from './app.ts';
 import { Service, type ServiceOptions } from './service.ts';
 
+/** Options of `startService`. */
 export interface ListenOptions extends ServiceOptions {
-  /** 0: any that is free. */
+  /** 0 picks a free port. */
   port?: number;
   host?: string;
-  /** How long running calls may take to finish when the service ends; milliseconds. */
+  /** Time that running calls get to finish on shutdown, in milliseconds. */
   drainMs?: number;
 }
 
+/** A listening service. */
 export interface RunningService {
   readonly url: string;
   readonly service: Service;
   readonly connections: Connections;
-  /** Takes no more calls, lets those that run finish, and ends. */
+  /** Refuses new calls, lets running ones finish, and stops. */
   close(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ const DRAIN_MS = 30_000;
 const SWEEP_MS = 50;
 const LAST_ANSWERS_MS = 2000;
 
+/** Starts the HTTP service. */
 export async function startService(options: ListenOptions): Promise<RunningService> {
   const { host = LOOPBACK, port = 0, drainMs = DRAIN_MS } = options;
   const service = new Service(options);
@@ -38,7 +41,7 @@ export async function startService(options: ListenOptions): Promise<RunningServi
   const listener = getRequestListener(createApp(service).fetch, { overrideGlobalObjects: false });
   const connections = new Connections();
   const answer = connections.inTurn((request, response) => {
-    // What fails after the answer began can only be cut off.
+    // An error after the response has started can only close the connection.
     listener(request, response).catch(() => response.destroy());
   });
   const server = createServer(SERVER_TIMEOUTS, answer);
@@ -54,16 +57,17 @@ export async function startService(options: ListenOptions): Promise<RunningServi
   };
 }
 
+/** The port stays open while calls finish, so that a load balancer sees that this instance is closing. */
 async function close(server: Server, service: Service, drainMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Clients keep connections for a next request, which would be refused.
-  const sweeping = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await service.drain(drainMs);
-  // Answers of the last calls are on their way; who has not read theirs by then does not read.
-  const giveUp = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // Clients keep idle connections for further requests, which would be refused.
+  const sweeping = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  // Leaves clients some time to read the last answers.
+  const deadline = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
   await closed;
   clearInterval(sweeping);
-  clearTimeout(giveUp);
+  clearTimeout(deadline);
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
@@ -71,7 +75,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
     server.once('error', (cause: NodeJS.ErrnoException) =>
       reject(
         new SkillError('usage', `Cannot listen on ${host}:${port}: ${cause.message}`, {
-          fix: 'Give another --port, or end what uses this one.',
+          fix: 'Choose another --port, or stop the program that uses this one.',
           cause,
         }),
       ),
@@ -80,10 +84,14 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-/** Where others can come in, the operator has to have said who may. */
+/** Refuses an address that other machines can reach if no token restricts access. */
 function assertMayListen(host: string, { access }: Service): void {
   if (isLoopback(host) || access.rules.tokens.length > 0) return;
-  throw new SkillError('usage', `Refused to listen on ${host}: there is no token, and others can reach it`, {
-    fix: 'Make one first with `skillcell serve --new-token NAME`, or leave out --host.',
-  });
+  throw new SkillError(
+    'usage',
+    `Refused to listen on ${host}: it is reachable from other machines, but no token is set`,
+    {
+      fix: 'Create a token first with `skillcell tokens create NAME`, or omit --host.',
+    },
+  );
 }

@@ -1,16 +1,23 @@
 /**
- * What the service counts.
+ * Metrics of the service.
  *
  * @module
  */
-import { packageVersion, type Blamed, type Outcome } from '../index.ts';
+import { type FaultScope, type Outcome, packageVersion } from '../inside.ts';
+import type { QuotaUse } from './quotas.ts';
+import type { PolicyView } from './service.ts';
 import { Counter, formatMetrics, Histogram, type Metric } from './metrics.ts';
 
-/** Of this moment. */
+/** Capability label of denials that did not fit into the list of a call. */
+const UNLISTED = 'unlisted';
+
+/** Current values. */
 export interface Gauges {
   running: number;
   waiting: number;
-  faults?: Readonly<Record<Blamed, number>> | undefined;
+  faults?: Readonly<Record<FaultScope, number>> | undefined;
+  policy: PolicyView;
+  quotas: readonly QuotaUse[];
 }
 
 export class ServiceMetrics {
@@ -20,43 +27,56 @@ export class ServiceMetrics {
   readonly #requests = new Counter();
   readonly #seconds = new Histogram();
 
-  /** `skill` is an id of the registry: callers cannot invent labels. */
-  called(skill: string, outcome: Outcome): void {
+  /** `skill` is an id from the registry, so callers cannot invent labels. */
+  recordCall(skill: string, outcome: Outcome): void {
     this.#calls.add({ skill, code: outcome.ok ? 'ok' : outcome.error.code });
-    this.#seconds.observe({ skill }, outcome.usage.wall_ms / 1000);
-    for (const { capability } of outcome.capabilities.denied) this.#denials.add({ skill, capability });
+    // A call that was refused before it ran took no time, and would only hide how long the others took.
+    if (outcome.usage.wall_ms > 0) this.#seconds.observe({ skill }, outcome.usage.wall_ms / 1000);
+    const { denied, cut } = outcome.capabilities;
+    for (const { capability } of denied) this.#denials.add({ skill, capability });
+    // The list is bounded; only the number of the rest is known.
+    if (cut && cut.denied > 0) this.#denials.add({ skill, capability: UNLISTED }, cut.denied);
   }
 
-  refused(reason: 'busy' | 'closing' | 'token' | 'scope'): void {
+  recordRefusal(reason: 'busy' | 'quota' | 'closing' | 'token' | 'scope'): void {
     this.#refused.add({ reason });
   }
 
-  requested(route: string, status: number): void {
+  recordRequest(route: string, status: number): void {
     this.#requests.add({ route, status: String(status) });
   }
 
-  format({ running, waiting, faults }: Gauges): string {
+  format({ running, waiting, faults, policy, quotas }: Gauges): string {
     return formatMetrics([
-      gauge('skillcell_build_info', 'Which version this is.', [
+      gauge('skillcell_build_info', 'Version of Skillcell.', [
         `skillcell_build_info{version="${packageVersion()}"} 1`,
       ]),
-      counter('skillcell_calls_total', 'Calls that ended, by how they ended.', this.#calls),
-      counter('skillcell_denials_total', 'Acts that were stopped.', this.#denials),
+      gauge('skillcell_policy_info', 'Policy in force, and how it relates to its files.', [
+        `skillcell_policy_info{digest="${policy.digest}",state="${policy.state}"} 1`,
+      ]),
+      counter('skillcell_calls_total', 'Ended calls by code.', this.#calls),
+      counter('skillcell_denials_total', 'Denied acts by capability.', this.#denials),
       {
         name: 'skillcell_call_seconds',
-        help: 'Time of calls inside their cells.',
+        help: 'Wall time of calls that ran.',
         type: 'histogram',
         lines: this.#seconds.lines('skillcell_call_seconds'),
       },
-      gauge('skillcell_calls_running', 'Calls that run now.', [`skillcell_calls_running ${running}`]),
-      gauge('skillcell_calls_waiting', 'Calls that wait for their turn.', [
-        `skillcell_calls_waiting ${waiting}`,
-      ]),
-      counter('skillcell_refused_total', 'Requests that were turned away.', this.#refused),
+      gauge('skillcell_calls_running', 'Running calls.', [`skillcell_calls_running ${running}`]),
+      gauge('skillcell_calls_waiting', 'Calls in the queue.', [`skillcell_calls_waiting ${waiting}`]),
+      quotaGauge('skillcell_quota_used', 'Used in the current period: calls, CPU in ms, output in bytes.', {
+        quotas,
+        value: ({ used }) => used,
+      }),
+      quotaGauge('skillcell_quota_limit', 'Quota per period: calls, CPU in ms, output in bytes.', {
+        quotas,
+        value: ({ limit }) => limit,
+      }),
+      counter('skillcell_refused_total', 'Refused requests by reason.', this.#refused),
       counter('skillcell_http_requests_total', 'Requests by route and status.', this.#requests),
       {
         name: 'skillcell_faults_total',
-        help: 'Faults of the service itself, by who was ended because of them.',
+        help: 'Uncaught faults of the service, by what was ended because of them.',
         type: 'counter',
         lines: Object.entries(faults ?? {}).map(
           ([owner, count]) => `skillcell_faults_total{owner="${owner}"} ${count}`,
@@ -71,6 +91,18 @@ export class ServiceMetrics {
 
 function counter(name: string, help: string, values: Counter): Metric {
   return { name, help, type: 'counter', lines: values.lines(name) };
+}
+
+interface QuotaValues {
+  quotas: readonly QuotaUse[];
+  value: (use: QuotaUse) => number;
+}
+
+function quotaGauge(name: string, help: string, { quotas, value }: QuotaValues): Metric {
+  const lines = quotas.map(
+    (use) => `${name}{tenant="${use.tenant}",resource="${use.resource}"} ${value(use)}`,
+  );
+  return gauge(name, help, lines);
 }
 
 function gauge(name: string, help: string, lines: string[]): Metric {

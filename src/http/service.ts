@@ -1,60 +1,78 @@
 /**
- * What every route works with.
+ * State that all routes share.
  *
  * @module
  */
 import {
+  type FaultScope,
   Dispatcher,
-  HostFolders,
-  parseDuration,
-  parseSize,
-  toSkillError,
-  type Blamed,
   type ExecuteOptions,
+  HostFolders,
   type Mode,
   type Outcome,
   type PairReport,
+  type PolicyStatus,
   type Runtime,
-} from '../index.ts';
+  SkillError,
+  type Turn,
+  parseDuration,
+  parseSize,
+  toSkillError,
+} from '../inside.ts';
 import { Access, type Identity } from './access.ts';
+import type { AccessLog } from './access-log.ts';
 import type { TokenEntry } from './access-file.ts';
-import { dispatchOptions } from './limits.ts';
+import { dispatchOptions, limitsOf } from './limits.ts';
+import { EventStreams } from './event-streams.ts';
 import { LiveCalls, WatchedCall } from './live-calls.ts';
+import { Quotas } from './quotas.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 import { Shelf } from './shelf.ts';
 
 const MACHINE_MS = 60_000;
-/** Cancelled calls end by a kill; who has not ended so long after it does not end. */
+/** Cancelled calls are killed; after this long, the service no longer waits for them. */
 const CANCEL_MS = 5000;
 
-/** A part of the service that does not work, and why. */
+/** A part of the service that does not work, with the reason. */
 export interface Hindrance {
   part: 'service' | 'receipts' | 'cells';
   reason: string;
 }
 
+/** Options of the HTTP service. */
 export interface ServiceOptions {
   runtime: Runtime;
-  /** Faults that nobody caught, by who was ended because of them; whoever owns the process counts them. */
-  faults?: Readonly<Record<Blamed, number>>;
+  /** Numbers of uncaught faults by what each of them ended, counted by the owner of the process. */
+  faults?: Readonly<Record<FaultScope, number>>;
+  /** How the policy in force relates to its files; absent if they are not followed. */
+  policyStatus?: () => PolicyStatus;
+  /** Receives sentences for the operator. */
+  onNote?: (text: string) => void;
   accessFile: string;
-  /** Tokens of this run alone. */
+  /** Gets one line per request. */
+  accessLog?: AccessLog;
+  /** Tokens that are valid only for this run. */
   extraTokens?: readonly TokenEntry[];
-  /** What `${workspace}` in a manifest stands for; callers cannot choose it. */
+  /** The folder that `${workspace}` in manifests stands for; callers cannot choose it. */
   workspace?: string;
   maxBodyBytes?: number;
-  /** Names besides `localhost` that the service may be reached by. */
+  /** Host names that clients may use, in addition to `localhost`. */
   hostNames?: readonly string[];
 }
 
-/** What a caller asks for, already checked. */
+/** The policy in force, for operators. */
+export interface PolicyView extends Pick<PolicyStatus, 'state' | 'waiting'> {
+  digest: string;
+}
+
+/** A validated request of a caller. */
 export interface CallRequest {
   name: string;
   params: unknown;
   timeout?: string | undefined;
   memory?: string | undefined;
   execution?: Mode | undefined;
-  /** As the headers of W3C say it. */
+  /** From the W3C Trace Context headers. */
   trace?: TraceHeaders | undefined;
 }
 
@@ -67,11 +85,15 @@ export class Service {
   readonly runtime: Runtime;
   readonly access: Access;
   readonly shelf: Shelf;
-  /** Stay here, whatever callers are told. */
+  /** Folders of this machine, which are removed from everything callers see. */
   readonly folders: HostFolders;
   readonly live: LiveCalls;
+  readonly streams: EventStreams;
   readonly metrics: ServiceMetrics = new ServiceMetrics();
   readonly dispatcher: Dispatcher;
+  readonly quotas: Quotas;
+  /** Who made a request, for the access log. */
+  readonly identities: WeakMap<Request, Identity> = new WeakMap();
   readonly options: ServiceOptions;
   readonly #ongoing = new Set<Promise<unknown>>();
   #isClosing = false;
@@ -83,8 +105,14 @@ export class Service {
     const { home, registries } = options.runtime;
     this.folders = new HostFolders({ home, registries, workspace: options.workspace });
     this.live = new LiveCalls(this.folders);
-    this.access = new Access({ file: options.accessFile, extra: options.extraTokens ?? [] });
+    this.access = new Access({
+      file: options.accessFile,
+      extra: options.extraTokens ?? [],
+      onNote: options.onNote,
+    });
     this.shelf = new Shelf(options.runtime);
+    this.streams = new EventStreams((tenant) => limitsOf(this.access.rules.tenants, tenant).streams);
+    this.quotas = new Quotas((tenant) => limitsOf(this.access.rules.tenants, tenant).quota);
     this.dispatcher = new Dispatcher(dispatchOptions(() => this.access.rules));
   }
 
@@ -92,29 +120,42 @@ export class Service {
     return this.#isClosing;
   }
 
-  /** Throws when the call is not taken; otherwise it has an id, and ends in an outcome and a receipt. */
+  /** Throws if the call is refused; otherwise it has an id, and ends with an outcome and a receipt. */
   async start(request: CallRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
     const location = this.shelf.locate(request.name);
     const options = this.#optionsFor(request);
     const { tenant, caller } = identity;
     const call = new WatchedCall({ skill: request.name, tenant, caller });
-    const ended = AbortSignal.any([signal, call.signal]);
-    const turn = this.dispatcher.enter({ tenant, skill: request.name, signal: ended });
+    const abort = AbortSignal.any([signal, call.signal]);
+    this.quotas.assertLeft(tenant);
+    const entered = this.dispatcher.enter({ tenant, skill: request.name, signal: abort });
+    const turn = this.#whileValid(identity, entered);
+    this.quotas.begin(tenant);
     const onEvent = this.live.listenerFor(call);
     const running = this.runtime.execute(location.ref, request.params, {
       ...options,
-      // In its turn and not before: reading a skill is work, too.
+      // Only when it is its turn, because loading a skill is also work.
       load: () => this.shelf.load(location),
       caller,
-      signal: ended,
+      signal: abort,
       turn,
       onEvent,
       reject: false,
     });
-    return { call, outcome: this.#note(call, running) };
+    return { call, outcome: this.#track(call, running) };
   }
 
-  /** Trying what a machine can do starts programs: once in a while, however often it is asked for. */
+  /** A token that was revoked while its call waited is refused like any other. */
+  async #whileValid(identity: Identity, entered: Promise<Turn>): Promise<Turn> {
+    const turn = await entered;
+    if (this.access.isStillValid(identity)) return turn;
+    turn[Symbol.dispose]();
+    throw new SkillError('untrusted', 'The token was revoked while the call waited', {
+      fix: 'Use a valid token.',
+    });
+  }
+
+  /** Cached for a while, because probing the machine starts programs. */
   machine(): Promise<PairReport[]> {
     const now = performance.now();
     if (this.#machine && now - this.#machine.at < MACHINE_MS) return this.#machine.report;
@@ -122,7 +163,7 @@ export class Service {
     return this.#machine.report;
   }
 
-  /** Reads every skill ahead of the first request for it, one after the other. */
+  /** Loads every skill before the first request for it, one after the other. */
   async readAhead(): Promise<void> {
     for (const location of this.shelf.list()) {
       if (this.#isClosing) return;
@@ -130,14 +171,15 @@ export class Service {
     }
   }
 
-  /** Takes no more calls; those that run may finish until the time is over, then they are cancelled. */
+  /** Refuses new calls; running ones may finish within `waitMs`, then they are cancelled. */
   async drain(waitMs: number): Promise<void> {
     this.#isClosing = true;
     const timer = setTimeout(() => this.live.cancelAll(), waitMs);
-    const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>();
-    // Whatever keeps a cancelled call from ending must not keep the service from it.
-    const lastTimer = setTimeout(giveUp, waitMs + CANCEL_MS);
-    await Promise.race([this.#lastCalls(), givenUp]);
+    const { promise: deadline, resolve: stopWaiting } = Promise.withResolvers<void>();
+    // A cancelled call that does not end must not keep the service from stopping.
+    const lastTimer = setTimeout(stopWaiting, waitMs + CANCEL_MS);
+    await Promise.race([this.#lastCalls(), deadline]);
+    this.access.close();
     clearTimeout(timer);
     clearTimeout(lastTimer);
   }
@@ -147,9 +189,17 @@ export class Service {
     await Promise.allSettled(this.#ongoing);
   }
 
-  /** What keeps this service from taking calls; empty when nothing does. */
+  /** The policy in force, without paths of this machine. */
+  policy(): PolicyView {
+    const { state, waiting } = this.options.policyStatus?.() ?? { state: 'current', waiting: [] };
+    return { digest: this.runtime.policyDigest, state, waiting };
+  }
+
+  /** The reasons why this service cannot accept calls; empty if it is ready. */
   async hindrances(): Promise<Hindrance[]> {
-    const found: Hindrance[] = this.#isClosing ? [{ part: 'service', reason: 'It is shutting down' }] : [];
+    // Returns early, because probing the walls takes time.
+    if (this.#isClosing) return [{ part: 'service', reason: 'The service is shutting down' }];
+    const found: Hindrance[] = [];
     try {
       this.runtime.assertReceipts();
     } catch (thrown) {
@@ -160,18 +210,19 @@ export class Service {
       if (!pairs.some(({ wall, available }) => wall !== 'none' && available))
         found.push({ part: 'cells', reason: 'No wall works on this machine' });
     } catch {
-      found.push({ part: 'cells', reason: 'The walls of this machine could not be tried' });
+      found.push({ part: 'cells', reason: 'The walls of this machine could not be probed' });
     }
     return found;
   }
 
-  async #note(call: WatchedCall, running: Promise<Outcome>): Promise<Outcome> {
+  async #track(call: WatchedCall, running: Promise<Outcome>): Promise<Outcome> {
     this.#ongoing.add(running);
     try {
       const outcome = this.folders.outcome(await running);
-      this.metrics.called(call.facts.skill, outcome);
-      // A call that was not accepted has told nothing, and somebody may follow it.
-      if (!call.isOver) call.note({ type: 'done', outcome });
+      this.metrics.recordCall(call.facts.skill, outcome);
+      this.quotas.end(call.facts.tenant, outcome.usage);
+      // A call that was not accepted has sent no `done` event, and a client may be following it.
+      if (!call.hasEnded) call.record({ type: 'done', outcome });
       return outcome;
     } finally {
       call.end();
@@ -179,7 +230,7 @@ export class Service {
     }
   }
 
-  /** Nothing that a caller says can widen a call: always a cell, never code of a stranger in this process. */
+  /** Callers cannot widen a call: it is always isolated and never runs in this process. */
   #optionsFor({ timeout, memory, execution, trace }: CallRequest): ExecuteOptions {
     const { workspace } = this.options;
     return {

@@ -1,30 +1,30 @@
 /**
- * The skills of the registries, each read and verified once, and again when its folder was touched. Callers name skills
- * by their ids alone: no request can point at a folder.
+ * The skills of the registries, each loaded and verified once, and again when its folder changes. Callers can name skills
+ * only by id: no request can point at a folder.
  *
  * @module
  */
-import { SkillError, type BundleLocation, type Runtime, type Skill } from '../index.ts';
+import { BUNDLED_PREFIX, SkillError, type BundleLocation, type Runtime, type Skill } from '../inside.ts';
 import { isUntouched, listFiles, takeFingerprint, type Fingerprint } from './fingerprint.ts';
 
-/** How long a look at the folders is good for: a change counts after so long at the latest. */
+/** How long a check of the folders stays valid; changes are noticed after this time at the latest. */
 const FRESH_MS = 1000;
 
-/** A bundle that cannot be fingerprinted whole is tried again after so long. */
+/** How long until a bundle that is too large to fingerprint is read again. */
 const RETRY_MS = 60_000;
 
-interface Shelved {
+interface ShelfEntry {
   loading: Promise<Skill>;
-  /** When to read it again whatever its fingerprint says. */
+  /** When to read it again regardless of its fingerprint. */
   retryAt: number;
-  /** Undefined until it is loaded. */
+  /** Undefined until the skill is loaded. */
   fingerprint: Fingerprint | undefined;
   checkedAt: number;
 }
 
 export class Shelf {
   readonly #runtime: Runtime;
-  readonly #shelved = new Map<string, Shelved>();
+  readonly #shelved = new Map<string, ShelfEntry>();
   #locations = new Map<string, BundleLocation>();
   #listedAt = Number.NEGATIVE_INFINITY;
 
@@ -36,27 +36,30 @@ export class Shelf {
     return [...this.#known().values()];
   }
 
-  /** Throws `skill_unavailable` when there is no such skill. */
+  /** Throws `skill_unavailable` if there is no such skill. */
   locate(name: string): BundleLocation {
-    const found = this.#known().get(name);
+    const found = this.#known().get(name) ?? this.#bundled(name);
     if (found) return found;
-    throw new SkillError(
-      'skill_unavailable',
-      `There is no skill ${JSON.stringify(name.slice(0, 200))} here`,
-      {
-        fix: 'See GET /v1/skills for the names of all skills.',
-      },
-    );
+    throw new SkillError('skill_unavailable', `Unknown skill ${JSON.stringify(name.slice(0, 200))}`, {
+      fix: 'See GET /v1/skills for the names of all skills.',
+    });
   }
 
-  /** The verified skill; rejects with what is wrong with it. */
+  /** The offered skill that `bundled:<id>` refers to. */
+  #bundled(name: string): BundleLocation | undefined {
+    if (!name.startsWith(BUNDLED_PREFIX)) return undefined;
+    const found = this.#known().get(name.slice(BUNDLED_PREFIX.length));
+    return found?.origin === 'bundled' ? found : undefined;
+  }
+
+  /** Resolves with the verified skill; rejects if it is invalid. */
   load({ ref, dir }: BundleLocation): Promise<Skill> {
     const known = this.#shelved.get(ref);
-    // A tag may have been moved, or packages installed again, while the bundle stayed as it is.
+    // An image tag may have moved, or packages been reinstalled, while the bundle stayed the same.
     if (known && isFresh(known)) return known.loading.then((skill) => this.#runtime.pin(skill));
     const startedAt = Date.now();
-    const shelved: Shelved = {
-      // By its id: one that two folders claim is refused.
+    const shelved: ShelfEntry = {
+      // By id, because an id claimed by two folders is refused.
       loading: this.#runtime.load(ref),
       fingerprint: undefined,
       retryAt: Number.POSITIVE_INFINITY,
@@ -65,7 +68,7 @@ export class Shelf {
     this.#shelved.set(ref, shelved);
     const keep = (files: readonly string[]): void => {
       const fingerprint = takeFingerprint(dir, files);
-      // What changed while it was read is read again.
+      // A change during the read means that it must be read again.
       if (fingerprint.changedAt < startedAt) shelved.fingerprint = fingerprint;
       else this.#drop(ref, shelved);
     };
@@ -73,39 +76,39 @@ export class Shelf {
       .then(
         ({ bundle }) => keep(Object.keys(bundle.files)),
         (error: unknown) => {
-          if (!isForGood(error)) return this.#drop(ref, shelved);
-          // A hostile bundle costs the same each time it is read, and anybody may ask for the list of skills.
+          if (!isPermanent(error)) return this.#drop(ref, shelved);
+          // Remembers the failure, because a hostile bundle is expensive to read and every caller may list skills.
           const { files, isWhole } = listFiles(dir);
           if (!isWhole) shelved.retryAt = performance.now() + RETRY_MS;
           return keep(files);
         },
       )
-      // A folder that cannot even be looked at is read again with the next request.
+      // A folder that cannot be listed is read again on the next request.
       .catch(() => this.#drop(ref, shelved));
     return shelved.loading;
   }
 
-  #drop(ref: string, shelved: Shelved): void {
+  #drop(ref: string, shelved: ShelfEntry): void {
     if (this.#shelved.get(ref) === shelved) this.#shelved.delete(ref);
   }
 
   #known(): Map<string, BundleLocation> {
     const now = performance.now();
     if (now - this.#listedAt < FRESH_MS) return this.#locations;
-    this.#locations = new Map(this.#runtime.list().map((location) => [location.ref, location]));
+    this.#locations = new Map(this.#runtime.offered().map((location) => [location.ref, location]));
     this.#listedAt = now;
     return this.#locations;
   }
 }
 
-/** Failures that lie in the bundle itself; others may pass by themselves. */
-const OF_THE_BUNDLE: ReadonlySet<string> = new Set(['manifest_invalid', 'manifest_drift']);
+/** Errors in the bundle itself; others may be temporary. */
+const BUNDLE_ERRORS: ReadonlySet<string> = new Set(['manifest_invalid', 'manifest_drift']);
 
-function isForGood(error: unknown): boolean {
-  return error instanceof SkillError && OF_THE_BUNDLE.has(error.code);
+function isPermanent(error: unknown): boolean {
+  return error instanceof SkillError && BUNDLE_ERRORS.has(error.code);
 }
 
-function isFresh(shelved: Shelved): boolean {
+function isFresh(shelved: ShelfEntry): boolean {
   const now = performance.now();
   if (now > shelved.retryAt) return false;
   if (!shelved.fingerprint || now - shelved.checkedAt < FRESH_MS) return true;

@@ -1,24 +1,24 @@
 /**
- * Figures over time, from the receipts: they are still there after a restart.
+ * Statistics over time, computed from the receipts, so that they survive a restart.
  *
  * @module
  */
-import type { AuditLog, StoredReceipt } from '../index.ts';
+import type { AuditLog, StoredReceipt } from '../inside.ts';
 import type { Identity } from './access.ts';
-import { listReceipts } from './receipts.ts';
+import { listReceipts, visibleTo } from './receipts.ts';
 
 export interface Stats {
   from: string;
   to: string;
-  /** There were more calls than were looked at. */
+  /** True if there were more calls than were counted. */
   truncated: boolean;
-  buckets: Figures[];
+  buckets: Bucket[];
 }
 
-interface Figures {
+interface Bucket {
   at: string;
   calls: number;
-  /** Calls that neither succeeded nor were given up by their caller. */
+  /** Calls that neither succeeded nor were cancelled. */
   failed: number;
   cancelled: number;
   denied: number;
@@ -26,10 +26,10 @@ interface Figures {
   p95_ms: number | null;
 }
 
-/** A caller who goes away is no failure of the skill. */
-const ENDS_WELL: ReadonlySet<string> = new Set(['ok', 'cancelled']);
-/** More receipts than this are not looked at for one answer. */
-const MOST = 5000;
+/** A cancelled call is not a failure of the skill. */
+const NOT_FAILED: ReadonlySet<string> = new Set(['ok', 'cancelled']);
+/** Maximum number of receipts counted per request. */
+const MAX_COUNTED = 5000;
 
 export async function statsOf(
   log: AuditLog,
@@ -39,7 +39,7 @@ export async function statsOf(
   const to = Date.now();
   const from = to - minutes * 60_000;
   const since = new Date(from);
-  const { receipts: found, older } = await listReceipts(log, identity, { limit: MOST, since });
+  const { receipts: found, older } = await listReceipts(log, identity, { limit: MAX_COUNTED, since });
   const width = (to - from) / buckets;
   const parts: StoredReceipt[][] = Array.from({ length: buckets }, () => []);
   for (const one of found) {
@@ -49,23 +49,35 @@ export async function statsOf(
   return {
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    truncated: found.length === MOST || isCut(log, older, from),
-    buckets: parts.map((part, at) => figuresOf(part, new Date(from + at * width))),
+    truncated: found.length === MAX_COUNTED || isCut(log, { older, identity, from }),
+    buckets: parts.map((part, at) => bucketOf(part, new Date(from + at * width))),
   };
 }
 
-/** Whether what was not looked at would have counted. */
-function isCut(log: AuditLog, older: number | undefined, from: number): boolean {
-  const [next] = older === undefined ? [] : log.list({ limit: 1, beforeSeq: older });
+interface Uncounted {
+  /** The oldest receipt that was scanned. */
+  older: StoredReceipt | undefined;
+  identity: Identity;
+  from: number;
+}
+
+/** Whether receipts that were not scanned belong to the time range. */
+function isCut(log: AuditLog, { older, identity, from }: Uncounted): boolean {
+  const [next] =
+    older === undefined ? [] : log.list({ ...visibleTo(identity), limit: 1, beforeSeq: older.seq });
   return next !== undefined && Date.parse(next.receipt.started_at) >= from;
 }
 
-function figuresOf(part: readonly StoredReceipt[], at: Date): Figures {
-  const times = part.map(({ receipt }) => receipt.usage.wall_ms).toSorted((a, b) => a - b);
+function bucketOf(part: readonly StoredReceipt[], at: Date): Bucket {
+  // Calls that were refused before they ran have no latency.
+  const times = part
+    .map(({ receipt }) => receipt.usage.wall_ms)
+    .filter((ms) => ms > 0)
+    .toSorted((a, b) => a - b);
   return {
     at: at.toISOString(),
     calls: part.length,
-    failed: part.filter(({ receipt }) => !ENDS_WELL.has(receipt.code)).length,
+    failed: part.filter(({ receipt }) => !NOT_FAILED.has(receipt.code)).length,
     cancelled: part.filter(({ receipt }) => receipt.code === 'cancelled').length,
     denied: part.reduce((sum, { receipt }) => sum + receipt.denied_count, 0),
     p50_ms: quantile(times, 0.5),
@@ -73,7 +85,7 @@ function figuresOf(part: readonly StoredReceipt[], at: Date): Figures {
   };
 }
 
-/** Of sorted values; the value that so large a part is not above. */
+/** The smallest value that at least `part` of the sorted values do not exceed. */
 function quantile(sorted: readonly number[], part: number): number | null {
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? null;
 }

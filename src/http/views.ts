@@ -1,16 +1,11 @@
 /**
- * Skills as clients see them. Folders of this machine stay here.
+ * Skills as clients see them, without folders of this machine.
  *
  * @module
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  capabilitySet,
-  describeSkill,
-  pinLines,
-  SkillError,
-  toSkillError,
   type BundleLocation,
   type ErrorBody,
   type ExecuteOptions,
@@ -21,7 +16,12 @@ import {
   type Plan,
   type Sentence,
   type Skill,
-} from '../index.ts';
+  SkillError,
+  capabilitySet,
+  describeSkill,
+  pinLines,
+  toSkillError,
+} from '../inside.ts';
 import { badgesFor, type Badge } from './badges.ts';
 import type { Service } from './service.ts';
 
@@ -34,7 +34,7 @@ export interface SkillSummary {
   profile: string;
   lock: string;
   digest: string;
-  /** The mode that a call would have; null: none on this machine. */
+  /** The mode a call would run in; null if this machine supports none. */
   mode: string | null;
   badges: Badge[];
   problem?: ErrorBody;
@@ -49,15 +49,15 @@ export interface SkillPage extends SkillSummary {
   asks: Sentence[];
   /** The image and packages that a call would use here. */
   pins: string[];
-  approval: ShownApproval;
+  approval: ApprovalView;
   files: string[];
   warnings: string[];
   instructions?: string;
   card?: Record<string, unknown>;
-  plan?: ShownPlan & { grants: ExplainedCapability[] };
+  plan?: PlanView & { grants: ExplainedCapability[] };
 }
 
-interface ShownApproval {
+interface ApprovalView {
   decision: 'allow' | 'deny' | 'ask';
   state: 'approved' | 'none' | 'changed';
   by?: string;
@@ -65,7 +65,7 @@ interface ShownApproval {
   diff?: string[];
 }
 
-interface ShownPlan {
+interface PlanView {
   mode: string;
   wall: string;
   engine: string;
@@ -80,7 +80,7 @@ interface EnforcementRow {
 }
 
 const MAX_CARD_BYTES = 64 * 1024;
-/** What every call of this service has. */
+/** Options of every call of this service. */
 const ISOLATED: ExecuteOptions = { isolated: true };
 
 export async function summaryOf(service: Service, location: BundleLocation): Promise<SkillSummary> {
@@ -105,7 +105,7 @@ export async function pageOf(service: Service, location: BundleLocation): Promis
     description: manifest.description,
     parameters: manifest.parameters,
     outputs: manifest.outputs,
-    manifest: shownManifest(manifest),
+    manifest: manifestView(manifest),
     declares: capabilitySet(manifest),
     asks: describeSkill(bundle),
     pins: pinLines(bundle),
@@ -153,14 +153,14 @@ async function planOf(
   try {
     const plan = await runtime.plan(skill, options);
     const grants = await runtime.explain(skill, options);
-    return { mode: plan.choice.candidate.mode, plan: folders.within({ ...shownPlan(plan), grants }) };
+    return { mode: plan.choice.candidate.mode, plan: folders.within({ ...planView(plan), grants }) };
   } catch (error) {
     if (error instanceof SkillError) return { mode: null, problem: folders.error(error.toBody()) };
     throw error;
   }
 }
 
-function shownPlan({ choice, enforces }: Plan): ShownPlan {
+function planView({ choice, enforces }: Plan): PlanView {
   const { mode, wall, engine } = choice.candidate;
   return { mode, wall, engine, reason: choice.reason, enforces: enforcementRows(enforces) };
 }
@@ -169,7 +169,7 @@ function enforcementRows(table: Plan['enforces']): EnforcementRow[] {
   return Object.entries(table).map(([field, { by, how }]) => ({ field, by, how }));
 }
 
-async function approvalOf({ runtime }: Service, skill: Skill): Promise<ShownApproval> {
+async function approvalOf({ runtime }: Service, skill: Skill): Promise<ApprovalView> {
   const { rule, approval: state } = await runtime.standing(skill);
   if (state.kind === 'none') return { decision: rule.decision, state: 'none' };
   const { by, at } = state.approval;
@@ -177,12 +177,12 @@ async function approvalOf({ runtime }: Service, skill: Skill): Promise<ShownAppr
   return { decision: rule.decision, state: state.kind, by, at, ...diff };
 }
 
-function shownManifest(manifest: Manifest): Record<string, unknown> {
+function manifestView(manifest: Manifest): Record<string, unknown> {
   const { requirements, execution, entry, env, capabilities, limits, container, extra } = manifest;
   return { requirements, execution, entry, env, capabilities, limits, container, extra };
 }
 
-/** Of the verified copy. A card that is none shows nothing. */
+/** Reads the card from the verified copy; undefined if it is missing or invalid. */
 function readCard({ bundle }: Skill): Record<string, unknown> | undefined {
   if (!Object.hasOwn(bundle.files, 'card.json')) return undefined;
   try {

@@ -1,5 +1,5 @@
 /**
- * The texts by which a bundle describes itself: its manifest and its instructions.
+ * Reads the texts in which a bundle describes itself: its manifest and its instructions.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { ParsedManifest } from '../manifest/manifest.ts';
 import { parseManifest } from '../manifest/parse.ts';
 import { parseSkillMd, parseSkillMdWithManifest, splitSkillMd } from '../manifest/skill-md.ts';
 
-/** They go into a model's context: more than this is no instruction. */
+/** Instructions go into a model's context, so their size is capped. */
 export const MAX_INSTRUCTIONS: number = 256 * 1024;
 
 type Contents = ReadonlyMap<string, Buffer>;
@@ -17,7 +17,7 @@ export interface Description extends ParsedManifest {
   instructions?: string;
 }
 
-/** Reads manifest.yaml, or SKILL.md, or both, from the files of the bundle in `folder`. */
+/** Reads manifest.yaml, SKILL.md or both from the files of the bundle in `folder`. */
 export function readDescription(contents: Contents, folder: string): Description {
   const skillMd = textOf(contents, 'SKILL.md');
   const parsed = parse({ manifest: textOf(contents, 'manifest.yaml'), skillMd }, folder);
@@ -54,13 +54,13 @@ function textOf(contents: Contents, file: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw invalid(file, `The file "${file}" is no UTF-8 text.`, cause);
+    throw invalid(file, `The file "${file}" is not UTF-8 text.`, cause);
   }
 }
 
 function invalid(file: string, message: string, cause?: unknown): SkillError {
   return new SkillError('manifest_invalid', message, {
-    fix: `Correct the file "${file}" of the bundle; it is plain UTF-8 text.`,
+    fix: `Correct the file "${file}" of the bundle. It must be plain UTF-8 text.`,
     detail: { file },
     cause,
   });

@@ -1,14 +1,14 @@
 /**
- * A bundle that was read once, hashed while reading, and staged where only verified bytes are:
- * what is checked is what runs.
+ * A bundle that was read once, hashed while reading, and staged as verified bytes, so that the checked files are the
+ * ones that run.
  *
  * @module
  */
 import type { Manifest } from '../manifest/manifest.ts';
 import type { Inspection } from './inspection.ts';
+import type { LockedPackages } from './locked-packages.ts';
 import type { Pins } from './pins.ts';
-
-export type Origin = 'bundled' | 'project' | 'installed' | 'external';
+import type { Origin } from '../vocabulary/origins.ts';
 
 /** sha256 of every file by its path inside the bundle, `/` as separator, sorted. */
 export type FileDigests = Record<string, string>;
@@ -17,12 +17,12 @@ export type LockState = 'locked' | 'unlocked';
 
 export interface Bundle {
   manifest: Manifest;
-  /** Other names that it can be called by, or that it claims; rules for any of them count. */
+  /** Other names that callers use for it or that it claims; rules for any of them apply. */
   aliases?: readonly string[];
   origin: Origin;
-  /** Where the user keeps it. Shown to people, never used to run. */
+  /** The user's folder. Shown to people, never run from. */
   sourceDir: string;
-  /** Verified copy; what a cell sees. */
+  /** The verified copy that cells see. */
   stagedDir: string;
   files: FileDigests;
   /** sha256 over the sorted file digests. */
@@ -30,9 +30,11 @@ export interface Bundle {
   lock: LockState;
   /** Digest of the container image that the lock pins. */
   image?: string;
-  /** What it would use of this machine; absent until it was looked for. */
+  /** The packages that the lock pins. */
+  lockedPackages?: LockedPackages;
+  /** The image and packages of this machine that it would use; absent until resolved. */
   pins?: Pins;
-  /** The bytes of a lock that fits, and of the signatures beside it: what a publisher vouches for. */
+  /** Bytes of the matching lock and of its signatures: what a publisher vouches for. */
   vouched?: { lock: Buffer; signature: Buffer };
   /** Entry file inside the bundle. */
   entry: string;

@@ -1,7 +1,6 @@
 /**
- * Everything a manifest asks for, as a sorted list of plain strings: what a lock records,
- * what people approve, and what a diff is made of. Two manifests that ask for different
- * things never give the same list.
+ * Everything a manifest asks for, as a sorted list of plain strings. Locks record this list, people approve it, and
+ * diffs compare it. Manifests that ask for different things never produce the same list.
  *
  * @module
  */
@@ -15,7 +14,8 @@ import type {
 } from '../manifest/manifest.ts';
 import type { Bundle } from './bundle.ts';
 import { pinLines } from './pins.ts';
-import { formatDuration, formatSize } from '../manifest/units.ts';
+import { formatLimit, formatSize } from '../manifest/units.ts';
+import { DECLARED_LIMITS, LIMITS } from '../vocabulary/limits.ts';
 
 /** The canonical capability set. Empty for a manifest that asks for nothing. */
 export function capabilitySet(manifest: Manifest): string[] {
@@ -32,12 +32,12 @@ export function capabilitySet(manifest: Manifest): string[] {
   return [...new Set(lines)].sort();
 }
 
-/** What people approve: the set, and the very image and packages of this machine, which are no files of the bundle. */
+/** The lines that people approve: the set, plus the exact image and packages of this machine, which are not in the bundle. */
 export function approvedSet(bundle: Pick<Bundle, 'manifest' | 'image' | 'pins'>): string[] {
   return [...capabilitySet(bundle.manifest), ...pinLines(bundle)].sort();
 }
 
-/** What changed between two sets, one line each: `+ network …` was added, `- …` is gone. */
+/** The changes between two sets, one line each: `+ network …` for an addition, `- …` for a removal. */
 export function diffCapabilities(before: readonly string[], after: readonly string[]): string[] {
   const added = after.filter((line) => !before.includes(line)).map((line) => `+ ${line}`);
   const removed = before.filter((line) => !after.includes(line)).map((line) => `- ${line}`);
@@ -68,20 +68,10 @@ function describeSyscalls(rule: 'strict' | { deny: string[] }): string {
   return rule === 'strict' ? 'syscalls strict' : `syscalls deny ${joinList(rule.deny)}`;
 }
 
-/** Every limit there is: one that is added to manifests does not compile before it is in locks and approvals. */
-const LIMIT_LINES: Readonly<Record<keyof Limits, (value: number) => string>> = {
-  timeout: (value) => `limit timeout ${formatDuration(value)}`,
-  cpu: (value) => `limit cpu ${formatDuration(value)}`,
-  memory: (value) => `limit memory ${formatSize(value)}`,
-  output: (value) => `limit output ${formatSize(value)}`,
-  scratch: (value) => `limit scratch ${formatSize(value)}`,
-  processes: (value) => `processes ${value}`,
-};
-
 function describeLimits(limits: Limits): string[] {
-  return (Object.keys(LIMIT_LINES) as (keyof Limits)[]).flatMap((name) => {
+  return DECLARED_LIMITS.flatMap((name) => {
     const value = limits[name];
-    return value === undefined ? [] : [LIMIT_LINES[name](value)];
+    return value === undefined ? [] : [`${LIMITS[name].line} ${formatLimit(name, value)}`];
   });
 }
 
@@ -96,7 +86,7 @@ function joinList(values: readonly string[] | undefined): string {
   return values.length === 0 ? 'none' : values.map(quoteOddText).sort().join(',');
 }
 
-/** Text that could be taken for another entry, or hide something, is shown quoted and escaped. */
+/** Quotes and escapes text that could pass for another entry or hide something. */
 function quoteOddText(text: string): string {
   if (/^[^\s,"\p{C}]+$/u.test(text) && text !== 'any' && text !== 'none') return text;
   return JSON.stringify(text).replaceAll(

@@ -1,5 +1,5 @@
 /**
- * Looking for commands in a large bundle, as worker threads do it.
+ * The worker-thread task that searches a large bundle for commands.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Programs that the files of a bundle name as commands: in shell scripts, and as literals where Python and JavaScript start
- * programs. Text is looked at, not parsed: what is found can be wrong, and is told as a warning. The work is bounded.
+ * Finds programs that the files of a bundle run as commands: in shell scripts, and as literals where Python and JavaScript
+ * start programs. The text is matched, not parsed, so findings can be wrong and are only warnings. The work is bounded.
  *
  * @module
  */
@@ -9,18 +9,18 @@ import { extname, join } from 'node:path';
 import type { Finding } from './inspection.ts';
 
 export interface Commands {
-  /** Programs that are known to use the network, or to install packages. */
+  /** Programs known to use the network or to install packages. */
   programs: Finding[];
-  /** Places where the output of a program becomes a script. */
+  /** Places where a program's output is run as a script. */
   piped: Finding[];
-  /** Files that were not looked at, or not to their end. */
+  /** Files that were not searched, or only in part. */
   skipped: Finding[];
 }
 
 export interface CommandCaps {
-  /** Of all files that are looked at. */
+  /** Total size of the files that are searched. */
   bytes: number;
-  /** Files that are opened. */
+  /** Number of files that are opened. */
   files: number;
 }
 
@@ -43,9 +43,9 @@ export const INSTALLERS: ReadonlySet<string> = new Set(
   'pip pip3 pipx uv npm npx yarn pnpm apt apt-get apk dnf yum brew gem'.split(' '),
 );
 
-/** Where one command ends and another begins. */
+/** Text between two commands of one line. */
 const SEPARATORS = /\|\||&&|[;|&(){}`]|\$\(/;
-/** Words in front of the command itself. */
+/** Words that may precede the command itself. */
 const PREFIX =
   /^(?:(?:if|then|elif|else|while|until|do|time|exec|command|nohup|sudo|env|xargs|eval|!)\s+|[A-Za-z_]\w{0,60}=\S{0,200}\s+)/;
 const PIPED =
@@ -53,7 +53,7 @@ const PIPED =
 const STARTS_PROGRAM =
   /\b(?:subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|os\.(?:system|popen|execv?p?|execlp?)|create_subprocess_(?:exec|shell)|exec(?:File)?(?:Sync)?|spawn(?:Sync)?)\s{0,20}\(\s{0,200}(?:\[\s{0,200})?[rbfu]{0,2}["'`]([^"'`\n]{1,300})["'`]/g;
 
-/** Looks through the verified copy of a bundle. */
+/** Searches the verified copy of a bundle. */
 export function findCommands(
   stagedDir: string,
   paths: readonly string[],
@@ -73,13 +73,13 @@ export function findCommands(
     const { text, isCut } = readStart(join(stagedDir, path), Math.min(MAX_FILE_BYTES, left));
     left -= text.length;
     if (isCut) found.skipped.push({ value: path, at: path });
-    if (kind === 'shell') inShell(text, path, found);
-    else inProgram(text, path, found);
+    if (kind === 'shell') scanShell(text, path, found);
+    else scanProgram(text, path, found);
   }
-  return capped(found);
+  return capFindings(found);
 }
 
-/** Whether it has to be opened to know more. */
+/** Judges by name only: does this file have to be opened? */
 function mayHaveCommands(path: string): boolean {
   const ending = extname(path).toLowerCase();
   return ending === '' || SHELL.has(ending) || PROGRAM.has(ending);
@@ -104,11 +104,11 @@ function readStart(file: string, bytes: number): { text: string; isCut: boolean 
   }
 }
 
-function inShell(text: string, path: string, found: Commands): void {
-  text.split('\n').forEach((line, index) => inLine(line, `${path}:${index + 1}`, found));
+function scanShell(text: string, path: string, found: Commands): void {
+  text.split('\n').forEach((line, index) => scanLine(line, `${path}:${index + 1}`, found));
 }
 
-function inLine(whole: string, at: string, found: Commands): void {
+function scanLine(whole: string, at: string, found: Commands): void {
   const line = whole.slice(0, MAX_LINE).replace(/(?:^|\s)#.*$/, '');
   for (const device of ['/dev/tcp', '/dev/udp'])
     if (line.includes(`${device}/`)) found.programs.push({ value: device, at });
@@ -128,16 +128,16 @@ function commandIn(part: string): string {
   return word.replaceAll(/["'\\]/g, '').replace(/^.*\//, '');
 }
 
-function inProgram(text: string, path: string, found: Commands): void {
+function scanProgram(text: string, path: string, found: Commands): void {
   let line = 1;
   let counted = 0;
   for (const { index, 1: literal = '' } of text.matchAll(STARTS_PROGRAM)) {
     for (; counted < index; counted++) if (text.codePointAt(counted) === 0x0a) line++;
-    inLine(literal, `${path}:${line}`, found);
+    scanLine(literal, `${path}:${line}`, found);
   }
 }
 
-function capped({ programs, piped, skipped }: Commands): Commands {
+function capFindings({ programs, piped, skipped }: Commands): Commands {
   return {
     programs: programs.slice(0, MAX_FINDINGS),
     piped: piped.slice(0, MAX_FINDINGS),

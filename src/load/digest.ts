@@ -1,13 +1,13 @@
 /**
- * The digests a bundle is known by. The overall digest depends on paths and bytes alone:
- * not on time stamps, owners or the order in which the files were read.
+ * The digests that identify a bundle. The overall digest depends only on paths and bytes, not on time stamps, owners or
+ * the order in which the files were read.
  *
  * @module
  */
 import { createHash } from 'node:crypto';
 import type { FileDigests } from './bundle.ts';
 
-/** sha256 as plain hex, as it stands in `FileDigests`. */
+/** sha256 as plain hex, the form used in `FileDigests`. */
 export function sha256(data: Buffer | string): string {
   return createHash('sha256').update(data).digest('hex');
 }

@@ -1,6 +1,6 @@
 /**
- * Do the code and the manifest agree? Pure: static findings in, drift and warnings out.
- * A finding that can be wrong is a warning; the boundary denies at run time either way.
+ * Compares the code with the manifest. Pure: static findings in, drift and warnings out.
+ * Findings that can be wrong are only warnings; the sandbox denies the act at run time either way.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { isAvailableModule, isNetworkModule, isOwnModule, isProcessModule } from
 import { requirementsOf } from './requirements.ts';
 
 export interface Drift {
-  /** The code does what the manifest does not cover: the load is refused. */
+  /** Acts of the code that the manifest does not cover; any of them refuses the load. */
   drift: string[];
   warnings: string[];
 }
@@ -22,13 +22,13 @@ export interface Drift {
 export interface DriftSource {
   manifest: Manifest;
   inspection: Inspection;
-  /** What its files name as programs. */
+  /** Programs that its files run. */
   commands?: Commands;
-  /** Paths of the files of the bundle, to tell its own modules from foreign ones. */
+  /** Paths of the bundle's files, to tell its own modules from third-party ones. */
   paths: readonly string[];
 }
 
-/** Names that tools and libraries look at by the way; a cell without them works as well. */
+/** Variables that tools and libraries read routinely; a cell works without them. */
 const HARMLESS_ENV: ReadonlySet<string> = new Set(
   'TZ TERM COLUMNS LINES NO_COLOR FORCE_COLOR HOSTNAME CI DEBUG NODE_ENV PYTEST_CURRENT_TEST'.split(' '),
 );
@@ -46,11 +46,11 @@ export function findDrift(source: DriftSource): Drift {
     ...uncoveredProcesses(source),
     ...unknownModules(source),
     ...uncoveredFetches(source),
-    ...modulesOfNode(source),
+    ...nodeModules(source),
     ...missingPackages(source),
     ...namedPrograms(source),
   ];
-  // A legacy manifest declares nothing and is granted nothing: it cannot contradict itself.
+  // A legacy manifest declares nothing and is granted nothing, so the code cannot contradict it.
   if (!source.manifest.declaresCapabilities) return { drift: [], warnings: [...drift, ...warnings] };
   return { drift, warnings };
 }
@@ -63,10 +63,10 @@ function uncoveredNetwork({ manifest, inspection, paths }: DriftSource): string[
   );
 }
 
-/** The http of the skill interface, for languages without `wasi:http`. */
+/** HTTP through the skill interface, for languages without `wasi:http`. */
 const HOST_FETCH = /^skillcell:skill\/host(?:@[^#]*)?#fetch$/;
 
-/** What a Wasm binary imports is what it can use, so this is no guess. */
+/** A Wasm binary can use only what it imports, so this is not a guess. */
 function uncoveredInterfaces({ manifest, inspection }: DriftSource): string[] {
   const { network, filesystem } = manifest.capabilities;
   const uncovered = inspection.interfaces.filter(
@@ -91,7 +91,7 @@ function undeclaredEnv({ manifest, inspection }: DriftSource): string[] {
   );
 }
 
-/** A name that no manifest may declare (PATH, HOME, …) never has a value of the operator in a cell. */
+/** Names that no manifest may declare (PATH, HOME, …) never carry an operator's value into a cell. */
 export function isHarmlessEnv(name: string): boolean {
   return HARMLESS_ENV.has(name) || envNameProblem(name) !== undefined;
 }
@@ -113,7 +113,7 @@ function uncoveredHosts({ manifest, inspection }: DriftSource): string[] {
   );
 }
 
-/** A secret goes where a network rule lets a request go, and nowhere else. */
+/** A secret is only sent to hosts that a network rule allows. */
 function unreachableSecrets({ manifest }: DriftSource): string[] {
   const rules = manifest.capabilities.network;
   return Object.entries(manifest.env).flatMap(([name, { secret, hosts }]) =>
@@ -123,7 +123,7 @@ function unreachableSecrets({ manifest }: DriftSource): string[] {
   );
 }
 
-/** Is this host within a declared one? Exact, or `*.` for one or more labels; never the bare domain. */
+/** Matches exactly, or `*.` for one or more labels; `*.` never matches the bare domain. */
 function isHostCovered(declared: string, host: string): boolean {
   const pattern = declared.toLowerCase();
   const name = host.toLowerCase();
@@ -149,7 +149,7 @@ function unknownModules(source: DriftSource): string[] {
   );
 }
 
-/** A word in a script may mean something of its own, so this can be wrong. */
+/** A script may define its own `fetch`, so this can be wrong. */
 function uncoveredFetches({ manifest, inspection }: DriftSource): string[] {
   if (manifest.capabilities.network.length > 0) return [];
   return perValue(
@@ -158,16 +158,17 @@ function uncoveredFetches({ manifest, inspection }: DriftSource): string[] {
   );
 }
 
-/** Modules of Node, in a skill that may run where there are none. */
-function modulesOfNode({ manifest, inspection }: DriftSource): string[] {
+/** Node modules in a skill that may run in a Wasm cell, which has none. */
+function nodeModules({ manifest, inspection }: DriftSource): string[] {
   const mayRunInWasm = manifest.execution.length === 0 || manifest.execution.includes('wasm');
   return perValue(
     inspection.imports?.filter(({ value }) => mayRunInWasm && isBuiltin(value)) ?? [],
-    (value, at) => `The code imports ${value} (${at}), which Wasm cells do not have; \`subprocess\` has it.`,
+    (value, at) =>
+      `The code imports ${value} (${at}), which Wasm cells do not have; \`subprocess\` cells do.`,
   );
 }
 
-/** Neither a file of the bundle, nor a module of ours or of Node. */
+/** Imports that are not a file of the bundle, a module of Skillcell or one of Node. */
 function missingPackages({ inspection }: DriftSource): string[] {
   const packages = inspection.imports?.filter(
     ({ value }) => !/^(?:\.{0,2}\/|skillcell:)/.test(value) && !isBuiltin(value),
@@ -175,11 +176,11 @@ function missingPackages({ inspection }: DriftSource): string[] {
   return perValue(
     packages ?? [],
     (value, at) =>
-      `The code imports ${value} (${at}), which no cell has; \`skillcell build\` puts packages into the bundle.`,
+      `The code imports ${value} (${at}), which no cell has. List it under "dependencies" in a package.json beside the source, then run \`skillcell build\`, which puts packages into the bundle.`,
   );
 }
 
-/** Found in the text of scripts, so this can be wrong. */
+/** Matched in the text of scripts, so this can be wrong. */
 function namedPrograms({ manifest, commands }: DriftSource): string[] {
   if (!commands) return [];
   const { programs, piped, skipped } = commands;
@@ -194,14 +195,14 @@ function namedPrograms({ manifest, commands }: DriftSource): string[] {
     ...perValue(
       installing,
       (value, at) =>
-        `The code names the installer ${value} (${at}); packages of a skill belong into "requirements".`,
+        `The code names the installer ${value} (${at}); list the skill's packages under "requirements" instead.`,
     ),
-    ...perValue(piped, (value, at) => `The code runs what a program prints as a script (${at}): ${value}.`),
-    ...perValue(skipped, (value) => `The file ${value} is too long to be looked through for programs.`),
+    ...perValue(piped, (value, at) => `The code runs a program's output as a script (${at}): ${value}.`),
+    ...perValue(skipped, (value) => `The file ${value} is too long to be searched for programs.`),
   ];
 }
 
-/** One line per value, however often it was found; the first place stands for all. */
+/** One line per value, with the first place where it was found. */
 function perValue(findings: readonly Finding[], describe: (value: string, at: string) => string): string[] {
   const first = new Map<string, string>();
   for (const { value, at } of findings) if (!first.has(value)) first.set(value, at);

@@ -1,8 +1,8 @@
 /**
- * A lock on a file that ends with its process, however it ends: the kernel keeps it. Pids say nothing to a process in
- * another pid namespace, and two containers may share one home. Node has no call for file locks; SQLite has one, so the
- * file is an empty database that is never written. Nobody else may open it: closing any descriptor of it in the process
- * that holds it would let it go.
+ * A file lock that the kernel releases when its process ends, however it ends. Pid files do not work here: pids mean
+ * nothing in another pid namespace, and two containers may share one home. Node cannot lock files but SQLite can, so the
+ * file is an empty database that is never written. Nothing else may open it: closing any of its descriptors in the
+ * process that holds the lock would release it.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export class FileLock implements Disposable {
     this.#database = database;
   }
 
-  /** Makes a file under a name that nobody used, and locks it; undefined if a sweeper was faster. */
+  /** Creates a file under an unused name and locks it; undefined if a sweeper removed it first. */
   static create(path: string): FileLock | undefined {
     closeSync(openSync(path, 'wx', 0o600));
     const lock = FileLock.claim(path);
@@ -31,7 +31,7 @@ export class FileLock implements Disposable {
     return undefined;
   }
 
-  /** Locks a file that is there; undefined while anybody holds it, and when it is gone. */
+  /** Locks an existing file; undefined if it is locked already or is gone. */
   static claim(path: string): FileLock | undefined {
     const url = pathToFileURL(path);
     url.searchParams.set('mode', 'rw');
@@ -49,7 +49,7 @@ export class FileLock implements Disposable {
     return attempt(take, () => undefined);
   }
 
-  /** Whether a living process holds it. Needs no right to write. */
+  /** Does a running process hold the lock? Needs no write permission. */
   static isHeld(path: string): boolean {
     const look = (): boolean => {
       using database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
@@ -59,7 +59,7 @@ export class FileLock implements Disposable {
     return attempt(look, (code) => code === SQLITE_BUSY);
   }
 
-  /** Removes the file before the lock is let go: nobody finds it free while what it guards is still there. */
+  /** Removes the file before releasing the lock, so that no process sees it unlocked in between. */
   remove(): void {
     rmSync(this.path, { force: true });
     this[Symbol.dispose]();
@@ -70,12 +70,12 @@ export class FileLock implements Disposable {
   }
 }
 
-/** `otherwise` says what it means that somebody holds the file, or that there is none; other errors are thrown. */
+/** Calls `otherwise` if the file is locked or missing; throws any other error. */
 function attempt<T>(action: () => T, otherwise: (code: number) => T): T {
   try {
     return action();
   } catch (error) {
-    // The low byte is the kind, the rest says more about it.
+    // The low byte is the primary result code; the rest is the extended code.
     const code = ((error as { errcode?: number }).errcode ?? 0) & 0xff;
     if (code === SQLITE_BUSY || code === SQLITE_CANTOPEN) return otherwise(code);
     throw error;

@@ -1,10 +1,10 @@
 /**
- * What static inspection of the source found. Facts only; what follows from them is decided in drift.ts.
+ * The findings of static inspection. Facts only; drift.ts decides what follows from them.
  *
  * @module
  */
 
-/** One finding with the place it was found at, e.g. `skill.py:12`. */
+/** One finding and its location, e.g. `skill.py:12`. */
 export interface Finding {
   value: string;
   at: string;
@@ -21,9 +21,9 @@ export interface Inspection {
   hosts: Finding[];
   /** Files that could not be parsed. */
   unparsed: Finding[];
-  /** What scripts import, as it is written there. */
+  /** Imports of scripts, as written in the source. */
   imports?: Finding[];
-  /** Where scripts call `fetch`. */
+  /** Calls of `fetch` in scripts. */
   fetches?: Finding[];
 }
 

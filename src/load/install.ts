@@ -1,6 +1,6 @@
 /**
- * Puts a verified bundle among the installed skills, from the staged copy and not from where it came. An installed skill
- * never silently becomes another.
+ * Copies a verified bundle into the store of installed skills, from its staged copy, not from its source folder. An
+ * installed skill is never replaced silently.
  *
  * @module
  */
@@ -10,32 +10,32 @@ import { SkillError } from '../errors.ts';
 import { shellWord } from '../manifest/quote.ts';
 import type { Bundle } from './bundle.ts';
 import { readDescription } from './bundle-texts.ts';
-import { publish } from './publish.ts';
+import { publishSync } from './publish.ts';
 import { capabilitySet, diffCapabilities } from './capability-set.ts';
 import { installedDir } from './locate.ts';
 import { LOCK_FILE, readBundle, SIGNATURE_FILE } from './read-bundle.ts';
 
-export interface InstallOptions {
-  /** Another skill of this name gives way. */
-  replace?: boolean;
+export interface CopyOptions {
+  /** Replaces another skill of this name. */
+  replace?: boolean | undefined;
 }
 
-/** Whether there is anything to do; throws `untrusted` when something else is installed under the name of this bundle. */
-export function isToInstall(home: string, bundle: Bundle, { replace = false }: InstallOptions): boolean {
+/** False if this bundle is installed already. Throws `untrusted` if a different one is installed under its name. */
+export function needsInstall(home: string, bundle: Bundle, { replace = false }: CopyOptions): boolean {
   const installed = installedAs(home, bundle);
   if (!installed || replace) return true;
   if (installed.digest === bundle.digest) return false;
   const { manifest, sourceDir } = bundle;
   const diff =
     installed.capabilities === undefined
-      ? ['what is installed cannot be read']
+      ? ['the installed skill cannot be read']
       : diffCapabilities(installed.capabilities, capabilitySet(manifest));
   const asks = diff.length > 0 ? diff.join('; ') : 'the same capabilities';
   throw new SkillError(
     'untrusted',
     `Another skill is installed as "${manifest.name}" (${installed.digest ?? 'unreadable'}). The one in ${JSON.stringify(sourceDir)} is ${bundle.digest} and asks for: ${asks}`,
     {
-      fix: `Compare both. If this one is to take its place, run: skillcell install --replace ${shellWord(sourceDir)}`,
+      fix: `Compare both. To replace the installed one, run: skillcell install --replace ${shellWord(sourceDir)}`,
       detail: {
         skill: manifest.name,
         installed: installed.digest,
@@ -59,20 +59,20 @@ function installedAs(home: string, { manifest }: Bundle): Installed | undefined 
     const { digest, contents } = readBundle(dir);
     return { digest, capabilities: capabilitySet(readDescription(contents, dir).manifest) };
   } catch {
-    // What is there cannot be compared, so it counts as something else.
+    // It cannot be compared, so it counts as a different skill.
     return {};
   }
 }
 
-/** Returns the folder of the installed copy. The same bundle stays as it is, with its lock, which may pin an image. */
-export function installBundle(home: string, bundle: Bundle, options: InstallOptions = {}): string {
+/** Returns the folder of the installed copy. An identical bundle is left alone, with its lock, which may pin an image. */
+export function installBundle(home: string, bundle: Bundle, options: CopyOptions = {}): string {
   const target = join(installedDir(home), bundle.manifest.name);
-  if (!isToInstall(home, bundle, options)) return target;
+  if (!needsInstall(home, bundle, options)) return target;
   mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
-  publish(target, (draft) => {
+  publishSync(target, (draft) => {
     cpSync(bundle.stagedDir, draft, { recursive: true });
     makeRemovable(draft);
-    // Not part of the staged copy; whether it fits is checked whenever the installed skill is loaded.
+    // The lock is not part of the staged copy; each load of the installed skill checks it.
     if (bundle.lock === 'locked') cpSync(join(bundle.sourceDir, LOCK_FILE), join(draft, LOCK_FILE));
     if (bundle.vouched) writeFileSync(join(draft, SIGNATURE_FILE), bundle.vouched.signature);
     rmSync(target, { recursive: true, force: true });
@@ -80,7 +80,7 @@ export function installBundle(home: string, bundle: Bundle, options: InstallOpti
   return target;
 }
 
-/** The staged copy is read-only, folders included; this one has to give way to the next version. */
+/** The staged copy is read-only, including its folders; the installed copy must be replaceable by the next version. */
 function makeRemovable(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -1,53 +1,67 @@
 /**
- * From a folder to a bundle that may be run, in one readable line of steps:
- * read, parse, compare with the lock, stage, inspect, compare with the code.
+ * Turns a folder into a bundle that may be run: read, parse, compare with the lock, stage, inspect, compare with the
+ * code.
  *
  * @module
  */
 import { SkillError } from '../errors.ts';
 import type { Manifest } from '../manifest/manifest.ts';
+import { shellWord } from '../manifest/quote.ts';
 import type { Offload } from '../offload/offload.ts';
-import type { Bundle, FileDigests, LockState, Origin } from './bundle.ts';
+import type { Bundle, FileDigests, LockState } from './bundle.ts';
+import type { Origin } from '../vocabulary/origins.ts';
 import { capabilitySet } from './capability-set.ts';
 import { lookForCommands } from './look-for-commands.ts';
+import { fixForDrift } from './drift-fix.ts';
 import { findDrift } from './drift.ts';
 import type { Inspection } from './inspection.ts';
-import { formatLock, makeLock } from './lock.ts';
+import { BUNDLED_PREFIX } from './locate.ts';
+import { formatLock, makeLock, parseLock } from './lock.ts';
+import type { LockedPackages } from './locked-packages.ts';
+import { npmPackagesOf } from './npm-packages.ts';
+import { requirementsOf } from './requirements.ts';
 import { readSource } from './read-source.ts';
 import type { SourceFacts } from './source.ts';
 import type { Store } from './store.ts';
 
+const LOCK_COMMAND = '`skillcell lock`';
+
+/** A skill that was found: its id, folder and origin. */
 export interface BundleLocation {
-  /** What people call it by: an id or a path. */
+  /** The id or path that the caller gave. */
   ref: string;
   /** Real path of the bundle folder. */
   dir: string;
-  /** Ids that it has in the registries; absent: it lies in none. */
+  /** Its ids in the registries; absent if it is in none. */
   ids?: readonly string[];
-  /** Other ids that stand for it. */
+  /** Other ids that refer to it. */
   aliases?: readonly string[];
+  /** Folder of the bundled skill that gives way to it. */
+  shadows?: string | undefined;
   origin: Origin;
 }
 
-/** Static inspection of a staged copy. Hostile source is parsed in a jail, so the means are handed in. */
+/** Static inspection of a staged copy. Injected, because hostile source is parsed in a jail. */
 export type Inspect = (stagedDir: string, files: FileDigests, run: WaysToRun) => Promise<Inspection>;
 
-/** What decides which parser reads the source. */
+/** The facts that select a parser for the source. */
 export interface WaysToRun extends Pick<Manifest, 'execution'> {
   entry: string;
 }
 
 export interface LoadDeps {
   store: Store;
-  /** Where large bundles are read. */
+  /** Reads large bundles on worker threads. */
   offload: Offload;
   inspect: Inspect;
-  /** Digest of the container image that a new lock of a bundle pins, when there is one. */
+  /** Digest of the container image that a new lock pins, if the skill has one. */
   imageToPin?: (bundle: Bundle) => Promise<string | undefined>;
+  /** The packages that a new lock pins, given those of the lock that it replaces. */
+  packagesToPin?: (bundle: Bundle, before: LockedPackages | undefined) => LockedPackages | undefined;
 }
 
 export interface LoadOptions {
-  /** Code that its manifest does not cover is a warning: somebody is about to find out what it needs. */
+  /** Reports undeclared acts as warnings instead of refusing the load, for runs that record what a skill needs. */
   toleratesDrift?: boolean;
 }
 
@@ -57,17 +71,46 @@ export async function loadBundle(
   deps: LoadDeps,
   options: LoadOptions = {},
 ): Promise<Bundle> {
-  const source = await readSource(location, { ...deps, ignoresLock: false });
+  const source = await readSource(location, { ...deps, ignoresLock: false }).catch(namingFolder(location));
   return examine({ location, source, ...options }, deps);
 }
 
-/** The text of a new `skill.lock` for the bundle as it is now, whatever an older lock says. */
-export async function lockBundle(location: BundleLocation, deps: LoadDeps): Promise<string> {
+/** Lets a fix that says to lock the bundle name its folder. */
+function namingFolder({ dir }: BundleLocation): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof SkillError) || !error.fix.includes(LOCK_COMMAND)) throw error;
+    const fix = error.fix.replace(LOCK_COMMAND, `\`skillcell lock ${shellWord(dir)}\``);
+    throw new SkillError(error.code, error.message, { fix, detail: error.detail, cause: error.cause });
+  };
+}
+
+/** The text of a new `skill.lock` for the current bundle, and its requirements. Of an older lock, only pins are kept. */
+export async function lockBundle(
+  location: BundleLocation,
+  deps: LoadDeps,
+): Promise<{ text: string; requirements: string[] }> {
   const source = await readSource(location, { ...deps, ignoresLock: true });
   const bundle = await examine({ location, source }, deps);
   const image = await deps.imageToPin?.(bundle);
   const pinned = image === undefined ? {} : { image };
-  return formatLock(makeLock({ ...bundle, ...pinned, capabilities: capabilitySet(bundle.manifest) }));
+  const packages = deps.packagesToPin?.(bundle, packagesBefore(source.lock));
+  const npm = npmPackagesOf(bundle.stagedDir, bundle.files);
+  const text = formatLock(
+    makeLock({ ...bundle, ...pinned, packages, npm, capabilities: capabilitySet(bundle.manifest) }),
+  );
+  const isPython = bundle.entry.endsWith('.py');
+  const paths = Object.keys(bundle.files);
+  return { text, requirements: isPython ? requirementsOf({ ...bundle, paths }) : [] };
+}
+
+/** A lock that cannot be read pins nothing. */
+function packagesBefore(lock: Uint8Array | undefined): LockedPackages | undefined {
+  if (!lock) return undefined;
+  try {
+    return parseLock(Buffer.from(lock).toString('utf8')).packages;
+  } catch {
+    return undefined;
+  }
 }
 
 interface ReadSkill extends LoadOptions {
@@ -78,13 +121,15 @@ interface ReadSkill extends LoadOptions {
 async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
   const { location, source } = skill;
   const { files, digest, entry, stagedDir } = source;
-  const { state: lock, image } = source.checked;
+  const { state: lock, image, packages } = source.checked;
   const { manifest, warnings, instructions } = source.description;
   const inspection = await deps.inspect(stagedDir, files, { entry, execution: manifest.execution });
   const paths = Object.keys(files);
   const commands = await lookForCommands(stagedDir, paths, deps.offload);
-  const found = findDrift({ manifest, inspection, commands, paths });
-  if (found.drift.length > 0 && !skill.toleratesDrift) throw driftError(manifest.name, found.drift);
+  const facts = { manifest, inspection, commands, paths };
+  const found = findDrift(facts);
+  if (found.drift.length > 0 && !skill.toleratesDrift)
+    throw driftError(manifest.name, found.drift, fixForDrift(facts, location.dir));
   return {
     manifest,
     ...(source.description.aliases.length > 0 ? { aliases: source.description.aliases } : {}),
@@ -95,27 +140,45 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
     digest,
     lock,
     ...(image === undefined ? {} : { image }),
+    ...(packages === undefined ? {} : { lockedPackages: packages }),
     ...(lock === 'locked' && source.lock && source.signature
       ? { vouched: { lock: Buffer.from(source.lock), signature: Buffer.from(source.signature) } }
       : {}),
     entry,
     inspection,
     ...(instructions === undefined ? {} : { instructions }),
-    warnings: [...warnings, ...lockWarnings(lock), ...found.drift, ...found.warnings],
+    warnings: [
+      ...shadowWarnings(location),
+      ...warnings,
+      ...lockWarnings(lock),
+      ...found.drift,
+      ...found.warnings,
+    ],
   };
+}
+
+/** Says which of two skills with the same id is used. */
+export function shadowWarnings({
+  ref,
+  dir,
+  shadows,
+}: Pick<BundleLocation, 'ref' | 'dir' | 'shadows'>): string[] {
+  if (shadows === undefined) return [];
+  const both = `"${ref}" is the skill in ${JSON.stringify(dir)}, not the bundled one in ${JSON.stringify(shadows)}`;
+  return [`${both}, which is "${BUNDLED_PREFIX}${ref}".`];
 }
 
 function lockWarnings(lock: LockState): string[] {
   if (lock === 'locked') return [];
-  return ['The bundle has no skill.lock, so a change of it goes unnoticed; make one with `skillcell lock`.'];
+  return ['The bundle has no skill.lock, so changes to it go unnoticed. Create one with `skillcell lock`.'];
 }
 
-function driftError(name: string, drift: string[]): SkillError {
+function driftError(name: string, drift: string[], fix: string): SkillError {
   return new SkillError(
     'manifest_drift',
     `The code of "${name}" is not covered by its manifest: ${drift.join(' ')}`,
     {
-      fix: 'Declare what the code needs under "capabilities" or "env_vars", or remove it from the code.',
+      fix,
       detail: { drift },
     },
   );

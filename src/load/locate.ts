@@ -1,13 +1,16 @@
 /**
- * From what a person typed to a bundle folder. An id that is found in two places is an error:
- * a skill never silently takes the place of another.
+ * Resolves what a person typed to a bundle folder. Bundled skills are examples and give way to others, with a warning.
+ * Otherwise an id that belongs to two different bundles is an error: one skill never silently replaces another.
  *
  * @module
  */
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
+import { assertAbsent } from './absent.ts';
 import { isNameSegment } from '../manifest/names.ts';
+import { shellWord } from '../manifest/quote.ts';
+import { digestOfFolder } from './folder-digests.ts';
 import { nearestNames } from './nearest-names.ts';
 
 export interface SkillPlaces {
@@ -17,83 +20,181 @@ export interface SkillPlaces {
   home: string;
   /** The working directory; the project's skills are under `skills/`. */
   cwd: string;
+  /** The digest of a bundle folder; undefined if it cannot be read. Absent: the folder is read each time. */
+  digestOf?: ((dir: string) => string | undefined) | undefined;
 }
 
 export interface FoundSkill {
-  /** What to call it by: its id, or the path that was given. */
+  /** Its id, or the path that the caller gave. A bundled skill that gives way to another is `bundled:<id>`. */
   ref: string;
   /** Real path of the bundle folder. */
   dir: string;
-  /** Ids that it has in the registries, whatever it was called by. */
+  /** Its ids in the registries, however the caller referred to it. */
   ids: string[];
-  /** Other ids that stand for this folder, or for one that it lies in. */
+  /** Other ids that refer to this folder or to one that contains it. */
   aliases: string[];
+  /** Folder of the bundled skill with the same id and another digest, which gives way to this one. */
+  shadows?: string | undefined;
 }
+
+/** `bundled:<id>` always refers to the skill that comes with Skillcell. */
+export const BUNDLED_PREFIX = 'bundled:';
 
 const MANIFEST_FILES = ['manifest.yaml', 'SKILL.md'] as const;
 
-/** Finds the one bundle folder that `ref` stands for: a path to it or to its manifest, or an id. */
+/** Finds the one bundle folder that `ref` refers to: by its path, its manifest's path, or its id. */
 export function findSkill(ref: string, places: SkillPlaces): FoundSkill {
-  if (ref === '' || ref.includes('\0')) throw usage(`The skill ${JSON.stringify(ref)} is no path and no id.`);
+  if (ref === '' || ref.includes('\0'))
+    throw usage(`The skill ${JSON.stringify(ref)} is neither a valid path nor a valid id.`);
+  if (ref.startsWith(BUNDLED_PREFIX)) return findBundled(ref, places);
   if (!isId(ref)) return findByPath(ref, places);
-  const dirs = new Set(registriesOf(places).flatMap((registry) => bundleAt(join(registry, ref))));
-  for (const dir of bundleAt(resolve(places.cwd, ref))) dirs.add(dir);
-  const [dir, ...others] = dirs;
+  const [bundled] = bundleAt(join(places.bundledDir, ref));
+  const folders = [
+    join(projectDir(places), ref),
+    resolve(places.cwd, ref),
+    join(installedDir(places.home), ref),
+  ];
+  const own = [...new Set(folders.flatMap(bundleAt))].filter((dir) => dir !== bundled);
+  // A link to somewhere else takes the place of nothing.
+  const hasForeign = bundled !== undefined && own.some((dir) => !isOwnFolder(dir, places));
+  const candidates = hasForeign ? [...own, bundled] : own;
+  const dir = own.length > 0 ? onlyBundle(ref, candidates, places) : bundled;
   if (dir === undefined) return findByPath(ref, places);
-  if (others.length > 0) throw ambiguous(ref, [...dirs]);
   const isRegistered = registriesOf(places).some((registry) => bundleAt(join(registry, ref)).includes(dir));
-  return identified({ ref, dir, linked: isRegistered ? [ref] : [] }, places);
+  return addIds({ ref, dir, linked: isRegistered ? [ref] : [], ...shadowOf(dir, bundled, places) }, places);
 }
 
-/** Every bundle folder of the registries, each real folder once, in the order of their ids. */
+function findBundled(ref: string, places: SkillPlaces): FoundSkill {
+  const id = ref.slice(BUNDLED_PREFIX.length);
+  const [dir] = isId(id) ? bundleAt(join(places.bundledDir, id)) : [];
+  if (dir !== undefined) return addIds({ ref, dir, linked: [id] }, places);
+  const ids = skillsIn(places.bundledDir).map((skill) => BUNDLED_PREFIX + skill.ref);
+  throw unknown(ref, `No bundled skill has the id ${JSON.stringify(id)}.`, ids);
+}
+
+/** The first of several folders if all hold the same bundle. */
+function onlyBundle(ref: string, dirs: readonly string[], places: SkillPlaces): string | undefined {
+  const [first, ...others] = dirs;
+  if (first !== undefined && !others.every((dir) => isSameBundle(first, dir, places)))
+    throw ambiguous(ref, dirs, places);
+  return first;
+}
+
+/** Whether the real path is in the project or among the installed skills. */
+function isOwnFolder(dir: string, places: SkillPlaces): boolean {
+  const folders = [places.cwd, installedDir(places.home)].map((folder) => `${realOrGiven(folder)}/`);
+  return folders.some((folder) => dir.startsWith(folder));
+}
+
+function isSameBundle(one: string, other: string, { digestOf = digestOfFolder }: SkillPlaces): boolean {
+  if (one === other) return true;
+  const digest = digestOf(one);
+  return digest !== undefined && digest === digestOf(other);
+}
+
+function shadowOf(dir: string, bundled: string | undefined, places: SkillPlaces): { shadows?: string } {
+  return bundled === undefined || isSameBundle(dir, bundled, places) ? {} : { shadows: bundled };
+}
+
+/**
+ * Every bundle of the registries, each real folder once, sorted by id. The same bundle in several registries is listed
+ * once, as the project's.
+ */
 export function findSkills(places: SkillPlaces): FoundSkill[] {
-  const byDir = new Map<string, { ref: string; dir: string; linked: string[] }>();
-  for (const { ref, dir } of registriesOf(places).flatMap(skillsIn)) {
+  const bundled = foldersOf([places.bundledDir]);
+  const own = foldersOf([projectDir(places), installedDir(places.home)]);
+  for (const [dir, { linked }] of own) {
+    const example = bundled.get(dir);
+    if (!example) continue;
+    example.linked.push(...linked);
+    own.delete(dir);
+  }
+  const kept = [...Map.groupBy(own.values(), ({ ref }) => ref).values()].flatMap((namesakes) =>
+    namesakes.filter(
+      ({ dir }, at) => !namesakes.slice(0, at).some((one) => isSameBundle(one.dir, dir, places)),
+    ),
+  );
+  const winners = new Map(
+    kept.filter(({ dir }) => isOwnFolder(dir, places)).map((skill) => [skill.ref, skill]),
+  );
+  const examples = [...bundled.values()].flatMap((skill) => {
+    const winner = winners.get(skill.ref);
+    if (!winner) return [skill];
+    return isSameBundle(winner.dir, skill.dir, places) ? [] : [{ ...skill, ref: BUNDLED_PREFIX + skill.ref }];
+  });
+  for (const skill of winners.values())
+    skill.shadows = shadowOf(skill.dir, bundledAt(skill.ref, bundled), places).shadows;
+  const found = [...kept, ...examples].map((skill) => addIds(skill, places));
+  return found.sort((a, b) => (a.ref < b.ref ? -1 : 1));
+}
+
+function bundledAt(id: string, bundled: ReadonlyMap<string, KnownFolder>): string | undefined {
+  return [...bundled.values()].find((skill) => skill.linked.includes(id))?.dir;
+}
+
+interface KnownFolder {
+  ref: string;
+  dir: string;
+  /** Every id that leads to it. */
+  linked: string[];
+  shadows?: string | undefined;
+}
+
+/** By real path. */
+function foldersOf(registries: readonly string[]): Map<string, KnownFolder> {
+  const byDir = new Map<string, KnownFolder>();
+  for (const { ref, dir } of registries.flatMap(skillsIn)) {
     const known = byDir.get(dir);
     if (known) known.linked.push(ref);
     else byDir.set(dir, { ref, dir, linked: [ref] });
   }
-  const found = [...byDir.values()].map((skill) => identified(skill, places));
-  return found.sort((a, b) => (a.ref < b.ref ? -1 : 1));
+  return byDir;
 }
 
-/** Every id by which somebody could ask for this folder: by how it was found, and by where it really lies. */
-function identified(
-  { ref, dir, linked }: { ref: string; dir: string; linked: readonly string[] },
-  places: SkillPlaces,
-): FoundSkill {
+/** Adds every id that could refer to this folder: those it was found by, and those of its real path. */
+function addIds({ ref, dir, linked, shadows }: KnownFolder, places: SkillPlaces): FoundSkill {
   const inRegistries = registriesOf(places).map((registry) => relative(realOrGiven(registry), dir));
   const ids = [...new Set([...linked, ...inRegistries.filter(isId)])];
-  // Elsewhere a path that reads like an id is one, and what lies in the folder of a skill belongs to that skill.
-  const around = inRegistries.map((path) => path.split('/').slice(0, 2).join('/'));
-  const readLikeIds = [ref, relative(realOrGiven(places.cwd), dir), ...around].filter(isFullId);
-  const aliases = ids.length > 0 ? ids : [...readLikeIds, ...linksTo(dir, places)];
-  return { ref, dir, ids, aliases: [...new Set(aliases)] };
+  // Outside registries, a path that looks like an id counts as one, and a folder inside a skill belongs to that skill.
+  const enclosing = inRegistries.map((path) => path.split('/').slice(0, 2).join('/'));
+  const idLikePaths = [ref, relative(realOrGiven(places.cwd), dir), ...enclosing].filter(isFullId);
+  const aliases = ids.length > 0 ? ids : [...idLikePaths, ...linksTo(dir, places)];
+  return { ref, dir, ids, aliases: [...new Set(aliases)], ...(shadows === undefined ? {} : { shadows }) };
 }
 
-/** Ids by which the registries lead to a folder elsewhere. */
+/** Ids whose registry entry links to this folder outside the registries. */
 function linksTo(dir: string, places: SkillPlaces): string[] {
   const known = registriesOf(places).flatMap(skillsIn);
   return known.filter((found) => found.dir === dir).map(({ ref }) => ref);
 }
 
-/** Folders of the registries that hold a skill of this id, other than this one. */
-export function namesakesOf(id: string, dir: string, places: SkillPlaces): string[] {
+/** Other folders in the registries that hold a skill with this id. A registered skill and its exact copies are one skill. */
+export function namesakesOf(
+  id: string,
+  dir: string,
+  places: SkillPlaces,
+): { others: string[]; isRegistered: boolean } {
   const found = registriesOf(places).flatMap((registry) => bundleAt(join(registry, id)));
-  return [...new Set(found)].filter((other) => other !== dir);
+  const others = [...new Set(found)].filter((other) => other !== dir);
+  if (!found.includes(dir)) return { others, isRegistered: false };
+  return { others: others.filter((other) => !isSameBundle(dir, other, places)), isRegistered: true };
 }
 
-/** Folder of the installed skills; where `install` puts them. */
+function projectDir({ cwd }: SkillPlaces): string {
+  return join(cwd, 'skills');
+}
+
+/** The folder that `install` copies skills to. */
 export function installedDir(home: string): string {
   return join(home, 'installed');
 }
 
-/** The folders that hold skills; any of them may not exist. */
+/** The folders that hold skills. Some may not exist. */
 export function registriesOf(places: SkillPlaces): string[] {
-  return [places.bundledDir, join(places.cwd, 'skills'), installedDir(places.home)];
+  return [places.bundledDir, projectDir(places), installedDir(places.home)];
 }
 
-/** `category/name` or `name`; no segment can climb or hide, because each starts with a letter or digit. */
+/** `category/name` or `name`. A segment starts with a letter or digit, so it cannot be `..` or a hidden file. */
 function isId(ref: string): boolean {
   const segments = ref.split('/');
   return segments.length <= 2 && segments.every(isNameSegment);
@@ -106,18 +207,18 @@ function isFullId(ref: string): boolean {
 function findByPath(ref: string, places: SkillPlaces): FoundSkill {
   const path = resolve(places.cwd, ref);
   const kind = kindOf(path);
-  if (kind === undefined) throw unknown(ref, places);
+  if (kind === undefined) throw unknownRef(ref, places);
   const isManifest = kind === 'file' && MANIFEST_FILES.some((name) => name === basename(path));
   if (kind === 'file' && !isManifest) {
     throw usage(`The skill ${JSON.stringify(ref)} is a file, but a skill is a folder.`);
   }
   const [dir] = bundleAt(isManifest ? dirname(path) : path);
-  if (dir !== undefined) return identified({ ref, dir, linked: [] }, places);
+  if (dir !== undefined) return addIds({ ref, dir, linked: [] }, places);
   throw new SkillError(
     'manifest_invalid',
     `The folder ${JSON.stringify(ref)} has no ${MANIFEST_FILES.join(' or ')}.`,
     {
-      fix: 'Give the folder of a skill, or add a manifest.yaml to this one.',
+      fix: 'Pass the folder of a skill, or add a manifest.yaml to this one.',
       detail: { path, lookedFor: [...MANIFEST_FILES] },
     },
   );
@@ -134,13 +235,14 @@ function skillsIn(registry: string): { ref: string; dir: string }[] {
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).filter(isNameSegment);
-  } catch {
-    // A registry that does not exist, or a file among the categories, holds no skills.
+  } catch (error) {
+    // A missing registry, or a file among the categories, holds no skills.
+    assertAbsent(error, folder);
     return [];
   }
 }
 
-/** The real path of a bundle folder, or nothing. */
+/** The real path of a bundle folder, or an empty list. */
 function bundleAt(folder: string): string[] {
   const isBundle = MANIFEST_FILES.some((name) => kindOf(join(folder, name)) === 'file');
   return isBundle ? [realpathSync(folder)] : [];
@@ -149,8 +251,9 @@ function bundleAt(folder: string): string[] {
 function realOrGiven(folder: string): string {
   try {
     return realpathSync(folder);
-  } catch {
-    // A registry that does not exist holds nothing, however its path is written.
+  } catch (error) {
+    // A missing registry holds nothing, however its path is spelled.
+    assertAbsent(error, folder);
     return resolve(folder);
   }
 }
@@ -158,38 +261,44 @@ function realOrGiven(folder: string): string {
 function kindOf(path: string): 'file' | 'folder' | undefined {
   try {
     return statSync(path).isDirectory() ? 'folder' : 'file';
-  } catch {
+  } catch (error) {
+    assertAbsent(error, path);
     return undefined;
   }
 }
 
-function ambiguous(ref: string, dirs: string[]): SkillError {
+function ambiguous(ref: string, dirs: readonly string[], places: SkillPlaces): SkillError {
   const list = dirs.map((dir) => JSON.stringify(dir)).join(' and ');
-  return new SkillError('usage', `The skill ${JSON.stringify(ref)} exists more than once: ${list}.`, {
-    fix: 'Give the full path of the one you mean, or remove the other.',
-    detail: { ref, dirs },
+  const installed = bundleAt(join(installedDir(places.home), ref)).some((dir) => dirs.includes(dir));
+  const [first = ''] = dirs;
+  const byPath = `pass the path of the one you mean, such as ${shellWord(first)}`;
+  return new SkillError('usage', `Two different skills have the id ${JSON.stringify(ref)}: ${list}.`, {
+    fix: installed
+      ? `Remove the installed one with \`skillcell uninstall ${shellWord(ref)}\`, or ${byPath}`
+      : `Rename one of the folders, or ${byPath}`,
+    detail: { ref, dirs: [...dirs] },
   });
 }
 
-function unknown(ref: string, places: SkillPlaces): SkillError {
-  const ids = findSkills(places).map((skill) => skill.ref);
-  const suggestions = isAbsolute(ref) ? [] : nearestNames(ref, ids);
+function unknownRef(ref: string, places: SkillPlaces): SkillError {
+  const ids = isAbsolute(ref) ? [] : findSkills(places).map((skill) => skill.ref);
+  return unknown(ref, `The skill ${JSON.stringify(ref)} is neither an existing path nor a known id.`, ids);
+}
+
+function unknown(ref: string, message: string, ids: readonly string[]): SkillError {
+  const suggestions = nearestNames(ref, ids);
   const hint = suggestions.map((id) => JSON.stringify(id)).join(' or ');
-  return new SkillError(
-    'skill_unavailable',
-    `The skill ${JSON.stringify(ref)} is neither an existing path nor a known id.`,
-    {
-      fix:
-        hint === ''
-          ? 'See `skillcell list` for the known skills, or give the path of a folder.'
-          : `Did you mean ${hint}?`,
-      detail: { ref, suggestions },
-    },
-  );
+  return new SkillError('skill_unavailable', message, {
+    fix:
+      hint === ''
+        ? 'Run `skillcell list` to see the known skills, or pass the path of a folder.'
+        : `Did you mean ${hint}?`,
+    detail: { ref, suggestions },
+  });
 }
 
 function usage(message: string): SkillError {
   return new SkillError('usage', message, {
-    fix: 'Give the folder of a skill, its manifest.yaml, or an id as printed by `skillcell list`.',
+    fix: 'Pass the folder of a skill, its manifest.yaml, or an id as printed by `skillcell list`.',
   });
 }

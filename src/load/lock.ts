@@ -1,6 +1,6 @@
 /**
- * `skill.lock`: what a bundle was when somebody looked at it. At load, every file and the whole
- * capability set must still be the same, or nothing runs.
+ * `skill.lock`: the state of a bundle when it was reviewed. At load, every file and the whole capability set must be
+ * unchanged, or nothing runs.
  *
  * @module
  */
@@ -10,6 +10,8 @@ import type { FileDigests } from './bundle.ts';
 import { diffCapabilities } from './capability-set.ts';
 import { digestFiles } from './digest.ts';
 import type { Finding, Inspection } from './inspection.ts';
+import { lockedPackagesSchema, type LockedPackages } from './locked-packages.ts';
+import { NPM_LINE } from './npm-packages.ts';
 import { BUNDLE_LIMITS } from './read-bundle.ts';
 
 export const MAX_LOCK_BYTES: number = 4 * 1024 * 1024;
@@ -17,13 +19,13 @@ const MAX_ENTRIES = 10_000;
 
 const MAX_FINDING = 1024;
 
-/** These are shown to people: nothing in them may hide or steer a terminal. */
+/** People read these values, so they must not contain hidden characters or terminal controls. */
 const visibleText = z
   .string()
   .max(65_536)
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'has invisible characters');
 const findings = z.array(z.string().max(MAX_FINDING)).max(MAX_ENTRIES);
-const hex = z.string().regex(/^[0-9a-f]{64}$/, 'is no sha256 in hex');
+const hex = z.string().regex(/^[0-9a-f]{64}$/, 'is not a sha256 in hex');
 
 function asMap(value: unknown): unknown {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -32,8 +34,8 @@ function asMap(value: unknown): unknown {
 
 const lockSchema: z.ZodType<Lock> = z.strictObject({
   version: z.literal(1),
-  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, 'is no sha256 digest'),
-  // By way of a map: a record of zod loses a file that is called "__proto__".
+  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, 'is not a sha256 digest'),
+  // Parsed as a map, because a zod record drops a file named "__proto__".
   files: z.preprocess(
     asMap,
     z
@@ -44,7 +46,12 @@ const lockSchema: z.ZodType<Lock> = z.strictObject({
   capabilities: z.array(visibleText).max(MAX_ENTRIES),
   image: z
     .string()
-    .regex(/^sha256:[0-9a-f]{64}$/, 'is no sha256 digest')
+    .regex(/^sha256:[0-9a-f]{64}$/, 'is not a sha256 digest')
+    .exactOptional(),
+  packages: lockedPackagesSchema.exactOptional(),
+  npm: z
+    .array(z.string().max(1000).regex(NPM_LINE, 'is not a package with version and integrity'))
+    .max(MAX_ENTRIES)
     .exactOptional(),
   inspection: z.strictObject({ modules: findings, interfaces: findings, env: findings, hosts: findings }),
 });
@@ -53,11 +60,15 @@ export interface Lock {
   version: 1;
   digest: string;
   files: FileDigests;
-  /** What the manifest asked for when it was locked. */
+  /** The capability set at the time of locking. */
   capabilities: string[];
-  /** Digest of the container image that calls run in, when there was one. */
+  /** Digest of the container image that calls run in, if the skill has one. */
   image?: string;
-  /** What the code was seen to use. */
+  /** The packages that calls run with; absent if there are none, or none were installed when it was written. */
+  packages?: LockedPackages;
+  /** The npm packages in the built script: name, version and integrity. The digest of the script covers their code. */
+  npm?: string[];
+  /** The findings of static inspection. */
   inspection: { modules: string[]; interfaces: string[]; env: string[]; hosts: string[] };
 }
 
@@ -67,6 +78,8 @@ export interface LockSource {
   /** From `capabilitySet`. */
   capabilities: readonly string[];
   image?: string;
+  packages?: LockedPackages | undefined;
+  npm?: string[] | undefined;
   inspection: Inspection;
 }
 
@@ -78,6 +91,8 @@ export function makeLock(source: LockSource): Lock {
     files: sortKeys(source.files),
     capabilities: [...source.capabilities].sort(),
     ...(source.image === undefined ? {} : { image: source.image }),
+    ...(source.packages === undefined ? {} : { packages: source.packages }),
+    ...(source.npm === undefined ? {} : { npm: source.npm }),
     inspection: {
       modules: uniqueValues(inspection.modules),
       interfaces: uniqueValues(inspection.interfaces),
@@ -87,7 +102,7 @@ export function makeLock(source: LockSource): Lock {
   };
 }
 
-/** The text of `skill.lock`: the same lock always gives the same bytes. */
+/** The text of `skill.lock`. Equal locks produce equal bytes. */
 export function formatLock(lock: Lock): string {
   return `${JSON.stringify(lock, null, 2)}\n`;
 }
@@ -97,12 +112,12 @@ export function parseLock(text: string): Lock {
   const parsed = lockSchema.safeParse(parseJson(text));
   if (!parsed.success) throw lockError(z.prettifyError(parsed.error).replaceAll('\n', ' '));
   if (digestFiles(parsed.data.files) !== parsed.data.digest) {
-    throw lockError('its digest does not belong to its list of files');
+    throw lockError('its digest does not match its list of files');
   }
   return parsed.data;
 }
 
-/** Throws `manifest_drift` when the bundle is no longer what was locked. */
+/** Throws `manifest_drift` if the bundle differs from its lock. */
 export function compareLock(lock: Lock, files: FileDigests, capabilities: readonly string[]): void {
   const drift = {
     changed: Object.keys(files).filter(
@@ -115,16 +130,16 @@ export function compareLock(lock: Lock, files: FileDigests, capabilities: readon
   const findings = Object.entries(drift).filter(([, values]) => values.length > 0);
   if (findings.length === 0) return;
   const text = findings.map(([kind, values]) => `${kind}: ${shorten(values)}`).join('; ');
-  throw new SkillError('manifest_drift', `The bundle is not what skill.lock describes: ${text}.`, {
-    fix: 'Undo the change, or look at it with `skillcell inspect` and accept it with `skillcell lock`.',
+  throw new SkillError('manifest_drift', `The bundle differs from its skill.lock: ${text}.`, {
+    fix: 'Undo the change, or read what changed and accept it with `skillcell lock`.',
     detail: drift,
   });
 }
 
-/** A message stays readable with a thousand changed files; the detail has them all. */
+/** Keeps the message readable with a thousand changed files; the detail lists all of them. */
 function shorten(values: readonly string[]): string {
-  const shown = values.slice(0, 10).join(', ');
-  return values.length > 10 ? `${shown} and ${values.length - 10} more` : shown;
+  const listed = values.slice(0, 10).join(', ');
+  return values.length > 10 ? `${listed} and ${values.length - 10} more` : listed;
 }
 
 function uniqueValues(findings: readonly Finding[]): string[] {
@@ -140,13 +155,13 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw lockError('it is no JSON', cause);
+    throw lockError('it is not valid JSON', cause);
   }
 }
 
 function lockError(reason: string, cause?: unknown): SkillError {
   return new SkillError('manifest_invalid', `The file "skill.lock" cannot be used: ${reason}.`, {
-    fix: 'Restore it, or look at the bundle with `skillcell inspect` and lock it anew with `skillcell lock`.',
+    fix: 'Restore it, or read the bundle and lock it again with `skillcell lock`.',
     detail: { file: 'skill.lock', reason },
     cause,
   });

@@ -1,5 +1,5 @@
 /**
- * Decides which thread looks for commands in a bundle: this one if it is surely small, a worker thread otherwise.
+ * Searches a bundle for commands: on this thread if the bundle is certainly small, on a worker thread otherwise.
  *
  * @module
  */
@@ -8,9 +8,9 @@ import { TaskEndedError } from '../offload/task.ts';
 import { FIND_COMMANDS } from './command-tasks.ts';
 import { findCommands, type CommandCaps, type Commands } from './commands.ts';
 
-/** A millisecond or two of patterns. */
+/** Takes a millisecond or two on this thread. */
 export const COMMANDS_HERE: CommandCaps = { bytes: 16 * 1024, files: 16 };
-/** The largest bundle takes a fraction of it. */
+/** The largest bundle takes a fraction of this. */
 const DEADLINE_MS = 10_000;
 
 export async function lookForCommands(
@@ -27,7 +27,7 @@ export async function lookForCommands(
       { deadlineMs: DEADLINE_MS, owner: stagedDir },
     );
   } catch (error) {
-    // What was found so far are warnings, and they say which files are missing in it.
+    // Partial findings are enough for warnings, which also list the skipped files.
     if (error instanceof TaskEndedError && error.reason !== 'closed') return here;
     throw error;
   }

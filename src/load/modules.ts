@@ -1,12 +1,12 @@
 /**
- * What importing a Python module says about the intentions of the code: it talks to the network,
- * or it starts other programs. Lists of names only; drift.ts decides what follows.
+ * Classifies Python modules by what their import suggests: network access or child processes.
+ * Lists of names only; drift.ts decides what follows from them.
  *
  * @module
  */
 import { PYTHON_STDLIB } from './python-stdlib.ts';
 
-/** Each also stands for everything below it: `socket` for `socket.socket`. */
+/** Each name also covers everything below it: `socket` covers `socket.socket`. */
 const NETWORK_MODULES = words(`
   socket _socket socketserver http.client http.server urllib.request ftplib smtplib imaplib poplib
   nntplib telnetlib smtpd asyncore asynchat xmlrpc.client xmlrpc.server wsgiref.simple_server
@@ -27,7 +27,7 @@ const PROCESS_MODULES = words(`
   os.execvpe os.spawnl os.spawnle os.spawnlp os.spawnlpe os.spawnv os.spawnve os.spawnvp os.spawnvpe
 `);
 
-/** Modules whose distribution has quite another name. */
+/** Modules whose distribution has an unrelated name. */
 const DISTRIBUTION_OF: Readonly<Record<string, string>> = {
   yaml: 'pyyaml',
   bs4: 'beautifulsoup4',
@@ -54,7 +54,7 @@ export function isProcessModule(module: string): boolean {
   return PROCESS_MODULES.some((known) => isSameOrBelow(module, known));
 }
 
-/** Does this import find a file of the bundle itself? Its folder comes before everything but the standard library. */
+/** Does this import resolve to the bundle? Its folder precedes everything except the standard library. */
 export function isOwnModule(module: string, paths: readonly string[]): boolean {
   const top = module.split('.')[0] ?? '';
   if (PYTHON_STDLIB.has(top) || top.startsWith('_')) return false;
@@ -62,13 +62,13 @@ export function isOwnModule(module: string, paths: readonly string[]): boolean {
 }
 
 export interface ModuleSources {
-  /** PEP 508 strings of the manifest. */
+  /** PEP 508 strings from the manifest. */
   requirements: readonly string[];
   /** Paths of the files of the bundle. */
   paths: readonly string[];
 }
 
-/** Could this import succeed? A guess on the generous side: names of modules and distributions differ. */
+/** Could this import succeed? Errs towards yes, because module and distribution names differ. */
 export function isAvailableModule(module: string, sources: ModuleSources): boolean {
   const top = module.split('.')[0] ?? '';
   if (top === '' || top.startsWith('_') || PYTHON_STDLIB.has(top)) return true;

@@ -1,14 +1,14 @@
 /**
- * "Did you mean": the known names that are close to a mistyped one.
+ * "Did you mean": finds the known names closest to a mistyped one.
  *
  * @module
  */
 
 const MAX_SUGGESTIONS = 3;
-/** Longer input is no typing error, and comparing it would only cost time. */
+/** Longer input is not a typing error, and comparing it would waste time. */
 const MAX_LENGTH = 200;
 
-/** The closest names first; a name whose last segment was typed alone is close too. */
+/** Closest first. The last segment of a name also matches. */
 export function nearestNames(typed: string, names: readonly string[]): string[] {
   if (typed.length > MAX_LENGTH) return [];
   const tolerance = Math.max(1, Math.floor(typed.length / 4));

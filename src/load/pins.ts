@@ -1,40 +1,40 @@
 /**
- * What a call takes from this machine that is no file of the bundle: its container image and its installed packages. People
- * approve these too, down to their digests, and a receipt names them.
+ * The parts of a call that are not in the bundle: its container image and its installed packages. People approve these
+ * too, by digest, and receipts name them.
  *
  * @module
  */
 import type { Bundle } from './bundle.ts';
 
-/** Engines that have packages of their own; each may resolve the same requirements to other files. */
+/** Engines with their own packages; each may resolve the same requirements to different files. */
 export const PACKAGE_ENGINES = ['python', 'python-wasm'] as const;
 export type PackageEngine = (typeof PACKAGE_ENGINES)[number];
 
-/** A wheel that was installed. */
+/** An installed wheel. */
 export interface PinnedPackage {
   name: string;
   version: string;
-  /** Of the wheel, in hex. */
+  /** Digest of the wheel, in hex. */
   sha256: string;
 }
 
-/** What the requirements of a bundle were resolved to. */
+/** The packages that a bundle's requirements resolved to. */
 export interface PinnedPackages {
-  /** Over the list. */
+  /** Digest of the list. */
   digest: string;
   /** Sorted by name. */
   packages: PinnedPackage[];
 }
 
 export interface Pins {
-  /** The image that the manifest leads to on this machine. */
+  /** The image that the manifest resolves to on this machine. */
   image?: string;
   packages?: Partial<Record<PackageEngine, PinnedPackages>>;
 }
 
 type Pinned = Pick<Bundle, 'image' | 'pins'>;
 
-/** One line for the image and for each wheel, as approvals have them. */
+/** One line for the image and one for each wheel, in the form that approvals use. */
 export function pinLines(bundle: Pinned): string[] {
   const image = imageOf(bundle);
   const wheels = PACKAGE_ENGINES.flatMap((engine) =>
@@ -45,7 +45,7 @@ export function pinLines(bundle: Pinned): string[] {
   return [...(image === undefined ? [] : [`container digest ${image}`]), ...wheels];
 }
 
-/** What the lock pins goes first: a call with another image ends in drift. */
+/** The locked image takes precedence: a call with any other image fails as drift. */
 export function imageOf({ image, pins }: Pinned): string | undefined {
   return image ?? pins?.image;
 }

@@ -1,5 +1,5 @@
 /**
- * Top-level modules of the Python standard library, 3.11 to 3.14, without the private ones.
+ * Public top-level modules of the Python standard library, 3.11 to 3.14.
  *
  * @module
  */

@@ -1,21 +1,24 @@
 /**
- * Reads a bundle folder exactly once and hashes while reading, so that what is checked is what runs.
- * Every step goes through an open directory (`/proc/self/fd/N/name`, never following a link):
- * swapping a directory for a link while we read cannot lead out of the bundle.
+ * Reads a bundle folder exactly once and hashes while reading, so that the checked files are the ones that run.
+ * Every step goes through an open directory (`/proc/self/fd/N/name`) and follows no link, so that swapping a
+ * directory for a link during the read cannot escape the bundle.
  *
  * @module
  */
-import { closeSync, constants, fstatSync, opendirSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, readSync } from 'node:fs';
 import type { Dirent } from 'node:fs';
 import { SkillError } from '../errors.ts';
 import { quote } from '../manifest/quote.ts';
 import type { FileDigests } from './bundle.ts';
 import { digestFiles, sha256 } from './digest.ts';
+import { IGNORE_FILE, IGNORE_LIMITS, IgnoreRules } from './ignore.ts';
 
 export const BUNDLE_LIMITS = {
   files: 2000,
   folders: 2000,
   totalBytes: 67_108_864,
+  entries: 20_000,
+  patterns: 200,
   depth: 16,
   nameBytes: 255,
   pathBytes: 1024,
@@ -25,44 +28,72 @@ export interface ReadLimits {
   files: number;
   folders: number;
   totalBytes: number;
+  /** Including ignored ones. */
+  entries: number;
+  patterns: number;
 }
 
-/** What is read and hashed on the thread of the event loop: a few milliseconds of work. */
-export const LIMITS_HERE: ReadLimits = { files: 200, folders: 200, totalBytes: 1024 * 1024 };
+/** Limits for reading on the main thread: a few milliseconds of work. */
+export const LIMITS_HERE: ReadLimits = {
+  files: 200,
+  folders: 200,
+  totalBytes: 1024 * 1024,
+  entries: 2000,
+  patterns: 50,
+};
 
 export const LOCK_FILE = 'skill.lock';
 export const SIGNATURE_FILE = 'skill.sig';
 
-/** Left out of bundle and digest wherever they are: no cell ever sees them. */
-const IGNORED_NAMES: ReadonlySet<string> = new Set(['.git', '__pycache__']);
-
 export interface BundleFiles {
-  /** Bytes of every file by its path inside the bundle. `skill.lock` and `skill.sig` are not among them. */
+  /** Bytes of every file by its path inside the bundle, without `skill.lock` and `skill.sig`. */
   contents: ReadonlyMap<string, Buffer>;
   files: FileDigests;
   digest: string;
-  /** The lock beside the manifest; it describes the bundle and is therefore no part of it. */
+  /** The lock, which describes the bundle and is therefore not part of it. */
   lock?: Buffer;
   /** Signatures of the lock. */
   signature?: Buffer;
+  /** Paths of files and folders that do not belong to the bundle. */
+  ignored: ReadonlySet<string>;
+  /** About files that look like secrets. */
+  warnings: readonly string[];
 }
 
-/** Reads a bundle as its author keeps it. Anything but plain files and folders is refused. */
+/** Reads a bundle from its author's folder. Refuses anything other than regular files and folders. */
 export function readBundle(dir: string, limits: ReadLimits = BUNDLE_LIMITS): BundleFiles {
-  const contents = readTree(dir, IGNORED_NAMES, limits);
+  const { contents, ignored, secrets } = readTree(dir, limits);
   const lock = contents.get(LOCK_FILE);
   const signature = contents.get(SIGNATURE_FILE);
   contents.delete(LOCK_FILE);
   contents.delete(SIGNATURE_FILE);
-  return { ...hashContents(contents), ...(lock ? { lock } : {}), ...(signature ? { signature } : {}) };
+  const warnings = [...secrets].toSorted().map((path) => warnAboutSecret(path, contents.has(path)));
+  return {
+    ...hashContents(contents),
+    ...(lock ? { lock } : {}),
+    ...(signature ? { signature } : {}),
+    ignored,
+    warnings: warnings.slice(0, MAX_WARNINGS),
+  };
 }
 
-/** Reads a folder in which every file counts, as a staged copy must be read: nothing is left out. */
-export function readEverything(dir: string): BundleFiles {
-  return hashContents(readTree(dir, new Set()));
+const MAX_WARNINGS = 10;
+
+function warnAboutSecret(path: string, isIncluded: boolean): string {
+  const file = `The file ${quote(path)} looks like a secret`;
+  return isIncluded
+    ? `${file} and is part of the bundle, because ${IGNORE_FILE} includes it: the skill and anyone who gets the bundle can read it.`
+    : `${file} and was left out of the bundle. Move it to another folder, or list it in ${IGNORE_FILE}.`;
 }
 
-function hashContents(contents: ReadonlyMap<string, Buffer>): BundleFiles {
+/** Reads a staged copy, in which every file counts: nothing is ignored. */
+export function readEverything(dir: string): HashedFiles {
+  return hashContents(readTree(dir, BUNDLE_LIMITS, 'everything').contents);
+}
+
+type HashedFiles = Pick<BundleFiles, 'contents' | 'files' | 'digest'>;
+
+function hashContents(contents: ReadonlyMap<string, Buffer>): HashedFiles {
   const paths = [...contents.keys()].sort();
   const files = Object.fromEntries(paths.map((path) => [path, sha256(contents.get(path) ?? '')]));
   return { contents, files, digest: digestFiles(files) };
@@ -70,33 +101,52 @@ function hashContents(contents: ReadonlyMap<string, Buffer>): BundleFiles {
 
 interface Walk {
   contents: Map<string, Buffer>;
-  ignored: ReadonlySet<string>;
+  /** Undefined if nothing is ignored. */
+  rules: IgnoreRules | undefined;
+  ignored: Set<string>;
+  secrets: Set<string>;
   limits: ReadLimits;
   bytes: number;
   folders: number;
+  entries: number;
 }
 
 const OPEN_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-// Without O_NONBLOCK, opening a FIFO that took the place of a file would wait for ever.
+// Without O_NONBLOCK, opening a FIFO that replaced a file would block forever.
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-function readTree(
-  dir: string,
-  ignored: ReadonlySet<string>,
-  limits: ReadLimits = BUNDLE_LIMITS,
-): Map<string, Buffer> {
-  const walk: Walk = { contents: new Map(), ignored, limits, bytes: 0, folders: 0 };
+function readTree(dir: string, limits: ReadLimits, what: 'bundle' | 'everything' = 'bundle'): Walk {
+  const sets = {
+    contents: new Map<string, Buffer>(),
+    ignored: new Set<string>(),
+    secrets: new Set<string>(),
+  };
+  const walk: Walk = { ...sets, rules: undefined, limits, bytes: 0, folders: 0, entries: 0 };
   const fd = openEntry(dir, OPEN_FOLDER, dir);
   try {
+    if (what === 'bundle') walk.rules = readRules(walk, fd);
     readFolder(walk, fd, '');
   } finally {
     closeSync(fd);
   }
-  return walk.contents;
+  return walk;
+}
+
+/** The rules are read first, and only once, so that the digest covers the rules that were applied. */
+function readRules(walk: Walk, folderFd: number): IgnoreRules {
+  const handle = `/proc/self/fd/${folderFd}/${IGNORE_FILE}`;
+  const found = lstatSync(handle, { throwIfNoEntry: false });
+  if (!found?.isFile()) return new IgnoreRules();
+  if (found.size > IGNORE_LIMITS.bytes) throw refusal(IGNORE_FILE, `more than ${IGNORE_LIMITS.bytes} bytes`);
+  readFile(walk, handle, IGNORE_FILE);
+  const rules = new IgnoreRules(walk.contents.get(IGNORE_FILE)?.toString('utf8'));
+  if (rules.size > walk.limits.patterns)
+    throw refusal(IGNORE_FILE, `more than ${walk.limits.patterns} patterns`);
+  return rules;
 }
 
 function readFolder(walk: Walk, folderFd: number, prefix: string): void {
-  // The encoding `buffer` is missing from the types; names that are no UTF-8 would be lost without it.
+  // The types lack the encoding `buffer`; without it, names that are not valid UTF-8 would be lost.
   const folder = opendirSync(`/proc/self/fd/${folderFd}`, { encoding: 'buffer' as BufferEncoding });
   try {
     for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
@@ -108,14 +158,28 @@ function readFolder(walk: Walk, folderFd: number, prefix: string): void {
 }
 
 function readEntry(walk: Walk, folderFd: number, found: { prefix: string; entry: Dirent<Buffer> }): void {
-  const name = found.entry.name.toString('utf8');
-  if (walk.ignored.has(name)) return;
-  const path = found.prefix + name;
-  refuseBadName(found.entry.name, path);
+  const { entry, prefix } = found;
+  const name = entry.name.toString('utf8');
+  const path = prefix + name;
+  walk.entries += 1;
+  if (walk.entries > walk.limits.entries) throw refusal(path, `more than ${walk.limits.entries} entries`);
+  if (path === IGNORE_FILE && walk.contents.has(path)) return;
+  if (isLeftOut(walk, path, { isFolder: entry.isDirectory() })) return;
+  refuseBadName(entry.name, path);
   const handle = `/proc/self/fd/${folderFd}/${name}`;
-  if (found.entry.isDirectory()) descend(walk, handle, path);
-  else if (found.entry.isFile()) readFile(walk, handle, path);
-  else throw refusal(path, kindOf(found.entry));
+  if (entry.isDirectory()) descend(walk, handle, path);
+  else if (entry.isFile()) readFile(walk, handle, path);
+  else throw refusal(path, kindOf(entry));
+}
+
+function isLeftOut(walk: Walk, path: string, entry: { isFolder: boolean; bytes?: Buffer }): boolean {
+  if (!walk.rules) return false;
+  const verdict = walk.rules.verdict(path, entry);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (verdict === 'secret' || (verdict === 'part' && walk.rules.looksSecret(name, entry.bytes)))
+    walk.secrets.add(path);
+  if (verdict !== 'part') walk.ignored.add(path);
+  return verdict !== 'part';
 }
 
 function descend(walk: Walk, handle: string, path: string): void {
@@ -137,6 +201,7 @@ function readFile(walk: Walk, handle: string, path: string): void {
   const fd = openEntry(handle, OPEN_FILE, path);
   try {
     const bytes = readOpenFile(fd, path, walk);
+    if (isLeftOut(walk, path, { isFolder: false, bytes })) return;
     walk.bytes += bytes.length;
     walk.contents.set(path, bytes);
   } finally {
@@ -146,9 +211,9 @@ function readFile(walk: Walk, handle: string, path: string): void {
 
 function readOpenFile(fd: number, path: string, { limits: { totalBytes }, bytes }: Walk): Buffer {
   const stat = fstatSync(fd);
-  if (!stat.isFile()) throw refusal(path, 'no regular file');
+  if (!stat.isFile()) throw refusal(path, 'not a regular file');
   if (stat.size > totalBytes - bytes) throw refusal(path, `more than ${totalBytes} bytes in total`);
-  // One byte more than announced: a file that fills it is growing under our hands.
+  // One byte more than the stat size: a file that fills it is growing while we read.
   const buffer = Buffer.allocUnsafe(stat.size + 1);
   let length = 0;
   for (let got = -1; got !== 0 && length < buffer.length; length += got) {
@@ -164,17 +229,17 @@ function openEntry(handle: string, flags: number, path: string): number {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
     const reason =
-      code === 'ELOOP' || code === 'ENOTDIR' ? 'a symbolic link or no folder' : `unreadable (${code})`;
+      code === 'ELOOP' || code === 'ENOTDIR' ? 'a symbolic link, or not a folder' : `unreadable (${code})`;
     throw refusal(path, reason, cause);
   }
 }
 
-/** Control and invisible characters can make one name look like another in a prompt or a log. */
+/** Control and invisible characters can disguise one name as another in a prompt or a log. */
 const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
 
 function refuseBadName(bytes: Buffer, path: string): void {
   const name = bytes.toString('utf8');
-  if (!Buffer.from(name, 'utf8').equals(bytes)) throw refusal(path, 'a name that is no valid UTF-8');
+  if (!Buffer.from(name, 'utf8').equals(bytes)) throw refusal(path, 'a name that is not valid UTF-8');
   if (UNSAFE_CHARACTERS.test(name))
     throw refusal(path, 'a name with control, invisible or backslash characters');
   if (name === '__proto__') throw refusal(path, 'a reserved name');
@@ -189,7 +254,7 @@ function kindOf(entry: Dirent<Buffer>): string {
   if (entry.isSymbolicLink()) return 'a symbolic link';
   if (entry.isFIFO()) return 'a named pipe';
   if (entry.isSocket()) return 'a socket';
-  return 'no regular file or folder';
+  return 'not a regular file or folder';
 }
 
 function refusal(path: string, reason: string, cause?: unknown): SkillError {

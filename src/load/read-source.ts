@@ -1,5 +1,5 @@
 /**
- * Decides which thread reads a bundle: this one if it is surely small, a worker thread otherwise.
+ * Reads a bundle: on this thread if it is certainly small, on a worker thread otherwise.
  *
  * @module
  */
@@ -11,12 +11,12 @@ import { readSourceHere, type SourceFacts, type SourceLocation } from './source.
 import { READ_SOURCE } from './source-tasks.ts';
 import type { Store } from './store.ts';
 
-/** Four times the largest manifest that we ship. YAML takes about a millisecond per KiB. */
+/** Four times the largest bundled manifest. Parsing YAML takes about a millisecond per KiB. */
 export const MAX_TEXT_HERE: number = 8 * 1024;
-/** Lines and items: many short keys take longer than one long text. */
+/** Counts lines and items, because many short keys take longer than one long text. */
 const MAX_MARKS_HERE = 1000;
 export const MAX_LOCK_HERE: number = 64 * 1024;
-/** Reading the largest bundle takes a fraction of it. */
+/** Reading the largest bundle takes a fraction of this. */
 const READ_DEADLINE_MS = 60_000;
 
 interface ReadOptions {
@@ -25,7 +25,7 @@ interface ReadOptions {
   ignoresLock: boolean;
 }
 
-/** The bundle is not surely small. */
+/** Thrown if the bundle is not certainly small. */
 class TooLargeHere extends Error {}
 
 /** Throws `manifest_invalid` or `manifest_drift`. */
@@ -41,11 +41,11 @@ export async function readSource(location: SourceLocation, options: ReadOptions)
     const input = { location: { dir, ids, aliases }, store: store.options, ignoresLock };
     return await offload.run(READ_SOURCE, input, { deadlineMs: READ_DEADLINE_MS, owner: dir });
   } catch (error) {
-    throw error instanceof TaskEndedError && error.reason !== 'closed' ? takesTooLong(error) : error;
+    throw error instanceof TaskEndedError && error.reason !== 'closed' ? tooExpensive(error) : error;
   }
 }
 
-/** Also when the limits of this thread were met: a worker thread says what is wrong by the limits that all bundles have. */
+/** True also if a limit of this thread was hit: the worker thread then applies the limits for all bundles. */
 function isTooLarge(error: unknown): boolean {
   return error instanceof TooLargeHere || (error instanceof SkillError && 'limits' in error.detail);
 }
@@ -63,9 +63,9 @@ function isSmallText(text: Buffer): boolean {
   return marks <= MAX_MARKS_HERE;
 }
 
-function takesTooLong({ reason }: TaskEndedError): SkillError {
-  const what = reason === 'memory' ? 'memory' : 'time';
-  return new SkillError('manifest_invalid', `Reading the bundle takes too much ${what}`, {
-    fix: 'Make the bundle smaller, above all its manifest.yaml and skill.lock.',
+function tooExpensive({ reason }: TaskEndedError): SkillError {
+  const resource = reason === 'memory' ? 'memory' : 'time';
+  return new SkillError('manifest_invalid', `Reading the bundle takes too much ${resource}`, {
+    fix: 'Make the bundle smaller, especially its manifest.yaml and skill.lock.',
   });
 }

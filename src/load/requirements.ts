@@ -1,5 +1,5 @@
 /**
- * Which third-party packages a Python bundle needs.
+ * Determines the third-party packages that a Python bundle needs.
  *
  * @module
  */
@@ -10,12 +10,12 @@ import { isAvailableModule } from './modules.ts';
 export interface RequirementSource {
   manifest: Pick<Manifest, 'requirements' | 'declaresCapabilities'>;
   inspection: Pick<Inspection, 'modules'>;
-  /** Paths of the files of the bundle, to tell its own modules from foreign ones. */
+  /** Paths of the bundle's files, to tell its own modules from third-party ones. */
   paths: readonly string[];
 }
 
-/** Skillware depends on these itself, so its bundles import them without listing them. */
-const BROUGHT_BY_SKILLWARE: ReadonlyMap<string, string> = new Map([
+/** Skillware itself depends on these, so its bundles import them without listing them. */
+const SKILLWARE_DEPENDENCIES: ReadonlyMap<string, string> = new Map([
   ['yaml', 'pyyaml'],
   ['requests', 'requests'],
   ['bs4', 'beautifulsoup4'],
@@ -25,12 +25,12 @@ const BROUGHT_BY_SKILLWARE: ReadonlyMap<string, string> = new Map([
   ['rich', 'rich'],
 ]);
 
-/** What the manifest lists, and for a bundle made for Skillware also what it may take for granted; sorted. */
+/** The manifest's requirements, plus the implied dependencies of a bundle made for Skillware; sorted. */
 export function requirementsOf({ manifest, inspection, paths }: RequirementSource): string[] {
   const { requirements } = manifest;
   if (manifest.declaresCapabilities) return [...new Set(requirements)].toSorted();
   const implied = inspection.modules
     .filter(({ value }) => !isAvailableModule(value, { requirements, paths }))
-    .flatMap(({ value }) => BROUGHT_BY_SKILLWARE.get(value.split('.')[0] ?? '') ?? []);
+    .flatMap(({ value }) => SKILLWARE_DEPENDENCIES.get(value.split('.')[0] ?? '') ?? []);
   return [...new Set([...requirements, ...implied])].toSorted();
 }

@@ -7,6 +7,7 @@ import type { Bundle } from './bundle.ts';
 import { prepareCheck, prepareOutputs, type ValueCheck } from '../manifest/schema-check.ts';
 import type { Offload } from '../offload/offload.ts';
 
+/** A loaded and verified skill, ready to be called. */
 export interface Skill {
   readonly bundle: Bundle;
   readonly params: ValueCheck;
@@ -23,8 +24,8 @@ export async function compileSkill(bundle: Bundle, offload: Offload): Promise<Sk
   };
 }
 
-/** The same skill, content without the variables that it requires: to see what it would get. */
-export function withoutDemands(skill: Skill): Skill {
+/** The same skill with every variable optional, to compute what it would be granted. */
+export function withOptionalEnv(skill: Skill): Skill {
   const { bundle } = skill;
   const env = Object.entries(bundle.manifest.env).map(
     ([name, rule]) => [name, { ...rule, required: false }] as const,

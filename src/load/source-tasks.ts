@@ -1,5 +1,5 @@
 /**
- * Reading a large bundle, as worker threads do it.
+ * The worker-thread task that reads a large bundle.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Reads a bundle, its manifest and its lock, and stages it. All of it is decided on by a stranger, so what is not surely
- * small is read by a worker thread.
+ * Reads a bundle, its manifest and its lock, and stages it. All of it is untrusted input, so anything that is not
+ * certainly small is read on a worker thread.
  *
  * @module
  */
@@ -10,45 +10,52 @@ import type { FileDigests, LockState } from './bundle.ts';
 import { readDescription } from './bundle-texts.ts';
 import { capabilitySet } from './capability-set.ts';
 import { findDrift } from './drift.ts';
-import { findEntry, requireDockerfile } from './entry.ts';
+import { findEntry, refuseIgnoredEntry, requireDockerfile } from './entry.ts';
 import { identify, type IdentifiedDescription } from './identify.ts';
 import type { Finding } from './inspection.ts';
+import type { LockedPackages } from './locked-packages.ts';
 import { compareLock, parseLock, type Lock } from './lock.ts';
 import { readBundle, type BundleFiles, type ReadLimits } from './read-bundle.ts';
 import type { BundleLocation } from './load-bundle.ts';
 import type { Store } from './store.ts';
 
-/** What is known of a bundle when it has been read and staged. */
+/** The facts about a bundle that has been read and staged. */
 export interface SourceFacts {
   files: FileDigests;
   digest: string;
   description: IdentifiedDescription;
-  checked: Checked;
+  checked: LockCheck;
   entry: string;
   stagedDir: string;
   lock?: Uint8Array;
   signature?: Uint8Array;
 }
 
-/** Whether there is a lock that fits, and the image that it pins. */
-export interface Checked {
+/** The state of the lock, and the image and packages that it pins. */
+export interface LockCheck {
   state: LockState;
   image?: string;
+  packages?: LockedPackages;
 }
 
-function checkLock(source: BundleFiles, manifest: Manifest): Checked {
+function checkLock(source: BundleFiles, manifest: Manifest): LockCheck {
   if (source.lock === undefined) return { state: 'unlocked' };
   const lock = parseLock(source.lock.toString('utf8'));
   try {
     compareLock(lock, source.files, capabilitySet(manifest));
   } catch (error) {
-    throw error instanceof SkillError ? explained(error, { lock, manifest, source }) : error;
+    throw error instanceof SkillError ? explainDrift(error, { lock, manifest, source }) : error;
   }
-  return { state: 'locked', ...(lock.image === undefined ? {} : { image: lock.image }) };
+  const { image, packages } = lock;
+  return {
+    state: 'locked',
+    ...(image === undefined ? {} : { image }),
+    ...(packages === undefined ? {} : { packages }),
+  };
 }
 
-/** What a change of the manifest means for the code, as far as the lock knows the code. */
-function explained(
+/** Adds what a changed manifest means for the code, as far as the lock recorded the code. */
+function explainDrift(
   error: SkillError,
   known: { lock: Lock; manifest: Manifest; source: BundleFiles },
 ): SkillError {
@@ -73,23 +80,25 @@ function explained(
 
 export interface SourceOptions {
   store: Store;
-  /** A new lock is about to be made. */
+  /** Skips the check, because a new lock is about to be written. */
   ignoresLock: boolean;
   limits?: ReadLimits;
-  /** Looks at what was read before anything is parsed. */
+  /** Called with the files before anything is parsed. */
   onRead?: (source: BundleFiles) => void;
 }
 
-/** Where the bundle lies, and what it is called there. */
+/** The folder of the bundle, and its names there. */
 export type SourceLocation = Pick<BundleLocation, 'dir' | 'ids' | 'aliases'>;
 
-/** On this thread, and as long as it takes. */
+/** Runs on this thread, without a deadline. */
 export function readSourceHere(location: SourceLocation, options: SourceOptions): SourceFacts {
   const source = readBundle(location.dir, options.limits);
   options.onRead?.(source);
-  const description = identify(readDescription(source.contents, location.dir), location);
+  const identified = identify(readDescription(source.contents, location.dir), location);
+  const description = { ...identified, warnings: [...source.warnings, ...identified.warnings] };
   const { manifest } = description;
-  const checked: Checked = options.ignoresLock ? { state: 'unlocked' } : checkLock(source, manifest);
+  refuseIgnoredEntry(manifest, source);
+  const checked: LockCheck = options.ignoresLock ? { state: 'unlocked' } : checkLock(source, manifest);
   const { files, digest, lock, signature } = source;
   const entry = findEntry(manifest, files);
   requireDockerfile(manifest, files);

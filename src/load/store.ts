@@ -1,6 +1,6 @@
 /**
- * The content-addressed store: verified copies of bundles under `home/store/<digest>/`, read-only,
- * which a jailed user can reach but not list. Safe for any number of processes at once.
+ * The content-addressed store: read-only, verified copies of bundles under `home/store/<digest>/`.
+ * A jailed user can traverse it but not list it. Safe for concurrent use by several processes.
  *
  * @module
  */
@@ -12,35 +12,35 @@ import {
   fchmodSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
-  readdirSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
+import { markUsed } from './presence.ts';
+import { publishSync } from './publish.ts';
 import { readEverything } from './read-bundle.ts';
 import type { BundleFiles } from './read-bundle.ts';
+import { removeTreeSync } from './remove-tree.ts';
 
 export interface StoreOptions {
-  /** Skillcell's own folder; created when missing. */
+  /** Skillcell's own folder; created if missing. */
   home: string;
-  /** Group of the jailed users. Only used when we are root: then nobody else can even pass through. */
+  /** Group of the jailed users. Used only by root: no other user can then traverse the folder. */
   groupId?: number;
 }
 
 export interface Store {
   readonly home: string;
-  /** What it was made with; a worker thread makes its own from it. */
+  /** The options it was created with; a worker thread creates its own store from them. */
   readonly options: StoreOptions;
-  /** Puts the bundle into the store unless its verified copy is there, and returns the folder. */
+  /** Stores the bundle unless an intact copy exists, and returns the folder. */
   stage(bundle: Pick<BundleFiles, 'contents' | 'digest'>): string;
 }
 
-/** Attempts to put a copy in place; more than a few mean that something keeps destroying it. */
+/** Attempts to put a copy in place; if all fail, something keeps destroying it. */
 const ATTEMPTS = 8;
 
 export function createStore(options: StoreOptions): Store {
@@ -48,7 +48,7 @@ export function createStore(options: StoreOptions): Store {
   const root = join(home, 'store');
   try {
     mkdirSync(dirname(home), { recursive: true });
-    // A home that others use keeps its mode: it may be a folder with a purpose besides ours.
+    // A shared home keeps its mode, because it may also serve another purpose.
     if (makeFolder(home) || isPrivate(home)) openToJail(home, options.groupId);
     requireOwnFolder(home);
     makeFolder(root);
@@ -62,51 +62,58 @@ export function createStore(options: StoreOptions): Store {
     home,
     options: { ...options, home },
     stage: (bundle) => {
-      if (hasOtherUsers) requireWayIn(home);
+      if (hasOtherUsers) requireTraversable(home);
       return stage(root, bundle);
     },
   };
 }
 
-/** What the system says about a home that it does not let us use. */
+const OTHER_HOME =
+  'Set SKILLCELL_HOME to a folder that you own and no one else can write to, or to one that does not exist yet.';
+/** The namespace does not map the group, so no other folder would work either. */
+const LEAVE_NAMESPACE =
+  'Run Skillcell outside this user namespace, as the user who created it, or map more ids into the namespace.';
+
+/** Explains why the system does not let us use this home. */
 function unusable(home: string, error: unknown): SkillError {
   const code = errorCode(error);
   const reasons: Record<string, string> = {
     EROFS: 'its file system is read-only',
-    EACCES: 'this user may not write there',
-    EPERM: 'this user may not change its owner or mode',
+    EACCES: 'this user cannot write there',
+    EPERM: 'this user cannot change its owner or mode',
     EINVAL: 'this user namespace does not map the group of the cells',
     ENOSPC: 'its file system is full',
   };
-  return homeError(home, `${reasons[code] ?? 'it cannot be prepared'} (${code})`, error);
+  const options = { cause: error, ...(code === 'EINVAL' ? { fix: LEAVE_NAMESPACE } : {}) };
+  return homeError(home, `${reasons[code] ?? 'it cannot be prepared'} (${code})`, options);
 }
 
-/** Cells of a root host are not root: what lies above the home must let them pass. */
-function requireWayIn(home: string): void {
+/** Cells of a root host do not run as root, so every folder above the home must let them traverse it. */
+function requireTraversable(home: string): void {
   for (let folder = dirname(home); folder !== dirname(folder); folder = dirname(folder)) {
     if ((statSync(folder).mode & 0o011) !== 0) continue;
-    throw homeError(home, `cells run as another user, who may not pass through ${JSON.stringify(folder)}`);
+    throw homeError(home, `cells run as another user, who cannot traverse ${JSON.stringify(folder)}`);
   }
 }
 
-/** True when the folder was made now. */
+/** Returns true if the folder was created, false if it existed. */
 function makeFolder(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: 0o700 });
     return true;
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false;
-    throw homeError(folder, `it cannot be created (${errorCode(error)})`, error);
+    throw homeError(folder, `it cannot be created (${errorCode(error)})`, { cause: error });
   }
 }
 
-/** True when nobody but its owner has any right on it, so that letting cells pass takes nothing from anybody. */
+/** True if only its owner has access, so that opening it to cells affects no other user. */
 function isPrivate(folder: string): boolean {
   const stat = lstatSync(folder);
   return stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
 }
 
-/** Others may pass through to a copy whose name they were told, and list nothing. */
+/** Lets cells traverse the folder to a copy whose name they know, but not list it. */
 function openToJail(folder: string, groupId: number | undefined): void {
   const asRoot = process.getuid?.() === 0;
   if (asRoot && groupId !== undefined) {
@@ -120,34 +127,34 @@ function openToJail(folder: string, groupId: number | undefined): void {
 function requireOwnFolder(folder: string): void {
   const stat = lstatSync(folder);
   if (stat.isSymbolicLink()) throw homeError(folder, 'it is a symbolic link');
-  if (!stat.isDirectory()) throw homeError(folder, 'it is no folder');
+  if (!stat.isDirectory()) throw homeError(folder, 'it is not a folder');
   if (stat.uid !== process.getuid?.()) throw homeError(folder, `it belongs to user ${stat.uid}`);
-  if ((stat.mode & 0o022) !== 0) throw homeError(folder, 'others may write to it');
+  if ((stat.mode & 0o022) !== 0) throw homeError(folder, 'other users can write to it');
 }
 
 function stage(root: string, bundle: Pick<BundleFiles, 'contents' | 'digest'>): string {
   const target = join(root, bundle.digest.replace(/^sha256:/, ''));
-  if (isIntact(target, bundle.digest)) return target;
-  const copy = mkdtempSync(join(root, '.new-'));
-  try {
-    writeCopy(copy, bundle.contents);
-    putInPlace(copy, target, bundle.digest);
+  if (isIntact(target, bundle.digest)) {
+    markUsed(target);
     return target;
-  } finally {
-    removeTree(copy);
   }
+  publishSync(target, (copy) => writeCopy(copy, bundle.contents), {
+    hideIn: root,
+    place: (copy) => putInPlace(copy, target, bundle.digest),
+  });
+  return target;
 }
 
 function isIntact(target: string, digest: string): boolean {
   try {
     return readEverything(target).digest === digest;
   } catch {
-    // Missing, being replaced, or made unreadable: in each case it has to be built anew.
+    // Missing, being replaced or unreadable: in each case it must be rebuilt.
     return false;
   }
 }
 
-/** Two processes may do this at the same time: whoever comes second finds an intact copy and keeps it. */
+/** Two processes may do this at the same time: the second one finds an intact copy and keeps it. */
 function putInPlace(copy: string, target: string, digest: string): void {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {
@@ -177,7 +184,7 @@ function moveAway(target: string): void {
     if (errorCode(error) === 'ENOENT') return;
     throw error;
   }
-  removeTree(aside);
+  removeTreeSync(aside);
 }
 
 function writeCopy(copy: string, contents: ReadonlyMap<string, Buffer>): void {
@@ -185,8 +192,9 @@ function writeCopy(copy: string, contents: ReadonlyMap<string, Buffer>): void {
   for (const path of contents.keys()) {
     for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.add(folder);
   }
-  // Sorted, a folder comes before what is in it: made in this order, closed in the opposite one.
+  // Sorted, a folder precedes its contents: folders are created in this order and made read-only in reverse.
   const topDown = [...folders].sort();
+  mkdirSync(copy, { mode: 0o700 });
   for (const folder of topDown) mkdirSync(join(copy, folder), { mode: 0o700 });
   for (const [path, bytes] of contents) writeReadOnly(join(copy, path), bytes);
   for (const folder of topDown.reverse()) chmodSync(join(copy, folder), 0o555);
@@ -197,24 +205,10 @@ function writeReadOnly(path: string, bytes: Buffer): void {
   const fd = openSync(path, 'wx', 0o400);
   try {
     writeFileSync(fd, bytes);
-    // Again by hand, because the umask took its share of the mode above.
+    // Set explicitly, because the umask was applied to the mode above.
     fchmodSync(fd, 0o444);
   } finally {
     closeSync(fd);
-  }
-}
-
-/** Removes a read-only tree; without write permission on a folder only root could empty it. */
-function removeTree(path: string): void {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat?.isDirectory() === true) makeWritable(path);
-  rmSync(path, { recursive: true, force: true });
-}
-
-function makeWritable(folder: string): void {
-  chmodSync(folder, 0o700);
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) makeWritable(join(folder, entry.name));
   }
 }
 
@@ -222,12 +216,16 @@ function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown error';
 }
 
-function homeError(folder: string, reason: string, cause?: unknown): SkillError {
+function homeError(
+  folder: string,
+  reason: string,
+  { cause, fix = OTHER_HOME }: { cause?: unknown; fix?: string } = {},
+): SkillError {
   return new SkillError(
     'usage',
     `The Skillcell folder ${JSON.stringify(folder)} cannot be used: ${reason}.`,
     {
-      fix: 'Set SKILLCELL_HOME to a folder of your own that nobody else can write to, or to one that does not exist yet.',
+      fix,
       detail: { folder, reason },
       cause,
     },

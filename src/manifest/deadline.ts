@@ -1,13 +1,13 @@
 /**
- * Runs host code on hostile input with an end: a regular expression, a schema or a document that
- * would take minutes is stopped by V8 itself, in the middle, on this thread.
+ * Runs host code on hostile input with a deadline: V8 itself interrupts a regular expression, a schema check or a parser
+ * that would take minutes, on this thread.
  *
  * @module
  */
 import { closeSync, openSync } from 'node:fs';
 import vm from 'node:vm';
 
-/** The work was stopped because it took too long. */
+/** Thrown if the work was stopped because it took too long. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
@@ -15,7 +15,7 @@ export class DeadlineError extends Error {
 export type Guard = <T>(milliseconds: number, work: () => T) => T;
 
 /**
- * Makes a guard. `vm` is used for its watchdog alone, which also ends backtracking inside a regular
+ * Creates a guard. `vm` is used only for its watchdog, which also interrupts backtracking inside a regular
  * expression; it isolates nothing here. One guard costs under a millisecond, one guarded call 0.2 ms.
  */
 export function createGuard(): Guard {
@@ -36,21 +36,21 @@ export function createGuard(): Guard {
   };
 }
 
-/** What the watchdog opens for a loop of its own, with some to spare. */
+/** Descriptors that the watchdog opens for its own event loop, with some to spare. */
 const DESCRIPTORS = 8;
 
-/** Node ends the whole process when it has no descriptors for its watchdog: an error is thrown instead. */
+/** Throws if descriptors are short: Node would abort the whole process if its watchdog got none. */
 function assertDescriptors(): void {
-  const taken: number[] = [];
+  const opened: number[] = [];
   try {
-    while (taken.length < DESCRIPTORS) taken.push(openSync('/dev/null', 'r'));
+    while (opened.length < DESCRIPTORS) opened.push(openSync('/dev/null', 'r'));
   } finally {
-    for (const fd of taken) closeSync(fd);
+    for (const fd of opened) closeSync(fd);
   }
 }
 
 function isTimeout(error: unknown): boolean {
-  // The error comes from the other realm: `instanceof` says nothing about it.
+  // The error comes from another realm, so `instanceof` does not work.
   return (
     typeof error === 'object' &&
     error !== null &&

@@ -1,12 +1,12 @@
 /**
- * The manifest's fields as schemas. `capabilities`, `limits` and `container` are closed: a key nobody
- * knows is a restriction or grant nobody enforces. Everything else is open, and unknown keys are warned of.
+ * The manifest's fields as schemas. `capabilities`, `limits` and `container` are closed, because an unknown key there is a
+ * restriction or grant that would not be enforced. Elsewhere unknown keys cause a warning.
  *
  * @module
  */
 import { z } from 'zod';
 import { SkillError } from '../errors.ts';
-import type { Mode } from '../outcome.ts';
+import type { Mode } from '../vocabulary/modes.ts';
 import type { FilesystemRule, Limits, NetworkRule, SyscallRule } from './manifest.ts';
 import { containerUserProblem, imageProblem } from './container.ts';
 import { envNameProblem, requirementProblem, skillNameProblem } from './names.ts';
@@ -17,6 +17,9 @@ import {
   isBundlePath,
   urlPathProblem,
 } from './places.ts';
+import { LIMIT_ROWS, type Unit } from '../vocabulary/limits.ts';
+import { MODE_NAMES } from '../vocabulary/modes.ts';
+import { mapTable } from '../vocabulary/table.ts';
 import { parseDuration, parseSize } from './units.ts';
 
 type Rule = (value: string) => string | undefined;
@@ -52,8 +55,12 @@ function listOf<T extends z.ZodType>(item: T): z.ZodArray<T> {
   return z.array(item).max(256);
 }
 
-const duration = quantity(parseDuration);
 const size = quantity(parseSize);
+const AMOUNTS = {
+  duration: quantity(parseDuration),
+  size,
+  count: z.int().min(0).max(65_536),
+} satisfies Record<Unit, z.ZodType<number>>;
 const mapping = z.record(z.string(), z.unknown());
 
 const filesystemRule = z
@@ -64,11 +71,11 @@ const filesystemRule = z
   })
   .superRefine((rule, context) => {
     if (rule.access === 'read-write' && isBundlePath(rule.path)) {
-      const message = 'A path inside the bundle is never writable; use "${workspace}/…" or an absolute path';
+      const message = 'Paths inside the bundle are never writable; use "${workspace}/…" or an absolute path';
       context.addIssue({ code: 'custom', path: ['access'], message });
     }
     if (rule.access === 'read' && rule.max_bytes !== undefined) {
-      const message = 'A limit on bytes only means something with access "read-write"';
+      const message = '"max_bytes" needs access "read-write"';
       context.addIssue({ code: 'custom', path: ['max_bytes'], message });
     }
   });
@@ -97,33 +104,26 @@ const capabilities = z.strictObject({
   syscalls: syscalls.nullable().default('default'),
 });
 
-const limits = z.strictObject({
-  timeout: duration.optional(),
-  cpu: duration.optional(),
-  memory: size.optional(),
-  output: size.optional(),
-  processes: z.int().min(0).max(65_536).optional(),
-  scratch: size.optional(),
-});
+const limits = z.strictObject(mapTable(LIMIT_ROWS, (_, { unit }) => AMOUNTS[unit].optional()));
 
 const container = z
   .strictObject({
     image: text(imageProblem).optional(),
     dockerfile: text(bundlePathProblem).optional(),
     build_network: z.boolean().optional(),
-    // Must not start with "-": it ends up as an argument of a container engine.
+    // Must not start with "-", because it becomes an argument of a container engine.
     runtime: pattern(/^[a-z][a-z0-9_.-]{0,62}$/, 'the name of a runtime such as "runsc"').optional(),
     user: text(containerUserProblem).optional(),
   })
   .refine(({ image, dockerfile }) => (image === undefined) !== (dockerfile === undefined), {
-    error: 'Name an image or a dockerfile, one of both',
+    error: 'Name either an image or a dockerfile',
   })
   .refine(({ build_network: network, dockerfile }) => network === undefined || dockerfile !== undefined, {
-    error: 'Only a dockerfile is built, so without one there is nothing to have a network for',
+    error: '"build_network" needs a dockerfile, because an image is not built',
     path: ['build_network'],
   });
 
-const mode = z.enum(['in_process', 'subprocess', 'wasm', 'container']);
+const mode = z.enum(MODE_NAMES);
 const execution = z.preprocess((value) => (typeof value === 'string' ? [value] : value), listOf(mode));
 
 const envRule = z.looseObject({
@@ -144,12 +144,12 @@ const env = z
       if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem });
       if (!secret || hosts.length > 0) continue;
       const message =
-        'A secret needs "hosts": a skill never holds the value, it can only have it sent somewhere';
+        'A secret needs "hosts": the skill never gets the value, which is only sent to these hosts';
       context.addIssue({ code: 'custom', path: [name, 'hosts'], message });
     }
   });
 
-/** Everything Skillcell reads itself. */
+/** The fields that Skillcell itself reads. */
 export const manifestFields: z.ZodType<ManifestFields> = z.looseObject({
   name: text(skillNameProblem),
   version: pattern(/^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$/, 'a version such as "1.0.0"').default('0.0.0'),
@@ -220,7 +220,7 @@ export const READ_KEYS: ReadonlySet<string> = new Set([
   'limits',
   'container',
 ]);
-/** Known from Skillware and carried along without a meaning here. */
+/** Keys of Skillware, kept without effect. */
 export const CARRIED_KEYS: ReadonlySet<string> = new Set([
   'issuer',
   'constitution',

@@ -1,5 +1,5 @@
 /**
- * Checks values against JSON Schemas that a skill supplies (`parameters`, `outputs`), read as draft 2020-12.
+ * Checks values against the JSON Schemas of a skill (`parameters`, `outputs`), read as draft 2020-12.
  * Neither the schema nor the value is trusted: sizes are capped and every step runs under a deadline.
  *
  * @module
@@ -13,15 +13,15 @@ import { quote, shortLine } from './quote.ts';
 import { isLinear, schemaProblem } from './schema-caps.ts';
 
 export const COMPILE_DEADLINE_MS = 5000;
-/** Honest checks take well under a millisecond. This is how long a hostile pattern may hold a worker thread. */
+/** Normal checks take well under a millisecond. This is how long a hostile pattern can occupy a worker thread. */
 export const CHECK_DEADLINE_MS = 1000;
 const MAX_REPORTED = 20;
-/** Above this many values only the first error is reported: all of them can take more memory than the value. */
+/** For values larger than this, only the first error is reported: a full list can take more memory than the value. */
 const SMALL_VALUE = 1000;
 const CHARACTERS_PER_VALUE = 100;
 
 const DRAFT_ADDRESS = 'https://json-schema.org/draft/2020-12/schema';
-/** Says whether a schema is one, and keeps none: the code for it takes longer to make than that of most schemas. */
+/** Validates schemas and keeps none. Shared, because compiling the meta-schema takes longer than most schemas. */
 const DRAFT = formats.default(new Ajv2020({ strict: false, logger: false }));
 
 export interface SchemaContext {
@@ -31,13 +31,13 @@ export interface SchemaContext {
 }
 
 export interface SchemaCheck {
-  /** Readable problems, each with the JSON pointer of the place; empty when the value fits. */
+  /** Readable problems, each with its JSON pointer; empty if the value is valid. */
   check(value: unknown): string[];
 }
 
 /**
  * Compiles a schema on this thread. Throws `manifest_invalid`. The check itself never throws and never hangs, but it may
- * hold the thread until its deadline: what is not surely quick belongs to `prepareCheck`.
+ * occupy the thread until its deadline: use `prepareCheck` unless it is certainly quick.
  */
 export function compileSchema(schema: JsonSchema, context: SchemaContext): SchemaCheck {
   const refused = schemaProblem(schema);
@@ -48,7 +48,7 @@ export function compileSchema(schema: JsonSchema, context: SchemaContext): Schem
   let all: ValidateFunction | undefined;
   const check = (value: unknown): string[] => {
     const small = isSmall(value);
-    // The watchdog costs more than the check: left out where schema and value cannot make the check long.
+    // The watchdog costs more than the check, so it is skipped if schema and value guarantee a short check.
     if (linear && small && fits(value)) return [];
     return guard(CHECK_DEADLINE_MS, () => {
       if (fits(value)) return [];
@@ -68,14 +68,14 @@ function orReason(check: () => string[]): string[] {
   }
 }
 
-/** Skillware `outputs`: present keys must fit their schema, missing keys are fine, a non-object is not. */
+/** Skillware `outputs`: present keys must match their schema, missing keys are allowed, a non-object is not. */
 export function compileOutputs(outputs: Record<string, JsonSchema>, context: SchemaContext): SchemaCheck {
   if (Object.keys(outputs).length === 0) return { check: () => [] };
   return compileSchema({ type: 'object', properties: outputs }, context);
 }
 
 function compileGuarded(schema: JsonSchema, use: { guard: Guard; context: SchemaContext }): ValidateFunction {
-  // Made on first use, and before the deadline, which could leave half of it to all later schemas.
+  // Compiled outside the deadline, which could leave it half-built for all later schemas.
   const isSchema = DRAFT.getSchema(DRAFT_ADDRESS);
   try {
     return use.guard(COMPILE_DEADLINE_MS, () => {
@@ -88,15 +88,15 @@ function compileGuarded(schema: JsonSchema, use: { guard: Guard; context: Schema
   }
 }
 
-/** Any draft is read as 2020-12, and an own address is of no use without remote references. */
+/** Every draft is read as 2020-12, and a schema needs no `$id` without remote references. */
 function withoutAddress({ $schema: _draft, $id: _address, ...rest }: JsonSchema): JsonSchema {
   return rest;
 }
 
 /**
- * A new Ajv for each schema: a shared one would keep every schema for ever and let the `$id` of one skill
- * collide with another's. Ajv turns the schema into code, with every name and literal escaped; `inlineRefs`
- * is off because inlining multiplies the size of that code.
+ * Uses a new Ajv for each schema: a shared one would keep every schema forever and let the `$id` of one skill collide
+ * with another's. Ajv compiles the schema to code, with every name and literal escaped; `inlineRefs` is off because
+ * inlining multiplies the size of that code.
  */
 function compile(schema: JsonSchema, allErrors: boolean): ValidateFunction {
   const ajv = new Ajv2020({
@@ -130,7 +130,7 @@ function describeAll(errors: ValidateFunction['errors']): string[] {
 
 function describe(error: ErrorObject): string {
   const place = error.instancePath === '' ? '(root)' : shortLine(error.instancePath);
-  return `${place}: ${shortLine(error.message ?? 'does not fit')}${hint(error)}`;
+  return `${place}: ${shortLine(error.message ?? 'is invalid')}${hint(error)}`;
 }
 
 function hint({ params }: ErrorObject): string {
@@ -150,12 +150,12 @@ function hint({ params }: ErrorObject): string {
 function reasonOf(error: unknown): string {
   if (error instanceof DeadlineError)
     return 'it takes too long, likely because of a pattern or nested references';
-  if (error instanceof RangeError) return 'it refers to itself without end or is nested too deeply';
+  if (error instanceof RangeError) return 'it refers to itself endlessly or is nested too deeply';
   return shortLine(error instanceof Error ? error.message : String(error));
 }
 
 export function invalidSchema(message: string, context: SchemaContext): Error {
   return manifestInvalid(context.file, [
-    { path: context.at, message: `Is no usable JSON Schema: ${message}` },
+    { path: context.at, message: `Is not a usable JSON Schema: ${message}` },
   ]);
 }

@@ -1,11 +1,13 @@
 /**
- * The manifest after parsing: the contract between a skill, its author and the operator.
+ * The parsed manifest: the contract between a skill, its author and the operator.
  * Plain data; every size is in bytes and every duration in milliseconds.
  *
  * @module
  */
-import type { Mode } from '../outcome.ts';
+import type { LimitAmounts } from '../vocabulary/limits.ts';
+import type { Mode } from '../vocabulary/modes.ts';
 
+/** A JSON Schema as plain data. */
 export type JsonSchema = Record<string, unknown>;
 
 export interface FilesystemRule {
@@ -34,35 +36,28 @@ export interface Capabilities {
 export interface EnvRule {
   required: boolean;
   secret: boolean;
-  /** Where a secret may be sent; only meaningful with `secret`. */
+  /** Hosts that a secret may be sent to; has no effect without `secret`. */
   hosts: string[];
   description?: string;
 }
 
-/** Limits as declared; what is absent gets a finite default when the grant is computed. */
-export interface Limits {
-  timeout?: number;
-  cpu?: number;
-  memory?: number;
-  output?: number;
-  /** Child processes the skill may have. Absent: it may not start any. */
-  processes?: number;
-  scratch?: number;
-}
+/** Limits as declared; absent ones get a finite default when the grant is computed. */
+export type Limits = Partial<LimitAmounts>;
 
 /** Exactly one of `image` and `dockerfile`. */
 export interface ContainerRule {
   image?: string;
-  /** Inside the bundle; `skillcell build` makes an image of it. */
+  /** Inside the bundle; `skillcell build` builds an image from it. */
   dockerfile?: string;
-  /** The build may use the network. Absent: it has none. Says nothing about calls. */
+  /** Lets the build use the network; off if absent. Does not affect calls. */
   buildNetwork?: boolean;
-  /** Name of an OCI runtime; absent: the one that the wall prefers. */
+  /** Name of an OCI runtime; if absent, the wall chooses one. */
   runtime?: string;
-  /** Never root. Absent: what the image says, or nobody. */
+  /** Never root. If absent, the image's user, or `nobody`. */
   user?: string;
 }
 
+/** A parsed manifest. */
 export interface Manifest {
   /** `category/name`. */
   name: string;
@@ -70,12 +65,12 @@ export interface Manifest {
   description: string;
   shortDescription?: string;
   parameters: JsonSchema;
-  /** Map of result key to schema; empty when nothing is declared. */
+  /** Maps each result key to its schema; empty if nothing is declared. */
   outputs: Record<string, JsonSchema>;
   requirements: string[];
-  /** In order of preference; empty means: the strongest mode that can run it here. */
+  /** In order of preference; empty means the strongest mode that can run it here. */
   execution: Mode[];
-  /** Path of the entry inside the bundle, when the manifest names one. */
+  /** Path of the entry inside the bundle, if the manifest names one. */
   entry?: string;
   env: Record<string, EnvRule>;
   capabilities: Capabilities;
@@ -83,7 +78,7 @@ export interface Manifest {
   declaresCapabilities: boolean;
   limits: Limits;
   container?: ContainerRule;
-  /** Fields we carry but do not interpret: issuer, constitution, category, presentation, … */
+  /** Fields that are kept but not interpreted: issuer, constitution, category, presentation, … */
   extra: Record<string, unknown>;
 }
 

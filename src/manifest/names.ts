@@ -1,6 +1,6 @@
 /**
- * Rules for the names a manifest gives: the skill's own, environment variables, packages.
- * Each rule returns what is wrong, or undefined.
+ * Rules for the names in a manifest: the skill, environment variables, packages.
+ * Each rule returns the problem, or undefined.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { quote } from './quote.ts';
 
 const SEGMENT = /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/;
 
-/** One half of `category/name`. ASCII only: a look-alike letter would be another skill's name. */
+/** One half of `category/name`. ASCII only, so that look-alike letters cannot imitate another skill's name. */
 export function isNameSegment(text: string): boolean {
   return SEGMENT.test(text);
 }
@@ -20,7 +20,7 @@ export function skillNameProblem(name: string): string | undefined {
   return `${quote(name)} may only use a-z, 0-9, "_" and "-" in each part, 64 characters at most`;
 }
 
-/** Everything with these beginnings steers a loader, an interpreter, a tool or Skillcell itself. */
+/** Variables with these prefixes control a loader, an interpreter, a tool or Skillcell itself. */
 const STEERING_PREFIXES = [
   'LD_',
   'DYLD_',
@@ -92,26 +92,26 @@ const STEERING_NAMES: ReadonlySet<string> = new Set([
   'TERMCAP',
 ]);
 
-/** A skill may ask for settings of its own, never for those of the machinery that runs it. */
+/** A skill may ask for its own settings, never for those of the software that runs it. */
 export function envNameProblem(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) {
-    return `${quote(name)} is no environment name; use letters, digits and "_", not starting with a digit`;
+    return `${quote(name)} is not a valid variable name; use letters, digits and "_", not starting with a digit`;
   }
-  // Readers of YAML and JSON refuse the key, because for objects of JavaScript it means something else.
+  // YAML and JSON readers reject this key, because it is special in JavaScript objects.
   if (name === '__proto__') return `${quote(name)} is reserved; use another name`;
   // Upper case: curl and Python also obey `https_proxy`.
   const upper = name.toUpperCase();
   const steers = STEERING_NAMES.has(upper) || STEERING_PREFIXES.some((prefix) => upper.startsWith(prefix));
   return steers
-    ? `${quote(name)} steers the interpreter, the loader or the runtime itself; use another name`
+    ? `${quote(name)} controls the interpreter, the loader or the runtime itself; use another name`
     : undefined;
 }
 
-/** PEP 508 by name: an option of the installer or a direct URL would choose where code comes from. */
+/** PEP 508 by name only: installer options and direct URLs would choose where code comes from. */
 export function requirementProblem(requirement: string): string | undefined {
   const shape =
     /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])? ?(?:\[[A-Za-z0-9._, -]{0,200}\])? ?[()<>=!~0-9A-Za-z.*+, -]{0,200}(?:;[ -~]{0,300})?$/;
   return shape.test(requirement)
     ? undefined
-    : `${quote(requirement)} is no requirement of the form "name>=1.0"; installer options and URLs are not accepted`;
+    : `${quote(requirement)} is not a requirement of the form "name>=1.0"; installer options and URLs are not accepted`;
 }

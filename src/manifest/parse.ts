@@ -1,5 +1,5 @@
 /**
- * `manifest.yaml` to a Manifest: every problem at once with its line, or plain data that later stages can trust.
+ * Parses `manifest.yaml`: returns plain data that later stages can trust, or reports every problem with its line.
  *
  * @module
  */
@@ -28,19 +28,19 @@ import { formatPath, quote, shortLine } from './quote.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
 export interface ManifestContext {
-  /** Name of the file in messages. */
+  /** File name for messages. */
   file: string;
-  /** Where the bundle lies; its last two segments should be the skill's name. */
+  /** The bundle's folder; its last two segments should be the skill's name. */
   folder?: string;
-  /** What a sibling SKILL.md says; the manifest wins over it. */
+  /** Values from a sibling SKILL.md; the manifest overrides them. */
   inherited?: Pick<Manifest, 'name' | 'version' | 'description' | 'extra'>;
 }
 
-/** Reads a manifest. Throws `manifest_invalid` with all problems in `detail.problems`, and nothing else. */
+/** Reads a manifest. Throws only `manifest_invalid`, with all problems in `detail.problems`. */
 export function parseManifest(text: string, context: ManifestContext): ParsedManifest {
   const source = readYaml(text, { file: context.file });
   if (!isMapping(source.value)) {
-    throw manifestInvalid(context.file, [problemAt([], 'A manifest is a mapping of keys to values', 1)]);
+    throw manifestInvalid(context.file, [problemAt([], 'A manifest must be a mapping of keys to values', 1)]);
   }
   const warnings = [...source.warnings];
   const raw = prepare(source.value, { source, context, warnings });
@@ -57,12 +57,12 @@ interface Preparation {
   warnings: string[];
 }
 
-/** What older manifests and SKILL.md leave out or write differently, brought to one form. */
+/** Normalizes what older manifests and SKILL.md leave out or write differently. */
 function prepare(value: Record<string, unknown>, preparation: Preparation): Record<string, unknown> {
   const { source, warnings } = preparation;
-  // An empty key (`requirements:`) is null in YAML and means: nothing said. Only `capabilities` counts as said.
-  const said = Object.entries(value).filter(([key, entry]) => entry !== null || key === 'capabilities');
-  const raw: Record<string, unknown> = Object.fromEntries(said);
+  // An empty key (`requirements:`) is null in YAML and counts as absent, except for `capabilities`.
+  const present = Object.entries(value).filter(([key, entry]) => entry !== null || key === 'capabilities');
+  const raw: Record<string, unknown> = Object.fromEntries(present);
   if (raw['capabilities'] === null) raw['capabilities'] = {};
   if (typeof raw['version'] === 'number') {
     const version = source.textOf(['version']) ?? String(raw['version']);
@@ -76,7 +76,7 @@ function prepare(value: Record<string, unknown>, preparation: Preparation): Reco
   return raw;
 }
 
-/** A name without its category gets it from the key of that name, or from the folder of a registry. */
+/** A name without a category takes it from the key `category` or from the registry folder. */
 function completeName(raw: Record<string, unknown>, { source, context, warnings }: Preparation): void {
   const { name } = raw;
   const category = raw['category'] ?? placeOf(context.folder).category;
@@ -95,9 +95,9 @@ function inherit(raw: Record<string, unknown>, { context, warnings }: Preparatio
   }
 }
 
-/** Keys of earlier versions, by what is said about them. */
+/** Keys of earlier versions, with the message for each. */
 const RETIRED_KEYS: Readonly<Record<string, string>> = {
-  'container.reuse': 'Every call gets a container of its own; calls can no longer share one. Delete this key',
+  'container.reuse': 'Every call gets its own container; calls can no longer share one. Delete this key',
 };
 
 function toProblems(issues: readonly z.core.$ZodIssue[], source: YamlSource): ManifestProblem[] {
@@ -135,7 +135,7 @@ function assemble(fields: ManifestFields, all: Record<string, unknown>): Manifes
     env: toEnv(fields.env_vars),
     capabilities: toCapabilities(fields.capabilities),
     declaresCapabilities: fields.capabilities !== undefined,
-    limits: defined<Limits>(fields.limits),
+    limits: withoutUndefined<Limits>(fields.limits),
     ...(fields.container === undefined ? {} : { container: toContainer(fields.container) }),
     extra,
   };
@@ -143,14 +143,14 @@ function assemble(fields: ManifestFields, all: Record<string, unknown>): Manifes
 
 function toCapabilities(declared: ManifestFields['capabilities']): Capabilities {
   const filesystem = (declared?.filesystem ?? []).map(({ path, access, max_bytes: maxBytes }) =>
-    defined<FilesystemRule>({ path, access, maxBytes }),
+    withoutUndefined<FilesystemRule>({ path, access, maxBytes }),
   );
-  const network = (declared?.network ?? []).map((rule) => defined<NetworkRule>(rule));
+  const network = (declared?.network ?? []).map((rule) => withoutUndefined<NetworkRule>(rule));
   return { filesystem, network, syscalls: declared?.syscalls ?? 'default' };
 }
 
 function toContainer({ build_network: buildNetwork, ...rule }: ContainerFields): ContainerRule {
-  return defined<ContainerRule>({ buildNetwork, ...rule });
+  return withoutUndefined<ContainerRule>({ buildNetwork, ...rule });
 }
 
 function toEnv(rules: ManifestFields['env_vars']): Record<string, EnvRule> {
@@ -161,8 +161,8 @@ function toEnv(rules: ManifestFields['env_vars']): Record<string, EnvRule> {
   return Object.fromEntries(entries);
 }
 
-/** The object without its undefined values, as `exactOptionalPropertyTypes` wants it. */
-function defined<T>(value: { [K in keyof T]: T[K] | undefined }): T {
+/** The object without its undefined values, as `exactOptionalPropertyTypes` requires. */
+function withoutUndefined<T>(value: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as T;
 }
 
@@ -171,7 +171,7 @@ function contentWarnings(fields: ManifestFields, source: YamlSource): string[] {
     `${formatPath(path)} (line ${source.lineOf(path)}): ${text}`;
   const top = Object.keys(source.value as object)
     .filter((key) => !READ_KEYS.has(key) && !CARRIED_KEYS.has(key))
-    .map((key) => warn([key], 'Unknown key; carried along without a meaning'));
+    .map((key) => warn([key], 'Unknown key; it has no effect'));
   const env = Object.entries(fields.env_vars).flatMap(([name, rule]) => {
     const path = ['env_vars', name];
     const unknown = Object.keys(rule).filter((key) => !ENV_KEYS.has(key));
@@ -188,11 +188,11 @@ function folderWarnings(name: string, folder: string | undefined): string[] {
   const place = placeOf(folder);
   const [category, own] = name.split('/');
   if (place.last === own && (place.category ?? category) === category) return [];
-  const shown = place.category === undefined ? place.last : `${place.category}/${place.last}`;
-  return [`name: ${quote(name)} differs from its folder ${quote(shown)}`];
+  const folderName = place.category === undefined ? place.last : `${place.category}/${place.last}`;
+  return [`name: ${quote(name)} differs from its folder ${quote(folderName)}`];
 }
 
-/** A registry has the layout `<registry>/<category>/<name>`; in a flat layout the parent folder says nothing. */
+/** A registry has the layout `<registry>/<category>/<name>`; in a flat layout the parent folder means nothing. */
 const REGISTRY_FOLDERS: ReadonlySet<string> = new Set(['skills', 'installed']);
 
 function placeOf(folder: string | undefined): { category?: string; last: string } {

@@ -1,6 +1,6 @@
 /**
- * Rules for where a skill may reach: network hosts and paths in the file system.
- * Each rule returns what is wrong, or undefined.
+ * Rules for what a skill may reach: network hosts and paths in the file system.
+ * Each rule returns the problem, or undefined.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export function hostProblem(host: string): string | undefined {
   const wildcard = host.startsWith('*.');
   const labels = (wildcard ? host.slice(2) : host).split('.');
   if (host.length > 253 || !labels.every((label) => LABEL.test(label))) {
-    return `${quote(host)} is no host name; write it in lower case, without scheme, user, port, path or final dot`;
+    return `${quote(host)} is not a valid host name; write it in lower case, without scheme, user, port, path or final dot`;
   }
   // `127.1` or `0x7f.1` reach 127.0.0.1 in resolvers that follow inet_aton.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '')) {
@@ -32,7 +32,7 @@ export function hostProblem(host: string): string | undefined {
 
 function ipv6Problem(host: string): string | undefined {
   if (!isIPv6(host) || host.includes('%')) {
-    return `${quote(host)} is no host name or IP address; port and scheme are keys of their own`;
+    return `${quote(host)} is not a host name or IP address; use the separate keys for port and scheme`;
   }
   const canonical = new URL(`http://[${host}]`).hostname.slice(1, -1);
   return canonical === host ? undefined : `${quote(host)} has a shorter spelling; write ${quote(canonical)}`;
@@ -47,7 +47,7 @@ export function filesystemPathProblem(path: string): string | undefined {
       ? segmentsProblem(path, rest.slice(1))
       : `${quote(path)} must continue with "/" after ${WORKSPACE}`;
   }
-  if (path === '/') return '"/" is the whole file system; name the folder that is needed';
+  if (path === '/') return '"/" is the whole file system; name the folder that the skill needs';
   if (path.startsWith('/')) return segmentsProblem(path, path.slice(1));
   return path === '.' ? undefined : bundlePathProblem(path);
 }
@@ -68,7 +68,7 @@ function segmentsProblem(path: string, segments: string): string | undefined {
   if (path.length > 1024) return `${quote(path)} is longer than 1024 characters`;
   if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(path)) return `${quote(path)} contains control characters`;
   if (/[*\\]|\$\{/.test(segments)) {
-    return `${quote(path)} contains "*", "\\" or a variable; name one file or folder, only ${WORKSPACE} at the start is known`;
+    return `${quote(path)} contains "*", "\\" or a variable; name one file or folder; only ${WORKSPACE} at the start is expanded`;
   }
   const parts = segments.split('/');
   if (parts.includes('..')) return `${quote(path)} contains ".."`;
@@ -81,7 +81,7 @@ function segmentsProblem(path: string, segments: string): string | undefined {
 /** A path pattern of a network rule, e.g. `/api*`. */
 export function urlPathProblem(path: string): string | undefined {
   if (!/^\/[!-~]{0,1023}$/.test(path) || /[?#\\]/.test(path)) {
-    return `${quote(path)} is no URL path; it starts with "/" and has no query, fragment, space or "\\"`;
+    return `${quote(path)} is not a URL path; it must start with "/" and have no query, fragment, space or "\\"`;
   }
   const segments = path.split('/');
   return segments.includes('..') || segments.includes('.')

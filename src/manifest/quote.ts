@@ -1,5 +1,5 @@
 /**
- * Text of a skill inside a message of ours: quoted, short, and unable to steer a terminal.
+ * Puts untrusted text into our messages: quoted, short, and without terminal controls.
  *
  * @module
  */
@@ -9,12 +9,12 @@ import { printableLine } from './printable.ts';
 const MAX_QUOTED = 80;
 const MAX_MESSAGE = 300;
 
-/** The text in quotes, everything but printable ASCII escaped, cut at 80 characters. */
+/** The text in quotes, cut at 80 characters, with everything except printable ASCII escaped. */
 export function quote(text: string): string {
   return escapeUnprintable(JSON.stringify(shorten(text, MAX_QUOTED)));
 }
 
-/** A message of a library that may repeat hostile text: one line of bounded length. */
+/** A library's message, which may repeat hostile text, as one line of bounded length. */
 export function shortLine(text: string): string {
   return printableLine(shorten(text, MAX_MESSAGE));
 }
@@ -27,7 +27,7 @@ function escapeUnprintable(text: string): string {
   return text.replaceAll(/[^ -~…]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** `['network', 0, 'host']` as `network[0].host`; keys that are no plain words are quoted. */
+/** Formats `['network', 0, 'host']` as `network[0].host`; unusual keys are quoted. */
 export function formatPath(path: readonly PropertyKey[]): string {
   if (path.length === 0) return '(top level)';
   return path.map((part, index) => formatPart(part, index === 0)).join('');
@@ -40,7 +40,7 @@ function formatPart(part: PropertyKey, first: boolean): string {
   return first ? key : `.${key}`;
 }
 
-/** A path for a command line that people copy: plain as it is, else quoted so that a shell takes it for one word. */
+/** A path for a command that people copy, quoted if a shell would not read it as one plain word. */
 export function shellWord(path: string): string {
   return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

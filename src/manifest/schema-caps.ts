@@ -1,8 +1,8 @@
 /**
- * What is refused in a skill's JSON Schema before anything compiles it.
+ * Refuses dangerous JSON Schemas of a skill before anything compiles them.
  *
- * Patterns are not judged by their look: every check for "nested quantifiers" either refuses honest patterns
- * or misses hostile ones (`\s+$` alone is quadratic). They run under the deadline of the check instead.
+ * Patterns are not judged by their syntax: every check for "nested quantifiers" either refuses harmless patterns
+ * or misses hostile ones (even `\s+$` is quadratic). They run under the deadline of the check instead.
  *
  * @module
  */
@@ -37,7 +37,7 @@ const SUPERLINEAR: ReadonlySet<string> = new Set([
   '$dynamicRef',
 ]);
 
-/** True when no key anywhere, in whatever role, is one of those keywords, or it is one of those that are surely harmless. */
+/** True if no key at any level is one of those keywords, except with a value that is certainly harmless. */
 export function isLinear(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return true;
   return Object.entries(schema).every(([key, value]) => isLinearKeyword(key, value) && isLinear(value));
@@ -51,7 +51,7 @@ function isLinearKeyword(key: string, value: unknown): boolean {
   return !SUPERLINEAR.has(key);
 }
 
-/** Values in a schema, up to one more than may be handled on the thread of the event loop. */
+/** Counts the values in a schema, up to one more than the main thread may handle. */
 export function countValues(schema: unknown): number {
   let count = 0;
   const walk = (value: unknown): void => {
@@ -87,7 +87,7 @@ function keywordProblem(schema: unknown): string | undefined {
 
 function entryProblem(keyword: string, value: unknown): string | undefined {
   if (DATA.has(keyword)) return undefined;
-  // Ajv would answer an asynchronous schema with a promise, which is always "true".
+  // Ajv returns a promise for an asynchronous schema, which is always truthy.
   if (keyword === '$async') return '"$async" is not allowed';
   if (keyword === '$ref' || keyword === '$dynamicRef') return referenceProblem(keyword, value);
   if (keyword === 'pattern') return patternProblem(value);

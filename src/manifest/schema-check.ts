@@ -1,6 +1,6 @@
 /**
- * Where a value is checked against the schema of a skill: here if schema and value are surely quick to check, by a worker
- * thread with a deadline otherwise.
+ * Checks values against a skill's schema: on this thread if the check is certainly quick, otherwise on a worker thread
+ * with a deadline.
  *
  * @module
  */
@@ -17,27 +17,27 @@ import type { JsonSchema } from './manifest.ts';
 import { countValues, isLinear, MAX_VALUES_HERE, schemaProblem } from './schema-caps.ts';
 import { CHECK_VALUE, COMPILE_SCHEMA } from './schema-tasks.ts';
 
-/** Values of the schema times values and characters of what is checked: some milliseconds. */
+/** Values of the schema times values and characters of the checked value: a few milliseconds. */
 export const MAX_STEPS_HERE = 1_000_000;
-/** A thread that its own deadline did not stop is ended. */
+/** Time after which a thread is terminated if its own deadline did not stop it. */
 const GRACE_MS = 1000;
 const TOO_LONG = 'it takes too long, likely because of a pattern or nested references';
 
 export interface ValueCheck {
   /**
-   * Readable problems, each with the JSON pointer of the place; empty when the value fits. Never throws.
-   * The tenant is the one whose turn of a worker thread it takes.
+   * Readable problems, each with its JSON pointer; empty if the value is valid. Never throws.
+   * The check uses a worker thread turn of `tenant`.
    */
   check(value: unknown, tenant?: string): string[] | Promise<string[]>;
 }
 
 export interface CheckOptions extends SchemaContext {
   offload: Offload;
-  /** The skill, by name. */
+  /** Name of the skill. */
   owner: string;
 }
 
-/** Throws `manifest_invalid` unless the schema can be used. */
+/** Throws `manifest_invalid` if the schema is not usable. */
 export async function prepareCheck(schema: JsonSchema, options: CheckOptions): Promise<ValueCheck> {
   const { offload, owner, ...context } = options;
   const refused = schemaProblem(schema);
@@ -63,7 +63,7 @@ export async function prepareCheck(schema: JsonSchema, options: CheckOptions): P
   };
 }
 
-/** Skillware `outputs`: present keys must fit their schema, missing keys are fine, a non-object is not. */
+/** Skillware `outputs`: present keys must match their schema, missing keys are allowed, a non-object is not. */
 export async function prepareOutputs(
   outputs: Record<string, JsonSchema>,
   options: CheckOptions,
@@ -85,7 +85,7 @@ function problemOf(error: unknown): string[] {
   return [`(root): could not be checked: ${reason}`];
 }
 
-/** Values and characters, keys included, counted no further than needed. */
+/** Counts values and characters, including keys, no further than needed. */
 function isWithin(value: unknown, most: number): boolean {
   let left = most;
   const count = (current: unknown): boolean => {

@@ -1,5 +1,5 @@
 /**
- * Schemas and checks that worker threads do: those with patterns and references, and those of large schemas and values.
+ * The worker-thread tasks for schemas with patterns or references, and for large schemas and values.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { besideThis, type Task, type Tasks, type ThreadMemory } from '../offload
 import { compileSchema, type SchemaCheck, type SchemaContext } from './json-schema.ts';
 import type { JsonSchema } from './manifest.ts';
 
-/** Compiled schemas that a thread keeps; each belongs to one skill. */
+/** Number of compiled schemas that a thread keeps; each belongs to one skill. */
 const KEPT = 64;
 
 const MODULE = besideThis(import.meta.url, './schema-tasks');
@@ -23,8 +23,8 @@ export const CHECK_VALUE: Task<SchemaInput & { json: string }, string[]> = {
   name: 'checkValue',
 };
 
-/** Made once for each schema and thread. */
-export function compiled({ schema, context }: SchemaInput, memory: ThreadMemory): SchemaCheck {
+/** Compiles each schema once per thread. */
+export function compileOnce({ schema, context }: SchemaInput, memory: ThreadMemory): SchemaCheck {
   const key = JSON.stringify(schema);
   const check = (memory.get(key) as SchemaCheck | undefined) ?? compileSchema(schema, context);
   memory.delete(key);
@@ -38,8 +38,8 @@ export function compiled({ schema, context }: SchemaInput, memory: ThreadMemory)
 
 export const tasks: Tasks = {
   compileSchema: (input: SchemaInput, memory: ThreadMemory): undefined => {
-    compiled(input, memory);
+    compileOnce(input, memory);
   },
   checkValue: ({ json, ...input }: SchemaInput & { json: string }, memory: ThreadMemory): string[] =>
-    compiled(input, memory).check(JSON.parse(json)),
+    compileOnce(input, memory).check(JSON.parse(json)),
 };

@@ -1,6 +1,6 @@
 /**
- * SKILL.md bundles (Agent Skills): frontmatter gives name and description, a sibling manifest.yaml the rest.
- * Their names have no category; it is always `skills`, so that the id does not depend on where the folder lies.
+ * Parses SKILL.md bundles (Agent Skills): name and description come from the frontmatter, the rest from a sibling
+ * manifest.yaml. The category is always `skills`, so that the id does not depend on the location of the folder.
  *
  * @module
  */
@@ -31,22 +31,22 @@ const frontmatterFields = z.looseObject({
 export interface SkillMdParts {
   /** YAML between the `---` lines. */
   frontmatter: string;
-  /** Markdown after them: the skill's instructions. */
+  /** Markdown after the frontmatter: the skill's instructions. */
   body: string;
 }
 
-/** Splits a SKILL.md. Throws `manifest_invalid` when it does not start with frontmatter. */
+/** Splits a SKILL.md. Throws `manifest_invalid` if it does not start with frontmatter. */
 export function splitSkillMd(text: string, file: string): SkillMdParts {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---');
   if (lines[0]?.trimEnd() !== '---' || end === -1) {
-    const message = 'Starts with no frontmatter; write "---", name and description, "---"';
+    const message = 'Does not start with frontmatter; write "---", name and description, "---"';
     throw manifestInvalid(file, [problemAt([], message, 1)]);
   }
   return { frontmatter: lines.slice(1, end).join('\n'), body: lines.slice(end + 1).join('\n') };
 }
 
-/** A bundle described by SKILL.md alone: it declares no capabilities and gets none. */
+/** A bundle with only a SKILL.md declares no capabilities and gets none. */
 export function parseSkillMd(text: string, context: Omit<ManifestContext, 'inherited'>): ParsedManifest {
   const source = readYaml(splitSkillMd(text, context.file).frontmatter, { file: context.file, firstLine: 2 });
   const parsed = frontmatterFields.safeParse(source.value);
@@ -68,11 +68,11 @@ export function parseSkillMd(text: string, context: Omit<ManifestContext, 'inher
 
 function keyWarning(key: string, place: { path: string; line?: number }): string[] {
   if (key === 'allowed-tools') {
-    const message = 'A hint for the agent; it grants nothing. Declare "capabilities" in a manifest.yaml';
+    const message = 'Only a hint for the agent; grants nothing. Declare "capabilities" in a manifest.yaml';
     return [describeProblem({ ...place, message })];
   }
   if (KNOWN_KEYS.has(key)) return [];
-  return [describeProblem({ ...place, message: 'Unknown key; carried along without a meaning' })];
+  return [describeProblem({ ...place, message: 'Unknown key; it has no effect' })];
 }
 
 function bareManifest(given: {
@@ -101,7 +101,7 @@ export interface SkillMdBundle {
   manifest: string;
 }
 
-/** Both files of a bundle: what manifest.yaml says wins, what it leaves out comes from SKILL.md. */
+/** Reads both files: manifest.yaml takes precedence, SKILL.md fills in what it leaves out. */
 export function parseSkillMdWithManifest(texts: SkillMdBundle, context: ManifestContext): ParsedManifest {
   const base = parseSkillMd(texts.skillMd, { file: 'SKILL.md' });
   const merged = parseManifest(texts.manifest, { ...context, inherited: base.manifest });

@@ -1,6 +1,6 @@
 /**
- * Text patterns in which `*` stands for any text. Walked without backtracking: the earliest place of each part is as
- * good as any, so that a hostile text costs no more than its length.
+ * Text patterns in which `*` matches any text. Matched without backtracking, because the earliest match of each part is
+ * as good as any other; the cost of hostile text is linear.
  *
  * @module
  */

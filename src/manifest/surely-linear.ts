@@ -1,18 +1,18 @@
 /**
- * Patterns and formats whose check surely takes no more steps than the text has characters. Whatever is not obviously so
- * is left to a worker thread: this decides where a check runs, never whether a pattern is good.
+ * Recognizes patterns and formats whose check is certainly linear in the length of the text. Everything else goes to a
+ * worker thread: this decides where a check runs, never whether a pattern is acceptable.
  *
  * @module
  */
 
-/** One character, escape or class without anything that could match in two ways. */
+/** One character, escape or class that can match in only one way. */
 const ATOM = String.raw`(?:[\w\- @:/,;=<>#%&'"!~]|\\[\\.dDwWsS/\-+*?^$()[\]{}|]|\[\^?(?:[^\\\[\]]|\\[\\.dDwWsS/\-\]\[^])+\])`;
 const FIXED = String.raw`${ATOM}(?:\{\d{1,3}\})?`;
 const VARIABLE = String.raw`${ATOM}(?:[*+?]|\{\d{1,3},\d{0,4}\})`;
-/** Begins at one place and has one part of variable length at most: nothing to come back to. */
+/** Anchored, with at most one part of variable length, so that there is nothing to backtrack to. */
 const PLAIN_PATTERN = new RegExp(`^\\^(?:${FIXED})*(?:${VARIABLE}(?:${FIXED})*)?\\$?$`);
 
-/** By one regular expression that begins at one place, or by a comparison of numbers. */
+/** Formats that are checked by one anchored regular expression or by comparing numbers. */
 const PLAIN_FORMATS: ReadonlySet<string> = new Set(
   'date time date-time uuid ipv4 int32 int64 float double password binary'.split(' '),
 );

@@ -1,17 +1,18 @@
 /**
- * Durations ("30s", "500ms") and sizes ("64MiB") as people write them, in manifests and on the command line.
+ * Parses and formats durations ("30s", "500ms") and sizes ("64MiB") for manifests and the command line.
  *
  * @module
  */
 import { SkillError } from '../errors.ts';
+import { LIMITS, type DeclaredLimit, type Unit } from '../vocabulary/limits.ts';
 import { quote } from './quote.ts';
 
-/** Node's timers wrap around above this and would fire at once: a longer limit would be no limit. */
+/** Node's timers wrap around above this and fire immediately. */
 export const MAX_DURATION_MS = 2_147_483_647;
 
 type Units = readonly (readonly [name: string, factor: number])[];
 
-/** Largest first: formatting takes the first unit that divides without a rest. */
+/** Largest first: formatting takes the first unit that divides without a remainder. */
 const DURATION_UNITS: Units = [
   ['h', 3_600_000],
   ['m', 60_000],
@@ -80,12 +81,12 @@ function formatQuantity(amount: number, units: Units): string {
 
 function parseQuantity(value: string | number, quantity: Quantity): number {
   const amount = typeof value === 'number' ? value * quantity.bare : readText(value, quantity);
-  if (Number.isNaN(amount)) throw refuse(value, quantity, `is no ${quantity.kind}`);
+  if (Number.isNaN(amount)) throw refuse(value, quantity, `is not a ${quantity.kind}`);
   if (amount <= 0) throw refuse(value, quantity, 'must be more than zero');
-  // Rounded up: "0.5B" is a limit of one byte, never of none.
+  // Rounded up, so that "0.5B" is a limit of one byte, not zero.
   const whole = Math.ceil(amount);
   if (whole > quantity.max)
-    throw refuse(value, quantity, `is more than the largest ${quantity.kind} possible`);
+    throw refuse(value, quantity, `is more than the largest possible ${quantity.kind}`);
   return whole;
 }
 
@@ -98,10 +99,21 @@ function readText(text: string, quantity: Quantity): number {
 }
 
 function refuse(value: string | number, quantity: Quantity, why: string): SkillError {
-  const shown = typeof value === 'number' ? String(value) : quote(value);
-  const message = `${shown} ${why}; write ${quantity.example}`;
+  const quoted = typeof value === 'number' ? String(value) : quote(value);
+  const message = `${quoted} ${why}; write ${quantity.example}`;
   return new SkillError('usage', message, {
     fix: `Write a ${quantity.kind} such as ${quantity.example}. Units: ${quantity.units.map(([name]) => name).join(', ')}.`,
     detail: { value },
   });
+}
+
+const FORMATS = {
+  duration: formatDuration,
+  size: formatSize,
+  count: String,
+} satisfies Record<Unit, (value: number) => string>;
+
+/** The amount of a limit with its unit. */
+export function formatLimit(name: DeclaredLimit, value: number): string {
+  return FORMATS[LIMITS[name].unit](value);
 }

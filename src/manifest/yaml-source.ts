@@ -1,6 +1,6 @@
 /**
- * YAML text to plain data, with caps on everything a hostile document can blow up,
- * and with the line of every value for messages.
+ * Reads YAML text as plain data, with caps on everything that a hostile document can inflate, and with the line of every
+ * value for messages.
  *
  * @module
  */
@@ -26,9 +26,9 @@ const MAX_DEPTH = 64;
 const MAX_VALUES = 50_000;
 const MAX_ALIASES = 64;
 const MAX_SYNTAX_ERRORS = 50;
-/** More than any mapping of a manifest or a policy has. */
+/** More than any mapping of a manifest or a policy needs. */
 export const MAX_KEYS = 5000;
-/** Thirty times what a large honest document takes. */
+/** Thirty times the parse time of a large normal document. */
 const PARSE_DEADLINE_MS = 2000;
 
 export interface YamlOptions {
@@ -49,7 +49,7 @@ export interface YamlSource {
   warnings: string[];
 }
 
-/** Reads one YAML 1.2 document. Throws `manifest_invalid` and nothing else. */
+/** Reads one YAML 1.2 document. Throws only `manifest_invalid`. */
 export function readYaml(text: string, options: YamlOptions): YamlSource {
   const fail = (message: string): never => {
     throw manifestInvalid(options.file, [problemAt([], message, undefined)]);
@@ -59,7 +59,7 @@ export function readYaml(text: string, options: YamlOptions): YamlSource {
     return createGuard()(PARSE_DEADLINE_MS, () => readGuarded(text, options));
   } catch (error) {
     if (error instanceof DeadlineError) fail('The document takes too long to parse');
-    // A stack overflow of the parser: caught here, so that depth needs no second parser to be measured.
+    // The parser overflowed its stack; catching that avoids measuring the depth beforehand.
     if (error instanceof RangeError) fail('The document is nested too deeply');
     throw error;
   }
@@ -73,9 +73,9 @@ function readGuarded(text: string, options: YamlOptions): YamlSource {
     schema: 'core',
     lineCounter: lines,
     prettyErrors: false,
-    // Its own check compares every key with every other one.
+    // The library's check is quadratic.
     uniqueKeys: false,
-    // 'silent' would also hide that a second document follows.
+    // 'silent' would also hide a second document.
     logLevel: 'error',
   });
   const lineAt = (offset: number): number => lines.linePos(offset).line + firstLine - 1;
@@ -100,21 +100,21 @@ function refuseSyntax(
   context: { file: string; lineAt: (offset: number) => number },
 ): void {
   const errors = [...document.errors, ...document.warnings].slice(0, MAX_SYNTAX_ERRORS);
-  // The parser turns its own stack overflow into an error of the document.
+  // The parser reports its own stack overflow as a document error.
   if (errors.some(({ message }) => /call stack|Stack overflow/.test(message)))
     throw new RangeError('Too deep');
   const problems: ManifestProblem[] = errors.map(({ message, pos }) =>
     problemAt([], shortLine(message), context.lineAt(pos[0])),
   );
   const { yaml } = document.directives;
-  // The directive would switch the reader to YAML 1.1, and with it the meaning of `off` or `0123`.
+  // The directive would switch to YAML 1.1, which changes the meaning of `off` or `0123`.
   if (yaml.explicit === true && yaml.version !== '1.2') {
     problems.push(problemAt([], `%YAML ${yaml.version} is not supported; manifests are YAML 1.2`, 1));
   }
   if (problems.length > 0) throw manifestInvalid(context.file, problems);
 }
 
-/** A key may stand once in a mapping, and a mapping has so many keys at most. */
+/** Refuses repeated keys, and mappings with too many keys. */
 function refuseKeys(
   document: Document.Parsed,
   context: { file: string; lineAt: (offset: number) => number },
@@ -149,7 +149,7 @@ function toPlainData(document: Document.Parsed, { file, maxAliases = MAX_ALIASES
   }
 }
 
-/** Depth and number of values are counted on the result, where aliases are already expanded. */
+/** Counts depth and values in the result, in which aliases are expanded. */
 function refuseShape(
   value: unknown,
   context: { file: string; lineOf: (path: readonly PropertyKey[]) => number | undefined },

@@ -1,13 +1,13 @@
 /**
- * Warnings where a YAML 1.1 reader sees another value than we do. Skillware reads manifests with
- * PyYAML (YAML 1.1), so PyYAML's rules are the ones compared: it takes `off` for false, but not `n`.
+ * Warns about values that a YAML 1.1 reader reads differently. Skillware reads manifests with PyYAML, so PyYAML's version
+ * of YAML 1.1 applies: `off` is false, but `n` is not.
  *
  * @module
  */
 import { type Document, isMap, isPair, isScalar, isSeq, type Scalar, visit } from 'yaml';
 import { formatPath, quote } from './quote.ts';
 
-/** A long list helps nobody; the first ones show the pattern. */
+/** The first warnings show the pattern; a longer list does not help. */
 const MAX_WARNINGS = 20;
 
 const BOOLEAN = /^(?:yes|Yes|YES|on|On|ON|no|No|NO|off|Off|OFF|true|True|TRUE|false|False|FALSE)$/;
@@ -23,10 +23,10 @@ const FLOAT = /^(?:[-+]?\d[\d_]*\.[\d_]*(?:[eE][-+]\d+)?|\.\d[\d_]*(?:[eE][-+]\d
 const INFINITE = /^[-+]?\.(?:inf|Inf|INF)$/;
 const NOT_A_NUMBER = /^\.(?:nan|NaN|NAN)$/;
 const NOTHING = /^(?:~|null|Null|NULL|)$/;
-/** A text that two readers agree on and both shorten: `1.10` is the number 1.1. */
+/** Text that both versions shorten in the same way: `1.10` is the number 1.1. */
 const SHORTENED = /^[-+]?\d+\.\d*[1-9]0+$/;
 
-/** What a YAML 1.1 reader makes of a plain scalar, described in words that also compare. */
+/** Describes how a YAML 1.1 reader reads a plain scalar; equal descriptions mean equal values. */
 export function readAsYaml11(source: string): string {
   if (NOTHING.test(source)) return 'null';
   if (BOOLEAN.test(source)) return `the boolean ${TRUTHY.test(source)}`;

@@ -1,40 +1,40 @@
 /**
- * What a client may tell its user of a skill before it is called, derived from what the skill declares: it cannot be
- * claimed. A cell can do no more than that, so the hints err on the side of danger alone.
+ * Tool annotations that a client can show before a call. They are derived from the declared capabilities, so a skill cannot
+ * claim to be harmless. A cell can do no more than it declares, so the hints err only towards danger.
  *
  * @module
  */
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
-import type { Manifest } from '../index.ts';
+import type { Manifest } from '../inside.ts';
 
 export type Hints = Required<
   Pick<ToolAnnotations, 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint'>
 >;
 
-/** What the annotations depend on. */
+/** The part of a manifest that the annotations depend on. */
 export type Declared = Pick<Manifest, 'capabilities' | 'execution'>;
 
 type NetworkRule = Manifest['capabilities']['network'][number];
 
-/** Methods that change nothing on the other side (RFC 9110, 9.2.1). */
+/** Methods that change nothing on the server (RFC 9110, 9.2.1). */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export function hintsFor({ capabilities, execution }: Declared): Hints {
   const { filesystem, network } = capabilities;
-  // A skill that may run in the host can do whatever the host can.
+  // A skill that may run in the host process can do everything the host can.
   const isUnconfined = execution.includes('in_process');
   const isReadOnly =
     !isUnconfined && filesystem.every(({ access }) => access === 'read') && network.every(onlyReads);
   return {
     readOnlyHint: isReadOnly,
-    // Who may write may overwrite, and may do it differently each time: nothing in a capability says otherwise.
+    // Write access may overwrite, and with a different result each time: no capability excludes that.
     destructiveHint: !isReadOnly,
     idempotentHint: isReadOnly,
     openWorldHint: isUnconfined || network.length > 0,
   };
 }
 
-/** The hints of a tool that can call any of several skills: as dangerous as the most dangerous. */
+/** Hints of a tool that can call any of several skills: those of the most dangerous one. */
 export function combinedHints(all: readonly Hints[]): Hints {
   return {
     readOnlyHint: all.every((hints) => hints.readOnlyHint),

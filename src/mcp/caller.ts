@@ -1,5 +1,5 @@
 /**
- * Who calls, for the receipt. A client says its own name, so a rule of the policy can tell `mcp` apart by it, but must
+ * The caller in the receipt. Clients choose their own name, so a policy rule may distinguish MCP clients by it but must
  * not trust it.
  *
  * @module
@@ -17,6 +17,6 @@ export function callerOf({ mcpReq }: ServerContext, { server }: McpServer): stri
 function nameIn(client: unknown): string {
   if (typeof client !== 'object' || client === null || !('name' in client)) return '';
   const { name } = client;
-  // Nothing that could pass for another caller, or steer a terminal.
+  // Without characters that could imitate another caller or control a terminal.
   return typeof name === 'string' ? name.replaceAll(/[^\w .@/-]/g, '_').slice(0, MAX_NAME) : '';
 }

@@ -1,11 +1,17 @@
 /**
- * The skills that clients get to see, read and verified ahead of their calls.
+ * The skills that clients can see, loaded and verified before they are called.
  *
  * @module
  */
 import { availableParallelism } from 'node:os';
-import { SkillError, type BundleLocation, type Runtime, type Skill } from '../index.ts';
-import { fingerprintOf } from './fingerprint.ts';
+import {
+  SkillError,
+  folderStamp,
+  shadowWarnings,
+  type BundleLocation,
+  type Runtime,
+  type Skill,
+} from '../inside.ts';
 import { toolFor, type SkillTool } from './tool.ts';
 
 export interface CatalogEntry {
@@ -13,17 +19,17 @@ export interface CatalogEntry {
   tool: SkillTool;
 }
 
-/** By the name of the tool, in the order of the names. */
+/** By tool name, sorted. */
 export type Entries = ReadonlyMap<string, CatalogEntry>;
 
 export interface CatalogOptions {
   runtime: Runtime;
-  /** Gets a sentence for each skill that is left out. */
+  /** Receives a sentence for each skill that is left out. */
   onProblem: (text: string) => void;
 }
 
-/** What another try cannot change, as long as the files are the same. Anything else may be a busy machine. */
-const LASTING: ReadonlySet<string> = new Set([
+/** Errors that a retry cannot fix while the files stay the same. Any other may be due to a busy machine. */
+const PERMANENT_ERRORS: ReadonlySet<string> = new Set([
   'usage',
   'manifest_invalid',
   'manifest_drift',
@@ -40,10 +46,10 @@ interface Loaded {
 
 export class Catalog {
   readonly #options: CatalogOptions;
-  /** By folder: what has not changed is not read again. */
+  /** By folder; unchanged folders are not read again. */
   readonly #loaded = new Map<string, Loaded>();
   #entries: Promise<Entries> | undefined;
-  /** When what failed for no lasting reason is tried again, if somebody asks. */
+  /** When the next request retries skills that failed for a temporary reason. */
   #retryAt = Number.POSITIVE_INFINITY;
 
   constructor(options: CatalogOptions) {
@@ -53,14 +59,14 @@ export class Catalog {
   entries(): Promise<Entries> {
     if (Date.now() >= this.#retryAt) this.#entries = undefined;
     this.#entries ??= this.#load().catch((error: unknown) => {
-      // The next who asks tries again.
+      // The next request tries again.
       this.#entries = undefined;
       throw error;
     });
     return this.#entries;
   }
 
-  /** Reads what changed; true when clients would see a difference. */
+  /** Reads what changed; returns true if clients would see a difference. */
   async reload(): Promise<boolean> {
     const before = await this.entries();
     const next = await this.#load();
@@ -70,9 +76,9 @@ export class Catalog {
 
   async #load(): Promise<Entries> {
     this.#retryAt = Number.POSITIVE_INFINITY;
-    const locations = this.#options.runtime.list();
+    const locations = this.#options.runtime.offered();
     this.#forget(new Set(locations.map(({ dir }) => dir)));
-    const skills = await inTurns(locations, (location) => this.#read(location));
+    const skills = await mapConcurrently(locations, (location) => this.#read(location));
     const found = skills.filter((skill) => skill !== undefined);
     const callable = await Promise.all(found.map((skill) => this.#isCallable(skill)));
     return this.#arrange(found.filter((_, at) => callable[at]));
@@ -82,10 +88,12 @@ export class Catalog {
     for (const dir of this.#loaded.keys()) if (!present.has(dir)) this.#loaded.delete(dir);
   }
 
-  async #read({ ref, dir }: BundleLocation): Promise<Skill | undefined> {
-    const fingerprint = fingerprintOf(dir);
+  async #read(location: BundleLocation): Promise<Skill | undefined> {
+    const { ref, dir } = location;
+    const fingerprint = folderStamp(dir);
     const known = this.#loaded.get(dir);
     if (known?.fingerprint === fingerprint) return known.skill;
+    for (const warning of shadowWarnings(location)) this.#options.onProblem(warning);
     const skill = await this.#tryLoad(ref, dir);
     if (skill === 'later') return undefined;
     this.#loaded.set(dir, { fingerprint, skill });
@@ -95,25 +103,25 @@ export class Catalog {
   async #tryLoad(ref: string, dir: string): Promise<Skill | 'later' | undefined> {
     try {
       const skill = await this.#options.runtime.load(dir);
-      // One that can be no tool must not take the others away.
+      // Throws here if the skill cannot become a tool, so that the others stay available.
       toolFor(skill);
       return skill;
     } catch (error) {
       const reason = error instanceof SkillError ? error.message : String(error);
-      this.#options.onProblem(`The skill ${ref} is left out: ${reason}`);
-      if (error instanceof SkillError && LASTING.has(error.code)) return undefined;
+      this.#options.onProblem(`Skipped the skill ${ref}: ${reason}`);
+      if (error instanceof SkillError && PERMANENT_ERRORS.has(error.code)) return undefined;
       this.#retryAt = Date.now() + RETRY_MS;
       return 'later';
     }
   }
 
-  /** One that the operator denies is not even shown. One that waits for approval is, and its calls say so. */
+  /** A skill that the policy denies is hidden. One that needs approval is listed, and its calls report that. */
   async #isCallable(skill: Skill): Promise<boolean> {
     const { rule } = await this.#options.runtime.standing(skill);
     return rule.decision !== 'deny';
   }
 
-  /** A name that two skills claim belongs to neither: a skill never silently takes the place of another. */
+  /** If two skills map to one name, neither gets it: a skill never silently replaces another. */
   #arrange(skills: readonly Skill[]): Entries {
     const byName = Map.groupBy(
       skills.map((skill) => ({ skill, tool: toolFor(skill) })),
@@ -127,18 +135,18 @@ export class Catalog {
     const [entry] = claims;
     if (entry && claims.length === 1) return [[name, entry]];
     const folders = claims.map(({ skill }) => JSON.stringify(skill.bundle.sourceDir)).join(' and ');
-    this.#options.onProblem(`More than one skill would be the tool ${name}: ${folders} are left out`);
+    this.#options.onProblem(`Several skills map to the tool name ${name}; skipped ${folders}`);
     return [];
   }
 }
 
-/** What clients see of all skills, in a form that can be compared. */
+/** Everything that clients see, as text that can be compared. */
 function shapeOf(entries: Entries): string {
   return JSON.stringify([...entries.values()].map(({ tool, skill }) => [tool, skill.bundle.instructions]));
 }
 
-/** A few at a time: each may need a jail to be looked at, and all at once would starve each other. */
-async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+/** Limited concurrency: inspecting a skill may start a jail, and too many at a time would starve each other. */
+async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const rest = items.entries();
   const worker = async (): Promise<void> => {

@@ -4,49 +4,113 @@
  * @module
  */
 import { join } from 'node:path';
-import { packageRoot, packageVersion } from '../index.ts';
+import { stringify } from 'yaml';
+import { packageRoot, packageVersion } from '../inside.ts';
+import { MCP_CLIENT_ROWS, type McpClientName, type SettingsFormat } from '../vocabulary/mcp-clients.ts';
+import { formatToml } from './toml.ts';
 
-export const CLIENTS = ['claude', 'cursor', 'vscode'] as const;
-export type ClientName = (typeof CLIENTS)[number];
+type Json = Record<string, unknown>;
 
 export interface ConfigOptions {
-  /** What follows `skillcell`. */
+  /** Arguments of `skillcell`. */
   args: readonly string[];
-  /** Where the server listens; absent: the client starts it. */
+  /** Address of the server; absent if the client starts it. */
   url?: string;
-  /** What it asks for; absent if it asks for none. */
+  /** Absent if the server requires none. */
   token?: string;
-  /** Where this package lies. */
+  /** Folder of this package. */
   root?: string;
 }
 
-/** Where the entry belongs. */
-export const CONFIG_PLACES: Record<ClientName, string> = {
-  claude: '.mcp.json of a project (Claude Code), or claude_desktop_config.json (Claude Desktop)',
-  cursor: '.cursor/mcp.json of a project, or ~/.cursor/mcp.json',
-  vscode: '.vscode/mcp.json of a project',
+/** A server that the client starts. */
+interface StdioServer {
+  command: string;
+  args: string[];
+}
+
+/** A server that is running. */
+interface HttpServer {
+  url: string;
+  headers?: Record<string, string>;
+}
+
+/** How one client configures a server. */
+interface ClientEntry {
+  /** The key that holds all servers of the client. */
+  key: string;
+  stdio: (server: StdioServer) => Json;
+  http: (server: HttpServer) => Json;
+}
+
+/** Goose requires these for every server. */
+const GOOSE: Json = {
+  name: 'skillcell',
+  description: 'Skills, each call in a fresh sandbox',
+  enabled: true,
+  timeout: 300,
 };
 
-export function clientConfig(client: ClientName, options: ConfigOptions): Record<string, unknown> {
-  const server = options.url === undefined ? started(client, options) : reached(options.url, options);
-  return { [client === 'vscode' ? 'servers' : 'mcpServers']: { skillcell: server } };
+const ENTRIES: Readonly<Record<McpClientName, ClientEntry>> = {
+  claude: { key: 'mcpServers', stdio: (server) => ({ ...server }), http: withType('http') },
+  cursor: { key: 'mcpServers', stdio: (server) => ({ ...server }), http: withType('http') },
+  vscode: { key: 'servers', stdio: withType('stdio'), http: withType('http') },
+  codex: {
+    key: 'mcp_servers',
+    stdio: (server) => ({ ...server }),
+    http: ({ url, headers }) => ({ url, ...(headers ? { http_headers: headers } : {}) }),
+  },
+  gemini: {
+    key: 'mcpServers',
+    stdio: (server) => ({ ...server }),
+    // In Gemini's settings, `url` means the older SSE transport.
+    http: ({ url, ...rest }) => ({ httpUrl: url, ...rest }),
+  },
+  opencode: {
+    key: 'mcp',
+    stdio: ({ command, args }) => ({ type: 'local', command: [command, ...args], enabled: true }),
+    http: (server) => ({ type: 'remote', ...server, enabled: true }),
+  },
+  windsurf: {
+    key: 'mcpServers',
+    stdio: (server) => ({ ...server }),
+    http: ({ url, ...rest }) => ({ serverUrl: url, ...rest }),
+  },
+  zed: { key: 'context_servers', stdio: (server) => ({ ...server }), http: (server) => ({ ...server }) },
+  goose: {
+    key: 'extensions',
+    stdio: ({ command, args }) => ({ ...GOOSE, type: 'stdio', cmd: command, args }),
+    http: ({ url, ...rest }) => ({ ...GOOSE, type: 'streamable_http', uri: url, ...rest }),
+  },
+};
+
+const WRITERS: Readonly<Record<SettingsFormat, (settings: Record<string, Json>) => string>> = {
+  json: (settings) => `${JSON.stringify(settings, null, 2)}\n`,
+  toml: formatToml,
+  // Without folding, so that paths stay on one line.
+  yaml: (settings) => stringify(settings, { lineWidth: 0 }),
+};
+
+/** The entry as plain data. */
+export function clientConfig(client: McpClientName, options: ConfigOptions): Record<string, Json> {
+  const { key, stdio, http } = ENTRIES[client];
+  const { url, token, args, root } = options;
+  const headers = token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } };
+  const server = url === undefined ? stdio(command(args, root)) : http({ url, ...headers });
+  return { [key]: { skillcell: server } };
 }
 
-function started(client: ClientName, { args, root }: ConfigOptions): Record<string, unknown> {
-  return { ...(client === 'vscode' ? { type: 'stdio' } : {}), ...command(args, root) };
+/** The entry as text, in the format of the client's settings. */
+export function clientConfigText(client: McpClientName, options: ConfigOptions): string {
+  return WRITERS[MCP_CLIENT_ROWS[client].format](clientConfig(client, options));
 }
 
-function reached(url: string, { token }: ConfigOptions): Record<string, unknown> {
-  return {
-    type: 'http',
-    url,
-    ...(token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } }),
-  };
+function withType(type: string): (server: StdioServer | HttpServer) => Json {
+  return (server) => ({ type, ...server });
 }
 
-/** Absolute: a client starts it from a folder and with a PATH of its own. */
-function command(args: readonly string[], root: string = packageRoot()): { command: string; args: string[] } {
-  // The cache of npx is emptied now and then; what lies in it is fetched again by npx alone.
+/** Absolute paths, because a client has its own working directory and PATH. */
+function command(args: readonly string[], root: string = packageRoot()): StdioServer {
+  // The npx cache is temporary, and only npx can restore what was in it.
   const isInCache = root.split(/[/\\]/).includes('_npx');
   if (isInCache) return { command: 'npx', args: ['-y', `skillcell@${packageVersion()}`, ...args] };
   return { command: process.execPath, args: [join(root, 'bin/skillcell.js'), ...args] };

@@ -1,22 +1,24 @@
 /**
- * Arguments of tool calls that are too large to be parsed on the thread that serves all clients. They stay text; on their
- * way through the SDK, which wants objects, something small stands for them.
+ * Tool arguments that are too large to parse on the thread that serves all clients. They stay text; a small placeholder
+ * object represents them in the SDK, which requires objects.
  *
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import type { JsonText, Runtime } from '../index.ts';
+import type { JsonText, Runtime } from '../inside.ts';
 
-const STAND_IN = 'skillcell/large';
-/** Texts that no call has come for; more than a batch has. */
-const MAX_KEPT = 128;
+const PLACEHOLDER_KEY = 'skillcell/large';
+/** Maximum number of texts waiting for their call; larger than a batch. */
+const MAX_WAITING = 128;
+/** Together; several times the largest one, so that calls that run at the same time find theirs. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const BRACE = 0x7b;
 
-/** What a tool is called with: a value, or the text of a large one. */
+/** Arguments of a tool call: a value, or the text of a large one. */
 export type ToolArguments = Record<string, unknown> | JsonText;
 
 export interface ReadOptions {
-  /** Where arguments are in a message. */
+  /** Path of the arguments in a message. */
   path: readonly string[];
   signal?: AbortSignal | undefined;
 }
@@ -25,40 +27,52 @@ export class LargeArguments {
   readonly #texts = new Map<string, JsonText>();
 
   /**
-   * Reads a large message, or a list of them, in a worker thread; what comes back is small. Throws `usage` when it is not
-   * JSON, or large for another reason.
+   * Reads a large message, or a list of them, in a worker thread, and returns it with placeholders. Throws `usage` if it is
+   * not JSON, or if something other than the arguments is large.
    */
   async read(runtime: Runtime, bytes: Uint8Array, { path, signal }: ReadOptions): Promise<unknown> {
     const { message, parts } = await runtime.readMessage(bytes, { path, owner: 'mcp', signal });
     for (const [at, one] of [message].flat().entries()) {
       const text = parts[at];
-      if (text) put(one, path, this.#standIn(text));
+      if (text) put(one, path, isToolCall(one) ? this.#placeholder(text) : {});
     }
     return message;
   }
 
-  /** The text that these arguments stand for, once; else the arguments themselves. */
+  /** Returns the text behind a placeholder, once; other arguments are returned unchanged. */
   take(given: Record<string, unknown>): ToolArguments {
-    const id = given[STAND_IN];
+    const id = given[PLACEHOLDER_KEY];
     const text = typeof id === 'string' ? this.#texts.get(id) : undefined;
     if (typeof id === 'string') this.#texts.delete(id);
     return text ?? given;
   }
 
-  /** The SDK refuses a list, as it does every text that is not an object. */
-  #standIn(text: JsonText): unknown {
+  /** For arguments that are not an object, a list: the SDK rejects it. */
+  #placeholder(text: JsonText): unknown {
     if (text.bytes[0] !== BRACE) return [];
     const id = randomUUID();
     this.#texts.set(id, text);
-    for (const oldest of this.#texts.keys()) {
-      if (this.#texts.size <= MAX_KEPT) break;
-      this.#texts.delete(oldest);
+    let bytes = 0;
+    // The newest first: the oldest are those that nobody came for.
+    for (const [at, [key, waiting]] of [...this.#texts].toReversed().entries()) {
+      bytes += waiting.bytes.length;
+      if (at >= MAX_WAITING || bytes > MAX_WAITING_BYTES) this.#texts.delete(key);
     }
-    return { [STAND_IN]: id };
+    return { [PLACEHOLDER_KEY]: id };
+  }
+
+  /** Size of all texts that wait for their call. */
+  get waitingBytes(): number {
+    return [...this.#texts.values()].reduce((sum, { bytes }) => sum + bytes.length, 0);
   }
 }
 
-/** Something was taken out there, so it is there. */
+/** Only these come for their arguments. */
+function isToolCall(message: unknown): boolean {
+  return (message as { method?: unknown } | null)?.method === 'tools/call';
+}
+
+/** The path exists, because a part was taken out there. */
 function put(message: unknown, path: readonly string[], value: unknown): void {
   const [key = '', ...deeper] = path;
   const holder = message as Record<string, unknown>;

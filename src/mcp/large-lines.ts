@@ -1,17 +1,19 @@
 /**
- * The lines that a client sends over standard input. A large one is read by a worker thread before the SDK sees it; lines
- * keep their order.
+ * Lines that a client sends on standard input. A worker thread reads large ones before the SDK sees them; the order of lines
+ * is kept.
  *
  * @module
  */
 import { Transform, type TransformCallback } from 'node:stream';
-import { MAX_JSON_HERE } from '../index.ts';
+import { MAX_JSON_HERE } from '../inside.ts';
 import { MAX_MESSAGE_BYTES } from './limits.ts';
 
 const NEWLINE = 0x0a;
 
 export interface LinesOptions {
-  /** Reads a large message; what it returns is small. */
+  /** Resolves when the next message may be passed on. */
+  ready: () => Promise<void>;
+  /** Reads a large message and returns a small one. */
   read: (bytes: Uint8Array) => Promise<unknown>;
   /** A large message was refused. */
   onRefused: (error: unknown) => void;
@@ -36,6 +38,7 @@ export class LargeLines extends Transform {
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       this.#keep(chunk.subarray(start, end + 1));
       start = end + 1;
+      await this.#options.ready();
       await this.#pass();
     }
     this.#keep(chunk.subarray(start));
@@ -44,7 +47,7 @@ export class LargeLines extends Transform {
   #keep(part: Buffer): void {
     this.#bytes += part.length;
     if (this.#bytes > MAX_MESSAGE_BYTES)
-      throw new Error(`The client sent a message of more than ${MAX_MESSAGE_BYTES} bytes`);
+      throw new Error(`The client sent a message larger than ${MAX_MESSAGE_BYTES} bytes`);
     this.#parts.push(part);
   }
 

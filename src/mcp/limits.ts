@@ -1,14 +1,14 @@
 /**
- * What a client may send at once.
+ * Size limits for messages.
  *
  * @module
  */
 
-/** What a result may be: the message is written on the thread that serves all clients, and no model reads more. */
+/** Maximum size of a result: it is serialized on the thread that serves all clients, and no model reads more. */
 export const MAX_RESULT_BYTES: number = 1024 * 1024;
 
-/** What the parameters of a call may be, and the rest of the message. */
+/** Maximum size of a message on standard input, including the parameters of a call. */
 export const MAX_MESSAGE_BYTES: number = 10 * 1024 * 1024;
 
-/** The same over HTTP, where one thread reads the messages of many clients: as much as the HTTP service takes. */
+/** Maximum size over HTTP, where one thread reads the messages of many clients; the same as in the HTTP service. */
 export const MAX_HTTP_MESSAGE_BYTES: number = 1024 * 1024;

@@ -1,5 +1,5 @@
 /**
- * Tells a client that asked for it that its call goes on, so that it does not give up while a cell works.
+ * Sends progress notifications to a client that requested them, so that it does not time out during a long call.
  *
  * @module
  */
@@ -9,28 +9,28 @@ const EVERY_MS = 1000;
 
 export class Progress implements Disposable {
   readonly #request: ServerContext['mcpReq'];
-  readonly #begun = performance.now();
+  readonly #startedAt = performance.now();
   readonly #total: { total?: number };
   readonly #timer: NodeJS.Timeout | undefined;
-  #message = 'getting ready';
+  #message = 'preparing';
 
-  /** `timeout` in milliseconds, when the skill has one of its own. */
+  /** `timeout` in milliseconds, if the manifest sets one. */
   constructor({ mcpReq }: ServerContext, timeout: number | undefined) {
     this.#request = mcpReq;
     this.#total = timeout === undefined ? {} : { total: timeout / 1000 };
     if (this.#token === undefined) return;
-    this.tell(this.#message);
-    this.#timer = setInterval(() => this.tell(this.#message), EVERY_MS);
+    this.report(this.#message);
+    this.#timer = setInterval(() => this.report(this.#message), EVERY_MS);
   }
 
-  /** What is going on; said again every second. */
-  tell(message: string): void {
+  /** Sends the message now, and again every second. */
+  report(message: string): void {
     const progressToken = this.#token;
     if (progressToken === undefined) return;
     this.#message = message;
-    const progress = (performance.now() - this.#begun) / 1000;
+    const progress = (performance.now() - this.#startedAt) / 1000;
     const params = { progressToken, progress, ...this.#total, message };
-    // A client that went away ends the call by its signal; there is nobody to tell.
+    // Ignored: if the client disconnected, its signal cancels the call.
     this.#request.notify({ method: 'notifications/progress', params }).catch(() => undefined);
   }
 

@@ -1,5 +1,5 @@
 /**
- * Which skills fit a few words. No index and no model: a registry has hundreds of skills, not millions.
+ * Ranks skills by how well they match a query. Needs no index or model: a registry has hundreds of skills, not millions.
  *
  * @module
  */
@@ -11,14 +11,14 @@ export interface Searchable {
 }
 
 const NAME_WEIGHT = 3;
-/** A word that is the whole word, begins it, or is only somewhere in it. */
+/** Scores: the query word equals a word, is its prefix, or is contained in it. */
 const WHOLE = 4;
 const BEGINNING = 2;
 const WITHIN = 1;
-/** Shorter words are found in everything. */
+/** Shorter words occur in nearly everything. */
 const MIN_WITHIN = 3;
 
-/** Those that hold at least one of the words, best first; equal ones in the order they came in. */
+/** Items that match at least one word, best first; ties keep their order. */
 export function rank<T extends Searchable>(items: readonly T[], query: string): T[] {
   const words = wordsOf(query);
   const scored = items.map((item) => ({ item, score: scoreOf(item, words) }));
@@ -49,7 +49,7 @@ function match(word: string, candidate: string): number {
   return word.length >= MIN_WITHIN && candidate.includes(word) ? WITHIN : 0;
 }
 
-/** Letters and digits of any script, in lower case; `_`, `-` and `/` part words. */
+/** Letters and digits of any script, in lower case; `_`, `-` and `/` separate words. */
 function wordsOf(text: string): string[] {
   return [...new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))];
 }

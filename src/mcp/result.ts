@@ -1,31 +1,31 @@
 /**
- * The end of a call as a model reads it. A failure says who can do something about it: the model itself, or only the
- * person who operates Skillcell.
+ * The outcome of a call as text for a model. A failure says who can fix it: the model itself, or only the person who
+ * operates Skillcell.
  *
  * @module
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import {
-  printable,
-  printableBlock,
-  printableJson,
-  printableLine,
-  resultText,
   type ErrorBody,
   type ErrorCode,
   type Failure,
   type Outcome,
   type Success,
-} from '../index.ts';
+  printable,
+  printableBlock,
+  printableJson,
+  printableLine,
+  resultText,
+} from '../inside.ts';
 import { MAX_RESULT_BYTES } from './limits.ts';
 
-/** Errors can repeat what a skill wrote; a model needs the beginning of it. */
+/** Errors can contain output of a skill; a model needs only its beginning. */
 const MAX_TEXT = 8000;
 const MAX_DENIALS = 20;
 
-type Remedy = 'model' | 'person' | 'later' | 'nobody';
+type Remedy = 'model' | 'person' | 'later' | 'none';
 
-/** Who can do something about it. */
+/** Who can fix each error. */
 const REMEDIES: Record<ErrorCode, Remedy> = {
   skill_error: 'model',
   usage: 'model',
@@ -39,19 +39,19 @@ const REMEDIES: Record<ErrorCode, Remedy> = {
   approval_required: 'person',
   signature_invalid: 'person',
   skill_unavailable: 'person',
-  internal: 'nobody',
+  internal: 'none',
   cancelled: 'later',
 };
 
 const ONLY_A_PERSON =
-  'You cannot change this: no tool and no argument of this server approves a skill or widens what it may do. ' +
-  'Tell the person what was refused and what they would have to do, or go on without it. Do not try again unchanged.';
+  'You cannot change this: no tool or argument of this server can approve a skill or widen what it may do. ' +
+  'Tell the person what was refused and what they would have to do, or continue without it. Do not retry the same call.';
 
 export function toToolResult(outcome: Outcome): CallToolResult {
   return outcome.ok ? success(outcome) : failure(outcome);
 }
 
-/** A call that never became one, such as of a search with wrong arguments. */
+/** For a request that never became a call, such as a search with invalid arguments. */
 export function toolError(text: string): CallToolResult {
   return { isError: true, content: [{ type: 'text', text }] };
 }
@@ -74,8 +74,8 @@ function success(outcome: Success): CallToolResult {
 
 function tooLarge(bytes: number, { call_id }: Success): string {
   return [
-    `The skill returned ${bytes} bytes of JSON; over MCP the most is ${MAX_RESULT_BYTES}.`,
-    'Ask it for less at a time.',
+    `The skill returned ${bytes} bytes of JSON; the maximum over MCP is ${MAX_RESULT_BYTES}.`,
+    'Ask for less at a time.',
     `Receipt: ${call_id}`,
   ].join('\n');
 }
@@ -100,20 +100,20 @@ function remedyFor(error: ErrorBody): string[] {
   const isBusy = error.code === 'resource_exceeded' && error.detail['limit'] === 'busy';
   const remedy = isBusy ? 'later' : REMEDIES[error.code];
   if (error.code === 'cancelled')
-    return ['The call was given up before it ended. Call it again if the result is still wanted.'];
-  if (remedy === 'later') return ['Too much is going on at the moment. Try again in a few seconds.'];
+    return ['The call was cancelled before it ended. Call the tool again if you still need the result.'];
+  if (remedy === 'later') return ['The server is busy. Try again in a few seconds.'];
   if (remedy === 'person')
     return [
-      `What the person who runs this server can do: ${shorten(printableLine(error.fix))}`,
+      `The person who runs this server can fix it: ${shorten(printableLine(error.fix))}`,
       ONLY_A_PERSON,
     ];
-  if (remedy === 'nobody') return ['This is a fault of Skillcell. Tell the person; trying again may help.'];
+  if (remedy === 'none') return ['This is a defect in Skillcell. Tell the person; a retry may help.'];
   return error.code === 'invalid_params'
-    ? ['Correct the arguments so that they fit the input schema of this tool, and call it again.']
+    ? ['Correct the arguments to match the input schema of this tool, and call it again.']
     : ['The skill itself failed. Other arguments may help.'];
 }
 
-/** Denials that the skill got over, or that explain its failure. */
+/** Denials that the skill handled, or that explain its failure. */
 function denialNote({ capabilities: { denied, cut } }: Outcome): string | undefined {
   if (denied.length === 0) return undefined;
   const shown = denied

@@ -1,5 +1,5 @@
 /**
- * The two tools that stand for all skills where there are too many to list: find one, call it.
+ * The two tools that replace all others if there are too many skills to list: search for a skill, call a skill.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Entries } from './catalog.ts';
 import { rank } from './rank.ts';
 import { toolError } from './result.ts';
 
-/** Names that no skill can have: theirs hold two underscores in a row. */
+/** Names that no skill can have, because tool names of skills contain a double underscore. */
 export const SEARCH_TOOL = 'skillcell_search';
 export const CALL_TOOL = 'skillcell_call';
 
@@ -18,10 +18,10 @@ const MAX_MATCHES = 20;
 
 const searchInput = z.strictObject({
   query: z.string().min(1).max(500).describe('A few words about the task.'),
-  limit: z.int().min(1).max(MAX_MATCHES).default(5).describe('How many skills to return.'),
+  limit: z.int().min(1).max(MAX_MATCHES).default(5).describe('Maximum number of skills to return.'),
 });
 const searchOutput = z.object({
-  total: z.int().describe('How many skills fit.'),
+  total: z.int().describe('Number of skills that match.'),
   matches: z.array(
     z.object({
       name: z.string(),
@@ -34,19 +34,19 @@ const searchOutput = z.object({
 });
 const callInput = z.strictObject({
   name: z.string().max(128).describe(`Name of a skill, as ${SEARCH_TOOL} returned it.`),
-  arguments: z.record(z.string(), z.unknown()).default({}).describe('What the skill is called with.'),
+  arguments: z.record(z.string(), z.unknown()).default({}).describe('Arguments for the skill.'),
 });
 
-/** What is listed instead of the skills. */
-export function standIns(entries: Entries): Tool[] {
+/** The tools that are listed instead of the skills. */
+export function searchTools(entries: Entries): Tool[] {
   const hints = combinedHints([...entries.values()].map(({ tool }) => tool.annotations));
   return [
     {
       name: SEARCH_TOOL,
       title: 'Find a skill',
       description:
-        `This server has ${entries.size} skills, too many to list. Finds those that fit a task, best first, with the ` +
-        `schema of their arguments. Call one with ${CALL_TOOL}.`,
+        `Finds skills for a task, best match first, with the schema of their arguments. This server has ` +
+        `${entries.size} skills, too many to list. Call one with ${CALL_TOOL}.`,
       inputSchema: schemaOf(searchInput),
       outputSchema: schemaOf(searchOutput),
       annotations: {
@@ -59,7 +59,7 @@ export function standIns(entries: Entries): Tool[] {
     {
       name: CALL_TOOL,
       title: 'Call a skill',
-      description: `Calls one of the ${entries.size} skills of this server by its name. Find the name with ${SEARCH_TOOL}.`,
+      description: `Calls one of the ${entries.size} skills of this server by name. Find the name with ${SEARCH_TOOL}.`,
       inputSchema: schemaOf(callInput),
       annotations: hints,
     },
@@ -68,7 +68,7 @@ export function standIns(entries: Entries): Tool[] {
 
 export function search(entries: Entries, given: unknown): CallToolResult {
   const input = searchInput.safeParse(given);
-  if (!input.success) return wrongArguments(SEARCH_TOOL, input.error);
+  if (!input.success) return invalidArguments(SEARCH_TOOL, input.error);
   const found = rank(
     [...entries.values()].map(({ tool }) => tool),
     input.data.query,
@@ -82,19 +82,19 @@ export function search(entries: Entries, given: unknown): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
-export interface WantedCall {
+export interface InnerCall {
   name: string;
   arguments: Record<string, unknown>;
 }
 
-/** What a call of the stand-in is meant for, or why it is wrong. */
-export function wantedCall(given: unknown): WantedCall | CallToolResult {
+/** The call inside a `skillcell_call`, or an error if its arguments are invalid. */
+export function parseInnerCall(given: unknown): InnerCall | CallToolResult {
   const input = callInput.safeParse(given);
-  return input.success ? input.data : wrongArguments(CALL_TOOL, input.error);
+  return input.success ? input.data : invalidArguments(CALL_TOOL, input.error);
 }
 
-function wrongArguments(tool: string, error: z.ZodError): CallToolResult {
-  return toolError(`invalid_params: The arguments of ${tool} are wrong.\n${z.prettifyError(error)}`);
+function invalidArguments(tool: string, error: z.ZodError): CallToolResult {
+  return toolError(`invalid_params: The arguments of ${tool} are invalid.\n${z.prettifyError(error)}`);
 }
 
 function schemaOf(type: z.ZodType): Tool['inputSchema'] {

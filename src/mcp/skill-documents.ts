@@ -1,6 +1,6 @@
 /**
- * What the Skills extension serves of each skill: how to use it, as a SKILL.md, and nothing that could be run. Its code
- * runs in a cell, by the tool; a client that got the files could run them beside it.
+ * The SKILL.md that the Skills extension serves for each skill: how to use it, but no code. The code runs only in a cell,
+ * through the tool; a client that received the files could run them outside.
  *
  * @module
  */
@@ -14,24 +14,24 @@ import { visibleText } from './visible.ts';
 
 const PAGE_SIZE = 100;
 const MAX_NAME = 64;
-/** Agent Skills allow no more. */
+/** The maximum of the Agent Skills format. */
 const MAX_DESCRIPTION = 1024;
 
-interface Served {
+interface ServedDocument {
   document: Document;
   text: string;
 }
 
-/** By the address of the SKILL.md, in the order of the skills. */
-type Documents = ReadonlyMap<string, Served>;
+/** By URI of the SKILL.md, in the order of the skills. */
+type Documents = ReadonlyMap<string, ServedDocument>;
 
 export function skillDocuments(entries: () => Promise<Entries>): SkillSource {
-  // As long as the skills stay the same, so do their documents.
-  const made = new WeakMap<Entries, Promise<Documents>>();
+  // The documents change only when the entries do.
+  const cache = new WeakMap<Entries, Promise<Documents>>();
   const documents = async (): Promise<Documents> => {
     const current = await entries();
-    const known = made.get(current) ?? makeDocuments(current);
-    made.set(current, known);
+    const known = cache.get(current) ?? makeDocuments(current);
+    cache.set(current, known);
     return known;
   };
   return {
@@ -61,19 +61,19 @@ export function skillDocuments(entries: () => Promise<Entries>): SkillSource {
 
 async function makeDocuments(entries: Entries): Promise<Documents> {
   const names = new Set<string>();
-  const made = [...entries.values()].map(async (entry) => {
-    const name = freeName(entry.tool.name, names);
+  const pairs = [...entries.values()].map(async (entry) => {
+    const name = uniqueName(entry.tool.name, names);
     const text = skillMd(name, entry);
     const document = await skillEntry(name, { 'SKILL.md': text });
     return [document.uri, { document, text }] as const;
   });
-  return new Map(await Promise.all(made));
+  return new Map(await Promise.all(pairs));
 }
 
-/** Written anew: `allowed-tools` and whatever else a stranger put into the frontmatter of his own is left behind. */
+/** Generated, so that `allowed-tools` and other keys of untrusted frontmatter are not passed on. */
 function skillMd(name: string, { tool, skill }: CatalogEntry): string {
   const { manifest, digest, instructions } = skill.bundle;
-  // JSON is YAML: quotes and line breaks of a description cannot end its line.
+  // JSON strings are valid YAML, and quotes or line breaks in a description cannot end the line.
   const frontmatter = [
     `name: ${name}`,
     `description: ${JSON.stringify(oneLine(tool.description ?? manifest.name))}`,
@@ -87,8 +87,8 @@ function skillMd(name: string, { tool, skill }: CatalogEntry): string {
   return ['---', ...frontmatter, '---', '', use, '', visibleText(instructions?.trim() ?? ''), ''].join('\n');
 }
 
-/** Lower case letters, digits and single hyphens, as Agent Skills have them; each name once. */
-function freeName(toolName: string, taken: Set<string>): string {
+/** Lower-case letters, digits and single hyphens, as Agent Skills require; each name only once. */
+function uniqueName(toolName: string, taken: Set<string>): string {
   const base = toolName
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')

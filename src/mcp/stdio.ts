@@ -1,47 +1,67 @@
 /**
- * The server on standard input and output, for a client that started us. Output carries the protocol alone.
+ * The server on standard input and output, for a client that started this process. Only protocol messages go to stdout.
  *
  * @module
  */
-import { Writable, type Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { toSkillError } from '../index.ts';
+import { SkillError, toSkillError } from '../inside.ts';
+import { Answers } from './answers.ts';
 import { LargeLines } from './large-lines.ts';
 import { MAX_MESSAGE_BYTES } from './limits.ts';
 import type { SkillServer } from './skill-server.ts';
 
+/** Options of `serveOverStdio`. */
 export interface StdioOptions {
-  /** Ends the connection, as the client can by closing our input. */
+  /** Closes the connection, as does the client by closing our input. */
   signal: AbortSignal;
   onNote: (text: string) => void;
-  /** Absent: those of the process. */
+  /** Default: the streams of the process. */
   streams?: { input: Readable; output: Writable };
+  /** How long the client may leave answers unread, in milliseconds. */
+  unreadMs?: number;
 }
 
 const INVALID_REQUEST = -32_600;
+/** How long a client may take to read its last answers after a signal, in milliseconds. */
+const LAST_ANSWERS_MS = 2000;
 
-/** Returns when the client is gone and every call has ended. */
+/**
+ * Serves skills as MCP tools over standard input and output. Returns when the client has disconnected and every call has
+ * ended. Throws `resource_exceeded` if the connection was closed because the client did not read.
+ */
 export async function serveOverStdio(
   skills: SkillServer,
-  { signal, onNote, streams }: StdioOptions,
+  { signal, onNote, streams, unreadMs }: StdioOptions,
 ): Promise<void> {
-  const { wire, giveBack } = streams ? { wire: streams.output, giveBack: () => undefined } : takeStdout();
+  const { print, onBroken, restore } = streams ? printTo(streams.output) : takeStdout();
   const input = streams?.input ?? process.stdin;
+  const answers = new Answers({ print, unreadMs });
+  onBroken((error) => answers.destroy(error));
   const lines = new LargeLines({
+    ready: () => answers.ready(),
     read: (bytes) => skills.readLarge(bytes, { signal }),
     onRefused: (error) => {
       const { message } = toSkillError(error);
       onNote(message);
-      // Its id stands in what nobody has read on this thread.
-      wire.write(
+      // The id is unknown, because the message was not parsed.
+      answers.write(
         `${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: INVALID_REQUEST, message } })}\n`,
       );
     },
   });
-  const transport = new ClosingTransport(lines, wire, { maxBufferSize: MAX_MESSAGE_BYTES });
+  const transport = new ClosingTransport(lines, answers);
   const disconnect = connectLines(input, lines);
   const handle = serveStdio(() => skills.open(), { transport, onerror: (error) => onNote(error.message) });
+  transport.countReceived();
+  let lastAnswers: NodeJS.Timeout | undefined;
   const end = (): void => {
+    // With an error, because a write that waits for the reader notices nothing else.
+    lastAnswers = setTimeout(
+      () => answers.destroy(new Error('The last answers were not read')),
+      LAST_ANSWERS_MS,
+    );
     handle.close().catch((error: unknown) => onNote(String(error)));
   };
   signal.addEventListener('abort', end, { once: true });
@@ -49,10 +69,15 @@ export async function serveOverStdio(
   await transport.closed;
   disconnect();
   await skills.close();
-  giveBack();
+  await answers.flush();
+  clearTimeout(lastAnswers);
+  signal.removeEventListener('abort', end);
+  answers.destroy();
+  restore();
+  if (answers.errored instanceof SkillError) throw answers.errored;
 }
 
-/** The function lets go of the input, which would keep the process alive. */
+/** Returns a function that detaches from the input, which would otherwise keep the process alive. */
 function connectLines(input: Readable, lines: LargeLines): () => void {
   const fail = (error: Error): void => {
     lines.destroy(error);
@@ -71,6 +96,28 @@ function connectLines(input: Readable, lines: LargeLines): () => void {
 class ClosingTransport extends StdioServerTransport {
   readonly #closed = Promise.withResolvers<void>();
   readonly closed: Promise<void> = this.#closed.promise;
+  readonly #answers: Answers;
+
+  constructor(lines: LargeLines, answers: Answers) {
+    super(lines, answers, { maxBufferSize: MAX_MESSAGE_BYTES });
+    this.#answers = answers;
+  }
+
+  /** Call it after the SDK has set its listener. */
+  countReceived(): void {
+    const { onmessage } = this;
+    // oxlint-disable-next-line prefer-add-event-listener -- a transport of the SDK is not an event target
+    this.onmessage = (message) => {
+      this.#answers.trackIncoming(message);
+      onmessage?.(message);
+    };
+  }
+
+  override send(message: JSONRPCMessage): Promise<void> {
+    const sent = super.send(message);
+    this.#answers.trackOutgoing(message);
+    return sent;
+  }
 
   override async close(): Promise<void> {
     await super.close();
@@ -78,23 +125,41 @@ class ClosingTransport extends StdioServerTransport {
   }
 }
 
-/** Whatever else prints in this process goes to stderr: one stray line would break the connection. */
-function takeStdout(): { wire: Writable; giveBack: () => void } {
-  const { stdout, stderr } = process;
-  const print = stdout.write.bind(stdout);
-  const wire = new Writable({
-    decodeStrings: false,
-    write: (chunk: string | Buffer, _, done) => {
-      print(chunk, done);
+interface Output {
+  print: (bytes: Buffer, done: (error?: Error | null) => void) => void;
+  onBroken: (listener: (error: Error) => void) => void;
+  restore: () => void;
+}
+
+function printTo(output: Writable): Output {
+  return {
+    print: (bytes, done) => {
+      output.write(bytes, done);
     },
-  });
-  // For good: the last words to a client that is gone fail after everything else.
-  stdout.on('error', (error) => {
-    wire.destroy(error);
-  });
-  stdout.write = stderr.write.bind(stderr);
-  const giveBack = (): void => {
-    stdout.write = print;
+    onBroken: (listener) => {
+      output.on('error', listener);
+    },
+    restore: () => undefined,
   };
-  return { wire, giveBack };
+}
+
+/** Redirects all other output of this process to stderr, because a stray line would break the connection. */
+function takeStdout(): Output {
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  stdout.write = stderr.write.bind(stderr);
+  return {
+    print: (bytes, done) => {
+      write(bytes, done);
+    },
+    // Never removed: the last write to a disconnected client fails after everything else.
+    onBroken: (listener) => {
+      stdout.on('error', listener);
+    },
+    restore: () => {
+      stdout.write = write;
+      // Output that no one reads must not delay the exit.
+      for (const stream of [stdout, stderr]) if (stream.writableLength > 0) stream.destroy();
+    },
+  };
 }

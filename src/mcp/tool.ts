@@ -1,10 +1,10 @@
 /**
- * A skill as clients see it: one tool.
+ * A skill as an MCP tool.
  *
  * @module
  */
 import type { Tool } from '@modelcontextprotocol/server';
-import { ToolSet, type Skill } from '../index.ts';
+import { ToolSet, type Skill } from '../inside.ts';
 import { hintsFor, type Hints } from './annotations.ts';
 import { visibleSchema } from './visible.ts';
 
@@ -15,7 +15,7 @@ export interface SkillTool extends Tool {
 export function toolFor(skill: Skill): SkillTool {
   const { manifest, digest, origin } = skill.bundle;
   const [tool] = new ToolSet([skill], 'mcp').tools;
-  if (!tool) throw new TypeError('A set of one skill has one tool.');
+  if (!tool) throw new TypeError('A tool set of one skill must have one tool');
   return {
     ...visibleSchema(tool as Tool),
     title: titleOf(manifest.name),

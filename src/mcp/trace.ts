@@ -1,16 +1,16 @@
 /**
- * The trace that a client's request belongs to, for OpenTelemetry.
+ * The OpenTelemetry trace that a client's request belongs to.
  *
  * @module
  */
 import { TRACEPARENT_META_KEY, TRACESTATE_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
-import type { ExecuteOptions } from '../index.ts';
+import type { ExecuteOptions } from '../inside.ts';
 
-/** As W3C has it. */
+/** Format of W3C Trace Context. */
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const MAX_TRACESTATE = 512;
 
-/** Empty for a request that belongs to none, or says so in a wrong way. */
+/** Empty if the request has no trace, or an invalid one. */
 export function traceOf({ mcpReq }: ServerContext): Pick<ExecuteOptions, 'trace'> {
   const { _meta: meta = {} } = mcpReq;
   const traceparent = meta[TRACEPARENT_META_KEY];

@@ -1,18 +1,18 @@
 /**
- * Text of strangers that a model reads: nothing in it that a person who looks at it would not see.
+ * Removes characters from untrusted text that a model would read but a person would not see.
  *
  * @module
  */
-import { printable } from '../index.ts';
+import { printable } from '../inside.ts';
 
-/** Characters without a shape of their own that the general rule does not know. Joiners stay: scripts need them. */
-const UNSEEN = /(?![\u200c\u200d])\p{Cf}/gu;
+/** Format characters that `printable` does not cover. Joiners stay, because some scripts need them. */
+const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
 
 export function visibleText(text: string): string {
-  return printable(text, { keepsJoiners: true }).replaceAll(UNSEEN, '\ufffd');
+  return printable(text, { keepsJoiners: true }).replaceAll(INVISIBLE, '\ufffd');
 }
 
-/** The same of what a schema says in words; what it means stays as it is. */
+/** Cleans the titles and descriptions of a schema; everything else stays unchanged. */
 export function visibleSchema<T>(schema: T): T {
   if (typeof schema !== 'object' || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map(visibleSchema) as T;

@@ -1,6 +1,6 @@
 /**
- * Tells when something changes in folders that hold skills, also in those that do not exist yet. Many changes at once,
- * such as of an installation, are told once.
+ * Reports changes in folders of skills, including folders that do not exist yet. Many changes in a row, such as those of an
+ * installation, are reported once.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 
 const QUIET_MS = 300;
 
-/** Returns how to stop it. */
+/** Returns a function that stops watching. */
 export function watchFolders(folders: readonly string[], onChange: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   const changed = (): void => {
@@ -23,7 +23,7 @@ export function watchFolders(folders: readonly string[], onChange: () => void): 
   };
 }
 
-/** The folder with all below it; while it does not exist, the nearest one above, where it may appear. */
+/** Watches the folder recursively; while it does not exist, the nearest existing parent. */
 function watchFolder(folder: string, changed: () => void): () => void {
   let watcher: FSWatcher | undefined;
   const start = (): void => {
@@ -33,9 +33,9 @@ function watchFolder(folder: string, changed: () => void): () => void {
     watcher
       ?.on('error', () => undefined)
       .on('change', () => {
-        const isAnother = nearestExisting(folder).identity !== watched.identity;
-        if (isAnother) start();
-        if (isAnother || watched.path === folder) changed();
+        const hasMoved = nearestExisting(folder).identity !== watched.identity;
+        if (hasMoved) start();
+        if (hasMoved || watched.path === folder) changed();
       });
   };
   start();
@@ -44,7 +44,7 @@ function watchFolder(folder: string, changed: () => void): () => void {
 
 interface Existing {
   path: string;
-  /** A folder that was moved away and made anew is another, which the watcher of the first does not see. */
+  /** Includes the inode: the watcher of a folder that was moved away does not see a new folder at the same path. */
   identity: string;
 }
 
@@ -57,7 +57,7 @@ function nearestExisting(path: string): Existing {
   }
 }
 
-/** A folder that cannot be watched is only read when the server starts. */
+/** A folder that cannot be watched is read only when the server starts. */
 function tryWatch(folder: string, recursive: boolean): FSWatcher | undefined {
   try {
     return watch(folder, { recursive, persistent: false });

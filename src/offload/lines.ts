@@ -1,25 +1,25 @@
 /**
- * Who waits for a worker thread. A tenant has one turn in each round, however many of its skills wait; within a tenant its
- * skills take turns.
+ * Fair queues for the worker threads. A tenant has one turn in each round, however many of its skills wait; within a
+ * tenant, its skills take turns.
  *
  * @module
  */
 import type { TaskOptions } from './task.ts';
 
-/** Whose turn it is. */
+/** The skill and the tenant that a task is queued under. */
 export type Parties = Pick<TaskOptions, 'owner' | 'tenant'>;
 
 interface Line<Item> {
   parties: Parties;
-  /** The owner itself where nobody else is told. */
+  /** The owner itself if the task names no tenant. */
   tenant: string;
   items: Item[];
 }
 
 export class Lines<Item> {
-  /** By tenant and owner; the first has waited longest for its turn. */
+  /** By tenant and owner; the first has waited longest. */
   readonly #lines = new Map<string, Line<Item>>();
-  /** When a tenant that has a line had its last turn. */
+  /** The round of the last turn of each tenant that has a line. */
   readonly #turns = new Map<string, number>();
   #round = 0;
 
@@ -35,7 +35,7 @@ export class Lines<Item> {
       });
   }
 
-  /** The next item of the tenant whose turn it is, among those that may have one. */
+  /** The next item of the tenant whose turn it is, among those that `mayWork` accepts. */
   take(mayWork: (parties: Parties) => boolean): Item | undefined {
     let next: Line<Item> | undefined;
     for (const line of this.#lines.values())
@@ -50,7 +50,7 @@ export class Lines<Item> {
     return item;
   }
 
-  /** False: it does not wait any more. */
+  /** Returns false if the item is no longer waiting. */
   remove(parties: Parties, item: Item): boolean {
     const key = keyOf(parties);
     const line = this.#lines.get(key);
@@ -62,7 +62,7 @@ export class Lines<Item> {
     return true;
   }
 
-  /** All that waited. */
+  /** Removes and returns all waiting items. */
   clear(): Item[] {
     const items = [...this.#lines.values()].flatMap((line) => line.items);
     this.#lines.clear();
@@ -74,7 +74,7 @@ export class Lines<Item> {
     return this.#turns.get(tenant) ?? 0;
   }
 
-  /** Names come from strangers: only those who wait are remembered. */
+  /** Tenant names are untrusted and unbounded, so only waiting tenants are remembered. */
   #forget(tenant: string): void {
     if (![...this.#lines.values()].some((line) => line.tenant === tenant)) this.#turns.delete(tenant);
   }

@@ -1,20 +1,21 @@
 /**
- * Worker threads for bytes and work that a stranger decides on: large results, schemas with patterns, large manifests.
- * A task has a deadline, and a thread that misses it is ended and replaced. Whoever has many tasks waits behind
- * whoever has one: tenants are served in turn.
+ * Worker threads for untrusted input of unbounded cost: large results, schemas with patterns, large manifests.
+ * Each task has a deadline, and a thread that misses it is terminated and replaced. Tenants are served in turn, so that
+ * one with many tasks does not delay one with a single task.
  *
  * @module
  */
 import { availableParallelism } from 'node:os';
-import { EXIT_CODES, SkillError, type ErrorCode } from '../errors.ts';
-import { ownedByNobody } from '../fault-owner.ts';
+import { EXIT_CODES, type ErrorCode } from '../vocabulary/error-codes.ts';
+import { SkillError } from '../errors.ts';
+import { withoutFaultOwner } from '../fault-owner.ts';
 import { Lines, type Parties } from './lines.ts';
 import { TaskEndedError, type Task, type TaskFailure, type TaskOptions } from './task.ts';
-import { WorkerThread } from './thread.ts';
+import { WorkerThread, workerDied } from './thread.ts';
 
-/** Half of the cores, so that cells and the event loop have the others; two at least, so that nobody has them all. */
-const MOST_THREADS = 4;
-/** Work that waits holds its bytes in memory. More than this is refused. */
+/** Half of the cores, which leaves the rest to cells and the event loop; at least two, so that no tenant occupies all. */
+const MAX_THREADS = 4;
+/** Queued work holds its bytes in memory, so more than this is refused. */
 export const MAX_QUEUED_TASKS = 512;
 export const MAX_QUEUED_BYTES: number = 256 * 1024 * 1024;
 
@@ -24,15 +25,15 @@ interface Waiting {
   options: TaskOptions;
   bytes: number;
   settle: PromiseWithResolvers<unknown>;
-  /** Stops to listen for the caller's giving up. */
-  stayed: () => void;
+  /** Stops listening for the caller's abort signal. */
+  unlisten: () => void;
 }
 
-/** What was done so far; tests hold claims about the main thread to it. */
+/** Counters, which tests use to check what stays off the main thread. */
 export interface OffloadCounts {
-  /** Tasks that were done, by name. */
+  /** Finished tasks by name. */
   done: Record<string, number>;
-  /** Threads that were ended because of a task. */
+  /** Threads that ended because of a task. */
   ended: number;
   started: number;
 }
@@ -45,7 +46,7 @@ export class Offload {
   readonly #most: number;
   readonly #threads: WorkerThread[] = [];
   readonly #lines = new Lines<Waiting>();
-  /** How many threads work for an owner, and for a tenant. */
+  /** Number of threads that work for each owner and each tenant. */
   readonly #busyFor = new Map<string, number>();
   readonly #counts: OffloadCounts = { done: {}, ended: 0, started: 0 };
   #queued = 0;
@@ -53,22 +54,22 @@ export class Offload {
   #closed = false;
 
   constructor({ threads }: OffloadOptions = {}) {
-    this.#most = threads ?? Math.min(MOST_THREADS, Math.max(2, Math.floor(availableParallelism() / 2)));
+    this.#most = threads ?? Math.min(MAX_THREADS, Math.max(2, Math.floor(availableParallelism() / 2)));
   }
 
   get counts(): OffloadCounts {
     return { ...this.#counts, done: { ...this.#counts.done } };
   }
 
-  /** Does a task in a thread. Rejects with a TaskEndedError, or with what the task threw. */
+  /** Runs a task on a thread. Rejects with a TaskEndedError, or with the error that the task threw. */
   run<In, Out>(task: Task<In, Out>, input: In, options: TaskOptions): Promise<Out> {
     const bytes = (options.transfer ?? []).reduce((sum, part) => sum + part.byteLength, 0);
     if (this.#closed) return Promise.reject(new TaskEndedError('closed', 'The runtime is closed'));
     if (options.signal?.aborted) return Promise.reject(new TaskEndedError('aborted', 'Given up'));
     if (this.#queued >= MAX_QUEUED_TASKS || this.#queuedBytes + bytes > MAX_QUEUED_BYTES)
-      return Promise.reject(tooMuchWaits());
+      return Promise.reject(queueFull());
     const settle = Promise.withResolvers<unknown>();
-    this.#enqueue({ task, input, options, bytes, settle, stayed: () => undefined });
+    this.#enqueue({ task, input, options, bytes, settle, unlisten: () => undefined });
     this.#work();
     return settle.promise as Promise<Out>;
   }
@@ -87,26 +88,26 @@ export class Offload {
     this.#queuedBytes += waiting.bytes;
     const giveUp = (): void => {
       if (!this.#lines.remove(waiting.options, waiting)) return;
-      this.#left(waiting);
+      this.#dequeue(waiting);
       waiting.settle.reject(new TaskEndedError('aborted', 'Given up'));
     };
     signal?.addEventListener('abort', giveUp, { once: true });
-    waiting.stayed = () => signal?.removeEventListener('abort', giveUp);
+    waiting.unlisten = () => signal?.removeEventListener('abort', giveUp);
   }
 
-  #left({ bytes, stayed }: Waiting): void {
+  #dequeue({ bytes, unlisten }: Waiting): void {
     this.#queued--;
     this.#queuedBytes -= bytes;
-    stayed();
+    unlisten();
   }
 
-  /** The next of the tenant who has waited longest for a turn. One thread is left for others. */
+  /** The next task of the tenant that has waited longest. No party gets the last thread. */
   #next(): Waiting | undefined {
     const most = Math.max(1, this.#most - 1);
     const next = this.#lines.take((options) =>
       partiesOf(options).every((party) => (this.#busyFor.get(party) ?? 0) < most),
     );
-    if (next) this.#left(next);
+    if (next) this.#dequeue(next);
     return next;
   }
 
@@ -116,7 +117,8 @@ export class Offload {
       if (!free && this.#threads.length >= this.#most) return;
       const next = this.#next();
       if (!next) return;
-      this.#give(free ?? this.#startThread(), next);
+      const thread = free ?? this.#tryStartThread(next);
+      if (thread) this.#give(thread, next);
     }
   }
 
@@ -133,7 +135,7 @@ export class Offload {
         for (const party of partiesOf(options)) this.#countBusy(party, -1);
         this.#work();
       })
-      // The owner of the task hears of a failure by `settle`.
+      // `settle` reports the failure to the caller of the task.
       .catch(() => undefined);
   }
 
@@ -143,19 +145,29 @@ export class Offload {
     else this.#busyFor.delete(party);
   }
 
+  /** Rejects the task if the system cannot start a thread. */
+  #tryStartThread({ settle }: Waiting): WorkerThread | undefined {
+    try {
+      return this.#startThread();
+    } catch (error) {
+      settle.reject(workerDied(error));
+      return undefined;
+    }
+  }
+
   #startThread(): WorkerThread {
     const onEnd = (): void => {
       this.#threads.splice(this.#threads.indexOf(thread), 1);
       if (!this.#closed) this.#counts.ended++;
     };
-    const thread: WorkerThread = ownedByNobody(() => new WorkerThread(onEnd));
+    const thread: WorkerThread = withoutFaultOwner(() => new WorkerThread(onEnd));
     this.#counts.started++;
     this.#threads.push(thread);
     return thread;
   }
 }
 
-/** Who must not have all threads: the skill, whoever calls it, and who calls, whatever the skill. */
+/** The parties that must not occupy all threads: the skill for all its callers, and the tenant for all its skills. */
 function partiesOf({ owner, tenant }: Parties): string[] {
   return tenant === undefined ? [`owner ${owner}`] : [`owner ${owner}`, `tenant ${tenant}`];
 }
@@ -165,9 +177,9 @@ function asError({ message, skill }: TaskFailure): Error {
   return new SkillError(skill.code as ErrorCode, message, { fix: skill.fix, detail: skill.detail });
 }
 
-function tooMuchWaits(): SkillError {
+function queueFull(): SkillError {
   return new SkillError('resource_exceeded', 'Too many large values are waiting to be checked', {
-    fix: 'Call again later.',
+    fix: 'Try again later.',
     detail: { limit: 'busy' },
   });
 }

@@ -1,11 +1,11 @@
 /**
- * Work that may take long because a stranger decides on its size: a function in a module, called by name in a worker
- * thread. Nothing but data goes in and comes out.
+ * Work whose size untrusted input decides: a function in a module, called by name in a worker thread. Only data goes in
+ * and comes out.
  *
  * @module
  */
 
-/** One function that worker threads know. `module` has an export `tasks` with a function of this name. */
+/** A function that worker threads can call. `module` exports `tasks` with a function of this name. */
 export interface Task<In, Out> {
   readonly module: string;
   readonly name: string;
@@ -13,34 +13,34 @@ export interface Task<In, Out> {
   readonly types?: (input: In) => Out;
 }
 
-/** What a thread remembers between tasks, such as compiled schemas; each module keeps it small. */
+/** A thread's cache between tasks, e.g. of compiled schemas; each module keeps it small. */
 export type ThreadMemory = Map<string, unknown>;
 
-/** The functions of a module of tasks. Results that hold a `Uint8Array` hand its memory over. */
+/** The functions of a task module. The memory of a `Uint8Array` in a result is transferred. */
 export type Tasks = Readonly<Record<string, (input: never, memory: ThreadMemory) => unknown>>;
 
-/** What the host sends to a worker. */
+/** The host's message to a worker. */
 export interface TaskRequest {
   module: string;
   name: string;
   input: unknown;
 }
 
-/** What a worker answers. */
+/** A worker's answer. */
 export type TaskAnswer = { ok: true; value: unknown } | { ok: false; error: TaskFailure };
 
-/** An error as data; `skill` holds what a SkillError consists of. */
+/** An error as data; `skill` holds the fields of a SkillError. */
 export interface TaskFailure {
   message: string;
   skill?: { code: string; fix: string; detail: Record<string, unknown> };
 }
 
-/** The address of a module beside the caller, as source or as built. */
+/** The URL of a module next to the caller, as source or as built. */
 export function besideThis(url: string, name: string): string {
   return new URL(`${name}${url.endsWith('.ts') ? '.ts' : '.js'}`, url).href;
 }
 
-/** A task did not end within its time, or took more memory than a thread may have. */
+/** A task missed its deadline, ran out of memory, or was stopped. */
 export class TaskEndedError extends Error {
   override readonly name = 'TaskEndedError';
   readonly reason: 'deadline' | 'memory' | 'closed' | 'aborted';
@@ -52,24 +52,24 @@ export class TaskEndedError extends Error {
 }
 
 export interface TaskOptions {
-  /** From when a thread has taken it up. */
+  /** Counted from when a thread starts the task. */
   deadlineMs: number;
-  /** Whose work it is, e.g. the skill: neither an owner nor a tenant has all threads, and they are served in turn. */
+  /** The party that causes the work, e.g. the skill. Neither an owner nor a tenant gets all threads. */
   owner: string;
-  /** For whom it is done. Absent: for nobody but its owner. Who has many skills has no more turns for it. */
+  /** The tenant that the work is for; if absent, the owner. Tenants take turns, however many skills they call. */
   tenant?: string | undefined;
-  /** Bytes of the input, for the limit on what waits. Those of the list are handed over, not copied. */
+  /** Bytes of the input, which are transferred instead of copied and count towards the limit on queued bytes. */
   transfer?: readonly Uint8Array[];
   signal?: AbortSignal | undefined;
 }
 
-/** The same bytes with memory of their own, which can be handed over to a thread. */
+/** The same bytes in their own memory, which can be transferred to a thread. */
 export function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const isWhole = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
   return isWhole ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }
 
-/** A copy that can be handed over while the original stays in use. `slice` of a Buffer would be a view of the same memory. */
+/** A copy that can be transferred while the original stays in use. `slice` of a Buffer would only be a view. */
 export function copiedBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }

@@ -1,13 +1,14 @@
 /**
- * One worker thread, which does one task at a time and is ended when a task takes too long or too much memory.
+ * One worker thread, which runs one task at a time and is terminated if a task takes too much time or memory.
  *
  * @module
  */
-import { unattended } from '../errors.ts';
+import { SkillError, unattended } from '../errors.ts';
 import { Worker } from 'node:worker_threads';
+import { Deadline } from './deadline.ts';
 import { besideThis, TaskEndedError, type TaskAnswer, type TaskOptions, type TaskRequest } from './task.ts';
 
-/** Enough for the largest value that a policy lets through by default; a larger one ends the thread, not the host. */
+/** Enough for the largest value that a policy allows by default; a larger one ends the thread, not the host. */
 const HEAP_MB = 1024;
 
 export class WorkerThread {
@@ -29,11 +30,16 @@ export class WorkerThread {
       if (message === 'ready') this.#ready.resolve();
       else this.#settle(message);
     });
-    this.#worker.on('error', (error: Error & { code?: string }) => this.#fail(error));
-    this.#worker.on('exit', () => this.#fail(new Error('A worker thread ended')));
-    // Who waits for a task hears of it; a thread that fails while nobody waits is only replaced.
+    this.#worker.on('error', (error: unknown) => this.#fail(reasonOf(error)));
+    this.#worker.on('exit', () => this.#fail(workerDied()));
+    // An unreadable answer means that the task has no answer.
+    this.#worker.on('messageerror', (error) => {
+      this.#fail(workerDied(error));
+      unattended(this.#worker.terminate());
+    });
+    // A pending task reports the failure itself; an idle thread that fails is simply replaced.
     this.#ready.promise.catch(() => undefined);
-    // An idle thread keeps no program alive.
+    // An idle thread must not keep the program alive.
     this.#worker.unref();
   }
 
@@ -50,22 +56,14 @@ export class WorkerThread {
     this.#worker.ref();
     const abort = (): void => unattended(this.end('aborted'));
     signal?.addEventListener('abort', abort, { once: true });
-    let deadline: NodeJS.Timeout | undefined;
+    let deadline: Deadline | undefined;
     try {
       await Promise.race([this.#ready.promise, answer.promise]);
-      // An answer that has come meanwhile is read first, however late this timer is.
-      deadline = setTimeout(
-        () => setImmediate(() => unattended(this.end('deadline', deadlineMs))),
-        deadlineMs,
-      );
-      if (!this.#hasEnded)
-        this.#worker.postMessage(
-          request,
-          transfer.map(({ buffer }) => buffer as ArrayBuffer),
-        );
+      deadline = new Deadline(this.#worker, deadlineMs, () => unattended(this.end('deadline', deadlineMs)));
+      if (!this.#hasEnded) this.#send(request, transfer);
       return await answer.promise;
     } finally {
-      clearTimeout(deadline);
+      deadline?.clear();
       signal?.removeEventListener('abort', abort);
     }
   }
@@ -81,6 +79,20 @@ export class WorkerThread {
     await this.#worker.terminate();
   }
 
+  /** Throws if the input is not plain data, and frees the thread. */
+  #send(request: TaskRequest, transfer: readonly Uint8Array[]): void {
+    try {
+      this.#worker.postMessage(
+        request,
+        transfer.map(({ buffer }) => buffer as ArrayBuffer),
+      );
+    } catch (error) {
+      this.#answer = undefined;
+      this.#worker.unref();
+      throw error;
+    }
+  }
+
   #settle(answer: TaskAnswer): void {
     const waiting = this.#answer;
     this.#answer = undefined;
@@ -88,14 +100,25 @@ export class WorkerThread {
     waiting?.resolve(answer);
   }
 
-  #fail(error: Error & { code?: string }): void {
+  #fail(reason: Error): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#onEnd();
-    const isFull = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    const told = isFull ? new TaskEndedError('memory', 'It takes too much memory') : error;
-    this.#ready.reject(told);
-    this.#answer?.reject(told);
+    this.#ready.reject(reason);
+    this.#answer?.reject(reason);
     this.#answer = undefined;
   }
+}
+
+function reasonOf(thrown: unknown): Error {
+  const isFull = (thrown as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  return isFull ? new TaskEndedError('memory', 'It takes too much memory') : workerDied(thrown);
+}
+
+/** For a thread that ended on its own, whether or not its task was the cause. */
+export function workerDied(cause?: unknown): SkillError {
+  return new SkillError('internal', 'A worker thread ended before its task did', {
+    fix: 'Try again; a new thread has been started. If it happens again, check the memory and the open files of this host.',
+    cause,
+  });
 }

@@ -1,6 +1,6 @@
 /**
- * Entry of a worker thread: does one task after the other. It has no environment and no authority beyond its input; the
- * host ends it when a task takes too long.
+ * Entry of a worker thread, which runs one task after another. It has no environment and no authority beyond its input;
+ * the host terminates it if a task takes too long.
  *
  * @module
  */
@@ -33,8 +33,8 @@ function failureOf(error: unknown): TaskFailure {
   return { message, skill: { code, fix, detail } };
 }
 
-/** Memory of bytes that a task made for its result alone. */
-function handedOver(answer: TaskAnswer): ArrayBuffer[] {
+/** The memory of bytes that belong only to the result. */
+function transferList(answer: TaskAnswer): ArrayBuffer[] {
   if (!answer.ok || typeof answer.value !== 'object' || answer.value === null) return [];
   return Object.values(answer.value as Record<string, unknown>).flatMap((part) =>
     part instanceof Uint8Array && part.byteLength === part.buffer.byteLength
@@ -44,9 +44,9 @@ function handedOver(answer: TaskAnswer): ArrayBuffer[] {
 }
 
 port?.on('message', (request: TaskRequest) => {
-  // What cannot be sent ends this thread, and whoever waits for its answer is told.
+  // An answer that cannot be sent ends this thread, which rejects the task on the host.
   perform(request).then(
-    (answer) => port.postMessage(answer, handedOver(answer)),
+    (answer) => port.postMessage(answer, transferList(answer)),
     () => process.exit(1),
   );
 });

@@ -1,13 +1,13 @@
 /**
- * The parameters of one call, from whoever gives them to the cell. Small ones are a value that is checked here and now;
- * large ones are text that worker threads check and digest.
+ * The parameters of one call, on their way from the caller to the cell. Small ones are a value that is checked here; large
+ * ones are text that worker threads check and digest.
  *
  * @module
  */
 import { DigestedParams } from '../audit/digests.ts';
 import type { Scrub } from '../broker/secrets/scrub.ts';
-import { cancelled } from '../cell/judge.ts';
-import { JsonText, MAX_JSON_HERE } from '../json-text.ts';
+import { cancelled } from '../cell/verdict/judge.ts';
+import { JsonText, MAX_JSON_HERE, parseExact } from '../json-text.ts';
 import { assertDepth, assertFits, assertSize, encodeParams, notJson } from '../load/params.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Offload } from '../offload/offload.ts';
@@ -15,15 +15,15 @@ import { copiedBytes, TaskEndedError, type TaskOptions } from '../offload/task.t
 import type { GuardRule } from '../trust/guard.ts';
 import { CHECK_PARAMS, DIGEST_PARAMS } from './tasks.ts';
 
-/** The largest parameters take a fraction of it. */
+/** The largest parameters take a fraction of this. */
 const DEADLINE_MS = 10_000;
-/** No digest could be made: nobody has looked at the parameters. */
+/** For parameters that were not read, so that there is no digest. */
 const NO_DIGEST = '';
 
 export interface GivenParamsOptions {
   offload: Offload;
-  /** Of the operator's guard. */
-  rules: readonly GuardRule[];
+  /** The rules of the operator's guard. */
+  rules: () => readonly GuardRule[];
   /** The skill as the caller names it. */
   owner: string;
   signal?: AbortSignal | undefined;
@@ -31,9 +31,9 @@ export interface GivenParamsOptions {
 
 export class GivenParams {
   readonly #options: GivenParamsOptions;
-  /** What was given, with the value of a text that is small. */
+  /** The parameters as given; small text is replaced by its value. */
   #given: unknown;
-  /** Their JSON, once it was needed. */
+  /** Their JSON, computed on first use. */
   #encoded: { small: string } | { large: Uint8Array } | undefined;
   #digest: string | undefined;
   #tenant: string | undefined;
@@ -44,55 +44,60 @@ export class GivenParams {
     this.#options = options;
   }
 
-  /** What the cell gets: a value, or the text of a large one. */
+  /** The parameters for the cell: a value, or the text of a large one. */
   get forCell(): unknown {
     return this.#encoded && 'large' in this.#encoded ? new JsonText(this.#encoded.large) : this.#given;
   }
 
-  /** Which rules speak about these parameters, where a worker thread has found out. */
+  /** The rules that match these parameters, if a worker thread checked them. */
   get holding(): ReadonlySet<GuardRule> | undefined {
     return this.#holding;
   }
 
   /**
-   * Throws `invalid_params` unless the parameters are JSON of a sane size that fits the skill's schema. The tenant is whose turn
-   * of the worker threads it is.
+   * Throws `invalid_params` unless the parameters are JSON within the size limit and match the skill's schema. Worker threads
+   * are shared fairly between tenants.
    */
   async check(skill: Skill, tenant?: string): Promise<void> {
     this.#tenant = tenant;
     const encoded = this.#encode();
-    const { name } = skill.bundle.manifest;
-    if ('large' in encoded) return this.#checkElsewhere(encoded.large, skill);
+    const { name, declaresCapabilities } = skill.bundle.manifest;
+    if ('large' in encoded) return this.#checkInWorker(encoded.large, skill);
     assertDepth(encoded.small);
-    assertFits(await skill.params.check(this.#given, tenant), name);
+    assertFits(await skill.params.check(this.#given, tenant), name, { isLegacy: !declaresCapabilities });
   }
 
-  /** What the receipt is made from, however early the call ends: the parameters without secrets, or their digest. */
+  /** The parameters without secrets, or their digest. Works however early the call ends. */
   async forReceipt(scrub: Scrub, secrets: ReadonlyMap<string, string>): Promise<unknown> {
     return (await this.#digested(secrets)) ?? scrub(this.#given);
   }
 
-  /** Undefined for small parameters. Rejects never. */
+  /** Undefined for small parameters. Never rejects. */
   async #digested(secrets: ReadonlyMap<string, string>): Promise<DigestedParams | undefined> {
     const bytes = this.#largeBytes();
     if (bytes === undefined) return undefined;
     if (typeof bytes === 'number') return new DigestedParams(NO_DIGEST, bytes);
     const digest = secrets.size === 0 ? this.#digest : undefined;
-    return new DigestedParams(digest ?? (await this.#digestElsewhere(bytes, secrets)), bytes.length);
+    return new DigestedParams(digest ?? (await this.#digestInWorker(bytes, secrets)), bytes.length);
   }
 
-  /** The text of large parameters, or only its size when that is too much. */
+  /** The text of large parameters, or only its size if that exceeds the limit. */
   #largeBytes(): Uint8Array | number | undefined {
     try {
       const encoded = this.#encode();
       return 'large' in encoded ? encoded.large : undefined;
     } catch {
-      return this.#given instanceof JsonText ? this.#given.bytes.length : undefined;
+      const text = textOf(this.#given);
+      // A value that has no JSON may throw at whoever looks at it later.
+      if (!text) this.#given = undefined;
+      return text?.bytes.length;
     }
   }
 
   #encode(): { small: string } | { large: Uint8Array } {
-    this.#encoded ??= this.#given instanceof JsonText ? this.#fromText(this.#given) : this.#fromValue();
+    if (this.#encoded) return this.#encoded;
+    const text = textOf(this.#given);
+    this.#encoded = text ? this.#fromText(text) : this.#fromValue();
     return this.#encoded;
   }
 
@@ -100,7 +105,7 @@ export class GivenParams {
     assertSize(text.bytes.length);
     if (text.bytes.length > MAX_JSON_HERE) return { large: text.bytes };
     try {
-      this.#given = text.value;
+      this.#given = parseExact(text.toString());
     } catch (error) {
       throw notJson(error);
     }
@@ -110,19 +115,22 @@ export class GivenParams {
   #fromValue(): { small: string } | { large: Uint8Array } {
     const small = encodeParams(this.#given);
     const bytes = Buffer.byteLength(small);
-    // From here on it is only ever its size: a receipt needs no more to say that it was refused.
-    if (bytes > MAX_JSON_HERE) this.#given = new JsonText(Buffer.from(small));
+    // Keep the text, so that the receipt of a refused call can name its size.
+    const large = bytes > MAX_JSON_HERE ? new JsonText(Buffer.from(small)) : undefined;
+    // What is checked and recorded is what the cell gets: `toJSON`, getters and NaN make the value another one than its JSON.
+    this.#given = large ?? (JSON.parse(small) as unknown);
     assertSize(bytes);
-    return this.#given instanceof JsonText ? { large: this.#given.bytes } : { small };
+    return large ? { large: large.bytes } : { small };
   }
 
-  async #checkElsewhere(given: Uint8Array, { bundle }: Skill): Promise<void> {
-    const { offload, rules } = this.#options;
+  async #checkInWorker(given: Uint8Array, { bundle }: Skill): Promise<void> {
+    const { offload } = this.#options;
+    const rules = this.#options.rules();
     const bytes = copiedBytes(given);
-    const { name, parameters: schema } = bundle.manifest;
+    const { name, parameters: schema, declaresCapabilities } = bundle.manifest;
     try {
       const checked = await offload.run(CHECK_PARAMS, { bytes, schema, rules }, this.#taskOptions(bytes));
-      assertFits(checked.problems, name);
+      assertFits(checked.problems, name, { isLegacy: !declaresCapabilities });
       this.#encoded = { large: checked.text };
       this.#digest = checked.digest;
       this.#holding = new Set(rules.filter((_, at) => checked.holding.includes(at)));
@@ -134,10 +142,10 @@ export class GivenParams {
     }
   }
 
-  async #digestElsewhere(given: Uint8Array, secrets: ReadonlyMap<string, string>): Promise<string> {
+  async #digestInWorker(given: Uint8Array, secrets: ReadonlyMap<string, string>): Promise<string> {
     const bytes = copiedBytes(given);
     try {
-      // Whoever gave the call up still gets a receipt.
+      // Without the signal: a cancelled call still gets a receipt.
       const { signal: _, ...options } = this.#taskOptions(bytes);
       return await this.#options.offload.run(DIGEST_PARAMS, { bytes, secrets }, options);
     } catch {
@@ -148,5 +156,14 @@ export class GivenParams {
   #taskOptions(bytes: Uint8Array): TaskOptions {
     const { owner, signal } = this.#options;
     return { deadlineMs: DEADLINE_MS, owner, tenant: this.#tenant, transfer: [bytes], signal };
+  }
+}
+
+/** Undefined for a value, also for a revoked proxy, which throws at every look. */
+function textOf(given: unknown): JsonText | undefined {
+  try {
+    return given instanceof JsonText ? given : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A message of a client that holds the parameters of a call: a large one is parsed by a worker thread, and its parameters
- * stay text.
+ * Reads a client message that contains the parameters of a call. A worker thread parses a large one, and its parameters stay
+ * text.
  *
  * @module
  */
@@ -15,19 +15,19 @@ const DEADLINE_MS = 10_000;
 export interface MessageOptions {
   /** The member that stays text, e.g. `params`. */
   path: readonly string[];
-  /** Who sent it: worker threads serve senders in turn. */
+  /** The sender; worker threads serve senders in turn. */
   owner: string;
   signal?: AbortSignal | undefined;
 }
 
 export interface ReadMessage {
-  /** With `{}` in the place of what stays text. */
+  /** The message with `{}` in place of the member that stays text. */
   message: unknown;
-  /** What was there: one for each message of a list, or one. */
+  /** The members that stay text: one per message of a list, or one. */
   parts: (JsonText | undefined)[];
 }
 
-/** Throws `usage` when it is not JSON, and when something else than the named member is large. */
+/** Throws `usage` if the message is not JSON, or if anything but the named member is large. */
 export async function readMessage(
   given: Uint8Array,
   { path, owner, signal }: MessageOptions,
@@ -41,6 +41,8 @@ export async function readMessage(
     return { message: JSON.parse(rest), parts: parts.map((part) => part && new JsonText(part)) };
   } catch (error) {
     if (!(error instanceof TaskEndedError)) throw error;
-    throw new SkillError('usage', `The message could not be read: ${error.message}`, { fix: 'Send less.' });
+    throw new SkillError('usage', `The message could not be read: ${error.message}`, {
+      fix: 'Send a smaller message.',
+    });
   }
 }

@@ -1,15 +1,16 @@
 /**
- * What worker threads do with large parameters: parse, compare with the schema of the skill and the rules of the guard,
- * digest, and write them as the text that the cell gets.
+ * The work of worker threads on large parameters: parse them, check them against the skill's schema and the guard's rules,
+ * digest them, and write the text that the cell gets.
  *
  * @module
  */
 import { digestJson } from '../audit/canonical-json.ts';
 import { scrubberFor } from '../broker/secrets/scrub.ts';
 import { SkillError } from '../errors.ts';
-import { assertDepth, notJson } from '../load/params.ts';
+import { parseExact } from '../json-text.ts';
+import { assertDepth, assertSize, notJson } from '../load/params.ts';
 import type { JsonSchema } from '../manifest/manifest.ts';
-import { compiled } from '../manifest/schema-tasks.ts';
+import { compileOnce } from '../manifest/schema-tasks.ts';
 import { besideThis, type Task, type Tasks, type ThreadMemory } from '../offload/task.ts';
 import { argumentsHold, type GuardRule } from '../trust/guard.ts';
 
@@ -22,11 +23,11 @@ export interface UnreadParams {
 }
 
 export interface CheckedParams {
-  /** Made from the value that was checked: no reader can take it for another one. */
+  /** Serialized from the checked value, so that no parser can read it differently. */
   text: Uint8Array;
   digest: string;
   problems: string[];
-  /** Places of the rules whose conditions on arguments all hold. */
+  /** Indexes of the rules whose argument conditions all hold. */
   holding: number[];
 }
 
@@ -36,12 +37,15 @@ function checkParams({ bytes, schema, rules }: UnreadParams, memory: ThreadMemor
   const text = normalText(bytes);
   const value: unknown = JSON.parse(text);
   const context = { file: 'manifest.yaml', at: 'parameters' };
-  const problems = compiled({ schema, context }, memory).check(value);
+  const problems = compileOnce({ schema, context }, memory).check(value);
+  const bytesToSend = new TextEncoder().encode(text);
+  // A number can be longer than in the input: 1e20 has 21 digits.
+  assertSize(bytesToSend.length);
   const holding = rules.flatMap((rule, at) => (argumentsHold(rule, value) ? [at] : []));
-  return { text: new TextEncoder().encode(text), digest: digestJson(value), problems, holding };
+  return { text: bytesToSend, digest: digestJson(value), problems, holding };
 }
 
-/** One spelling for each value: the last of two equal keys, no blanks. */
+/** Normalizes the text: the last of two equal keys wins, and there is no whitespace. */
 function normalText(bytes: Uint8Array): string {
   const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const value = parse(given, notJson);
@@ -51,7 +55,7 @@ function normalText(bytes: Uint8Array): string {
 
 export interface ParamsToDigest {
   bytes: Uint8Array;
-  /** Values by name; no digest is made over them. */
+  /** Values by name; they are removed before digesting. */
   secrets: ReadonlyMap<string, string>;
 }
 
@@ -63,16 +67,16 @@ function digestParams({ bytes, secrets }: ParamsToDigest): string {
 
 export interface UnreadMessage {
   bytes: Uint8Array;
-  /** The member that stays text, in the message or in each of a list of them. */
+  /** The member that stays text, in the message or in each message of a list. */
   path: readonly string[];
-  /** The most that may be left without it. */
+  /** Maximum size of the rest of the message. */
   maxRest: number;
 }
 
 export interface SplitMessage {
-  /** As JSON, with `{}` for every part that was taken out. */
+  /** JSON with `{}` in place of every part. */
   rest: string;
-  /** One for each message of a list, or one. */
+  /** One per message of a list, or one. */
   parts: (Uint8Array | undefined)[];
 }
 
@@ -85,7 +89,7 @@ function splitMessage({ bytes, path, maxRest }: UnreadMessage): SplitMessage {
   assertDepth(text);
   const parts = each.map((one) => takeOut(one, path));
   const rest = JSON.stringify(message);
-  if (Buffer.byteLength(rest) > maxRest) throw tooMuchElse(path, maxRest);
+  if (Buffer.byteLength(rest) > maxRest) throw restTooLarge(path, maxRest);
   return { rest, parts };
 }
 
@@ -101,7 +105,7 @@ function takeOut(message: unknown, path: readonly string[]): Uint8Array | undefi
 
 function parse(text: string, asError: (error: unknown) => SkillError): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch (error) {
     throw asError(error);
   }
@@ -109,15 +113,15 @@ function parse(text: string, asError: (error: unknown) => SkillError): unknown {
 
 function messageNotJson(error: unknown): SkillError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new SkillError('usage', `The body is no JSON: ${reason}`, {
+  return new SkillError('usage', `The body is not valid JSON: ${reason}`, {
     fix: 'Send JSON, e.g. {"params": {}}.',
     detail: { reason: 'not_json' },
   });
 }
 
-function tooMuchElse(path: readonly string[], maxRest: number): SkillError {
-  return new SkillError('usage', `The message has more than ${maxRest} bytes besides ${path.join('.')}`, {
-    fix: `Send only ${path.join('.')} large.`,
+function restTooLarge(path: readonly string[], maxRest: number): SkillError {
+  return new SkillError('usage', `The message has more than ${maxRest} bytes outside ${path.join('.')}`, {
+    fix: `Move large values into ${path.join('.')}.`,
     detail: { reason: 'too_large', max_bytes: maxRest },
   });
 }

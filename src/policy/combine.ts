@@ -1,36 +1,36 @@
 /**
- * Two policies as one. What both speak about, the stricter decides: combining never allows what one of them forbids. Only a
- * file that a person trusts takes the place of what was in force, key by key, and even then no rule is lost.
+ * Combines two policies. If both set a key, the stricter value wins: the result never allows what one of them forbids.
+ * Only a file that a person trusts replaces keys that were in force, and even then no rule is lost.
  *
  * @module
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Origin } from '../load/bundle.ts';
-import type { Mode } from '../outcome.ts';
+import type { Origin } from '../vocabulary/origins.ts';
+import type { Mode } from '../vocabulary/modes.ts';
 import type { TrustRules } from '../trust/admission.ts';
-import { STRENGTH } from './choose-mode.ts';
+import { MODES } from '../vocabulary/modes.ts';
 import type { GrantedLimits } from './grant.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './operator.ts';
 import { hostCovers } from './patterns.ts';
 
-/** What is in force when this file is found below what was in force: for each key that it sets, the stricter value. */
+/** Adds a file that was found below the policy in force: for each key that it sets, the stricter value wins. */
 export function restrict(inForce: OperatorPolicy, file: OperatorPolicy): OperatorPolicy {
   const secrets = restrictSecrets(inForce, file);
   return {
     ...inForce,
     ...sources(inForce, file),
-    ...minimum(inForce, file, (one, other) => (STRENGTH[one] >= STRENGTH[other] ? one : other)),
+    ...minimum(inForce, file, (one, other) => (MODES[one].strength >= MODES[other].strength ? one : other)),
     ...ceilings(inForce, file, Math.min),
     filesystem: restrictPaths(inForce.filesystem, file.filesystem),
     env: restrictEnv(inForce.env, file.env),
     network: restrictNetwork(inForce.network, file.network),
-    ...fresher(inForce, file),
+    ...restrictFreshness(inForce, file),
     ...(secrets ? { secrets } : {}),
     ...allRules(inForce, file),
   };
 }
 
-/** What is in force when a person trusts this file: each key that it sets counts as it says; rules are added. */
+/** Adds a file that a person trusts: its keys replace those in force; rules are added. */
 export function extend(inForce: OperatorPolicy, file: OperatorPolicy): OperatorPolicy {
   return {
     ...inForce,
@@ -46,7 +46,7 @@ export function extend(inForce: OperatorPolicy, file: OperatorPolicy): OperatorP
   };
 }
 
-/** Whether a file said something about paths, or has what is usual. */
+/** Does the file set paths itself, or does it have the default? */
 export function isSet(filesystem: OperatorPolicy['filesystem']): boolean {
   return filesystem !== DEFAULT_POLICY.filesystem;
 }
@@ -56,7 +56,7 @@ function sources(inForce: OperatorPolicy, { file }: OperatorPolicy): Pick<Operat
   return { file, files: [...filesOf(inForce), file] };
 }
 
-/** Every file that the policy was made from, outermost first. */
+/** The files that the policy was combined from, outermost first. */
 export function filesOf({ file, files }: Pick<OperatorPolicy, 'file' | 'files'>): string[] {
   return files ?? (file === undefined ? [] : [file]);
 }
@@ -97,7 +97,7 @@ function restrictPaths(
   own: OperatorPolicy['filesystem'],
 ): OperatorPolicy['filesystem'] {
   if (!isSet(own)) return inForce;
-  // Two patterns have no common pattern in general, so both are kept, and a path has to pass both.
+  // Two patterns have no intersection pattern in general, so both are kept and a path must match both.
   return { allow: inForce.allow, within: [...(inForce.within ?? []), own.allow, ...(own.within ?? [])] };
 }
 
@@ -123,8 +123,8 @@ function restrictNetwork(
   };
 }
 
-/** Of two patterns of hosts, one covers the other or they have nothing in common. */
-function commonHosts(one: string[] | undefined, other: string[] | undefined): string[] | undefined {
+/** Two host patterns either cover one another or have nothing in common. */
+export function commonHosts(one: string[] | undefined, other: string[] | undefined): string[] | undefined {
   if (!one || !other) return one ?? other;
   const shared = one.flatMap((left) =>
     other.flatMap((right) => (hostCovers(left, right) ? [right] : hostCovers(right, left) ? [left] : [])),
@@ -132,7 +132,10 @@ function commonHosts(one: string[] | undefined, other: string[] | undefined): st
   return [...new Set(shared)];
 }
 
-function fresher(inForce: OperatorPolicy, { pythonWasm: own }: OperatorPolicy): Partial<OperatorPolicy> {
+function restrictFreshness(
+  inForce: OperatorPolicy,
+  { pythonWasm: own }: OperatorPolicy,
+): Partial<OperatorPolicy> {
   const before = inForce.pythonWasm;
   if (!own) return {};
   return {
@@ -143,7 +146,7 @@ function fresher(inForce: OperatorPolicy, { pythonWasm: own }: OperatorPolicy): 
   };
 }
 
-/** Sources that both name, in the order of what was in force. */
+/** The sources that both name, in the order of the policy in force. */
 function restrictSecrets(
   inForce: OperatorPolicy,
   { secrets: own }: OperatorPolicy,
@@ -153,7 +156,7 @@ function restrictSecrets(
   return before.filter((source) => own.some((other) => isDeepStrictEqual(source, other)));
 }
 
-/** Rules of one file are judged with the publishers of that file, and all files have to agree. */
+/** The rules of each file are judged with that file's publishers, and all files must agree. */
 function allRules(inForce: OperatorPolicy, file: OperatorPolicy): Partial<OperatorPolicy> {
   const guard = [...(inForce.guard ?? []), ...(file.guard ?? [])];
   const [own, ...further] = [...rulesOf(file), ...rulesOf(inForce)];
@@ -164,7 +167,7 @@ function allRules(inForce: OperatorPolicy, file: OperatorPolicy): Partial<Operat
   };
 }
 
-/** The rules of every file that the policy was made from. */
+/** The rules of every file that the policy was combined from. */
 export function rulesOf({ skills, publishers, furtherRules = [] }: OperatorPolicy): TrustRules[] {
   if (!skills && !publishers) return [...furtherRules];
   return [{ skills: skills ?? [], publishers: publishers ?? [] }, ...furtherRules];

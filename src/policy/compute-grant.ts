@@ -1,41 +1,30 @@
 /**
- * The grant of one call: manifest ∩ operator policy ∩ what the call asked to lower. Pure: no file, clock or
- * environment is read here, so the same inputs always give the same grant.
+ * Computes the grant of one call: manifest ∩ operator policy ∩ the caller's lower limits. Pure: reads no file, clock or
+ * environment, so that equal inputs produce equal grants.
  *
  * @module
  */
 import { SkillError } from '../errors.ts';
+import { UNCHECKED_ELSEWHERE } from '../load/params.ts';
 import type { EnvRule, FilesystemRule, Limits, Manifest, NetworkRule } from '../manifest/manifest.ts';
 import type { Grant, GrantedLimits, GrantedPath, GrantedSecret, Withheld } from './grant.ts';
 import { readDeclaredPath } from './guest-paths.ts';
 import type { OperatorPolicy } from './operator.ts';
+import { isLowerable, DEFAULT_LIMITS, LIMITS, type LowerableLimit } from '../vocabulary/limits.ts';
+import { mapTable } from '../vocabulary/table.ts';
 import { hostCovers } from './patterns.ts';
 import { allowsPath } from './allows-path.ts';
+import { allowInPolicy, policyChange } from './edits.ts';
 
-const SECOND = 1000;
-const MIB = 1024 * 1024;
-
-/** What a manifest gets that does not name a limit. */
-export const DEFAULT_LIMITS: GrantedLimits = {
-  timeout: 30 * SECOND,
-  cpu: 10 * SECOND,
-  memory: 256 * MIB,
-  output: MIB,
-  processes: 0,
-  scratch: 16 * MIB,
-};
-
-/** What the caller of one call says. It can only lower what manifest and policy allow. */
-export interface CallOptions {
-  timeout?: number;
-  memory?: number;
-  /** Absolute folder on the host that `${workspace}` stands for. */
+/** The caller's options. They can only lower what manifest and policy allow. */
+export interface CallOptions extends Partial<Record<LowerableLimit, number>> {
+  /** Absolute host folder for `${workspace}`. */
   workspace?: string;
   /** The host's environment; only declared names are looked up in it. */
   env: Record<string, string | undefined>;
-  /** Variables and secrets that somebody named for this call, or all. */
+  /** Variables and secrets allowed for this call, or all. */
   allowEnv?: readonly string[] | 'all';
-  /** How to approve the skill, for one that nobody vouches for: absent when it is bundled or approved. */
+  /** The command that approves the skill; absent if the skill is bundled or approved. */
   approveCommand?: string;
 }
 
@@ -45,7 +34,7 @@ export interface GrantInput {
   call: CallOptions;
 }
 
-/** Computes what this call may do, and lists what was declared and is withheld. */
+/** Computes what this call may do, and lists the declared capabilities that are withheld. */
 export function computeGrant({ manifest, policy, call }: GrantInput): Grant {
   const withheld: Withheld[] = [];
   const secrets = grantSecrets({ manifest, policy, call }, withheld);
@@ -65,14 +54,7 @@ export function computeGrant({ manifest, policy, call }: GrantInput): Grant {
 function grantLimits(declared: Limits, ceilings: GrantedLimits, call: CallOptions): GrantedLimits {
   const lowest = (name: keyof GrantedLimits, asked = Infinity): number =>
     Math.min(declared[name] ?? DEFAULT_LIMITS[name], ceilings[name], asked);
-  return {
-    timeout: lowest('timeout', call.timeout),
-    cpu: lowest('cpu'),
-    memory: lowest('memory', call.memory),
-    output: lowest('output'),
-    processes: lowest('processes'),
-    scratch: lowest('scratch'),
-  };
+  return mapTable(LIMITS, (name) => lowest(name, isLowerable(name) ? call[name] : undefined));
 }
 
 function grantPaths(input: GrantInput, withheld: Withheld[]): GrantedPath[] {
@@ -87,7 +69,7 @@ function grantPaths(input: GrantInput, withheld: Withheld[]): GrantedPath[] {
     if ('host' in verdict) granted.push(verdict);
     else withheld.push(verdict);
   }
-  // Parents before children: a wall that mounts in this order keeps the rule of the inner path.
+  // Parents before children, so that a wall that mounts in this order applies the rule of the inner path.
   return granted.sort((a, b) => (a.guest < b.guest ? -1 : 1));
 }
 
@@ -102,14 +84,15 @@ function grantPath(
   const host = path.kind === 'workspace' ? joinHost(call.workspace ?? '', path.inside) : path.guest;
   const allowed = allowsPath(policy, rule.path, host);
   if (!allowed) {
-    const fix = `Add "${rule.path}" to filesystem.allow in the operator policy, if the skill may have it.`;
+    const edit = { before: policy.filesystem.allow, added: rule.path };
+    const fix = allowIfMeant(policy, 'filesystem.allow', edit);
     return withheldPath(rule, 'the operator policy does not allow this path', fix);
   }
   const size = rule.maxBytes === undefined ? {} : { maxBytes: rule.maxBytes };
   return { host, guest: path.guest, access: rule.access, ...size };
 }
 
-/** The workspace as given, without a slash at its end, and the path inside it. */
+/** Joins the workspace, without its trailing slash, and the path inside it. */
 function joinHost(workspace: string, inside: string): string {
   return workspace.replace(/\/+$/, '') + inside || '/';
 }
@@ -132,61 +115,75 @@ function grantNetwork({ manifest, policy }: GrantInput, withheld: Withheld[]): N
     const covered = allow.some((pattern) => hostCovers(pattern, rule.host));
     if (!covered) {
       const reason = 'the operator policy does not allow this host';
-      const fix = `Add "${rule.host}" to network.allow in the operator policy, if the skill may reach it.`;
+      const fix = allowIfMeant(policy, 'network.allow', { before: allow, added: rule.host });
       withheld.push({ capability: 'network', declared: rule.host, reason, fix });
     }
     return covered;
   });
 }
 
-/** Values for the cell. Secrets are not among them: their values never enter a grant. */
+function unset({ declaresCapabilities }: Manifest): string {
+  return declaresCapabilities ? 'it is not set' : `it is not set${UNCHECKED_ELSEWHERE}`;
+}
+
+/** Values for the cell, without secrets, whose values never enter a grant. */
 function grantEnv({ manifest, policy, call }: GrantInput, withheld: Withheld[]): Record<string, string> {
   const granted: [string, string][] = [];
   for (const [name, rule] of Object.entries(manifest.env)) {
     const value = Object.hasOwn(call.env, name) ? call.env[name] : undefined;
-    if (rule.secret || !isAllowed(name, { rule, policy, call, withheld, isThere: value !== undefined }))
+    if (rule.secret || !isAllowed(name, { rule, policy, call, withheld, hasValue: value !== undefined }))
       continue;
     if (value === undefined)
-      requireOptional(name, rule, { reason: 'it is not set', fix: `Set it: export ${name}=…` });
+      requireOptional(name, rule, { reason: unset(manifest), fix: `Set it: export ${name}=…` });
     else granted.push([name, value]);
   }
-  // fromEntries defines own properties, so that no name (`__proto__`) can do anything but be a name.
+  // fromEntries defines own properties, so that a name such as `__proto__` has no special effect.
   return Object.fromEntries(granted);
 }
 
-/** What may be looked up when the call comes. */
+/** The secrets that may be looked up during the call. */
 function grantSecrets({ manifest, policy, call }: GrantInput, withheld: Withheld[]): GrantedSecret[] {
   return Object.entries(manifest.env)
-    .filter(([name, rule]) => rule.secret && isAllowed(name, { rule, policy, call, withheld, isThere: true }))
+    .filter(
+      ([name, rule]) => rule.secret && isAllowed(name, { rule, policy, call, withheld, hasValue: true }),
+    )
     .map(([name, { hosts, required }]) => ({ name, hosts, required }));
 }
 
-interface Asking {
+function allowIfMeant(
+  policy: OperatorPolicy,
+  key: string,
+  edit: { before: readonly string[]; added: string },
+): string {
+  return `If the skill should have it: ${policyChange(policy, [allowInPolicy(policy, key, edit)])}`;
+}
+
+interface EnvRequest {
   rule: EnvRule;
   policy: OperatorPolicy;
   call: CallOptions;
   withheld: Withheld[];
-  /** Whether there is anything to withhold, as far as is known. */
-  isThere: boolean;
+  /** There is a value to withhold, as far as is known. */
+  hasValue: boolean;
 }
 
-function isAllowed(name: string, asking: Asking): boolean {
-  const { rule, policy, call, withheld, isThere } = asking;
+function isAllowed(name: string, request: EnvRequest): boolean {
+  const { rule, policy, call, withheld, hasValue } = request;
   if (!(policy.env.allow?.includes(name) ?? true)) {
     const reason = 'the operator policy does not allow this variable';
-    const fix = `Add "${name}" to env.allow in the operator policy, if the skill may have it.`;
+    const fix = allowIfMeant(policy, 'env.allow', { before: policy.env.allow ?? [], added: name });
     requireOptional(name, rule, { reason, fix });
     withheld.push({ capability: 'env', declared: name, reason, fix });
     return false;
   }
   if (isVouchedFor(name, policy, call)) return true;
-  const why = { reason: `nobody has approved it for this skill`, fix: howToAllow(name, call) };
+  const why = { reason: `it is not approved for this skill`, fix: howToAllow(name, call) };
   if (rule.required) throw unapproved(name, rule, why);
-  if (isThere) withheld.push({ capability: 'env', declared: name, ...why });
+  if (hasValue) withheld.push({ capability: 'env', declared: name, ...why });
   return false;
 }
 
-/** What is in the environment of the host belongs to a person: it goes only to code that somebody let have it. */
+/** The host's environment belongs to a person, so its values only go to approved code. */
 function isVouchedFor(name: string, policy: OperatorPolicy, call: CallOptions): boolean {
   const { allowEnv = [], approveCommand } = call;
   if (approveCommand === undefined || allowEnv === 'all') return true;
@@ -194,7 +191,7 @@ function isVouchedFor(name: string, policy: OperatorPolicy, call: CallOptions): 
 }
 
 function howToAllow(name: string, { approveCommand }: CallOptions): string {
-  return `Pass --env ${name} (library: allowEnv) for this call, or look at all that it asks for and approve it: ${approveCommand}`;
+  return `Pass --env ${name} (library: allowEnv) for this call, or review everything it asks for and approve it: ${approveCommand}`;
 }
 
 function unapproved(name: string, { secret }: EnvRule, why: { reason: string; fix: string }): SkillError {
@@ -205,7 +202,7 @@ function unapproved(name: string, { secret }: EnvRule, why: { reason: string; fi
   });
 }
 
-/** Starting a skill without what it requires would only end in an error that explains less. */
+/** Fails early, because a skill without a required variable would fail with a less helpful error. */
 function requireOptional(name: string, rule: EnvRule, why: { reason: string; fix: string }): void {
   if (!rule.required) return;
   throw new SkillError('usage', `The skill requires the variable "${name}", but ${why.reason}`, {

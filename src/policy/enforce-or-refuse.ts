@@ -1,11 +1,14 @@
 /**
- * Enforce or refuse: what the manifest, the operator or the caller sets and nobody enforces here stops the load.
+ * Enforce or refuse: a field that the manifest, the operator or the caller sets and that cannot be enforced on this
+ * machine prevents the load.
  *
  * @module
  */
 import { SkillError } from '../errors.ts';
 import type { EnvRule, Manifest, NetworkRule } from '../manifest/manifest.ts';
-import type { EnforcedField, EnforcementTable } from './enforcement.ts';
+import { CAPABILITY_FIELDS, type CapabilityField, type EnforcedField } from '../vocabulary/capabilities.ts';
+import { DECLARED_LIMITS, SHARED_LIMITS } from '../vocabulary/limits.ts';
+import type { EnforcementTable } from './enforcement.ts';
 import type { GrantedLimits } from './grant.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './operator.ts';
 import { hostCovers } from './patterns.ts';
@@ -20,34 +23,32 @@ export interface EnforceableInput {
   pair: string;
 }
 
-/** Throws `unenforceable` when a field is set that nobody enforces for this pair. */
+/** Throws `unenforceable` if a field is set that this pair does not enforce. */
 export function assertEnforceable({ manifest, policy, lowered = [], table, pair }: EnforceableInput): void {
   const byOperator = policy ? fieldsSetByPolicy(policy) : [];
   const set = new Set([...fieldsSetByManifest(manifest), ...byOperator, ...lowered]);
   for (const field of sharedByProcesses(manifest, set)) set.add(field);
-  const open = [...set].filter((field) => table[field].by === 'nobody');
-  if (open.length === 0) return;
-  const names = open.map((field) => `"${field}"`).join(', ');
-  throw new SkillError('unenforceable', `Nobody enforces ${names} in the cell "${pair}" on this machine`, {
-    fix: open.map((field) => `${field}: ${table[field].how}`).join('; '),
-    detail: { pair, fields: open },
+  const unenforced = [...set].filter((field) => table[field].by === 'nobody');
+  if (unenforced.length === 0) return;
+  const names = unenforced.map((field) => `"${field}"`).join(', ');
+  throw new SkillError('unenforceable', `Cannot enforce ${names} in the cell "${pair}" on this machine`, {
+    fix: unenforced.map((field) => `${field}: ${table[field].how}`).join('; '),
+    detail: { pair, fields: unenforced },
   });
 }
 
-/** A limit that all processes of a call have together is another matter than one that a single process has. */
+/** A limit on the total of all processes needs different enforcement than a limit per process. */
 function sharedByProcesses({ limits }: Manifest, set: ReadonlySet<EnforcedField>): EnforcedField[] {
   if ((limits.processes ?? 0) === 0) return [];
-  return (['cpu', 'memory'] as const)
-    .filter((limit) => set.has(limit))
-    .map((limit) => `${limit}.processes` as const);
+  return SHARED_LIMITS.filter((limit) => set.has(limit)).map((limit) => `${limit}.processes` as const);
 }
 
-/** Methods and paths of https, and whether it is a WebSocket, are known only to who reads what TLS hides. */
+/** Methods, paths and WebSocket upgrades of https are visible only inside TLS. */
 function isAboutRequestsInTls({ scheme = 'https', methods, paths }: NetworkRule): boolean {
   return scheme === 'wss' || (scheme === 'https' && (methods !== undefined || paths !== undefined));
 }
 
-/** Where nobody reads what TLS hides, nobody can put a secret into it. */
+/** A secret can only be inserted into TLS traffic that is opened. */
 function isForTls({ secret, hosts }: EnvRule, rules: NetworkRule[]): boolean {
   const inTls = rules.filter(({ scheme = 'https' }) => scheme === 'https' || scheme === 'wss');
   return (
@@ -56,7 +57,7 @@ function isForTls({ secret, hosts }: EnvRule, rules: NetworkRule[]): boolean {
   );
 }
 
-/** Who enforces what once the operator has spoken: only the operator may have TLS opened. */
+/** The enforcement table under the operator's policy: only the operator may have TLS opened. */
 export function underPolicy(table: EnforcementTable, policy: OperatorPolicy): EnforcementTable {
   const isOpened = policy.network.inspectTls === true && table.network.by === 'broker';
   if (!isOpened || table['network.inside_tls'].by !== 'nobody') return table;
@@ -64,12 +65,12 @@ export function underPolicy(table: EnforcementTable, policy: OperatorPolicy): En
     ...table,
     'network.inside_tls': {
       by: 'broker',
-      how: 'the gateway ends TLS with certificates that the cell alone trusts, and reads each request',
+      how: 'the gateway terminates TLS with certificates that only the cell trusts, and reads each request',
     },
   };
 }
 
-/** Whoever cuts a grant by a list relies on somebody who keeps a skill to its grant. */
+/** An operator who restricts grants by a list relies on their enforcement. */
 function fieldsSetByPolicy({ ceilingsSet, filesystem, network, env }: OperatorPolicy): EnforcedField[] {
   return [
     ...ceilingsSet,
@@ -79,10 +80,10 @@ function fieldsSetByPolicy({ ceilingsSet, filesystem, network, env }: OperatorPo
   ];
 }
 
-/** The fields that this manifest sets. Defaults are not in it: they are ours, not a promise of the manifest. */
+/** The fields that this manifest sets. Defaults do not count, because the manifest does not promise them. */
 export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): EnforcedField[] {
   const rules = Object.values(env);
-  const set: Partial<Record<EnforcedField, boolean>> = {
+  const set: Record<CapabilityField, boolean> = {
     filesystem: capabilities.filesystem.length > 0,
     'filesystem.max_bytes': capabilities.filesystem.some((rule) => rule.maxBytes !== undefined),
     network: capabilities.network.length > 0,
@@ -94,9 +95,6 @@ export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): En
     'env.secret': rules.some((rule) => rule.secret),
     syscalls: capabilities.syscalls !== 'default',
   };
-  const fields = Object.keys(set) as EnforcedField[];
-  const declaredLimits = (Object.keys(limits) as (keyof GrantedLimits)[]).filter(
-    (name) => limits[name] !== undefined,
-  );
-  return [...fields.filter((field) => set[field] === true), ...declaredLimits];
+  const declaredLimits = DECLARED_LIMITS.filter((name) => limits[name] !== undefined);
+  return [...CAPABILITY_FIELDS.filter((field) => set[field]), ...declaredLimits];
 }

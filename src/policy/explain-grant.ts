@@ -1,14 +1,16 @@
 /**
- * For every capability: what is declared, what the policy says, what was approved, what is granted.
+ * Explains for every capability what is declared, allowed by policy, approved and granted.
  *
  * @module
  */
 import type { Manifest } from '../manifest/manifest.ts';
-import { formatDuration, formatSize } from '../manifest/units.ts';
+import { formatLimit } from '../manifest/units.ts';
+import { DECLARED_LIMITS } from '../vocabulary/limits.ts';
 import type { Standing } from '../trust/standing.ts';
-import type { Grant, GrantedLimits, Withheld } from './grant.ts';
+import type { Grant, Withheld } from './grant.ts';
 import type { OperatorPolicy } from './operator.ts';
 
+/** A capability or limit: declared, allowed by policy, approved, granted. */
 export interface ExplainedCapability {
   capability: string;
   declared: string;
@@ -64,19 +66,10 @@ function capabilityRows({ manifest, grant }: ExplainInput): Row[] {
   ];
 }
 
-const FORMATS: Record<keyof GrantedLimits, (value: number) => string> = {
-  timeout: formatDuration,
-  cpu: formatDuration,
-  memory: formatSize,
-  output: formatSize,
-  processes: String,
-  scratch: formatSize,
-};
-
 function limitRows({ manifest, grant, policy }: ExplainInput): Row[] {
-  return (Object.keys(FORMATS) as (keyof GrantedLimits)[]).map((name) => {
+  return DECLARED_LIMITS.map((name) => {
     const declared = manifest.limits[name];
-    const format = FORMATS[name];
+    const format = (value: number): string => formatLimit(name, value);
     return {
       capability: `limit ${name}`,
       declared: declared === undefined ? 'default' : format(declared),

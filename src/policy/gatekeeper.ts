@@ -1,14 +1,15 @@
 /**
- * Who may be called, and with what: the operator's rules, signatures, approvals and guards, asked in front of every
- * call. Nothing behind it can widen what it let through.
+ * Decides which skills may be called and with which parameters: applies the operator's rules, signatures, approvals and
+ * guards before every call. No later stage can widen its decision.
  *
  * @module
  */
 import type { Bundle } from '../load/bundle.ts';
 import { namesakesOf, type SkillPlaces } from '../load/locate.ts';
-import { admit, type AskPerson, type TrustRules } from '../trust/admission.ts';
+import { admit, type AskPerson, type Namesake, type TrustRules } from '../trust/admission.ts';
 import { Approvals } from '../trust/approvals.ts';
 import type { Guard, GuardAnswer, GuardRule } from '../trust/guard.ts';
+import { originOf } from '../trust/origin.ts';
 import { standingOf, type Standing } from '../trust/standing.ts';
 import { rulesOf } from './combine.ts';
 import type { Grant } from './grant.ts';
@@ -22,13 +23,13 @@ export interface GatekeeperOptions {
   askPerson?: AskPerson | undefined;
 }
 
-/** What somebody wants to call a skill with. */
+/** A call that a caller proposes. */
 export interface ProposedCall {
   params: unknown;
   /** The rules whose conditions hold for large parameters. */
   holding?: ReadonlySet<GuardRule> | undefined;
   grant: Grant;
-  /** Who calls. */
+  /** Name of the caller. */
   caller: string;
 }
 
@@ -41,14 +42,21 @@ export class Gatekeeper {
     this.approvals = new Approvals(options.places.home);
   }
 
-  /** Returns when this skill may be called at all. */
+  /** Throws unless this skill may be called at all. */
   admit(bundle: Bundle): Promise<void> {
     const { places, askPerson } = this.#options;
-    const namesakes = (): string[] => namesakesOf(bundle.manifest.name, bundle.sourceDir, places);
+    const { manifest, sourceDir, origin } = bundle;
+    const namesakes = (): Namesake[] => {
+      // Nothing takes its name from a bundled skill.
+      if (origin === 'bundled') return [];
+      const { others, isRegistered } = namesakesOf(manifest.name, sourceDir, places);
+      const mayReplace = isRegistered && origin !== 'external';
+      return others.map((dir) => ({ dir, givesWay: mayReplace && originOf(dir, places) === 'bundled' }));
+    };
     return admit({ bundle, rules: this.#rules(), approvals: this.approvals, namesakes, askPerson });
   }
 
-  /** Returns when it may be called with these parameters; undefined when nobody has a say in that. */
+  /** Throws unless it may be called with these parameters; returns undefined if there is no guard. */
   async guard(bundle: Bundle, call: ProposedCall): Promise<GuardAnswer | undefined> {
     const { policy, guard: own, askPerson } = this.#options;
     const { guard: rules = [] } = policy;
@@ -56,7 +64,7 @@ export class Gatekeeper {
     return guardCall({ bundle, ...call }, { rules, own, askPerson });
   }
 
-  /** How a skill stands, for people. */
+  /** The skill's trust status, for people. */
   standing(bundle: Bundle): Promise<Standing> {
     return standingOf(bundle, this.#rules(), this.approvals);
   }

@@ -1,5 +1,5 @@
 /**
- * The guard of one call: the operator's rules and the guards of the library's user, asked before anything runs.
+ * Guards one call: applies the operator's rules and the guard of the embedding program before anything runs.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import type { Grant } from './grant.ts';
 
 export interface GuardedCall {
   bundle: Bundle;
-  /** A value, or the text of a large one. */
+  /** A value, or the JSON text of a large one. */
   params: unknown;
   /** The rules whose conditions hold for large parameters. */
   holding?: ReadonlySet<GuardRule> | undefined;
@@ -30,12 +30,12 @@ export interface GuardedCall {
 
 export interface Guards {
   rules: readonly GuardRule[];
-  /** Of the library's user. It can only make the answer stricter. */
+  /** Guard of the embedding program. It can only make the answer stricter. */
   own?: Guard | undefined;
   askPerson?: AskPerson | undefined;
 }
 
-/** What was decided, when the call may be made; else throws `untrusted` or `approval_required`. */
+/** Returns the decision if the call may be made; otherwise throws `untrusted` or `approval_required`. */
 export async function guardCall(call: GuardedCall, guards: Guards): Promise<GuardAnswer> {
   const proposal = proposalFor(call);
   const answer = strictest([
@@ -57,14 +57,14 @@ function proposalFor({ bundle, params, caller, grant }: GuardedCall): Proposal {
     caller,
     capabilities: capabilitiesOf(grant),
   };
-  if (!(params instanceof JsonText)) return { ...proposal, arguments: asCellGetsThem(params) };
-  // Parsed only for a guard that looks at it: rules have been applied elsewhere.
+  if (!(params instanceof JsonText)) return { ...proposal, arguments: asSentToCell(params) };
+  // Parsed only if a guard reads it; the rules have been applied on a worker thread.
   const large = { enumerable: true, get: () => params.value };
   return Object.defineProperty(proposal, 'arguments', large) as Proposal;
 }
 
-/** A value that says something else when it is written as JSON is judged by that. */
-function asCellGetsThem(params: unknown): unknown {
+/** Judges the value that the cell will receive, which can differ from the original because of `toJSON`. */
+function asSentToCell(params: unknown): unknown {
   return JSON.parse(JSON.stringify(params));
 }
 
@@ -83,12 +83,12 @@ async function isConfirmed(
   askPerson: AskPerson | undefined,
 ): Promise<boolean> {
   if (!askPerson) return false;
-  return askPerson({ skill, digest, lines: ['A rule wants you to decide on this call:', ...reasons] });
+  return askPerson({ skill, digest, lines: ['A rule asks you to decide on this call:', ...reasons] });
 }
 
 function refused({ skill, caller }: Proposal, { reasons }: GuardAnswer): SkillError {
   return new SkillError('untrusted', `The guard denies this call of "${skill}": ${reasons.join('; ')}`, {
-    fix: 'Call it with other arguments, or have the operator change the rule under guard in the policy.',
+    fix: 'Call it with other arguments, or have the operator change the rule under "guard" in the policy.',
     detail: { skill, caller, reasons },
   });
 }
@@ -96,9 +96,9 @@ function refused({ skill, caller }: Proposal, { reasons }: GuardAnswer): SkillEr
 function unconfirmed({ skill, caller }: Proposal, { reasons }: GuardAnswer): SkillError {
   return new SkillError(
     'approval_required',
-    `A person has to confirm this call of "${skill}": ${reasons.join('; ')}`,
+    `A person must confirm this call of "${skill}": ${reasons.join('; ')}`,
     {
-      fix: 'Make the call on a terminal with `skillcell run`, which asks, or have the operator change the rule.',
+      fix: 'Make the call on a terminal with `skillcell run`, which asks you, or have the operator change the rule.',
       detail: { skill, caller, reasons },
     },
   );

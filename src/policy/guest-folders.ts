@@ -1,12 +1,12 @@
 /**
- * Folders around granted files, for cells that have no mounts. WASI hands out folders alone, so a file that was granted
- * by itself is seen in a folder of its parent's name, which holds nothing that was not granted.
+ * Virtual folders around granted files, for cells that have no mounts. WASI can only open folders, so a file that was
+ * granted by itself appears in a folder named like its parent, which contains only granted files.
  *
  * @module
  */
 import type { GrantedPath } from './grant.ts';
 
-/** Names of the folders that have to be made up: for each file that lies in no granted folder. */
+/** The folders to synthesize: one for each parent of a granted file outside all granted folders. */
 export function foldersAround(filesystem: readonly GrantedPath[]): string[] {
   const folders = filesystem.filter(({ isFile }) => !isFile).map(({ guest }) => guest);
   const files = filesystem.filter(
@@ -15,7 +15,7 @@ export function foldersAround(filesystem: readonly GrantedPath[]): string[] {
   return [...new Set(files.map(({ guest }) => parentOf(guest)))];
 }
 
-/** Whether something in a folder may be changed: the folder itself, or a file that was granted by itself. */
+/** May the folder itself, or a file in it that was granted by itself, be changed? */
 export function hasWritable(folder: string, filesystem: readonly GrantedPath[]): boolean {
   return filesystem.some(
     ({ guest, access, isFile }) =>

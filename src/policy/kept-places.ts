@@ -1,6 +1,6 @@
 /**
- * Files by which the operator decides over skills: policies, registries, what policies name, and the code of Skillcell
- * itself. A grant that lets a skill write around them keeps them readable only, or is refused where that cannot be kept.
+ * Protects the files that control skills: policies, registries, files that policies name, and Skillcell's own code. A
+ * grant that lets a skill write around them makes them read-only, or is refused if that is not possible.
  *
  * @module
  */
@@ -15,30 +15,30 @@ import type { GrantedPath } from './grant.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { secretPrograms } from './secret-places.ts';
 
-export interface KeepOptions {
+export interface ProtectOptions {
   policy: OperatorPolicy;
-  /** The working directory, whose skills and policies count. */
+  /** The working directory, whose skills and policies apply. */
   cwd: string;
-  /** The folder of the skill: its manifest says what it may do. */
+  /** The folder of the skill, whose manifest decides what it may do. */
   bundle?: string | undefined;
 }
 
-export type Keeping =
-  /** What has to be granted inside of the path, so that its rule holds there. */
+export type Protection =
+  /** Grants to add inside the path so that the control files stay read-only. */
   { inner: GrantedPath[] } | { refusal: string; fix: string };
 
 /** The project's own skills. */
 const REGISTRY = 'skills';
-/** What runs when Skillcell is started, where it is no installed package. */
+/** Skillcell's own code, if it runs from a checkout. */
 const OWN_CODE = ['bin', 'dist', 'src', 'guest', 'skills', 'node_modules', 'package.json'];
 
-/** How the decisive files stay as they are when a skill may write to this path, which is real. */
-export function keepDecisiveFiles(path: GrantedPath, options: KeepOptions): Keeping {
+/** Protects the control files inside a writable path. Expects a real path. */
+export function protectControlFiles(path: GrantedPath, options: ProtectOptions): Protection {
   const { host } = path;
   const cwd = realOrGiven(options.cwd);
-  const places = decisivePlaces(options, cwd);
+  const places = controlPlaces(options, cwd);
   const bundle = options.bundle === undefined ? [] : [realOrGiven(options.bundle)];
-  // What a skill puts into a folder inside of its own changes nothing of what it may do.
+  // Files that a skill writes into a folder inside its own do not change what it may do.
   const around = places.find((place) => isInside(host, place)) ?? bundle.find((own) => own === host);
   if (around !== undefined) return refusedInside(path, around);
   const projects = isInside(cwd, host) ? foldersBetween(host, cwd) : [host];
@@ -51,28 +51,28 @@ export function keepDecisiveFiles(path: GrantedPath, options: KeepOptions): Keep
     ...[host, cwd].map((folder) => join(folder, REGISTRY)),
     ...places,
     ...bundle,
-  ].filter((place) => isInside(place, host) && isThere(place));
+  ].filter((place) => isInside(place, host) && isPresent(place));
   const link = kept.find((place) => hasLink(place, host));
   if (link !== undefined) return refusedLink(link);
   return { inner: innerGrants(path, kept) };
 }
 
-/** Wherever they lie: files of the policy in force, what it names, and our own code. */
-function decisivePlaces({ policy }: KeepOptions, cwd: string): string[] {
+/** Files of the policy in force, files that it names, and our own code, wherever they are. */
+function controlPlaces({ policy }: ProtectOptions, cwd: string): string[] {
   const roots = rulesOf(policy)
     .flatMap(({ publishers }) => publishers)
     .flatMap((publisher) => ('trustedRoot' in publisher ? [publisher.trustedRoot] : []));
   const programs = secretPrograms(policy);
-  // A link decides as well as what it leads to.
+  // Both a link and its target must be protected.
   const named = [...filesOf(policy), ...roots, ...programs.files, ...programs.folders].flatMap((file) => [
-    located(file),
+    withRealFolder(file),
     realOrGiven(file),
   ]);
-  return [...new Set([...named, ...engines(), join(cwd, REGISTRY), ...ownCode()])];
+  return [...new Set([...named, ...engineFolders(), join(cwd, REGISTRY), ...ownCode()])];
 }
 
-/** Wasm cells run what lies there. */
-function engines(): string[] {
+/** Wasm cells run the code in this folder. */
+function engineFolders(): string[] {
   const folder = sharedEngines();
   return folder === undefined ? [] : [realOrGiven(folder)];
 }
@@ -81,7 +81,7 @@ function ownCode(): string[] {
   const root = realOrGiven(packageRoot());
   const steps = root.split('/');
   const around = steps.indexOf('node_modules');
-  // Its dependencies lie beside it, and so does what leads to it.
+  // Its dependencies are next to it, and so are the links to it.
   if (around >= 0) return [steps.slice(0, around + 1).join('/')];
   return OWN_CODE.map((name) => join(root, name));
 }
@@ -92,36 +92,36 @@ interface Around {
   policy: OperatorPolicy;
 }
 
-/** What a skill could be the first to make, if it may write to the folder around it. */
+/** Files and folders that a skill could create first, if it may write to the folder around them. */
 function mustExist({ host, cwd, policy }: Around): string[] {
-  const folders = [...engines(), ...secretPrograms(policy).folders.map(realOrGiven)];
+  const folders = [...engineFolders(), ...secretPrograms(policy).folders.map(realOrGiven)];
   const inHost = [...new Set(folders)].filter((folder) => isInside(folder, host));
   if (!isInside(cwd, host)) return inHost;
-  // A policy in the folder of a skill is refused anyway.
+  // A policy in the folder of a skill is always refused.
   const projects = foldersBetween(host, cwd).filter((folder) => !isInBundle(folder));
   return [...projects.map((folder) => join(folder, POLICY_FILE)), join(cwd, REGISTRY), ...inHost];
 }
 
-/** Both folders and all between them. */
+/** Both folders, and all folders between them. */
 function foldersBetween(outer: string, inner: string): string[] {
   const steps = relative(outer, inner).split('/').filter(Boolean);
   return [outer, ...steps.map((_, at) => join(outer, ...steps.slice(0, at + 1)))];
 }
 
-/** Each kept place as readable only, and every folder on the way to it, which then cannot be moved away. */
+/** Grants each protected place read-only, and pins every folder above it so that it cannot be moved away. */
 function innerGrants(path: GrantedPath, kept: readonly string[]): GrantedPath[] {
   const guestOf = (place: string): string => path.guest + place.slice(path.host.length);
   const places = new Set(kept);
-  const onTheWay = new Set(
+  const parents = new Set(
     kept.flatMap((place) => foldersBetween(path.host, dirname(place))).filter((way) => way !== path.host),
   );
-  const pins = [...onTheWay].filter((way) => ![...places].some((place) => isInside(way, place)));
+  const pins = [...parents].filter((way) => ![...places].some((place) => isInside(way, place)));
   return [
     ...[...places].map((place): GrantedPath => {
       const kept = { host: place, guest: guestOf(place), access: 'read' } as const;
       return lstatSync(place).isFile() ? Object.assign(kept, { isFile: true }) : kept;
     }),
-    // With a quota there is a broker, which keeps the way to every grant by itself.
+    // With a quota there is a broker, which itself protects the folders above every grant.
     ...(path.maxBytes === undefined
       ? pins.map((way): GrantedPath => ({
           host: way,
@@ -133,11 +133,11 @@ function innerGrants(path: GrantedPath, kept: readonly string[]): GrantedPath[] 
   ];
 }
 
-function isThere(place: string): boolean {
+function isPresent(place: string): boolean {
   return statsOf(place) !== undefined;
 }
 
-/** Nothing lies below a granted file, and a path through one is not there. */
+/** A path through a granted file does not exist. */
 function statsOf(place: string): Stats | undefined {
   try {
     return lstatSync(place, { throwIfNoEntry: false });
@@ -147,15 +147,15 @@ function statsOf(place: string): Stats | undefined {
   }
 }
 
-/** A link could be made to lead elsewhere, and nothing can be mounted on it. */
+/** A link could be redirected, and nothing can be mounted on it. */
 function hasLink(place: string, host: string): boolean {
   return foldersBetween(host, place)
     .slice(1)
     .some((one) => statsOf(one)?.isSymbolicLink() === true);
 }
 
-/** With a real folder, and its own name as it is: that may be a link. */
-function located(file: string): string {
+/** Resolves the folder but not the last segment, which may be a link. */
+function withRealFolder(file: string): string {
   const path = resolve(file);
   return join(realOrGiven(dirname(path)), basename(path));
 }
@@ -172,14 +172,14 @@ export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }
 
-function refusedInside({ host }: GrantedPath, place: string): Keeping {
+function refusedInside({ host }: GrantedPath, place: string): Protection {
   return {
-    refusal: `it would let the skill change ${JSON.stringify(place)}, which decides what skills may do`,
-    fix: `Grant ${JSON.stringify(host)} for reading only, or pass another --workspace DIR.`,
+    refusal: `it would let the skill change ${JSON.stringify(place)}, which controls what skills may do`,
+    fix: `Grant ${JSON.stringify(host)} read-only, or pass another --workspace DIR.`,
   };
 }
 
-function refusedMissing(host: string, missing: readonly string[]): Keeping {
+function refusedMissing(host: string, missing: readonly string[]): Protection {
   const folders = missing.filter((one) => basename(one) !== POLICY_FILE);
   const files = missing.filter((one) => basename(one) === POLICY_FILE);
   const commands = [
@@ -187,14 +187,14 @@ function refusedMissing(host: string, missing: readonly string[]): Keeping {
     ...(files.length > 0 ? [`touch ${files.map(shellWord).join(' ')}`] : []),
   ];
   return {
-    refusal: `what decides over skills is looked for in ${JSON.stringify(host)}, and the skill could put a policy or skills of its own there`,
-    fix: `Pass another --workspace DIR, or make empty ones, which are then kept as they are: ${commands.join(' && ')}`,
+    refusal: `Skillcell looks for policies and skills in ${JSON.stringify(host)}, and the skill could put its own there`,
+    fix: `Pass another --workspace DIR, or create empty ones, which are then protected: ${commands.join(' && ')}`,
   };
 }
 
-function refusedLink(place: string): Keeping {
+function refusedLink(place: string): Protection {
   return {
-    refusal: `${JSON.stringify(place)} is reached by a symbolic link, which the skill could replace`,
-    fix: `Put a real file or folder there instead of the link, or pass another --workspace DIR.`,
+    refusal: `${JSON.stringify(place)} is reached through a symbolic link, which the skill could replace`,
+    fix: `Replace the link with a real file or folder, or pass another --workspace DIR.`,
   };
 }

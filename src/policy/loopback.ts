@@ -1,11 +1,11 @@
 /**
- * Which addresses only this machine can reach. Whether a token is demanded depends on it, so there is one answer for all.
+ * Tells which addresses only this machine can reach. All servers share this check, because it decides whether they require a token.
  *
  * @module
  */
 import { BlockList, isIP } from 'node:net';
 
-/** True for `localhost` and the addresses of the loopback, however they are written; anything else is for others too. */
+/** True for `localhost` and loopback addresses in any spelling. */
 export function isLoopback(host: string): boolean {
   const version = isIP(host);
   if (version === 0) return host === 'localhost';

@@ -1,86 +1,85 @@
 /**
- * The operator's policy file: what skills may do at most, whatever their manifests ask for.
- * A key that this version does not enforce is an error, never read and ignored.
+ * The operator's policy file: the most that skills may do, whatever their manifests ask for.
+ * A key that this version does not enforce is an error; it is never silently ignored.
  *
  * @module
  */
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { SkillError } from '../errors.ts';
-import type { Origin } from '../load/bundle.ts';
+import type { Origin } from '../vocabulary/origins.ts';
 import { describeProblem, type ManifestProblem } from '../manifest/problems.ts';
 import { parseDuration, parseSize } from '../manifest/units.ts';
 import { readYaml } from '../manifest/yaml-source.ts';
-import type { Mode } from '../outcome.ts';
+import type { Mode } from '../vocabulary/modes.ts';
 import type { TrustRules } from '../trust/admission.ts';
 import type { GuardRule } from '../trust/guard.ts';
 import type { Publisher } from '../trust/publishers.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
 import type { GrantedLimits } from './grant.ts';
+import { DEFAULT_CEILINGS, LIMIT_ROWS, type Unit } from '../vocabulary/limits.ts';
+import { MODE_NAMES } from '../vocabulary/modes.ts';
+import { DEFAULT_MINIMUM, ORIGINS } from '../vocabulary/origins.ts';
+import { mapTable } from '../vocabulary/table.ts';
 import { isHostPattern, pathSegments } from './patterns.ts';
 import { pythonFreshness, type PythonFreshness } from './python-freshness.ts';
 import { secretSources, type SecretSource } from './secret-sources.ts';
 import { guardRules, publishers, skillRules } from './trust-keys.ts';
 
+/** A parsed policy, or several combined into one. */
 export interface OperatorPolicy {
-  /** Where it was read from; of several that were combined, the nearest. */
+  /** The file it was read from; for a combined policy, the nearest one. */
   file?: string;
   /** All files that it was combined from, outermost first. */
   files?: string[];
   /** Weakest mode that a skill of this origin may run in. */
   minimum: Record<Origin, Mode>;
-  /** Origins whose minimum the operator set by hand. */
+  /** Origins whose minimum the operator set explicitly. */
   minimumSet?: Origin[];
   /** Finite for every limit. */
   ceilings: GrantedLimits;
-  /** Limits that the operator set by hand: those must be enforced or the load is refused. */
+  /** Limits that the operator set explicitly: they must be enforced or the load is refused. */
   ceilingsSet: (keyof GrantedLimits)[];
-  /** Patterns of paths, absolute or below `${workspace}`. Each list of `within` must cover a path as well. */
+  /** Path patterns, absolute or below `${workspace}`. Each list of `within` must also cover a path. */
   filesystem: { allow: string[]; within?: string[][] };
   /**
-   * `allow` absent: what manifests declare. Those in `vouched` also go to skills that nobody has approved: what `allow` of
-   * a policy names that a person wrote or trusted.
+   * Without `allow`, what manifests declare. Variables in `vouched` also go to skills that are not approved: those that
+   * `allow` names in a policy that a person wrote or trusted.
    */
   env: { allow?: string[]; vouched?: string[] };
-  /** Absent: what manifests declare. */
+  /** If absent, what manifests declare. */
   network: { allow?: string[]; allowPrivate?: string[]; inspectTls?: boolean; traceContext?: boolean };
-  /** Absent: the memory alone is new for every call. */
+  /** If absent, only the memory is new for every call. */
   pythonWasm?: PythonFreshness;
-  /** Where secrets are kept; absent: in the environment. */
+  /** Sources of secrets; if absent, the environment. */
   secrets?: SecretSource[];
-  /** By name, first match wins. Absent: every skill is allowed, inside its cell. */
+  /** By name, first match wins. If absent, every skill is allowed, inside its cell. */
   skills?: SkillRule[];
-  /** Whose signatures count. */
+  /** Publishers whose signatures are accepted. */
   publishers?: Publisher[];
-  /** Of the other files that it was combined from; each has to let a skill through. */
+  /** Rules of the other files that it was combined from; each must admit a skill. */
   furtherRules?: TrustRules[];
-  /** Looked at before every call; the strictest answer counts. */
+  /** Applied before every call; the strictest answer counts. */
   guard?: GuardRule[];
 }
 
-const SECOND = 1000;
-const MIB = 1024 * 1024;
-
+/** The policy in force without a policy file. */
 export const DEFAULT_POLICY: OperatorPolicy = {
-  minimum: { bundled: 'in_process', project: 'subprocess', installed: 'subprocess', external: 'subprocess' },
-  ceilings: {
-    timeout: 300 * SECOND,
-    cpu: 120 * SECOND,
-    memory: 2048 * MIB,
-    output: 16 * MIB,
-    processes: 256,
-    scratch: 1024 * MIB,
-  },
+  minimum: DEFAULT_MINIMUM,
+  ceilings: DEFAULT_CEILINGS,
   ceilingsSet: [],
   filesystem: { allow: ['${workspace}/**'] },
   env: {},
   network: {},
 };
 
-const mode = z.enum(['in_process', 'subprocess', 'container', 'wasm']);
+const mode = z.enum(MODE_NAMES);
 const amount = z.union([z.string(), z.number()], { error: 'must be a number with a unit' });
-const duration = amount.transform(converted(parseDuration));
-const size = amount.transform(converted(parseSize));
+const AMOUNTS = {
+  duration: amount.transform(asTransform(parseDuration)),
+  size: amount.transform(asTransform(parseSize)),
+  count: z.int().nonnegative(),
+} satisfies Record<Unit, z.ZodType<number>>;
 const pathPattern = z.string().refine(isPathPattern, {
   error: 'must be absolute or start with "${workspace}", without ".." segments',
 });
@@ -92,15 +91,8 @@ const envName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'must be t
 const address = z.union([z.ipv4(), z.ipv6()], { error: 'must be an address' });
 
 const schema = z.strictObject({
-  minimum: z
-    .strictObject({ bundled: mode, project: mode, installed: mode, external: mode })
-    .partial()
-    .optional(),
-  ceilings: z
-    .strictObject({ timeout: duration, cpu: duration, memory: size, output: size, scratch: size })
-    .extend({ processes: z.int().nonnegative() })
-    .partial()
-    .optional(),
+  minimum: z.strictObject(mapTable(ORIGINS, () => mode.optional())).optional(),
+  ceilings: z.strictObject(mapTable(LIMIT_ROWS, (_, { unit }) => AMOUNTS[unit].optional())).optional(),
   filesystem: z.strictObject({ allow: z.array(pathPattern) }).optional(),
   env: z.strictObject({ allow: z.array(envName) }).optional(),
   network: z
@@ -119,7 +111,7 @@ const schema = z.strictObject({
   guard: guardRules.optional(),
 });
 
-/** Reads a policy file's text. What it leaves out keeps the value of DEFAULT_POLICY. */
+/** Reads a policy file's text. Missing keys keep the value of DEFAULT_POLICY. */
 export function parsePolicy(text: string, options: { file: string }): OperatorPolicy {
   const parsed = schema.safeParse(readPolicyYaml(text, options.file) ?? {});
   if (!parsed.success) throw refusedPolicy(parsed.error.issues, options.file);
@@ -137,12 +129,12 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
     ...(parsed.data.python_wasm ? { pythonWasm: parsed.data.python_wasm } : {}),
     ...(parsed.data.secrets ? { secrets: parsed.data.secrets } : {}),
     ...(skills ? { skills } : {}),
-    ...(known ? { publishers: known.map((one) => withRootBeside(one, options.file)) } : {}),
+    ...(known ? { publishers: known.map((one) => resolveRoot(one, options.file)) } : {}),
     ...(guard ? { guard } : {}),
   };
 }
 
-/** By the caps that manifests have: a policy may come with a cloned project. */
+/** Applies the same caps as for manifests, because a policy may come with a cloned project. */
 function readPolicyYaml(text: string, file: string): unknown {
   try {
     return readYaml(text, { file, maxAliases: 0 }).value;
@@ -151,7 +143,7 @@ function readPolicyYaml(text: string, file: string): unknown {
     const [first] = (problems ?? []) as ManifestProblem[];
     const message = first ? describeProblem(first) : String(cause);
     throw new SkillError('usage', `Cannot read the policy "${file}" as YAML: ${message}`, {
-      fix: 'Correct the YAML at the place named above. Aliases are not allowed.',
+      fix: 'Correct the YAML at the named place. Aliases are not allowed.',
       detail: { file },
       cause,
     });
@@ -162,7 +154,7 @@ function refusedPolicy(issues: z.core.$ZodIssue[], file: string): SkillError {
   const [issue] = issues;
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys : [];
   const at = [...(issue?.path ?? []), ...unknown.slice(0, 1)].map(String).join('.') || 'the top level';
-  const message = unknown.length > 0 ? 'this version does not enforce such a key' : (issue?.message ?? '');
+  const message = unknown.length > 0 ? 'this version does not enforce this key' : (issue?.message ?? '');
   return new SkillError('usage', `Refused the policy "${file}" at "${at}": ${message}`, {
     fix:
       unknown.length > 0
@@ -175,7 +167,7 @@ function refusedPolicy(issues: z.core.$ZodIssue[], file: string): SkillError {
 type Conversion = (value: string | number, context: z.RefinementCtx) => number;
 
 /** A unit parser as a zod transform: its message becomes the issue at the right key. */
-function converted(parse: (value: string | number) => number): Conversion {
+function asTransform(parse: (value: string | number) => number): Conversion {
   return (value, context) => {
     try {
       return parse(value);
@@ -187,8 +179,8 @@ function converted(parse: (value: string | number) => number): Conversion {
 }
 
 function isPathPattern(pattern: string): boolean {
-  const rooted = pattern.startsWith('/') || /^\$\{workspace\}(?:\/|$)/.test(pattern);
-  return rooted && pathSegments(pattern) !== undefined;
+  const isRooted = pattern.startsWith('/') || /^\$\{workspace\}(?:\/|$)/.test(pattern);
+  return isRooted && pathSegments(pattern) !== undefined;
 }
 
 interface NetworkKeys {
@@ -208,8 +200,8 @@ function networkPolicy(given: NetworkKeys = {}): OperatorPolicy['network'] {
   };
 }
 
-/** A trusted root is named as seen from the policy file. */
-function withRootBeside(publisher: Publisher, file: string): Publisher {
+/** The path of a trusted root is relative to the policy file. */
+function resolveRoot(publisher: Publisher, file: string): Publisher {
   if ('key' in publisher) return publisher;
   return { ...publisher, trustedRoot: resolve(dirname(file), publisher.trustedRoot) };
 }

@@ -1,5 +1,5 @@
 /**
- * Patterns of an operator policy: which hosts and which paths it covers. Pure string logic, no lookups.
+ * Host and path patterns of an operator policy. Pure string logic, no lookups.
  *
  * @module
  */
@@ -21,8 +21,8 @@ export function isHostPattern(pattern: string): boolean {
 }
 
 /**
- * Does the pattern cover the host? Exact, or `*.example.com` for one or more labels before it
- * and never the bare domain. The host may itself be a pattern; then all it stands for must be covered.
+ * Does the pattern cover the host? Matches exactly, or `*.example.com` for one or more labels before it
+ * but never the bare domain. If the host is itself a pattern, everything it matches must be covered.
  */
 export function hostCovers(pattern: string, host: string): boolean {
   const wanted = normalizeHost(host);
@@ -34,15 +34,15 @@ export function hostCovers(pattern: string, host: string): boolean {
   return name.length > suffix.length && name.endsWith(suffix);
 }
 
-/** The segments of a path without empty ones and `.`; undefined when it has `..` or a NUL. */
+/** The segments of a path without empty ones and `.`; undefined if it has `..` or a NUL. */
 export function pathSegments(path: string): string[] | undefined {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.');
   return segments.includes('..') || path.includes('\0') ? undefined : segments;
 }
 
 /**
- * Does the pattern cover the path? `*` stands for any text inside one segment, `**` for any number of
- * segments. Whoever may open a folder may open what is in it, so a match covers everything below it.
+ * Does the pattern cover the path? `*` matches any text inside one segment, `**` any number of segments.
+ * Access to a folder includes its contents, so a match covers everything below it.
  */
 export function pathCovers(pattern: string, path: string): boolean {
   const allowed = pathSegments(pattern);
@@ -53,9 +53,9 @@ export function pathCovers(pattern: string, path: string): boolean {
   return segmentsCover(allowed, wanted);
 }
 
-/** Does the pattern cover every path that the other one covers? It may say no where it does, never yes where it does not. */
+/** Does the pattern cover every path that the other one covers? Conservative: a wrong "no" is possible, a wrong "yes" is not. */
 export function pathCoversPattern(pattern: string, other: string): boolean {
-  // `**` may stand for nothing, so whatever it covers is as wide as the folder in front of it.
+  // `**` may match nothing, so the pattern covers as much as the folder before it.
   const [front = ''] = other.split(/(?<=\/)\*\*(?:\/|$)/);
   return pathCovers(pattern, front);
 }
@@ -79,7 +79,7 @@ function segmentsCover(pattern: string[], path: string[]): boolean {
   return reached.has(pattern.length);
 }
 
-/** `**` may stand for nothing: every position just before one also reaches the position after it. */
+/** `**` may match nothing: every position just before one also reaches the position after it. */
 function withSkipped(pattern: string[], positions: Set<number>): Set<number> {
   for (const at of positions) if (pattern[at] === '**') positions.add(at + 1);
   return positions;

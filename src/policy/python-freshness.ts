@@ -1,5 +1,5 @@
 /**
- * What the operator can ask of Python in Wasm: how much of the interpreter every call gets anew.
+ * The operator's settings for Python in Wasm: how much of the interpreter is new for every call.
  *
  * @module
  */
@@ -9,11 +9,11 @@ import { z } from 'zod';
 export interface PythonFreshness {
   /** Also a new instance of the engine. */
   newInstance: boolean;
-  /** Also a run of the module body, which else is run once for many calls. */
+  /** Also runs the module body for every call instead of once for many. */
   strict: boolean;
 }
 
-export const MEMORY_ALONE: PythonFreshness = { newInstance: false, strict: false };
+export const NEW_MEMORY_ONLY: PythonFreshness = { newInstance: false, strict: false };
 
 /** The key `python_wasm` of a policy. */
 export const pythonFreshness: z.ZodType<PythonFreshness> = z

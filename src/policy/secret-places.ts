@@ -1,6 +1,6 @@
 /**
- * Where secrets of the policy lie on this host, and the programs that fetch them. Whoever changes such a program has it run
- * as the host; whoever reads such a file has the secrets.
+ * The files that hold the policy's secrets, and the programs that fetch them. A skill that could change such a program
+ * would run code as the host; one that could read such a file would have the secrets.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { OperatorPolicy } from './operator.ts';
 
-/** Files and folders that hold values. */
+/** Files and folders that hold secret values. */
 export function secretFiles({ secrets = [] }: OperatorPolicy): string[] {
   return secrets.flatMap((source) => (typeof source === 'object' && 'file' in source ? [source.file] : []));
 }
@@ -16,7 +16,7 @@ export function secretFiles({ secrets = [] }: OperatorPolicy): string[] {
 export interface SecretPrograms {
   /** Programs, and files among their arguments, such as scripts. */
   files: string[];
-  /** Where programs are looked for that are named without a folder, up to where they are found. */
+  /** Folders of PATH that are searched for programs without a folder, up to the one that has the program. */
   folders: string[];
 }
 
@@ -37,14 +37,14 @@ export function secretPrograms(
   };
 }
 
-/** A relative folder counts as well: it is where the host is started. */
+/** A relative folder counts too, relative to the host's working directory. */
 function foldersFor(program: string, path: string): string[] {
   const folders = path.split(delimiter).map((folder) => (isAbsolute(folder) ? folder : join('.', folder)));
   const found = folders.findIndex((folder) => isFile(join(folder, program)));
   return found < 0 ? folders : folders.slice(0, found + 1);
 }
 
-/** `--config=FILE` names a file too. */
+/** `--config=FILE` also names a file. */
 function afterEquals(arg: string): string {
   return arg.slice(arg.indexOf('=') + 1);
 }

@@ -1,5 +1,5 @@
 /**
- * Where the operator keeps secrets: an ordered list, the first that has a secret is taken.
+ * The operator's sources of secrets: an ordered list, of which the first that has a secret is used.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The part of the policy file about whom to trust: rules by name, publishers, and the guard of calls.
+ * The trust section of the policy file: rules by name, publishers, and the guard of calls.
  *
  * @module
  */
@@ -60,7 +60,7 @@ const condition = z
     above: z.number().optional(),
     below: z.number().optional(),
   })
-  .refine((given) => Object.keys(given).length > 1, { error: 'must say what to look for at the path' });
+  .refine((given) => Object.keys(given).length > 1, { error: 'must state a test for the value at the path' });
 
 export const guardRules: z.ZodType<GuardRule[]> = z.array(
   z.strictObject({

@@ -1,32 +1,32 @@
 /**
- * What a policy gives beyond what is in force without it. A file that lies in the working directory may have come with it,
- * as a project that somebody cloned: it can always take away, but for more a person has to have named or trusted it.
+ * Finds what a policy file allows beyond the policy in force without it. A file in the working directory may have come
+ * with a cloned project: it can always restrict, but to widen it must be named or trusted by a person.
  *
  * @module
  */
 import { isDeepStrictEqual } from 'node:util';
-import { STRENGTH } from './choose-mode.ts';
+import { MODES } from '../vocabulary/modes.ts';
 import { isSet, rulesOf } from './combine.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './operator.ts';
 import { hostCovers, pathCoversPattern } from './patterns.ts';
 
-/** The keys of the policy by which skills, or the file itself, get more than without it. */
+/** The keys of the policy that give skills, or the file itself, more than without it. */
 export function wideningKeys(policy: OperatorPolicy, inForce: OperatorPolicy = DEFAULT_POLICY): string[] {
   const { minimum, ceilings } = inForce;
   const weaker = (policy.minimumSet ?? []).filter(
-    (origin) => STRENGTH[policy.minimum[origin]] < STRENGTH[minimum[origin]],
+    (origin) => MODES[policy.minimum[origin]].strength < MODES[minimum[origin]].strength,
   );
   const higher = policy.ceilingsSet.filter((limit) => policy.ceilings[limit] > ceilings[limit]);
   return [
     ...weaker.map((origin) => `minimum.${origin}`),
     ...higher.map((limit) => `ceilings.${limit}`),
     ...(opensPaths(policy, inForce) ? ['filesystem.allow'] : []),
-    // Who names a variable has it passed to skills that nobody approved.
+    // A named variable is passed to skills that are not approved.
     ...(isWithin(policy.env.vouched, inForce.env.vouched) ? [] : ['env.allow']),
     ...widerNetwork(policy.network, inForce.network),
     // It names files to read and commands to run.
     ...(isWithin(policy.secrets, inForce.secrets ?? ['environment']) ? [] : ['secrets']),
-    // It says whose signatures count.
+    // It decides whose signatures are accepted.
     ...(isWithin(publishersOf(policy), publishersOf(inForce)) ? [] : ['publishers']),
   ];
 }
@@ -49,9 +49,9 @@ function widerNetwork(own: OperatorPolicy['network'], before: OperatorPolicy['ne
   return [
     ...(known && own.allow?.some(isNew) ? ['network.allow'] : []),
     ...(isWithin(own.allowPrivate, before.allowPrivate) ? [] : ['network.allow_private']),
-    // It opens what was closed to us, and lets skills load whose secrets go out through it.
+    // It opens encrypted traffic, and lets skills load that send secrets through it.
     ...(own.inspectTls && !before.inspectTls ? ['network.inspect_tls'] : []),
-    // Strangers would learn which of their requests belong together.
+    // Remote hosts would learn which requests belong together.
     ...(own.traceContext && !before.traceContext ? ['network.trace_context'] : []),
   ];
 }

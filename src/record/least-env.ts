@@ -1,5 +1,5 @@
 /**
- * The least variables that cover what was observed, and which of them are secrets.
+ * The fewest variables that cover the observed ones, and which of them are secrets.
  *
  * @module
  */
@@ -7,18 +7,18 @@ import { isHarmlessEnv } from '../load/drift.ts';
 import type { EnvRule } from '../manifest/manifest.ts';
 import { hostCovers } from '../policy/patterns.ts';
 import type { Observed } from './observed.ts';
-import type { Noted } from './least.ts';
+import type { ObservedRule } from './least.ts';
 
-/** What keys are called. */
+/** Common names of keys. */
 const SECRET_NAME = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|PAT|DSN)(?:_|$)/i;
 
 export interface LeastEnv {
-  rules: Record<string, Noted<EnvRule>>;
+  rules: Record<string, ObservedRule<EnvRule>>;
   remarks: string[];
 }
 
 export interface EnvBounds {
-  /** The call came to a good end, so that it did not need what it was denied. */
+  /** The call succeeded, so it did not need what it was denied. */
   succeeded: boolean;
   allowed: { env: Readonly<Record<string, EnvRule>> };
 }
@@ -28,18 +28,18 @@ export function leastEnv(
   declared: Record<string, EnvRule>,
   { succeeded, allowed }: EnvBounds,
 ): LeastEnv {
-  const rules: [string, Noted<EnvRule>][] = [];
+  const rules: [string, ObservedRule<EnvRule>][] = [];
   const remarks: string[] = [];
   for (const name of namesIn(observed)) {
     const denied = !isUsed(name, observed);
     const known = Object.hasOwn(declared, name) ? declared[name] : undefined;
     const rule =
-      known && !isTooPlain(name, known, allowed.env)
-        ? narrowed(name, known, observed)
+      known && !exposesSecret(name, known, allowed.env)
+        ? narrow(name, known, observed)
         : newRule(name, observed, { required: !denied || !succeeded });
-    if (isTooPlain(name, rule, allowed.env)) {
+    if (exposesSecret(name, rule, allowed.env)) {
       remarks.push(
-        `${name} was allowed as a secret and sent nowhere, so there are no hosts to declare for it.`,
+        `${name} was allowed as a secret but was not sent to any host, so there are no hosts to declare.`,
       );
       continue;
     }
@@ -60,8 +60,12 @@ function namesIn(observed: Observed): string[] {
   return [...names].filter((name) => !isHarmlessEnv(name)).sort();
 }
 
-/** True for a rule that shows the value to the skill, where only sending it was allowed. */
-function isTooPlain(name: string, { secret }: EnvRule, allowed: Readonly<Record<string, EnvRule>>): boolean {
+/** True for a rule that reveals the value to the skill although only sending it was allowed. */
+function exposesSecret(
+  name: string,
+  { secret }: EnvRule,
+  allowed: Readonly<Record<string, EnvRule>>,
+): boolean {
   return !secret && Object.hasOwn(allowed, name) && allowed[name]?.secret === true;
 }
 
@@ -80,8 +84,8 @@ function newRule(name: string, observed: Observed, { required }: { required: boo
   return { required, secret: hosts.length > 0, hosts };
 }
 
-/** Of a secret the hosts alone that it went to, unless it went nowhere in this run. */
-function narrowed(name: string, rule: EnvRule, observed: Observed): EnvRule {
+/** Limits a secret to the hosts it was sent to, unless this run did not send it. */
+function narrow(name: string, rule: EnvRule, observed: Observed): EnvRule {
   const sentTo = hostsOf(name, observed);
   if (!rule.secret || sentTo.length === 0) return rule;
   const kept = rule.hosts.filter((pattern) => sentTo.some((host) => hostCovers(pattern, host)));
@@ -95,9 +99,9 @@ function hostsOf(name: string, { secrets }: Observed): string[] {
 
 function remarkOn(name: string, { secret }: EnvRule, { requests }: Observed): string {
   const guess = secret
-    ? 'its "hosts" are a guess, all that the skill reached'
-    : 'it is declared as a plain variable, which the skill gets to see';
-  // A tunnel that was let through: what went through it, a secret too, nobody saw.
+    ? 'its "hosts" are a guess: all hosts that the skill reached'
+    : 'it is declared as a plain variable, whose value the skill can read';
+  // The content of an allowed tunnel is invisible, including any secret in it.
   const isBlind = requests.some(({ method, denied }) => method === undefined && !denied);
   const advice = isBlind
     ? 'Set network.inspect_tls in the policy, or record with --execution wasm, to see where it is sent.'

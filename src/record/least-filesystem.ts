@@ -1,6 +1,7 @@
 /**
- * The least rules for files that cover what was observed, and never more than was allowed. A file that was read is named
- * itself; where files were written, or several read, it is their folder, if that was allowed. A denied act is named exactly.
+ * The narrowest file rules that cover the observed accesses, never wider than what was allowed. A single file that was read
+ * gets a rule of its own; written files, and several files read in one folder, get a rule for the folder if that was
+ * allowed. A denied access gets a rule for its exact path.
  *
  * @module
  */
@@ -8,11 +9,11 @@ import type { FilesystemRule } from '../manifest/manifest.ts';
 import { filesystemPathProblem, isBundlePath, WORKSPACE } from '../manifest/places.ts';
 import { GUEST_WORKSPACE, readDeclaredPath } from '../policy/guest-paths.ts';
 import type { ObservedFile } from './observed.ts';
-import type { Noted } from './least.ts';
+import type { ObservedRule } from './least.ts';
 
 type Access = FilesystemRule['access'];
 
-/** A place that a rule can name, with what was done there. */
+/** A path that a rule can name, with the access that was observed. */
 interface Need {
   path: string;
   access: Access;
@@ -29,28 +30,28 @@ export interface FilesystemBounds {
 export function leastFilesystem(
   files: ObservedFile[],
   { declared, allowed }: FilesystemBounds,
-): Noted<FilesystemRule>[] {
+): ObservedRule<FilesystemRule>[] {
   const needs = needsOf(files);
   const kept = declared
     .filter((rule) => !isBundlePath(rule.path))
-    .flatMap((rule): Noted<FilesystemRule>[] => {
+    .flatMap((rule): ObservedRule<FilesystemRule>[] => {
       const within = needs.filter((need) => covers(rule, need));
       if (within.length === 0) return [];
       const denied = within.every((need) => need.denied);
-      const least = lowered(rule, within);
-      // The author may have declared more than the operator let the skill do in this run.
+      const least = lowerAccess(rule, within);
+      // The author may have declared more than the operator allowed in this run.
       return denied || allowed.some((bound) => covers(bound, least)) ? [{ rule: least, denied }] : [];
     });
   const bundled = declared.filter((rule) => isBundlePath(rule.path)).map((rule) => ({ rule, denied: false }));
   const open = needs.filter((need) => !kept.some(({ rule }) => covers(rule, need)));
-  const added = merged(open, allowed).map(({ path, access, denied }) => ({
+  const added = merge(open, allowed).map(({ path, access, denied }) => ({
     rule: { path, access, ...quotaOf({ path, access }, declared) },
     denied,
   }));
   return [...bundled, ...kept, ...added];
 }
 
-/** A quota that the author set for a wider place holds for a part of it. */
+/** A quota that the author set for a folder also applies to its parts. */
 function quotaOf(
   place: { path: string; access: Access },
   declared: readonly FilesystemRule[],
@@ -59,7 +60,7 @@ function quotaOf(
   return place.access === 'read' || wider?.maxBytes === undefined ? {} : { maxBytes: wider.maxBytes };
 }
 
-/** Rules for places where nothing was done. Reading the bundle needs no rule, so one for it is no matter. */
+/** Rules for paths that were not accessed. Ignores rules for the bundle, which is always readable. */
 export function unusedFilesystem(files: ObservedFile[], declared: FilesystemRule[]): FilesystemRule[] {
   const needs = needsOf(files);
   return declared.filter(
@@ -76,7 +77,7 @@ function needsOf(files: ObservedFile[]): Need[] {
   });
 }
 
-/** A guest path as a manifest names it; undefined for places that a cell has for itself. */
+/** A guest path as a manifest names it; undefined for paths that are private to the sandbox. */
 function placeOf(guest: string): string | undefined {
   const path =
     guest === GUEST_WORKSPACE || guest.startsWith(`${GUEST_WORKSPACE}/`)
@@ -95,16 +96,16 @@ function isDeclarable(path: string): boolean {
   }
 }
 
-/** The folder, as far as a rule can name it. */
+/** The folder of a path, or the path itself if no rule can name the folder. */
 function folderOf(path: string): string {
   const folder = path.slice(0, path.lastIndexOf('/'));
   return folder !== '' && isDeclarable(folder) ? folder : path;
 }
 
-/** One rule per place: folders instead of several files of theirs, and nothing that lies within another. */
-function merged(needs: Need[], allowed: readonly FilesystemRule[]): Need[] {
+/** One rule per path: folders instead of several of their files, and no rule inside another. */
+function merge(needs: Need[], allowed: readonly FilesystemRule[]): Need[] {
   const kept: Need[] = [];
-  // What was used comes first: a denied act must not lend its rule to it. Then writable and short ones, which cover others.
+  // Used paths first, so that they are not covered by the rule of a denied one. Then writable and short ones, which cover others.
   for (const need of asFolders(needs, allowed).toSorted((a, b) => rank(a) - rank(b))) {
     if (kept.some((other) => covers(other, need))) continue;
     const same = kept.findIndex(({ path }) => path === need.path);
@@ -114,7 +115,7 @@ function merged(needs: Need[], allowed: readonly FilesystemRule[]): Need[] {
   return kept.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** To make a file is to change its folder, and whoever reads several files of a folder will read others next time. */
+/** Creating a file changes its folder, and a skill that reads several files of a folder will read others next time. */
 function asFolders(needs: Need[], allowed: readonly FilesystemRule[]): Need[] {
   const read = new Set(
     needs.filter(({ access, denied }) => access === 'read' && !denied).map(({ path }) => path),
@@ -136,7 +137,7 @@ function covers(rule: { path: string; access: Access }, need: { path: string; ac
   return isWithin(need.path, rule.path) && (rule.access === 'read-write' || need.access === 'read');
 }
 
-function lowered(rule: FilesystemRule, needs: Need[]): FilesystemRule {
+function lowerAccess(rule: FilesystemRule, needs: Need[]): FilesystemRule {
   if (rule.access === 'read' || needs.some(({ access }) => access === 'read-write')) return rule;
   return { path: rule.path, access: 'read' };
 }

@@ -1,22 +1,24 @@
 /**
- * The least network rules that cover what was observed: one per host, port and scheme, with its methods and paths.
+ * The narrowest network rules that cover the observed requests: one per host, port and scheme, with its methods and paths.
  *
  * @module
  */
-import { usualPort } from '../broker/gateway/rules.ts';
 import { starMatches } from '../manifest/star-pattern.ts';
 import type { NetworkRule } from '../manifest/manifest.ts';
 import { hostProblem, urlPathProblem } from '../manifest/places.ts';
-import { hostCovers } from '../policy/patterns.ts';
+import { coversServer, usualPort } from '../policy/asked-request.ts';
 import type { ObservedRequest } from './observed.ts';
-import type { Noted } from './least.ts';
+import type { ObservedRule } from './least.ts';
 
-/** More paths than this at one host are a pattern that one run does not show. */
-const MOST_PATHS = 16;
-/** Parts of a path that are data: numbers, digests, keys. The next call has others. */
+/** With more paths than this at one host, the rule gets their common folder instead. */
+const MAX_PATHS = 16;
+/** Segments of a path that are data (numbers, digests, keys) and differ in the next call. */
 const DATA = /^(?:\d+|[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f-]{27}|(?=.*\d)(?=.*[A-Za-z])[\w.~%+=:-]{20,})$/i;
 
-export function leastNetwork(requests: ObservedRequest[], declared: NetworkRule[]): Noted<NetworkRule>[] {
+export function leastNetwork(
+  requests: ObservedRequest[],
+  declared: NetworkRule[],
+): ObservedRule<NetworkRule>[] {
   const groups = new Map<string, { base: NetworkRule; requests: ObservedRequest[] }>();
   for (const request of requests.filter(({ host }) => hostProblem(host) === undefined)) {
     const base = declared.find((rule) => coversServer(rule, request)) ?? serverOf(request);
@@ -26,26 +28,21 @@ export function leastNetwork(requests: ObservedRequest[], declared: NetworkRule[
     groups.set(key, group);
   }
   return [...groups.values()].map(({ base, requests: members }) => ({
-    rule: narrowed(base, members),
+    rule: narrow(base, members),
     denied: members.every(({ denied }) => denied),
   }));
 }
 
-/** Rules that no request came near. */
+/** Rules whose server received no request. */
 export function unusedNetwork(requests: ObservedRequest[], declared: NetworkRule[]): NetworkRule[] {
   return declared.filter((rule) => !requests.some((request) => coversServer(rule, request)));
-}
-
-function coversServer(rule: NetworkRule, { host, port, scheme }: ObservedRequest): boolean {
-  const expected = rule.scheme ?? 'https';
-  return hostCovers(rule.host, host) && expected === scheme && (rule.port ?? usualPort(expected)) === port;
 }
 
 function serverOf({ host, port, scheme }: ObservedRequest): NetworkRule {
   return { host, ...(port === usualPort(scheme) ? {} : { port }), scheme };
 }
 
-function narrowed(
+function narrow(
   { host, port, scheme, paths: patterns }: NetworkRule,
   requests: ObservedRequest[],
 ): NetworkRule {
@@ -54,31 +51,32 @@ function narrowed(
     ...(port === undefined ? {} : { port }),
     ...(scheme === undefined ? {} : { scheme }),
   };
-  // A program that asked for the server alone is followed by one that says more, or by none that anybody sees.
-  const told = requests.filter(({ method }) => method !== undefined);
-  const isBlind = requests.some(({ method, denied }) => method === undefined && !denied) || told.length === 0;
+  // An event without a method only names the server. A denied one gives no details; an allowed one is an opaque tunnel.
+  const detailed = requests.filter(({ method }) => method !== undefined);
+  const isBlind =
+    requests.some(({ method, denied }) => method === undefined && !denied) || detailed.length === 0;
   if (isBlind) return server;
-  const methods = unique(told.map(({ method = '' }) => method));
+  const methods = unique(detailed.map(({ method = '' }) => method));
   return {
     ...server,
     methods,
     paths: pathsFor(
-      told.map(({ path = '/' }) => path),
+      detailed.map(({ path = '/' }) => path),
       patterns,
     ),
   };
 }
 
-/** Patterns that are declared already are kept as far as they were needed. */
+/** Keeps declared patterns that were needed. */
 function pathsFor(paths: string[], patterns: string[] = []): string[] {
   const found = paths.map(
-    (path) => patterns.find((pattern) => starMatches(pattern, path)) ?? generalised(path),
+    (path) => patterns.find((pattern) => starMatches(pattern, path)) ?? generalise(path),
   );
   const all = unique(found);
-  return all.length > MOST_PATHS ? [`${commonFolder(all)}*`] : all;
+  return all.length > MAX_PATHS ? [`${commonFolder(all)}*`] : all;
 }
 
-function generalised(path: string): string {
+function generalise(path: string): string {
   const general = path
     .split('/')
     .map((segment) => (DATA.test(segment) ? '*' : segment))

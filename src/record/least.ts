@@ -1,5 +1,5 @@
 /**
- * From what was observed to the least that a manifest has to ask for, and what it asks for without need. Pure.
+ * Derives the smallest permissions that cover the observed call, and the declared permissions it did not use. Pure.
  *
  * @module
  */
@@ -9,16 +9,16 @@ import { leastFilesystem, unusedFilesystem } from './least-filesystem.ts';
 import { leastNetwork, unusedNetwork } from './least-network.ts';
 import type { Observed } from './observed.ts';
 
-/** A rule, and whether all that speaks for it was denied. */
-export interface Noted<T> {
+/** A rule, and whether every act that it is based on was denied. */
+export interface ObservedRule<T> {
   rule: T;
   denied: boolean;
 }
 
 export interface Least {
-  filesystem: Noted<FilesystemRule>[];
-  network: Noted<NetworkRule>[];
-  env: Record<string, Noted<EnvRule>>;
+  filesystem: ObservedRule<FilesystemRule>[];
+  network: ObservedRule<NetworkRule>[];
+  env: Record<string, ObservedRule<EnvRule>>;
   /** Absent: no process was started. */
   processes?: number;
   /** Declared, but not used in this run. */
@@ -26,17 +26,17 @@ export interface Least {
   remarks: string[];
 }
 
-/** For a skill that was denied to start programs and has never said how many. */
-const FEWEST_PROCESSES = 1;
+/** For a skill that was denied starting programs and declares no number; its own process counts. */
+const FEWEST_PROCESSES = 2;
 
 export interface LeastOptions {
-  /** The call came to a good end. */
+  /** The call succeeded. */
   succeeded: boolean;
-  /** What the operator allowed for this call: nothing that was used gets a wider rule. */
+  /** What the operator allowed for this call; no rule for a used act is wider. */
   allowed: AllowedRules;
 }
 
-/** What was allowed, in the words of a manifest. */
+/** What was allowed, as manifest rules. */
 export interface AllowedRules {
   filesystem: readonly FilesystemRule[];
   env: Readonly<Record<string, EnvRule>>;
@@ -59,13 +59,13 @@ export function leastFor(manifest: Manifest, observed: Observed, options: LeastO
     remarks: [
       ...env.remarks,
       ...undeclarable(observed),
-      ...aboutEnd(options),
-      ...aboutInspection(manifest, observed),
+      ...failureRemarks(options),
+      ...inspectionRemarks(manifest, observed),
     ],
   };
 }
 
-/** How many run at once nobody counted: the declared number, but no more than was allowed where it was needed. */
+/** Concurrent processes are not counted, so this is the declared number, capped by the allowed one if any ran. */
 function leastProcesses(
   { limits }: Manifest,
   { processes }: Observed,
@@ -91,16 +91,16 @@ function unusedPermissions(manifest: Manifest, observed: Observed): string[] {
 }
 
 function undeclarable({ other }: Observed): string[] {
-  return other.map((asked) => `No manifest can ask for this: ${asked}`);
+  return other.map((asked) => `A manifest cannot declare this: ${asked}`);
 }
 
-function aboutEnd({ succeeded }: LeastOptions): string[] {
+function failureRemarks({ succeeded }: LeastOptions): string[] {
   if (succeeded) return [];
-  return ['The call did not come to a good end: what it would have done after that is not in here.'];
+  return ['The call failed, so this covers only what it did before the failure.'];
 }
 
-/** In a native program nobody sees what goes through TLS unless the operator wants it. */
-function aboutInspection({ execution }: Manifest, { requests }: Observed): string[] {
+/** The TLS traffic of a native program is opaque unless the operator turns inspection on. */
+function inspectionRemarks({ execution }: Manifest, { requests }: Observed): string[] {
   const seen = requests.some(({ scheme, method }) => scheme === 'https' && method !== undefined);
   const isNative = execution.length === 0 || execution.includes('subprocess');
   return seen && isNative

@@ -1,5 +1,5 @@
 /**
- * The manifest of a call that is observed: nothing of what the skill declares, and only what the operator allows.
+ * The manifest of an observed call: what the operator allows instead of what the skill declares.
  *
  * @module
  */
@@ -10,16 +10,16 @@ import { filesystemPathProblem, WORKSPACE } from '../manifest/places.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { OperatorPolicy } from '../policy/operator.ts';
 
-/** What may happen while the needs of a skill are recorded. All the rest is denied, and noted as asked for. */
+/** What a recorded call may do. Everything else is denied and recorded as requested. */
 export interface Allowed {
-  /** Requests to all hosts; addresses that are not public still have to be allowed by the policy. */
+  /** Requests to all hosts. The policy must still allow addresses that are not public. */
   network?: boolean | undefined;
   /** Folders and files on the host, or below `${workspace}`. */
   read?: string[] | undefined;
   write?: string[] | undefined;
-  /** Variables whose values the skill gets to see. */
+  /** Variables whose values the skill can read. */
   env?: string[] | undefined;
-  /** Variables that it sees a placeholder of; where it sends them is noted. */
+  /** Variables of which the skill sees only a placeholder; the hosts it sends them to are recorded. */
   secrets?: string[] | undefined;
   processes?: number | undefined;
 }
@@ -38,15 +38,15 @@ export function observationManifest(manifest: Manifest, allowed: Allowed, worksp
   };
 }
 
-/** The grant of an observed call. A policy that names hosts is still obeyed. */
+/** The grant of an observed call. A policy that names hosts still applies. */
 export function observedGrant(grant: Grant, allowed: Allowed, policy: OperatorPolicy): Grant {
   const hosts = allowed.network ? (policy.network.allow ?? ['*']) : [];
   const secrets = grant.secrets?.map((secret) => ({ ...secret, anyHost: true as const }));
   return { ...grant, ...(secrets ? { secrets } : {}), observe: { hosts } };
 }
 
-/** What a call runs under: the policy, or what an observed call may do beside it. */
-export function observing(
+/** The policy of a call, and for an observed call also the adjustment of its grant. */
+export function observedInput(
   policy: OperatorPolicy,
   manifest: Manifest,
   allowed: Allowed | undefined,
@@ -58,7 +58,7 @@ export function observing(
   };
 }
 
-/** The operator has just named these paths and variables, which no policy file can know of. */
+/** Extends the policy by the paths and variables that the operator allowed for this call. */
 export function observationPolicy(policy: OperatorPolicy, { capabilities, env }: Manifest): OperatorPolicy {
   const named = capabilities.filesystem.map(({ path }) => path);
   const { allow, within = [] } = policy.filesystem;
@@ -78,12 +78,14 @@ function allowedPaths({ read = [], write = [] }: Allowed, workspace?: string): F
   return [...rules.values()];
 }
 
-/** As a manifest has to name it: what lies in the workspace is named by the workspace. */
+/** A path as a manifest names it: relative to the workspace if it is inside. */
 function declaredPath(given: string, workspace: string | undefined): string {
   const path = given.startsWith(WORKSPACE) ? given : inWorkspace(resolve(given), workspace);
   const problem = filesystemPathProblem(path);
   if (problem === undefined) return path;
-  throw new SkillError('usage', `Cannot allow a path: ${problem}`, { fix: 'Name a folder or a file.' });
+  throw new SkillError('usage', `Cannot allow a path: ${problem}`, {
+    fix: 'Pass the path of a folder or a file.',
+  });
 }
 
 function inWorkspace(path: string, workspace: string | undefined): string {

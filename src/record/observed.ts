@@ -1,26 +1,19 @@
 /**
- * What a skill did and tried, read back from the events that the broker and the harness have noted. An event is text for
- * people first; here its few forms are taken apart again.
+ * Parses what a skill did and tried from the events that the broker and the harness recorded. Events are primarily text for
+ * people, so this parses their few forms.
  *
  * @module
  */
-import { usualPort, type Scheme } from '../broker/gateway/rules.ts';
 import { PYTHON_STDLIB } from '../load/python-stdlib.ts';
-import { normalizeHost } from '../policy/patterns.ts';
+import { readAskedRequest, type AskedRequest } from '../policy/asked-request.ts';
 import type { CapabilityEvent } from '../outcome.ts';
 
-export interface ObservedRequest {
-  host: string;
-  port: number;
-  scheme: Scheme;
-  /** Absent where nobody could see it, as inside of a tunnel. */
-  method?: string;
-  path?: string;
+export interface ObservedRequest extends AskedRequest {
   denied: boolean;
 }
 
 export interface ObservedFile {
-  /** As the skill sees it. */
+  /** The path as the skill sees it. */
   path: string;
   access: 'read' | 'write';
   denied: boolean;
@@ -35,12 +28,12 @@ export interface Observed {
   requests: ObservedRequest[];
   files: ObservedFile[];
   env: ObservedName[];
-  /** Which secret went to which host. */
+  /** Secrets with the hosts they were sent to. */
   secrets: { name: string; host: string }[];
   processes: ObservedName[];
-  /** Python modules beside the standard library. */
+  /** Python modules outside the standard library. */
   modules: string[];
-  /** What cannot be declared, in its own words. */
+  /** Acts that cannot be declared, as the event describes them. */
   other: string[];
 }
 
@@ -61,8 +54,8 @@ export function readEvents(used: CapabilityEvent[], denied: CapabilityEvent[]): 
 
 function addEvent(observed: Observed, { capability, asked }: CapabilityEvent, denied: boolean): void {
   const [verb, what] = splitOnce(asked, ' ');
-  const request = capability === 'network' ? readRequest(verb, what, denied) : undefined;
-  if (request) observed.requests.push(request);
+  const request = capability === 'network' ? readAskedRequest(asked) : undefined;
+  if (request) observed.requests.push({ ...request, denied });
   else if (capability === 'filesystem' && (verb === 'read' || verb === 'write'))
     observed.files.push({ path: what, access: verb, denied });
   else if (capability === 'env') observed.env.push({ name: what, denied });
@@ -72,7 +65,7 @@ function addEvent(observed: Observed, { capability, asked }: CapabilityEvent, de
   else observed.other.push(asked);
 }
 
-/** The standard library is there for everybody. */
+/** Skips the standard library, which every skill may use. */
 function addModule(modules: string[], name: string): void {
   const isOwn = name.startsWith('_') || PYTHON_STDLIB.has(name);
   if (!isOwn && !modules.includes(name)) modules.push(name);
@@ -81,34 +74,6 @@ function addModule(modules: string[], name: string): void {
 function readSecret(what: string): { name: string; host: string } {
   const [name, host] = splitOnce(what, ' to ');
   return { name, host };
-}
-
-function readRequest(verb: string, what: string, denied: boolean): ObservedRequest | undefined {
-  if (verb === 'connect' || verb === 'resolve') return readServer(what, denied);
-  if (!/^[A-Z]+$/.test(verb) || !URL.canParse(what)) return undefined;
-  const url = new URL(what);
-  const scheme = url.protocol.slice(0, -1) as Scheme;
-  const server = {
-    host: normalizeHost(url.hostname),
-    port: Number(url.port || usualPort(scheme)),
-    scheme,
-    denied,
-  };
-  // Whoever asks for a tunnel has not said yet what for.
-  return verb === 'CONNECT' ? server : { ...server, method: verb, path: url.pathname };
-}
-
-/** `host:port`, as a program asks that speaks to sockets itself; a port alone tells the scheme. */
-function readServer(what: string, denied: boolean): ObservedRequest | undefined {
-  const [, host, port] = /^(.+?)(?::(\d+))?$/.exec(what) ?? [];
-  if (host === undefined) return undefined;
-  const number = Number(port ?? usualPort('https'));
-  return {
-    host: normalizeHost(host),
-    port: number,
-    scheme: number === usualPort('http') ? 'http' : 'https',
-    denied,
-  };
 }
 
 function splitOnce(text: string, separator: string): [string, string] {

@@ -1,5 +1,5 @@
 /**
- * What came out of an observed call: the manifest that it needs, as a difference to the one that it has.
+ * The result of an observed call: the manifest that it needs, as a diff against the present one.
  *
  * @module
  */
@@ -17,29 +17,30 @@ import { withPermissions } from './write-manifest.ts';
 
 const FILE = 'manifest.yaml';
 
+/** What a recorded call needed, as a manifest. */
 export interface Recording {
   /** How the observed call ended. */
   outcome: Outcome;
   observed: Observed;
   /** The text of the manifest with the least permissions that cover what was observed. */
   manifest: string;
-  /** From the present manifest to that one; empty when they are the same. */
+  /** Diff from the present manifest to that one; empty when they are equal. */
   diff: string;
   /** Permissions that the manifest declares and this call did not use. */
   unused: string[];
-  /** What a person should know before taking the manifest over. */
+  /** What a person should know before using the manifest. */
   remarks: string[];
-  /** Where the manifest is. */
+  /** Path of the manifest. */
   file: string;
 }
 
 export interface ObservedCall {
   outcome: Outcome;
-  /** The manifest that the call ran with: what the operator allowed. */
+  /** The manifest that the call ran with, made from what the operator allowed. */
   allowed: Manifest;
 }
 
-/** Throws the error of a call that never ran: there is nothing to learn from it. */
+/** Throws the error of a call that never ran, because there is nothing to record. */
 export function makeRecording(bundle: Bundle, { outcome, allowed }: ObservedCall): Recording {
   const { manifest, sourceDir, stagedDir } = bundle;
   if (!outcome.ok && outcome.usage.wall_ms === 0) throw SkillError.fromOutcome(outcome);
@@ -54,7 +55,7 @@ export function makeRecording(bundle: Bundle, { outcome, allowed }: ObservedCall
   });
   const before = textOf(join(stagedDir, FILE), manifest.name);
   const after = withPermissions(before.text, least);
-  // What is proposed has to be a manifest.
+  // The proposal must be a valid manifest.
   parseManifest(after, { file: FILE, inherited: manifest });
   return {
     outcome,
@@ -67,6 +68,7 @@ export function makeRecording(bundle: Bundle, { outcome, allowed }: ObservedCall
   };
 }
 
+/** Writes the recorded manifest beside the skill. */
 export function saveRecording({ file, manifest }: Recording): void {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
   const fd = openSync(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644);
@@ -77,7 +79,7 @@ export function saveRecording({ file, manifest }: Recording): void {
   }
 }
 
-/** As it was when the bundle was loaded. A bundle that has only a SKILL.md gets a manifest beside it. */
+/** The manifest as it was loaded. A bundle with only a SKILL.md gets a new manifest. */
 function textOf(file: string, name: string): { text: string; isNew: boolean } {
   try {
     return { text: readFileSync(file, 'utf8'), isNew: false };

@@ -1,12 +1,12 @@
 /**
- * The difference of two texts as `diff -u` writes it.
+ * The difference between two texts in the format of `diff -u`.
  *
  * @module
  */
 
 const CONTEXT_LINES = 3;
-/** Beyond this the middle is shown as one change: a manifest is small, and whoever has a larger one has other worries. */
-const MOST_PAIRS = 4_000_000;
+/** Beyond this, the middle is shown as one change; manifests are far smaller. */
+const MAX_PAIRS = 4_000_000;
 
 interface Line {
   sign: ' ' | '-' | '+';
@@ -39,7 +39,7 @@ function compare(before: string[], after: string[]): Line[] {
 /** By the longest common subsequence. */
 function changes(before: string[], after: string[]): Line[] {
   const width = after.length + 1;
-  const isLarge = before.length * after.length > MOST_PAIRS;
+  const isLarge = before.length * after.length > MAX_PAIRS;
   const lengths = isLarge ? undefined : commonLengths(before, after);
   const lines: Line[] = [];
   let [i, j] = [0, 0];
@@ -70,19 +70,19 @@ function commonLengths(before: string[], after: string[]): Uint32Array {
 }
 
 function hunks(lines: Line[]): string[] {
-  const shown = lines.map((_, at) =>
+  const visible = lines.map((_, at) =>
     lines.slice(Math.max(0, at - CONTEXT_LINES), at + CONTEXT_LINES + 1).some(({ sign }) => sign !== ' '),
   );
   const text: string[] = [];
   let [old, fresh] = [1, 1];
   for (let at = 0; at < lines.length;) {
-    if (!shown[at]) {
+    if (!visible[at]) {
       at++;
       old++;
       fresh++;
       continue;
     }
-    const end = shown.indexOf(false, at);
+    const end = visible.indexOf(false, at);
     const hunk = lines.slice(at, end < 0 ? lines.length : end);
     const [olds, freshes] = ['+', '-'].map((sign) => hunk.filter((line) => line.sign !== sign).length);
     text.push(
@@ -96,7 +96,7 @@ function hunks(lines: Line[]): string[] {
   return text;
 }
 
-/** An empty range is named by the line before it. */
+/** By convention, an empty range has the number of the line before it. */
 function range(start: number, count = 0): string {
   return `${count === 0 ? start - 1 : start},${count}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The text of a manifest with other permissions: everything else stays as its author wrote it, to the letter.
+ * Replaces the permissions in the text of a manifest. Everything else stays exactly as its author wrote it.
  *
  * @module
  */
@@ -17,9 +17,9 @@ import {
 } from 'yaml';
 import type { EnvRule, FilesystemRule, NetworkRule } from '../manifest/manifest.ts';
 import { formatSize } from '../manifest/units.ts';
-import type { Least, Noted } from './least.ts';
+import type { Least, ObservedRule } from './least.ts';
 
-const DENIED = ' asked for, and denied in this run';
+const DENIED = ' requested, but denied in this run';
 const LINE_WIDTH = 110;
 /** The keys of a manifest that hold permissions. */
 const KEYS = ['env_vars', 'capabilities', 'limits'] as const;
@@ -31,13 +31,13 @@ export function withPermissions(text: string, least: Least): string {
   setRules(changed, 'network', least.network);
   setEnv(changed, least);
   setProcesses(changed, least.processes);
-  // Inside of braces a key cannot be put in by itself.
+  // A single key cannot be replaced in the text of a map in braces.
   const isBlock = !isMap(changed.contents) || changed.contents.flow !== true;
   if (!isBlock) return changed.toString({ lineWidth: LINE_WIDTH });
   return KEYS.reduce((result, key) => withKey(result, key, changed), text);
 }
 
-/** Puts one key of the document into the text, unless it says the same there. */
+/** Replaces one key in the text, unless its value is the same. */
 function withKey(text: string, key: string, changed: Document): string {
   const present = parseDocument(text, { version: '1.2', schema: 'core' });
   const before = pairOf(present, key);
@@ -61,9 +61,9 @@ function valueOf(pair: Pair | undefined, document: Document): unknown {
   return isNode(pair?.value) ? pair.value.toJS(document) : undefined;
 }
 
-/** As it stands in a document of its own, where an alias would stand for nothing. */
+/** The pair as the text of a document of its own, with aliases resolved. */
 function textOf(pair: Pair, document: Document): string {
-  const alone = new Document(new YAMLMap());
+  const standalone = new Document(new YAMLMap());
   let hasAlias = false;
   if (isNode(pair.value))
     visit(pair.value, {
@@ -71,23 +71,23 @@ function textOf(pair: Pair, document: Document): string {
         hasAlias = true;
       },
     });
-  alone.set(nameOf(pair.key), hasAlias ? alone.createNode(valueOf(pair, document)) : pair.value);
-  return alone.toString({ lineWidth: LINE_WIDTH });
+  standalone.set(nameOf(pair.key), hasAlias ? standalone.createNode(valueOf(pair, document)) : pair.value);
+  return standalone.toString({ lineWidth: LINE_WIDTH });
 }
 
 type Plain = Record<string, unknown>;
 
-function asFields({ rule, denied }: Noted<FilesystemRule>): Noted<Plain> {
+function asFields({ rule, denied }: ObservedRule<FilesystemRule>): ObservedRule<Plain> {
   const { path, access, maxBytes } = rule;
   const size = maxBytes === undefined ? {} : { max_bytes: formatSize(maxBytes) };
   return { rule: { path, access, ...size }, denied };
 }
 
-/** A rule that was there keeps its line; a list that becomes empty goes. */
+/** An unchanged rule keeps its line; an empty list is removed. */
 function setRules(
   document: Document,
   key: 'filesystem' | 'network',
-  rules: Noted<Plain | NetworkRule>[],
+  rules: ObservedRule<Plain | NetworkRule>[],
 ): void {
   const capabilities = mapAt(document, 'capabilities');
   const before = capabilities.get(key, true);
@@ -123,7 +123,7 @@ function setProcesses(document: Document, processes: number | undefined): void {
   if (limits.items.length === 0) document.delete('limits');
 }
 
-/** The map under this key; a key that is missing or empty gets one that can be written in lines. */
+/** The map under this key; a missing or empty one is replaced by a block map. */
 function mapAt(document: Document, key: string): YAMLMap {
   const present: unknown = document.get(key, true);
   if (isMap(present) && present.items.length > 0) return present;
@@ -140,7 +140,7 @@ function envFields({ required, secret, hosts }: EnvRule): Plain {
   return { ...(required ? { required } : {}), ...(secret ? { secret, hosts } : {}) };
 }
 
-/** What is written, with nothing in it that has no effect. */
+/** The written fields without those that have no effect. */
 function envFieldsOf(written: unknown): Plain {
   const { required = false, secret = false, hosts = [] } = (written ?? {}) as Partial<EnvRule>;
   return envFields({ required, secret, hosts });
@@ -152,7 +152,7 @@ function inOneLine(document: Document, value: unknown, denied: boolean): unknown
   return node;
 }
 
-/** A rule that leaves out its default is the same rule. */
+/** A rule without its default access is the same rule. */
 function isSameRule(written: unknown, rule: Plain | NetworkRule): boolean {
   return isSame(written, rule) || isSame({ access: 'read', ...(written as Plain) }, rule);
 }
@@ -161,7 +161,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other);
 }
 
-/** The same for the same data, in whatever order its keys are. */
+/** Equal for equal data, regardless of the order of keys. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

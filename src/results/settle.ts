@@ -1,14 +1,15 @@
 /**
- * From the report of a cell to the result of a call. A small result is judged here and now; a large one by a worker
- * thread, and from then on it is text: receipts get its digest, clients its bytes.
+ * Turns the report of a cell into the result of a call. A small result is judged here; a large one by a worker thread, and
+ * from then on it is text: receipts get its digest, clients its bytes.
  *
  * @module
  */
 import type { CellReport } from '../cell/contract.ts';
-import { cancelled, judge, type Verdict } from '../cell/judge.ts';
-import { unreadable } from '../cell/read-reply.ts';
-import { withDenial } from '../cell/session.ts';
-import { attachResult, JsonText } from '../json-text.ts';
+import { cancelled, judge, type Verdict } from '../cell/verdict/judge.ts';
+import { unreadable } from '../cell/protocol/read-reply.ts';
+import { withDenial } from '../cell/protocol/session.ts';
+import { attachResult, JsonText, MAX_JSON_HERE } from '../json-text.ts';
+import type { Situation } from '../cell/verdict/situation.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Offload } from '../offload/offload.ts';
 import { ownBytes, TaskEndedError } from '../offload/task.ts';
@@ -16,41 +17,71 @@ import type { Outcome } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import { SETTLE_RESULT, type SettledResult } from './tasks.ts';
 
-/** The largest result that a policy lets through by default takes a fraction of it. */
+/** The largest result that the default policy allows takes a fraction of this. */
 export const SETTLE_DEADLINE_MS = 30_000;
+
+/** Maximum growth of a value that is serialized again: `1e20,` becomes 22 characters, a control character six. */
+const MAX_GROWTH = 6;
 
 export interface SettleContext {
   skill: Skill;
   grant: Grant;
+  /** What the fix of an error may name. */
+  situation?: Situation | undefined;
   secrets: ReadonlyMap<string, string>;
   offload: Offload;
-  /** For whom the call is made. */
+  /** The tenant that the call belongs to. */
   tenant?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** A verdict on a result that may be too large to be anything but text. */
+/** A verdict whose result may be too large to parse. */
 export interface Settled extends Verdict {
-  /** Instead of `result`, and already without secrets. */
+  /** Set instead of `result`, and already without secrets. */
   large?: { text: JsonText; digest: string };
 }
 
-/** Returns the result and what is wrong with it, or throws what the call failed with. */
+/** Returns the result and its schema problems, or throws the error of the call. */
 export async function settle(report: CellReport, context: SettleContext): Promise<Settled> {
   const { reply } = report;
   if (reply?.kind !== 'unread') {
-    const verdict = judge(report, context.grant);
+    const verdict = judge(report, context.grant, context.situation);
+    assertWrittenSize(report, verdict, context);
     return { ...verdict, problems: await context.skill.outputs.check(verdict.result, context.tenant) };
   }
-  // Limits first: nothing is read of a reply that is refused anyway.
-  judge({ ...report, reply: { kind: 'result', value: undefined, warnings: [] } }, context.grant);
-  const settled = await settleElsewhere(reply, context);
+  // Check limits first, so that a reply that is refused anyway is not read.
+  judge(
+    { ...report, reply: { kind: 'result', value: undefined, warnings: [] } },
+    context.grant,
+    context.situation,
+  );
+  const settled = await settleInWorker(reply, context);
   if (settled.kind === 'other') {
     const { byHost, inside } = reply.denials ?? { byHost: report.denied, inside: [] };
-    return judge({ ...report, reply: withDenial(settled.reply, { byHost, inside }) }, context.grant);
+    return judge(
+      { ...report, reply: withDenial(settled.reply, { byHost, inside }) },
+      context.grant,
+      context.situation,
+    );
   }
   const { text, digest, problems, warnings } = settled;
+  assertOutput(report, text.length, context);
   return { result: undefined, warnings, problems, large: { text: new JsonText(text), digest } };
+}
+
+/** A small result can only outgrow a small limit, so serializing it is rarely necessary. */
+function assertWrittenSize(report: CellReport, { result }: Verdict, context: SettleContext): void {
+  if (context.grant.limits.output >= MAX_GROWTH * MAX_JSON_HERE || result === undefined) return;
+  assertOutput(report, Buffer.byteLength(JSON.stringify(result)), context);
+}
+
+/** The limit also applies to the text that clients get, in which a number can be longer than the skill wrote it (1e20). */
+function assertOutput(report: CellReport, resultBytes: number, { grant, situation }: SettleContext): void {
+  judge(
+    { ...report, resultBytes, reply: { kind: 'result', value: undefined, warnings: [] } },
+    grant,
+    situation,
+  );
 }
 
 /** The outcome with its result as text, and the digest that its receipt needs. */
@@ -59,7 +90,7 @@ export function withLarge(outcome: Outcome, { large }: Settled): { outcome: Outc
   return { outcome: attachResult(outcome, large.text), resultDigest: large.digest };
 }
 
-async function settleElsewhere(
+async function settleInWorker(
   { form, bytes }: Extract<CellReport['reply'], { kind: 'unread' }>,
   { skill, secrets, offload, tenant, signal }: SettleContext,
 ): Promise<SettledResult> {
@@ -73,7 +104,9 @@ async function settleElsewhere(
     if (!(error instanceof TaskEndedError) || error.reason === 'closed') throw error;
     if (error.reason === 'aborted') throw cancelled();
     const reason =
-      error.reason === 'memory' ? 'too much for the memory of a check' : 'too long to be checked';
+      error.reason === 'memory'
+        ? 'too large for the memory limit of the check'
+        : 'too complex to check in time';
     return { kind: 'other', reply: unreadable('value', reason) };
   }
 }

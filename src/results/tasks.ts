@@ -1,13 +1,13 @@
 /**
- * What worker threads do with a large result: read, compare with `outputs`, take secrets out, digest, write as text. All of
- * it in one go, so that the value exists in one thread and only its text leaves it.
+ * The work of worker threads on a large result: read it, check it against `outputs`, remove secrets, digest it, and write
+ * it as text. One task does all of it, so that the value exists in one thread and only its text leaves.
  *
  * @module
  */
 import { digestJson } from '../audit/canonical-json.ts';
 import { scrubberFor } from '../broker/secrets/scrub.ts';
 import type { UnreadForm } from '../cell/contract.ts';
-import { readReply, type ReadReply } from '../cell/read-reply.ts';
+import { readReply, type ReadReply } from '../cell/protocol/read-reply.ts';
 import type { JsonSchema } from '../manifest/manifest.ts';
 import { printableJson } from '../manifest/printable.ts';
 import { compileOutputs } from '../manifest/json-schema.ts';
@@ -17,7 +17,7 @@ export interface UnreadResult {
   form: UnreadForm;
   bytes: Uint8Array;
   outputs: Record<string, JsonSchema>;
-  /** Values by name; they leave the thread in no result. */
+  /** Values by name; they are removed from the result. */
   secrets: ReadonlyMap<string, string>;
 }
 
@@ -36,7 +36,7 @@ function settleResult({ form, bytes, outputs, secrets }: UnreadResult): SettledR
   if (reply.kind !== 'result') return { kind: 'other', reply };
   const problems = compileOutputs(outputs, { file: 'manifest.yaml', at: 'outputs' }).check(reply.value);
   const value = scrubberFor(secrets)(reply.value) ?? null;
-  // Clients get these bytes as they are, and some show them on a terminal.
+  // Clients get these bytes unchanged, and some print them on a terminal.
   const text = new TextEncoder().encode(printableJson(value));
   return { kind: 'result', text, digest: digestJson(value), problems, warnings: reply.warnings };
 }

@@ -1,34 +1,37 @@
 /**
- * `cases.json` beside a manifest: calls of a skill and what they give. Written by the author of the skill, and so as little
- * trusted as the skill itself.
+ * `cases.json` next to a manifest: test calls of a skill and their expected results. Written by the author of the skill, so
+ * it is as untrusted as the skill itself.
  *
  * @module
  */
 import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
-import { EXIT_CODES, SkillError, type ErrorCode } from '../errors.ts';
+import { EXIT_CODES, type ErrorCode } from '../vocabulary/error-codes.ts';
+import { SkillError } from '../errors.ts';
 import { bundlePathProblem } from '../manifest/places.ts';
 
+/** File of test cases in the folder of a skill. */
 export const CASES_FILE = 'cases.json';
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_CASES = 500;
 
+/** A test case: parameters, and the expected answer. */
 export interface SkillCase {
   name?: string | undefined;
   params: unknown;
-  /** What the call gives, exactly. */
+  /** The exact result. */
   result?: unknown;
-  /** The code that the call fails with. */
+  /** The expected error code. */
   error?: ErrorCode | undefined;
-  /** A part of the text of the error. */
+  /** Text that the error message must contain. */
   message?: string | undefined;
-  /** Folder of the bundle; a copy of it is the workspace of the call. */
+  /** Folder in the bundle whose copy is the workspace of the call. */
   workspace?: string | undefined;
-  /** Values of declared variables, invented ones. Nothing else of the environment is there. */
+  /** Made-up values for declared variables. No other variables are set. */
   env?: Record<string, string> | undefined;
   /** Dotted paths into the result that may differ from call to call. */
   ignore?: string[] | undefined;
-  /** Dotted paths to lists whose order means nothing. */
+  /** Dotted paths to lists whose order does not matter. */
   unordered?: string[] | undefined;
 }
 
@@ -45,13 +48,16 @@ const schema: z.ZodType<SkillCase[]> = z
         message: z.string().max(2000).optional(),
         workspace: z
           .string()
-          .refine((path) => bundlePathProblem(path) === undefined, 'has to be a folder of the bundle')
+          .refine((path) => bundlePathProblem(path) === undefined, 'must be a folder in the bundle')
           .optional(),
         env: z.record(z.string().max(200), z.string().max(4000)).optional(),
         ignore: paths,
         unordered: paths,
       })
-      .refine(({ result, error }) => result === undefined || error === undefined, 'has a result and an error')
+      .refine(
+        ({ result, error }) => result === undefined || error === undefined,
+        'has both a result and an error',
+      )
       .refine(
         ({ message, error }) => message === undefined || error !== undefined,
         'has a message without an error',
@@ -59,7 +65,7 @@ const schema: z.ZodType<SkillCase[]> = z
   )
   .max(MAX_CASES);
 
-/** The cases in this file; undefined when there is none. Throws `manifest_invalid` when they cannot be read. */
+/** Reads the cases; undefined if the file does not exist. Throws `manifest_invalid` if they are invalid. */
 export function readCases(file: string): SkillCase[] | undefined {
   const facts = statSync(file, { throwIfNoEntry: false });
   if (!facts?.isFile()) return undefined;
@@ -67,11 +73,11 @@ export function readCases(file: string): SkillCase[] | undefined {
   if (parsed?.success) return parsed.data;
   const reason = parsed
     ? z.prettifyError(parsed.error).replaceAll('\n', ' ')
-    : `it is over ${MAX_BYTES} bytes`;
+    : `the file is larger than ${MAX_BYTES} bytes`;
   throw invalid(file, reason);
 }
 
-/** The cases as this file has them. */
+/** Formats cases as the content of the file. */
 export function formatCases(cases: readonly SkillCase[]): string {
   return `[\n${cases.map((one) => `  ${JSON.stringify(one)}`).join(',\n')}\n]\n`;
 }
@@ -85,7 +91,7 @@ function readJson(file: string): unknown {
 }
 
 function invalid(file: string, reason: string): SkillError {
-  return new SkillError('manifest_invalid', `The cases in "${file}" cannot be read: ${reason}`, {
-    fix: 'Write a JSON list of cases as docs/authors.md describes it.',
+  return new SkillError('manifest_invalid', `The test cases in "${file}" are invalid: ${reason}`, {
+    fix: 'Write a JSON list of cases, as described in docs/authors.md.',
   });
 }

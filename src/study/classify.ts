@@ -1,6 +1,6 @@
 /**
- * What a skill depends on besides computing: from its manifest, from what inspection found in its source, from its
- * packages, and from what its cases asked for. Nothing of it is run here.
+ * Determines what a skill depends on from its manifest, the inspection of its source, its packages, and the requests of its
+ * cases. Nothing is run here.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import { isBundlePath } from '../manifest/places.ts';
 import type { Habits } from './habits.ts';
 import type { Dependency, DependencyClass, ModeStudy } from './report.ts';
 
-/** From here on, reading its own data is a part of what a call costs. */
+/** From this size on, reading its own data affects the cost of a call. */
 const LARGE_DATA = 256 * 1024;
-const MOST_REASONS = 6;
+const MAX_REASONS = 6;
 
 export interface ClassifyInput {
   bundle: Bundle;
@@ -36,15 +36,15 @@ export function classify(input: ClassifyInput): Dependency[] {
   if (found.length === 0) return [{ class: 'pure', because: [] }];
   return found.map(([name, because]) => ({
     class: name,
-    because: [...new Set(because)].slice(0, MOST_REASONS),
+    because: [...new Set(because)].slice(0, MAX_REASONS),
   }));
 }
 
 function nativeReasons({ nativeFiles, bundle }: ClassifyInput): string[] {
   const own = Object.keys(bundle.files).filter((path) => /\.(?:so|dylib|dll|node|exe)(?:\.|$)/.test(path));
-  // `pillow.libs` is a folder of Pillow, and `_cffi_backend.cpython-311-….so` a module without one.
+  // `pillow.libs` belongs to Pillow, and `_cffi_backend.cpython-311-….so` is a module without a folder.
   const packages = new Set(nativeFiles.map((path) => /^[^/.]+/.exec(path)?.[0] ?? path));
-  return [...own.map((path) => `the bundle has ${path}`), ...[...packages].map((name) => `package ${name}`)];
+  return [...own.map((path) => `contains ${path}`), ...[...packages].map((name) => `package ${name}`)];
 }
 
 function networkReasons({ bundle, modes }: ClassifyInput): string[] {
@@ -58,7 +58,7 @@ function networkReasons({ bundle, modes }: ClassifyInput): string[] {
       .filter(({ value }) => /^wasi:(?:http|sockets)\/|#fetch$/.test(value))
       .map(({ value }) => `imports ${value}`),
     ...(inspection.fetches ?? []).slice(0, 1).map(({ at }) => `calls fetch (${at})`),
-    ...asked(modes, 'network'),
+    ...deniedRequests(modes, 'network'),
   ];
 }
 
@@ -66,15 +66,15 @@ function fileReasons({ bundle, modes, dataBytes }: ClassifyInput): string[] {
   const declared = bundle.manifest.capabilities.filesystem.filter(({ path }) => !isBundlePath(path));
   return [
     ...declared.map(({ path, access }) => `declares ${access} ${path}`),
-    ...(dataBytes >= LARGE_DATA ? [`brings ${Math.round(dataBytes / 1024)} KiB of data`] : []),
-    ...asked(modes, 'filesystem'),
+    ...(dataBytes >= LARGE_DATA ? [`contains ${Math.round(dataBytes / 1024)} KiB of data`] : []),
+    ...deniedRequests(modes, 'filesystem'),
   ];
 }
 
-function asked(modes: readonly ModeStudy[], capability: string): string[] {
+function deniedRequests(modes: readonly ModeStudy[], capability: string): string[] {
   const prefix = `${capability}: `;
   const all = modes.flatMap(({ denied }) => denied).filter((text) => text.startsWith(prefix));
-  return [...new Set(all)].map((text) => `a case asked to ${text.slice(prefix.length)}`);
+  return [...new Set(all)].map((text) => `a case tried to ${text.slice(prefix.length)}`);
 }
 
 function place({ value, at }: Finding): string {

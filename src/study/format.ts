@@ -1,13 +1,15 @@
 /**
- * A study as a page of Markdown.
+ * Formats a study as Markdown.
  *
  * @module
  */
-import { STUDIED_MODES, type ModeStudy, type SkillStudy, type StudyReport } from './report.ts';
+import { PREFERRED_MODES } from '../vocabulary/modes.ts';
+import type { ModeStudy, SkillStudy, StudyReport } from './report.ts';
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 
+/** Formats a study as Markdown. */
 export function formatStudy(report: StudyReport): string {
   const { failures, skills } = report;
   const verdict =
@@ -17,14 +19,14 @@ export function formatStudy(report: StudyReport): string {
   const parts = [
     `# Study of ${report.folder}`,
     `${verdict} ${machineOf(report)}`,
-    '## Where each skill runs',
-    'Cases that end as they should, of all cases. A mode that the skill does not list is in brackets.',
+    '## Results by mode',
+    'Passed cases out of all cases. A mode that the skill does not list is in parentheses.',
     formatMatrix(report),
-    '## What each skill depends on',
+    '## Dependencies',
     formatDependencies(report),
-    '## What a call costs',
+    '## Cost of a call',
     formatStudyCosts(report),
-    ...section('## Why some cannot', reasonsOf(skills)),
+    ...section('## Unsupported modes', reasonsOf(skills)),
     ...section('## Failures', failures),
   ];
   return `${parts.join('\n\n')}\n`;
@@ -39,7 +41,7 @@ function machineOf({ date, machine, skillcell }: StudyReport): string {
 }
 
 export function formatMatrix({ skills }: StudyReport): string {
-  const columns = STUDIED_MODES.filter((mode) =>
+  const columns = PREFERRED_MODES.filter((mode) =>
     skills.some(({ modes }) => modes.some((one) => one.mode === mode)),
   );
   return table([
@@ -59,8 +61,13 @@ export function formatDependencies({ skills }: StudyReport): string {
       .filter((one) => one.class !== 'pure')
       .map((one) => [name, one.class, one.because.join(', ')]),
   );
-  if (rows.length === 0) return 'All of them are pure.';
-  return `${table([['skill', 'class', 'because'], ...rows])}\n\nImport effects and state are found by reading the source, not by running it.`;
+  const unknown = skills.filter(({ dependencies }) => dependencies.length === 0).length;
+  const remark =
+    unknown === 0
+      ? ''
+      : `${unknown} of ${skills.length} folders do not load, so nothing is known about them.`;
+  if (rows.length === 0) return remark === '' ? 'All skills are pure.' : remark;
+  return `${table([['skill', 'class', 'reason'], ...rows])}\n\nImport effects and state are found by reading the source, not by running it.${remark === '' ? '' : ` ${remark}`}`;
 }
 
 export function formatStudyCosts({ skills }: StudyReport): string {
@@ -84,7 +91,7 @@ export function formatStudyCosts({ skills }: StudyReport): string {
 function reasonsOf(skills: readonly SkillStudy[]): string[] {
   return skills.flatMap(({ name, modes, problem }) => [
     ...(problem && modes.length > 0 ? [`${name}: ${problem.text}`] : []),
-    // That a binary is no script needs no explanation.
+    // Modes that the skill does not list need no explanation.
     ...modes.flatMap(({ mode, reason, isListed }) =>
       reason === undefined || !isListed ? [] : [`${name} in ${mode}: ${reason}`],
     ),
@@ -112,14 +119,14 @@ function size(bytes: number | undefined): string {
   return bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`;
 }
 
-/** A table of Markdown; the first row is its head. Text that would end a cell is escaped. */
+/** A Markdown table with the first row as its header. Text that would end a cell is escaped. */
 export function table([head = [], ...rows]: readonly string[][]): string {
   return [head, head.map(() => '---'), ...rows]
     .map((row) => `| ${row.map((cell) => oneLine(cell).replaceAll('|', String.raw`\|`)).join(' | ')} |`)
     .join('\n');
 }
 
-/** Words of strangers in a page of ours: one line, and no markup. */
+/** Reduces untrusted text to one line without markup. */
 function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll('<', '&lt;');
 }

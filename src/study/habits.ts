@@ -1,6 +1,6 @@
 /**
- * What modules do when they are loaded, and what they keep between calls. Python is read by a skill of our own in a cell;
- * scripts are searched for the usual shapes. Both are guesses by reading, and the report says so.
+ * Finds what modules do on import, and which state they keep between calls. A skill of ours reads Python in a cell; scripts
+ * are searched for common patterns. Both are heuristics, and the report says so.
  *
  * @module
  */
@@ -20,18 +20,18 @@ export interface Habits {
 const NONE: Habits = { imports: [], state: [] };
 const READER = join(packageRoot(), 'guest', 'study', 'python_habits');
 const MAX_SOURCE_BYTES = 2 * 1024 * 1024;
-const MOST = 20;
-const findings = z.array(z.object({ value: z.string().max(500), at: z.string().max(500) })).max(MOST);
+const MAX_FINDINGS = 20;
+const findings = z.array(z.object({ value: z.string().max(500), at: z.string().max(500) })).max(MAX_FINDINGS);
 const replySchema = z.object({ imports: findings, state: findings });
 
 export async function habitsOf(bundle: Bundle, runtime: Runtime): Promise<Habits> {
   const python = sourcesOf(bundle, /\.py$/);
   const scripts = sourcesOf(bundle, /\.(?:ts|js|mjs)$/);
-  const [read, searched] = [await readPython(python, runtime), searchScripts(scripts)];
-  return { imports: [...read.imports, ...searched.imports], state: [...read.state, ...searched.state] };
+  const found = [await readPython(python, runtime), searchScripts(scripts)];
+  return { imports: found.flatMap(({ imports }) => imports), state: found.flatMap(({ state }) => state) };
 }
 
-/** A source that cannot be read so is one about which nothing is said. */
+/** Returns nothing if the source cannot be parsed. */
 async function readPython(files: Record<string, string>, runtime: Runtime): Promise<Habits> {
   if (Object.keys(files).length === 0) return NONE;
   const outcome = await runtime.execute(READER, { files }, { reject: false, isolated: true });
@@ -39,25 +39,25 @@ async function readPython(files: Record<string, string>, runtime: Runtime): Prom
   return reply?.success ? reply.data : NONE;
 }
 
-/** A statement at the left margin runs when the module is loaded; a `let` there outlives a call. */
+/** An unindented statement runs on import, and an unindented `let` outlives a call. */
 function searchScripts(files: Record<string, string>): Habits {
   const habits: Habits = { imports: [], state: [] };
   for (const [path, source] of Object.entries(files)) {
     for (const [at, line] of source.split('\n').entries()) {
       const place = `${path}:${at + 1}`;
-      const kept = /^(?:export )?(?:let|var) (\w+)/.exec(line)?.[1] ?? changedCollection(line, source);
-      if (kept !== undefined) habits.state.push({ value: kept, at: place });
-      const called =
+      const variable = /^(?:export )?(?:let|var) (\w+)/.exec(line)?.[1] ?? changedCollection(line, source);
+      if (variable !== undefined) habits.state.push({ value: variable, at: place });
+      const effect =
         /^(?:await |void )?(?:const \w+ = await )?(fetch|readFile|console\.\w+|process\.\w+)\(/.exec(
           line,
         )?.[1];
-      if (called !== undefined) habits.imports.push({ value: called, at: place });
+      if (effect !== undefined) habits.imports.push({ value: effect, at: place });
     }
   }
-  return { imports: habits.imports.slice(0, MOST), state: habits.state.slice(0, MOST) };
+  return { imports: habits.imports.slice(0, MAX_FINDINGS), state: habits.state.slice(0, MAX_FINDINGS) };
 }
 
-/** `const known = new Map()` that something else writes into. */
+/** Finds `const known = new Map()` if other code writes to it. */
 function changedCollection(line: string, source: string): string | undefined {
   const name = /^(?:export )?const (\w+)[^=]*= (?:new (?:Map|Set|WeakMap)\b|\[\])/.exec(line)?.[1];
   if (name === undefined) return undefined;
@@ -77,7 +77,7 @@ function sourcesOf(bundle: Bundle, pattern: RegExp): Record<string, string> {
   return sources;
 }
 
-/** What a binary was built from is no part of what runs. */
+/** The source of a compiled binary does not run itself. */
 function runs(path: string, entry: string): boolean {
   return entry.endsWith('.py') ? path.endsWith('.py') : !entry.endsWith('.wasm') && !path.endsWith('.py');
 }

@@ -1,14 +1,11 @@
 /**
- * What a study found, as data. `format.ts` makes a page of it.
+ * The results of a study as data; `format.ts` renders them.
  *
  * @module
  */
-import type { Mode } from '../outcome.ts';
+import type { Mode } from '../vocabulary/modes.ts';
 
-/** In the order of columns. */
-export const STUDIED_MODES: readonly Mode[] = ['wasm', 'subprocess', 'container', 'in_process'];
-
-/** What keeps a skill from running everywhere alike. A skill with none of the others is `pure`. */
+/** A kind of dependency on where a skill runs. A skill without dependencies is `pure`. */
 export type DependencyClass =
   | 'pure'
   | 'native'
@@ -17,42 +14,46 @@ export type DependencyClass =
   | 'import effects'
   | 'state between calls';
 
+/** A dependency of a skill, with the evidence for it. */
 export interface Dependency {
   class: DependencyClass;
-  /** Where that is known from, in words. */
+  /** The evidence, in words. */
   because: string[];
 }
 
 /**
- * `works`: every case fits. `fails`: one does not. `cannot`: the mode cannot run the skill here. `no cases`: it could, but
- * there is nothing to try. `out of time`: it was not tried, or not to the end.
+ * `works`: every case passes. `fails`: a case fails. `cannot`: the mode cannot run the skill here. `no cases`: it could run,
+ * but there are no cases. `out of time`: not every case was run.
  */
 export type ModeStatus = 'works' | 'fails' | 'cannot' | 'no cases' | 'out of time';
 
+/** The results of a skill in one mode. */
 export interface ModeStudy {
   mode: Mode;
-  /** Whether the skill says that it runs there; one that lists no mode does so of all. */
+  /** Whether the manifest lists this mode; a manifest without a list allows all. */
   isListed: boolean;
   status: ModeStatus;
-  /** Why it cannot. */
+  /** Why the mode cannot run the skill. */
   reason?: string;
   engine?: string;
   wall?: string;
   cases: number;
   fitting: number;
-  /** Cases that gave a result, as opposed to an expected error. */
+  /** Cases that returned a result, as opposed to an expected error. */
   results: number;
   misfits: string[];
-  /** What calls asked for and did not get. */
+  /** Requests that were denied. */
   denied: string[];
-  /** The first call with a cell that had to be started; a median of further ones; in milliseconds. */
+  /** Duration of the first call, including the start of a cell, in milliseconds. */
   firstCallMs?: number;
+  /** Median duration of further calls, in milliseconds. */
   callMs?: number;
   memoryBytes?: number;
-  /** Packages as installed for this mode. */
+  /** Size of the packages installed for this mode. */
   packageBytes?: number;
 }
 
+/** The results of a skill in every mode. */
 export interface SkillStudy {
   path: string;
   name: string;
@@ -65,16 +66,17 @@ export interface SkillStudy {
   modes: ModeStudy[];
   /** Cases whose answers differ between modes. */
   differences: string[];
-  /** What stands in the way of studying it at all, and whether that is a fault of the skill. */
+  /** Why the skill could not be fully studied, and whether that is a fault of the skill. */
   problem?: { text: string; isFault: boolean };
 }
 
+/** A study of a folder of skills. */
 export interface StudyReport {
   folder: string;
   date: string;
   skillcell: string;
   machine: { cores: number; cpu: string; memoryBytes: number; kernel: string; node: string; load: number };
   skills: SkillStudy[];
-  /** In words; empty when everything that should work does. */
+  /** Descriptions of all failures; empty if everything works that should. */
   failures: string[];
 }

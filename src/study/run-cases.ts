@@ -1,5 +1,5 @@
 /**
- * The cases of one skill, one after the other, each in a fresh cell: what its author runs before anybody else does.
+ * Runs the test cases of one skill in order, each in a fresh cell.
  *
  * @module
  */
@@ -14,21 +14,23 @@ import { CASES_FILE, readCases } from './cases.ts';
 import { fillEnv, nameOf } from './try-mode.ts';
 import { Workspaces } from './workspaces.ts';
 
+/** The result of one test case. */
 export interface CaseRun {
   name: string;
-  /** How it differs from what the case says; undefined when it fits. */
+  /** How the answer differs from what the case expects; undefined if it matches. */
   misfit: string | undefined;
   outcome: Outcome;
 }
 
+/** Options of `runCases`. */
 export interface CasesOptions {
   runtime: Runtime;
-  /** What that runtime takes variables from; the case in hand fills it. */
+  /** The environment of the runtime; each case replaces its content. */
   env: Record<string, string>;
   options?: Omit<ExecuteOptions, 'workspace' | 'reject'>;
 }
 
-/** Throws `usage` when the skill has no cases. */
+/** Runs the test cases of a skill in order. Throws `usage` if it has none. */
 export async function* runCases(
   skill: Skill,
   { runtime, env, options = {} }: CasesOptions,
@@ -46,7 +48,7 @@ export async function* runCases(
 }
 
 function withoutCases({ bundle }: Skill): SkillError {
-  return new SkillError('usage', `"${bundle.manifest.name}" has no cases to test`, {
-    fix: `Write ${CASES_FILE} beside its manifest: [{ "params": {}, "result": {} }]. docs/authors.md says what a case can hold.`,
+  return new SkillError('usage', `The skill "${bundle.manifest.name}" has no test cases`, {
+    fix: `Write ${CASES_FILE} next to its manifest, such as [{ "params": {}, "result": {} }]. docs/authors.md describes all fields.`,
   });
 }

@@ -1,64 +1,67 @@
 /**
- * `skillcell study`: every bundle below a folder, in every mode of this machine. Bundles are strangers: they are read, and
- * run in cells alone, offline, with nothing of the caller's environment; only a bundled skill that lists `in_process` is
- * tried there as well.
+ * `skillcell study`: runs every bundle below a folder in every mode of this machine. Bundles are untrusted: they run only in
+ * cells, offline, and without the caller's environment. Only bundled skills that list `in_process` are also run there.
  *
  * @module
  */
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { cpus, loadavg, availableParallelism, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findInterpreter } from '../cell/python/interpreter.ts';
-import { environmentFor, requirementsOfBundle } from '../cell/python/requirements.ts';
-import { nativeCodeIn } from '../cell/python-wasm/native-code.ts';
-import { isSettled, wasmEnvironment } from '../cell/python-wasm/requirements.ts';
+import { findInterpreter } from '../cell/engines/python/interpreter.ts';
+import { requirementsOfBundle } from '../cell/engines/python/pinned-environment.ts';
+import { environmentFor } from '../cell/engines/python/requirements.ts';
+import { nativeCodeIn } from '../cell/engines/python-wasm/native-code.ts';
+import { isSettled, wasmEnvironment } from '../cell/engines/python-wasm/requirements.ts';
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import { defaultHome } from '../load/home.ts';
 import type { Skill } from '../load/skill.ts';
-import type { Mode } from '../outcome.ts';
+import type { Mode } from '../vocabulary/modes.ts';
 import { packageVersion } from '../package-root.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from '../policy/operator.ts';
 import { createRuntime, type Runtime } from '../runtime.ts';
-import { isSame, shown } from './answers.ts';
+import { describeAnswer, isSame } from './answers.ts';
 import { CASES_FILE, readCases, type SkillCase } from './cases.ts';
 import { classify } from './classify.ts';
 import { findBundles, type FoundBundle } from './find-bundles.ts';
 import { habitsOf } from './habits.ts';
-import { STUDIED_MODES, type ModeStudy, type SkillStudy, type StudyReport } from './report.ts';
+import { PREFERRED_MODES } from '../vocabulary/modes.ts';
+import type { ModeStudy, SkillStudy, StudyReport } from './report.ts';
 import { nameOf, tryMode, type TriedMode } from './try-mode.ts';
 import { Workspaces } from './workspaces.ts';
 
+/** Options of `studyFolder`. */
 export interface StudyOptions {
-  /** Folder with cases for bundles that bring none: `<category>/<name>.json`, or `<name>.json`. */
+  /** Folder with cases for bundles that have none: `<category>/<name>.json`, or `<name>.json`. */
   cases?: string;
-  /** Calls that are timed per skill and mode. */
+  /** Number of timed calls per skill and mode. */
   calls?: number;
-  /** The most bundles. */
+  /** Maximum number of bundles. */
   most?: number;
-  /** Seconds for one bundle, its installation aside. */
+  /** Time limit per bundle in seconds, without its installation. */
   secondsPerSkill?: number;
-  /** Where packages and prepared engines are kept; never the home that skills are run from. */
+  /** Folder for packages and prepared engines; never the home that skills normally run from. */
   home?: string;
   onSkill?: (path: string) => void;
 }
 
 const DEFAULTS = { calls: 5, most: 100, secondsPerSkill: 120 };
-/** Offline, so that everybody finds the same; TLS is inspected, so that rules for https can be kept in every mode. */
+/** Offline, so that results are reproducible; inspects TLS, so that https rules can be enforced in every mode. */
 const STUDY_POLICY: OperatorPolicy = { ...DEFAULT_POLICY, network: { allow: [], inspectTls: true } };
 
 interface Study {
-  /** Runs cells. */
+  /** Runs skills in cells. */
   cells: Runtime;
-  /** Runs bundled skills as a part of this program; no policy may name what is allowed there. */
+  /** Runs bundled skills in this process, without a policy, because none can be enforced there. */
   host: Runtime;
   env: Record<string, string>;
   workspaces: Workspaces;
   options: StudyOptions & typeof DEFAULTS;
 }
 
-export async function studyFolder(folder: string, given: StudyOptions = {}): Promise<StudyReport> {
-  const options = { ...DEFAULTS, ...given };
+/** Runs the skills of a folder in every mode and compares the answers. */
+export async function studyFolder(folder: string, overrides: StudyOptions = {}): Promise<StudyReport> {
+  const options = { ...DEFAULTS, ...overrides };
   const bundles = findBundles(folder, options.most);
   const home = resolve(options.home ?? join(defaultHome(), 'study'));
   mkdirSync(home, { recursive: true });
@@ -79,10 +82,10 @@ export async function studyFolder(folder: string, given: StudyOptions = {}): Pro
     options.onSkill?.(bundle.path);
     skills.push(await studyBundle(bundle, { cells, host, env, workspaces, options }));
   }
-  return { ...facts(folder), skills, failures: skills.flatMap(failuresOf) };
+  return { ...describeRun(folder), skills, failures: skills.flatMap(failuresOf) };
 }
 
-function facts(folder: string): Omit<StudyReport, 'skills' | 'failures'> {
+function describeRun(folder: string): Omit<StudyReport, 'skills' | 'failures'> {
   return {
     folder,
     date: new Date().toISOString(),
@@ -125,12 +128,12 @@ async function studyBundle({ dir, path }: FoundBundle, study: Study): Promise<Sk
   }
 }
 
-/** A binary that is made on demand is no fault. */
+/** A binary that has not been built yet is not a fault of the skill. */
 function isUnbuilt({ detail }: SkillError): boolean {
   return detail['field'] === 'entry' && String(detail['entry']).endsWith('.wasm');
 }
 
-/** Why they cannot be had, if so; the modes then say that they are missing. */
+/** Returns the reason if installing fails; the affected modes then report that packages are missing. */
 async function fetchRequirements({ bundle }: Skill, runtime: Runtime): Promise<string | undefined> {
   if (!bundle.entry.endsWith('.py') || isInstalled(bundle, runtime)) return undefined;
   try {
@@ -142,7 +145,7 @@ async function fetchRequirements({ bundle }: Skill, runtime: Runtime): Promise<s
   }
 }
 
-/** An earlier study may have done it: asking the index again takes long and tells nothing new. */
+/** An earlier study may have installed them; asking the package index again is slow. */
 function isInstalled(bundle: Bundle, runtime: Runtime): boolean {
   const { execution } = bundle.manifest;
   const mayRunIn = (mode: Mode): boolean => execution.length === 0 || execution.includes(mode);
@@ -186,9 +189,9 @@ async function studySkill(skill: Skill, study: Study): Promise<Omit<SkillStudy, 
   };
 }
 
-/** Code of strangers runs in cells. An image may have to be made for a container, so that is tried where it is listed. */
+/** Untrusted code runs only in cells. `container` is run only if listed, because it may need to build an image. */
 function modesFor({ manifest, origin }: Bundle): Mode[] {
-  return STUDIED_MODES.filter((mode) => {
+  return PREFERRED_MODES.filter((mode) => {
     if (mode === 'in_process') return origin === 'bundled' && manifest.execution.includes(mode);
     return mode !== 'container' || manifest.execution.includes(mode);
   });
@@ -200,7 +203,7 @@ function casesFor(bundle: Bundle, folder: string | undefined): SkillCase[] {
   return readCases(join(folder, `${bundle.manifest.name}.json`)) ?? [];
 }
 
-/** Of the modes that the skill lists: what works elsewhere is not promised to be the same. */
+/** Compares only the modes that the skill lists; results elsewhere are not promised to be the same. */
 function differencesOf(tried: readonly TriedMode[], cases: readonly SkillCase[]): string[] {
   const listed = tried.filter(({ study, answers }) => study.isListed && answers.length > 0);
   const [first, ...others] = listed;
@@ -209,7 +212,9 @@ function differencesOf(tried: readonly TriedMode[], cases: readonly SkillCase[])
     others.flatMap(({ study, answers }) => {
       const [a, b] = [first.answers[at], answers[at]];
       if (!a || !b || isSame(a, b, one)) return [];
-      return [`${nameOf(one, at)}: ${first.study.mode} ${shown(a)}, ${study.mode} ${shown(b)}`];
+      return [
+        `${nameOf(one, at)}: ${first.study.mode} ${describeAnswer(a)}, ${study.mode} ${describeAnswer(b)}`,
+      ];
     }),
   );
 }
@@ -223,7 +228,7 @@ function failuresOf({ path, modes, differences, problem }: SkillStudy): string[]
     ...failing.flatMap(({ mode, status, misfits }) =>
       status === 'fails'
         ? misfits.map((text) => `${path} in ${mode}: ${text}`)
-        : [`${path} in ${mode}: there was no time to try every case`],
+        : [`${path} in ${mode}: not every case was run within the time limit`],
     ),
     ...differences.map((text) => `${path}: modes differ: ${text}`),
   ];
@@ -242,12 +247,12 @@ function packageFolders(bundle: Bundle, { home }: Runtime): Partial<Record<Mode,
   try {
     subprocess = interpreter && environmentFor({ home, interpreter, bundle });
   } catch {
-    // Not installed: the mode says so.
+    // Not installed; the mode reports it.
   }
   return { ...(wasm === undefined ? {} : { wasm }), ...(subprocess === undefined ? {} : { subprocess }) };
 }
 
-/** Packages that have native code only to be faster have none of it for Wasm, where it can be left out. */
+/** In a Wasm folder, packages come without native code that only makes them faster. */
 function nativeFilesIn(folder: string | undefined): string[] {
   return folder === undefined ? [] : nativeCodeIn(folder);
 }
@@ -263,7 +268,7 @@ function languageOf({ entry }: Bundle): string {
   return LANGUAGES.find(([pattern]) => pattern.test(entry))?.[1] ?? 'program';
 }
 
-/** What is neither source nor text about the skill. */
+/** Size of all files that are neither source nor documentation. */
 function dataBytesOf({ files, stagedDir }: Bundle): number {
   const data = Object.keys(files).filter((path) => !/\.(?:py|ts|js|mjs|md|yaml|wasm)$/.test(path));
   return data.reduce((sum, path) => sum + statSync(join(stagedDir, path)).size, 0);

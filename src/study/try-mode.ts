@@ -1,12 +1,13 @@
 /**
- * One skill in one mode: whether it can run there, how its cases end, what that costs.
+ * Runs one skill in one mode: whether it can run, how its cases end, and what a call costs.
  *
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillError } from '../errors.ts';
 import type { Skill } from '../load/skill.ts';
-import type { Mode, Outcome } from '../outcome.ts';
+import type { Mode } from '../vocabulary/modes.ts';
+import type { Outcome } from '../outcome.ts';
 import type { Runtime } from '../runtime.ts';
 import { answerOf, misfit, type Answer } from './answers.ts';
 import type { SkillCase } from './cases.ts';
@@ -20,19 +21,19 @@ export interface Trial {
   mode: Mode;
   isListed: boolean;
   cases: readonly SkillCase[];
-  /** How many further calls are timed. */
+  /** Number of further calls to time. */
   calls: number;
   runtime: Runtime;
   workspaces: Workspaces;
-  /** What the runtime takes variables from; the case in hand fills it. */
+  /** The environment of the runtime; each case replaces its content. */
   env: Record<string, string>;
-  /** Nothing begins after this; as of `performance.now`. */
+  /** No case starts after this time, as of `performance.now`. */
   deadline: number;
 }
 
 export interface TriedMode {
   study: ModeStudy;
-  /** By the place of the case; nothing for one that was not tried. */
+  /** By index of the case; undefined for cases that were not run. */
   answers: (Answer | undefined)[];
 }
 
@@ -59,7 +60,7 @@ export async function tryMode(trial: Trial): Promise<TriedMode> {
   return { study, answers };
 }
 
-/** What the skill does not list is tried all the same, in a cell: its author may want to know. */
+/** Also runs modes that the skill does not list, in a cell, for the information of its author. */
 function withoutList(skill: Skill): Skill {
   const { bundle } = skill;
   return { ...skill, bundle: { ...bundle, manifest: { ...bundle.manifest, execution: [] } } };
@@ -82,10 +83,10 @@ async function tryCases(trial: Trial, study: ModeStudy): Promise<(Answer | undef
   for (const [at, one] of trial.cases.entries()) {
     if (performance.now() > trial.deadline) break;
     const workspace = workspaceOf(trial, one);
-    const began = performance.now();
+    const startedAt = performance.now();
     const outcome = await call(trial, one, workspace);
-    // Until now no cell was there for this skill: what comes later may find one that is ready.
-    if (outcome.execution) study.firstCallMs ??= performance.now() - began;
+    // Only the first call is sure to start a cell; later ones may find one ready.
+    if (outcome.execution) study.firstCallMs ??= performance.now() - startedAt;
     const answer = answerOf(outcome);
     answers[at] = answer;
     study.cases += 1;
@@ -112,35 +113,35 @@ function workspaceOf({ workspaces, skill }: Trial, one: SkillCase): { workspace?
   return one.workspace === undefined ? {} : { workspace: workspaces.copy(skill.bundle, one.workspace) };
 }
 
-/** Median of calls that find a cell ready for them. */
+/** Measures the median of calls that find a cell ready. */
 async function timeCalls(trial: Trial, study: ModeStudy): Promise<void> {
   const { runtime, skill, mode, cases, calls, deadline } = trial;
-  const timed =
+  const timedCase =
     cases.find(({ error }) => error === undefined) ?? cases.find(({ error }) => error !== 'invalid_params');
-  if (timed === undefined) return;
-  const workspace = workspaceOf(trial, timed);
+  if (timedCase === undefined) return;
+  const workspace = workspaceOf(trial, timedCase);
   const samples: number[] = [];
   while (samples.length < calls && performance.now() < deadline) {
     await runtime.warm(skill, { ...workspace, execution: mode });
-    // What a cell does after a reply is not part of the next call.
+    // Work that a cell does after a reply must not count towards the next call.
     await sleep(PAUSE_MS);
-    const began = performance.now();
-    await call(trial, timed, workspace);
-    samples.push(performance.now() - began);
+    const startedAt = performance.now();
+    await call(trial, timedCase, workspace);
+    samples.push(performance.now() - startedAt);
   }
   if (samples.length > 0) study.callMs = samples.toSorted((a, b) => a - b)[samples.length >> 1] ?? 0;
 }
 
-/** What is required and has no value gets an invented one: nothing of the host's own is ever there. */
+/** Required variables without a value get a made-up one; values of the host are never used. */
 export function fillEnv(
   env: Record<string, string>,
   skill: Skill,
-  given: Record<string, string> | undefined,
+  values: Record<string, string> | undefined,
 ): void {
   for (const name of Object.keys(env)) delete env[name];
   for (const [name, rule] of Object.entries(skill.bundle.manifest.env))
     if (rule.required) env[name] = 'invented-value-of-a-study';
-  Object.assign(env, given);
+  Object.assign(env, values);
 }
 
 export function nameOf(one: SkillCase, at: number): string {

@@ -1,5 +1,5 @@
 /**
- * A throwaway folder for each case that wants a workspace: a copy of what the bundle brings, which a call may change.
+ * A temporary workspace for each case that needs one: a copy of a folder of the bundle, which the call may change.
  *
  * @module
  */
@@ -11,28 +11,28 @@ import type { Bundle } from '../load/bundle.ts';
 
 export class Workspaces implements Disposable {
   readonly #folder: string;
-  #made = 0;
+  #count = 0;
 
   constructor() {
     this.#folder = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-study-')));
-    // Cells of a root host run as another user, and have to pass through.
+    // If the host is root, cells run as another user, who must be able to traverse this folder.
     chmodSync(this.#folder, 0o711);
   }
 
-  /** A folder of its own, with a copy of this folder of the bundle. */
+  /** Creates a new folder with a copy of this folder of the bundle. */
   copy(bundle: Bundle, path: string): string {
     if (!Object.keys(bundle.files).some((file) => file.startsWith(`${path}/`)))
       throw new SkillError(
         'manifest_invalid',
-        `A case names the workspace "${path}", which the bundle has not`,
+        `A case uses the workspace "${path}", which is not in the bundle`,
         {
-          fix: 'Let it name a folder of the bundle that has files in it.',
+          fix: 'Name a folder of the bundle that contains files.',
         },
       );
-    const folder = join(this.#folder, String(++this.#made));
-    // The staged copy holds plain files and folders alone.
+    const folder = join(this.#folder, String(++this.#count));
+    // The staged copy contains only plain files and folders.
     cpSync(join(bundle.stagedDir, path), folder, { recursive: true });
-    openUp(folder);
+    makeWritable(folder);
     return folder;
   }
 
@@ -41,12 +41,12 @@ export class Workspaces implements Disposable {
   }
 }
 
-/** Whoever the cell runs as may change the copy. */
-function openUp(folder: string): void {
+/** Lets any user change the copy, because the cell may run as another one. */
+function makeWritable(folder: string): void {
   chmodSync(folder, 0o777);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) openUp(path);
+    if (entry.isDirectory()) makeWritable(path);
     else chmodSync(path, 0o666);
   }
 }

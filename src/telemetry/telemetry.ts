@@ -1,6 +1,6 @@
 /**
- * Spans and metrics of calls, for whoever has registered an SDK of OpenTelemetry; without one nothing is done. Names
- * follow the conventions for generative AI: a call is an `execute_tool`. Parameters, results and logs are never told.
+ * Spans and metrics of calls through the OpenTelemetry API; does nothing unless the application registered an SDK. Names
+ * follow the conventions for generative AI: a call is an `execute_tool`. Parameters, results and logs are never exported.
  *
  * @module
  */
@@ -26,13 +26,13 @@ import { deniedCount, type Outcome } from '../outcome.ts';
 import { packageVersion } from '../package-root.ts';
 import type { RunningCall } from '../calls/events.ts';
 
-/** The caller's trace, as its headers or its MCP message carried it. */
+/** The caller's trace, from its HTTP headers or its MCP message. */
 export interface TraceContext {
   traceparent?: string | undefined;
   tracestate?: string | undefined;
 }
 
-/** The active trace as headers; undefined when there is none. Nothing else that a propagator knows, such as baggage. */
+/** The active trace as headers, without baggage; undefined when there is none. */
 export function traceHeaders(): Record<string, string> | undefined {
   const carrier: Record<string, string> = {};
   propagation.inject(context.active(), carrier);
@@ -42,7 +42,7 @@ export function traceHeaders(): Record<string, string> | undefined {
 }
 
 const NAME = 'skillcell';
-/** A hostile skill can be denied a million times. */
+/** Bounded, because a hostile skill can be denied a million times. */
 const MAX_DENIALS = 20;
 
 interface Instruments {
@@ -56,19 +56,19 @@ export class Telemetry {
   #instruments: Instruments | undefined;
   #version: string | undefined;
 
-  /** Does the work of a call inside a span of its own. */
+  /** Runs the work of a call inside its own span. */
   around<T extends { outcome: Outcome }>(
     call: RunningCall,
     parent: TraceContext | undefined,
     work: () => Promise<T>,
   ): Promise<T> {
     const tracer = this.#tracer();
-    const instruments = this.#active();
+    const instruments = this.#activeInstruments();
     if (!tracer && !instruments) return work();
-    return this.#observed({ call, parent, tracer, instruments }, work);
+    return this.#observe({ call, parent, tracer, instruments }, work);
   }
 
-  async #observed<T extends { outcome: Outcome }>(
+  async #observe<T extends { outcome: Outcome }>(
     { call, parent, tracer, instruments }: Observation,
     work: () => Promise<T>,
   ): Promise<T> {
@@ -76,17 +76,17 @@ export class Telemetry {
     const span = quietly(() => tracer?.startSpan(`execute_tool ${call.ref}`, spanOptions(call), around));
     quietly(() => instruments?.running.add(1));
     try {
-      const ended = await runInside(span ? trace.setSpan(around, span) : around, work);
-      quietly(() => span && describe(span, ended.outcome));
-      quietly(() => instruments && measure(instruments, ended.outcome, call));
-      return ended;
+      const result = await runInside(span ? trace.setSpan(around, span) : around, work);
+      quietly(() => span && describe(span, result.outcome));
+      quietly(() => instruments && measure(instruments, result.outcome, call));
+      return result;
     } finally {
       quietly(() => instruments?.running.add(-1));
       quietly(() => span?.end());
     }
   }
 
-  /** Undefined while no SDK is registered: to ask costs less than a span that goes nowhere. */
+  /** Undefined while no SDK is registered: this check is cheaper than a span that is dropped. */
   #tracer(): Tracer | undefined {
     const provider: TracerProvider & { getDelegateTracer?: (name: string) => Tracer | undefined } =
       trace.getTracerProvider();
@@ -95,8 +95,8 @@ export class Telemetry {
     return provider.getTracer(NAME, this.#version);
   }
 
-  /** Made anew when the application registers another provider; undefined while there is none. */
-  #active(): Instruments | undefined {
+  /** Recreated when the application registers another provider; undefined while there is none. */
+  #activeInstruments(): Instruments | undefined {
     const provider = metrics.getMeterProvider();
     if (provider !== this.#meterProvider) {
       this.#meterProvider = provider;
@@ -106,17 +106,17 @@ export class Telemetry {
   }
 }
 
-/** An SDK is code of the application: its faults are none of the call. */
-function quietly<T>(tell: () => T): T | undefined {
+/** An exception in the application's SDK must not affect the call. */
+function quietly<T>(emit: () => T): T | undefined {
   try {
-    return tell();
+    return emit();
   } catch (error) {
     process.emitWarning(error instanceof Error ? error : String(error), 'SkillcellTelemetryWarning');
     return undefined;
   }
 }
 
-/** Once, whether or not the manager of contexts works. */
+/** Runs the work exactly once, even if the context manager fails. */
 function runInside<T>(around: Context, work: () => Promise<T>): Promise<T> {
   let running: Promise<T> | undefined;
   const started = quietly(() => context.with(around, () => (running = work())));
@@ -136,21 +136,21 @@ function instrumentsOf(provider: MeterProvider): Instruments | undefined {
   return {
     duration: meter.createHistogram('skillcell.call.duration', {
       unit: 's',
-      description: 'How long calls take, from being made to their outcome.',
+      description: 'Duration of calls, from acceptance to outcome.',
       advice: { explicitBucketBoundaries: BUCKETS },
     }),
     running: meter.createUpDownCounter('skillcell.call.running', {
       unit: '{call}',
-      description: 'Calls that have been made and have not ended.',
+      description: 'Calls in progress.',
     }),
     denied: meter.createCounter('skillcell.call.denied', {
       unit: '{act}',
-      description: 'Acts of skills that were stopped.',
+      description: 'Denied acts of skills.',
     }),
   };
 }
 
-/** From a warm instance to the longest timeout that is usual. */
+/** From a warm instance to the longest common timeout. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 function spanOptions({ id, ref, caller }: RunningCall): { kind: SpanKind; attributes: Attributes } {
@@ -164,7 +164,7 @@ function spanOptions({ id, ref, caller }: RunningCall): { kind: SpanKind; attrib
   return { kind: SpanKind.INTERNAL, attributes };
 }
 
-/** What is known at the end. The name is the skill's own, whatever the caller called it. */
+/** Adds what is known at the end. The span gets the skill's own name, which may differ from the caller's reference. */
 function describe(span: Span, outcome: Outcome): void {
   const { skill, execution, usage, capabilities } = outcome;
   span.updateName(`execute_tool ${skill.name}`);
@@ -187,9 +187,9 @@ function describe(span: Span, outcome: Outcome): void {
   for (const { capability, asked } of capabilities.denied.slice(0, MAX_DENIALS))
     span.addEvent('skillcell.denied', { 'skillcell.capability': capability, 'skillcell.asked': asked });
   if (outcome.ok) return;
-  // The message may quote what the skill or its parameters say.
+  // The message may quote the skill or its parameters, so only the type is exported.
   span.setAttribute('error.type', errorType(outcome));
-  // A caller who goes away is no failure: the span has its reason, and no alarm goes off.
+  // A cancellation is not a failure, so it must not raise an alarm.
   if (outcome.error.code === 'cancelled') return;
   span.setStatus({ code: SpanStatusCode.ERROR, message: outcome.error.code });
 }
@@ -197,17 +197,17 @@ function describe(span: Span, outcome: Outcome): void {
 function measure(instruments: Instruments, outcome: Outcome, { startedAt }: RunningCall): void {
   const attributes = {
     'gen_ai.operation.name': 'execute_tool',
-    // Names of skills that do not exist are chosen by strangers, and there is no end to them.
+    // Clients can invent any number of names of skills that do not exist.
     'gen_ai.tool.name': outcome.skill.digest === '' ? '_OTHER' : outcome.skill.name,
     ...(outcome.execution ? { 'skillcell.mode': outcome.execution.mode } : {}),
     ...(outcome.ok ? {} : { 'error.type': errorType(outcome) }),
   };
   instruments.duration.record((Date.now() - startedAt.getTime()) / 1000, attributes);
-  const { denied } = outcome.capabilities;
-  if (denied.length > 0) instruments.denied.add(denied.length, attributes);
+  const denied = deniedCount(outcome.capabilities);
+  if (denied > 0) instruments.denied.add(denied, attributes);
 }
 
-/** `resource_exceeded:timeout`: which limit it was is what people ask first. */
+/** Names the limit too, e.g. `resource_exceeded:timeout`, because it is what people ask first. */
 function errorType({ error: { code, detail } }: Outcome & { ok: false }): string {
   return code === 'resource_exceeded' ? `${code}:${String(detail['limit'])}` : code;
 }

@@ -1,5 +1,5 @@
 /**
- * A skill as a tool, in the words of each provider.
+ * Converts a skill to a tool in the format of each provider.
  *
  * @module
  */
@@ -8,33 +8,36 @@ import { toolName } from './names.ts';
 import { convertForOpenAi, convertSchema, objectSchema } from './schema/convert.ts';
 import type { Note } from './schema/plain.ts';
 import type { Restore } from './schema/restore.ts';
-import { listed } from './schema/types.ts';
+import { typeList } from './schema/types.ts';
 import { BEDROCK_RULES, CLAUDE_RULES, GEMINI_RULES, OLLAMA_RULES, OPENAI_RULES } from './schema/rules.ts';
 
-/** A function of chat completions; DeepSeek and Ollama have the same. */
+/** A function for chat completions, as used by OpenAI, DeepSeek and Ollama. */
 export interface FunctionTool {
   type: 'function';
   function: { name: string; description: string; parameters: JsonSchema; strict?: boolean };
 }
 
+/** A tool as the Claude API expects it. */
 export interface ClaudeTool {
   name: string;
   description: string;
   input_schema: JsonSchema;
 }
 
-/** Goes into `functionDeclarations` of a tool. */
+/** An entry of `functionDeclarations` in a Gemini tool. */
 export interface GeminiFunction {
   name: string;
   description: string;
-  /** Absent when there are none. */
+  /** Absent if the skill has none. */
   parameters?: JsonSchema;
 }
 
+/** A tool as Amazon Bedrock expects it. */
 export interface BedrockTool {
   toolSpec: { name: string; description: string; inputSchema: { json: JsonSchema } };
 }
 
+/** A tool as MCP clients expect it. */
 export interface McpTool {
   name: string;
   description: string;
@@ -42,7 +45,7 @@ export interface McpTool {
   outputSchema?: JsonSchema & { type: 'object' };
 }
 
-/** What one tool looks like in each format. */
+/** The type of a tool in each format. */
 export interface ToolFormats {
   openai: FunctionTool;
   claude: ClaudeTool;
@@ -53,54 +56,61 @@ export interface ToolFormats {
   mcp: McpTool;
 }
 
+/** The name of a tool format. */
 export type ToolFormat = keyof ToolFormats;
 
-export interface MadeTool<Tool = ToolFormats[ToolFormat]> {
+export interface ConvertedTool<Tool = ToolFormats[ToolFormat]> {
   tool: Tool;
   restore: Restore | undefined;
 }
 
-/** Undefined when the skill takes no object, and so cannot be a tool. */
-type MakeTool<Tool> = (manifest: Manifest, note: Note) => MadeTool<Tool> | undefined;
+/** Undefined if the parameters are not an object, so that the skill cannot be a tool. */
+type ConvertTool<Tool> = (manifest: Manifest, note: Note) => ConvertedTool<Tool> | undefined;
 
-/** OpenAI refuses longer ones, and a description goes into the context of every conversation. */
+/** OpenAI rejects longer descriptions, and each one takes up context in every conversation. */
 const MAX_OPENAI_DESCRIPTION = 1024;
 const MAX_DESCRIPTION = 4096;
 
-export const FORMATS: { readonly [Format in ToolFormat]: MakeTool<ToolFormats[Format]> } = {
+export const FORMATS: { readonly [Format in ToolFormat]: ConvertTool<ToolFormats[Format]> } = {
   openai: (manifest, note) => {
-    const made = convertForOpenAi(manifest.parameters, note);
-    return made && functionTool(manifest, made, { strict: made.strict });
+    const converted = convertForOpenAi(manifest.parameters, note);
+    return converted && functionTool(manifest, converted, { strict: converted.strict });
   },
   claude: (manifest, note) => {
-    const made = convertSchema(manifest.parameters, { rules: CLAUDE_RULES, note });
-    return made && { tool: { ...header(manifest), input_schema: made.schema }, restore: made.restore };
+    const converted = convertSchema(manifest.parameters, { rules: CLAUDE_RULES, note });
+    return (
+      converted && {
+        tool: { ...header(manifest), input_schema: converted.schema },
+        restore: converted.restore,
+      }
+    );
   },
   gemini: (manifest, note) => {
-    const made = convertSchema(manifest.parameters, { rules: GEMINI_RULES, note });
-    if (!made) return undefined;
-    // It takes no object without properties.
-    const isEmpty = Object.keys((made.schema['properties'] as JsonSchema | undefined) ?? {}).length === 0;
-    const parameters = isEmpty ? {} : { parameters: made.schema };
-    return { tool: { ...header(manifest), ...parameters }, restore: made.restore };
+    const converted = convertSchema(manifest.parameters, { rules: GEMINI_RULES, note });
+    if (!converted) return undefined;
+    // Gemini rejects an object without properties.
+    const isEmpty =
+      Object.keys((converted.schema['properties'] as JsonSchema | undefined) ?? {}).length === 0;
+    const parameters = isEmpty ? {} : { parameters: converted.schema };
+    return { tool: { ...header(manifest), ...parameters }, restore: converted.restore };
   },
   deepseek: (manifest, note) => {
-    const made = convertSchema(manifest.parameters, { rules: OPENAI_RULES, note });
-    return made && functionTool(manifest, made);
+    const converted = convertSchema(manifest.parameters, { rules: OPENAI_RULES, note });
+    return converted && functionTool(manifest, converted);
   },
   ollama: (manifest, note) => {
-    const made = convertSchema(manifest.parameters, { rules: OLLAMA_RULES, note });
-    return made && functionTool(manifest, made);
+    const converted = convertSchema(manifest.parameters, { rules: OLLAMA_RULES, note });
+    return converted && functionTool(manifest, converted);
   },
   bedrock: (manifest, note) => {
-    const made = convertSchema(manifest.parameters, { rules: BEDROCK_RULES, note });
-    if (!made) return undefined;
-    const { description: _told, ...json } = made.schema;
-    return { tool: { toolSpec: { ...header(manifest), inputSchema: { json } } }, restore: made.restore };
+    const converted = convertSchema(manifest.parameters, { rules: BEDROCK_RULES, note });
+    if (!converted) return undefined;
+    const { description: _omitted, ...json } = converted.schema;
+    return { tool: { toolSpec: { ...header(manifest), inputSchema: { json } } }, restore: converted.restore };
   },
   mcp: ({ parameters, outputs, ...manifest }) => {
     const { type = 'object' } = parameters;
-    if (!listed(type).includes('object')) return undefined;
+    if (!typeList(type).includes('object')) return undefined;
     const hasOutputs = Object.keys(outputs).length > 0;
     return {
       tool: {
@@ -113,22 +123,26 @@ export const FORMATS: { readonly [Format in ToolFormat]: MakeTool<ToolFormats[Fo
   },
 };
 
+/** Names of all tool formats. */
 export const TOOL_FORMATS: readonly ToolFormat[] = Object.keys(FORMATS) as ToolFormat[];
 
 function functionTool(
   manifest: Manifest,
   { schema, restore }: { schema: JsonSchema; restore: Restore | undefined },
   more: { strict?: boolean } = {},
-): MadeTool<FunctionTool> {
+): ConvertedTool<FunctionTool> {
   const tool = { ...header(manifest, MAX_OPENAI_DESCRIPTION), parameters: schema, ...more };
   return { tool: { type: 'function', function: tool }, restore };
 }
 
-/** A description is never empty: a model without one could only guess, and Bedrock refuses it. */
+/** The description is never empty: a model could only guess, and Bedrock rejects it. */
 function header(
   { name, description }: Pick<Manifest, 'name' | 'description'>,
-  most = MAX_DESCRIPTION,
+  maxLength = MAX_DESCRIPTION,
 ): { name: string; description: string } {
   const text = description.trim() || name;
-  return { name: toolName(name), description: text.length > most ? `${text.slice(0, most - 1)}…` : text };
+  return {
+    name: toolName(name),
+    description: text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text,
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * Names of skills as names of tools. One spelling fits every provider: letters, digits, `_` and `-`, a letter first, 64
- * characters at most. It can be turned back, and no two skills share one.
+ * Converts names of skills to names of tools that every provider accepts: letters, digits, `_` and `-`, a letter first, at
+ * most 64 characters. The conversion is reversible, and no two skills share a name.
  *
  * @module
  */
@@ -9,19 +9,19 @@ import { skillNameProblem } from '../manifest/names.ts';
 
 const MAX_LENGTH = 64;
 const DIGEST_LENGTH = 16;
-/** Names of skills are in lower case, so a capital letter can always be told from them. */
+/** Skill names are in lower case, so a capital letter is unambiguous. */
 const SHORTENED = /H[0-9a-f]{16}$/;
 
-/** `text/word_stats` is `text__word_stats`. */
+/** Converts the name of a skill to that of a tool: `text/word_stats` becomes `text__word_stats`. */
 export function toolName(skill: string): string {
   const [category = '', name = ''] = skill.split('/');
-  const whole = `${/^\d/.test(category) ? 'N' : ''}${spelled(category)}__${spelled(name)}`;
+  const whole = `${/^\d/.test(category) ? 'N' : ''}${escapeUnderscores(category)}__${escapeUnderscores(name)}`;
   if (whole.length <= MAX_LENGTH) return whole;
   const digest = createHash('sha256').update(skill).digest('hex').slice(0, DIGEST_LENGTH);
   return `${whole.slice(0, MAX_LENGTH - DIGEST_LENGTH - 1)}H${digest}`;
 }
 
-/** The skill behind a tool, for a name that is not shortened; undefined for one that is, or that is none of ours. */
+/** The skill behind a tool; undefined if the name was shortened, or is not one of ours. */
 export function skillName(tool: string): string | undefined {
   if (SHORTENED.test(tool)) return undefined;
   const skill = tool
@@ -31,7 +31,7 @@ export function skillName(tool: string): string | undefined {
   return skillNameProblem(skill) === undefined && toolName(skill) === tool ? skill : undefined;
 }
 
-/** Two underscores part the category from the name; inside of them the second and every further one is a `U`. */
-function spelled(segment: string): string {
+/** A double underscore separates category and name, so within them every underscore after another becomes `U`. */
+function escapeUnderscores(segment: string): string {
   return segment.replaceAll(/(?<=_)_/g, 'U');
 }

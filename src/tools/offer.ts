@@ -1,5 +1,5 @@
 /**
- * Which skills are offered as tools: those that are named, or all that can be.
+ * Selects the skills to offer as tools: the given ones, or all that can be tools.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { toolName } from './names.ts';
 import { assertTool, ToolSet, type SkippedSkill } from './tool-set.ts';
 
 export interface Registry {
-  /** Every skill there is. */
+  /** All known skills. */
   list: () => readonly { ref: string; dir: string }[];
   load: (ref: string) => Promise<Skill>;
 }
@@ -18,16 +18,16 @@ export interface Registry {
 export async function offerTools<Format extends ToolFormat>(
   format: Format,
   registry: Registry,
-  named?: readonly (string | Skill)[],
+  selected?: readonly (string | Skill)[],
 ): Promise<ToolSet<Format>> {
-  // Also for callers without types.
+  // Also checked at run time, for callers in plain JavaScript.
   if (!Object.hasOwn(FORMATS, format)) throw unknownFormat(format);
-  if (!named) return offerAll(format, registry);
-  const skills = named.map(async (skill) => (typeof skill === 'string' ? registry.load(skill) : skill));
+  if (!selected) return offerAll(format, registry);
+  const skills = selected.map(async (skill) => (typeof skill === 'string' ? registry.load(skill) : skill));
   return new ToolSet(await Promise.all(skills), format);
 }
 
-/** A skill that is broken, or can be no tool, keeps none of the others away. */
+/** Skips skills that are broken or cannot be tools, so that they do not affect the others. */
 async function offerAll<Format extends ToolFormat>(
   format: Format,
   { list, load }: Registry,
@@ -52,10 +52,10 @@ async function offerAll<Format extends ToolFormat>(
   );
   const offered: Skill[] = [];
   for (const [tool, claims] of byTool) {
-    // Which of them a model means could not be told, and none may take the place of another.
+    // The name would be ambiguous, and no skill may silently replace another.
     if (claims.length > 1)
       skipped.push(
-        ...claims.map(({ ref }) => ({ ref, reason: `another skill would be the tool ${tool} too` })),
+        ...claims.map(({ ref }) => ({ ref, reason: `several skills map to the tool name ${tool}` })),
       );
     else offered.push(...claims.map(({ skill }) => skill));
   }
@@ -63,7 +63,7 @@ async function offerAll<Format extends ToolFormat>(
 }
 
 function unknownFormat(format: unknown): SkillError {
-  return new SkillError('usage', `There is no tool format "${String(format)}"`, {
+  return new SkillError('usage', `Unknown tool format "${String(format)}"`, {
     fix: `Use one of ${TOOL_FORMATS.join(', ')}.`,
   });
 }

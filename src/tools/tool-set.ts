@@ -1,29 +1,30 @@
 /**
- * Skills as tools of one provider: what to send to it, and what to do with what its model asks for.
+ * Skills as tools of one provider: the definitions to send, and the conversion of tool calls back to skill calls.
  *
  * @module
  */
 import { SkillError } from '../errors.ts';
 import type { Skill } from '../load/skill.ts';
 import { nearestNames } from '../load/nearest-names.ts';
-import { FORMATS, type MadeTool, type ToolFormat, type ToolFormats } from './formats.ts';
+import { FORMATS, type ConvertedTool, type ToolFormat, type ToolFormats } from './formats.ts';
 import { toolName } from './names.ts';
 import type { Restore } from './schema/restore.ts';
 
-/** Something that a tool cannot say as its skill does. */
+/** A part of the schema that the tool cannot express exactly. */
 export interface ToolNote {
   skill: string;
-  /** Place in the schema of the parameters, as a JSON pointer; empty for the whole. */
+  /** JSON pointer into the schema of the parameters; empty for the root. */
   path: string;
   what: string;
 }
 
+/** A skill that is not offered as a tool, with the reason. */
 export interface SkippedSkill {
   ref: string;
   reason: string;
 }
 
-/** What a model asks for, as a call. */
+/** The call that a model requested. */
 export interface ToolCall {
   skill: Skill;
   params: unknown;
@@ -35,6 +36,8 @@ interface Entry {
 }
 
 /**
+ * Skills as the tools of one model provider, and the way back from a tool call to a skill.
+ *
  * @example
  * ```ts
  * import { createRuntime } from 'skillcell';
@@ -48,35 +51,35 @@ interface Entry {
  */
 export class ToolSet<Format extends ToolFormat = ToolFormat> {
   readonly format: Format;
-  /** Plain data, to be sent as it is. */
+  /** Plain data, ready to send. */
   readonly tools: readonly ToolFormats[Format][];
-  /** What the provider is not told as the skills say it. The skills check their parameters all the same. */
+  /** Parts of the schemas that the provider's format cannot express. The skills still check their parameters. */
   readonly notes: readonly ToolNote[];
-  /** Skills that are not offered, and why. */
+  /** Skills that are not offered, with reasons. */
   readonly skipped: readonly SkippedSkill[];
   readonly #entries: ReadonlyMap<string, Entry>;
 
   constructor(skills: readonly Skill[], format: Format, skipped: readonly SkippedSkill[] = []) {
     const notes: ToolNote[] = [];
-    const made = skills.map((skill) => makeTool(skill, format, notes));
+    const converted = skills.map((skill) => convertTool(skill, format, notes));
     this.format = format;
-    this.tools = made.map(({ tool }) => tool);
+    this.tools = converted.map(({ tool }) => tool);
     this.notes = notes;
     this.skipped = skipped;
-    this.#entries = entriesOf(skills, made);
+    this.#entries = entriesOf(skills, converted);
   }
 
-  /** The skill behind a tool, and its parameters from the arguments of the model: an object, or JSON text. */
+  /** Converts a tool call to a skill and its parameters. `args` is an object or JSON text. */
   call(tool: string, args: unknown): ToolCall {
     const entry = this.#entries.get(tool);
     if (!entry) throw unknownTool(tool, [...this.#entries.keys()]);
-    const given = typeof args === 'string' ? parsed(args) : (args ?? {});
-    return { skill: entry.skill, params: entry.restore ? entry.restore(given) : given };
+    const value = typeof args === 'string' ? parseArguments(args) : (args ?? {});
+    return { skill: entry.skill, params: entry.restore ? entry.restore(value) : value };
   }
 
   /**
-   * What the skills tell the model about themselves, for the system text. It was written by the authors of the skills,
-   * not by you, and each part says so.
+   * Instructions of the skills for the model, for the system prompt. They are written by the authors of the skills, not by
+   * you, and each part says so.
    */
   get instructions(): string {
     const parts = [...this.#entries].flatMap(([tool, { skill }]) => {
@@ -89,61 +92,64 @@ export class ToolSet<Format extends ToolFormat = ToolFormat> {
   }
 }
 
-/** Throws where this skill can be no tool. */
+/** Throws if this skill cannot be a tool. */
 export function assertTool(skill: Skill, format: ToolFormat): void {
-  makeTool(skill, format, []);
+  convertTool(skill, format, []);
 }
 
-function makeTool<Format extends ToolFormat>(
+function convertTool<Format extends ToolFormat>(
   { bundle }: Skill,
   format: Format,
   notes: ToolNote[],
-): MadeTool<ToolFormats[Format]> {
+): ConvertedTool<ToolFormats[Format]> {
   const { manifest } = bundle;
-  const made = FORMATS[format](manifest, (path, what) => notes.push({ skill: manifest.name, path, what }));
-  if (made) return made;
-  throw new SkillError('usage', `"${manifest.name}" cannot be a tool: its parameters are no object`, {
-    fix: 'Give its manifest parameters of type object.',
-  });
+  const converted = FORMATS[format](manifest, (path, what) =>
+    notes.push({ skill: manifest.name, path, what }),
+  );
+  if (converted) return converted;
+  throw new SkillError(
+    'usage',
+    `The skill "${manifest.name}" cannot be a tool: its parameters are not an object`,
+    {
+      fix: 'Set "type: object" in the parameters of its manifest.',
+    },
+  );
 }
 
-function entriesOf(skills: readonly Skill[], made: readonly MadeTool[]): Map<string, Entry> {
+function entriesOf(skills: readonly Skill[], converted: readonly ConvertedTool[]): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   skills.forEach((skill, at) => {
     const tool = toolName(skill.bundle.manifest.name);
-    // Which of the two a model meant could not be told.
-    if (entries.has(tool)) throw twice(tool);
-    entries.set(tool, { skill, restore: made[at]?.restore });
+    // The name would be ambiguous.
+    if (entries.has(tool)) throw duplicateTool(tool);
+    entries.set(tool, { skill, restore: converted[at]?.restore });
   });
   return entries;
 }
 
-function parsed(text: string): unknown {
+function parseArguments(text: string): unknown {
   if (text.trim() === '') return {};
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new SkillError('invalid_params', `The model wrote arguments that are no JSON: ${reason}`, {
-      fix: 'Give the model this error as the result of its call, so that it can try again.',
+    throw new SkillError('invalid_params', `The arguments of the model are not valid JSON: ${reason}`, {
+      fix: 'Return this error to the model as the result of its call, so that it can try again.',
     });
   }
 }
 
-function twice(tool: string): SkillError {
-  return new SkillError('usage', `Two skills would be the tool "${tool}"`, {
-    fix: 'Offer one of them.',
+function duplicateTool(tool: string): SkillError {
+  return new SkillError('usage', `Two skills map to the tool name "${tool}"`, {
+    fix: 'Offer only one of them.',
     detail: { tool },
   });
 }
 
 function unknownTool(tool: string, known: readonly string[]): SkillError {
   const [nearest] = nearestNames(tool, known);
-  return new SkillError('skill_unavailable', `There is no tool "${tool}" in this set`, {
-    fix:
-      nearest === undefined
-        ? 'Ask for one of the tools that were offered.'
-        : `Did the model mean "${nearest}"?`,
+  return new SkillError('skill_unavailable', `Unknown tool "${tool}"`, {
+    fix: nearest === undefined ? 'Use one of the offered tools.' : `Did the model mean "${nearest}"?`,
     detail: { tool },
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The gate between a loaded skill and its call: what the operator says of the skill, who signed it, and what a person
- * approved. Nothing behind it can widen what it let through.
+ * The gate between a loaded skill and its call: checks the operator's rules, the signature, and approvals. No later stage
+ * can widen its decision.
  *
  * @module
  */
@@ -17,55 +17,69 @@ export interface TrustRules {
   publishers: readonly Publisher[];
 }
 
-/** Asks a person; only a front end that has one in front of it hands it in. */
+/** Asks a person, in an interactive front end. */
 export type AskPerson = (question: Question) => Promise<boolean>;
 
+/** The question to a person before a skill may run. */
 export interface Question {
   skill: string;
   digest: string;
-  /** What is to be decided, line by line, fit for a terminal. */
+  /** The question line by line, safe to print. */
   lines: string[];
+}
+
+/** Another skill with the same name. */
+export interface Namesake {
+  dir: string;
+  /** A bundled skill, which a skill of the project or an installed one with the same id replaces. */
+  givesWay: boolean;
 }
 
 export interface Admission {
   bundle: Bundle;
-  /** Of every policy in force; each has to let it through. */
+  /** The rules of every policy in force; each must admit the skill. */
   rules: readonly TrustRules[];
   approvals: Approvals;
-  /** Other folders that are called by the name that this skill gives itself. Looked for when it matters. */
-  namesakes?: () => readonly string[];
+  /** Other folders that are known by the name that this skill claims. Called only if needed. */
+  namesakes?: () => readonly Namesake[];
   askPerson?: AskPerson | undefined;
 }
 
-/** Returns when the skill may be called; throws `untrusted`, `signature_invalid` or `approval_required`. */
+/** Throws `untrusted`, `signature_invalid` or `approval_required` unless the skill may be called. */
 export async function admit(admission: Admission): Promise<void> {
   const { bundle, rules, approvals, askPerson } = admission;
   const { decision, rule } = answerOf(rules, bundle);
   if (decision === 'deny') throw denied(bundle, rule?.match ?? '');
-  for (const one of rules) await admitBy(one, admission);
-  if (decision === 'allow') return;
+  const answers: RuleAnswer['decision'][] = [];
+  for (const one of rules) answers.push(await admitBy(one, admission));
+  if (decision === 'allow' && !answers.includes('ask')) return;
   const state = approvals.stateOf(bundle);
   if (state.kind === 'approved') return;
   if (!(await askPerson?.(questionFor(bundle, state)))) throw unapproved(bundle, state);
   approvals.add(bundle, 'terminal');
 }
 
-/** What all rules say together: the strictest of them. */
+/** The strictest answer of all rules. */
 export function answerOf(rules: readonly TrustRules[], bundle: Bundle): RuleAnswer {
   return rules
     .map(({ skills }) => ruleFor(skills, bundle))
     .reduce(stricter, { decision: 'allow', requireSignature: false });
 }
 
-/** A signature counts for the rules of those who trust its publisher, and an allowed name has to be its own. */
-async function admitBy(rules: TrustRules, { bundle, namesakes }: Admission): Promise<void> {
+/**
+ * A signature counts only for rules whose policy trusts the publisher, and a skill allowed by name must own that name. If
+ * only a bundled example has the same name, the rule may have meant either, so a person decides.
+ */
+async function admitBy(rules: TrustRules, { bundle, namesakes }: Admission): Promise<'allow' | 'ask'> {
   const { requireSignature } = ruleFor(rules.skills, bundle);
   if (requireSignature) await publisherOf(bundle, rules.publishers);
-  // A name is only a claim. A skill that is allowed by it must not have taken it from another.
+  // A name is only a claim. A skill that is allowed by name must not take the name of another.
   const { decision, rule } = ruleFor(rules.skills, { manifest: bundle.manifest });
   const isByName = decision === 'allow' && rule !== undefined && rule.match !== '*' && !requireSignature;
-  const [other] = isByName ? (namesakes?.() ?? []) : [];
-  if (other !== undefined) throw impostor(bundle, other);
+  const others = isByName ? (namesakes?.() ?? []) : [];
+  const other = others.find(({ givesWay }) => !givesWay);
+  if (other) throw impostor(bundle, other.dir);
+  return others.length > 0 ? 'ask' : 'allow';
 }
 
 export function questionFor(bundle: Bundle, state: ApprovalState): Question {
@@ -78,24 +92,24 @@ function changesSince(state: ApprovalState): string[] {
   if (state.kind !== 'changed') return [];
   const { diff, approval } = state;
   const since = `Since the approval of ${approval.at.slice(0, 10)} by ${approval.by}`;
-  if (diff.length === 0) return [`${since} its files changed; it asks for the same.`];
-  return [`${since} it asks for something else:`, ...diff.map((line) => `  ${line}`)];
+  if (diff.length === 0) return [`${since}, its files have changed; it asks for the same capabilities.`];
+  return [`${since}, its capabilities have changed:`, ...diff.map((line) => `  ${line}`)];
 }
 
 function denied({ manifest }: Bundle, match: string): SkillError {
   return new SkillError('untrusted', `The operator policy denies the skill "${manifest.name}"`, {
-    fix: `Use another skill, or have the operator change the rule for "${match}" under skills in the policy.`,
+    fix: `Use another skill, or have the operator change the rule for "${match}" under "skills" in the policy.`,
     detail: { skill: manifest.name, rule: match },
   });
 }
 
 function impostor({ manifest, sourceDir }: Bundle, other: string): SkillError {
-  const claim = `The skill in ${JSON.stringify(sourceDir)} calls itself "${manifest.name}"`;
+  const claim = `The skill in ${JSON.stringify(sourceDir)} claims the name "${manifest.name}"`;
   return new SkillError(
     'untrusted',
-    `${claim}, which the policy allows, but that is ${JSON.stringify(other)}`,
+    `${claim}, which the policy allows, but that name belongs to ${JSON.stringify(other)}`,
     {
-      fix: 'Give it a name of its own, remove the other, or have the operator demand a signature for this name.',
+      fix: 'Give it another name, remove the other skill, or have the operator require a signature for this name.',
       detail: { skill: manifest.name, dirs: [sourceDir, other] },
     },
   );
@@ -106,10 +120,10 @@ function unapproved(bundle: Bundle, state: ApprovalState): SkillError {
   const diff = state.kind === 'changed' ? state.diff : [];
   const why =
     state.kind === 'changed'
-      ? `it changed since it was approved${diff.length > 0 ? `: ${diff.join('; ')}` : ' (its files, not what it asks for)'}`
-      : 'nobody has approved it yet';
-  return new SkillError('approval_required', `The skill "${name}" has to be approved by a person: ${why}`, {
-    fix: `Look at what it asks for and approve it on a terminal: skillcell approve ${shellWord(bundle.sourceDir)}`,
+      ? `it has changed since it was approved${diff.length > 0 ? `: ${diff.join('; ')}` : ' (its files, not its capabilities)'}`
+      : 'it has not been approved yet';
+  return new SkillError('approval_required', `The skill "${name}" must be approved by a person: ${why}`, {
+    fix: `Review what it asks for and approve it on a terminal: skillcell approve ${shellWord(bundle.sourceDir)}`,
     detail: { skill: name, digest: bundle.digest, diff },
   });
 }

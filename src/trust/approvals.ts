@@ -1,29 +1,32 @@
 /**
- * What a person approved. An approval is bound to the digest of the bundle and to its capability set: whatever
- * changes of either has to be looked at again. One file each, so that two processes never write the same one.
+ * Stores approvals. An approval is bound to the digest of the bundle and to its capability set: if either changes, it must
+ * be approved again. Each has its own file, so that two processes never write the same one.
  *
  * @module
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Bundle } from '../load/bundle.ts';
 import { approvedSet, diffCapabilities } from '../load/capability-set.ts';
+import { publishSync } from '../load/publish.ts';
 
+/** A stored approval: the skill and its capabilities, who approved them and when. */
 export interface Approval {
   skill: string;
   digest: string;
   capabilities: string[];
-  /** Who said so, as far as the machine knows. */
+  /** Who approved it, as far as the machine knows. */
   by: string;
   at: string;
 }
 
+/** The approval state of a skill as it is now. */
 export type ApprovalState =
   | { kind: 'approved'; approval: Approval }
   | { kind: 'none' }
-  /** Something else of this name was approved. */
+  /** A different bundle or capability set of this name was approved. */
   | { kind: 'changed'; approval: Approval; diff: string[] };
 
 const schema: z.ZodType<Approval> = z.strictObject({
@@ -34,6 +37,7 @@ const schema: z.ZodType<Approval> = z.strictObject({
   at: z.iso.datetime(),
 });
 
+/** The approvals of this machine. */
 export class Approvals {
   readonly #folder: string;
 
@@ -45,7 +49,7 @@ export class Approvals {
     return this.stateOf(bundle).kind === 'approved';
   }
 
-  /** Whether exactly this bundle, with exactly these capabilities, was approved. */
+  /** Approved only if exactly this bundle with exactly these capabilities was approved. */
   stateOf(bundle: Bundle): ApprovalState {
     const capabilities = approvedSet(bundle);
     const approval = this.#read(fileFor(bundle.digest, capabilities));
@@ -62,15 +66,18 @@ export class Approvals {
     const at = new Date().toISOString();
     const approval: Approval = { skill: manifest.name, digest, capabilities, by, at };
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const draft = join(this.#folder, `.new-${randomBytes(6).toString('hex')}`);
-    writeFileSync(draft, `${JSON.stringify(approval, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-    renameSync(draft, join(this.#folder, fileFor(digest, capabilities)));
+    const text = `${JSON.stringify(approval, null, 2)}\n`;
+    publishSync(
+      join(this.#folder, fileFor(digest, capabilities)),
+      (draft) => writeFileSync(draft, text, { mode: 0o600, flag: 'wx' }),
+      { hideIn: this.#folder },
+    );
     return approval;
   }
 
   /**
-   * Takes back every approval of this name, and those of these very files: under another name they were approved as well.
-   * Returns how many there were.
+   * Revokes every approval of this name, and every approval of this digest, which may have been given under another name.
+   * Returns the number of revoked approvals.
    */
   remove(skill: string, digest?: string): number {
     const found = this.list().filter((one) => one.skill === skill || one.digest === digest);
@@ -93,12 +100,12 @@ export class Approvals {
     try {
       return readdirSync(this.#folder).filter((file) => file.endsWith('.json'));
     } catch {
-      // Nobody has approved anything yet.
+      // Nothing has been approved yet.
       return [];
     }
   }
 
-  /** What cannot be read as an approval approves nothing. */
+  /** An unreadable file approves nothing. */
   #read(file: string): Approval | undefined {
     try {
       return schema.safeParse(JSON.parse(readFileSync(join(this.#folder, file), 'utf8'))).data;

@@ -1,5 +1,5 @@
 /**
- * A small part of JSONPath, enough to name arguments: keys, numbers and `[*]`. No filters and no recursion, so that
+ * A small subset of JSONPath for naming arguments: keys, indices and `[*]`. No filters and no recursion, so that
  * hostile arguments cannot make it slow.
  *
  * @module
@@ -13,7 +13,7 @@ export function isArgumentPath(path: string): boolean {
   return parsePath(path) !== undefined;
 }
 
-/** Every value at the path; none when there is nothing. */
+/** Every value at the path; empty if there is none. */
 export function valuesAt(path: string, root: unknown): unknown[] {
   const steps = parsePath(path);
   if (!steps) return [];
@@ -41,7 +41,7 @@ function stepOf([, key, index, each, quoted]: RegExpExecArray): Step {
   return { key: key ?? (quoted ?? '').replaceAll(/\\(["\\])/g, '$1') };
 }
 
-/** Own properties only: a name like `constructor` is a name and nothing else. */
+/** Own properties only, so that a name like `constructor` has no special meaning. */
 function childrenAt(value: unknown, step: Step): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   if (step === 'each') return Object.values(value);

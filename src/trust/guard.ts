@@ -1,6 +1,6 @@
 /**
- * The word of the operator on one call before it is made: allow, deny, or ask, from rules over the skill, its
- * arguments, its caller and what it is granted. The strictest answer counts, and every answer has its reasons.
+ * Applies the operator's rules to one call before it is made: allow, deny, or ask, depending on the skill, its
+ * arguments, its caller and its grant. The strictest answer counts, and every answer has its reasons.
  *
  * @module
  */
@@ -11,10 +11,10 @@ import { nameMatches, STRICTNESS, type Decision } from './skill-rules.ts';
 
 export type GuardedCapability = 'network' | 'filesystem' | 'env' | 'process';
 
-/** A call that somebody wants to make. Plain data. */
+/** A proposed call, as plain data. */
 export interface Proposal {
   skill: string;
-  /** Other ids that lead to it; a rule for one of them speaks as well. */
+  /** Other ids that refer to it; a rule for one of them also applies. */
   aliases?: readonly string[];
   digest: string;
   caller: string;
@@ -23,7 +23,7 @@ export interface Proposal {
   capabilities: GuardedCapability[];
 }
 
-/** Every test that is given must hold for at least one value at the path. */
+/** Every given test must hold for at least one value at the path. */
 export interface Condition {
   /** `$.order.amount`, `$.files[0]`, `$.items[*].price`. */
   path: string;
@@ -35,7 +35,7 @@ export interface Condition {
   below?: number | undefined;
 }
 
-/** Everything that is given must hold for the rule to speak. */
+/** A rule of the guard; it applies if everything in it holds. */
 export interface GuardRule {
   skill?: string | undefined;
   caller?: string | undefined;
@@ -45,37 +45,38 @@ export interface GuardRule {
   reason: string;
 }
 
+/** The decision of the guard about a call, and why. */
 export interface GuardAnswer {
   decision: Decision;
   reasons: string[];
 }
 
-/** A guard of the library's user. */
+/** A guard of the embedding program. */
 export type Guard = (proposal: Proposal) => GuardAnswer | Promise<GuardAnswer>;
 
-/** `holding`: the rules whose conditions on arguments hold, where that was found out elsewhere. */
+/** `holding`: the rules whose conditions on arguments hold, if a worker thread has evaluated them. */
 export function applyRules(
   rules: readonly GuardRule[],
   proposal: Proposal,
   holding?: ReadonlySet<GuardRule>,
 ): GuardAnswer {
-  const spoken = rules.filter(
-    (rule) => speaks(rule, proposal) && (holding?.has(rule) ?? argumentsHold(rule, proposal.arguments)),
+  const applicable = rules.filter(
+    (rule) => appliesTo(rule, proposal) && (holding?.has(rule) ?? argumentsHold(rule, proposal.arguments)),
   );
-  return strictest(spoken.map(({ decision, reason }) => ({ decision, reasons: [reason] })));
+  return strictest(applicable.map(({ decision, reason }) => ({ decision, reasons: [reason] })));
 }
 
-/** The strictest of several answers, with the reasons of all that are as strict. */
+/** The strictest of several answers, with the reasons of all equally strict ones. */
 export function strictest(answers: readonly GuardAnswer[]): GuardAnswer {
   const most = Math.max(0, ...answers.map(({ decision }) => STRICTNESS[decision]));
-  const speaking = answers.filter(({ decision }) => STRICTNESS[decision] === most);
+  const strictestAnswers = answers.filter(({ decision }) => STRICTNESS[decision] === most);
   return {
-    decision: speaking[0]?.decision ?? 'allow',
-    reasons: speaking.flatMap(({ reasons }) => reasons),
+    decision: strictestAnswers[0]?.decision ?? 'allow',
+    reasons: strictestAnswers.flatMap(({ reasons }) => reasons),
   };
 }
 
-function speaks(rule: GuardRule, proposal: Proposal): boolean {
+function appliesTo(rule: GuardRule, proposal: Proposal): boolean {
   return (
     (rule.skill === undefined || isAbout(rule.skill, proposal)) &&
     (rule.caller === undefined || starMatches(rule.caller, proposal.caller)) &&
@@ -83,7 +84,7 @@ function speaks(rule: GuardRule, proposal: Proposal): boolean {
   );
 }
 
-/** Whether all that a rule says about arguments is so. */
+/** Do all conditions of the rule on arguments hold? */
 export function argumentsHold(rule: GuardRule, given: unknown): boolean {
   return (rule.arguments ?? []).every((condition) => holds(condition, given));
 }
@@ -99,8 +100,8 @@ function holds(condition: Condition, given: unknown): boolean {
 }
 
 /**
- * A caller chooses how to write a value, and a rule that speaks only makes the answer stricter: so whatever a skill could
- * take for what the rule names counts as that.
+ * A caller chooses the spelling of a value, and a match can only make the answer stricter, so any value that a skill
+ * could read as the one in the rule counts as a match.
  */
 function passes(condition: Condition, value: unknown): boolean {
   const { equals, like, above, below } = condition;
@@ -113,7 +114,7 @@ function passes(condition: Condition, value: unknown): boolean {
   );
 }
 
-/** Whether a reader could take one for the other; the order of keys means nothing. */
+/** Could a reader take one for the other? The order of keys does not matter. */
 function isSame(value: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted) || Array.isArray(value))
     return areBoth(Array.isArray, value, wanted)

@@ -1,17 +1,18 @@
 /**
- * Where a skill comes from, which decides how far it is trusted. Judged by the real path alone:
- * a link inside the project that points elsewhere is not the project's.
+ * Determines the origin of a skill, which decides how far it is trusted. Only the real path counts: a link inside the
+ * project that points elsewhere does not belong to the project.
  *
  * @module
  */
+import { assertAbsent } from '../load/absent.ts';
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
-import type { Origin } from '../load/bundle.ts';
+import type { Origin } from '../vocabulary/origins.ts';
 import type { BundleLocation } from '../load/load-bundle.ts';
 import { findSkill, findSkills, installedDir } from '../load/locate.ts';
 import type { FoundSkill, SkillPlaces } from '../load/locate.ts';
 
-/** The origin of a bundle folder, given by its real path. */
+/** The origin of a bundle folder. Expects its real path. */
 export function originOf(dir: string, places: SkillPlaces): Origin {
   if (isBelow(dir, places.bundledDir)) return 'bundled';
   if (isBelow(dir, installedDir(places.home))) return 'installed';
@@ -19,7 +20,7 @@ export function originOf(dir: string, places: SkillPlaces): Origin {
   return 'external';
 }
 
-/** The one skill that `ref` stands for, with its origin. */
+/** The one skill that `ref` refers to, with its origin. */
 export function locateSkill(ref: string, places: SkillPlaces): BundleLocation {
   return withOrigin(findSkill(ref, places), places);
 }
@@ -41,8 +42,9 @@ function isBelow(dir: string, folder: string): boolean {
 function realPath(folder: string): string {
   try {
     return realpathSync(folder);
-  } catch {
-    // A folder that does not exist contains nothing, however its path is written.
+  } catch (error) {
+    // A missing folder contains nothing, however its path is spelled.
+    assertAbsent(error, folder);
     return resolve(folder);
   }
 }

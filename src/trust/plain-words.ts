@@ -1,5 +1,5 @@
 /**
- * What a skill asks for, in sentences that a person can decide on. The most dangerous comes first.
+ * Describes what a skill asks for in sentences that a person can decide on, most dangerous first.
  *
  * @module
  */
@@ -18,11 +18,11 @@ export interface Sentence {
 
 const ORDER: readonly Risk[] = ['high', 'medium', 'low'];
 
-/** One sentence per capability, riskiest first; a skill that asks for nothing gets one that says so. */
+/** One sentence per capability, riskiest first; also one for a skill that asks for nothing. */
 export function describeCapabilities(manifest: Manifest): Sentence[] {
   const { filesystem, network } = manifest.capabilities;
   const sentences = [
-    ...unisolated(manifest),
+    ...aboutIsolation(manifest),
     ...Object.entries(manifest.env).map(([name, rule]) => aboutVariable(name, rule)),
     ...network.map(aboutHost),
     ...filesystem.map(aboutPath),
@@ -30,7 +30,7 @@ export function describeCapabilities(manifest: Manifest): Sentence[] {
     ...aboutContainer(manifest),
   ];
   if (sentences.length === 0)
-    sentences.push({ risk: 'low', text: 'It sees no files of yours, no network, no variables.' });
+    sentences.push({ risk: 'low', text: 'It cannot access your files, the network or your variables.' });
   sentences.push(aboutLimits(manifest));
   return sentences.toSorted(byRisk);
 }
@@ -39,7 +39,7 @@ function byRisk(a: Sentence, b: Sentence): number {
   return ORDER.indexOf(a.risk) - ORDER.indexOf(b.risk);
 }
 
-/** The same for a skill on this machine: also the image and the packages that it would run with. */
+/** The same, plus the image and the packages that the skill would use on this machine. */
 export function describeSkill(bundle: Pick<Bundle, 'manifest' | 'image' | 'pins'>): Sentence[] {
   const pinned = [...aboutImage(imageOf(bundle)), ...aboutPackages(bundle)];
   return [...describeCapabilities(bundle.manifest), ...pinned].toSorted(byRisk);
@@ -54,14 +54,14 @@ function aboutPackages({ pins }: Pick<Bundle, 'pins'>): Sentence[] {
     const found = pins?.packages?.[engine];
     if (!found) return [];
     const names = found.packages.map(({ name, version }) => `${name} ${version}`).join(', ');
-    return [{ risk: 'medium', text: `It runs code of these packages (${engine}): ${names}.` }];
+    return [{ risk: 'medium', text: `It runs code from these packages (${engine}): ${names}.` }];
   });
 }
 
-function unisolated({ execution }: Manifest): Sentence[] {
+function aboutIsolation({ execution }: Manifest): Sentence[] {
   if (!execution.includes('in_process')) return [];
   const text =
-    'It may ask to run without any isolation, with everything that you can do; that needs --trust-remote-code as well.';
+    'It may ask to run without any isolation, with access to everything that you can access; that also needs --trust-remote-code.';
   return [{ risk: 'high', text }];
 }
 
@@ -83,21 +83,21 @@ function aboutHost({ host, port, scheme, methods, paths }: NetworkRule): Sentenc
   ].join('');
   const what = isWide ? ', which is every host below that name,' : '';
   const text = `It can send what it is given to ${quoteHost(where)}${what} ${how}.`;
-  return { risk: isWide || methods === undefined || methods.some(changes) ? 'high' : 'medium', text };
+  return { risk: isWide || methods === undefined || methods.some(isWrite) ? 'high' : 'medium', text };
 }
 
-/** In full: a host belongs to whoever has its last labels. Manifests have hosts in plain ASCII only. */
+/** Not shortened, because the last labels decide who owns a host. Hosts in manifests are plain ASCII. */
 function quoteHost(host: string): string {
   return JSON.stringify(host);
 }
 
-function changes(method: string): boolean {
+function isWrite(method: string): boolean {
   return !['GET', 'HEAD', 'OPTIONS'].includes(method);
 }
 
 function aboutPath({ path, access, maxBytes }: FilesystemRule): Sentence {
   const isOwn = !path.startsWith('/') && !path.startsWith('${');
-  if (isOwn) return { risk: 'low', text: `It reads ${quote(path)} of its own folder.` };
+  if (isOwn) return { risk: 'low', text: `It reads ${quote(path)} in its own folder.` };
   if (access === 'read') return { risk: 'medium', text: `It can read everything in ${quote(path)}.` };
   const most = maxBytes === undefined ? '' : `, and add up to ${formatSize(maxBytes)}`;
   return { risk: 'high', text: `It can read, change and delete everything in ${quote(path)}${most}.` };
@@ -113,17 +113,17 @@ function aboutContainer({ container }: Manifest): Sentence[] {
   const source = container?.image ?? container?.dockerfile;
   if (source === undefined) return [];
   const built = container?.buildNetwork ? ' Building it uses the network.' : '';
-  return [{ risk: 'medium', text: `It brings a userland of its own: ${quote(source)}.${built}` }];
+  return [{ risk: 'medium', text: `It brings its own userland: ${quote(source)}.${built}` }];
 }
 
 function aboutLimits({ limits }: Manifest): Sentence {
-  const said = [
+  const parts = [
     ...(limits.timeout === undefined ? [] : [`${formatDuration(limits.timeout)} per call`]),
     ...(limits.memory === undefined ? [] : [`${formatSize(limits.memory)} of memory`]),
   ];
   const text =
-    said.length === 0
-      ? 'It has the usual limits of time and memory.'
-      : `It asks for up to ${said.join(' and ')}.`;
+    parts.length === 0
+      ? 'It has the default limits of time and memory.'
+      : `It asks for up to ${parts.join(' and ')}.`;
   return { risk: 'low', text };
 }

@@ -1,11 +1,11 @@
 /**
- * Whether a skill works without a network. Derived from what it declares, so that it cannot be claimed.
+ * Tells whether a skill works without a network. Derived from its declarations, so that a skill cannot claim it.
  *
  * @module
  */
 import type { Manifest } from '../manifest/manifest.ts';
 
-/** `cloud_only`: of no use without an account at a service, because it requires a secret for one. */
+/** `cloud_only`: needs an account at a service, because it requires a secret for one. */
 export type Profile = 'local' | 'networked' | 'cloud_only';
 
 export function profileOf({ capabilities, env }: Manifest): Profile {

@@ -1,5 +1,5 @@
 /**
- * Which publishers the operator trusts, and which of them signed a bundle.
+ * Finds the trusted publisher who signed a bundle.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface KeyPublisher {
 
 export type Publisher = KeyPublisher | SigstorePublisher;
 
-/** The publisher who signed this very bundle; throws `signature_invalid` when none of them did. */
+/** The publisher who signed exactly this bundle; throws `signature_invalid` if none did. */
 export async function publisherOf(bundle: Bundle, publishers: readonly Publisher[]): Promise<Publisher> {
   const { name } = bundle.manifest;
   const { vouched } = bundle;
@@ -26,14 +26,17 @@ export async function publisherOf(bundle: Bundle, publishers: readonly Publisher
   for (const publisher of publishers)
     for (const signature of signatures) if (await isBy(publisher, signature, vouched.lock)) return publisher;
   const known = publishers.map((publisher) => publisher.name).join(', ');
-  throw unsigned(name, `no signature of it is good and by a trusted publisher (${known || 'none is named'})`);
+  throw unsigned(
+    name,
+    `it has no valid signature by a trusted publisher (${known || 'the policy names none'})`,
+  );
 }
 
 async function isBy(publisher: Publisher, signature: Signature, lock: Buffer): Promise<boolean> {
   if (signature.type === 'ed25519')
     return 'key' in publisher && signature.key === publisher.key && isGoodEd25519(signature, lock);
   if (!('identity' in publisher)) return false;
-  // Takes a while to load, and few need it.
+  // Loaded on demand, because it is slow to load and rarely needed.
   const { isGoodSigstore } = await import('./sigstore.ts');
   return isGoodSigstore(signature, lock, publisher);
 }

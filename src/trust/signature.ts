@@ -1,6 +1,6 @@
 /**
- * Who stands behind a bundle. What is signed is the lock, which names every file and the capability set; the
- * signature lies beside it in `skill.sig` and is no part of the bundle, so that adding one changes no digest.
+ * Signatures of bundles. A signature covers the lock, which lists every file and the capability set. It is stored next to
+ * the lock in `skill.sig` and is not part of the bundle, so that adding one does not change the digest.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import { SkillError } from '../errors.ts';
 import { sha256 } from '../load/digest.ts';
 
 const KEY_PREFIX = 'ed25519:';
-/** Keeps a signature from being taken for one of something else. */
+/** Keeps a signature from being valid for another purpose. */
 const PURPOSE = 'skillcell lock signature v1';
 const MAX_SIGNATURES = 16;
 const MAX_BYTES = 1024 * 1024;
-/** An Ed25519 public key in DER is this and the 32 bytes of the key. */
+/** An Ed25519 public key in DER is this header followed by the 32 bytes of the key. */
 const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex');
 
 export interface Ed25519Signature {
@@ -25,10 +25,11 @@ export interface Ed25519Signature {
 
 export interface SigstoreSignature {
   type: 'sigstore';
-  /** A Sigstore bundle as its own tools write it. */
+  /** A Sigstore bundle as Sigstore's tools write it. */
   bundle: Record<string, unknown>;
 }
 
+/** A signature over the lock of a skill. */
 export type Signature = Ed25519Signature | SigstoreSignature;
 
 export interface SignatureFile {
@@ -54,11 +55,12 @@ const schema: z.ZodType<SignatureFile> = z.strictObject({
     .max(MAX_SIGNATURES),
 });
 
-/** The bytes that a signature is over. */
+/** The bytes that a signature covers. */
 export function signedBytes(lock: Buffer): Buffer {
   return Buffer.from(`${PURPOSE}\nsha256:${sha256(lock)}\n`);
 }
 
+/** Creates an Ed25519 key pair for signing. */
 export function makeKeyPair(): { privateKey: string; publicKey: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(SPKI_HEADER.length);
@@ -80,16 +82,17 @@ export function signLock(lock: Buffer, privateKeyPem: string): Ed25519Signature 
 }
 
 function readPrivateKey(pem: string): ReturnType<typeof createPrivateKey> {
-  const fix = 'Give a file with an Ed25519 private key in PEM; `skillcell sign --new-key FILE` makes one.';
+  const fix = 'Pass a file with an Ed25519 private key in PEM; `skillcell sign --new-key FILE` creates one.';
   try {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch (cause) {
     throw new SkillError('usage', 'The private key cannot be read', { fix, cause });
   }
-  throw new SkillError('usage', 'The private key is no Ed25519 key', { fix });
+  throw new SkillError('usage', 'The private key is not an Ed25519 key', { fix });
 }
 
+/** Verifies a signature over a lock. */
 export function isGoodEd25519({ key, signature }: Ed25519Signature, lock: Buffer): boolean {
   const raw = Buffer.from(key.slice(KEY_PREFIX.length), 'base64');
   const publicKey = createPublicKey({
@@ -107,6 +110,7 @@ export function isPublicKey(text: string): boolean {
   return raw.length === 32 && KEY_PREFIX + raw.toString('base64') === text;
 }
 
+/** Parses `skill.sig`. */
 export function parseSignatures(bytes: Buffer): SignatureFile {
   const parsed = bytes.length > MAX_BYTES ? undefined : schema.safeParse(readJson(bytes));
   if (parsed?.success) return parsed.data;
@@ -124,6 +128,7 @@ function readJson(bytes: Buffer): unknown {
   }
 }
 
+/** Signatures as text for `skill.sig`. */
 export function formatSignatures(file: SignatureFile): string {
   return `${JSON.stringify(file, null, 2)}\n`;
 }

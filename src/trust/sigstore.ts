@@ -1,6 +1,6 @@
 /**
- * Sigstore bundles, checked without a network against a trusted root that the operator supplies: the certificate, its
- * entry in the transparency log, and the signature. Who signed is compared as a whole, never as a pattern.
+ * Verifies Sigstore bundles offline against a trusted root that the operator supplies: the certificate, its entry in the
+ * transparency log, and the signature. The signer's identity must be equal, never just match a pattern.
  *
  * @module
  */
@@ -14,13 +14,13 @@ import { signedBytes, type SigstoreSignature } from './signature.ts';
 
 export interface SigstorePublisher {
   name: string;
-  /** Who the certificate was made out to, e.g. an e-mail address or the URL of a workflow. */
+  /** Subject of the certificate, e.g. an e-mail address or the URL of a workflow. */
   identity: string;
-  /** Who vouched for that identity. */
+  /** The identity provider that vouched for the subject. */
   issuer: string;
   /** File with the trusted root, in the JSON that Sigstore's tools write. */
   trustedRoot: string;
-  /** What the file was when a person trusted the policy that names it. */
+  /** Digest of the file when a person trusted the policy that names it. */
   rootDigest?: string;
 }
 
@@ -32,7 +32,7 @@ export function isGoodSigstore(
   const verifier = new Verifier(toTrustMaterial(readRoot(publisher)));
   try {
     const read = bundleFromJSON(bundle);
-    // The verifier never compares an attestation (DSSE) with the artifact: it would only prove that somebody signed something.
+    // The verifier does not compare an attestation (DSSE) with the artifact, so it would prove nothing about this lock.
     if (!isBundleWithMessageSignature(read)) return false;
     const { identity } = verifier.verify(toSignedEntity(read, signedBytes(lock)));
     return (
@@ -40,12 +40,12 @@ export function isGoodSigstore(
       identity.extensions?.issuer === publisher.issuer
     );
   } catch {
-    // Whatever a stranger's bundle has wrong with it, it is no good signature.
+    // A malformed bundle is not a valid signature, whatever is wrong with it.
     return false;
   }
 }
 
-/** A root that cannot be read is the operator's to mend; silence would look like a bad signature. */
+/** Throws if the root cannot be read: the operator must fix it, and silence would look like a bad signature. */
 function readRoot({ name, trustedRoot, rootDigest }: SigstorePublisher): TrustedRoot {
   try {
     const bytes = readFileSync(trustedRoot);
@@ -54,7 +54,7 @@ function readRoot({ name, trustedRoot, rootDigest }: SigstorePublisher): Trusted
   } catch (cause) {
     if (cause instanceof SkillError) throw cause;
     throw new SkillError('usage', `Cannot read the trusted root "${trustedRoot}" of publisher "${name}"`, {
-      fix: 'Correct publishers.sigstore.trusted_root in the policy: a file in the JSON of Sigstore.',
+      fix: 'Set publishers.sigstore.trusted_root in the policy to a trusted root file in the JSON of Sigstore.',
       cause,
     });
   }
@@ -63,9 +63,9 @@ function readRoot({ name, trustedRoot, rootDigest }: SigstorePublisher): Trusted
 function changedRoot(file: string, name: string): SkillError {
   return new SkillError(
     'untrusted',
-    `The trusted root ${JSON.stringify(file)} of publisher "${name}" changed since its policy was trusted`,
+    `The trusted root ${JSON.stringify(file)} of publisher "${name}" has changed since its policy was trusted`,
     {
-      fix: 'Restore it, or look at it, run `skillcell policy trust` for the policy that names it, and start again.',
+      fix: 'Restore it, or review it, run `skillcell policy trust` for the policy that names it, and start again.',
       detail: { file, publisher: name },
     },
   );

@@ -1,6 +1,6 @@
 /**
- * The operator's word on a skill by its name: allow, deny, or ask a person first. The first rule that matches a name
- * counts; of several names that a skill can be called by, the one with the strictest answer.
+ * The operator's rules for skills by name: allow, deny, or ask a person first. For each name of a skill, the first
+ * matching rule counts; of several names, the one with the strictest answer.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export type Decision = 'allow' | 'deny' | 'ask';
 export const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
 
 export interface SkillRule {
-  /** `finance/*`, `finance/wallet_screening`, `*`: a star stands for any text within one segment, alone for all. */
+  /** `finance/*`, `finance/wallet_screening`, `*`: a star matches any text within one segment; a single `*` matches all. */
   match: string;
   decision: Decision;
   requireSignature: boolean;
@@ -21,11 +21,11 @@ export interface SkillRule {
 export interface RuleAnswer {
   decision: Decision;
   requireSignature: boolean;
-  /** Which rule said so; undefined when none matched and a skill is allowed, inside its cell. */
+  /** The rule that decided; undefined if none matched, so that the skill is allowed inside its cell. */
   rule?: SkillRule;
 }
 
-/** Whatever a skill can be called by: what it calls itself, and the ids that lead to it. */
+/** The names of a skill: the one it claims, and the ids that refer to it. */
 export type Named = Pick<Bundle, 'manifest' | 'aliases'>;
 
 export function ruleFor(rules: readonly SkillRule[], named: Named): RuleAnswer {
@@ -38,7 +38,7 @@ export function namesOf({ manifest, aliases = [] }: Named): string[] {
   return [...new Set([manifest.name, ...aliases])];
 }
 
-/** The stricter of two answers in everything; it names the rule that made it so. */
+/** Combines the stricter parts of two answers, and names the rule that decided. */
 export function stricter(one: RuleAnswer, other: RuleAnswer): RuleAnswer {
   const [most, least] = weight(other) > weight(one) ? [other, one] : [one, other];
   const rule = most.rule ?? least.rule;
@@ -54,7 +54,7 @@ function weight({ decision, requireSignature, rule }: RuleAnswer): number {
 }
 
 function answerFor(rules: readonly SkillRule[], name: string): RuleAnswer {
-  // In a registry without categories the id is a part of the name: a rule for all has spoken on the whole.
+  // In a registry without categories, the id is a part of the name; "*" has already been applied to the full name.
   const isPart = !name.includes('/');
   const rule = rules.find(({ match }) => nameMatches(match, name) && !(isPart && match === '*'));
   if (!rule) return { decision: 'allow', requireSignature: false };

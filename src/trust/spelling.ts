@@ -1,11 +1,11 @@
 /**
- * One value, many spellings. A caller chooses how to write a value and a skill how to read it, so whatever some language
- * would take for a number or a word counts as that.
+ * Normalizes spellings of values. The caller chooses how to write a value and the skill how to read it, so anything that
+ * some language reads as a certain number or word counts as that.
  *
  * @module
  */
 
-/** Letters of other scripts that are read as Latin ones. Lower case. */
+/** Letters of other scripts that look like Latin ones. Lower case. */
 const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     a: '\u0430\u03b1\u0251',
@@ -34,25 +34,37 @@ const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
   }).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
 );
 
-/** Without what cannot be seen, in one case, and letters that only look different as one. */
+/** Capitals that look like a different letter than their lower case: \u0397 like H, \u03b7 like n. */
+const CAPITAL_LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    f: '\u03dc',
+    h: '\u0397',
+    m: '\u039c\u03fa',
+    n: '\u039d',
+    y: '\u03a5\u04ae',
+    z: '\u0396',
+  }).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
+);
+
+/** Removes invisible characters, folds the case, and maps look-alike letters to Latin ones. */
 export function plainText(text: string): string {
-  const bare = text
-    .normalize('NFKD')
-    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Mn}]/gu, '')
+  const bare = text.normalize('NFKD').replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Mn}]/gu, '');
+  const small = Array.from(bare, (letter) => CAPITAL_LOOK_ALIKES.get(letter) ?? letter)
+    .join('')
     .toLowerCase();
-  return Array.from(bare, (letter) => LOOK_ALIKES.get(letter) ?? letter).join('');
+  return Array.from(small, (letter) => LOOK_ALIKES.get(letter) ?? letter).join('');
 }
 
-/** Every number that a reader could take the value for; none when there is none. */
+/** Every number that a reader could read the value as. */
 export function numbersIn(value: unknown): number[] {
   if (typeof value === 'number') return [value];
-  // Python and C count with them.
+  // Python and C treat booleans as numbers.
   if (typeof value === 'boolean') return [Number(value)];
   if (Array.isArray(value)) return value.length === 1 ? numbersIn(value[0]) : [];
   return typeof value === 'string' ? numbersInText(value) : [];
 }
 
-/** Longer texts are no number that anybody means, and would only cost time. */
+/** Longer text is not a plausible number, and would only cost time. */
 const MAX_NUMBER_TEXT = 400;
 
 function numbersInText(text: string): number[] {
@@ -61,22 +73,43 @@ function numbersInText(text: string): number[] {
   const bare = plain
     .trim()
     .toLowerCase()
-    .replace(/^\p{Sc}\s*/u, '');
+    // A currency by its sign or its name: "$ 1000", "USD 1000", "Rs. 1000".
+    .replace(/^[\p{L}\p{Sc}]{1,4}\.?\s*(?=[+-]?\.?\d)/u, '');
   if (bare === '') return [];
-  // Who groups by one sign has the other for the fraction.
+  // If one of "," and "." groups digits, the other is the decimal point.
   const readings = [
     bare,
     bare.replaceAll(/[_'\u2019\s]/g, ''),
     bare.replaceAll(/[_'\u2019\s,]/g, ''),
     bare.replaceAll(/[_'\u2019\s.]/g, '').replaceAll(',', '.'),
   ];
-  const found = readings.flatMap((reading) => [Number(reading), leadingNumber(reading), infinityIn(reading)]);
+  const found = readings.flatMap((reading) => [
+    Number(reading),
+    leadingNumber(reading),
+    multipliedNumber(reading),
+    infinityIn(reading),
+  ]);
   return [...new Set(found)].filter((number) => !Number.isNaN(number));
 }
 
-/** What comes after a number is skipped by some readers. */
+/** Some readers ignore text after a number. */
 function leadingNumber(text: string): number {
   return Number.parseFloat(text);
+}
+
+/** Words for powers of ten after a number: "1k", "1.5 million". */
+const MULTIPLES: readonly (readonly [RegExp, number])[] = [
+  [/^(?:k|tsd|thousand)\b/, 1e3],
+  [/^(?:m|mm|mn|mio|million)\b/, 1e6],
+  [/^(?:b|bn|mrd|billion)\b/, 1e9],
+  [/^(?:t|tn|trillion)\b/, 1e12],
+];
+
+function multipliedNumber(text: string): number {
+  const whole = /^[+-]?[\d.]+(?:e[+-]?\d+)?/.exec(text)?.[0] ?? '';
+  const rest = text.slice(whole.length).trim();
+  const found = MULTIPLES.find(([pattern]) => pattern.test(rest));
+  return found ? Number.parseFloat(whole) * found[1] : Number.NaN;
 }
 
 function infinityIn(text: string): number {
@@ -84,7 +117,7 @@ function infinityIn(text: string): number {
   return match ? (match[1] === '-' ? -Infinity : Infinity) : Number.NaN;
 }
 
-/** Digits of every script by their value, and signs of other scripts as the usual ones. */
+/** Converts digits, signs and separators of all scripts to ASCII. */
 function asciiDigits(text: string): string {
   return text
     .replaceAll(/\p{Nd}/gu, (digit) => String(digitValue(digit)))
@@ -93,7 +126,7 @@ function asciiDigits(text: string): string {
     .replaceAll('\u066c', ',');
 }
 
-/** The ten digits of a script follow one another, and a block of them begins with its zero. */
+/** The ten digits of a script are consecutive, and each block starts with its zero. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0) ?? 0;
   let zero = code;

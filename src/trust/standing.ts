@@ -1,5 +1,5 @@
 /**
- * How a skill stands with the operator, for people who look at it. Nothing is decided here.
+ * Summarizes the trust status of a skill for people. Nothing is decided here.
  *
  * @module
  */
@@ -11,13 +11,14 @@ import { profileOf, type Profile } from './profile.ts';
 import { publisherOf } from './publishers.ts';
 import type { RuleAnswer } from './skill-rules.ts';
 
+/** The trust status of a skill: rule, approval, signature, profile. */
 export interface Standing {
   profile: Profile;
   rule: RuleAnswer;
   approval: ApprovalState;
   /** The trusted publisher who signed it. */
   publisher?: string;
-  /** All of it in a word or two, e.g. `approved, signed by acme`. */
+  /** A summary in a few words, e.g. `approved, signed by acme`. */
   summary: string;
 }
 

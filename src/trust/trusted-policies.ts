@@ -1,6 +1,6 @@
 /**
- * Policy files that a person looked at and trusts. Bound to the place and to every byte of the file and of those that it
- * names: a change has to be trusted again.
+ * Records the policy files that a person trusts. Bound to the path and to every byte of the file and of the files that it
+ * names: after any change it must be trusted again.
  *
  * @module
  */
@@ -8,12 +8,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** All that a person trusts with a policy. */
+/** Everything that a person trusts along with a policy. */
 export interface PolicyBytes {
   /** Its real path. */
   file: string;
   text: string;
-  /** Digests of the files that it names, by their paths: trusted roots decide whose signatures count. */
+  /** Digests by path of the files that it names: trusted roots decide whose signatures are accepted. */
   named?: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +21,12 @@ export class TrustedPolicies {
   readonly #folder: string;
 
   constructor(home: string) {
-    this.#folder = join(home, 'policies');
+    this.#folder = TrustedPolicies.folderIn(home);
+  }
+
+  /** Changes whenever a file is trusted. */
+  static folderIn(home: string): string {
+    return join(home, 'policies');
   }
 
   has(policy: PolicyBytes): boolean {

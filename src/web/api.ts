@@ -1,6 +1,6 @@
 /**
- * Talks to the service that served this page. The token lives in this tab alone and goes into a header, never into a
- * cookie or an address: no other page can make the browser send it.
+ * Sends requests to the service that served this page. The token stays in this tab and is sent in a header, never in a
+ * cookie or URL, so no other page can make the browser send it.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { ErrorBody } from './types.ts';
 
 const KEY = 'skillcell-token';
 
-/** The service said no, or did not answer. */
+/** The service refused the request, or did not answer. */
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody;
@@ -20,7 +20,7 @@ export class ApiError extends Error {
   }
 }
 
-export interface Told {
+export interface ServerEvent {
   event: string;
   data: Record<string, unknown>;
 }
@@ -37,7 +37,7 @@ export function forgetToken(): void {
   sessionStorage.removeItem(KEY);
 }
 
-/** Takes the token out of the address that `skillcell serve` prints, and out of the history. */
+/** Moves the token from the URL that `skillcell serve` prints into the session, and removes it from the history. */
 export function takeTokenFromAddress(): void {
   const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
   if (token === undefined) return;
@@ -53,11 +53,11 @@ export async function send<T>(method: string, path: string, body?: unknown): Pro
   return (await ask(path, { method, ...jsonBody(body) })).json() as Promise<T>;
 }
 
-/** Server-sent events. Not by EventSource, which cannot send a token. */
+/** Server-sent events. Does not use EventSource, which cannot send a token. */
 export async function* events(
   path: string,
   init: RequestInit & { json?: unknown } = {},
-): AsyncGenerator<Told> {
+): AsyncGenerator<ServerEvent> {
   const { json, ...rest } = init;
   const headers = { accept: 'text/event-stream' };
   const { body } = await ask(path, { ...rest, ...jsonBody(json, headers) });
@@ -67,24 +67,24 @@ export async function* events(
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     text += part.value;
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const told = parseEvent(text.slice(0, end));
+      const parsed = parseEvent(text.slice(0, end));
       text = text.slice(end + 2);
-      if (told) yield told;
+      if (parsed) yield parsed;
     }
   }
 }
 
-/** The id of a skill with its slash: a path may hold it. */
+/** Keeps the slash of the id, which is allowed in the path. */
 export function skillPath(name: string): string {
   return `/v1/skills/${name.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-function parseEvent(block: string): Told | undefined {
+function parseEvent(block: string): ServerEvent | undefined {
   const event = /^event: (.*)$/m.exec(block)?.[1];
   const data = /^data: (.*)$/m.exec(block)?.[1];
   return event === undefined || data === undefined
     ? undefined
-    : { event, data: JSON.parse(data) as Told['data'] };
+    : { event, data: JSON.parse(data) as ServerEvent['data'] };
 }
 
 function jsonBody(body: unknown, headers: Record<string, string> = {}): RequestInit {
@@ -102,8 +102,8 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new ApiError(0, {
       code: 'internal',
-      message: 'The service does not answer',
-      fix: 'Look whether it still runs, then try again.',
+      message: 'The service does not respond',
+      fix: 'Check that it is still running, then try again.',
     });
   }
   if (response.ok) return response;
@@ -114,6 +114,10 @@ async function errorIn(response: Response): Promise<ErrorBody> {
   try {
     return ((await response.json()) as { error: ErrorBody }).error;
   } catch {
-    return { code: 'internal', message: `The service answered ${response.status}`, fix: 'Try again.' };
+    return {
+      code: 'internal',
+      message: `The service responded with status ${response.status}`,
+      fix: 'Try again.',
+    };
   }
 }

@@ -1,5 +1,5 @@
 /**
- * A result on the card that its skill brings along (`card.json`): the fields that it names, in its words and its colour.
+ * Shows a result on the card of its skill (`card.json`), which chooses fields, labels and colour.
  *
  * @module
  */
@@ -15,7 +15,7 @@ interface CardField {
 const COLOUR = /^#[0-9a-f]{6}$/i;
 const MAX_FIELDS = 40;
 
-/** Undefined when there is no card, or nothing of the result is on it. */
+/** Undefined if there is no card, or none of its fields are in the result. */
 export function resultCard(
   card: Record<string, unknown> | undefined,
   result: unknown,
@@ -51,10 +51,10 @@ function fieldsOf(card: Record<string, unknown>): CardField[] {
 
 function row(label: string, value: unknown, type: string | undefined): HTMLElement {
   const kind = type === 'count' ? 'card-row count' : 'card-row';
-  return h('div', kind, h('dt', {}, label), h('dd', {}, shown(value, type)));
+  return h('div', kind, h('dt', {}, label), h('dd', {}, formatValue(value, type)));
 }
 
-function shown(value: unknown, type: string | undefined): Child {
+function formatValue(value: unknown, type: string | undefined): Child {
   if (type === 'tags' && Array.isArray(value)) return value.map((tag) => h('span', 'tag', plain(tag)));
   if (type === 'status_badge') return h('span', 'pill neutral', plain(value));
   if (typeof value === 'object' && value !== null) return json(value);
@@ -65,7 +65,7 @@ function plain(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Own properties only, by a dotted path. */
+/** Follows a dotted path through own properties only. */
 function valueAt(value: unknown, path: string): unknown {
   let found = value;
   for (const key of path.split('.')) {

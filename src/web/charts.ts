@@ -1,6 +1,5 @@
 /**
- * Small charts: bars and lines, drawn once from figures. The same figures stand in a table below for whoever cannot see
- * them.
+ * Small static charts with bars or lines. A table below has the same values, for accessibility.
  *
  * @module
  */
@@ -8,7 +7,7 @@ import { h, svg } from './dom.ts';
 
 export interface Series {
   name: string;
-  /** Names a colour in the style sheet. */
+  /** A colour in the style sheet. */
   tone: 'main' | 'bad' | 'soft';
   values: readonly (number | null)[];
 }
@@ -17,18 +16,17 @@ export interface ChartOptions {
   title: string;
   kind: 'bars' | 'lines';
   series: readonly Series[];
-  /** Of the first and of the last value. */
+  /** Labels of the first and last value. */
   ends: readonly [string, string];
   format: (value: number) => string;
 }
 
 const HEIGHT = 160;
-/** Drawn as wide as it is shown, about: letters keep their size. */
+/** About the displayed width, so that text keeps its size. */
 const WIDE = 640;
 const NARROW = 340;
 const PAD = { top: 10, right: 8, bottom: 22, left: 52 };
 
-/** What a drawing is scaled to. */
 interface Scale {
   top: number;
   width: number;
@@ -63,7 +61,7 @@ function summaryOf({ title, series, format }: ChartOptions): string {
   return `${title}: ${highest.join(', ')}`;
 }
 
-/** The first series is the whole, the others stand in front of it. */
+/** The first series is the total; the others are drawn in front of it. */
 function bars(series: readonly Series[], { top, width: whole }: Scale): SVGElement[] {
   return series.flatMap(({ values, tone }) => {
     const step = (whole - PAD.left - PAD.right) / values.length;
@@ -83,7 +81,7 @@ function bars(series: readonly Series[], { top, width: whole }: Scale): SVGEleme
   });
 }
 
-/** Gaps where there is no value; a dot on each that there is. */
+/** Draws a dot for each value, and leaves gaps where there is none. */
 function line({ values, tone }: Series, { top, width }: Scale): SVGElement {
   const step = (width - PAD.left - PAD.right) / Math.max(1, values.length - 1);
   const dots: SVGElement[] = [];
@@ -117,7 +115,7 @@ function label(at: { x: number; y: number }, text: string, anchor: 'start' | 'en
   return svg('text', { ...at, 'text-anchor': anchor }, text);
 }
 
-/** The next of 1, 2, 5 times a power of ten. */
+/** Rounds up to 1, 2 or 5 times a power of ten. */
 function niceTop(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

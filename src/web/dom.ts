@@ -1,15 +1,15 @@
 /**
- * Elements from values. Text is only ever text: nothing that a skill says can become markup.
+ * Creates DOM elements. Strings always become text nodes, so nothing from a skill can become markup.
  *
  * @module
  */
-import { shownText } from './shown.ts';
+import { escapeUnprintable } from './shown.ts';
 
 export type Child = Node | string | number | undefined | false | readonly Child[];
 
 export interface Props {
   class?: string;
-  /** Attributes; `true` is an empty one, `false` and `undefined` are none. */
+  /** `true` sets an empty attribute; `false` and `undefined` set none. */
   attrs?: Record<string, string | number | boolean | undefined>;
   on?: Record<string, (event: Event) => void>;
 }
@@ -25,7 +25,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** The same for drawings. */
+/** Creates an SVG element. */
 export function svg(tag: string, attrs: Props['attrs'] = {}, ...children: Child[]): SVGElement {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
   apply(element, { attrs });
@@ -40,7 +40,7 @@ export function replace(parent: Element, ...children: Child[]): void {
 
 export function append(parent: Element, children: readonly Child[]): void {
   for (const child of children) {
-    if (typeof child === 'string') parent.append(shownText(child));
+    if (typeof child === 'string') parent.append(escapeUnprintable(child));
     else if (child instanceof Node) parent.append(child);
     else if (typeof child === 'number') parent.append(String(child));
     else if (Array.isArray(child)) append(parent, child);

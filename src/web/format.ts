@@ -1,8 +1,10 @@
 /**
- * Figures and times for people.
+ * Formats numbers and times for display.
  *
  * @module
  */
+import type { ErrorCode } from '../vocabulary/error-codes.ts';
+
 export function ms(value: number): string {
   if (value === 0) return '0 ms';
   if (value < 1) return `${value.toFixed(2)} ms`;
@@ -20,7 +22,7 @@ export function clock(iso: string): string {
   return new Date(iso).toLocaleTimeString(undefined, { hour12: false });
 }
 
-/** For the end of an axis: the day as well, where it matters. */
+/** A label for the end of an axis; `withDay` adds the date. */
 export function axisTime(iso: string, withDay: boolean): string {
   const options: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hour12: false };
   return new Date(iso).toLocaleString(
@@ -33,33 +35,34 @@ export function day(iso: string): string {
   return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', hour12: false });
 }
 
-/** `sha256:` and enough to tell one from another. */
+/** Enough characters to distinguish digests. */
 export function shortDigest(digest: string): string {
   return digest.replace(/^sha256:/, '').slice(0, 12);
 }
 
-const WORDS: Record<string, string> = {
+const STATUS_WORDS: Record<'ok' | ErrorCode, string> = {
   ok: 'ok',
   skill_error: 'skill failed',
-  usage: 'wrong request',
-  invalid_params: 'wrong parameters',
-  manifest_invalid: 'bad manifest',
+  usage: 'invalid request',
+  invalid_params: 'invalid parameters',
+  manifest_invalid: 'invalid manifest',
   manifest_drift: 'changed',
   unenforceable: 'not enforceable',
   capability_denied: 'denied',
-  resource_exceeded: 'limit hit',
+  resource_exceeded: 'limit exceeded',
   untrusted: 'not trusted',
   approval_required: 'needs approval',
-  signature_invalid: 'bad signature',
+  signature_invalid: 'invalid signature',
   skill_unavailable: 'unavailable',
-  internal: 'our fault',
+  internal: 'internal error',
   cancelled: 'cancelled',
 };
 
-/** How a call ended, in a word or two. */
-export function ending(code: string, limit?: string): string {
-  const word = WORDS[code] ?? code;
+/** The status of a past call in a word or two. */
+export function statusText(code: string, limit?: string): string {
+  const words: Partial<Record<string, string>> = STATUS_WORDS;
+  const word = words[code] ?? code;
   return limit === undefined ? word : `${word}: ${limit}`;
 }
 
-export const CODES: readonly string[] = Object.keys(WORDS);
+export const CODES: readonly string[] = Object.keys(STATUS_WORDS);

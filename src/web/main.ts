@@ -1,5 +1,5 @@
 /**
- * The console: a frame with its parts, and whichever view the address names.
+ * The console: a navigation frame, and the view named by the URL fragment.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { Identity } from './types.ts';
 import type { View } from './view.ts';
 import { auditView } from './views/audit.ts';
 import { callsView } from './views/calls.ts';
-import { figuresView } from './views/figures.ts';
+import { metricsView } from './views/metrics.ts';
 import { machineView } from './views/machine.ts';
 import { skillView } from './views/skill.ts';
 import { skillsView } from './views/skills.ts';
@@ -29,7 +29,7 @@ const PLACES: readonly Place[] = [
   { path: 'skills', label: 'Skills', view: skillsView, scopes: ['call', 'read', 'admin'] },
   { path: 'calls', label: 'Calls', view: callsView, scopes: ['read', 'admin'] },
   { path: 'audit', label: 'Audit', view: auditView, scopes: ['read', 'admin'] },
-  { path: 'figures', label: 'Figures', view: figuresView, scopes: ['read', 'admin'] },
+  { path: 'metrics', label: 'Metrics', view: metricsView, scopes: ['read', 'admin'] },
   { path: 'machine', label: 'Machine', view: machineView, scopes: ['read', 'admin'] },
 ];
 
@@ -71,16 +71,16 @@ interface Filling {
 }
 
 async function fill(view: View, page: HTMLElement, { isFirst, ...context }: Filling): Promise<void> {
-  // A part of its own, so that a view that was left cannot write over the next one.
+  // A new element for each view, so that an abandoned view cannot overwrite the next one.
   const part = h('div', 'view');
   replace(page, part);
   try {
     await view(part, context);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return signOut();
-    replace(part, heading('That did not work'), problemOf(error));
+    replace(part, heading('Something went wrong'), problemOf(error));
   }
-  // Who comes by keyboard or hears the page is told where they are.
+  // Moves the focus for keyboard and screen-reader users.
   if (!isFirst && !context.signal.aborted) part.querySelector('h1')?.focus();
 }
 
@@ -118,23 +118,23 @@ function frame(links: HTMLElement[], { tenant, token, scopes }: Identity): HTMLE
     h('img', { attrs: { src: '/ui/icon.svg', alt: '', width: 26, height: 26 } }),
     'Skillcell',
   );
-  const whose = h(
+  const account = h(
     'p',
     {},
     h('strong', {}, token),
     h('span', 'muted small', `${tenant} · ${scopes.join(', ')}`),
   );
-  const nav = h('nav', { attrs: { 'aria-label': 'Parts' } }, links);
-  return h('header', 'frame', h('div', 'frame-inner', brand, nav, h('div', 'who', whose, theme, leave)));
+  const nav = h('nav', { attrs: { 'aria-label': 'Main' } }, links);
+  return h('header', 'frame', h('div', 'frame-inner', brand, nav, h('div', 'who', account, theme, leave)));
 }
 
 function themeWord(): string {
   return { auto: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' }[currentTheme()];
 }
 
-/** By hand: a link to #page would be taken for the name of a view. */
+/** A button instead of a link, because #page would be read as the name of a view. */
 function skipLink(page: HTMLElement): HTMLElement {
-  const skip = h('button', { class: 'skip', attrs: { type: 'button' } }, 'Skip to the content');
+  const skip = h('button', { class: 'skip', attrs: { type: 'button' } }, 'Skip to content');
   skip.addEventListener('click', () => page.focus());
   return skip;
 }

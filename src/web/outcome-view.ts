@@ -1,12 +1,12 @@
 /**
- * How a call ended: its result or its error, what was stopped, what it printed, what it used.
+ * The outcome of a call: result or error, denials, resource usage.
  *
  * @module
  */
 import { resultCard } from './card.ts';
 import { h } from './dom.ts';
 import { bytes, ms } from './format.ts';
-import { denials, details, endPill, json, problem } from './parts.ts';
+import { denials, details, statusPill, json, problem } from './parts.ts';
 import type { Outcome, SkillPage } from './types.ts';
 
 export function outcomeView(outcome: Outcome, skill: Pick<SkillPage, 'card'>): HTMLElement {
@@ -19,20 +19,20 @@ export function outcomeView(outcome: Outcome, skill: Pick<SkillPage, 'card'>): H
     h(
       'p',
       'facts',
-      endPill(ok ? 'ok' : (error?.code ?? 'internal')),
+      statusPill(ok ? 'ok' : (error?.code ?? 'internal')),
       h('span', {}, where),
       h('span', {}, ms(usage.wall_ms)),
       usage.memory_peak_bytes > 0 && h('span', {}, bytes(usage.memory_peak_bytes)),
       h('a', { attrs: { href: `#/audit/${outcome.call_id}` } }, 'receipt'),
     ),
-    // The error says which act it was; a list is for more than that.
+    // A single denial is already described by the error.
     error && problem(error),
     (capabilities.denied.length > 1 || error?.code !== 'capability_denied') && denials(capabilities.denied),
     card,
-    ok && (card ? details('The whole result', json(result)) : json(result)),
+    ok && (card ? details('Full result', json(result)) : json(result)),
     warnings.length > 0 &&
       details(
-        `Remarks (${warnings.length})`,
+        `Warnings (${warnings.length})`,
         h(
           'ul',
           {},

@@ -1,22 +1,22 @@
 /**
- * Parts that several views share.
+ * Components shared by several views.
  *
  * @module
  */
 import { ApiError } from './api.ts';
 import { h, type Child } from './dom.ts';
-import { ending } from './format.ts';
+import { statusText } from './format.ts';
 import type { Badge, CapabilityEvent, ErrorBody } from './types.ts';
 
 export function badge({ risk, label }: Badge): HTMLElement {
   return h('span', { class: `badge risk-${risk}`, attrs: { title: `${risk} risk` } }, label);
 }
 
-/** How a call ended, by colour and by word. */
-export function endPill(code: string, limit?: string): HTMLElement {
+/** The status of a past call, by colour and by word. */
+export function statusPill(code: string, limit?: string): HTMLElement {
   const kind =
     code === 'ok' ? 'good' : code === 'cancelled' ? 'neutral' : code === 'capability_denied' ? 'bad' : 'warn';
-  return h('span', `pill ${kind}`, ending(code, limit));
+  return h('span', `pill ${kind}`, statusText(code, limit));
 }
 
 export function heading(title: string, ...aside: Child[]): HTMLElement {
@@ -32,7 +32,7 @@ export function problem({ code, message, fix }: ErrorBody): HTMLElement {
   return h(
     'div',
     { class: 'notice bad', attrs: { role: 'alert' } },
-    h('p', 'notice-title', ending(code)),
+    h('p', 'notice-title', statusText(code)),
     h('p', {}, message),
     h('p', 'muted', fix),
   );
@@ -49,7 +49,7 @@ export function denials(denied: readonly CapabilityEvent[]): HTMLElement | undef
   const rows = denied.map(({ capability, asked, declared }) =>
     h('li', {}, h('strong', {}, capability), ' ', h('code', {}, asked), h('span', 'muted', ` ${declared}`)),
   );
-  return h('div', 'notice bad', h('p', 'notice-title', `Stopped: ${denied.length}`), h('ul', 'plain', rows));
+  return h('div', 'notice bad', h('p', 'notice-title', `Denied: ${denied.length}`), h('ul', 'plain', rows));
 }
 
 export function json(value: unknown): HTMLElement {

@@ -1,5 +1,6 @@
 /**
- * A form made from a JSON Schema. What it cannot show as fields it takes as JSON; the service checks everything again.
+ * A form generated from a JSON Schema. Values that have no fitting field are entered as JSON; the service validates
+ * everything again.
  *
  * @module
  */
@@ -9,11 +10,11 @@ import type { JsonSchema } from './types.ts';
 /** A part of a form that holds a value. */
 export interface Field {
   element: HTMLElement;
-  /** Undefined when nothing was entered. Throws when what was entered is no JSON. */
+  /** Undefined if nothing was entered. Throws if a JSON field contains invalid JSON. */
   read: () => unknown;
 }
 
-/** Deeper than this, a form helps nobody. */
+/** Deeper values are entered as JSON. */
 const MAX_DEPTH = 3;
 const MAX_FIELDS = 60;
 
@@ -31,7 +32,7 @@ function objectFields(schema: JsonSchema, properties: Record<string, JsonSchema>
       const isRequired = required.has(name);
       return { name, isRequired, field: fieldFor(name, property, { isRequired, depth }) };
     });
-  const none = fields.length === 0 ? [h('p', 'muted', 'It takes no parameters.')] : [];
+  const none = fields.length === 0 ? [h('p', 'muted', 'This skill takes no parameters.')] : [];
   return {
     element: h(
       'div',
@@ -41,7 +42,7 @@ function objectFields(schema: JsonSchema, properties: Record<string, JsonSchema>
     ),
     read: () => {
       const entered = fields.map(({ name, field }): [string, unknown] => [name, field.read()]);
-      // fromEntries defines own properties: a field called __proto__ is a field.
+      // fromEntries defines own properties, so a field named __proto__ is safe.
       return Object.fromEntries(entered.filter(([, value]) => value !== undefined));
     },
   };
@@ -74,10 +75,10 @@ function fieldFor(name: string, schema: JsonSchema, place: Place): Field {
 function textField(name: string, schema: JsonSchema, { isRequired }: Place): Field {
   const input = h('textarea', { attrs: { rows: 1, spellcheck: 'false', required: isRequired } });
   input.value = typeof schema['default'] === 'string' ? schema['default'] : '';
-  return labelled(name, schema, {
+  return labelledField(name, schema, {
     input,
     isRequired,
-    // Empty text counts where the skill asks for text.
+    // A required text may be empty.
     read: () => (input.value === '' && !isRequired ? undefined : input.value),
   });
 }
@@ -95,7 +96,7 @@ function numberField(name: string, schema: JsonSchema, { isRequired }: Place): F
   });
   const start = numberIn(schema, 'default');
   if (start !== undefined) input.value = String(start);
-  return labelled(name, schema, {
+  return labelledField(name, schema, {
     input,
     isRequired,
     read: () => (input.value === '' ? undefined : Number(input.value)),
@@ -114,14 +115,14 @@ function choiceField(
   schema: JsonSchema,
   { choices, isRequired }: Place & { choices: unknown[] },
 ): Field {
-  const shown = choices.map((value, at) =>
+  const options = choices.map((value, at) =>
     h('option', { attrs: { value: at } }, typeof value === 'string' ? value : JSON.stringify(value)),
   );
   const none = isRequired ? [] : [h('option', { attrs: { value: '' } }, 'not set')];
-  const input = h('select', {}, none, shown);
+  const input = h('select', {}, none, options);
   const start = choices.indexOf(schema['default']);
   if (start >= 0) input.value = String(start);
-  return labelled(name, schema, {
+  return labelledField(name, schema, {
     input,
     isRequired,
     read: () => (input.value === '' ? undefined : choices[Number(input.value)]),
@@ -150,7 +151,7 @@ function jsonField(
 ): Field {
   const input = h('textarea', { class: 'mono', attrs: { rows: 2, spellcheck: 'false' } });
   input.value = 'default' in schema ? JSON.stringify(schema['default']) : text;
-  return labelled(`${name} (JSON)`, schema, {
+  return labelledField(`${name} (JSON)`, schema, {
     input,
     isRequired,
     read: () => {
@@ -159,19 +160,19 @@ function jsonField(
         return JSON.parse(input.value) as unknown;
       } catch {
         input.focus();
-        throw new Error(`"${name}" is no JSON`);
+        throw new Error(`"${name}" is not valid JSON`);
       }
     },
   });
 }
 
-interface Labelled {
+interface InputParts {
   input: HTMLElement;
   isRequired: boolean;
   read: () => unknown;
 }
 
-function labelled(name: string, schema: JsonSchema, { input, isRequired, read }: Labelled): Field {
+function labelledField(name: string, schema: JsonSchema, { input, isRequired, read }: InputParts): Field {
   const mark = isRequired ? h('span', 'required', 'required') : undefined;
   return { element: h('label', 'field', h('span', 'field-name', name, mark), aboutOf(schema), input), read };
 }

@@ -1,5 +1,5 @@
 /**
- * Asks for a token.
+ * The sign-in form.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { h, replace } from './dom.ts';
 import { problemOf } from './parts.ts';
 import type { Identity } from './types.ts';
 
-/** Resolves with whom the token belongs to, once one was given that is good. */
+/** Resolves with the identity behind the token, once a valid one is entered. */
 export function askForToken(root: HTMLElement): Promise<Identity> {
   const { promise, resolve } = Promise.withResolvers<Identity>();
   const input = h('input', {
@@ -30,15 +30,15 @@ export function askForToken(root: HTMLElement): Promise<Identity> {
     'sign-in',
     h('img', { attrs: { src: '/ui/icon.svg', alt: '', width: 40, height: 40 } }),
     h('h1', {}, 'Skillcell'),
-    h('p', 'muted', 'Skills of strangers, each call in a fresh cell.'),
+    h('p', 'muted', 'Untrusted AI-agent skills, each call in a fresh sandbox.'),
     h('label', 'field', h('span', 'field-name', 'Token'), input),
     h('button', { class: 'button primary', attrs: { type: 'submit' } }, 'Sign in'),
     answer,
     h(
       'p',
       'muted small',
-      'Make one with ',
-      h('code', {}, 'skillcell serve --new-token NAME'),
+      'Create one with ',
+      h('code', {}, 'skillcell tokens create NAME'),
       '. It stays in this tab.',
     ),
   );

@@ -1,5 +1,5 @@
 /**
- * Light, dark, or as the system has it.
+ * Colour theme: light, dark, or that of the system.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export function applyTheme(theme: Theme = currentTheme()): void {
   document.documentElement.dataset['theme'] = theme;
 }
 
-/** The next of the three; returns it. */
+/** Switches to the next theme and returns it. */
 export function switchTheme(): Theme {
   const next = THEMES[(THEMES.indexOf(currentTheme()) + 1) % THEMES.length] ?? 'auto';
   localStorage.setItem(KEY, next);

@@ -1,5 +1,5 @@
 /**
- * Trying a skill: a form, what it prints while it runs, and how it ended.
+ * The form to try a skill, with its live output and outcome.
  *
  * @module
  */
@@ -10,8 +10,8 @@ import { button, panel, problemOf } from './parts.ts';
 import { schemaForm } from './schema-form.ts';
 import type { Outcome, SkillPage } from './types.ts';
 
-/** Printing can go on for long; the receipt has as much as is kept. */
-const SHOWN_LOG = 64 * 1024;
+/** Output beyond this is not shown, to keep the page responsive. */
+const MAX_LOG_LENGTH = 64 * 1024;
 
 export function tryForm(skill: SkillPage): HTMLElement {
   const { element, read } = schemaForm(skill.parameters);
@@ -26,17 +26,17 @@ export function tryForm(skill: SkillPage): HTMLElement {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     run.disabled = true;
-    const over = (): void => {
+    const enable = (): void => {
       run.disabled = false;
     };
-    runOnce(skill, read, output).then(over, over);
+    runOnce(skill, read, output).then(enable, enable);
   });
   return panel('Try it', form, output);
 }
 
 async function runOnce(skill: SkillPage, read: () => unknown, output: HTMLElement): Promise<void> {
-  const log = h('pre', { class: 'code log', attrs: { tabindex: '0', 'aria-label': 'What it printed' } });
-  const state = h('span', 'pill neutral', 'sent');
+  const log = h('pre', { class: 'code log', attrs: { tabindex: '0', 'aria-label': 'Output' } });
+  const state = h('span', 'pill neutral', 'queued');
   const controls = h('span', {});
   replace(output, h('p', 'facts', state, controls), log);
   log.hidden = true;
@@ -55,7 +55,7 @@ async function runOnce(skill: SkillPage, read: () => unknown, output: HTMLElemen
 
 function show(log: HTMLElement, text: string): void {
   log.hidden = false;
-  if (log.textContent.length < SHOWN_LOG) log.append(text);
+  if (log.textContent.length < MAX_LOG_LENGTH) log.append(text);
   log.scrollTop = log.scrollHeight;
 }
 
@@ -63,7 +63,8 @@ function cancelButton(id: string): HTMLElement {
   return button(
     'Cancel',
     () => {
-      send('DELETE', `/v1/calls/${encodeURIComponent(id)}`).catch(() => 'it has ended already');
+      // An error means that the call has already ended.
+      send('DELETE', `/v1/calls/${encodeURIComponent(id)}`).catch(() => undefined);
     },
     'small',
   );

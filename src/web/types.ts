@@ -1,5 +1,5 @@
 /**
- * What the service answers, as far as the console looks at it. See GET /openapi.json for the whole.
+ * Answers of the service, as far as the console uses them. GET /openapi.json describes them in full.
  *
  * @module
  */
@@ -98,8 +98,10 @@ export interface Receipt {
 }
 
 export interface StoredReceipt {
-  seq: number;
-  hash: string;
+  /** Only for admins. */
+  seq?: number;
+  /** Only for admins. */
+  hash?: string;
   receipt: Receipt;
 }
 

@@ -1,15 +1,15 @@
 /**
- * What a view is: it fills the page, and stops when it is left.
+ * A view fills the page, and stops when the user leaves it.
  *
  * @module
  */
 import type { Identity } from './types.ts';
 
 export interface ViewContext {
-  /** What follows the name of the view in the address. */
+  /** The part of the URL fragment after the name of the view. */
   argument: string;
   identity: Identity;
-  /** Aborted when another view takes over. */
+  /** Aborted when another view is opened. */
   signal: AbortSignal;
 }
 

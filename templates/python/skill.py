@@ -1,7 +1,7 @@
-"""{{name}}: turns a text around."""
+"""{{name}}: reverses a text."""
 
 
 def execute(params):
-    """A dict in, a dict out. An exception is the error of the call."""
+    """Takes a dict and returns a dict. An exception becomes the error of the call."""
     text = params["text"]
     return {"reversed": text[::-1], "characters": len(text)}

@@ -1,4 +1,4 @@
-/** A skill is one function: parameters in, result out. It may be async, and a thrown error is the error of the call. */
+/** A skill is one function from parameters to a result. It may be async; a thrown error becomes the error of the call. */
 export function execute({ text }: Params): Result {
   const characters = Array.from(text);
   return { reversed: characters.toReversed().join(''), characters: characters.length };

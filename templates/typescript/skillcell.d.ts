@@ -1,4 +1,4 @@
-/** What a skill can import besides its own files; for editors and `tsc`, not used when the skill runs. */
+/** Modules that a skill can import in addition to its own files. For editors and `tsc`; not used at run time. */
 
 declare module 'skillcell:fs' {
   export interface DirectoryEntry {
@@ -13,7 +13,7 @@ declare module 'skillcell:fs' {
     modified: number;
   }
 
-  /** Relative paths begin at the bundle. */
+  /** Relative paths start at the bundle. */
   export function readFile(path: string): Promise<Uint8Array>;
   export function readFile(path: string, encoding: 'utf8'): Promise<string>;
   /** Sorted by name. */
@@ -23,6 +23,6 @@ declare module 'skillcell:fs' {
 
 declare module 'skillcell:env' {
   export const env: Record<string, string | undefined>;
-  /** Throws when the variable has no value. */
+  /** Throws if the variable has no value. */
   export function requireEnv(name: string): string;
 }

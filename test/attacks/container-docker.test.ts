@@ -1,5 +1,5 @@
 /**
- * The attacks that the wall itself has to stop, in containers of docker.
+ * The attacks that the wall itself must stop, in docker containers.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The attacks that the wall itself has to stop, in containers of podman.
+ * The attacks that the wall itself must stop, in podman containers.
  *
  * @module
  */

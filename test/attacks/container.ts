@@ -1,56 +1,31 @@
 /**
- * The attacks on jails, in containers of one make: none gets further.
+ * The attacks on jails, in containers of one backend: none gets further.
  *
  * @module
  */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { runAttacks, type AttackRow } from '../../attacks/runner/run-attacks.ts';
-import type { MakeName } from '../../src/cell/container/contract.ts';
-import { createRuntime } from '../../src/index.ts';
-import { seedImages } from '../cell/container-images/base-image.ts';
-
-const RUN_MS = 600_000;
+import { describe } from 'vitest';
+import { SUBPROCESS_ATTACKS } from '../../attacks/runner/subprocess-attacks.ts';
+import type { BackendName } from '../../src/cell/walls/container/contract.ts';
+import { seedImages } from '../cell/images/base-image.ts';
+import { itStops, suiteHome } from './suite.ts';
 
 export interface ContainerAttacks {
-  make: MakeName;
+  make: BackendName;
   names: readonly string[];
   dockerSocket?: string;
 }
 
-export function attackContainers(attacks: ContainerAttacks): void {
-  describe(`in containers of ${attacks.make}`, () => {
-    let rows: Map<string, AttackRow>;
-    beforeAll(async () => void (rows = await run(attacks)), RUN_MS);
-
-    it.each(attacks.names)('stops %s', (name) => {
-      const row = rows.get(name);
-      const evidence = `${row?.evidence} ${row?.controlEvidence}`;
-      expect(row, evidence).toMatchObject({ control: 'works', stopped: true });
-      expect(rows.get(name)?.unexpected).toBeUndefined();
+export function attackContainers({ make, names, dockerSocket }: ContainerAttacks): void {
+  const container = { makes: [make], ...(dockerSocket === undefined ? {} : { dockerSocket }) };
+  const attacks = SUBPROCESS_ATTACKS.filter(({ name }) => names.includes(name));
+  describe(`in containers of ${make}`, () => {
+    itStops({
+      mode: 'container',
+      attacks,
+      home: suiteHome(),
+      lanes: 2,
+      runtime: { pool: { size: 0 }, container },
+      furnish: seedImages,
     });
   });
-}
-
-async function run(attacks: ContainerAttacks): Promise<Map<string, AttackRow>> {
-  const { make, names, dockerSocket } = attacks;
-  const container = { makes: [make], ...(dockerSocket === undefined ? {} : { dockerSocket }) };
-  const home = mkdtempSync(join(tmpdir(), 'skillcell-home-'));
-  // Cells of a root host run as nobody in particular and have to reach the store.
-  chmodSync(home, 0o755);
-  try {
-    await seedImages(home);
-    await using runtime = createRuntime({ home, pool: { size: 0 }, container });
-    const rows = await runAttacks({
-      mode: 'container',
-      names,
-      lanes: 2,
-      execute: (bundle, params, call) => runtime.execute(bundle, params, { ...call, reject: false }),
-    });
-    return new Map(rows.map((row) => [row.name, row]));
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
 }

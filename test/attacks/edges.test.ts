@@ -4,6 +4,6 @@
  * @module
  */
 import { EDGE_ATTACKS } from '../../attacks/edges/corpus.ts';
-import { stopsAll } from './stops-all.ts';
+import { itStops, suiteHome } from './suite.ts';
 
-stopsAll('the attacks on the edges', 'edges', EDGE_ATTACKS);
+itStops({ mode: 'edges', attacks: EDGE_ATTACKS, home: suiteHome(), runtime: { audit: false } });

@@ -1,5 +1,5 @@
 /**
- * Every attack through the gateway works where no gateway is, and comes to nothing in a cell, with the answer it must get.
+ * Every attack through the gateway works without a gateway, and has no effect in a cell, with the answer it must get.
  *
  * @module
  */
@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { group, page, type NetworkMode } from '../../attacks/network/attack.ts';
+import { hasControl } from '../../attacks/runner/attack.ts';
 import { NAME_ATTACKS } from '../../attacks/network/name-attacks.ts';
 import { NETWORK_ATTACKS, networkAttacksOf, runNetworkAttacks } from '../../attacks/runner/run-network.ts';
 import type { AttackRow } from '../../attacks/runner/run-attacks.ts';
@@ -20,13 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
-it('is one of many, each with a name of its own', () => {
+it('the network corpus has many attacks, each with a unique name', () => {
   const names = [...NETWORK_ATTACKS, ...NAME_ATTACKS].map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
 });
 
-describe('the runner', () => {
-  it('sees what reached a server, and an answer that is not the one it must be', async () => {
+describe('the runner of network attacks', () => {
+  it('detects what reached a server, and an unexpected answer', async () => {
     const headers = { 'X-Injected': 'a header that the gateway has no reason to stop' };
     const attacks = group(
       { codes: ['capability_denied'], modes: ['subprocess'] },
@@ -43,9 +44,9 @@ describe('the runner', () => {
 
 describe.each<[NetworkMode, boolean]>([
   ['subprocess', true],
-  // The skill is the same, so its controls are too; those that only Wasm has have none.
+  // The skill is the same, so its controls are too; attacks that exist only in Wasm have none.
   ['wasm', false],
-])('in mode %s', (mode, controls) => {
+])('the network corpus in mode %s', (mode, controls) => {
   let rows: Map<string, AttackRow>;
   beforeAll(async () => {
     const all = await runNetworkAttacks({ mode, controls, runtime: { home } });
@@ -56,7 +57,7 @@ describe.each<[NetworkMode, boolean]>([
     const row = rows.get(name);
     expect(row, row?.evidence).toMatchObject({ stopped: true });
     expect(row?.unexpected, row?.evidence).toBeUndefined();
-    const shown = controls && typeof control === 'string' ? 'works' : 'n/a';
+    const shown = controls && hasControl({ control }) ? 'works' : 'n/a';
     expect(row?.control, row?.controlEvidence).toBe(shown);
   });
 

@@ -1,10 +1,10 @@
 /**
- * Attacks by what they are about. Each runs in a jail of its own; where cells are started differently, those are run again
- * for which that could make a difference. `skillcell attack` runs all of them.
+ * Attacks by subject. Each runs in its own jail; where cells are started differently, those that could behave differently
+ * are run again. `skillcell attack` runs all of them.
  *
  * @module
  */
-/** What stops these is the kernel, as the make of container has set it up; others are stopped before, or by the host. */
+/** Attacks that the kernel stops, as configured by the container backend; others are stopped earlier, or by the host. */
 export const ON_THE_WALL: readonly string[] = `
   write_bundle write_usr write_root write_etc hardlink_bundle call_32_bit_kernel open_kernel_settings
   climb_out_of_workspace walk_out_through_proc_cwd use_ungranted_workspace write_read_only_workspace connect_tcp
@@ -30,7 +30,7 @@ export const ON_THE_WALL: readonly string[] = `
   .trim()
   .split(/\s+/);
 
-/** A cell that was forked from a process which others are forked from, too, could see or spoil more of them. */
+/** A cell forked from a process that others are forked from could see or affect more of them. */
 export const ON_THE_OTHERS: readonly string[] = `
   read_previous_params poison_interpreter_for_next_call read_terminal_of_other_call
   read_neighbour_descriptors read_neighbour_memory kill_parent kill_process_group tamper_with_harness

@@ -1,22 +1,22 @@
 /**
- * A process that runs every attack on Python in a cell of its own, resets the cell, and tells whether its memory is what
- * it was: `python-image-host.ts <home>`, one line of JSON for each call. It sees the memory by watching which ones are
- * made, so that nothing of a cell has to be opened for it. Deadlines and ends of the process, for which a real cell is
- * killed, are survived here: what comes after them must be clean all the same.
+ * A process that runs every attack on Python in its own cell, resets the cell, and reports whether its memory is what it was:
+ * `python-image-host.ts <home>`, one line of JSON for each call. It sees the memory by watching which ones are created, so
+ * that cells need no extra access for it. Deadlines and exits, for which a real cell is killed, are survived here: what comes
+ * after them must nevertheless be clean.
  *
  * @module
  */
 /* oxlint-disable no-underscore-dangle -- names of the C library */
 import { join } from 'node:path';
 import { Script } from 'node:vm';
-import { PYTHON_ATTACKS } from '../../attacks/runner/python-expectations.ts';
-import { PYTHON } from '../../attacks/runner/run-script.ts';
-import type { ScriptAttack } from '../../attacks/runner/script-attack.ts';
+import { readAttack, writeBundle } from '../../attacks/runner/attack-source.ts';
+import { PYTHON_ATTACKS } from '../../attacks/runner/python-attacks.ts';
+import type { SkillAttack } from '../../attacks/runner/skill-attack.ts';
 import { readFolder } from '../../guest/wasm/python/cell/engine-files.ts';
 import { ports } from '../../guest/wasm/python/cell/ports.ts';
 import { PythonCell, type HostLine } from '../../guest/wasm/python/cell/python-cell.ts';
 import { BrokerError } from '../../guest/wasm/wasi/broker-client.ts';
-import { readInstalled } from '../cell/python-wasm/installed.ts';
+import { readInstalled } from '../cell/engines/python-wasm/installed.ts';
 
 const [, , home = ''] = process.argv;
 const LOAD_MS = 20_000;
@@ -32,7 +32,7 @@ const PARAMS = {
   victim_pid: 1,
 };
 
-/** Nothing is granted, and nobody listens. */
+/** Nothing is granted, and there is no receiver. */
 const LINE: HostLine = {
   ask: () => {
     throw new BrokerError('denied');
@@ -41,7 +41,7 @@ const LINE: HostLine = {
   denied: () => undefined,
 };
 
-/** The engine that was made last. */
+/** The most recently prepared engine. */
 interface Seen {
   memory: WebAssembly.Memory | undefined;
   stackPointer: WebAssembly.Global | undefined;
@@ -74,13 +74,13 @@ function watchEngines(): void {
 interface Verdict {
   /** How the calls ended. */
   ends: string[];
-  /** Whether the calls left the memory changed, so that there was something to take back. */
+  /** Whether the calls left the memory changed, so that there was something to reset. */
   changed: boolean;
-  /** What is not as it was after a reset; empty when all is. */
+  /** What differs after a reset; empty if nothing does. */
   differences: string[];
 }
 
-function judge(attack: ScriptAttack): Verdict {
+function judge(attack: SkillAttack): Verdict {
   const made = within(attack.name === NEVER_LOADED ? CALL_MS : LOAD_MS, () => newCell(attack));
   // There is no cell, and so no call.
   if (!(made instanceof PythonCell)) return { ends: [made], changed: false, differences: [] };
@@ -91,7 +91,9 @@ function judge(attack: ScriptAttack): Verdict {
   for (const call of attack.calls) {
     const params = new TextEncoder().encode(JSON.stringify({ ...PARAMS, ...call }));
     const answer = within(CALL_MS, () => made.call(params, LINE));
-    ends.push(typeof answer === 'string' ? answer : String(answer.body['type'] ?? answer.body['t']));
+    ends.push(
+      typeof answer === 'string' ? answer : String('type' in answer.body ? answer.body.type : answer.body.t),
+    );
     changed &&= differencesTo(before).length > 0;
     made.reset();
     differences.push(...differencesTo(before));
@@ -99,10 +101,12 @@ function judge(attack: ScriptAttack): Verdict {
   return { ends, changed, differences };
 }
 
-function newCell({ bundle, web }: ScriptAttack): PythonCell {
+function newCell({ bundle, web = false }: SkillAttack): PythonCell {
+  const folder = join(home, 'attacks', bundle);
+  writeBundle(folder, readAttack('python-wasm', bundle));
   return new PythonCell({
     engine,
-    folders: { '/skill': readFolder(join(PYTHON.dir, bundle)) },
+    folders: { '/skill': readFolder(folder) },
     ports: ports((code) => {
       throw new Error(`exit ${code}`);
     }),
@@ -115,7 +119,7 @@ function newCell({ bundle, web }: ScriptAttack): PythonCell {
       harness: {
         task: 'call',
         entry: 'skill.py',
-        view: { read: [], write: ['/workspace'], processes: false, env: [] },
+        view: { read: [], write: ['/workspace'], processes: false, env: [], observe: false },
         manifest: {},
         env: {},
         network: web,
@@ -125,7 +129,7 @@ function newCell({ bundle, web }: ScriptAttack): PythonCell {
   });
 }
 
-/** What the act gives, or how it ended. */
+/** The result of the act, or how it ended. */
 function within<T>(timeout: number, act: () => T): T | string {
   const held = globalThis as { act?: () => T };
   held.act = act;
@@ -154,7 +158,7 @@ function differencesTo(before: State): string[] {
   const differences: string[] = [];
   const common = Math.min(now.length, before.bytes.length);
   if (now.compare(before.bytes, 0, common, 0, common) !== 0) differences.push('the memory is not the image');
-  // A memory that has grown has nothing in what it grew by, and nothing is lost of what was there.
+  // The grown part of a memory is empty, and nothing of the rest is lost.
   const rest = now.length > common ? now.subarray(common) : before.bytes.subarray(common);
   if (!rest.equals(Buffer.alloc(rest.length))) differences.push('there is something beyond the image');
   if (seen.stackPointer?.value !== before.stackPointer) differences.push('the stack pointer is elsewhere');

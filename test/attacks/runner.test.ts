@@ -1,5 +1,5 @@
 /**
- * The runner itself must be able to fail: an attack that works has to show in its row.
+ * The runner itself must be able to fail: an attack that works must show in its row.
  *
  * @module
  */
@@ -62,7 +62,7 @@ describe('runAttacks', () => {
     expect(await rowOf('read_secret_file', leak)).toMatchObject({ stopped: false });
   });
 
-  it('sees that the neighbour was killed', async () => {
+  it('detects that the neighbour was killed', async () => {
     const kill = answersBenign(async (params) => {
       process.kill(params.victim_pid, 'SIGKILL');
       await new Promise((resolve) => setTimeout(resolve, 200));
@@ -71,7 +71,7 @@ describe('runAttacks', () => {
     expect((await rowOf('kill_everything', kill)).evidence).toContain('the neighbour died by SIGKILL');
   });
 
-  it('sees that a process lives on after the call', async () => {
+  it('detects a process that survives the call', async () => {
     let timer: NodeJS.Timeout | undefined;
     const stay = answersBenign(async (_, workspace) => {
       const beat = (): void => void writeFile(join(workspace, 'heartbeat'), 'alive').catch(() => undefined);
@@ -81,33 +81,37 @@ describe('runAttacks', () => {
     });
     const row = await rowOf('daemon_outlives_call', stay);
     clearInterval(timer);
-    expect(row.evidence).toContain('a process lives on');
+    expect(row.evidence).toContain('a process outlives');
   });
 
-  it('sees that the next call is broken', async () => {
+  it('detects that the next call is broken', async () => {
     const row = await rowOf('unshare_user', async () => succeed({}));
     expect(row).toMatchObject({ stopped: false });
     expect(row.evidence).toContain('the next call answered ok');
   });
 
-  it('sees that an attack on Wasm cells worked', async () => {
+  it('detects that an attack on Wasm cells worked', async () => {
     const execute: Execute = async (bundle) =>
       succeed(bundle.endsWith('echo') ? { sum: 42 } : { succeeded: true });
     const [row] = await runAttacks({ mode: 'wasm', execute, names: ['climb_out'] });
     expect(row).toMatchObject({ control: 'works', stopped: false, evidence: 'the attack reports success' });
   });
 
-  it('tells a message that steers a terminal, and a refusal that names no byte', async () => {
+  it('reports a message with control characters, and a refusal that names no byte', async () => {
     const error = { code: 'manifest_invalid', message: 'no \u001b[2J', fix: '', detail: {} } as const;
     const { result: _, ...rest } = succeed(null) as Outcome & { result: unknown };
     const execute: Execute = async (bundle) =>
       bundle.endsWith('echo') ? succeed({ sum: 42 }) : { ...rest, ok: false, error };
     const [row] = await runAttacks({ mode: 'wasm', execute, names: ['huge_count'] });
-    expect(row).toMatchObject({ control: 'n/a', stopped: false, evidence: 'the message steers a terminal' });
+    expect(row).toMatchObject({
+      control: 'n/a',
+      stopped: false,
+      evidence: 'the message controls a terminal',
+    });
     expect(row?.unexpected).toContain('does not name the byte');
   });
 
-  it('tells an attack that was stopped with another answer than it must get', async () => {
+  it('reports an attack that was stopped with another answer than expected', async () => {
     const row = await rowOf(
       'unshare_user',
       answersBenign(async () => succeed({ succeeded: false })),
@@ -115,7 +119,7 @@ describe('runAttacks', () => {
     expect(row).toMatchObject({ stopped: true, unexpected: 'answered ok instead of skill_error' });
   });
 
-  it('counts nothing as stopped that shows no sign of having run', async () => {
+  it('does not count an attack without evidence that it ran as stopped', async () => {
     const row = await rowOf(
       'unshare_user',
       answersBenign(async () => failing('the cell did not start', '')),
@@ -127,17 +131,17 @@ describe('runAttacks', () => {
     );
   });
 
-  it('counts an attack that fails by its own mistake as one that did not run', async () => {
+  it('counts an attack that fails because of its own bug as not run', async () => {
     const answer = failing("The skill raised ImportError: no module 'x'", REACHED);
     const row = await rowOf(
       'unshare_user',
       answersBenign(async () => answer),
     );
     expect(row).toMatchObject({ ran: false, stopped: false });
-    expect(row.evidence).toContain('its own raised ImportError');
+    expect(row.evidence).toContain('its own bug (raised ImportError)');
   });
 
-  it('takes a denial or the refusal that is due as a sign that an attack ran', async () => {
+  it('accepts a denial or the expected refusal as evidence that an attack ran', async () => {
     const denied = { capability: 'filesystem', asked: 'read /etc/shadow', declared: '' } as const;
     const answer = { ...failing('no', ''), capabilities: { used: [], denied: [denied] } };
     expect(
@@ -161,7 +165,7 @@ describe('runAttacks', () => {
     ).toMatchObject({ ran: false });
   });
 
-  it('calls again with more time when the deadline came before the act', async () => {
+  it('repeats the call with more time if the deadline came before the act', async () => {
     const timeouts: (number | undefined)[] = [];
     const late = {
       ...failing('late', ''),
@@ -178,7 +182,7 @@ describe('runAttacks', () => {
 });
 
 describe('the marker', () => {
-  it('is the first act of a skill that does not print it itself', () => {
+  it('is printed first in a skill that does not print it itself', () => {
     const python = withMarker('import os\n\n\ndef execute(params):\n    return 1\n', 'python');
     expect(python).toContain(`def execute(params):\n    print("${REACHED}", flush=True)\n    return 1`);
     expect(withMarker(python, 'python')).toBe(python);

@@ -4,6 +4,6 @@
  * @module
  */
 import { TRUST_ATTACKS } from '../../attacks/trust/corpus.ts';
-import { stopsAll } from './stops-all.ts';
+import { itStops, suiteHome } from './suite.ts';
 
-stopsAll('the attacks on trust', 'trust', TRUST_ATTACKS);
+itStops({ mode: 'trust', attacks: TRUST_ATTACKS, home: suiteHome(), runtime: { audit: false } });

@@ -1,6 +1,6 @@
 /**
- * A process of its own that appends receipts to a log: `append-many.ts FILE NAME COUNT`.
- * Says when it is ready and starts when told, so that several of them really write at the same time.
+ * A separate process that appends receipts to a log: `append-many.ts FILE NAME COUNT`. It reports that it is ready and waits
+ * for a signal to start, so that several of them write at the same time.
  *
  * @module
  */

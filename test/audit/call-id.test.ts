@@ -6,7 +6,7 @@ describe('createCallIds', () => {
     expect(createCallIds()()).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
   });
 
-  it('makes ids that only grow, also within one millisecond and when the clock goes back', () => {
+  it('makes ids that only grow, also within one millisecond and if the clock goes back', () => {
     const times = [5, 5, 5, 3, 1, 6, 6, 2];
     const next = createCallIds({ now: () => times.shift() ?? 0 });
     const ids = Array.from({ length: 8 }, () => next());
@@ -14,18 +14,30 @@ describe('createCallIds', () => {
     expect(ids).toHaveLength(8);
   });
 
-  it('moves to the next millisecond when the random part is used up', () => {
+  it('moves to the next millisecond if the random part is exhausted', () => {
     const next = createCallIds({ now: () => 1, random: () => (1n << 80n) - 1n });
     expect([next(), next(), next()]).toEqual([
       `0000000001${'Z'.repeat(16)}`,
       `0000000002${'0'.repeat(16)}`,
-      `0000000002${'0'.repeat(15)}1`,
+      `0000000002${'0'.repeat(9)}4000000`,
     ]);
   });
 
-  it('puts the time first, so that ids of two sources sort by time', () => {
+  it('makes unpredictable ids: those of one millisecond differ by varying amounts', () => {
+    const next = createCallIds({ now: () => 1 });
+    const ids = Array.from({ length: 9 }, () => next());
+    const steps = ids.slice(1).map((id, at) => valueOf(id) - valueOf(ids[at] ?? ''));
+    expect(new Set(steps).size).toBeGreaterThan(1);
+  });
+
+  it('puts the time first, so that ids from two sources sort by time', () => {
     const early = createCallIds({ now: () => 1_000 })();
     const late = createCallIds({ now: () => 2_000 })();
     expect(early < late).toBe(true);
   });
 });
+
+function valueOf(id: string): bigint {
+  const digits = Array.from(id, (letter) => BigInt('0123456789ABCDEFGHJKMNPQRSTVWXYZ'.indexOf(letter)));
+  return digits.reduce((value, digit) => value * 32n + digit, 0n);
+}

@@ -19,11 +19,11 @@ describe('canonicalJson', () => {
     );
   });
 
-  it('leaves out undefined members and turns what JSON cannot say into null', () => {
+  it('leaves out undefined members and writes null for values that JSON does not support', () => {
     expect(canonicalJson({ a: undefined, b: Number.NaN, c: [undefined] })).toBe('{"b":null,"c":[null]}');
   });
 
-  it('gives the same text for the same value in any key order, and parses back to it', () => {
+  it('returns the same text for the same value in any key order, and the text parses back to it', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value);
@@ -33,7 +33,7 @@ describe('canonicalJson', () => {
     );
   });
 
-  it('gives different digests for different values', () => {
+  it('leads to different digests for different values', () => {
     expect(digestJson({ a: 1 })).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(digestJson({ a: 1 })).not.toBe(digestJson({ a: '1' }));
   });

@@ -1,17 +1,19 @@
 /**
- * A disk for journals that fails when it is told to.
+ * A disk for journals that fails on request.
  *
  * @module
  */
 import { DISK, type JournalFiles } from '../../src/audit/journal-file.ts';
 
 export interface FailingDisk extends JournalFiles {
-  /** What every write and creation fails with from now on; undefined: nothing. */
+  /** The error of every write and creation from now on; undefined: none. */
   fault: string | undefined;
-  /** Takes so many bytes more, then has no space; undefined: as many as there are. */
+  /** Free bytes; undefined: unlimited. */
   room: number | undefined;
-  /** Takes at most so many bytes at once. */
+  /** Maximum number of bytes per write. */
   atOnce: number;
+  /** Makes the removal of files fail. */
+  keepsFiles: boolean;
 }
 
 export function failingDisk(): FailingDisk {
@@ -21,6 +23,11 @@ export function failingDisk(): FailingDisk {
     fault: undefined,
     room: undefined,
     atOnce: Number.POSITIVE_INFINITY,
+    keepsFiles: false,
+    remove(path) {
+      if (disk.keepsFiles) throw failure('EIO');
+      DISK.remove(path);
+    },
     create(path) {
       if (disk.fault !== undefined) throw failure(disk.fault);
       const fd = DISK.create(path);
@@ -30,7 +37,7 @@ export function failingDisk(): FailingDisk {
     write(fd, bytes, position) {
       if (disk.fault !== undefined) throw failure(disk.fault);
       const size = sizes.get(fd) ?? 0;
-      // What is on the disk already can be written over.
+      // Overwriting existing bytes needs no free space.
       const fits = disk.room === undefined ? bytes.length : Math.max(0, size + disk.room - position);
       const most = Math.min(bytes.length, disk.atOnce, fits);
       if (most === 0) throw failure('ENOSPC');

@@ -1,19 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { JournalFile } from '../../src/audit/journal-file.ts';
 import { failingDisk } from './failing-files.ts';
+import { folderPerTest } from '../test-folder.ts';
 
-let folder: string;
+const folder = folderPerTest();
 let path: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'skillcell-journal-file-'));
-  path = join(folder, 'one.journal');
+  path = folder.at('one.journal');
 });
-
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function lines(): string[] {
   return readFileSync(path, 'utf8')
@@ -22,7 +18,7 @@ function lines(): string[] {
 }
 
 describe('JournalFile', () => {
-  it('writes whole lines through a disk that takes three bytes at a time', () => {
+  it('writes complete lines to a disk that accepts three bytes at a time', () => {
     const disk = failingDisk();
     disk.atOnce = 3;
     const file = new JournalFile(path, disk);
@@ -32,7 +28,7 @@ describe('JournalFile', () => {
     expect(lines()).toEqual(['the first line', 'the second line']);
   });
 
-  it('takes no line when there is no room for it and for what it has to leave', () => {
+  it('refuses a line if there is no room for it and for the lines that must follow', () => {
     const disk = failingDisk();
     const file = new JournalFile(path, disk);
     disk.room = 100;
@@ -43,10 +39,10 @@ describe('JournalFile', () => {
     expect(lines()).toEqual(['fits', 'fits into what was left for it']);
   });
 
-  it('removes the part of a line that was torn before it writes the next one', () => {
+  it('removes a torn line before it writes the next one', () => {
     const disk = failingDisk();
     const file = new JournalFile(path, disk);
-    file.reserve(1000);
+    file.assertRoom(1000);
     disk.atOnce = 10;
     const write = disk.write.bind(disk);
     let left = 2;
@@ -61,7 +57,20 @@ describe('JournalFile', () => {
     expect(lines()).toEqual(['{}']);
   });
 
-  it('refuses every line while a torn one cannot be removed', () => {
+  it('reports no room on a failing disk, whatever was reserved before', () => {
+    const disk = failingDisk();
+    const file = new JournalFile(path, disk);
+    file.append('first', 1000);
+    disk.fault = 'EIO';
+    expect(() => file.assertRoom(100)).toThrow('EIO');
+    disk.fault = undefined;
+    file.assertRoom(100);
+    file.append('next', 0);
+    file.close();
+    expect(lines()).toEqual(['first', 'next']);
+  });
+
+  it('refuses every line until a torn one can be removed', () => {
     const disk = failingDisk();
     const file = new JournalFile(path, disk);
     file.append('first', 100);

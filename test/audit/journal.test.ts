@@ -1,25 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, copyFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openAuditLog, readAuditLog, type AuditLog } from '../../src/audit/log.ts';
+import { failingDisk } from './failing-files.ts';
 import { exampleReceipt } from './example-receipt.ts';
+import { folderPerTest } from '../test-folder.ts';
 
-let folder: string;
+const folder = folderPerTest();
 let file: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'skillcell-journal-'));
-  file = join(folder, 'audit.db');
+  file = folder.at('audit.db');
 });
 
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
 function journals(): string[] {
-  return readdirSync(folder).filter((name) => name.endsWith('.journal'));
+  return readdirSync(folder.path).filter((name) => name.endsWith('.journal'));
 }
 
 function rowsOnDisk(): number {
@@ -29,7 +27,7 @@ function rowsOnDisk(): number {
   return count;
 }
 
-/** Leaves the journal of a killed process behind. */
+/** Creates the journal of a killed process. */
 async function killedAfter(begun: number, ended: number): Promise<void> {
   const script = join(import.meta.dirname, 'left-behind.ts');
   const child = spawn(process.execPath, [script, file, String(begun), String(ended)], {
@@ -45,7 +43,7 @@ function codes(log: AuditLog): Record<string, string> {
 }
 
 describe('receipts on their way into the log', () => {
-  it('are told apart from those that are in the log already, when a killed process left both', async () => {
+  it('are distinguished from those already in the log if a killed process left both', async () => {
     const log = openAuditLog({ file });
     log.append(exampleReceipt({ call_id: 'call-0' }));
     log.close();
@@ -54,18 +52,18 @@ describe('receipts on their way into the log', () => {
     expect(read?.leftBehind).toBe(2);
   });
 
-  it('are on disk when append returns, private, and in the log a moment later', async () => {
+  it('are private and on disk when append returns, and reach the log soon after', async () => {
     const log = openAuditLog({ file });
     log.append(exampleReceipt());
     expect(rowsOnDisk()).toBe(0);
     const [journal = ''] = journals();
-    expect(statSync(join(folder, journal)).mode & 0o777).toBe(0o600);
+    expect(statSync(folder.at(journal)).mode & 0o777).toBe(0o600);
     await expect.poll(rowsOnDisk, { timeout: 10_000 }).toBe(1);
     log.close();
     expect(journals()).toEqual([]);
   });
 
-  it('come in together when there are many', async () => {
+  it('are imported in batches', async () => {
     const log = openAuditLog({ file });
     for (let index = 0; index < 8; index++) log.append(exampleReceipt({ call_id: `call-${index}` }));
     await new Promise(setImmediate);
@@ -73,7 +71,26 @@ describe('receipts on their way into the log', () => {
     log.close();
   });
 
-  it('do not make the journal grow for ever', async () => {
+  it('are imported once even if a finished journal cannot be removed', () => {
+    const disk = failingDisk();
+    const log = openAuditLog({ file, files: disk });
+    disk.keepsFiles = true;
+    const params = 'x'.repeat(60_000);
+    const ids = Array.from({ length: 10 }, (_, index) => `call-${index}`);
+    for (const call_id of ids) log.append(exampleReceipt({ call_id, params }));
+    // The journal is large enough to be replaced.
+    expect(Object.keys(codes(log))).toHaveLength(10);
+    log.append(exampleReceipt({ call_id: 'last' }));
+    log.close();
+    expect(journals().length).toBeGreaterThan(1);
+    const next = openAuditLog({ file });
+    expect(next.list().map(({ receipt }) => receipt.call_id)).toHaveLength(11);
+    expect(new Set(Object.keys(codes(next)))).toEqual(new Set([...ids, 'last']));
+    next.close();
+    expect(journals()).toEqual([]);
+  });
+
+  it('do not make the journal grow without bound', async () => {
     const log = openAuditLog({ file });
     const params = 'x'.repeat(60_000);
     log.begin(exampleReceipt({ call_id: 'under-way', code: 'internal' }));
@@ -83,9 +100,9 @@ describe('receipts on their way into the log', () => {
     }
     const [journal = '', ...others] = journals();
     expect(others).toEqual([]);
-    expect(statSync(join(folder, journal)).size).toBeLessThan(330_000);
+    expect(statSync(folder.at(journal)).size).toBeLessThan(330_000);
     const other = openAuditLog({ file });
-    expect(other.show('under-way'), 'it may still end').toBeUndefined();
+    expect(other.show('under-way'), 'the call is still in progress').toBeUndefined();
     other.close();
     log.close();
     const next = openAuditLog({ file });
@@ -93,7 +110,7 @@ describe('receipts on their way into the log', () => {
     next.close();
   });
 
-  it('survive a kill of the process, and calls that it did not end get the receipt that says so', async () => {
+  it('survive a kill of the process, and its unfinished calls get a receipt that says so', async () => {
     await killedAfter(3, 2);
     expect(rowsOnDisk()).toBe(0);
     const log = openAuditLog({ file });
@@ -103,22 +120,22 @@ describe('receipts on their way into the log', () => {
     expect(journals()).toEqual([]);
   });
 
-  it('are brought in once, whatever the killed process had done already', async () => {
+  it('are imported once, however far the killed process had come', async () => {
     await killedAfter(0, 2);
     const [journal = ''] = journals();
-    copyFileSync(join(folder, journal), join(folder, `${journal}.kept`));
+    copyFileSync(folder.at(journal), folder.at(`${journal}.kept`));
     openAuditLog({ file }).close();
-    copyFileSync(join(folder, `${journal}.kept`), join(folder, journal));
+    copyFileSync(folder.at(`${journal}.kept`), folder.at(journal));
     expect(journals(), 'a journal whose lock is gone').toEqual([journal]);
     const log = openAuditLog({ file });
     expect(log.verify()).toMatchObject({ ok: true, count: 2 });
     log.close();
   });
 
-  it('count only when they were written whole', async () => {
+  it('count only if they were written completely', async () => {
     await killedAfter(0, 1);
     const [journal = ''] = journals();
-    appendFileSync(join(folder, journal), '{"call_id":"torn","code":"o');
+    appendFileSync(folder.at(journal), '{"call_id":"torn","code":"o');
     const log = openAuditLog({ file });
     expect(codes(log)).toEqual({ 'call-0': 'ok' });
     log.close();

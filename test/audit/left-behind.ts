@@ -1,6 +1,6 @@
 /**
- * A process of its own that writes receipts and is killed before they reach the log: `left-behind.ts FILE BEGUN ENDED`.
- * Says so when all of them are written, and waits for its end.
+ * A separate process that writes receipts and is killed before they reach the log: `left-behind.ts FILE BEGUN ENDED`. It
+ * reports when all of them are written, and waits to be killed.
  *
  * @module
  */
@@ -14,5 +14,5 @@ for (let index = 0; index < Number(begun); index += 1)
 for (let index = 0; index < Number(ended); index += 1)
   log.append(exampleReceipt({ call_id: `call-${index}` }));
 process.stdout.write('written');
-// Nothing is brought in as long as this does not return.
+// Blocks the event loop, so that no receipt reaches the log.
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000);

@@ -6,13 +6,13 @@ import { EXAMPLE_CONTEXT, exampleFailure, exampleSuccess } from './example-recei
 const body = (over: Partial<ErrorBody>): ErrorBody => ({
   code: 'internal',
   message: 'It broke',
-  fix: 'Mend it',
+  fix: 'Fix it.',
   detail: {},
   ...over,
 });
 
 describe('makeReceipt', () => {
-  it('keeps digests and not the parameters or the result', () => {
+  it('keeps the digests but not the parameters or the result', () => {
     const receipt = makeReceipt(exampleSuccess({ result: 'private words' }), {
       ...EXAMPLE_CONTEXT,
       resultDigest: 'sha256:03',
@@ -29,7 +29,7 @@ describe('makeReceipt', () => {
     expect(Object.keys(receipt)).not.toContain('limit');
   });
 
-  it('keeps parameters and result when asked', () => {
+  it('keeps the parameters and the result if asked', () => {
     const receipt = makeReceipt(exampleSuccess(), { ...EXAMPLE_CONTEXT, params: { a: 1 }, result: 'r' });
     expect(receipt).toMatchObject({ params: { a: 1 }, result: 'r' });
   });
@@ -51,7 +51,7 @@ describe('makeReceipt', () => {
     });
   });
 
-  it('stays small for a skill that is denied a thousand times, and keeps the true number', () => {
+  it('stays small for a skill with a thousand denials, and keeps the true count', () => {
     const denied = Array.from({ length: 1000 }, () => ({
       capability: 'filesystem' as const,
       asked: `read /${'x'.repeat(10_000)}`,

@@ -1,8 +1,8 @@
-/** What a disk that fails does to calls: they are refused before they run, or have one true receipt. */
+/** With a failing disk, calls are refused before they run, or have exactly one correct receipt. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openAuditLog } from '../../src/audit/log.ts';
-import { Dispatcher } from '../../src/index.ts';
+import { Dispatcher } from '../../src/inside.ts';
 import { createRuntime, type Runtime } from '../../src/runtime.ts';
 import { openFolder, removeFolder } from '../write-skill.ts';
 import { failingDisk, type FailingDisk } from './failing-files.ts';
@@ -31,7 +31,7 @@ function codes(): string[] {
 
 describe('a call whose receipt cannot be written', () => {
   it.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'EIO'])(
-    'is refused by a typed error before the skill runs, and works again without a restart (%s)',
+    'is refused with a typed error before the skill runs, and works again without a restart (%s)',
     async (fault) => {
       disk.fault = fault;
       const events: string[] = [];
@@ -44,14 +44,14 @@ describe('a call whose receipt cannot be written', () => {
         error: { code: 'skill_unavailable', detail: { receipts: fault } },
         usage: { wall_ms: 0 },
       });
-      expect(events, 'it was never accepted').toEqual([]);
+      expect(events, 'the call was never accepted').toEqual([]);
       disk.fault = undefined;
       expect((await runtime.execute(SKILL, PARAMS)).ok).toBe(true);
       expect(codes()).toEqual(['ok']);
     },
   );
 
-  it('gives its place back, whatever was thrown on the way', async () => {
+  it('frees its slot, whatever was thrown', async () => {
     const dispatcher = new Dispatcher({ all: { concurrent: 1, queue: 5 } });
     disk.fault = 'ENOSPC';
     for (let index = 0; index < 4; index++) {
@@ -65,7 +65,7 @@ describe('a call whose receipt cannot be written', () => {
     await dispatcher.drain();
   });
 
-  it('is not begun when there is room for its beginning and not for its end', async () => {
+  it('is not started if there is room for its start entry but not for its end entry', async () => {
     disk.room = 1024;
     const refused = await runtime.execute(SKILL, PARAMS, { reject: false });
     expect(refused).toMatchObject({ ok: false, error: { detail: { receipts: 'ENOSPC' } } });
@@ -73,7 +73,7 @@ describe('a call whose receipt cannot be written', () => {
 });
 
 describe('a call that runs while the disk fills up', () => {
-  it('has the receipt that it was promised room for', async () => {
+  it('gets the receipt that room was reserved for', async () => {
     await runtime.load(SKILL);
     const outcome = await runtime.execute(SKILL, PARAMS, {
       reject: false,
@@ -85,7 +85,7 @@ describe('a call that runs while the disk fills up', () => {
     expect(codes()).toEqual(['ok']);
   });
 
-  it('is answered if the log takes the receipt that the journal does not', async () => {
+  it('succeeds if the log accepts the receipt that the journal does not', async () => {
     const outcome = await runtime.execute(SKILL, PARAMS, {
       reject: false,
       onEvent: ({ type }) => {
@@ -100,15 +100,15 @@ describe('a call that runs while the disk fills up', () => {
 });
 
 describe('closing a runtime', () => {
-  it('leaves calls that are under way one receipt each', async () => {
+  it('leaves one receipt for each running call', async () => {
     const running = [1, 2, 3].map(() => runtime.execute(SKILL, PARAMS, { reject: false }));
     await runtime.close();
-    const ended = await Promise.all(running);
+    const outcomes = await Promise.all(running);
     const log = openAuditLog({ file: join(folder, 'home/audit.db') });
     const receipts = log.list().map(({ receipt }) => `${receipt.call_id} ${receipt.code}`);
     log.close();
-    const told = ended.map((one) => `${one.call_id} ${one.ok ? 'ok' : one.error.code}`);
-    expect(new Set(receipts)).toEqual(new Set(told));
+    const answers = outcomes.map((one) => `${one.call_id} ${one.ok ? 'ok' : one.error.code}`);
+    expect(new Set(receipts)).toEqual(new Set(answers));
     expect(receipts).toHaveLength(3);
   });
 });

@@ -16,7 +16,7 @@ function variant(name: string, result: unknown = 'same'): Variant {
   };
 }
 
-test('counts the first call after a rest apart from those in a row', async () => {
+test('the first call after a pause is counted separately from back-to-back calls', async () => {
   const rows = await measureBursts([variant('a'), variant('b')], 3);
   expect(rows).toMatchObject([
     { name: 'a', median: 1, rested: 100 },
@@ -24,7 +24,7 @@ test('counts the first call after a rest apart from those in a row', async () =>
   ]);
 });
 
-test('ends a burst of slow calls early, but always makes a call in a row', async () => {
+test('a burst of slow calls ends early, but always includes a back-to-back call', async () => {
   const slow: Variant = {
     name: 'slow',
     run: async () => {
@@ -36,13 +36,13 @@ test('ends a burst of slow calls early, but always makes a call in a row', async
   expect(row).toMatchObject({ name: 'slow', n: 1, median: 40, rested: 40 });
 });
 
-test('refuses a variant that does not do the job', async () => {
+test('a variant that does not do the job is refused', async () => {
   await expect(measureBursts([variant('a'), variant('b', 'less')], 1)).rejects.toThrow(
-    '"b" gave "less" instead of "same"',
+    '"b" returned "less" instead of "same"',
   );
 });
 
-test('leaves out of a round what takes part in every second one, and lets a variant rest after each call', async () => {
+test('a round skips a variant that takes part in every second one, and each variant rests after a call', async () => {
   let [calls, rests] = [0, 0];
   const counted: Variant = {
     ...variant('a'),

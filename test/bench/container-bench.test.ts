@@ -1,6 +1,6 @@
 /**
- * The bench of containers judges and prints what was measured. That every way is really taken is checked by the bench itself,
- * which stops when a call came by its cell in another way than the row says.
+ * The bench of containers judges and prints its measurements. The bench itself checks that every way is really taken: it
+ * stops if a call got its cell in another way than the row says.
  */
 import { expect, test } from 'vitest';
 import type { ContainerReport } from '../../bench/runner/container/run-container-bench.ts';
@@ -11,7 +11,7 @@ import type { Row } from '../../bench/runner/statistics.ts';
 const row = (name: string, median: number): Row => ({ name, n: 3, median, p95: median, min: median });
 const ROWS = [row('crun cold', 100), row('crun pool', 4), row('runc pool', 12), row('docker run', 400)];
 
-test('takes the fastest runtime, and compares it with docker run', () => {
+test('the fastest runtime is compared with docker run', () => {
   expect(checkContainerTargets(ROWS)).toMatchObject([
     { met: true, found: '4.00 ms' },
     { met: true, found: '4.0 times' },
@@ -20,7 +20,7 @@ test('takes the fastest runtime, and compares it with docker run', () => {
   expect(checkContainerTargets(slow).map(({ met }) => met)).toEqual([false, false]);
 });
 
-test('judges nothing that was not measured', () => {
+test('targets without a measurement are not judged', () => {
   expect(checkContainerTargets([]).map(({ met }) => met)).toEqual([undefined, undefined]);
   expect(checkContainerTargets([row('podman pool', 1)]).map(({ met }) => met)).toEqual([
     undefined,
@@ -28,7 +28,7 @@ test('judges nothing that was not measured', () => {
   ]);
 });
 
-test('prints how our rows compare with each command', () => {
+test('the report compares our rows with each command', () => {
   const machine = {
     cores: 2,
     cpu: 'c',
@@ -49,6 +49,6 @@ test('prints how our rows compare with each command', () => {
   const text = formatContainerReport(report as unknown as ContainerReport);
   expect(text).toMatch(/^crun cold +3 +100\.00 +100\.00 +100\.00 +0\.25x$/m);
   expect(text).toContain('to docker run');
-  expect(text).toContain('Left out: podman: none');
+  expect(text).toContain('Skipped: podman: none');
   expect(text).not.toMatch(/NaN|undefined/);
 });

@@ -1,5 +1,5 @@
 /**
- * The bench of the gateway does what it says: every way is really taken. How long that takes is no matter of tests.
+ * The bench of the gateway does what it says: every way is really taken. Durations are not tested.
  */
 import { beforeAll, expect, test } from 'vitest';
 import { runGatewayBench, type GatewayReport } from '../../bench/runner/gateway/run-gateway-bench.ts';
@@ -9,7 +9,7 @@ import { addedMs, checkGatewayTargets, DIRECT_OF } from '../../bench/runner/gate
 let report: GatewayReport;
 beforeAll(async () => void (report = await runGatewayBench({ rounds: 1, seconds: 0.3 })), 120_000);
 
-test('measures every way beside the one it is compared with', () => {
+test('every route is measured next to the one it is compared with', () => {
   const names = report.rows.map(({ name }) => name);
   expect(names.toSorted()).toEqual(
     [...new Set([...Object.keys(DIRECT_OF), ...Object.values(DIRECT_OF)])].toSorted(),
@@ -20,19 +20,19 @@ test('measures every way beside the one it is compared with', () => {
   }
 });
 
-test('gets requests through one gateway without a failure', () => {
+test('all requests pass through one gateway without a failure', () => {
   expect(report.load.served).toBeGreaterThan(0);
   expect(report.load.failed).toBe(0);
 });
 
-test('judges what was measured, and prints it', () => {
+test('the measurements are judged and printed', () => {
   expect(report.targets.map(({ met }) => typeof met)).toEqual(['boolean', 'boolean', 'boolean', 'boolean']);
   const text = formatGatewayReport(report);
   expect(text).toMatch(/^(met {4}|NOT MET) {2}500 requests\/s through one gateway/m);
   expect(text).not.toMatch(/NaN|undefined/);
 });
 
-test('counts a failed request, and a median that is too high', () => {
+test('a failed request and a median that is too high are reported', () => {
   const row = (name: string, median: number) => ({ name, n: 1, median, p95: 1, min: 1 });
   const [[name, direct]] = Object.entries(DIRECT_OF) as [[string, string]];
   const rows = [row(name, 5), row(direct, 1)];

@@ -1,6 +1,5 @@
 /**
- * The bench of Python in Wasm measures what it says, and every variant does the same job. How long that takes is no
- * matter of tests.
+ * The bench of Python in Wasm measures what it says, and every variant does the same job. Durations are not tested.
  */
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +21,7 @@ beforeAll(async () => {
   report = await runPythonWasmBench({ rounds: 1, seconds: 0.1, images, kernels });
 }, 180_000);
 
-test('measures both walls, a process per call and native Python, for both jobs', () => {
+test('both jobs are measured with both walls, a process per call and native Python', () => {
   expect(report.jobs.map(({ rows }) => rows.map((row) => row.name))).toEqual([
     [...OURS, ...NATIVE],
     [...OURS, ...NATIVE],
@@ -30,7 +29,7 @@ test('measures both walls, a process per call and native Python, for both jobs',
   for (const row of report.jobs.flatMap(({ rows }) => rows)) expect(row.min).toBeGreaterThan(0);
 });
 
-test('measures the engine being prepared, and calls without a failure', () => {
+test('the preparation of the engine is measured, and no call fails', () => {
   expect(report.start.engineBytes).toBeGreaterThan(10_000_000);
   expect(report.start.prepareMs).toBeGreaterThan(report.start.firstCallMs);
   expect(report.crowd.throughput).toMatchObject({ callers: 64, failed: 0 });
@@ -38,13 +37,13 @@ test('measures the engine being prepared, and calls without a failure', () => {
   expect(report.crowd.cpu.hostMs).toBeGreaterThan(0);
 });
 
-test('measures images and kernels', () => {
+test('images and kernels are measured', () => {
   expect(report.images).toMatchObject([{ image: 'some data' }]);
   expect(report.kernels).toMatchObject([{ kernel: 'sort' }]);
   expect(report.kernels[0]?.ratio).toBeGreaterThan(0);
 });
 
-test('prints a line for each row and target', () => {
+test('the report has a line for each row and target', () => {
   const text = formatPythonWasmReport(report);
   for (const name of [...OURS, ...NATIVE]) {
     expect(text.match(new RegExp(`^${name} +\\d`, 'gm'))).toHaveLength(2);
@@ -54,7 +53,7 @@ test('prints a line for each row and target', () => {
   expect(text).not.toMatch(/NaN|undefined|Infinity/);
 });
 
-test('leaves no folder behind', () => {
+test('the benchmark leaves no folder behind', () => {
   const left = readdirSync(tmpdir()).filter((name) => name.startsWith(`skillcell-bench-${process.pid}`));
   expect(left).toEqual([]);
 });

@@ -15,7 +15,7 @@ const ROWS = [
   row('Pyodide, from a snapshot', 84),
 ];
 
-test('judges every figure', () => {
+test('every figure is judged', () => {
   const judged = checkPythonWasmTargets(ROWS, CPU).map(({ met, found }) => [met, found]);
   expect(judged).toEqual([
     [true, '1.20 ms'],
@@ -28,7 +28,7 @@ test('judges every figure', () => {
   ]);
 });
 
-test('judges nothing that was not measured', () => {
+test('targets without a measurement are not judged', () => {
   const judged = checkPythonWasmTargets([], CPU).filter(({ met }) => met !== undefined);
   expect(judged.map(({ found }) => found)).toEqual(['2.50 ms']);
 });

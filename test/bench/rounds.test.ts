@@ -12,7 +12,7 @@ function variant(name: string, calls: string[], result: unknown = 'same'): Varia
   };
 }
 
-test('runs every variant once per round, each round with another first, and rests after each', async () => {
+test('every variant runs once per round, each round starts with another one, and each run is followed by a rest', async () => {
   const calls: string[] = [];
   await measureRounds([variant('a', calls), variant('b', calls)], 1);
   const order = calls.filter((call) => !call.endsWith('rests'));
@@ -20,7 +20,7 @@ test('runs every variant once per round, each round with another first, and rest
   expect(calls.slice(0, 4)).toEqual(['a', 'a rests', 'b', 'b rests']);
 });
 
-test('leaves the rounds of warming up out, and has a row for each measure', async () => {
+test('warm-up rounds are left out, and each measure has a row', async () => {
   const rows = await measureRounds([variant('a', []), variant('b', [])], 3);
   expect(rows.map(({ name, n }) => [name, n])).toEqual([
     ['a', 3],
@@ -30,8 +30,8 @@ test('leaves the rounds of warming up out, and has a row for each measure', asyn
   ]);
 });
 
-test('refuses a variant that does not do the job', async () => {
+test('a variant that does not do the job is refused', async () => {
   await expect(measureRounds([variant('a', []), variant('b', [], 'less')], 1)).rejects.toThrow(
-    '"b" gave "less" instead of "same"',
+    '"b" returned "less" instead of "same"',
   );
 });

@@ -1,5 +1,5 @@
 /**
- * The bench does what it says: every way to a cell is really taken. How long that takes is no matter of tests.
+ * The bench does what it says: every way to get a cell is really taken. Durations are not tested.
  */
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   report = await runBench({ rounds: 2, seconds: 0.2 });
 });
 
-test('measures plain Python and the three ways to a cell, for both jobs', () => {
+test('both jobs are measured with plain Python and the three ways to start a cell', () => {
   const names = ['plain python3', 'plain python3 -I -S', 'cold jail', 'pool', 'zygote'];
   expect(report.jobs.map(({ rows }) => rows.map((row) => row.name))).toEqual([names, names]);
   for (const row of report.jobs.flatMap(({ rows }) => rows)) {
@@ -22,24 +22,24 @@ test('measures plain Python and the three ways to a cell, for both jobs', () => 
   }
 });
 
-test('makes calls at full load without a failure', () => {
+test('no call fails at full load', () => {
   expect(report.throughput.callsPerSecond).toBeGreaterThan(0);
   expect(report.throughput.failed).toBe(0);
 });
 
-test('judges only what was measured', () => {
+test('only measured targets are judged', () => {
   const measured = report.targets.map(({ met }) => met !== undefined);
   expect(measured).toEqual([true, true, true, false, false]);
 });
 
-test('prints a line for each row and target', () => {
+test('the report has a line for each row and target', () => {
   const text = formatReport(report);
   expect(text.match(/^zygote /gm)).toHaveLength(2);
   expect(text).toMatch(/^(met {4}|NOT MET) {2}pool at most 2 ms: [\d.]+ ms$/m);
   expect(text).not.toMatch(/NaN|undefined/);
 });
 
-test('leaves no folder behind', () => {
+test('the benchmark leaves no folder behind', () => {
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`skillcell-bench-${process.pid}`))).toEqual(
     [],
   );

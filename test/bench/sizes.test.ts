@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { padComponent } from '../../bench/runner/wasm/sizes.ts';
 import { install } from '../../guest/wasm/install/plan.ts';
-import { packageRoot } from '../../src/index.ts';
+import { packageRoot } from '../../src/inside.ts';
 
 const original = readFileSync(join(packageRoot(), 'skills', 'text', 'word_stats_c', 'skill.wasm'));
 
@@ -17,6 +17,6 @@ test.each([1, 100_000, 1_000_000])('a component that grew by %i bytes installs a
   expect(after.modules[0]?.functions).toBeGreaterThan(before.modules[0]?.functions ?? 0);
 });
 
-test('refuses what is no component of one module', () => {
+test('a file that is not a component of one module is refused', () => {
   expect(() => padComponent(original.subarray(0, 8), 100)).toThrow();
 });

@@ -2,16 +2,16 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { quantile, summarize } from '../../bench/runner/statistics.ts';
 
-test('describes samples whatever their order', () => {
+test('samples are described in any order', () => {
   expect(summarize('a', [3, 1, 2, 5, 4])).toEqual({ name: 'a', n: 5, median: 3, p95: 4.8, min: 1 });
   expect(summarize('a', [4, 1])).toMatchObject({ median: 2.5, min: 1 });
 });
 
-test('says nothing about no samples', () => {
+test('no samples give no description', () => {
   expect(summarize('a', [])).toEqual({ name: 'a', n: 0, median: NaN, p95: NaN, min: NaN });
 });
 
-test('a quantile lies within the samples and grows with the share', () => {
+test('a quantile is within the range of the samples and grows with the share', () => {
   const samples = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { minLength: 1 });
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(

@@ -1,6 +1,5 @@
 /**
- * The bench of Wasm cells measures what it says, and every variant does the same job. How long that takes is no
- * matter of tests.
+ * The bench of Wasm cells measures what it says, and every variant does the same job. Durations are not tested.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,10 +9,10 @@ import { beforeAll, expect, test } from 'vitest';
 import { runWasmBench, type WasmReport } from '../../bench/runner/wasm/run-wasm-bench.ts';
 import { builtLanguages, PARAMS } from '../../bench/runner/wasm/languages.ts';
 import { formatWasmReport } from '../../bench/runner/wasm/table.ts';
-import { packageRoot } from '../../src/index.ts';
+import { packageRoot } from '../../src/inside.ts';
 
 const PEER_JOB = join(packageRoot(), 'bench', 'peers', 'wasm', 'spawned.js');
-/** Committed, so that they are there on every machine. */
+/** Committed, so that they exist on every machine. */
 const languages = builtLanguages().filter(({ name }) => ['C', 'AssemblyScript', 'Rust'].includes(name));
 
 let report: WasmReport;
@@ -27,7 +26,7 @@ beforeAll(async () => {
   report = await runWasmBench({ rounds: 1, seconds: 0.2, languages, peers: [peer] });
 });
 
-test('measures every language behind both walls, and a peer that gives the same result', () => {
+test('every language is measured behind both walls, and a peer returns the same result', () => {
   const names = ['C', 'AssemblyScript', 'Rust'];
   expect(report.rows.map((row) => row.name)).toEqual([
     ...names.map((name) => `${name}, jail`),
@@ -41,7 +40,7 @@ test('measures every language behind both walls, and a peer that gives the same 
   }
 });
 
-test('makes calls of many at once without a failure', () => {
+test('concurrent calls do not fail', () => {
   expect(report.crowds.map(({ language }) => language)).toEqual(languages.map(({ name }) => name));
   for (const { throughput } of report.crowds) {
     expect(throughput).toMatchObject({ callers: 64, failed: 0 });
@@ -49,14 +48,14 @@ test('makes calls of many at once without a failure', () => {
   }
 });
 
-test('measures growing components and what fuel costs', () => {
+test('growing components and the cost of fuel are measured', () => {
   const sizes = report.sizes.map(({ bytes }) => bytes);
   expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
   expect(sizes.at(-1)).toBeGreaterThan(4_000_000);
   expect(report.fuel.map(({ language }) => language)).toEqual(languages.map(({ name }) => name));
 });
 
-test('prints a line for each row and target', () => {
+test('the report has a line for each row and target', () => {
   const text = formatWasmReport(report);
   for (const row of report.rows) expect(text).toMatch(new RegExp(`^${row.name} +\\d`, 'm'));
   expect(text).toMatch(/^(met {4}|NOT MET) {2}C component at most 0.5 ms: [\d.]+ ms$/m);
@@ -64,7 +63,7 @@ test('prints a line for each row and target', () => {
   expect(text).not.toMatch(/NaN|undefined|Infinity/);
 });
 
-test('the plugin of Extism imports nothing but its kernel', () => {
+test('the Extism plugin imports nothing but its kernel', () => {
   const file = join(packageRoot(), 'bench', 'peers', 'wasm', 'extism-plugin.wasm');
   const module = new WebAssembly.Module(readFileSync(file));
   expect(new Set(WebAssembly.Module.imports(module).map((item) => item.module))).toEqual(
@@ -73,13 +72,13 @@ test('the plugin of Extism imports nothing but its kernel', () => {
   expect(WebAssembly.Module.exports(module).map((item) => item.name)).toContain('count_words');
 });
 
-test('says what to build when nothing is', async () => {
+test('the error says what to build if nothing is built', async () => {
   await expect(runWasmBench({ rounds: 1, seconds: 0.1, languages: [] })).rejects.toMatchObject({
     code: 'skill_unavailable',
   });
 });
 
-test('leaves no folder behind', () => {
+test('the benchmark leaves no folder behind', () => {
   const left = readdirSync(tmpdir()).filter((name) => name.startsWith(`skillcell-bench-${process.pid}`));
   expect(left).toEqual([]);
 });

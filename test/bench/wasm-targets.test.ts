@@ -21,7 +21,7 @@ const FUEL = [
   { language: 'Rust', plainMs: 1, meteredMs: 1.1, overhead: 0.1 },
 ];
 
-test('judges every figure, and compares peers with the slowest of the small components', () => {
+test('every figure is judged, and peers are compared with the slowest small component', () => {
   const judged = checkWasmTargets(ROWS, FUEL).map(({ aim, met, found }) => [aim, met, found]);
   expect(judged).toEqual([
     ['C component at most 0.5 ms', true, '0.20 ms'],
@@ -38,7 +38,7 @@ test('judges every figure, and compares peers with the slowest of the small comp
   ]);
 });
 
-test('says so when nothing of ours was measured', () => {
+test('the report says so if nothing of ours was measured', () => {
   const peersOnly = ROWS.filter(({ name }) => !name.endsWith('jail'));
   for (const { met } of checkWasmTargets(peersOnly, [])) expect(met).toBeUndefined();
 });

@@ -41,9 +41,9 @@ function open(path: { access?: 'read' | 'read-write'; maxBytes?: number } = {}):
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const WRITE = { write: true, create: true };
 
-describe('what no guest can do', () => {
+describe('a guest', () => {
   it.each(['open', 'statAt', 'setTimesAt', 'mkdirAt', 'rmdirAt', 'unlinkAt', 'readlinkAt', 'symlinkAt'])(
-    '%s of a path that is none',
+    'cannot use %s with an invalid path',
     async (op) => {
       const odd = [
         ['..'],
@@ -65,7 +65,7 @@ describe('what no guest can do', () => {
     },
   );
 
-  it('reaches nothing outside, whatever the segments are', async () => {
+  it('reaches nothing outside, whatever the path segments are', async () => {
     const segment = fc.oneof(
       fc.constantFrom(
         '..',
@@ -93,7 +93,7 @@ describe('what no guest can do', () => {
     );
   });
 
-  it('has names with odd bytes, and only those that can be said', async () => {
+  it('sees names with odd bytes only if they can be represented', async () => {
     const names = ['ä😀', ' ', '-rf', 'a\nb', 'a\\b', '\u200b', '*', '\u001b[31m'];
     for (const name of names) {
       const file = await asked.open(FIRST, ['sub', name], WRITE);
@@ -110,7 +110,7 @@ describe('what no guest can do', () => {
     expect(await asked.openCode(sub, ['\ufffd\ufffd'])).toBe('noent');
   });
 
-  it('follows no link, in no position', async () => {
+  it('cannot follow a link at any position', async () => {
     writeFileSync(join(folders.root, 'secret'), 'must not be seen');
     mkdirSync(join(folders.root, 'outside'));
     symlinkSync('../secret', join(folders.work, 'to-file'));
@@ -136,12 +136,12 @@ describe('what no guest can do', () => {
     expect(await asked.value('readlinkAt', { dir: FIRST, path: ['to-inside'] })).toEqual({ target: 'sub' });
     for (const name of ['to-file', 'magic'])
       expect(await asked.code('readlinkAt', { dir: FIRST, path: [name] })).toBe('perm');
-    // A link itself may go: nothing behind it does.
+    // The link itself may be removed; its target must stay.
     await asked.value('unlinkAt', { dir: FIRST, path: ['to-file'] });
     expect(readFileSync(join(folders.root, 'secret'), 'utf8')).toBe('must not be seen');
   });
 
-  it('makes no link', async () => {
+  it('cannot create a link', async () => {
     expect(await asked.code('symlinkAt', { dir: FIRST, path: ['link'] })).toBe('perm');
     expect(existsSync(join(folders.work, 'link'))).toBe(false);
     expect(asked.broker.denied).toMatchObject([{ capability: 'filesystem', asked: 'link /workspace/link' }]);
@@ -162,13 +162,13 @@ describe('what no guest can do', () => {
     expect(await devices.openCode(FIRST, ['null'])).toBe('perm');
   });
 
-  it('changes nothing in the bundle or where it may only read', async () => {
+  it('changes nothing in the bundle or in a read-only folder', async () => {
     using readOnly = open({ access: 'read' });
     const both = [
       [BUNDLE, 'data.txt', '/skill'],
       [FIRST, 'sub', '/workspace'],
     ] as const;
-    for (const [dir, existing, shown] of both) {
+    for (const [dir, existing, guestPath] of both) {
       const change = { dir, path: ['new'] };
       const times = { accessed: 'now', modified: 'now' };
       const two = { toDir: dir, toPath: ['other'] };
@@ -180,7 +180,7 @@ describe('what no guest can do', () => {
       for (const flags of [{ write: true }, { create: true }, { truncate: true }, WRITE])
         expect(await readOnly.openCode(dir, [existing], flags)).toBe('rofs');
       expect(readOnly.broker.denied).toContainEqual(
-        expect.objectContaining({ asked: `write ${shown}/new`, declared: 'readable only' }),
+        expect.objectContaining({ asked: `write ${guestPath}/new`, declared: 'readable only' }),
       );
     }
     const file = await readOnly.open(BUNDLE, ['data.txt']);
@@ -191,7 +191,7 @@ describe('what no guest can do', () => {
     expect(readFileSync(join(folders.bundle, 'data.txt'), 'utf8')).toBe('from the bundle');
   });
 
-  it('removes no granted directory, and writes through no handle for reading', async () => {
+  it('cannot remove a granted directory or write through a read-only handle', async () => {
     for (const op of ['rmdirAt', 'unlinkAt'])
       expect(await asked.code(op, { dir: FIRST, path: [] })).toBe('perm');
     const file = await asked.open(FIRST, ['sub', 'deep', 'file.txt']);
@@ -200,7 +200,7 @@ describe('what no guest can do', () => {
   });
 });
 
-describe('one granted directory inside of another', () => {
+describe('a granted directory inside another', () => {
   function openNested(): Asked {
     return new Asked(
       grantOf({
@@ -213,7 +213,7 @@ describe('one granted directory inside of another', () => {
     );
   }
 
-  it('keeps the rules of the inner one on every way to it', async () => {
+  it('keeps its own rules on every path to it', async () => {
     using nested = openNested();
     const path = ['sub', 'deep', 'file.txt'];
     expect(await nested.openCode(FIRST, path, { write: true })).toBe('rofs');
@@ -225,7 +225,7 @@ describe('one granted directory inside of another', () => {
     await nested.open(FIRST, ['sub', 'new'], WRITE);
   });
 
-  it('moves nothing that leads to the inner one, and nothing between the two', async () => {
+  it('cannot be reached by moving it, its parents or anything between the two', async () => {
     using nested = openNested();
     const away = { toDir: FIRST, toPath: ['away'] };
     expect(await nested.code('renameAt', { dir: FIRST, path: ['sub'], ...away })).toBe('busy');
@@ -246,7 +246,7 @@ describe('one granted directory inside of another', () => {
   });
 });
 
-describe('races', () => {
+describe('a guest that races against the broker', () => {
   beforeEach(() => {
     const outside = folders.make('outside');
     writeFileSync(join(outside, 'file'), 'OUTSIDE');
@@ -255,7 +255,7 @@ describe('races', () => {
     symlinkSync(outside, join(folders.work, 'link'));
   });
 
-  it('stays in the directory that it opened when that is swapped for a link', async () => {
+  it('stays in the opened directory if that is swapped for a link', async () => {
     const door = await asked.open(FIRST, ['door'], { directory: true });
     renameSync(join(folders.work, 'door'), join(folders.work, 'away'));
     renameSync(join(folders.work, 'link'), join(folders.work, 'door'));
@@ -265,7 +265,7 @@ describe('races', () => {
     expect(await asked.openCode(FIRST, ['door', 'file'])).toMatch(/^(loop|notdir)$/);
   });
 
-  it('refuses a granted directory that became a link after it was granted', async () => {
+  it('cannot use a granted directory that became a link after the grant', async () => {
     const granted = [{ host: join(folders.work, 'door'), guest: '/workspace', access: 'read' } as const];
     const inside = [
       { host: join(folders.work, 'door', 'file'), guest: '/workspace', access: 'read' } as const,
@@ -278,7 +278,7 @@ describe('races', () => {
     expect(await behind.openCode(FIRST, [])).toMatch(/^(loop|notdir)$/);
   });
 
-  it('never shows what lies outside while another process swaps a directory for a link', async () => {
+  it('never sees anything outside while another process swaps a directory for a link', async () => {
     const swap = `
       import os, time
       os.chdir(${JSON.stringify(folders.work)})
@@ -299,7 +299,7 @@ describe('races', () => {
     }
     await gone;
     expect([...seen.keys()].filter((what) => what.includes('OUTSIDE'))).toEqual([]);
-    // Both sides of the race were met, or it was none.
+    // Both sides of the race must have occurred; otherwise there was no race.
     expect(seen.get('inside')).toBeGreaterThan(10);
     expect(seen.get('noent') ?? seen.get('notdir') ?? seen.get('loop')).toBeGreaterThan(10);
   });

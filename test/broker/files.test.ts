@@ -37,8 +37,8 @@ function open(path: { access?: 'read' | 'read-write'; maxBytes?: number } = {}):
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const WRITE = { write: true, create: true };
 
-describe('what a guest can do in a granted directory', () => {
-  it('reads files by parts, and none behind the end', async () => {
+describe('a guest in a granted directory', () => {
+  it('reads files in parts, and nothing past the end', async () => {
     const file = await asked.open(FIRST, ['sub', 'deep', 'file.txt']);
     expect(await asked.text(file)).toBe('deep inside');
     expect(await asked.text(file, 5, 3)).toBe('ins');
@@ -46,14 +46,14 @@ describe('what a guest can do in a granted directory', () => {
     expect(await asked.text(await asked.open(BUNDLE, ['data.txt']))).toBe('from the bundle');
   });
 
-  it('opens relative to a directory that it opened', async () => {
+  it('opens files relative to a directory that it opened', async () => {
     const sub = await asked.open(FIRST, ['sub'], { directory: true });
     expect(await asked.text(await asked.open(sub, ['deep', 'file.txt']))).toBe('deep inside');
     const itself = await asked.open(sub, [], { directory: true });
     expect(await asked.text(await asked.open(itself, ['deep', 'file.txt']))).toBe('deep inside');
   });
 
-  it('writes, appends, cuts and extends', async () => {
+  it('writes, appends, truncates and extends', async () => {
     const file = await asked.open(FIRST, ['new'], WRITE);
     expect(await asked.value('write', { file, offset: 0 }, bytes('hello'))).toEqual({ written: 5 });
     await asked.value('append', { file }, bytes(' world'));
@@ -68,7 +68,7 @@ describe('what a guest can do in a granted directory', () => {
     await asked.value('sync', { file: FIRST, dataOnly: false });
   });
 
-  it('appends behind what another writer has added meanwhile', async () => {
+  it('appends after what another writer has added in the meantime', async () => {
     const file = await asked.open(FIRST, ['log'], WRITE);
     await asked.value('append', { file }, bytes('a'));
     writeFileSync(join(folders.work, 'log'), 'bb', { flag: 'a' });
@@ -76,7 +76,7 @@ describe('what a guest can do in a granted directory', () => {
     expect(readFileSync(join(folders.work, 'log'), 'utf8')).toBe('abbc');
   });
 
-  it('makes, moves, links, lists and removes', async () => {
+  it('creates, moves, links, lists and removes', async () => {
     await asked.value('mkdirAt', { dir: FIRST, path: ['made'] });
     const file = await asked.open(FIRST, ['made', 'a'], WRITE);
     await asked.value('write', { file, offset: 0 }, bytes('x'));
@@ -91,7 +91,7 @@ describe('what a guest can do in a granted directory', () => {
     expect(readdirSync(folders.work).toSorted()).toEqual(['b', 'sub']);
   });
 
-  it('truncates what it opens, and insists on what is new', async () => {
+  it('truncates what it opens, and can insist on a new file', async () => {
     const path = ['sub', 'deep', 'file.txt'];
     expect(await asked.openCode(FIRST, path, { ...WRITE, exclusive: true })).toBe('exist');
     await asked.open(FIRST, path, { write: true, truncate: true });
@@ -112,7 +112,7 @@ describe('what a guest can do in a granted directory', () => {
     expect(await asked.code('setTimes', { file, accessed: '-1', modified: 'keep' })).toBe('inval');
   });
 
-  it('tells files apart without telling their inode', async () => {
+  it('distinguishes files without learning their inodes', async () => {
     linkSync(join(folders.work, 'sub', 'deep', 'file.txt'), join(folders.work, 'same'));
     writeFileSync(join(folders.work, 'other'), '');
     const identity = async (...path: string[]): Promise<unknown> =>
@@ -123,7 +123,7 @@ describe('what a guest can do in a granted directory', () => {
   });
 });
 
-describe('failures in the words of POSIX', () => {
+describe('file operations', () => {
   it.each([
     ['noent', 'open', { dir: FIRST, path: ['none'], flags: {} }],
     ['noent', 'open', { dir: FIRST, path: ['none', 'at', 'all'], flags: WRITE }],
@@ -144,18 +144,18 @@ describe('failures in the words of POSIX', () => {
     ['badf', 'close', { file: 1000 }],
     ['nosys', 'constructor', {}],
     ['nosys', '__proto__', {}],
-  ])('%s: %s %j', async (code, op, args) => {
+  ])('fail with %s: %s %j', async (code, op, args) => {
     expect(await asked.code(op, args)).toBe(code);
   });
 
-  it('a directory has no bytes', async () => {
+  it('read no bytes from a directory', async () => {
     const sub = await asked.open(FIRST, ['sub'], { directory: true });
     expect(await asked.code('read', { file: sub, offset: 0, length: 10 })).toBe('isdir');
   });
 });
 
-describe('times', () => {
-  it('keeps to the nanosecond what is to be kept', async () => {
+describe('file times', () => {
+  it('are preserved to the nanosecond', async () => {
     const path = join(folders.work, 'sub', 'deep', 'file.txt');
     execFileSync('touch', ['-d', '@1700000000.123456789', path]);
     const file = await asked.open(FIRST, ['sub', 'deep', 'file.txt'], { write: true });
@@ -164,7 +164,7 @@ describe('times', () => {
     expect([atimeNs, mtimeNs]).toEqual([5_000_000_000n, 1_700_000_000_123_456_789n]);
   });
 
-  it('sets times that read the same in microseconds and milliseconds, and are never before', async () => {
+  it('read back the same in microseconds and milliseconds, and never earlier', async () => {
     const file = await asked.open(FIRST, ['sub', 'deep', 'file.txt'], { write: true });
     const times = fc
       .bigInt({ min: 0n, max: 4_000_000_000_000_000n })
@@ -187,8 +187,8 @@ describe('times', () => {
   });
 });
 
-describe('quotas', () => {
-  it('makes no file larger than a jail would let one be, even without a quota', async () => {
+describe('the file quota', () => {
+  it('also limits one file to the size that a jail allows, even if unset', async () => {
     const largest = 1024 ** 3;
     const file = await asked.open(FIRST, ['sparse'], WRITE);
     await asked.value('setSize', { file, size: largest });
@@ -216,11 +216,11 @@ describe('quotas', () => {
     await small.value('append', { file }, new Uint8Array(10));
     const other = await small.open(FIRST, ['b'], WRITE);
     expect(await small.code('append', { file: other }, new Uint8Array(1))).toBe('nospc');
-    // What is overwritten needs no room.
+    // Overwritten bytes do not count.
     await small.value('write', { file, offset: 0 }, new Uint8Array(100));
   });
 
-  it('counts the hole in front of what is written far behind the end', async () => {
+  it('counts the hole before data that is written past the end', async () => {
     using small = open({ maxBytes: 100 });
     const file = await small.open(FIRST, ['a'], WRITE);
     expect(await small.code('write', { file, offset: 100 }, new Uint8Array(1))).toBe('nospc');
@@ -229,7 +229,7 @@ describe('quotas', () => {
     );
   });
 
-  it('never adds more than the quota, whatever the guest does', async () => {
+  it('is never exceeded, whatever the guest does', async () => {
     const step = fc.record({
       op: fc.constantFrom('write', 'append', 'setSize'),
       at: fc.nat(80),
@@ -248,8 +248,8 @@ describe('quotas', () => {
   });
 });
 
-describe('what is left', () => {
-  it('caps open files, and closes every descriptor whatever happened', async () => {
+describe('the file broker', () => {
+  it('limits open files, and closes every descriptor in all cases', async () => {
     const before = countDescriptors();
     const held = open();
     let opened = 0;
@@ -262,7 +262,7 @@ describe('what is left', () => {
     expect(countDescriptors()).toBe(before);
   });
 
-  it('leaks no descriptor through failures', async () => {
+  it('leaks no descriptor on failures', async () => {
     symlinkSync('deep', join(folders.work, 'sub', 'link'));
     execFileSync('mkfifo', [join(folders.work, 'sub', 'pipe')]);
     await asked.openCode(FIRST, ['sub']);
@@ -291,7 +291,7 @@ describe('what is left', () => {
     expect(countDescriptors()).toBeGreaterThan(before);
   });
 
-  it('writes down what was used and what was denied, each once', async () => {
+  it('records each use and each denial once', async () => {
     for (let round = 0; round < 3; round++) {
       await asked.open(FIRST, ['sub', 'deep', 'file.txt']);
       await asked.code('mkdirAt', { dir: BUNDLE, path: ['x'] });

@@ -27,8 +27,8 @@ const open = (...filesystem: GrantedPath[]): Asked => new Asked(grantOf({ filesy
 /** Numbers: the bundle, the granted paths, then the folders around them. */
 const AROUND_ONE = 2;
 
-describe('a file that was granted by itself', () => {
-  it('is alone in a folder of its name', async () => {
+describe('a file that is granted by itself', () => {
+  it('is the only entry in a folder of its name', async () => {
     using asked = open(file('note.txt', 'read'));
     const note = await asked.open(AROUND_ONE, ['note.txt']);
     expect(await asked.text(note)).toBe('a note');
@@ -48,7 +48,7 @@ describe('a file that was granted by itself', () => {
     });
   });
 
-  it('has no neighbours, and gets none', async () => {
+  it('has no neighbours, and none can be created', async () => {
     using asked = open(file('note.txt', 'read-write'));
     const at = (name: string): Record<string, unknown> => ({ dir: AROUND_ONE, path: [name] });
     expect(await asked.code('open', at('secret.txt'))).toBe('noent');
@@ -63,7 +63,7 @@ describe('a file that was granted by itself', () => {
     expect(asked.broker.denied.map(({ asked: what }) => what)).toContain('write /workspace/new');
   });
 
-  it('is written only if that was granted', async () => {
+  it('is writable only if that was granted', async () => {
     using reading = open(file('note.txt', 'read'));
     const flags = { write: true };
     expect(await reading.code('open', { dir: AROUND_ONE, path: ['note.txt'], flags })).toBe('rofs');
@@ -73,7 +73,7 @@ describe('a file that was granted by itself', () => {
     expect(readFileSync(join(folders.work, 'note.txt'), 'utf8')).toBe('a word');
   });
 
-  it('lies in the folder that was granted around it, with a rule of its own', async () => {
+  it('has its own rule inside a granted folder', async () => {
     const around = { host: folders.work, guest: '/workspace', access: 'read' } as const;
     using asked = open(around, file('note.txt', 'read-write'));
     await asked.open(1, ['note.txt'], { write: true });
@@ -81,7 +81,7 @@ describe('a file that was granted by itself', () => {
     expect(await asked.text(await asked.open(1, ['secret.txt']))).toBe('not granted');
   });
 
-  it('shares a folder with what else was granted there, also at the top', async () => {
+  it('shares a folder with other grants there, also at the top', async () => {
     mkdirSync(join(folders.work, 'deep'));
     writeFileSync(join(folders.work, 'deep', 'x'), 'deep');
     const inner = { host: join(folders.work, 'deep'), guest: '/deep', access: 'read' } as const;

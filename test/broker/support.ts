@@ -1,5 +1,5 @@
 /**
- * A broker over real folders, and short ways to ask it.
+ * A broker over real folders, with shortcuts for requests.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { openBroker, type BrokerOptions } from '../../src/broker/broker.ts';
 import { BrokerRefusal, type BrokerReply, type CallBroker } from '../../src/cell/contract.ts';
 import type { Bundle } from '../../src/load/bundle.ts';
-import { DEFAULT_LIMITS } from '../../src/policy/compute-grant.ts';
+import { DEFAULT_LIMITS } from '../../src/vocabulary/limits.ts';
 import type { Grant } from '../../src/policy/grant.ts';
 
-/** Handles that a cell knows from the start: the bundle, then the granted paths in their order. */
+/** Handles that a cell has from the start: the bundle, then the granted paths in order. */
 export const BUNDLE = 0;
 export const FIRST = 1;
 export const SECOND = 2;
@@ -49,7 +49,7 @@ export class Asked implements Disposable {
   readonly broker: CallBroker;
 
   constructor(grant: Grant, bundleDir: string, options: BrokerOptions = {}) {
-    // Of a bundle the broker only uses where it is staged.
+    // The broker uses only the staged folder of a bundle.
     this.broker = openBroker(grant, { stagedDir: bundleDir } as Bundle, options);
   }
 
@@ -65,7 +65,7 @@ export class Asked implements Disposable {
     return (await this.reply(op, args, payload)).value;
   }
 
-  /** The code of the refusal, or `done`. */
+  /** Returns the code of the refusal, or `done`. */
   async code(op: string, args: Record<string, unknown>, payload?: Uint8Array): Promise<string> {
     try {
       await this.reply(op, args, payload);

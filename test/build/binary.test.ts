@@ -9,7 +9,7 @@ test.each([
   [128, [0x80, 0x01], [0x80, 0x01]],
   [8191, [0xff, 0x3f], [0xff, 0x3f]],
   [8192, [0x80, 0x40], [0x80, 0xc0, 0x00]],
-])('%i without and with a sign', (value, unsigned, withSign) => {
+])('LEB128 encodes %i without and with a sign', (value, unsigned, withSign) => {
   expect(u32(value)).toEqual(unsigned);
   expect(signed(value)).toEqual(withSign);
 });

@@ -23,7 +23,7 @@ function component(text: string): Uint8Array {
   return encoded;
 }
 
-/** A skill that gives its parameters back; `body` comes first and may use them as locals 0 and 1. */
+/** A skill that returns its parameters; `body` runs first and may use them as locals 0 and 1. */
 function echo({ imports = '', body = '', more = '' } = {}): string {
   return `(module ${imports}
     (memory (export "memory") 1)
@@ -40,21 +40,21 @@ function echo({ imports = '', body = '', more = '' } = {}): string {
 const IMPORT_LOG = `(import "${HOST}" "log" (func $log (param i32 i32 i32)))`;
 const IMPORT_FETCH = `(import "${HOST}" "fetch" (func $fetch (param i32 i32 i32 i32 i32 i32 i32 i32 i32)))`;
 const LOG_PARAMS = '(call $log (i32.const 2) (local.get 0) (local.get 1))';
-/** The result of a fetch lies at 512; its first byte says whether it failed, then where the message is. */
+/** The result of a fetch is at 512; its first byte says whether it failed, followed by the address of the message. */
 const FETCH = `(call $fetch (i32.const 16) (i32.const 3) (i32.const 19) (i32.const 19)
     (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 512))
   (i32.store (i32.const 0) (i32.load8_u (i32.const 512)))
   (local.set 0 (i32.load (i32.const 516)))
   (local.set 1 (i32.load (i32.const 520)))`;
 
-describe('a module that computes', () => {
+describe('a module without imports', () => {
   test('becomes a component that exports execute and imports nothing', () => {
     const { plan, modules } = install(component(echo()), { maxPages: 16 });
     expect(plan).toMatchObject({ format: 'component', entry: 'execute', imports: [] });
     expect(modules).toHaveLength(1);
   });
 
-  test('may have something done after the return', () => {
+  test('may have a function that runs after the return', () => {
     const post = '(func (export "cabi_post_execute") (param i32))';
     const { plan } = install(component(echo({ more: post })), { maxPages: 16 });
     const lifts = plan.component?.definitions.filter((item) => item.kind === 'canon');
@@ -62,12 +62,12 @@ describe('a module that computes', () => {
   });
 });
 
-describe('a module that imports functions of the host', () => {
+describe('encoding a module that imports functions of the host', () => {
   test.each([
     [IMPORT_LOG, [HOST, `${HOST}#log`]],
     [IMPORT_FETCH, [HOST, `${HOST}#fetch`]],
     [IMPORT_FETCH + IMPORT_LOG, [HOST, `${HOST}#fetch`, `${HOST}#log`]],
-  ])('%s', (imports, expected) => {
+  ])('accepts %s', (imports, expected) => {
     expect(install(component(echo({ imports })), { maxPages: 16 }).plan.imports).toEqual(expected);
   });
 });
@@ -76,7 +76,7 @@ const HTTP = 'wasi:http/types@0.2.0';
 const importOf = (module: string, name: string, type: string): string =>
   `(import "${module}" "${name}" (func ${type}))`;
 
-describe('a module that imports functions of WASI', () => {
+describe('encoding a module that imports functions of WASI', () => {
   test.each([
     {
       what: 'a resource alone',
@@ -103,38 +103,38 @@ describe('a module that imports functions of WASI', () => {
       imports: importOf(HTTP, '[constructor]fields', '(result i32)').repeat(2),
       expected: [HTTP],
     },
-  ])('$what', ({ imports, expected }) => {
+  ])('accepts $what', ({ imports, expected }) => {
     const { plan } = install(component(echo({ imports })), { maxPages: 16 });
     expect(plan.imports.filter((name) => !name.includes('#')).toSorted()).toEqual(expected);
   });
 });
 
-describe('what is no skill is refused', () => {
+describe('encoding a module that is not a skill', () => {
   test.each([
     ['(module)', 'it does not export "memory", "cabi_realloc", "execute"'],
     [echo().replace('"cabi_realloc"', '"realloc"'), 'it does not export "cabi_realloc"'],
     [
       echo({ imports: '(import "env" "abort" (func))' }),
-      'it imports "abort" of "env", which is not of the skill interface',
+      'it imports "abort" of "env", which is not part of the skill interface',
     ],
     [
       echo({ imports: `(import "${HOST}" "constructor" (func))` }),
-      `it imports "constructor" of "${HOST}", which is not of the skill interface`,
+      `it imports "constructor" of "${HOST}", which is not part of the skill interface`,
     ],
     [
       echo({ imports: importOf(HTTP, '[resource-drop]method', '(param i32)') }),
-      `it imports "[resource-drop]method" of "${HTTP}", which is not of the skill interface`,
+      `it imports "[resource-drop]method" of "${HTTP}", which is not part of the skill interface`,
     ],
     [
       echo({ imports: importOf('wasi:sockets/tcp@0.2.0', '[resource-drop]tcp-socket', '(param i32)') }),
-      'it imports "[resource-drop]tcp-socket" of "wasi:sockets/tcp@0.2.0", which is not of the skill interface',
+      'it imports "[resource-drop]tcp-socket" of "wasi:sockets/tcp@0.2.0", which is not part of the skill interface',
     ],
-  ])('%s', (text, reason) => {
+  ])('refuses %s', (text, reason) => {
     expect(encode(text)).toBe(reason);
   });
 });
 
-describe('in a cell', () => {
+describe('an encoded component in a cell', () => {
   let opened: TestRuntime;
 
   beforeAll(() => {
@@ -159,14 +159,14 @@ capabilities: { network: [${network}] }
     return dir;
   }
 
-  test('it answers, and its log is the log of the call', async () => {
+  test('returns a result, and its log becomes the log of the call', async () => {
     const dir = writeBundle('logs', component(echo({ imports: IMPORT_LOG, body: LOG_PARAMS })), '');
     const { result, logs } = await opened.runtime.execute(dir, { word: 'grüß' });
     expect(result).toEqual({ word: 'grüß' });
     expect(logs).toContain('info: {"word":"grüß"}');
   });
 
-  test('the result of a fetch comes through memory', async () => {
+  test('receives the result of a fetch through memory', async () => {
     const imports = IMPORT_LOG + IMPORT_FETCH;
     const binary = component(echo({ imports, body: FETCH + LOG_PARAMS }));
     const dir = writeBundle('fetches', binary, '{ host: example.com }');

@@ -1,10 +1,10 @@
 /**
- * A script with packages becomes one file that runs as plain source does.
+ * A script with packages is bundled into one file that runs like plain source.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { buildSkill } from '../../src/index.ts';
+import { buildSkill } from '../../src/inside.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
 
 const { runtime, folder, close } = openTestRuntime({ audit: false });
@@ -20,9 +20,11 @@ function write(name: string, files: Record<string, string>): string {
   return dir;
 }
 
-test.each(['src/index.ts', 'src/index.js'])('%s with a package, old and new', async (source) => {
-  const dir = write(source.replaceAll(/\W/g, '_'), {
-    [source]: `
+test.each(['src/index.ts', 'src/index.js'])(
+  '%s is bundled with an ESM and a CommonJS package',
+  async (source) => {
+    const dir = write(source.replaceAll(/\W/g, '_'), {
+      [source]: `
       import { stat } from 'skillcell:fs';
       import shout from 'shout';
       import old from 'old';
@@ -31,29 +33,30 @@ test.each(['src/index.ts', 'src/index.js'])('%s with a package, old and new', as
         return [shout(text), old.twice(text), own, typeof stat, process.env.NODE_ENV];
       }
     `,
-    'src/own.js': 'export const own = "own";',
-  });
-  // Beside the bundle, as npm has it in a project: what a bundle holds is what runs.
-  const packages = {
-    'shout/package.json': '{"name":"shout","type":"module","main":"main.js"}',
-    'shout/main.js': 'export default (text) => text.toUpperCase() + "!";',
-    'old/package.json': '{"name":"old","main":"main.js"}',
-    'old/main.js': 'exports.twice = (text) => text + text;',
-  };
-  for (const [path, text] of Object.entries(packages)) {
-    mkdirSync(dirname(join(folder, 'node_modules', path)), { recursive: true });
-    writeFileSync(join(folder, 'node_modules', path), text);
-  }
-  const { file, language } = buildSkill(dir);
-  expect([file, language]).toEqual([join(dir, 'skill.js'), expect.stringContaining('with packages')]);
-  const skill = await runtime.load(dir);
-  expect(skill.bundle.entry).toBe('skill.js');
-  const { result, execution } = await runtime.execute(skill, { text: 'ha' });
-  expect(result).toEqual(['HA!', 'haha', 'own', 'function', 'production']);
-  expect(execution?.engine).toBe('js-wasm');
-});
+      'src/own.js': 'export const own = "own";',
+    });
+    // Next to the bundle, as in an npm project, because everything inside a bundle runs.
+    const packages = {
+      'shout/package.json': '{"name":"shout","type":"module","main":"main.js"}',
+      'shout/main.js': 'export default (text) => text.toUpperCase() + "!";',
+      'old/package.json': '{"name":"old","main":"main.js"}',
+      'old/main.js': 'exports.twice = (text) => text + text;',
+    };
+    for (const [path, text] of Object.entries(packages)) {
+      mkdirSync(dirname(join(folder, 'node_modules', path)), { recursive: true });
+      writeFileSync(join(folder, 'node_modules', path), text);
+    }
+    const { file, language } = buildSkill(dir);
+    expect([file, language]).toEqual([join(dir, 'skill.js'), expect.stringContaining('with packages')]);
+    const skill = await runtime.load(dir);
+    expect(skill.bundle.entry).toBe('skill.js');
+    const { result, execution } = await runtime.execute(skill, { text: 'ha' });
+    expect(result).toEqual(['HA!', 'haha', 'own', 'function', 'production']);
+    expect(execution?.engine).toBe('js-wasm');
+  },
+);
 
-test('what cannot be bundled is told', () => {
+test('an import that cannot be bundled is reported', () => {
   const dir = write('wrong', { 'src/index.ts': 'import "not-there";\nexport const execute = () => 1;' });
   expect(() => buildSkill(dir)).toThrow('The script was not built');
   expect(() => readFileSync(join(dir, 'skill.js'))).toThrow('ENOENT');

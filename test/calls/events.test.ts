@@ -1,8 +1,9 @@
 /**
- * What is told of calls while they run: to those who listen to all, and to those who listen to one.
+ * Events of calls, for listeners of all calls and of one call.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import { Dispatcher, type CallEvent, type CallEventName, type Runtime } from '../../src/index.ts';
+import { Dispatcher } from '../../src/inside.ts';
+import type { CallEvent, CallEventName, Runtime } from '../../src/index.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
 import { writeSkill } from '../write-skill.ts';
 
@@ -31,8 +32,8 @@ function first<Name extends CallEventName>(name: Name): Promise<CallEvent<Name>>
   });
 }
 
-describe('events', () => {
-  test('of a call come in order, to all who listen, with the id of its outcome', async () => {
+describe('the events of a call', () => {
+  test('arrive in order for all listeners, with the id of its outcome', async () => {
     const { events, stop } = listenToAll(runtime);
     const own: CallEvent[] = [];
     const outcome = await runtime.execute(
@@ -52,7 +53,7 @@ describe('events', () => {
     expect(events[3]).toMatchObject({ outcome });
   });
 
-  test('tell every denial, and the limit that ended a call', async () => {
+  test('include every denial and the limit that ended the call', async () => {
     const { events, stop } = listenToAll(runtime);
     const nosy = 'def execute(params):\n    return open("/etc/passwd").read()\n';
     await runtime.execute(writeSkill(folder, { source: nosy }), {}, { reject: false });
@@ -67,14 +68,14 @@ describe('events', () => {
     ]);
   });
 
-  test('of a call that never ran begin and end', async () => {
+  test('include a start and an end for a call that never ran', async () => {
     const { events, stop } = listenToAll(runtime);
     await runtime.execute('no/such_skill', {}, { reject: false });
     stop();
     expect(events.map(({ type }) => type)).toEqual(['accepted', 'done']);
   });
 
-  test('come no more when the listener has left, and a listener that throws harms nobody', async () => {
+  test('stop when the listener is removed, and a listener that throws does no harm', async () => {
     const heard: string[] = [];
     const warned = new Promise((resolve) => process.once('warning', resolve));
     const stops = [
@@ -92,14 +93,14 @@ describe('events', () => {
   });
 });
 
-describe('logs', () => {
+describe('the logs of a call', () => {
   const python = 'import time\ndef execute(params):\n    print("first", flush=True)\n    time.sleep(30)\n';
   const script = 'export function execute() {\n  console.log("first");\n  for (;;);\n}\n';
 
   test.each([
     ['a process', { manifest: { execution: ['subprocess'] }, source: python }],
     ['an instance', { manifest: { execution: ['wasm'] }, files: { 'skill.js': script } }],
-  ])('of %s are heard while the call runs', async (_where, text) => {
+  ])('in %s are delivered while the call runs', async (_where, text) => {
     const patience = new AbortController();
     const heard = first('log');
     const running = runtime.execute(writeSkill(folder, text), {}, { signal: patience.signal, reject: false });
@@ -110,13 +111,13 @@ describe('logs', () => {
     expect(runtime.running).toEqual([]);
   });
 
-  test('of a call with secrets are told once it is over, without them', async () => {
+  test('with secrets are delivered after the call, without the secrets', async () => {
     const texts: string[] = [];
     const manifest = {
       capabilities: { network: [{ host: 'example.org', scheme: 'http' }] },
       env_vars: { API_KEY: { required: true, secret: true, hosts: ['example.org'] } },
     };
-    // No cell holds the value; this one was told it by somebody else.
+    // Cells never hold the value; this skill has it from another source.
     const source = 'def execute(params):\n    print("key-of-")\n    print("key-of-the-test")\n    return 1\n';
     const skill = writeSkill(folder, { manifest, source });
     await runtime.execute(
@@ -128,8 +129,8 @@ describe('logs', () => {
   });
 });
 
-describe('a turn', () => {
-  test('is waited for by a call that is already made, and given back when it is over', async () => {
+describe('the slot of a call', () => {
+  test('is acquired before the call runs and released when it is over', async () => {
     const dispatcher = new Dispatcher({ all: { concurrent: 1, queue: 5 } });
     const entry = { tenant: 'a', skill: 'x/y' };
     const held = await dispatcher.enter(entry);
@@ -141,7 +142,7 @@ describe('a turn', () => {
     expect(dispatcher.load).toMatchObject({ running: 0, waiting: 0 });
   });
 
-  test('that was given up is the end of the call, with a receipt', async () => {
+  test('that is no longer wanted ends the call with a receipt', async () => {
     const dispatcher = new Dispatcher({ all: { concurrent: 1, queue: 5 } });
     const patience = new AbortController();
     await dispatcher.enter({ tenant: 'a', skill: 'x/y' });

@@ -1,5 +1,5 @@
 /**
- * The contract of a cell, with every process started for its call.
+ * The cell contract, with a new process for each call.
  *
  * @module
  */

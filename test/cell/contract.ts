@@ -1,6 +1,6 @@
 /**
- * What every cell must do, whichever mode runs it and however its process came to be. Each mode and start
- * kind calls this with its own way to run a skill.
+ * The behaviour that every cell must have, in every mode and with every start kind. Each of them calls this with its own
+ * way to run a skill.
  *
  * @module
  */
@@ -37,23 +37,23 @@ const PARTS: Record<ContractPart, (bench: Bench) => void> = {
 };
 
 export interface CellUnderTest {
-  /** How its cells have to start; absent where one process serves many calls. */
+  /** The expected start kind; absent if one process serves many calls. */
   start?: StartKind;
-  /** True when the skill itself is a process of the operating system. */
+  /** True if the skill itself is a process of the operating system. */
   isProcess: boolean;
-  /** Added to the manifest of every skill, such as the image that it runs in. */
+  /** Added to the manifest of every skill, such as its image. */
   manifest?: Record<string, unknown>;
-  /** In milliseconds, for tests of the timeout: enough for a harmless call, start included. Absent: 700. */
+  /** Timeout in milliseconds for tests of the timeout: enough for a harmless call, including the start. Default: 700. */
   patience?: number;
-  /** False where no control group is around its processes; absent: there is one. */
+  /** False if its processes are in no control group. Default: true. */
   isGrouped?: boolean;
-  /** Where its programs are; absent: where a jail has them. */
+  /** PATH inside the cell. Default: the PATH of a jail. */
   path?: string;
-  /** As whom the skill sees itself; absent: nobody. */
+  /** The uid that the skill sees. Default: nobody. */
   uid?: number;
-  /** A file of the host that a cell does not see; absent: one that an image would have, too. */
+  /** A host file that a cell does not see. Default: one that an image would also have. */
   hostFile?: string;
-  /** Runs the skill in this folder once; never throws for what the skill does. */
+  /** Runs the skill in this folder once; never throws because of the skill. */
   execute(dir: string, params: unknown, options?: ExecuteOptions): Promise<Outcome>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The contract of a cell, with processes forked from a zygote.
+ * The cell contract, with processes forked from a zygote.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { afterAll } from 'vitest';
 import { cellContract } from './contract.ts';
 import { openTestRuntime } from './test-runtime.ts';
 
-// One skill at a time, so that no other test's zygote takes memory.
+// One skill at a time, so that zygotes of other tests use no memory.
 const { runtime, close } = openTestRuntime({ pool: { size: 1, maxStandby: 1, ready: 'zygote' } });
 afterAll(close);
 

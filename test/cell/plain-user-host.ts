@@ -1,5 +1,5 @@
 /**
- * A host that is not root: takes calls from its parent over IPC and answers with their outcomes.
+ * A host that does not run as root. It receives calls from its parent over IPC and replies with their outcomes.
  *
  * @module
  */

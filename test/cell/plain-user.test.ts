@@ -1,5 +1,5 @@
 /**
- * The contract of a cell whose host is a plain user: no uid to drop to, and most often no control group.
+ * The cell contract for a host without root: it has no uid to drop to, and usually no control group.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { ExecuteOptions, PairReport } from '../../src/index.ts';
 import type { Outcome } from '../../src/outcome.ts';
 import { openFolder, removeFolder } from '../write-skill.ts';
 import { cellContract } from './contract.ts';
-import { UNPRIVILEGED } from './jail/jailed-python.ts';
+import { UNPRIVILEGED } from './walls/jail/jailed-python.ts';
 
 const folder = openFolder();
 const home = join(folder, 'home');
@@ -52,13 +52,13 @@ async function execute(dir: string, params: unknown, options: ExecuteOptions = {
   return answered;
 }
 
-test('the host is no root, and has a jail all the same', () => {
+test('a host without root has a jail', () => {
   expect(started.uid).not.toBe(0);
   const jail = jailOf(started.doctor);
   expect(jail, jail?.summary).toMatchObject({ wall: 'jail', available: true });
 });
 
-cellContract('a cell of a plain user', {
+cellContract('a cell of a host without root', {
   start: 'cold',
   isProcess: true,
   isGrouped: !jailOf(started.doctor)?.summary.includes('no writable cgroup'),

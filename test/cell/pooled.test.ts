@@ -1,5 +1,5 @@
 /**
- * The contract of a cell, with processes that waited for their call.
+ * The cell contract, with processes that were started ahead of their call.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { afterAll } from 'vitest';
 import { cellContract } from './contract.ts';
 import { openTestRuntime } from './test-runtime.ts';
 
-// One skill at a time, so that no other test's cells take the CPU.
+// One skill at a time, so that cells of other tests use no CPU time.
 const { runtime, close } = openTestRuntime({ pool: { size: 1, maxStandby: 1 } });
 afterAll(close);
 

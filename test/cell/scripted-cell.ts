@@ -1,20 +1,20 @@
 /**
- * Cells whose program is a script of the test: it speaks the protocol of a warm cell, as well or as badly as it wants.
+ * Cells whose program is a script of the test, which speaks the protocol of a warm cell correctly or not.
  *
  * @module
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Artifact, BrokerReply, CallBroker, Engine, Wall } from '../../src/cell/contract.ts';
-import { findNode } from '../../src/cell/node/node-binary.ts';
-import { nodeSpec } from '../../src/cell/node/spec.ts';
-import type { WarmPlace } from '../../src/cell/warm-set.ts';
+import { findNode } from '../../src/cell/engines/node-process/node-binary.ts';
+import { nodeSpec } from '../../src/cell/engines/node-process/spec.ts';
+import type { WarmPlace } from '../../src/cell/protocol/start-warm.ts';
 import type { Bundle } from '../../src/load/bundle.ts';
-import { DEFAULT_LIMITS } from '../../src/policy/compute-grant.ts';
+import { DEFAULT_LIMITS } from '../../src/vocabulary/limits.ts';
 import type { Grant, GrantedLimits } from '../../src/policy/grant.ts';
 import { dedent } from '../write-skill.ts';
 
-/** `send(body, payload)` and `raw(bytes)` write; `onCall(params, number)` is called with each call. */
+/** `send(body, payload)` and `raw(bytes)` write; `onCall(params, number)` is called for each call. */
 const PROTOCOL = `
 import { Socket } from 'node:net';
 const socket = new Socket({ fd: 3, readable: true, writable: true });
@@ -46,7 +46,7 @@ socket.on('data', (chunk) => {
 socket.on('close', () => process.exit(0));
 `;
 
-/** Where a cell runs whose program is this script. */
+/** The parts of a cell that runs this script. */
 export function scriptedPlace(
   folder: string,
   wall: Wall,
@@ -75,7 +75,7 @@ export function scriptedPlace(
   return { wall, engine: { reusable: true } as Engine, artifact, grant, openBroker };
 }
 
-/** Answers every request with what it was asked for, or with that many bytes. */
+/** Replies to every request with its arguments, or with the requested number of bytes. */
 export class AnsweringBroker implements CallBroker {
   readonly used: CallBroker['used'] = [];
   readonly denied: CallBroker['denied'] = [];
@@ -97,7 +97,7 @@ export class AnsweringBroker implements CallBroker {
   }
 }
 
-/** A cell that behaves. */
+/** A well-behaved cell. */
 export const POLITE = `
   onCall = (params, call) => {
     if (params.sleep) setTimeout(() => raw(answer(params, call)), params.sleep);

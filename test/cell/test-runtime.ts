@@ -1,5 +1,5 @@
 /**
- * A runtime of a test file's own: its home is new and goes away with it.
+ * A runtime for one test file, with a new home that is removed at the end.
  *
  * @module
  */

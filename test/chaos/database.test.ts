@@ -1,13 +1,13 @@
 /**
- * The file of the audit log is moved away, replaced, locked or read-only under the real service. No call is accepted that could
- * not get its receipt, and all is well again when the file is.
+ * The audit log of the real service is moved, replaced, locked or made read-only. No call is accepted without a receipt, and
+ * the service recovers when the file is back.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { packageRoot } from '../../src/index.ts';
+import { packageRoot } from '../../src/inside.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
 import { ChaosService, codeOf } from './service.ts';
 
@@ -32,7 +32,7 @@ afterEach(() => removeFolder(folder));
 const databaseOf = ({ inside }: ChaosService): string => join(inside, 'audit.db');
 
 async function expectRefused(service: ChaosService): Promise<void> {
-  // More than a tenant has places: one that is not given back would show.
+  // More calls than the tenant has slots, to detect a slot that is not released.
   for (let calls = 0; calls < 12; calls++)
     expect(codeOf(await service.call('test/echo')), `call ${calls}`).toBe('skill_unavailable');
   expect(await service.ask('/readyz')).toMatchObject({
@@ -44,7 +44,7 @@ async function expectRefused(service: ChaosService): Promise<void> {
 
 describe('a log whose file', { timeout: 240_000 }, () => {
   test.each(['is gone', 'is garbage'])(
-    '%s takes no call until it is back, and loses no receipt',
+    '%s accepts no call until it is back, and loses no receipt',
     async (fault) => {
       await using service = await ChaosService.start({ folder, args: ['--drain', '5s'] });
       expect(codeOf(await service.call('test/echo'))).toBe('ok');
@@ -62,7 +62,7 @@ describe('a log whose file', { timeout: 240_000 }, () => {
     },
   );
 
-  test('was deleted for good begins anew with the next service, which knows what was accepted since', async () => {
+  test('was deleted for good starts again with the next service, which knows what was accepted since', async () => {
     let accepted: string;
     {
       await using service = await ChaosService.start({ folder, args: ['--drain', '5s'] });
@@ -79,7 +79,7 @@ describe('a log whose file', { timeout: 240_000 }, () => {
     await next.expectWell('test/echo');
   });
 
-  test('was truncated ends no host: calls get a result or a typed error, and it stops when told', async () => {
+  test('was truncated crashes no host: calls get a result or a typed error, and it stops on request', async () => {
     await using service = await ChaosService.start({ folder, args: ['--drain', '5s'] });
     expect(codeOf(await service.call('test/echo'))).toBe('ok');
     await service.receipts();
@@ -90,7 +90,7 @@ describe('a log whose file', { timeout: 240_000 }, () => {
     expect(await service.stop()).toBe(0);
   });
 
-  test('is locked by another process goes on by its journal, and has every receipt afterwards', async () => {
+  test('is locked by another process continues in its journal and has every receipt afterwards', async () => {
     await using service = await ChaosService.start({ folder });
     expect(codeOf(await service.call('test/echo'))).toBe('ok');
     const script = `
@@ -113,18 +113,22 @@ describe('a log whose file', { timeout: 240_000 }, () => {
   });
 });
 
-describe('serve with a home that becomes read-only', { timeout: 240_000 }, () => {
-  test('answers every call by a result or a typed error, each with one receipt, and is well when it is writable again', async () => {
+describe('serve with a read-only home', { timeout: 240_000 }, () => {
+  test('answers every call with a result or a typed error and one receipt, and recovers when it is writable again', async () => {
     await using service = await ChaosService.start({ folder, disk: '96m', args: ['--drain', '5s'] });
     const before = await service.call('test/echo');
     expect(codeOf(before)).toBe('ok');
     const inService = (...command: string[]): unknown =>
       execFileSync('nsenter', ['-t', String(service.child.pid), '-m', ...command]);
-    // Open files go on as they are: the kernel makes no disk read-only that somebody writes to, but a mount over it may be.
-    inService('mount', '--bind', service.home, service.home);
-    inService('mount', '-o', 'remount,bind,ro', service.home);
+    // Files that are already open stay writable: a disk in use cannot be made read-only, but a mount over it can. It is made
+    // elsewhere and moved, because the service may open a file on it before it is read-only.
+    const readOnly = join(folder, 'read-only');
+    mkdirSync(readOnly);
+    inService('mount', '--bind', service.home, readOnly);
+    inService('mount', '-o', 'remount,bind,ro', readOnly);
+    inService('mount', '--move', readOnly, service.home);
     expect(() => writeFileSync(join(service.inside, 'probe'), ''), 'it is read-only').toThrow(/EROFS/);
-    // At once, so that the pool runs dry and more than a ready cell is needed.
+    // In parallel, so that the pool runs dry and new cells are needed.
     const calls = Array.from({ length: 6 }, (_, n) => service.call('test/echo', { n }));
     const answers = [before, ...(await Promise.all(calls))];
     for (const answer of answers) expect(['ok', 'skill_unavailable', 'internal']).toContain(codeOf(answer));
@@ -138,7 +142,7 @@ describe('serve with a home that becomes read-only', { timeout: 240_000 }, () =>
     expect(await service.stop()).toBe(0);
   });
 
-  test('does not begin on one that is read-only from the start, and says what to do', () => {
+  test('does not start if it was read-only from the beginning, and says what to do', () => {
     const home = join(folder, 'home');
     const script = 'mkdir -p "$0" && mount -t tmpfs -o ro tmpfs "$0" && exec "$@"';
     const command = [process.execPath, join(packageRoot(), 'bin/skillcell.js'), 'serve', '--port', '0'];

@@ -1,6 +1,6 @@
 /**
- * The disk of the home fills up, or there are no more descriptors, under the real service: calls are refused before their
- * skill runs, and taken again without a restart.
+ * The real service runs out of disk space or descriptors: calls are refused before their skill runs, and accepted again
+ * without a restart.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
@@ -22,7 +22,7 @@ beforeAll(() => {
 
 afterAll(() => removeFolder(folder));
 
-/** Calls until one is refused; what was reserved may do for some. */
+/** Calls until one is refused; reserved room may be enough for some. */
 async function untilRefused(service: ChaosService): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (let calls = 0; calls < 60; calls++) {
@@ -32,8 +32,8 @@ async function untilRefused(service: ChaosService): Promise<Answer[]> {
   return answers;
 }
 
-describe('serve with its home on a disk that is full', { timeout: 240_000 }, () => {
-  test('refuses by a clear error, says so in /readyz, works again when there is room, and stops when told', async () => {
+describe('serve with its home on a full disk', { timeout: 240_000 }, () => {
+  test('refuses calls with a clear error, reports it in /readyz, recovers when there is room, and stops on request', async () => {
     await using service = await ChaosService.start({ folder, disk: '96m', args: ['--drain', '5s'] });
     expect(await service.ask('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
     const good = await service.call('test/echo', { n: 1 });
@@ -46,7 +46,7 @@ describe('serve with its home on a disk that is full', { timeout: 240_000 }, () 
       status: 503,
       body: { error: { code: 'skill_unavailable', fix: expect.stringContaining('Free space') as string } },
     });
-    // More than the places that a tenant has: a place that is not given back would show.
+    // More calls than the tenant has slots, to detect a slot that is not released.
     for (let calls = 0; calls < 20; calls++)
       expect((await service.call('test/echo')).status, `refused call ${calls}`).toBe(503);
     expect(await service.ask('/readyz')).toMatchObject({
@@ -65,7 +65,7 @@ describe('serve with its home on a disk that is full', { timeout: 240_000 }, () 
     expect(await service.stop()).toBe(0);
   });
 
-  test('starts on a full disk, refuses, and works when there is room', async () => {
+  test('starts, refuses calls, and recovers when there is room', async () => {
     await using service = await ChaosService.start({ folder, disk: '96m', startsFull: true });
     expect(await service.call('test/echo')).toMatchObject({ status: 503 });
     expect((await service.ask('/readyz')).status).toBe(503);
@@ -75,12 +75,12 @@ describe('serve with its home on a disk that is full', { timeout: 240_000 }, () 
   });
 });
 
-describe('serve without descriptors', { timeout: 240_000 }, () => {
-  test('fails calls by typed errors, gives each that it took one receipt, and works when there are some again', async () => {
+describe('serve without file descriptors', { timeout: 240_000 }, () => {
+  test('fails calls with typed errors, writes one receipt for each accepted call, and recovers', async () => {
     await using service = await ChaosService.start({ folder });
     expect(codeOf(await service.call('test/echo'))).toBe('ok');
     const starved: (Answer | undefined)[] = [];
-    // Some spare ones, so that it fails in the middle of a call, and then none at all.
+    // A few free ones first, so that a call fails in the middle, then none at all.
     for (const most of [service.openFiles() + 6, service.openFiles() + 2, 24]) {
       service.limitFiles(most);
       for (let calls = 0; calls < 5; calls++)

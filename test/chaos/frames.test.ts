@@ -1,12 +1,12 @@
 /**
- * A native cell breaks the protocol in every way that a frame can be broken, under the real service: its own call fails by a typed
- * error with one receipt, and nothing else happens.
+ * Native cells of the real service send every kind of broken frame: only their own call fails, with a typed error and one
+ * receipt.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
 import { ChaosService, codeOf } from './service.ts';
 
-/** Python expressions of the bytes that the skill writes to its channel. */
+/** Python expressions for the bytes that the skill writes to its channel. */
 const BROKEN: readonly (readonly [kind: string, bytes: string])[] = [
   ['noise', 'b"\\xff" * 4096'],
   ['a length beyond every limit', 'b"\\xff\\xff\\xff\\xff"'],
@@ -55,7 +55,7 @@ describe('a cell that sends', { timeout: 240_000 }, () => {
     await service.expectWell('test/breaks');
   });
 
-  test('all of them leaves a service that stops when told', async () => {
+  test('all of them leaves a service that stops on request', async () => {
     expect(await service.stop()).toBe(0);
   });
 });

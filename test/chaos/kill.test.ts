@@ -1,14 +1,14 @@
 /**
- * Processes are killed at every stage: the host while calls wait and run, cells in the middle of a call, and a second host in
- * another pid namespace looks at the log meanwhile. Every accepted call has exactly one receipt.
+ * Processes are killed at every stage: the host while calls wait and run, and cells in the middle of a call. At the same time,
+ * a second host in another pid namespace reads the log. Every accepted call has exactly one receipt.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { makeRunFolder } from '../../src/cell/run-folder.ts';
-import { packageRoot } from '../../src/index.ts';
+import { makeRunFolder } from '../../src/cell/linux/run-folder.ts';
+import { packageRoot } from '../../src/inside.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
 import { ChaosService, codeOf } from './service.ts';
 
@@ -41,7 +41,7 @@ async function runningIds(service: ChaosService, atLeast: number): Promise<strin
   return ids();
 }
 
-/** Processes below this one, however deep. */
+/** All descendants of a process. */
 function descendants(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .trim()
@@ -51,7 +51,7 @@ function descendants(pid: number): number[] {
 }
 
 describe('a host that is killed', { timeout: 240_000 }, () => {
-  test('leaves each call that it accepted one receipt, whether the call waited or ran', async () => {
+  test('leaves one receipt for each accepted call, whether it was queued or running', async () => {
     let accepted: string[];
     {
       await using service = await ChaosService.start({ folder });
@@ -72,7 +72,7 @@ describe('a host that is killed', { timeout: 240_000 }, () => {
     expect(await next.stop()).toBe(0);
   });
 
-  test('leaves a receipt of a single command as well', async () => {
+  test('leaves a receipt also for a single command', async () => {
     const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home') };
     const params = ['--params', '{"seconds":60}'];
     const child = spawn(process.execPath, [COMMAND, 'run', 'test/sleeps', ...params], {
@@ -95,7 +95,7 @@ describe('a host that is killed', { timeout: 240_000 }, () => {
 });
 
 describe('a log that is read from another pid namespace', { timeout: 240_000 }, () => {
-  test('keeps the journal of the host that lives, and every call has one receipt', async () => {
+  test('keeps the journal of a live host, and every call has one receipt', async () => {
     await using service = await ChaosService.start({ folder });
     const call = service.call('test/sleeps', { seconds: 3 });
     await runningIds(service, 1);
@@ -106,7 +106,7 @@ describe('a log that is read from another pid namespace', { timeout: 240_000 }, 
     expect([...(await service.receipts()).values()]).toEqual(['ok']);
   });
 
-  test('keeps the folders of sockets of a host that lives, and sweeps those of one that died', () => {
+  test('keeps the socket folders of a live host and removes those of a dead one', () => {
     const home = join(folder, 'home');
     const own = makeRunFolder(home);
     const left = join(home, 'run', '0123456789abcdef');
@@ -127,7 +127,7 @@ describe('cells that are killed', { timeout: 240_000 }, () => {
     for (let round = 0; round < 4; round++) {
       const call = service.call('test/sleeps', { seconds: 20 });
       await runningIds(service, 1);
-      // Whatever stage the call is in: a cell that starts, waits, was forked, or runs.
+      // Kill cells at any stage: starting, waiting, forked or running.
       for (const pid of descendants(service.child.pid!)) {
         try {
           process.kill(pid, 'SIGKILL');

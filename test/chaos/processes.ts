@@ -1,13 +1,13 @@
 /**
- * The processes below a service, told apart by what they are and by the files that they hold open, so that a suite ends the one
- * that it means and no other.
+ * The descendant processes of a service, identified by their program and open files, so that a suite kills exactly the one it
+ * wants.
  *
  * @module
  */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** Processes below this one, however deep, parents first. One that ends meanwhile is left out. */
+/** All descendants of a process, parents first, without those that end during the search. */
 export function descendants(pid: number): number[] {
   const children = list(`/proc/${pid}/task`).flatMap((task) =>
     read(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number),
@@ -15,18 +15,12 @@ export function descendants(pid: number): number[] {
   return children.flatMap((child) => [child].concat(descendants(child)));
 }
 
-/** Those that hold this file open. */
+/** The processes that have this file open. */
 export function holders(pids: readonly number[], file: string): number[] {
-  const wanted = statSync(file, { throwIfNoEntry: false });
-  return pids.filter((pid) =>
-    list(`/proc/${pid}/fd`).some((fd) => {
-      const found = identify(`/proc/${pid}/fd/${fd}`);
-      return found !== undefined && found.ino === wanted?.ino && found.dev === wanted.dev;
-    }),
-  );
+  return pids.filter((pid) => list(`/proc/${pid}/fd`).some((fd) => isFile(`/proc/${pid}/fd/${fd}`, file)));
 }
 
-/** The file name of its program; what bwrap is to start has that of bwrap until it is started. */
+/** The file name of its program; a child of bwrap has that of bwrap until its program starts. */
 export function programOf(pid: number): string {
   try {
     return basename(readlinkSync(`/proc/${pid}/exe`));
@@ -43,12 +37,18 @@ export function parentOf(pid: number): number {
   return Number(/^PPid:\s*(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1]);
 }
 
-/** Whether it waits for the next frame of the host. */
+/** Whether it is in a system call on this file, such as a blocked read. */
+export function readsFrom(pid: number, file: string): boolean {
+  const fd = /^\d+ 0x([0-9a-f]+) /.exec(read(`/proc/${pid}/syscall`))?.[1];
+  return fd !== undefined && isFile(`/proc/${pid}/fd/${Number.parseInt(fd, 16)}`, file);
+}
+
+/** Whether it waits for the next frame from the host. */
 export function waitsForFrame(pid: number): boolean {
   return /^\d+ 0x3 /.test(read(`/proc/${pid}/syscall`));
 }
 
-/** Sends it to those that are still below the service; one may have ended since it was found. */
+/** Sends a signal to those that are still descendants of the service; one may have ended since it was found. */
 export function signalBelow(service: number, pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     if (!descendants(service).includes(pid)) continue;
@@ -58,6 +58,11 @@ export function signalBelow(service: number, pids: readonly number[], signal: No
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
+}
+
+function isFile(path: string, file: string): boolean {
+  const [found, wanted] = [identify(path), identify(file)];
+  return found !== undefined && found.ino === wanted?.ino && found.dev === wanted.dev;
 }
 
 function identify(path: string): { ino: number; dev: number } | undefined {

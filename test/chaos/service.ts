@@ -1,6 +1,6 @@
 /**
- * The real command `serve` with a home on a small disk of its own, for the suites in this folder. The disk is a tmpfs in a
- * mount namespace that only the service is in; it is reached from here by way of `/proc`.
+ * The real command `serve` with its home on a small separate disk, for the suites in this folder. The disk is a tmpfs in the
+ * service's own mount namespace; the tests reach it through `/proc`.
  *
  * @module
  */
@@ -10,17 +10,22 @@ import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, wri
 import { join } from 'node:path';
 import { makeToken } from '../../src/http/access-file.ts';
 import { expect } from 'vitest';
-import { packageRoot, type Outcome } from '../../src/index.ts';
+import { packageRoot } from '../../src/inside.ts';
+import type { Outcome } from '../../src/index.ts';
 
 export interface ServiceOptions {
   folder: string;
-  /** Size of the tmpfs, as mount takes it; absent: the home is an ordinary folder. */
+  /** Size of the tmpfs in mount syntax; absent: the home is an ordinary folder. */
   disk?: string;
-  /** The disk has no room when the service starts. */
+  /** The disk is full when the service starts. */
   startsFull?: boolean;
   args?: string[];
-  /** More variables for the service. */
+  /** Additional environment variables for the service. */
   env?: Readonly<Record<string, string>>;
+  /** Additional environment variables for the service's process only, not for the programs that start it. */
+  ownEnv?: Readonly<Record<string, string>>;
+  /** Replacements for programs of the machine, by path. */
+  programs?: Readonly<Record<string, string>>;
 }
 
 export interface Answer {
@@ -44,7 +49,7 @@ export class ChaosService implements AsyncDisposable {
   }
 
   static async start(options: ServiceOptions): Promise<ChaosService> {
-    const { folder, disk, startsFull = false, args = [], env = {} } = options;
+    const { folder, disk, startsFull = false, args = [], env = {}, ownEnv = {}, programs = {} } = options;
     const home = join(folder, 'home');
     const access = join(folder, 'access.json');
     const { entry, secret } = makeToken({ name: 'chaos', tenant: 'chaos', scopes: ['admin'] });
@@ -62,7 +67,9 @@ export class ChaosService implements AsyncDisposable {
     ];
     const mounted = disk === undefined ? '' : `mount -t tmpfs -o size=${disk},mode=0755 tmpfs "$0" && `;
     const filled = startsFull ? 'cat /dev/zero > "$0/filler" 2> /dev/null; ' : '';
-    const script = `${mounted}${filled}exec "$@"`;
+    const replaced = Object.entries(programs).map(([path, other]) => `mount --bind "${other}" "${path}" && `);
+    const assigned = Object.entries(ownEnv).map(([name, value]) => `"${name}=${value}"`);
+    const script = `${mounted}${filled}${replaced.join('')}exec env ${assigned.join(' ')} "$@"`;
     const child = spawn('unshare', ['--mount', 'sh', '-c', script, home, ...command], {
       cwd: folder,
       env: { ...process.env, SKILLCELL_HOME: home, ...env },
@@ -101,7 +108,7 @@ export class ChaosService implements AsyncDisposable {
     return fetch(`${this.#url}${path}`, { ...init, headers });
   }
 
-  /** Waits for so many calls at least that are in a cell, and gives the ids of all that have not ended. */
+  /** Waits until at least this many calls are in a cell, and returns the ids of all calls in progress. */
   async running(atLeast: number): Promise<string[]> {
     type Listed = { call_id: string; state: string };
     const list = async (): Promise<Listed[]> =>
@@ -112,7 +119,7 @@ export class ChaosService implements AsyncDisposable {
     return (await list()).map(({ call_id }) => call_id);
   }
 
-  /** After a fault: a good call works, the log is whole, every place is free, and it says that it is ready. */
+  /** Checks recovery after a fault: a good call works, the log is intact, every slot is free, and the service is ready. */
   async expectWell(skill: string, params: unknown = {}): Promise<void> {
     expect(codeOf(await this.call(skill, params)), 'the next good call').toBe('ok');
     expect((await this.ask('/readyz')).status, 'readyz').toBe(200);
@@ -123,7 +130,7 @@ export class ChaosService implements AsyncDisposable {
     expect(await this.text('/metrics')).toMatch(/^skillcell_calls_waiting 0$/m);
   }
 
-  /** Codes of all receipts, by the id of the call. Throws if a call has two. */
+  /** Codes of all receipts by call id. Throws if a call has two. */
   async receipts(): Promise<Map<string, string>> {
     const { body } = await this.ask('/v1/receipts?limit=500');
     const found = new Map<string, string>();
@@ -134,7 +141,7 @@ export class ChaosService implements AsyncDisposable {
     return found;
   }
 
-  /** Takes all the room that the disk has left. */
+  /** Fills the disk. */
   fill(): void {
     const fd = openSync(join(this.inside, 'filler'), 'a');
     for (let piece = Buffer.alloc(1 << 20); piece.length > 0;) {
@@ -155,12 +162,12 @@ export class ChaosService implements AsyncDisposable {
     return readdirSync(`/proc/${this.child.pid}/fd`).length;
   }
 
-  /** How many descriptors the service may have open from now on. */
+  /** Limits the open descriptors of the service. */
   limitFiles(most: number): void {
     execFileSync('prlimit', ['--pid', String(this.child.pid), `--nofile=${most}:`]);
   }
 
-  /** Ends it like a supervisor does; gives its exit code. */
+  /** Stops it like a supervisor does, and returns its exit code. */
   async stop(): Promise<number | null> {
     this.child.kill('SIGTERM');
     await this.#exited;

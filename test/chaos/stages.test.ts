@@ -1,17 +1,25 @@
 /**
- * SIGKILL at one stage at a time, under the real service. A stage is known by a file that the skill has opened there and holds
- * open, never by a guess of time; whoever holds it is the process that is meant.
+ * SIGKILL at one stage at a time, in the real service. A stage is identified by a file that the skill keeps open there, never
+ * by timing; the process that has it open is the target.
  */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { packageRoot } from '../../src/index.ts';
+import { packageRoot } from '../../src/inside.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
 import {
   commandOf,
@@ -19,15 +27,17 @@ import {
   holders,
   parentOf,
   programOf,
+  readsFrom,
   signalBelow,
   waitsForFrame,
 } from './processes.ts';
 import { ChaosService, codeOf, type Answer } from './service.ts';
 
-/** What the tenant of the token may run at once: half of all places. */
+/** Concurrent calls of the token's tenant: half of all slots. */
 const PLACES = Math.floor(Math.max(4, availableParallelism() * 4) / 2);
+const BWRAP = realpathSync('/usr/bin/bwrap');
 const PATIENCE = { timeout: 90_000, interval: 50 };
-/** `own` starts each cell by itself, because its skill may have processes; `forks` has a zygote. */
+/** `own` starts each cell separately, because its skill may start processes; `forks` has a zygote. */
 const [OWN, FORKS, WASM, REACHES] = ['test/own', 'test/forks', 'test/wasm', 'test/reaches'] as const;
 
 const SOURCE = `
@@ -79,7 +89,7 @@ beforeAll(async () => {
   folder = openFolder();
   workspace = join(folder, 'workspace');
   mkdirSync(workspace);
-  // Cells of a host that is root are somebody else.
+  // If the host runs as root, its cells have another user.
   chmodSync(workspace, 0o777);
   server = createServer((_request, response) => response.end('reached')).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -99,8 +109,8 @@ beforeAll(async () => {
   const policy = join(folder, 'policy.yaml');
   writeFileSync(policy, 'network: { allow_private: ["127.0.0.1"] }\n');
   const args = ['--drain', '5s', '--workspace', workspace, '--policy', policy];
-  service = await ChaosService.start({ folder, args });
-  // From here on no skill is read or inspected any more, which takes cells as well.
+  service = await ChaosService.start({ folder, args, programs: { [BWRAP]: heldBwrap() } });
+  // Makes the service inspect every skill now, because an inspection would start cells during the tests.
   for (const skill of [OWN, FORKS, WASM]) expect(codeOf(await call(skill)), skill).toBe('ok');
   expect(codeOf(await call(REACHES, { url })), REACHES).toBe('ok');
 }, 240_000);
@@ -111,18 +121,30 @@ afterAll(async () => {
   removeFolder(folder);
 });
 
+/** A bwrap that can be paused before it starts the program in the sandbox. */
+function heldBwrap(): string {
+  const [real, held, gate] = [join(folder, 'bwrap'), join(folder, 'held-bwrap'), join(folder, 'gate')];
+  copyFileSync(BWRAP, real);
+  execFileSync('mkfifo', ['--mode=666', gate]);
+  const named = { REAL: real, HOLD: join(folder, 'hold-starts'), GATE: gate };
+  const defined = Object.entries(named).map(([name, path]) => `-D${name}="${path}"`);
+  const source = join(packageRoot(), 'test/chaos/held-bwrap.c');
+  execFileSync('clang', ['-Wall', '-Werror', '-O1', ...defined, '-o', held, source]);
+  return held;
+}
+
 const below = (): number[] => descendants(service.child.pid!);
 const kill = (pids: readonly number[]): void => signalBelow(service.child.pid!, pids, 'SIGKILL');
 const marker = (stage: string): string => join(workspace, `at-${stage}`);
 
-/** Every call of this suite goes through here, so that receipts can be counted. */
+/** Makes every call of this suite, so that receipts can be counted. */
 async function call(skill: string, params: unknown = {}): Promise<Answer> {
   const answer = await service.call(skill, params);
   answers.push(answer);
   return answer;
 }
 
-/** Skills that come to this stage stay there until the end of the block. */
+/** Skills that reach this stage stay there until the end of the block. */
 function hold(stage: string): Disposable {
   const file = join(workspace, `hold-${stage}`);
   writeFileSync(file, '');
@@ -134,7 +156,7 @@ function hold(stage: string): Disposable {
   };
 }
 
-/** The processes that have come to a stage. */
+/** The processes that have reached a stage. */
 async function arrived(stage: string): Promise<number[]> {
   const there = (): number[] => holders(below(), marker(stage));
   await expect.poll(() => there().length, PATIENCE).toBeGreaterThan(0);
@@ -146,18 +168,27 @@ const zygotes = (): number[] =>
     (pid) => commandOf(pid).includes('/harness/zygote.py') && commandOf(parentOf(pid)).includes('bwrap'),
   );
 
-/** What is innermost in each native cell that is of no zygote. */
+/** Until the end of the block, sandboxes are created but nothing is started in them. */
+function holdStarts(): Disposable {
+  writeFileSync(join(folder, 'hold-starts'), '');
+  return { [Symbol.dispose]: () => rmSync(join(folder, 'hold-starts')) };
+}
+
+/** Processes that bwrap has paused inside a new sandbox. */
+const waitingForGate = (): number[] => cells().filter((pid) => readsFrom(pid, join(folder, 'gate')));
+
+/** The innermost process of each native cell that no zygote forked. */
 const cells = (): number[] =>
   below().filter(
     (pid) =>
       descendants(pid).length === 0 && programOf(pid) !== 'node' && !commandOf(pid).includes('zygote.py'),
   );
 
-/** Cells without a call: their harness waits for the host. */
+/** Idle cells, whose harness waits for the host. */
 const idleCells = (): number[] =>
   below().filter((pid) => commandOf(pid).endsWith('/harness/main.py ') && waitsForFrame(pid));
 
-/** Brings the skill to a stage, ends what `choose` says of those that are there, and gives the answer. */
+/** Brings the skill to a stage, kills the processes that `choose` selects, and returns the answer. */
 async function killAt(
   stage: string,
   { skill, choose }: { skill: string; choose: (pid: number) => number },
@@ -165,22 +196,23 @@ async function killAt(
   using _ = hold(stage);
   const answer = call(skill);
   kill((await arrived(stage)).map(choose));
-  return answer;
+  // Hold it until then: a cell whose bwrap is dead lives a moment longer and must not answer.
+  return await answer;
 }
 
-/** The next good call works, nothing is still running, and each call so far has its one receipt. */
-async function expectWell(skill: string, params: unknown = {}): Promise<void> {
+/** The next good call works, nothing is still running, and each call so far has exactly one receipt. */
+async function expectRecovered(skill: string, params: unknown = {}): Promise<void> {
   expect(codeOf(await call(skill, params)), 'the next good call').toBe('ok');
   expect((await service.ask('/readyz')).status, 'readyz').toBe(200);
   expect((await service.ask('/v1/receipts/verify')).body, 'the log').toMatchObject({ ok: true });
   await expect.poll(() => service.text('/metrics'), PATIENCE).toMatch(/^skillcell_calls_running 0$/m);
-  const told = answers.map((one): [string, string] => [String(one.body['call_id']), codeOf(one)]);
-  expect(await service.receipts()).toEqual(new Map(told));
-  expect(new Set(told.map(([id]) => id)).size).toBe(answers.length);
+  const codes = answers.map((one): [string, string] => [String(one.body['call_id']), codeOf(one)]);
+  expect(await service.receipts()).toEqual(new Map(codes));
+  expect(new Set(codes.map(([id]) => id)).size).toBe(answers.length);
 }
 
-/** As many calls as there are places are in their cells at the same time; gives how each was started. */
-async function takeEveryPlace(skill: string): Promise<unknown[]> {
+/** Runs as many parallel calls as there are slots, and returns how each was started. */
+async function fillEverySlot(skill: string): Promise<unknown[]> {
   let calls: Promise<Answer>[];
   {
     using _ = hold('call');
@@ -192,7 +224,7 @@ async function takeEveryPlace(skill: string): Promise<unknown[]> {
   return done.map(({ body }) => (body['execution'] as { start: string }).start);
 }
 
-/** Ends the cells that wait, when all have come to that, so that the next call starts one. */
+/** Kills all idle cells once they are ready, so that the next call starts a new one. */
 async function emptyPool(): Promise<void> {
   const starting = (): number[] => cells().filter((pid) => !waitsForFrame(pid));
   await expect.poll(() => [idleCells().length > 0, starting()], PATIENCE).toEqual([true, []]);
@@ -200,11 +232,11 @@ async function emptyPool(): Promise<void> {
   await expect.poll(below, PATIENCE).toEqual([]);
 }
 
-/** The one that the calls of a burst come from: it is started by the first burst. */
+/** The zygote that serves bursts of calls; the first burst starts it. */
 async function zygoteThatForks(): Promise<number> {
   let starts: unknown[] = [];
   for (let bursts = 0; bursts < 10 && !starts.includes('zygote'); bursts++)
-    starts = await takeEveryPlace(FORKS);
+    starts = await fillEverySlot(FORKS);
   expect(starts).toContain('zygote');
   const [zygote = 0] = zygotes();
   return zygote;
@@ -217,60 +249,56 @@ const KILLED = [
 ] as const;
 
 describe('a native cell that is killed', { timeout: 240_000 }, () => {
-  test('before it is ready fails its call', async () => {
-    let killed: Answer | undefined;
-    for (let tries = 0; tries < 20 && !killed; tries++) {
-      await emptyPool();
-      const answer = call(OWN);
-      while (below().length === 0) await turn();
-      // Nothing moves any more while it is looked at.
-      for (let times = 0; times < 3; times++) signalBelow(service.child.pid!, below(), 'SIGSTOP');
-      const cell = below();
-      const programs = cell.map(programOf);
-      const isEarly = programs.includes('bwrap') && !programs.some((name) => name.startsWith('python'));
-      signalBelow(service.child.pid!, cell, isEarly ? 'SIGKILL' : 'SIGCONT');
-      // A call that succeeds was not the one whose cell it was: no cell is replaced in the course of a call.
-      const ended = await answer;
-      if (isEarly && codeOf(ended) !== 'ok') killed = ended;
+  test.each(KILLED)('before it is ready, %s, fails its call', async (_name, choose) => {
+    await emptyPool();
+    let answer: Promise<Answer>;
+    {
+      using _ = holdStarts();
+      answer = call(OWN);
+      // bwrap waits before it starts Python, so the cell cannot get any further.
+      await expect.poll(() => waitingForGate().length, PATIENCE).toBe(1);
     }
-    expect(killed && codeOf(killed)).toBe('internal');
-    await expectWell(OWN);
+    const waiting = waitingForGate();
+    expect(cells(), 'nothing else has been started').toEqual(waiting);
+    kill(waiting.map(choose));
+    expect(codeOf(await answer)).toBe('internal');
+    await expectRecovered(OWN);
   });
 
-  test.each(KILLED)('in the body of the module, %s, fails its call', async (_name, choose, code) => {
+  test.each(KILLED)('while the module loads, %s, fails its call', async (_name, choose, code) => {
     expect(codeOf(await killAt('body', { skill: OWN, choose }))).toBe(code);
-    await expectWell(OWN);
+    await expectRecovered(OWN);
   });
 
   test.each(KILLED)('during the call, %s, fails its call', async (_name, choose, code) => {
     expect(codeOf(await killAt('call', { skill: OWN, choose }))).toBe(code);
-    await expectWell(OWN);
+    await expectRecovered(OWN);
   });
 
-  test.each(KILLED)('after the reply, %s, has answered', async (_name, choose) => {
+  test.each(KILLED)('after the reply, %s, has already answered', async (_name, choose) => {
     using _ = hold('rest');
     let answer: Promise<Answer>;
     {
       using _ = hold('call');
       answer = call(OWN, { leaves: true });
       await arrived('call');
-      // It cannot end the cell when the reply comes, which is how there is a moment after it.
+      // The host is paused and cannot end the cell after its reply.
       service.child.kill('SIGSTOP');
     }
     kill((await arrived('rest')).map(choose));
     service.child.kill('SIGCONT');
     expect(codeOf(await answer)).toBe('ok');
-    await expectWell(OWN);
+    await expectRecovered(OWN);
   });
 
-  test.each(KILLED)('while it waits for a call, %s, fails none', async (_name, choose) => {
+  test.each(KILLED)('while idle, %s, fails no call', async (_name, choose) => {
     await expect.poll(() => idleCells().length, PATIENCE).toBeGreaterThan(0);
     const idle = idleCells();
     const around = new Set(idle.map(parentOf));
     kill(idle.map(choose));
-    // Collected by the service, which knows of it then.
+    // Wait until the service has reaped it and knows.
     await expect.poll(() => below().filter((pid) => around.has(pid)), PATIENCE).toEqual([]);
-    await expectWell(OWN);
+    await expectRecovered(OWN);
   });
 });
 
@@ -281,10 +309,10 @@ describe('a zygote that is killed', { timeout: 240_000 }, () => {
     kill([old]);
     await expect.poll(() => below().includes(around), PATIENCE).toBe(false);
     expect(await zygoteThatForks()).not.toBe(old);
-    await expectWell(FORKS);
+    await expectRecovered(FORKS);
   });
 
-  test('during calls of its forks fails those, and no other', async () => {
+  test('during calls of its forks fails those and no other', async () => {
     const zygote = await zygoteThatForks();
     let calls: Promise<Answer>[];
     {
@@ -300,12 +328,12 @@ describe('a zygote that is killed', { timeout: 240_000 }, () => {
       const { start } = answer.body['execution'] as { start: string };
       expect(codeOf(answer), start).toBe(start === 'zygote' ? 'skill_error' : 'ok');
     }
-    await expectWell(FORKS);
+    await expectRecovered(FORKS);
   });
 });
 
-describe('a warm cell of a component that is killed', { timeout: 240_000 }, () => {
-  /** Its files are opened by the host, so it is known by its program; there is one skill of this kind. */
+describe('a warm component cell that is killed', { timeout: 240_000 }, () => {
+  /** The host opens its files, so it is identified by its program; there is one skill of this kind. */
   const warm = (): number[] =>
     below().filter((pid) => programOf(pid) === 'node' && programOf(parentOf(pid)) === 'bwrap');
 
@@ -316,7 +344,7 @@ describe('a warm cell of a component that is killed', { timeout: 240_000 }, () =
     const around = new Set(cell.map(parentOf));
     kill(cell);
     await expect.poll(() => below().filter((pid) => around.has(pid)), PATIENCE).toEqual([]);
-    await expectWell(WASM);
+    await expectRecovered(WASM);
   });
 
   test('during a call fails that call', async () => {
@@ -329,12 +357,12 @@ describe('a warm cell of a component that is killed', { timeout: 240_000 }, () =
       kill(warm());
       expect(codeOf(await answer)).toBe('skill_error');
     }
-    await expectWell(WASM);
+    await expectRecovered(WASM);
   });
 });
 
 describe('a gateway whose folder is removed', { timeout: 240_000 }, () => {
-  test('during a call fails that call at most, and not the next', async () => {
+  test('during a call fails at most that call, and not the next', async () => {
     expect(codeOf(await call(REACHES, { url }))).toBe('ok');
     let answer: Promise<Answer>;
     {
@@ -349,19 +377,19 @@ describe('a gateway whose folder is removed', { timeout: 240_000 }, () => {
       rmSync(gateway, { recursive: true });
     }
     expect(codeOf(await answer)).toBe('skill_error');
-    await expectWell(REACHES, { url });
+    await expectRecovered(REACHES, { url });
   });
 });
 
-describe('after all of it', { timeout: 240_000 }, () => {
-  test('every place is free, and the service stops when told, with a log that is whole', async () => {
-    await takeEveryPlace(OWN);
-    await expectWell(OWN);
+describe('after all kills', { timeout: 240_000 }, () => {
+  test('every slot is free, and the service stops on request with an intact log', async () => {
+    await fillEverySlot(OWN);
+    await expectRecovered(OWN);
     const left = below();
     expect(await service.stop()).toBe(0);
     await expect.poll(() => left.filter((pid) => existsSync(`/proc/${pid}`)), PATIENCE).toEqual([]);
     const env = { ...process.env, SKILLCELL_HOME: service.home };
-    // Throws unless it says that all is well.
+    // Throws unless the verification succeeds.
     execFileSync(process.execPath, [join(packageRoot(), 'bin/skillcell.js'), 'audit', 'verify'], {
       cwd: folder,
       env,

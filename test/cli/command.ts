@@ -1,5 +1,5 @@
 /**
- * Runs the real command with a home of its own.
+ * Runs the real command with a separate home.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface Ended {
 }
 
 export interface CommandOptions {
-  /** Given on stdin; without it stdin is closed. */
+  /** Text for stdin; without it, stdin is closed. */
   input?: string | Buffer;
   env?: Record<string, string>;
   cwd?: string;
@@ -44,7 +44,7 @@ export function openCommandLine(): CommandLine {
     const ended: Ended = { code: -1, stdout: '', stderr: '' };
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (ended.stdout += text));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (ended.stderr += text));
-    // A command that refuses its input does not read it all.
+    // A command that rejects its input does not read all of it.
     child.stdin?.on('error', () => undefined).end(options.input);
     [ended.code] = (await once(child, 'close')) as [number];
     return ended;
@@ -52,7 +52,7 @@ export function openCommandLine(): CommandLine {
   return { folder, run, close: () => removeFolder(folder) };
 }
 
-/** Pids of cells that have something of this folder mounted, whoever their parent is by now. */
+/** Pids of cells that mount something from this folder, whatever their current parent is. */
 export function cellsOf(folder: string): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => mountsOf(pid).includes(`/${basename(folder)}/`)).map(Number);

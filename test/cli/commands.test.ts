@@ -1,5 +1,5 @@
 /**
- * The commands around `run`: what they print for people and for programs.
+ * The other commands and their output, as text and as JSON.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
-import { ENFORCED_FIELDS } from '../../src/policy/enforcement.ts';
+import { ENFORCED_FIELDS } from '../../src/vocabulary/capabilities.ts';
 import { writeSkill } from '../write-skill.ts';
 import { openCommandLine, PROMPT_REWRITER } from './command.ts';
 
@@ -53,9 +53,18 @@ describe('--help', () => {
   });
 });
 
-describe('doctor', () => {
-  test('shows for every mode what is enforced by what', async () => {
+describe('skillcell doctor', () => {
+  test('starts with a verdict in five lines', async () => {
     const { code, stdout } = await run(['doctor']);
+    expect(code).toBe(0);
+    const [verdict = ''] = stdout.split('\n\n');
+    const words = verdict.split('\n').map((line) => line.slice(0, 10).trim());
+    expect(words).toEqual(['runs', 'partly', 'not here', 'walls', 'next']);
+    expect(stdout.trim().split('\n')).toHaveLength(7);
+  });
+
+  test('shows with --verbose what enforces each limit in every mode', async () => {
+    const { code, stdout } = await run(['doctor', '--verbose']);
     expect(code).toBe(0);
     for (const mode of ['subprocess', 'wasm', 'container', 'in_process'])
       expect(stdout).toMatch(new RegExp(`^${mode} `, 'm'));
@@ -65,7 +74,7 @@ describe('doctor', () => {
       );
   });
 
-  test('as JSON', async () => {
+  test('prints JSON', async () => {
     const { stdout } = await run(['doctor', '--json']);
     const { pairs } = JSON.parse(stdout) as { pairs: { mode: string; available: boolean }[] };
     expect(pairs).toContainEqual(
@@ -74,8 +83,8 @@ describe('doctor', () => {
   });
 });
 
-describe('looking at a skill', () => {
-  test('list', async () => {
+describe('for one skill, skillcell', () => {
+  test('list shows it', async () => {
     const { code, stdout } = await run(['list']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^optimization\/prompt_rewriter +1\.0\.0 +bundled/m);
@@ -83,7 +92,7 @@ describe('looking at a skill', () => {
     expect(rows).toContainEqual(expect.objectContaining({ skill: 'optimization/prompt_rewriter' }));
   });
 
-  test('inspect says what it declares, what it would be granted, and runs nothing', async () => {
+  test('inspect shows what it declares and would be granted, and runs nothing', async () => {
     const skill = writeSkill(folder, {
       manifest: { limits: { memory: '100MiB' }, env_vars: { TEST_TOKEN: {} } },
       source: 'import json\nraise SystemExit("must not run")\n',
@@ -107,17 +116,17 @@ describe('looking at a skill', () => {
     expect(stdout + json.stdout).not.toContain('value of the token');
   });
 
-  test('inspect of a skill that cannot run here says why', async () => {
+  test('inspect says why it cannot run here', async () => {
     const skill = writeSkill(folder, {
       manifest: { capabilities: { network: [{ host: 'example.invalid', methods: ['GET'] }] } },
       source: 'def execute(params):\n    return 1\n',
     });
     const { code, stdout } = await run(['inspect', skill]);
     expect(code).toBe(0);
-    expect(stdout).toContain('not here: Nobody enforces "network.inside_tls"');
+    expect(stdout).toContain('not here: Cannot enforce "network.inside_tls"');
   });
 
-  test('validate and lock', async () => {
+  test('validate and lock succeed', async () => {
     const skill = writeSkill(folder, { source: 'def execute(params):\n    return 1\n' });
     expect((await run(['validate', skill])).stdout).toMatch(/is valid \(unlocked, sha256:[0-9a-f]{64}\)/);
     expect((await run(['lock', skill])).stdout).toBe(`Wrote ${join(skill, 'skill.lock')}\n`);
@@ -128,7 +137,7 @@ describe('looking at a skill', () => {
     expect(readFileSync(join(skill, 'skill.lock'), 'utf8')).toBe(before);
   });
 
-  test('install makes it known by its id', async () => {
+  test('install makes it available by its id', async () => {
     const skill = writeSkill(folder, { source: 'def execute(params):\n    return "installed"\n' });
     const installed = await run(['install', skill]);
     expect(installed.code).toBe(0);
@@ -138,17 +147,17 @@ describe('looking at a skill', () => {
   });
 });
 
-describe('audit', () => {
+describe('skillcell audit', () => {
   const own = openCommandLine();
   afterAll(own.close);
 
-  test('lists, shows and verifies what was called', async () => {
+  test('lists, shows and verifies calls', async () => {
     expect((await own.run(['audit', 'list'])).stderr).toContain('No receipts yet');
     await own.run(['run', PROMPT_REWRITER, '--params', '{"raw_text":"private words"}']);
-    await own.run(['run', 'attacks/subprocess/read_etc_passwd']);
+    await own.run(['run', 'examples/hostile/read_etc_passwd']);
     const list = await own.run(['audit']);
     expect(list.stdout.trim().split('\n')).toHaveLength(3);
-    expect(list.stdout).toMatch(/subprocess\/read_etc_passwd +subprocess +capability_denied/);
+    expect(list.stdout).toMatch(/hostile\/read_etc_passwd +subprocess +capability_denied/);
     const denied = JSON.parse((await own.run(['audit', 'list', '--denied', '--json'])).stdout) as {
       receipt: { call_id: string };
     }[];
@@ -163,13 +172,13 @@ describe('audit', () => {
     expect(everything.stdout).not.toContain('private words');
   });
 
-  test('says that a remembered head is gone, without a receipt to name', async () => {
+  test('reports that a remembered head is gone, without naming a receipt', async () => {
     const verified = await own.run(['audit', 'verify', '--head', 'a'.repeat(64)]);
     expect(verified.code).toBe(1);
-    expect(verified.stdout).toMatch(/^Broken: the remembered head is gone/);
+    expect(verified.stdout).toMatch(/^Broken: the remembered head is missing/);
   });
 
-  test('changes no file when it reads, and makes no home', async () => {
+  test('changes no file and creates no home when it only reads', async () => {
     const home = join(own.folder, 'home');
     const state = (): string[] =>
       readdirSync(home)
@@ -183,7 +192,7 @@ describe('audit', () => {
     expect(existsSync(env.SKILLCELL_HOME)).toBe(false);
   });
 
-  test('keeps content only when asked, and notices a log that was changed', async () => {
+  test('keeps content only if requested, and detects a modified log', async () => {
     const params = '{"raw_text":"kept words"}';
     await own.run(['run', PROMPT_REWRITER, '--params', params, '--keep-content']);
     expect((await own.run(['audit', 'list', '--json'])).stdout).toContain('kept words');
@@ -198,8 +207,8 @@ describe('audit', () => {
   });
 });
 
-describe('attack', () => {
-  test('runs an attack of the corpus and says that it was stopped', async () => {
+describe('skillcell attack', () => {
+  test('runs an attack from the corpus and reports that it was stopped', async () => {
     const { code, stdout } = await run(['attack', '--mode', 'subprocess', '--only', 'read_etc_passwd']);
     expect(code).toBe(0);
     expect(stdout).toContain('1 of 1 attacks stopped');

@@ -1,5 +1,5 @@
 /**
- * Every command shows a skill whose every word tries to steer the terminal or to pass for a line of ours.
+ * Every command is run on a skill whose texts try to control the terminal or to imitate our output.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { openCommandLine, ROOT, type Ended } from './command.ts';
 const { folder, run, close } = openCommandLine();
 afterAll(close);
 
-/** ESC and OSC, C1, DEL, bidi, zero-width, a lone carriage return, and lines that only we write. */
+/** ESC and OSC, C1, DEL, bidi, zero-width, a lone carriage return, and imitations of our own lines. */
 const HOSTILE =
   'a\u001b]0;owned\u0007\u001b[2J\u009b31m\u007f\u202e\u2066\u200b\u2060\ufeff\r\u0085\u2028' +
   '\nfix: forged\nReceipt: forged\nerror[internal]: forged\nwarning: forged\ntrust     forged\ndenied    forged\nb';
@@ -84,7 +84,7 @@ const COMMANDS: [title: string, args: () => string[]][] = [
 ];
 
 test.each(COMMANDS)(
-  '%s shows nothing that steers and no line that looks like ours',
+  '%s prints no control characters and no line that imitates ours',
   { timeout: 120_000 },
   async (_, args) => {
     const { stdout, stderr }: Ended = await run(args(), { cwd: folder });
@@ -96,18 +96,18 @@ test.each(COMMANDS)(
   },
 );
 
-test('a result keeps its value through the escapes', async () => {
+test('escaping keeps the value of a result', async () => {
   const { stdout } = await run(['run', skill, '--params', '{}'], { cwd: folder });
   expect(JSON.parse(stdout)).toEqual({ [HOSTILE]: HOSTILE });
 });
 
-test('instructions for a model are words of the author, and say so, but nothing in them steers', async () => {
+test('instructions for a model are attributed to their author and contain no control characters', async () => {
   const { stdout } = await run(['tools', skill, '--format', 'openai', '--instructions'], { cwd: folder });
   expect(stdout).toContain('The author of the skill evil/words writes:');
   expect(stdout).not.toMatch(STEERS);
 });
 
-/** Runs the command with a terminal as its output, and gives what the terminal gets. */
+/** Runs the command on a terminal, and returns what it writes there. */
 const ON_TERMINAL = `
 import os, subprocess, sys
 master, slave = os.openpty()
@@ -122,7 +122,7 @@ sys.exit(child.wait())
 `;
 
 test.each(['record', 'run'])(
-  '%s shows on a terminal nothing that steers',
+  '%s prints no control characters on a terminal',
   { timeout: 120_000 },
   (command) => {
     const bin = [process.execPath, join(ROOT, 'bin/skillcell.js')];
@@ -135,7 +135,7 @@ test.each(['record', 'run'])(
   },
 );
 
-test('a recorded difference goes to a pipe as it is, so that it can be applied', async () => {
+test('a recorded diff is written to a pipe unescaped, so that it can be applied', async () => {
   const { stdout } = await run(['record', skill, '--params', '{}', '--execution', 'subprocess'], {
     cwd: folder,
   });

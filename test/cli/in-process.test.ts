@@ -1,5 +1,5 @@
 /**
- * in_process as a person meets it: refused, then on their own word, then not even on that.
+ * in_process on the command line: refused by default, allowed with a flag, refused if the operator forbids it.
  *
  * @module
  */
@@ -35,11 +35,11 @@ function strangersSkill(execution: string[]): string {
   return writeSkill(elsewhere, { manifest: { execution }, files: { 'skill.ts': SOURCE } });
 }
 
-describe('a folder outside of the project with execution: in_process', () => {
+describe('an in_process skill outside the project', () => {
   const dir = strangersSkill(['in_process']);
   const call = ['run', dir, '--params', '{}'];
 
-  test('does not run, and the message has the sandboxed way', async () => {
+  test('does not run, and the message suggests a sandboxed mode', async () => {
     const ended = await run(call);
     expect(ended).toMatchObject({ code: 5, stdout: '' });
     expect(ended.stderr).toContain('error[untrusted]');
@@ -56,7 +56,7 @@ describe('a folder outside of the project with execution: in_process', () => {
     expect(both.stderr).toContain('Run it sandboxed with --execution subprocess');
   });
 
-  test('what it leaves running neither keeps the command alive nor prints with its result', async () => {
+  test('cannot keep the command alive or add to its output with timers that it leaves running', async () => {
     const restless = writeSkill(elsewhere, {
       manifest: { execution: ['in_process'] },
       files: { 'skill.ts': RESTLESS },
@@ -68,7 +68,7 @@ describe('a folder outside of the project with execution: in_process', () => {
   test.each([
     ['the flag', [FLAG], {}],
     ['the variable', [], { SKILLCELL_TRUST_REMOTE_CODE: '1' }],
-  ])('runs with %s, and warns', async (_, flags, env) => {
+  ])('runs with %s and prints a warning', async (_, flags, env) => {
     const ended = await run([...call, ...flags], { env });
     expect(ended).toMatchObject({ code: 0, stdout: '{"ran":true}\n' });
     expect(ended.stderr).toContain('warning: Runs without isolation');
@@ -76,7 +76,7 @@ describe('a folder outside of the project with execution: in_process', () => {
     expect(ended.stderr).toContain('printed by the skill');
   });
 
-  test.each(['subprocess', 'wasm'])('does not run when the operator demands %s', async (minimum) => {
+  test.each(['subprocess', 'wasm'])('does not run if the operator requires %s', async (minimum) => {
     const policy = join(folder, `${minimum}.yaml`);
     writeFileSync(policy, `minimum: { external: ${minimum} }\n`, { mode: 0o644 });
     const ended = await run([...call, FLAG, '--policy', policy]);
@@ -84,13 +84,13 @@ describe('a folder outside of the project with execution: in_process', () => {
     expect(ended.stderr).toContain(`weaker than "${minimum}"`);
   });
 
-  test('does not run with a limit that nobody keeps', async () => {
+  test('does not run with a limit that is not enforced', async () => {
     const ended = await run([...call, FLAG, '--timeout', '1s']);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toContain('error[unenforceable]');
   });
 
-  test('is never chosen where another mode is there', async () => {
+  test('is never run in_process if another mode is available', async () => {
     const listed = strangersSkill(['subprocess', 'in_process']);
     const { code, stdout } = await run(['run', listed, '--params', '{}', '--json', FLAG]);
     expect([code, JSON.parse(stdout)]).toMatchObject([
@@ -99,7 +99,7 @@ describe('a folder outside of the project with execution: in_process', () => {
     ]);
   });
 
-  test('is in the receipt as what it was', async () => {
+  test('is recorded with its mode in the receipt', async () => {
     const { stdout } = await run([...call, FLAG, '--json']);
     const { call_id: id } = JSON.parse(stdout) as { call_id: string };
     const shown = await run(['audit', 'show', id]);
@@ -108,7 +108,7 @@ describe('a folder outside of the project with execution: in_process', () => {
   });
 });
 
-test('the same source gives the same JSON in wasm, subprocess and in_process', async () => {
+test('the same source returns the same JSON in wasm, subprocess and in_process', async () => {
   const params = JSON.stringify({
     text: 'Ein Satz. Noch ein Satz! 日本語のテキスト？\nA third line, a line',
     top: 3,
@@ -131,7 +131,7 @@ test('the same source gives the same JSON in wasm, subprocess and in_process', a
   expect(JSON.parse(results.get('wasm') ?? '')).toMatchObject({ lines: 2 });
 });
 
-test('doctor has both, and says that nobody enforces anything in_process', async () => {
+test('doctor shows in_process and says that nothing is enforced there', async () => {
   const { stdout } = await run(['doctor', '--json']);
   const pairs = (JSON.parse(stdout) as { pairs: { mode: string; engine: string; enforces: object }[] }).pairs;
   expect(pairs).toContainEqual(

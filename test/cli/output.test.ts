@@ -1,5 +1,5 @@
 /**
- * Where the output of a command goes is not its own affair, but it must cope.
+ * A command copes with any destination of its output: closed pipes, full disks, slow readers.
  *
  * @module
  */
@@ -19,14 +19,14 @@ afterAll(close);
 const BIN = join(ROOT, 'bin/skillcell.js');
 const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home'), NO_COLOR: '1' };
 
-test('a reader that has gone is no failure', async () => {
+test('a reader that closed the pipe is not a failure', async () => {
   const child = spawn(process.execPath, [BIN, 'list'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect({ said, code }).toEqual({ said: '', code: 0 });
 });
 
-test('output that cannot be written is told in one line', () => {
+test('output that cannot be written is reported in one line', () => {
   const full = openSync('/dev/full', 'w');
   const ended = spawnSync(process.execPath, [BIN, 'list'], {
     cwd: ROOT,

@@ -1,6 +1,6 @@
 /**
- * The command line as an ordinary user has it: no root, no control group that could be written. What can be bounded is
- * bounded and runs, what cannot is refused with a way to get it, and `doctor` says which is which.
+ * The command line for an ordinary user: not root, no writable cgroup. Limits that can be enforced are enforced, others are
+ * refused with a fix, and `doctor` says which is which.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { PairReport } from '../../src/index.ts';
-import { UNPRIVILEGED } from '../cell/jail/jailed-python.ts';
+import { UNPRIVILEGED } from '../cell/walls/jail/jailed-python.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
 import { ROOT, type Ended } from './command.ts';
 
@@ -59,8 +59,8 @@ function native(source: string, limits: Record<string, unknown> = {}): string {
 
 const run = (dir: string, params = '{}'): Promise<Ended> => skillcell('run', dir, '--params', params);
 
-describe('doctor', () => {
-  test('finds a jail, and says of each limit who keeps it, or nobody and what would help', () => {
+describe('skillcell doctor, as an ordinary user,', () => {
+  test('finds a jail and says what enforces each limit, or what would help', () => {
     const { available, enforces, summary } = pairOf('python');
     expect(available, summary).toBe(true);
     expect(summary).toContain('no writable cgroup');
@@ -71,14 +71,14 @@ describe('doctor', () => {
     expect(pairOf('node').enforces.memory).toMatchObject({ by: 'nobody' });
   });
 
-  test('never says of a native cell that a limit is polled', () => {
+  test('never claims that a limit of a native cell is polled', () => {
     const native = pairs.filter(({ mode }) => mode === 'subprocess' || mode === 'container');
     expect(JSON.stringify(native)).not.toContain('polled');
   });
 });
 
-describe('what runs', () => {
-  test('the template that runs natively, with the limits that it declares', async () => {
+describe('an ordinary user can run', () => {
+  test('the native template, with the limits that it declares', async () => {
     const dir = join(workplace, 'greeter');
     const made = await skillcell('init', 'text/greeter', '--lang', 'python', '--dir', dir);
     expect(made).toMatchObject({ code: 0 });
@@ -107,7 +107,7 @@ describe('what runs', () => {
     expect(JSON.parse(stdout)).toEqual({ threads: 12, rows: 1, waited: 7 });
   });
 
-  test('a skill that uses nearly all of its memory, and one that starts programs without a promise about memory', async () => {
+  test('a skill that uses almost all its memory, and one that starts programs without a memory limit', async () => {
     const most = native('def execute(params):\n    return len(bytearray(100 << 20))', { memory: '128MiB' });
     expect(await run(most)).toMatchObject({ code: 0, stdout: `${100 * MIB}\n` });
     const starts = native(
@@ -117,7 +117,7 @@ describe('what runs', () => {
     expect(await run(starts)).toMatchObject({ code: 0, stdout: '"hi"\n' });
   });
 
-  test('a skill in Node without a promise about memory', async () => {
+  test('a Node skill without a memory limit', async () => {
     const dir = writeSkill(folder, {
       manifest: { execution: ['subprocess'], entry: 'skill.js' },
       files: { 'skill.js': 'export function execute({ a }) { return { twice: a * 2 }; }' },
@@ -126,7 +126,7 @@ describe('what runs', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('an ordinary user cannot limit', () => {
   const command = /systemd-run --user --scope -p Delegate=yes|administrator/;
 
   test.each([
@@ -139,7 +139,7 @@ describe('what is refused', () => {
         files: { 'skill.js': 'export function execute() {}' },
       }),
     ],
-  ])('%s, with the one command that would help', async (_, dir) => {
+  ])('%s, and the error names the one command that would help', async (_, dir) => {
     const { code, stderr } = await run(dir);
     expect(code).not.toBe(0);
     expect(stderr).toContain('unenforceable');
@@ -147,7 +147,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('attacks on limits that no group keeps', () => {
+describe('without a cgroup, a skill', () => {
   const HOLD_SHARED = `
     import ctypes, mmap
     libc = ctypes.CDLL(None)
@@ -184,7 +184,7 @@ describe('attacks on limits that no group keeps', () => {
     ['shared memory that is no longer mapped', HOLD_SHARED],
     ['page tables of a huge mapping', PAGE_TABLES],
     ['page tables of many small mappings', SCATTERED_PAGES],
-  ])('%s: stopped at the limit', async (_, source) => {
+  ])('that uses %s is stopped at the limit', async (_, source) => {
     const { code, stdout, stderr } = await run(
       native(source, { memory: '128MiB', timeout: '60s', cpu: '60s' }),
     );
@@ -201,7 +201,7 @@ describe('attacks on limits that no group keeps', () => {
         return {"files": 300000}
   `;
 
-  test('empty files in /dev/shm: each costs the kernel memory, so their number is bounded', async () => {
+  test('can create only a limited number of empty files in /dev/shm, because each costs kernel memory', async () => {
     const { stdout, stderr } = await run(
       native(FILES_IN_SHM, { memory: '64MiB', timeout: '60s', cpu: '60s' }),
     );
@@ -209,7 +209,7 @@ describe('attacks on limits that no group keeps', () => {
     expect(stderr).toMatch(/resource_exceeded[\s\S]*scratch/);
   });
 
-  test('what the kernel keeps for no process: attributes, rules, buffers and pages on their way', async () => {
+  test('cannot hoard kernel memory in attributes, rules, buffers and pages in flight', async () => {
     const source = `
       import ctypes, errno, os, shutil, struct
       _socket = __import__("_sock" + "et")
@@ -242,7 +242,7 @@ describe('attacks on limits that no group keeps', () => {
     expect(JSON.parse(stdout || 'null'), stderr).toEqual(answers);
   });
 
-  test('copies of files in Node, which are made in another way where sendfile is refused', async () => {
+  test('cannot exceed its limit by copying files in Node, which copies differently if sendfile is refused', async () => {
     const dir = writeSkill(folder, {
       manifest: { execution: ['subprocess'], entry: 'skill.js' },
       files: {
@@ -255,7 +255,7 @@ describe('attacks on limits that no group keeps', () => {
     expect(await run(dir)).toMatchObject({ code: 0, stdout: `${3 * MIB}\n` });
   });
 
-  test('children that end unseen: a skill that may start some cannot declare a limit on CPU time', async () => {
+  test('that may start processes cannot declare a CPU limit, because its children could end unseen', async () => {
     const source = `
       import os, signal, time
       def execute(params):
@@ -270,7 +270,7 @@ describe('attacks on limits that no group keeps', () => {
     expect(alone.stderr).toContain('capability_denied');
   });
 
-  test('CPU time in threads: counted by the kernel for the one process that there is', async () => {
+  test('has the CPU time of all its threads counted by the kernel', async () => {
     const source = `
       import hashlib, threading
       def burn():
@@ -285,7 +285,7 @@ describe('attacks on limits that no group keeps', () => {
 });
 
 test(
-  'a cell dies with a host that is killed, also when it tried not to',
+  'a cell dies with a host that is killed, also if it tries not to',
   { timeout: 4 * GIVE_UP_MS },
   async () => {
     const source = `
@@ -310,7 +310,7 @@ test(
   },
 );
 
-/** Processes below this one, however deep. */
+/** All descendants of this process. */
 function descendants(pid: number): number[] {
   const file = `/proc/${pid}/task/${pid}/children`;
   const children = existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ').filter(Boolean) : [];

@@ -45,7 +45,7 @@ const skill = (): string => writeSkill(folder, { source, files: { 'manifest.yaml
 const params = (): string[] => ['--params', JSON.stringify({ port: server.port }), '--policy', policy];
 
 describe('skillcell record', () => {
-  test('prints the difference alone to stdout, and writes nothing', async () => {
+  test('prints only the diff to stdout and writes no file', async () => {
     const dir = skill();
     const flags = ['--allow-network', '--allow-secret', 'API_KEY'];
     const ended = await run(['record', dir, ...params(), ...flags], { env: { API_KEY: KEY } });
@@ -68,7 +68,7 @@ describe('skillcell record', () => {
     expect(readFileSync(join(dir, 'manifest.yaml'), 'utf8')).toBe(MANIFEST);
   });
 
-  test('--write makes a manifest that validates, and with which the skill runs', async () => {
+  test('--write creates a manifest that validates and lets the skill run', async () => {
     const dir = skill();
     const flags = ['--allow-network', '--allow-secret', 'API_KEY', '--write'];
     const env = { API_KEY: KEY };
@@ -83,17 +83,17 @@ describe('skillcell record', () => {
     expect(inspected.stdout).toContain('send the secret API_KEY to 127.0.0.1, without seeing it');
   });
 
-  test('without permission everything is denied, and told', async () => {
+  test('denies and reports everything that was not allowed', async () => {
     const before = server.seen.length;
     const ended = await run(['record', skill(), ...params()], { env: { API_KEY: KEY } });
     expect(ended.code).toBe(0);
     expect(server.seen).toHaveLength(before);
     expect(ended.stderr).toContain('denied    read API_KEY');
     expect(ended.stderr).toContain('--allow-secret API_KEY');
-    expect(ended.stdout).toContain('+  API_KEY: { required: true } # asked for, and denied in this run');
+    expect(ended.stdout).toContain('+  API_KEY: { required: true } # requested, but denied in this run');
   });
 
-  test('--json prints everything for programs', async () => {
+  test('--json prints everything as JSON', async () => {
     const ended = await run(['record', skill(), ...params(), '--json']);
     expect(ended.code).toBe(0);
     expect(JSON.parse(ended.stdout)).toMatchObject({
@@ -105,7 +105,7 @@ describe('skillcell record', () => {
     });
   });
 
-  test('a secret that is not set is an error before anything runs', async () => {
+  test('reports a secret that is not set before anything runs', async () => {
     const ended = await run(['record', skill(), ...params(), '--allow-secret', 'API_KEY']);
     expect(ended.code).toBe(2);
     expect(ended.stderr).toContain('requires the secret "API_KEY"');
@@ -113,10 +113,10 @@ describe('skillcell record', () => {
   });
 });
 
-test('inspect shows the variables that every cell has', async () => {
+test('skillcell inspect shows the variables that every cell has', async () => {
   const dir = writeSkill(folder, { source: 'def execute(params):\n    return {}' });
   const ended = await run(['inspect', dir, '--execution', 'subprocess']);
-  expect(ended.stdout).toContain('see the variables of every cell: PATH, HOME, TMPDIR, LANG, PWD');
+  expect(ended.stdout).toContain('read the variables of every cell: PATH, HOME, TMPDIR, LANG, PWD');
   const asJson = await run(['inspect', dir, '--execution', 'subprocess', '--json']);
   expect(JSON.parse(asJson.stdout)).toMatchObject({ fixed_env: { PATH: '/usr/bin:/bin', HOME: '/tmp' } });
 });

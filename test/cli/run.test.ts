@@ -18,7 +18,7 @@ afterAll(close);
 const ECHO = 'def execute(params):\n    print("a log line")\n    return params\n';
 
 describe('skillcell run', () => {
-  test('the example of the README prints one JSON object and exits 0', async () => {
+  test('prints one JSON object and exits with 0 for the README example', async () => {
     const params = '{"raw_text":"Please   could you kindly summarize this"}';
     const ended = await run(['run', PROMPT_REWRITER, '--params', params]);
     expect(ended.code).toBe(0);
@@ -28,12 +28,12 @@ describe('skillcell run', () => {
     expect(ended.stdout.trim().split('\n')).toHaveLength(1);
   });
 
-  test('an id does as well as a folder', async () => {
+  test('accepts an id instead of a folder', async () => {
     const ended = await run(['run', 'optimization/prompt_rewriter', '--params', '{"raw_text":"Hello"}']);
     expect(ended.code).toBe(0);
   });
 
-  test('parameters come from the option, a file or stdin', async () => {
+  test('reads parameters from the option, a file or stdin', async () => {
     const skill = writeSkill(folder, { source: ECHO });
     const file = join(folder, 'params.json');
     writeFileSync(file, '{"from":"file ä"}');
@@ -51,7 +51,7 @@ describe('skillcell run', () => {
     ]);
   });
 
-  test('stdout carries the result alone; logs and warnings go to stderr', async () => {
+  test('prints only the result to stdout; logs and warnings go to stderr', async () => {
     const ended = await run(['run', writeSkill(folder, { source: ECHO }), '--params', '{"a":1}']);
     expect(ended.stdout).toBe('{"a":1}\n');
     expect(ended.stderr).toContain('a log line');
@@ -59,7 +59,7 @@ describe('skillcell run', () => {
     expect(ended.stderr).not.toContain('\u001b');
   });
 
-  test('--json prints the whole outcome, of a success and of a failure', async () => {
+  test('--json prints the whole outcome of a success and of a failure', async () => {
     const skill = writeSkill(folder, { source: ECHO });
     const fine = await run(['run', skill, '--params', '{"a":1}', '--json']);
     expect(JSON.parse(fine.stdout)).toMatchObject({
@@ -70,7 +70,7 @@ describe('skillcell run', () => {
       usage: { wall_ms: expect.any(Number) },
       capabilities: { used: [], denied: [] },
     });
-    const bad = await run(['run', 'attacks/subprocess/read_etc_passwd', '--json']);
+    const bad = await run(['run', 'examples/hostile/read_etc_passwd', '--json']);
     expect(bad.code).toBe(3);
     expect(JSON.parse(bad.stdout)).toMatchObject({
       ok: false,
@@ -78,15 +78,15 @@ describe('skillcell run', () => {
     });
   });
 
-  test('a denied act exits 3, says what was asked and how to declare it, and shows no content', async () => {
-    const ended = await run(['run', '--isolated', 'attacks/subprocess/read_etc_passwd']);
+  test('exits with 3 on a denied act, names the act and how to declare it, and shows no content', async () => {
+    const ended = await run(['run', '--isolated', 'examples/hostile/read_etc_passwd']);
     expect(ended).toMatchObject({ code: 3, stdout: '' });
     expect(ended.stderr).toContain('error[capability_denied]: The skill may not read /etc/passwd');
     expect(ended.stderr).toContain('fix: ');
     expect(ended.stderr).not.toContain('root:');
   });
 
-  test('an error of the skill exits 1 with its trace', async () => {
+  test('exits with 1 and the trace on an error in the skill', async () => {
     const source = 'def execute(params):\n    return 1 / 0\n';
     const ended = await run(['run', writeSkill(folder, { source })]);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
@@ -94,13 +94,11 @@ describe('skillcell run', () => {
     expect(ended.stderr).toContain('/skill/skill.py", line 2, in execute');
   });
 
-  test('a loop ends at its timeout with exit 4, and no child is left', async () => {
+  test('ends a loop at its timeout with exit code 4 and leaves no process behind', async () => {
     const skill = writeSkill(folder, { source: 'def execute(params):\n    while True:\n        pass\n' });
     const ended = await run(['run', skill, '--timeout', '1s']);
     expect(ended).toMatchObject({ code: 4, stdout: '' });
-    expect(ended.stderr).toContain(
-      'error[resource_exceeded]: The skill went beyond its limit "timeout" of 1s',
-    );
+    expect(ended.stderr).toContain('error[resource_exceeded]: The skill exceeded its limit "timeout" of 1s');
     expect(cellsOf(folder)).toEqual([]);
   });
 
@@ -113,7 +111,7 @@ describe('skillcell run', () => {
     expect(ended.stderr).toContain('"memory" of 40MiB');
   });
 
-  test('one changed byte of a locked skill exits 2 and names the file', async () => {
+  test('exits with 2 and names the file if one byte of a locked skill has changed', async () => {
     const skill = writeSkill(folder, { source: ECHO, files: { 'data.txt': 'one' } });
     expect((await run(['lock', skill])).code).toBe(0);
     expect((await run(['run', skill])).code).toBe(0);
@@ -123,7 +121,7 @@ describe('skillcell run', () => {
     expect(ended.stderr).toMatch(/error\[manifest_drift\]: .*data\.txt/);
   });
 
-  test('--workspace is what ${workspace} stands for', async () => {
+  test('--workspace sets the value of ${workspace}', async () => {
     const workspace = join(folder, 'workspace');
     mkdirSync(join(workspace, 'notes'), { recursive: true });
     chmodSync(join(workspace, 'notes'), 0o777);
@@ -141,7 +139,7 @@ describe('skillcell run', () => {
     expect(without.stderr).toContain('--workspace');
   });
 
-  test('--policy holds against the manifest', async () => {
+  test('--policy takes precedence over the manifest', async () => {
     const policy = join(folder, 'policy.yaml');
     writeFileSync(policy, 'ceilings: { timeout: 500ms }\n');
     const source = 'import time\ndef execute(params):\n    time.sleep(30)\n';
@@ -150,13 +148,13 @@ describe('skillcell run', () => {
     expect(ended.stderr).toContain('"timeout" of 500ms');
   });
 
-  test('--explain prints the grant and who enforces it, on stderr', async () => {
+  test('--explain prints the grant and what enforces it to stderr', async () => {
     const ended = await run(['run', writeSkill(folder, { source: ECHO }), '--explain']);
     expect(ended).toMatchObject({ code: 0, stdout: '{}\n' });
     expect(ended.stderr).toMatch(/memory +256MiB +(kernel|watchdog)/);
   });
 
-  test('text of a skill cannot steer the terminal', async () => {
+  test('prints no control characters from a skill', async () => {
     const source =
       'def execute(params):\n    print("\\x1b[2J\\x1b]0;title\\x07")\n    raise ValueError("\\x1b[31m")\n';
     const ended = await run(['run', writeSkill(folder, { source })]);
@@ -166,22 +164,26 @@ describe('skillcell run', () => {
   });
 });
 
-test('Ctrl-C gives the call up: exit code 130, and a receipt that says so', { timeout: 60_000 }, async () => {
-  const skill = writeSkill(folder, {
-    source: 'import time\ndef execute(params):\n    print("begun", flush=True)\n    time.sleep(60)\n',
-  });
-  const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home'), NO_COLOR: '1' };
-  const child = spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), 'run', skill, '--json'], {
-    cwd: ROOT,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const output = text(child.stdout);
-  await expect.poll(() => cellsOf(folder).length, { timeout: 30_000 }).toBeGreaterThan(0);
-  child.kill('SIGINT');
-  const [code] = (await once(child, 'exit')) as [number];
-  const outcome = JSON.parse(await output) as { call_id: string; error: { code: string } };
-  expect([code, outcome.error.code]).toEqual([130, 'cancelled']);
-  const shown = await run(['audit', 'show', outcome.call_id]);
-  expect(JSON.parse(shown.stdout)).toMatchObject({ receipt: { code: 'cancelled' } });
-});
+test(
+  'Ctrl-C cancels the call with exit code 130 and a receipt that says so',
+  { timeout: 60_000 },
+  async () => {
+    const skill = writeSkill(folder, {
+      source: 'import time\ndef execute(params):\n    print("begun", flush=True)\n    time.sleep(60)\n',
+    });
+    const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home'), NO_COLOR: '1' };
+    const child = spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), 'run', skill, '--json'], {
+      cwd: ROOT,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const output = text(child.stdout);
+    await expect.poll(() => cellsOf(folder).length, { timeout: 30_000 }).toBeGreaterThan(0);
+    child.kill('SIGINT');
+    const [code] = (await once(child, 'exit')) as [number];
+    const outcome = JSON.parse(await output) as { call_id: string; error: { code: string } };
+    expect([code, outcome.error.code]).toEqual([130, 'cancelled']);
+    const shown = await run(['audit', 'show', outcome.call_id]);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ receipt: { code: 'cancelled' } });
+  },
+);

@@ -1,5 +1,5 @@
 /**
- * Trust as a person at a terminal meets it: approve, sign, verify, policy.
+ * Trust on the command line: approve, sign, verify, policy.
  *
  * @module
  */
@@ -31,7 +31,7 @@ function policyFile(name: string, text: string): string {
   return file;
 }
 
-/** The command with a terminal on stdin and stderr, and somebody who types. */
+/** Runs the command with a terminal on stdin and stderr, and types the answers. */
 function atTerminal(args: string[], typed: string): { code: number | null; output: string } {
   const words = [process.execPath, join(ROOT, 'bin/skillcell.js'), ...args]
     .map((word) => `'${word}'`)
@@ -47,8 +47,8 @@ function atTerminal(args: string[], typed: string): { code: number | null; outpu
 
 const ASK = policyFile('ask.yaml', 'skills: [{ match: "test/*", decision: ask }]\n');
 
-describe('approve', () => {
-  test('shows sentences, approves with --yes, and is bound to what was shown', async () => {
+describe('skillcell approve', () => {
+  test('describes the skill, approves it with --yes, and covers only what was shown', async () => {
     const dir = writeSkill(folder, { source: SOURCE, manifest: { capabilities: WITH_PATH } });
     const refused = await run(['run', dir, '--params', '{}', '--policy', ASK]);
     expect(refused).toMatchObject({ code: 5, stdout: '' });
@@ -66,15 +66,15 @@ describe('approve', () => {
     expect(changed.stderr).toContain('+ filesystem read-write ${workspace}/in');
   });
 
-  test('asks nobody where there is no terminal', async () => {
+  test('fails instead of asking if there is no terminal', async () => {
     const dir = writeSkill(folder, { source: SOURCE });
     const ended = await run(['approve', dir], { input: 'y\n' });
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toContain('no terminal');
+    expect(ended.stderr).toContain('is not a terminal');
     expect((await run(['run', dir, '--params', '{}', '--policy', ASK])).code).toBe(5);
   });
 
-  test('asks at a terminal, and takes only a yes for a yes', () => {
+  test('asks on a terminal and accepts only a yes', () => {
     const dir = writeSkill(folder, { source: SOURCE });
     expect(atTerminal(['approve', dir], 'n\n')).toMatchObject({ code: 5 });
     expect(atTerminal(['approve', dir], '\n')).toMatchObject({ code: 5 });
@@ -83,7 +83,7 @@ describe('approve', () => {
     expect(said.output).toContain('Approve? [y/N]');
   });
 
-  test('run asks at a terminal too', () => {
+  test('is offered by run on a terminal too', () => {
     const dir = writeSkill(folder, { source: SOURCE });
     const call = ['run', dir, '--params', '{}', '--policy', ASK];
     expect(atTerminal(call, 'n\n').code).toBe(5);
@@ -91,14 +91,14 @@ describe('approve', () => {
     expect(atTerminal(call, '').code).toBe(0);
   });
 
-  test('can be taken back', async () => {
+  test('can be revoked', async () => {
     const dir = writeSkill(folder, { source: SOURCE });
     await run(['approve', dir, '--yes']);
-    expect((await run(['approve', dir, '--revoke'])).stdout).toContain('Took back 1');
+    expect((await run(['approve', dir, '--revoke'])).stdout).toContain('Revoked 1');
     expect((await run(['run', dir, '--params', '{}', '--policy', ASK])).code).toBe(5);
   });
 
-  test('can be taken back under another name than the same files were approved by', async () => {
+  test('can be revoked under another name for the same files', async () => {
     const legacy = { name: 'office/reader', capabilities: undefined, execution: undefined };
     const source = 'def execute(params): return 1';
     const project = join(folder, 'revoking');
@@ -109,30 +109,30 @@ describe('approve', () => {
     const policy = policyFile('ask-all.yaml', 'skills: [{ match: "*", decision: ask }]');
     const call = ['run', 'office/pdf', '--params', '{}', '--policy', policy, '--execution', 'subprocess'];
     expect((await run(call, here)).code).toBe(0);
-    expect((await run(['approve', 'office/pdf', '--revoke'], here)).stdout).toContain('Took back 1');
+    expect((await run(['approve', 'office/pdf', '--revoke'], here)).stdout).toContain('Revoked 1');
     expect((await run(call, here)).code).toBe(5);
   });
 
-  test('can be taken back by name once the skill no longer loads', async () => {
+  test('can be revoked by name if the skill no longer loads', async () => {
     const dir = writeSkill(folder, { source: SOURCE, manifest: { name: 'test/leaving' } });
     await run(['approve', dir, '--yes']);
     rmSync(dir, { recursive: true });
     expect((await run(['approve', dir, '--revoke'])).code).not.toBe(0);
-    expect((await run(['approve', 'test/leaving', '--revoke'])).stdout).toContain('Took back 1');
+    expect((await run(['approve', 'test/leaving', '--revoke'])).stdout).toContain('Revoked 1');
     expect((await run(['approve', 'test/leaving', '--revoke'])).code).not.toBe(0);
   });
 });
 
-describe('policy explain', () => {
-  test('explains a variable that nobody approved instead of stopping at it', async () => {
+describe('skillcell policy explain', () => {
+  test('explains a variable without an approval instead of stopping at it', async () => {
     const manifest = { env_vars: { EXPLAINED: { required: true } } };
     const dir = writeSkill(folder, { source: SOURCE, manifest });
     const { code, stdout } = await run(['policy', 'explain', dir], { env: { EXPLAINED: 'x' } });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/env +EXPLAINED +nobody has approved it for this skill +not needed +no/);
+    expect(stdout).toMatch(/env +EXPLAINED +it is not approved for this skill +not needed +no/);
   });
 
-  test('says no of a path that leads out of the workspace', async () => {
+  test('refuses a path that leads out of the workspace', async () => {
     const rules = [{ path: '${workspace}/out', access: 'read' }];
     const dir = writeSkill(folder, { source: SOURCE, manifest: { capabilities: { filesystem: rules } } });
     const workspace = join(folder, 'with-link');
@@ -143,8 +143,8 @@ describe('policy explain', () => {
   });
 });
 
-describe('sign and verify', () => {
-  test('with a new key, which is private to its owner and never overwritten', async () => {
+describe('skillcell sign and verify', () => {
+  test('work with a new key, which is private to its owner and never overwritten', async () => {
     const dir = writeSkill(folder, { source: SOURCE });
     expect((await run(['sign', dir, '--new-key', join(folder, 'early.pem')])).stderr).toContain(
       'no skill.lock',
@@ -170,8 +170,8 @@ describe('sign and verify', () => {
   });
 });
 
-describe('the policy file', () => {
-  test('is found upwards from the working directory', async () => {
+describe('a policy file', () => {
+  test('is found in the parents of the working directory', async () => {
     const project = join(folder, 'project', 'deep');
     mkdirSync(project, { recursive: true });
     writeFileSync(
@@ -184,10 +184,10 @@ describe('the policy file', () => {
   });
 
   test.each<[string, (dir: string, file: string) => void, string]>([
-    ['inside the folder of a skill', () => undefined, 'no skill brings its own policy'],
-    ['that others may write', (_, file) => chmodSync(file, 0o666), 'others may write'],
-  ])('%s is refused aloud', async (_, spoil, reason) => {
-    const isSkill = reason.includes('brings');
+    ['inside the folder of a skill', () => undefined, 'a skill cannot bring its own policy'],
+    ['that other users can write to', (_, file) => chmodSync(file, 0o666), 'other users can write to it'],
+  ])('%s is refused with a message', async (_, spoil, reason) => {
+    const isSkill = reason.includes('bring its own');
     const dir = isSkill ? writeSkill(folder, { source: SOURCE }) : join(folder, 'loose');
     mkdirSync(dir, { recursive: true });
     const file = join(dir, 'skillcell.policy.yaml');
@@ -198,7 +198,7 @@ describe('the policy file', () => {
     expect(ended.stderr).toContain(reason);
   });
 
-  test('below the manifest of a skill, or in a folder that others may write to, is refused aloud', async () => {
+  test('below the manifest of a skill, or in a folder that other users can write to, is refused with a message', async () => {
     const skill = writeSkill(folder, { source: SOURCE });
     const open = join(folder, 'open');
     for (const dir of [join(skill, 'examples', 'deep'), open]) {
@@ -208,13 +208,13 @@ describe('the policy file', () => {
     chmodSync(open, 0o777);
     const inSkill = await run(['list'], { cwd: join(skill, 'examples', 'deep') });
     expect(inSkill).toMatchObject({ code: 2 });
-    expect(inSkill.stderr).toContain('no skill brings its own policy');
+    expect(inSkill.stderr).toContain('a skill cannot bring its own policy');
     const replaceable = await run(['list'], { cwd: open });
     expect(replaceable).toMatchObject({ code: 2 });
-    expect(replaceable.stderr).toContain('others may replace it');
+    expect(replaceable.stderr).toContain('other users can replace it');
   });
 
-  test('that gives more than the defaults is taken once a person trusts it, as it is then', async () => {
+  test('that widens the defaults is used only after a person trusts its current content', async () => {
     const project = join(folder, 'cloned');
     mkdirSync(project);
     const file = join(project, 'skillcell.policy.yaml');
@@ -243,7 +243,7 @@ describe('the policy file', () => {
     expect((await run([...call, '--policy', file], { cwd: project })).code).toBe(0);
   });
 
-  test('explain prints for every capability what was declared, allowed, approved and granted', async () => {
+  test('is explained with what was declared, allowed, approved and granted for every capability', async () => {
     const dir = writeSkill(folder, {
       source: SOURCE,
       manifest: {

@@ -10,7 +10,7 @@ import { ACTS } from '../../scripts/denials/acts.ts';
 import { COLUMNS } from '../../scripts/denials/engines.ts';
 import { runDenials, type Denials } from '../../scripts/denials/run.ts';
 import { formatDenials } from '../../scripts/denials/table.ts';
-import { seedImages } from '../cell/container-images/base-image.ts';
+import { seedImages } from '../cell/images/base-image.ts';
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'denials.md');
 const RUN_MS = 600_000;
@@ -18,34 +18,34 @@ let denials: Denials;
 beforeAll(async () => void (denials = await runDenials(seedImages)), RUN_MS);
 
 describe.each(COLUMNS)('$title', ({ title }) => {
-  it.each(ACTS)('$name', (act) => {
+  it.each(ACTS)('$name gets the documented answer', (act) => {
     const cell = denials.rows.find((row) => row.act === act)?.cells[title];
     expect([act.answer, 'n/a'], cell?.why).toContain(cell?.answer);
     expect(cell?.why).not.toBe('');
   });
 });
 
-it('comes to nothing', () => {
+it('no attempted act does any harm', () => {
   expect(denials.harm).toEqual([]);
 });
 
-it('is told of every act by two engines at least', () => {
+it('every act gets its answer from at least two engines', () => {
   for (const { act, cells } of denials.rows) {
     const answers = Object.values(cells).filter(({ answer }) => answer === act.answer);
     expect(answers.length, act.name).toBeGreaterThanOrEqual(2);
   }
 });
 
-/** As the formatter leaves it: columns are padded. */
+/** Removes the padding that the formatter adds to columns. */
 function plain(text: string): string {
   return text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
 }
 
-it('is in the documents as it is; run npm run denials -- --write', () => {
+it('docs/denials.md is up to date (otherwise run npm run denials -- --write)', () => {
   expect(plain(readFileSync(DOCUMENT, 'utf8'))).toContain(plain(formatDenials(denials.rows)));
 });
 
-it('would show where an answer differs', () => {
+it('the table marks an answer that differs', () => {
   const [act] = ACTS;
   const cells = { here: { answer: 'ok', why: 'it did' }, there: { answer: 'n/a', why: 'no such thing' } };
   const table = formatDenials([{ act: act!, cells }]);

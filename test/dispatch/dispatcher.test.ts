@@ -1,13 +1,15 @@
 /**
- * Whose call is next: limits of tenants, skills and the whole, refusals that say when to come again, and nobody starves.
+ * Limits per tenant, per skill and in total, rejections that say when to retry, and fairness.
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Dispatcher, SkillError, type DispatchEntry, type Turn } from '../../src/index.ts';
+import { Dispatcher, type DispatchEntry } from '../../src/inside.ts';
+import type { SkillError, Turn } from '../../src/index.ts';
+import { thrownBy } from '../thrown.ts';
 
 const ROOMY = { concurrent: 100, queue: 100 };
 
-/** Enters, and notes when it has its turn. */
+/** Enters, and records when the call gets its turn. */
 function ask(dispatcher: Dispatcher, entry: DispatchEntry): { turn: Promise<Turn>; has: () => boolean } {
   let has = false;
   const turn = dispatcher.enter(entry);
@@ -18,16 +20,6 @@ function ask(dispatcher: Dispatcher, entry: DispatchEntry): { turn: Promise<Turn
   return { turn, has: () => has };
 }
 
-function refusal(enter: () => unknown): SkillError {
-  try {
-    enter();
-  } catch (error) {
-    if (error instanceof SkillError) return error;
-    throw error;
-  }
-  throw new Error('It was let in');
-}
-
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a lane', () => {
@@ -35,14 +27,14 @@ describe('a lane', () => {
     ['tenant', { all: ROOMY, tenant: { concurrent: 1, queue: 1 }, skill: ROOMY }],
     ['skill', { all: ROOMY, tenant: ROOMY, skill: { concurrent: 1, queue: 1 } }],
     ['all', { all: { concurrent: 1, queue: 1 }, tenant: ROOMY, skill: ROOMY }],
-  ])('of %s has places, then a queue, then refuses at once', async (scope, options) => {
+  ])('of %s has slots, then a queue, then rejects immediately', async (scope, options) => {
     const dispatcher = new Dispatcher(options);
     const entry = { tenant: 'a', skill: 'x/y' };
     const first = await dispatcher.enter(entry);
     const second = ask(dispatcher, entry);
     await settled();
     expect(second.has()).toBe(false);
-    const error = refusal(() => dispatcher.enter(entry));
+    const error = thrownBy(() => dispatcher.enter(entry));
     expect(error.code).toBe('resource_exceeded');
     expect(error.detail).toMatchObject({ limit: 'busy', scope, concurrent: 1, queue: 1 });
     expect(error.detail['retry_after_ms']).toBeGreaterThan(0);
@@ -50,7 +42,7 @@ describe('a lane', () => {
     await second.turn;
   });
 
-  test('of one tenant leaves room for the others, and may differ by name', async () => {
+  test('of one tenant leaves room for the others, and its limits may differ by name', async () => {
     const dispatcher = new Dispatcher({
       all: ROOMY,
       skill: ROOMY,
@@ -58,12 +50,12 @@ describe('a lane', () => {
     });
     const enter = (tenant: string): Promise<Turn> => dispatcher.enter({ tenant, skill: 'x/y' });
     await Promise.all([enter('big'), enter('big'), enter('small')]);
-    refusal(() => enter('big'));
-    refusal(() => enter('small'));
+    thrownBy(() => enter('big'));
+    thrownBy(() => enter('small'));
     await enter('another');
   });
 
-  test('follows limits that change', async () => {
+  test('follows changed limits', async () => {
     let concurrent = 1;
     const dispatcher = new Dispatcher({
       all: ROOMY,
@@ -73,26 +65,26 @@ describe('a lane', () => {
     });
     const enter = (): Promise<Turn> => dispatcher.enter({ tenant: 'a', skill: 'x/y' });
     const first = await enter();
-    refusal(enter);
+    thrownBy(enter);
     concurrent = 2;
     await enter();
-    refusal(enter);
+    thrownBy(enter);
     first[Symbol.dispose]();
     await enter();
   });
 
-  test('gives back a place once, however often it is disposed of', async () => {
+  test('frees a slot once, however often it is disposed', async () => {
     const dispatcher = new Dispatcher({ all: { concurrent: 1, queue: 0 } });
     const turn = await dispatcher.enter({ tenant: 'a', skill: 'x/y' });
     turn[Symbol.dispose]();
     turn[Symbol.dispose]();
     await dispatcher.enter({ tenant: 'a', skill: 'x/y' });
-    refusal(() => dispatcher.enter({ tenant: 'a', skill: 'x/y' }));
+    thrownBy(() => dispatcher.enter({ tenant: 'a', skill: 'x/y' }));
   });
 });
 
-describe('those who wait', () => {
-  test('are taken from one tenant after the other', async () => {
+describe('waiting calls', () => {
+  test('are taken from the tenants in turn', async () => {
     const dispatcher = new Dispatcher({ all: { concurrent: 1, queue: 100 }, tenant: ROOMY, skill: ROOMY });
     const order: string[] = [];
     const held = await dispatcher.enter({ tenant: 'other', skill: 'x/y' });
@@ -106,7 +98,7 @@ describe('those who wait', () => {
     expect(order).toEqual(['a0', 'b4', 'c5', 'a1', 'a2', 'a3']);
   });
 
-  test('for a busy skill do not hold up those for another', async () => {
+  test('for a busy skill do not block those for another', async () => {
     const dispatcher = new Dispatcher({ all: ROOMY, tenant: ROOMY, skill: { concurrent: 1, queue: 9 } });
     await dispatcher.enter({ tenant: 'a', skill: 'slow/one' });
     const behind = ask(dispatcher, { tenant: 'a', skill: 'slow/one' });
@@ -114,7 +106,7 @@ describe('those who wait', () => {
     expect(behind.has()).toBe(false);
   });
 
-  test('can give up, and their place goes to the next', async () => {
+  test('can be cancelled, and their slot goes to the next', async () => {
     const dispatcher = new Dispatcher({ all: { concurrent: 1, queue: 1 } });
     const entry = { tenant: 'a', skill: 'x/y' };
     const first = await dispatcher.enter(entry);
@@ -128,7 +120,7 @@ describe('those who wait', () => {
     expect(dispatcher.load).toMatchObject({ running: 1, waiting: 0 });
   });
 
-  test('are never asked for when they gave up before', async () => {
+  test('are never started if they were cancelled before', async () => {
     const dispatcher = new Dispatcher();
     const entry = { tenant: 'a', skill: 'x/y', signal: AbortSignal.abort() };
     await expect(dispatcher.enter(entry)).rejects.toMatchObject({ code: 'cancelled' });
@@ -136,50 +128,50 @@ describe('those who wait', () => {
   });
 });
 
-describe('a rate', () => {
-  test('lets so many in, says when the next may come, and then lets it in', async () => {
+describe('a rate limit', () => {
+  test('admits a number of calls, says when the next may come, and then admits it', async () => {
     let now = 0;
     const tenant = { ...ROOMY, rate: { calls: 2, per: 1000 } };
     const dispatcher = new Dispatcher({ all: ROOMY, skill: ROOMY, tenant, now: () => now });
     const enter = (name = 'a'): Promise<Turn> => dispatcher.enter({ tenant: name, skill: 'x/y' });
     await Promise.all([enter(), enter()]);
-    const { detail } = refusal(enter);
+    const { detail } = thrownBy(enter);
     expect(detail).toMatchObject({ limit: 'busy', scope: 'tenant', retry_after_ms: 500 });
     await enter('b');
     now = 499;
-    refusal(enter);
+    thrownBy(enter);
     now = 500;
     await enter();
   });
 
-  test('is not used up by calls that were refused', async () => {
+  test('is not used up by rejected calls', async () => {
     const tenant = { concurrent: 1, queue: 0, rate: { calls: 2, per: 1000 } };
     const dispatcher = new Dispatcher({ all: ROOMY, skill: ROOMY, tenant, now: () => 0 });
     const entry = { tenant: 'a', skill: 'x/y' };
     const first = await dispatcher.enter(entry);
-    for (let n = 0; n < 5; n++) refusal(() => dispatcher.enter(entry));
+    for (let n = 0; n < 5; n++) thrownBy(() => dispatcher.enter(entry));
     first[Symbol.dispose]();
     await dispatcher.enter(entry);
   });
 
-  test('is not forgotten with the many names of strangers', async () => {
+  test('is kept, however many unknown names arrive', async () => {
     const tenant = { ...ROOMY, rate: { calls: 1, per: 1000 } };
     const dispatcher = new Dispatcher({ all: ROOMY, skill: ROOMY, tenant, now: () => 0 });
     (await dispatcher.enter({ tenant: 'a', skill: 'x/y' }))[Symbol.dispose]();
     for (let n = 0; n < 3000; n++)
       (await dispatcher.enter({ tenant: `stranger ${n}`, skill: 'x/y' }))[Symbol.dispose]();
-    refusal(() => dispatcher.enter({ tenant: 'a', skill: 'x/y' }));
+    thrownBy(() => dispatcher.enter({ tenant: 'a', skill: 'x/y' }));
   });
 });
 
-test('draining lets nobody in and waits for all who are', async () => {
+test('draining admits no new calls and waits for all running ones', async () => {
   const dispatcher = new Dispatcher({ all: { concurrent: 1, queue: 9 } });
   const entry = { tenant: 'a', skill: 'x/y' };
   const first = await dispatcher.enter(entry);
   const second = ask(dispatcher, entry);
   let drained = false;
   const draining = dispatcher.drain().then(() => (drained = true));
-  expect(refusal(() => dispatcher.enter(entry)).code).toBe('skill_unavailable');
+  expect(thrownBy(() => dispatcher.enter(entry)).code).toBe('skill_unavailable');
   first[Symbol.dispose]();
   const turn = await second.turn;
   await settled();
@@ -189,7 +181,7 @@ test('draining lets nobody in and waits for all who are', async () => {
   await new Dispatcher().drain();
 });
 
-test('the load names who has and who waits for places', async () => {
+test('the load lists running and waiting calls by tenant and skill', async () => {
   const dispatcher = new Dispatcher({ all: ROOMY, skill: ROOMY, tenant: { concurrent: 1, queue: 5 } });
   await dispatcher.enter({ tenant: 'a', skill: 'x/y' });
   void dispatcher.enter({ tenant: 'a', skill: 'x/z' });
@@ -211,7 +203,7 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-test('whatever comes and goes: no limit is passed, and nobody waits who could run', async () => {
+test('no sequence of calls exceeds a limit or leaves a call waiting that could run', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (script) => {
       const limits = { all: { concurrent: 3, queue: 6 }, tenant: { concurrent: 2, queue: 4 } };

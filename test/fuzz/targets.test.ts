@@ -8,13 +8,13 @@ import { rewrite } from '../wasm/install/support.ts';
 
 const FIXED_SEED = 20_261_115;
 const SUITE_RUNS = 300;
-/** Only a hang is ended by it: the number of runs is what bounds a target. */
+/** It only ends a hang: the number of runs bounds a target. */
 const SECONDS = 240;
 
 describe.each(FUZZ_TARGETS)('the fuzz target $name', (target) => {
   const runs = target.suiteRuns ?? SUITE_RUNS;
 
-  it('finds nothing from the fixed seed, and not all inputs are refused', { timeout: 300_000 }, async () => {
+  it('finds nothing with the fixed seed, and accepts some inputs', { timeout: 300_000 }, async () => {
     const report = await target.run({ seconds: SECONDS, seed: FIXED_SEED, runs });
     expect(report.findings).toEqual([]);
     expect(report.runs).toBe(runs);
@@ -22,25 +22,25 @@ describe.each(FUZZ_TARGETS)('the fuzz target $name', (target) => {
     expect(report.accepted).toBeLessThan(runs);
   });
 
-  it('finds nothing from a fresh seed', { timeout: 300_000 }, async () => {
+  it('finds nothing with a fresh seed', { timeout: 300_000 }, async () => {
     const seed = Date.now() % 2 ** 31;
     console.log(`fuzz target ${target.name}: fresh seed ${seed}, ${runs} runs`);
     onTestFailed(() =>
-      console.log(`Make it again: npm run fuzz -- --only ${target.name} --seed ${seed} --runs ${runs}`),
+      console.log(`Reproduce it: npm run fuzz -- --only ${target.name} --seed ${seed} --runs ${runs}`),
     );
     const report = await target.run({ seconds: SECONDS, seed, runs });
-    // A finding of a random value must not be tried again.
+    // A finding of a random seed must not be retried.
     if (report.findings.length > 0)
       throw new Error(`Property failed: ${JSON.stringify(report.findings, null, 2)}`);
   });
 });
 
-it('gives every target a name of its own', () => {
+it('every fuzz target has a unique name', () => {
   const names = FUZZ_TARGETS.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
 });
 
-it('reports what a check throws with the seed that makes it again', async () => {
+it('a failed check is reported with the seed that reproduces it', async () => {
   const target = fuzzTarget({
     name: 'odd',
     input: (seed) => seed,
@@ -54,13 +54,13 @@ it('reports what a check throws with the seed that makes it again', async () => 
   expect(report.findings[0]?.what).toContain('twelve');
 });
 
-it('gives the same input for a seed every time', () => {
+it('a seed always gives the same input', () => {
   const input = mutatedBinaries();
   expect(input(FIXED_SEED)).toEqual(input(FIXED_SEED));
   expect(input(FIXED_SEED)).not.toEqual(input(FIXED_SEED + 1));
 });
 
-it('would find a module that does something else when it is metered', () => {
+it('fuzzing detects a module that behaves differently when it is metered', () => {
   const module = (result: number): Uint8Array =>
     wat(`(module (func (export "run") (result i32) (i32.const ${result})))`);
   expect(differenceInBehaviour(parseModule(module(1)), rewrite(module(2)))).toContain('returned 1');

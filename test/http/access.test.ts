@@ -1,31 +1,27 @@
 /**
- * The access file: tokens, their scopes and their end, and what the service makes of a file that is wrong.
+ * The access file: tokens, scopes, expiry, and invalid files.
  */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { Access } from '../../src/http/access.ts';
 import { addToken } from '../../src/http/access-file.ts';
 import { isOurHost } from '../../src/http/host-check.ts';
 import { startService } from '../../src/http/server.ts';
 import { createRuntime } from '../../src/index.ts';
+import { folderPerTest } from '../test-folder.ts';
 
-let folder: string;
+const folder = folderPerTest();
 let file: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'skillcell-access-'));
-  file = join(folder, 'access.json');
+  file = folder.at('access.json');
 });
-
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const bearer = (token: string): string => `Bearer ${token}`;
 
 describe('a token', () => {
-  test('is known by its digest alone, in a file for its owner alone', () => {
+  test('is stored only as a digest, in a file only its owner can read', () => {
     const token = addToken(file, { name: 'a', tenant: 'acme', scopes: ['call'] });
     expect(readFileSync(file, 'utf8')).not.toContain(token.slice(4));
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -37,7 +33,7 @@ describe('a token', () => {
     });
   });
 
-  test('leaves what else is in the file as it is', () => {
+  test('is added without changing other content of the file', () => {
     const limits = { tenants: { acme: { rate: { calls: 5, per: '10s' } } } };
     writeFileSync(file, JSON.stringify({ version: 1, ...limits }));
     addToken(file, { name: 'a', tenant: 'acme', scopes: ['call'] });
@@ -46,7 +42,7 @@ describe('a token', () => {
     expect(() => addToken(file, { name: 'a', tenant: 'acme', scopes: ['call'] })).toThrow('already');
   });
 
-  test('ends at its time, and when it is taken out of the file', () => {
+  test('ends when it expires and when it is removed from the file', () => {
     const expiresAt = new Date(5000);
     const token = addToken(file, { name: 'a', tenant: 't', scopes: ['call'], expiresAt });
     let now = 4999;
@@ -63,11 +59,11 @@ describe('a token', () => {
     { name: 'a:b', tenant: 't', scopes: ['call' as const] },
     { name: 'a', tenant: '', scopes: ['call' as const] },
     { name: 'a', tenant: 't', scopes: [] },
-  ])('cannot be $name of "$tenant"', (token) => {
-    expect(() => addToken(file, token)).toThrow('No token');
+  ])('cannot be created with the name $name for the tenant "$tenant"', (token) => {
+    expect(() => addToken(file, token)).toThrow('Cannot create the token');
   });
 
-  test('is nothing that anybody could send by chance', () => {
+  test('is never accepted for arbitrary text', () => {
     addToken(file, { name: 'a', tenant: 't', scopes: ['admin'] });
     const access = new Access({ file });
     fc.assert(
@@ -79,17 +75,17 @@ describe('a token', () => {
   });
 });
 
-describe('a service', () => {
+describe('the HTTP service', () => {
   const start = (host: string): Promise<unknown> =>
-    startService({ runtime: createRuntime({ home: folder, audit: false }), accessFile: file, host });
+    startService({ runtime: createRuntime({ home: folder.path, audit: false }), accessFile: file, host });
 
-  test('that others can reach is refused without a token', async () => {
+  test('refuses to listen on a public address without a token', async () => {
     await expect(start('0.0.0.0')).rejects.toThrow('Refused to listen on 0.0.0.0');
     await expect(start('::')).rejects.toThrow('Refused to listen');
   });
 
   test.each(['{', '{"version":2}', '{"version":1,"tokens":[{"name":"a"}]}', '{"version":1,"more":1}'])(
-    'with the access file %s does not start',
+    'does not start with the access file %s',
     async (text) => {
       writeFileSync(file, text);
       await expect(start('127.0.0.1')).rejects.toThrow('Cannot read the access file');
@@ -97,8 +93,8 @@ describe('a service', () => {
   );
 });
 
-describe('a host', () => {
-  test('by name is ours only if it was named', () => {
+describe('the Host header', () => {
+  test('with a name is accepted only if the name was configured', () => {
     fc.assert(
       fc.property(fc.domain(), (name) => {
         expect(isOurHost(name, [])).toBe(false);
@@ -108,7 +104,7 @@ describe('a host', () => {
     );
   });
 
-  test('by address cannot be rebound', () => {
+  test('with an address is accepted, because an address cannot be rebound', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.ipV6(), (four, six) => {
         expect(isOurHost(four, [])).toBe(true);

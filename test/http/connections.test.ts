@@ -1,5 +1,5 @@
 /**
- * Clients that begin requests and never end them: others are served all the same.
+ * Clients that start requests and never finish them do not affect others.
  */
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import {
   Connections,
   CONNECTION_LIMITS,
-  MOST_AHEAD,
+  MAX_PIPELINED,
   SERVER_TIMEOUTS,
   UNREAD_MS,
 } from '../../src/dispatch/connections.ts';
@@ -21,7 +21,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Requests that were worked on: all, and at the same time at most. */
+/** Number of handled requests, and the maximum at the same time. */
 interface Counts {
   begun: number;
   atOnce: number;
@@ -33,7 +33,7 @@ interface Bench {
   counts: Counts;
 }
 
-/** More than the kernel takes off our hands. */
+/** More than the kernel's socket buffers hold. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024);
 
 async function serve(limits = CONNECTION_LIMITS): Promise<Bench> {
@@ -76,7 +76,7 @@ describe('half-sent requests', () => {
     ['heads', 'GET / HTTP/1.1\r\nHost: x\r\n'],
     ['bodies', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf'],
     ['nothing at all', ''],
-  ])('1,010 %s leave room for the next client', async (_, text) => {
+  ])('leave room for the next client: 1,010 %s', async (_, text) => {
     const { port, connections } = await serve();
     for (let n = 0; n < 1010; n++) await begin(port, text);
     expect(await get(port)).toBe('served /');
@@ -84,7 +84,7 @@ describe('half-sent requests', () => {
     expect(connections.evicted).toBeGreaterThanOrEqual(1010 - CONNECTION_LIMITS.mostWaiting);
   });
 
-  test('give way oldest first, and never a request that was sent whole', async () => {
+  test('are dropped oldest first, but a complete request never is', async () => {
     const { port, connections } = await serve({ most: 4, mostWaiting: 2 });
     const served = await begin(port, 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
     const whole = await begin(port, 'POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok');
@@ -103,39 +103,39 @@ describe('half-sent requests', () => {
     expect(connections.count).toBe(4);
   });
 
-  test('a server that is full of whole requests turns the next connection away', async () => {
+  test('find no room on a server full of complete requests, which refuses the next connection', async () => {
     const { port } = await serve({ most: 2, mostWaiting: 2 });
     for (let n = 0; n < 2; n++) await begin(port, 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
     await new Promise((resolve) => setTimeout(resolve, 100));
     await closed(await begin(port, ''));
   });
 
-  test('are looked for every second, not every thirty', () => {
+  test('are checked every second, not every thirty', () => {
     expect(SERVER_TIMEOUTS.connectionsCheckingInterval).toBeLessThanOrEqual(1000);
     expect(SERVER_TIMEOUTS.headersTimeout).toBeLessThan(SERVER_TIMEOUTS.requestTimeout ?? 0);
   });
 });
 
-describe('requests that are sent ahead of answers', () => {
+describe('pipelined requests', () => {
   const ahead = (count: number): string =>
     Array.from({ length: count }, (_, n) => `GET /${n} HTTP/1.1\r\nHost: x\r\n\r\n`).join('');
 
-  test('are answered in their order, and only one is worked on at a time', async () => {
+  test('are answered in order and processed one at a time', async () => {
     const { port, counts } = await serve();
-    const socket = await begin(port, ahead(MOST_AHEAD));
+    const socket = await begin(port, ahead(MAX_PIPELINED));
     let text = '';
     await new Promise<void>((resolve) =>
       socket.on('data', (chunk) => {
         text += String(chunk);
-        if (text.includes(`served /${MOST_AHEAD - 1}`)) resolve();
+        if (text.includes(`served /${MAX_PIPELINED - 1}`)) resolve();
       }),
     );
     const order = [...text.matchAll(/served \/(\d+)/g)].map(([, n]) => Number(n));
-    expect(order).toEqual([...Array(MOST_AHEAD).keys()]);
+    expect(order).toEqual([...Array(MAX_PIPELINED).keys()]);
     expect(counts.atOnce).toBe(1);
   });
 
-  test('end their connection when there are too many, and no other', async () => {
+  test('close their connection, and no other, if there are too many', async () => {
     const { port, connections, counts } = await serve();
     await closed(await begin(port, ahead(1000)));
     expect(await get(port)).toBe('served /');
@@ -144,7 +144,7 @@ describe('requests that are sent ahead of answers', () => {
   });
 });
 
-describe('answers that nobody reads', () => {
+describe('responses that the client does not read', () => {
   test('give way to the next client', async () => {
     const { port } = await serve({ most: 2, mostWaiting: 2 });
     for (let n = 0; n < 2; n++) await begin(port, 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -152,7 +152,7 @@ describe('answers that nobody reads', () => {
     expect(await get(port)).toBe('served /');
   });
 
-  test('end their connection after a while; a call that takes its time does not', async () => {
+  test('close their connection after a while, but a slow call does not', async () => {
     const { port, connections } = await serve();
     expect(server?.timeout).toBe(UNREAD_MS);
     server?.setTimeout(200);

@@ -1,12 +1,13 @@
 /**
- * No answer to a caller names a folder of the host, whatever is wrong with a skill, the disk or the request.
+ * No answer reveals a folder of the host, whatever is wrong with a skill, the disk or the request.
  */
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { InMemoryTransport, type Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HostFolders, packageRoot, SkillError, toSkillError } from '../../src/index.ts';
+import { HostFolders, packageRoot, toSkillError } from '../../src/inside.ts';
+import { SkillError } from '../../src/index.ts';
 import { ROUTES } from '../../src/http/routes/all.ts';
 import { SkillServer } from '../../src/mcp/skill-server.ts';
 import { clientOf } from '../mcp/project.ts';
@@ -14,7 +15,7 @@ import { openFolder, removeFolder } from '../write-skill.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const ECHO = 'def execute(params):\n    return {"echo": params}';
-/** One skill for each way in which a skill can be wrong. */
+/** One skill for each kind of defect. */
 const SKILLS = {
   echo: { source: ECHO },
   invalid: { source: ECHO, manifest: { limits: { timeout: 'soon' } } },
@@ -66,7 +67,7 @@ afterAll(async () => {
   removeFolder(join(workspace, '..'));
 });
 
-/** Where the text names a folder. */
+/** The folders that a text contains. */
 function foldersIn(text: string): string[] {
   const known = [stage.folder, join(workspace, '..'), packageRoot(), homedir()].filter((at) =>
     text.includes(at),
@@ -81,7 +82,7 @@ async function expectNone(asked: Promise<Response>): Promise<string> {
   return text;
 }
 
-describe('a caller is told no folder of the host', () => {
+describe('no host folder is revealed to a caller', () => {
   test.each(ROUTES.filter(({ path }) => path.includes('{name}')))(
     'by $method $path of any skill',
     { timeout: 300_000 },
@@ -113,12 +114,12 @@ describe('a caller is told no folder of the host', () => {
     },
   );
 
-  test('by the events of a call that fails', { timeout: 60_000 }, async () => {
+  test('in the events of a call that fails', { timeout: 60_000 }, async () => {
     for (const name of NAMES)
       await expectNone(stage.execute(name, { path: 'denied' }, { headers: { accept: 'text/event-stream' } }));
   });
 
-  test('by a tool of MCP', { timeout: 120_000 }, async () => {
+  test('in an MCP tool', { timeout: 120_000 }, async () => {
     const { tools } = await client.listTools();
     expect(foldersIn(JSON.stringify(tools))).toEqual([]);
     const ours = tools.filter(({ name }) => name.startsWith('test__'));
@@ -129,8 +130,8 @@ describe('a caller is told no folder of the host', () => {
     }
   });
 
-  test('when the home cannot be written any more', { timeout: 60_000 }, async () => {
-    // The folder of staged copies is a file now: whatever is read anew fails inside of Skillcell.
+  test('if the home becomes read-only', { timeout: 60_000 }, async () => {
+    // The folder of staged copies becomes a file, so every new load fails inside Skillcell.
     const other = await openStage({ skills: { late: { source: ECHO } }, listen: { workspace } });
     try {
       const home = join(other.folder, 'home');
@@ -167,7 +168,7 @@ describe('folders of the host', () => {
     expect(folders.text(text)).toBe(shown);
   });
 
-  test('are in no part of a detail, nor is the place in our source', () => {
+  test('appear in no part of an error detail, nor do our source locations', () => {
     const error = new SkillError('skill_unavailable', 'x', {
       fix: 'Look into /srv/cells.',
       detail: { stack: 'at x', tried: [{ '/srv/cells/a': ['/srv/work'] }] },
@@ -180,7 +181,7 @@ describe('folders of the host', () => {
     });
   });
 
-  test('of any kind are left out of faults of ours, whose words nobody chose', () => {
+  test('of any kind are removed from internal errors', () => {
     let thrown: unknown;
     try {
       readFileSync('/var/lib/some/where');

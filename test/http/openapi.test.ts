@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document: well-formed by the rules of OpenAPI 3.1, and true of what the service answers.
+ * The OpenAPI document is valid OpenAPI 3.1, and matches the answers of the service.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ interface Document {
   components: { schemas: Record<string, object>; securitySchemes: object };
 }
 
-/** What OpenAPI 3.1 asks of the parts that we use; schemas are JSON Schema 2020-12 there. */
+/** The rules of OpenAPI 3.1 for the parts that we use; its schemas are JSON Schema 2020-12. */
 const text = { type: 'string', minLength: 1 };
 const content = {
   type: 'object',
@@ -131,14 +131,14 @@ function everyReference(value: unknown): string[] {
   return [...own, ...Object.values(value).flatMap(everyReference)];
 }
 
-describe('the document', () => {
-  test('keeps to the rules of OpenAPI 3.1', () => {
+describe('the OpenAPI document', () => {
+  test('is valid OpenAPI 3.1', () => {
     const check = new Ajv2020({ strict: false }).compile(META);
     check(document);
     expect(check.errors).toBeNull();
   });
 
-  test('names every operation once and describes every part of its path', () => {
+  test('names every operation once and describes every path parameter', () => {
     const ids = operations().map(([, , { operationId }]) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const [, path, { parameters }] of operations()) {
@@ -147,7 +147,7 @@ describe('the document', () => {
     }
   });
 
-  test('refers only to schemas that it has, all of them good ones', () => {
+  test('refers only to schemas that it contains, and all are valid', () => {
     const references = new Set(everyReference(document));
     expect(references.size).toBeGreaterThan(10);
     for (const reference of references) {
@@ -161,8 +161,8 @@ describe('the document', () => {
   });
 });
 
-describe('what the service answers', () => {
-  /** Holds an answer against the schema that the document has for its status. */
+describe('the HTTP service', () => {
+  /** Checks an answer against the schema in the document for its status. */
   async function hold(path: string, response: Response, method = 'get'): Promise<void> {
     const operation = document.paths[path]?.[method];
     const schema = operation?.responses[response.status]?.content?.['application/json']?.schema;
@@ -173,7 +173,7 @@ describe('what the service answers', () => {
     expect(check.errors).toBeNull();
   }
 
-  test('is as the document says', async () => {
+  test('answers as documented', async () => {
     const as = 'admin';
     await hold('/v1/skills/{name}/execute', await stage.execute('test/echo', { a: 1 }), 'post');
     await hold('/v1/skills/{name}/execute', await stage.execute('test/none'), 'post');
@@ -194,7 +194,7 @@ describe('what the service answers', () => {
     await hold('/v1/calls/{id}', await stage.ask(`/v1/calls/${id}`, { as }));
   });
 
-  test('exists for every path of the document, and nothing beside it', async () => {
+  test('serves every path of the document and no other', async () => {
     for (const [method, path] of operations()) {
       const { status } = await stage.ask(path.replaceAll(/\{\w+\}/g, 'x'), { method: method.toUpperCase() });
       expect(status, `${method} ${path}`).toBe(path === '/healthz' || path === '/readyz' ? 200 : 401);

@@ -1,5 +1,5 @@
 /**
- * Calls while they run: their events, who may watch and cancel them, how many there may be, and what a shutdown does.
+ * Running calls: events, who may watch and cancel them, concurrency limits, and shutdown.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const TALKS = `
 `;
 
 const SKILLS = { talks: { source: TALKS, manifest: { limits: { timeout: '20s' } } } };
-/** A busy machine takes its time; what never comes is a failure all the same. */
+/** Generous, for a busy machine. */
 const WAIT = { timeout: 15_000 };
 
 const EVENTS = { accept: 'text/event-stream' };
@@ -33,24 +33,24 @@ beforeAll(async () => {
 
 afterAll(() => stage[Symbol.asyncDispose]());
 
-interface Told {
+interface ServerEvent {
   event: string;
   data: Record<string, unknown>;
 }
 
-async function* eventsOf(response: Response): AsyncGenerator<Told> {
+async function* eventsOf(response: Response): AsyncGenerator<ServerEvent> {
   let text = '';
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
     text += chunk;
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       const [, event = '', data = '{}'] = /^event: (.*)\ndata: (.*)$/s.exec(text.slice(0, end)) ?? [];
       text = text.slice(end + 2);
-      yield { event, data: JSON.parse(data) as Told['data'] };
+      yield { event, data: JSON.parse(data) as ServerEvent['data'] };
     }
   }
 }
 
-async function next(events: AsyncGenerator<Told>, wanted: string): Promise<Told['data']> {
+async function next(events: AsyncGenerator<ServerEvent>, wanted: string): Promise<ServerEvent['data']> {
   for (;;) {
     const { value, done } = await events.next();
     if (done) throw new Error(`no ${wanted}`);
@@ -58,8 +58,8 @@ async function next(events: AsyncGenerator<Told>, wanted: string): Promise<Told[
   }
 }
 
-/** A call that goes on until it is ended. */
-async function begin(as = 'caller'): Promise<{ id: string; events: AsyncGenerator<Told> }> {
+/** Starts a call that runs until it is cancelled. */
+async function begin(as = 'caller'): Promise<{ id: string; events: AsyncGenerator<ServerEvent> }> {
   const response = await stage.execute('test/talks', {}, { as, headers: EVENTS });
   expect(response.status).toBe(200);
   const events = eventsOf(response);
@@ -71,7 +71,7 @@ function cancel(id: string, as = 'caller'): Promise<Response> {
 }
 
 describe('a running call', () => {
-  test('tells what it prints at once, to whoever began it and to others of its tenant', async () => {
+  test('streams its output immediately to its caller and to others of its tenant', async () => {
     const { id, events } = await begin();
     expect(await next(events, 'log')).toEqual({ text: 'first\n' });
     const watched = eventsOf(await stage.ask(`/v1/calls/${id}/events`, { as: 'reader' }));
@@ -90,7 +90,7 @@ describe('a running call', () => {
     expect((await stage.ask(`/v1/calls/${id}/events`, { as: 'reader' })).status).toBe(404);
   });
 
-  test('ends when its caller hangs up', async () => {
+  test('ends when its caller closes the connection', async () => {
     const controller = new AbortController();
     const asked = stage.execute('test/talks', {}, { signal: controller.signal });
     await expect.poll(() => stage.running.service.live.all[0]?.state, WAIT).toBe('running');
@@ -101,7 +101,7 @@ describe('a running call', () => {
     expect(stage.runtime.audit.show(id)?.receipt.code).toBe('cancelled');
   });
 
-  test('also ends when nobody reads its events any more', async () => {
+  test('also ends when its event stream is no longer read', async () => {
     const { events } = await begin();
     await events.return(undefined);
     await expect.poll(() => stage.running.service.live.all, WAIT).toEqual([]);
@@ -109,7 +109,7 @@ describe('a running call', () => {
 });
 
 describe('too many calls', () => {
-  test('of a tenant wait, then are refused, and do not hinder others', async () => {
+  test('of one tenant wait, then are rejected, and do not block others', async () => {
     const begun = [await begin(), await begin(), await begin()];
     const states = (): string[] => stage.running.service.live.all.map(({ state }) => state);
     await expect.poll(states, WAIT).toEqual(['running', 'running', 'waiting']);
@@ -124,18 +124,18 @@ describe('too many calls', () => {
     const again = await stage.execute('test/talks', { seconds: 0 }, { as: 'other' });
     expect(await again.json()).toMatchObject({ error: { detail: { scope: 'tenant', rate: { calls: 1 } } } });
     expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(60);
-    // The one that waits is cancelled without having begun, and has a receipt all the same.
+    // The queued call is cancelled before it starts, and still has a receipt.
     const [first, second, third] = begun;
     await cancel(third!.id);
     expect(await next(third!.events, 'done')).toMatchObject({ outcome: { ok: false } });
     expect(stage.runtime.audit.show(third!.id)?.receipt.code).toBe('cancelled');
     for (const { id } of [first!, second!]) await cancel(id);
-    const metrics = await (await stage.ask('/metrics', { as: 'reader' })).text();
+    const metrics = await (await stage.ask('/metrics', { as: 'metrics' })).text();
     expect(metrics).toMatch(/skillcell_refused_total\{reason="busy"\} 2/);
   });
 });
 
-test('a caller who has gone before the call could wait leaves a receipt, and is counted apart', async () => {
+test('a caller that left before the call could queue leaves a receipt and is counted separately', async () => {
   const { service } = stage.running;
   const identity = { name: 'gone', tenant: 'gone', caller: 'http:gone', scopes: new Set(['call'] as const) };
   const { outcome } = await service.start(
@@ -146,7 +146,7 @@ test('a caller who has gone before the call could wait leaves a receipt, and is 
   const { call_id, ...ended } = await outcome;
   expect(ended).toMatchObject({ ok: false, error: { code: 'cancelled' } });
   expect(stage.runtime.audit.show(call_id)?.receipt).toMatchObject({ code: 'cancelled' });
-  const metrics = await (await stage.ask('/metrics', { as: 'reader' })).text();
+  const metrics = await (await stage.ask('/metrics', { as: 'metrics' })).text();
   expect(metrics).toMatch(/skillcell_calls_total\{skill="test\/talks",code="cancelled"\} \d/);
   const stats = await (await stage.ask('/v1/stats?minutes=5&buckets=1', { as: 'reader' })).json();
   expect(JSON.stringify(stats)).toMatch(/"cancelled":[1-9]/);
@@ -155,7 +155,7 @@ test('a caller who has gone before the call could wait leaves a receipt, and is 
 describe('a shutdown', () => {
   const open = (): Promise<Stage> => openStage({ skills: SKILLS, listen: { drainMs: 4000 } });
 
-  test('takes no more calls, lets those finish that run, and ends the rest after a while', async () => {
+  test('accepts no new calls, lets running ones finish, and ends the rest after a while', async () => {
     await using other = await open();
     const slow = other.execute('test/talks');
     const { live } = other.running.service;
@@ -172,5 +172,29 @@ describe('a shutdown', () => {
     expect(await (await slow).json()).toMatchObject({ ok: false, error: { code: 'cancelled' } });
     await closed;
     await expect(other.ask('/healthz')).rejects.toThrow('fetch failed');
+  });
+
+  test('is visible until the last call has ended, and new calls get an error that says so', async () => {
+    await using other = await open();
+    const slow = other.execute('test/talks', { seconds: 2 });
+    const { live } = other.running.service;
+    await expect.poll(() => live.all[0]?.state, WAIT).toBe('running');
+    const closed = other.running.close();
+    const ready = await other.ask('/readyz');
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({ status: 'not_ready', hindrances: [{ part: 'service' }] });
+    const alive = await other.ask('/healthz');
+    expect([alive.status, alive.headers.get('connection')]).toEqual([503, 'close']);
+    const refused = await other.execute('test/talks', { seconds: 0 });
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({
+      ok: false,
+      error: { code: 'skill_unavailable', detail: { closing: true } },
+    });
+    const metrics = await (await other.ask('/metrics', { as: 'admin' })).text();
+    expect(metrics).toMatch(/skillcell_refused_total\{reason="closing"\} 1/);
+    expect(await (await slow).json()).toMatchObject({ ok: true, result: 'done' });
+    await closed;
+    await expect(other.ask('/readyz')).rejects.toThrow('fetch failed');
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The command: what it prints, how it ends when it is asked to, and what is known of its calls when it is killed.
+ * The command: its output, a graceful stop, and the receipts of its calls if it is killed.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,7 +7,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuditLog } from '../../src/audit/log.ts';
-import { packageRoot } from '../../src/index.ts';
+import { packageRoot } from '../../src/inside.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
 
 const SOURCE = `
@@ -51,9 +51,9 @@ async function outputOf(
   return { stdout, stderr, code };
 }
 
-/** No terminal: the token is in a file for its owner alone, and nowhere in what is printed. */
+/** Without a terminal, the token is in a private file and never in the output. */
 function tokenOf(note: string): string {
-  const file = /is in (\S+)\)/.exec(note)?.[1] ?? '';
+  const file = /token in (\S+), valid/.exec(note)?.[1] ?? '';
   const token = readFileSync(file, 'utf8').trim();
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(note).not.toContain(token);
@@ -71,7 +71,7 @@ async function serve(...args: string[]): Promise<Serving> {
   };
 }
 
-/** A call by events: resolves when the skill has begun; the rest of it comes later. */
+/** Starts a call with events; resolves when the skill has started. */
 async function begin(
   { url, token }: Serving,
   seconds: number,
@@ -102,24 +102,26 @@ async function begin(
 }
 
 describe('skillcell serve', () => {
-  test('makes tokens that it shows once', async () => {
+  test('creates tokens and shows each once', async () => {
     const made = await outputOf(command('--new-token', 'laptop', '--scopes', 'call', '--tenant', 'acme'));
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sct_[\w-]{43}\n$/) as string });
     expect((await outputOf(command('--new-token', 'laptop'))).stderr).toContain('already');
     expect((await outputOf(command('--new-token', 'b', '--scopes', 'all'))).code).toBe(2);
   });
 
-  test('lets calls finish when it is asked to end', async () => {
+  test('lets calls finish on a request to stop, and reports that it is not ready', async () => {
     const serving = await serve();
     expect((await fetch(`${serving.url}/v1/me`)).status).toBe(401);
-    const { rest } = await begin(serving, 1);
+    const { rest } = await begin(serving, 3);
     const ended = once(serving.child, 'exit');
     serving.child.kill('SIGTERM');
+    const readiness = async (): Promise<number> => (await fetch(`${serving.url}/readyz`)).status;
+    await expect.poll(readiness, { timeout: 60_000 }).toBe(503);
     expect(await rest).toContain('"result":"slept"');
     expect(await ended).toEqual([0, null]);
   });
 
-  test('that was killed is known to have been: its calls have receipts', async () => {
+  test('detects that it was killed, and its calls get receipts', async () => {
     const serving = await serve();
     const { id, rest } = await begin(serving, 20);
     const ended = once(serving.child, 'exit');

@@ -1,5 +1,5 @@
 /**
- * The service as its clients see it: who may do what, what answers look like, and what a tenant may see.
+ * The service as its clients see it: access, answers, and what a tenant may see.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -50,8 +50,8 @@ async function answer(asked: Promise<Response>): Promise<{ status: number; body:
 
 const refused = (code: string): object => ({ ok: false, error: { code, fix: expect.any(String) as string } });
 
-describe('a call', () => {
-  test('answers with the whole outcome', async () => {
+describe('a call over HTTP', () => {
+  test('returns the whole outcome', async () => {
     const response = await stage.execute('test/echo', { a: [1, 'ä'] });
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -64,7 +64,7 @@ describe('a call', () => {
     });
   });
 
-  test('takes the slash of an id as it is or encoded', async () => {
+  test('accepts the slash of an id as it is or encoded', async () => {
     expect((await stage.execute('test%2Fecho')).status).toBe(200);
   });
 
@@ -77,18 +77,18 @@ describe('a call', () => {
     ['test/unknown', 404, 'skill_unavailable'],
     ['%2e%2e%2fskills%2ftest%2fecho', 404, 'skill_unavailable'],
     ['%2Fetc', 404, 'skill_unavailable'],
-  ])('of %s ends with %i and %s', async (skill, status, code) => {
+  ])('of %s returns %i and %s', async (skill, status, code) => {
     expect(await answer(stage.execute(skill))).toMatchObject({ status, body: refused(code) });
   });
 
-  test('shows what was denied', async () => {
+  test('reports what was denied', async () => {
     const { body } = await answer(stage.execute('test/nosy'));
     expect(body).toMatchObject({
       capabilities: { denied: [{ capability: 'filesystem', asked: 'read /etc/hostname' }] },
     });
   });
 
-  test('can lower its limits, and nothing else', async () => {
+  test('can lower its limits and change nothing else', async () => {
     const lowered = stage.execute('test/sleepy', {}, { json: { timeout: '100ms' } });
     expect(await answer(lowered)).toMatchObject({ body: { error: { detail: { allowed: 100 } } } });
     const raised = stage.execute('test/sleepy', {}, { json: { timeout: '9s' } });
@@ -102,7 +102,7 @@ describe('a call', () => {
       expect((await stage.execute('test/echo', {}, { json })).status).toBe(400);
   });
 
-  test('that cannot be loaded has a receipt all the same', async () => {
+  test('of a skill that cannot be loaded still has a receipt', async () => {
     await stage.execute('test/broken');
     const { body } = await answer(stage.ask('/v1/receipts?code=manifest_invalid', { as: 'reader' }));
     const receipt = { caller: 'http:acme:caller', skill: { name: 'test/broken' } };
@@ -110,7 +110,7 @@ describe('a call', () => {
     expect(JSON.stringify(body)).not.toContain(stage.folder);
   });
 
-  test('is of a skill as it is now', async () => {
+  test('uses the current version of a skill', async () => {
     const file = join(stage.folder, 'skills/test/fails/skill.py');
     const before = readFileSync(file, 'utf8');
     writeFileSync(file, 'def execute(params):\n    return "mended"');
@@ -121,8 +121,8 @@ describe('a call', () => {
   });
 });
 
-describe('a trace', () => {
-  test('of the caller goes on in the call', async () => {
+describe('the trace of a caller', () => {
+  test('continues in the call', async () => {
     const [traceId, spanId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
@@ -144,7 +144,7 @@ describe('a trace', () => {
   });
 });
 
-describe('a request', () => {
+describe('an HTTP request', () => {
   const post = (path: string, options: Ask & { body?: string }): Promise<Response> =>
     fetch(`${stage.url}${path}`, {
       method: 'POST',
@@ -163,18 +163,18 @@ describe('a request', () => {
     expect(await answer(post(path, options))).toMatchObject({ status, body: refused('usage') });
   });
 
-  test('that does not say how long it is, is cut off', async () => {
+  test('without a length is cut off at the limit', async () => {
     const body = new ReadableStream({
       pull: (controller) => controller.enqueue(new TextEncoder().encode(' '.repeat(5000))),
     });
     const auth = { authorization: `Bearer ${stage.tokens['caller']}`, ...headers };
     const sent = fetch(`${stage.url}${path}`, { method: 'POST', headers: auth, body, duplex: 'half' });
-    // Who goes on sending may see the connection end before the answer.
+    // A client that keeps sending may see the connection close before the answer.
     const status = await sent.then((response) => response.status).catch(() => 413);
     expect(status).toBe(413);
   });
 
-  test('to a path that does not exist says where to look', async () => {
+  test('to an unknown path gets an error that refers to the API document', async () => {
     expect(await answer(stage.ask('/v2', { as: 'admin' }))).toMatchObject({
       status: 404,
       body: { error: { fix: expect.stringContaining('/openapi.json') as string } },
@@ -187,7 +187,7 @@ describe('a request', () => {
     'localhost.evil.example',
     '127.0.0.1.evil.example',
     'skillcell',
-  ])('for the host "%s" is refused: its name may have been rebound', async (host) => {
+  ])('for the host "%s" is refused, because the name may have been rebound', async (host) => {
     expect(await statusFor(stage.url, host)).toBe(421);
   });
 
@@ -216,36 +216,36 @@ describe('a token', () => {
     ['GET', '/v1/receipts', ['reader', 'admin']],
     ['GET', '/v1/receipts/verify', ['admin']],
     ['GET', '/v1/stats', ['reader', 'admin']],
-    ['GET', '/metrics', ['reader', 'admin']],
+    ['GET', '/metrics', ['metrics', 'admin']],
     ['GET', '/v1/machine', ['reader', 'admin']],
     ['PUT', '/v1/skills/test/none/approval', ['admin']],
     ['DELETE', '/v1/skills/test/none/approval', ['admin']],
     ['DELETE', '/v1/calls/none', ['caller', 'admin']],
   ];
 
-  test.each(routes)('is needed for %s %s, with the right scope', async (method, path, allowed) => {
+  test.each(routes)('with the right scope is needed for %s %s', async (method, path, allowed) => {
     const json = ['POST', 'PUT'].includes(method) ? {} : undefined;
     const none = await stage.ask(path, { method, json });
     expect(none.status).toBe(401);
     expect(none.headers.get('www-authenticate')).toContain('Bearer');
-    for (const as of ['caller', 'reader', 'admin']) {
+    for (const as of ['caller', 'reader', 'metrics', 'admin']) {
       const { status } = await stage.ask(path, { method, json, as });
       if (allowed.includes(as)) expect([200, 400, 404]).toContain(status);
       else expect(status).toBe(403);
     }
   });
 
-  test.each(['wrong', '', 'sct_'])('that is "%s" is nobody', async (as) => {
+  test.each(['wrong', '', 'sct_'])('"%s" is not accepted', async (as) => {
     expect((await stage.ask('/v1/skills', { as })).status).toBe(401);
   });
 
-  test('is not needed to see that the service lives', async () => {
+  test('is not needed for the liveness check', async () => {
     expect(await answer(stage.ask('/healthz'))).toMatchObject({ status: 200, body: { status: 'ok' } });
   });
 });
 
 describe('a tenant', () => {
-  test('sees its own receipts and calls, an admin all', async () => {
+  test('sees its own receipts and calls, and an admin sees all', async () => {
     const { body } = await answer(stage.execute('test/echo', { whose: 'acme' }));
     const id = (body as { call_id: string }).call_id;
     await stage.execute('test/echo', {}, { as: 'other' });
@@ -266,14 +266,58 @@ describe('a tenant', () => {
   });
 });
 
-describe('an approval', () => {
+describe('the receipts that a tenant sees', () => {
+  interface Listed {
+    receipts: { receipt: { call_id: string; caller: string } }[];
+    older?: string;
+  }
+  const list = async (query: string, as: string): Promise<Listed> =>
+    (await answer(stage.ask(`/v1/receipts${query}`, { as }))).body as Listed;
+  const shownTo = async (as: string, id: string): Promise<string> => {
+    const paths = [`/v1/receipts/${id}`, `/v1/calls/${id}`, '/v1/receipts?limit=1', '/v1/calls?limit=1'];
+    const answers = await Promise.all(paths.map((path) => stage.ask(path, { as })));
+    return (await Promise.all(answers.map((one) => one.text()))).join('\n');
+  };
+
+  test('do not reveal whether or how often others call', async () => {
+    const { body } = await answer(stage.execute('test/echo', {}, { as: 'other' }));
+    const { call_id: id } = body as { call_id: string };
+    const before = await shownTo('other', id);
+    // The hash covers the hash before it: two of one's own show whether there was one between them.
+    for (const field of ['"seq"', '"hash"']) expect(before).not.toContain(field);
+    for (let n = 0; n < 5; n++) await stage.execute('test/echo');
+    expect(await shownTo('other', id)).toBe(before);
+    for (const field of ['"seq"', '"hash"']) expect(await shownTo('admin', id)).toContain(field);
+    expect((await stage.ask('/metrics', { as: 'other' })).status).toBe(403);
+  });
+
+  test('come in pages, without gaps for the receipts of others', async () => {
+    for (let n = 0; n < 3; n++) {
+      await stage.execute('test/echo', {}, { as: 'other' });
+      await stage.execute('test/echo');
+    }
+    const all = (await list('?limit=500', 'other')).receipts.map(({ receipt }) => receipt.call_id);
+    const paged: string[] = [];
+    let page = await list('?limit=2', 'other');
+    for (; page.receipts.length > 0; page = await list(`?limit=2&before=${page.older}`, 'other')) {
+      paged.push(...page.receipts.map(({ receipt }) => receipt.call_id));
+      if (page.older === undefined) break;
+    }
+    expect(paged).toEqual(all);
+    const [theirs] = (await list('?limit=1', 'reader')).receipts;
+    const foreign = await stage.ask(`/v1/receipts?before=${theirs?.receipt.call_id}`, { as: 'other' });
+    expect(foreign.status).toBe(400);
+  });
+});
+
+describe('an approval over HTTP', () => {
   const path = '/v1/skills/test/asked/approval';
   const digestOf = async (): Promise<string> => {
     const { body } = await answer(stage.ask('/v1/skills/test/asked', { as: 'admin' }));
     return (body as { digest: string }).digest;
   };
 
-  test('is for an admin, for exactly what was looked at, and can be taken back', async () => {
+  test('needs an admin, covers exactly what was inspected, and can be revoked', async () => {
     const digest = await digestOf();
     const put = (as: string, json: unknown): Promise<Response> =>
       stage.ask(path, { method: 'PUT', as, json });

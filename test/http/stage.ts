@@ -1,5 +1,5 @@
 /**
- * A real service on loopback with skills of its own, for the suites in this folder.
+ * A real service on loopback with its own skills, for the suites in this folder.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { openFolder, removeFolder, writeSkill, type SkillText } from '../write-s
 export interface StageOptions {
   skills: Record<string, SkillText>;
   policy?: string;
-  /** Of the access file, beside the tokens. */
+  /** Content of the access file, apart from the tokens. */
   limits?: Record<string, unknown>;
   listen?: Partial<ListenOptions>;
   runtime?: RuntimeOptions;
@@ -25,7 +25,7 @@ export interface Stage extends AsyncDisposable {
   runtime: Runtime;
   running: RunningService;
   tokens: Record<string, string>;
-  /** A request with the token of that name. */
+  /** Sends a request with the token of that name. */
   ask: (path: string, options?: Ask) => Promise<Response>;
   execute: (skill: string, params?: unknown, options?: Ask) => Promise<Response>;
 }
@@ -40,6 +40,7 @@ const TOKENS: Record<string, [string, Scope[]]> = {
   admin: ['operators', ['admin']],
   caller: ['acme', ['call']],
   reader: ['acme', ['read']],
+  metrics: ['acme', ['metrics']],
   both: ['acme', ['call', 'read']],
   other: ['umbrella', ['call', 'read']],
 };
@@ -83,7 +84,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   };
 }
 
-/** As `skills/test/<name>` of the project. */
+/** Writes the skills to `skills/test/<name>` in the project. */
 export function addSkill(folder: string, name: string, text: SkillText): string {
   return writeSkill(folder, { ...text, id: `test/${name}` });
 }

@@ -11,7 +11,7 @@ describe('capabilitySet', () => {
     expect(capabilitySet(manifestWith())).toEqual([]);
   });
 
-  test('says everything in plain, sorted lines', () => {
+  test('describes every capability in plain, sorted lines', () => {
     const manifest = manifestWith({
       execution: ['subprocess', 'in_process'],
       env: {
@@ -53,7 +53,7 @@ describe('capabilitySet', () => {
     ]);
   });
 
-  test('shows text that could deceive in quotes and escaped', () => {
+  test('quotes and escapes text that could deceive a reader', () => {
     const path = `a\nnetwork evil.io${String.fromCodePoint(0x202e)}`;
     const manifest = manifestWith({
       capabilities: {
@@ -84,7 +84,7 @@ describe('capabilitySet', () => {
   const plain = (rule: NetworkRule): string =>
     JSON.stringify([rule.host, rule.port, rule.scheme, rule.methods, rule.paths]);
 
-  test('never gives the same line for rules that differ', () => {
+  test('never prints the same line for different rules', () => {
     fc.assert(
       fc.property(rule, rule, (one, other) => {
         const same = withNetwork([one])[0] === withNetwork([other])[0];
@@ -103,7 +103,7 @@ describe('capabilitySet', () => {
   });
 });
 
-test('diffCapabilities names what came and what went', () => {
+test('diffCapabilities names the added and the removed capabilities', () => {
   expect(diffCapabilities(['env A', 'processes 1'], ['env A', 'network x.io'])).toEqual([
     '+ network x.io',
     '- processes 1',

@@ -22,7 +22,7 @@ function look(files: Record<string, string>): Commands {
 const programs = (files: Record<string, string>): string[] =>
   look(files).programs.map(({ value, at }) => `${value} ${at}`);
 
-describe('shell scripts', () => {
+describe('findCommands in a shell script', () => {
   test.each([
     ['curl https://a.test', 'curl'],
     ['  if ! wget -q x; then exit 1; fi', 'wget'],
@@ -34,20 +34,20 @@ describe('shell scripts', () => {
     ['echo `wget a`', 'wget'],
     ['"curl" a', 'curl'],
     ['c\\url a', 'curl'],
-  ])('%s names %s', (line, program) => {
+  ])('%s is reported as a use of %s', (line, program) => {
     expect(programs({ 'run.sh': `#!/bin/sh\n${line}\n` })).toContain(`${program} run.sh:2`);
   });
 
   test.each(['# curl a', 'echo curl', 'x="pip"', 'my_curl a', 'cat curl.txt', 'grep ssh file'])(
-    '%s names none',
+    '%s is not reported as a command',
     (line) => expect(programs({ 'run.sh': line })).toEqual([]),
   );
 
-  test('a script is known by its first line, too', () => {
+  test('a file without a suffix is recognized as a script by its first line', () => {
     expect(programs({ tool: '#!/usr/bin/env bash\ncurl a\n', other: 'curl a\n' })).toEqual(['curl tool:2']);
   });
 
-  test('what is piped into a shell is told', () => {
+  test('output piped into a shell is reported', () => {
     const { piped } = look({ 'run.sh': 'curl a | sudo bash -s\nls | shuf\nwget -O- a | /bin/sh\n' });
     expect(piped.map(({ at }) => at)).toEqual(['run.sh:1', 'run.sh:3']);
   });
@@ -60,11 +60,11 @@ test.each([
   ['skill.py', 'await asyncio.create_subprocess_exec("/usr/bin/curl", u)', 'curl skill.py:1'],
   ['skill.js', "const { execFile } = x;\nexecFile('curl', [u]);", 'curl skill.js:2'],
   ['lib/a.ts', 'spawnSync(`nc`, [])', 'nc lib/a.ts:1'],
-])('%s that starts a program by a literal names it: %s', (path, text, expected) => {
+])('%s that starts a program by a literal name is reported: %s', (path, text, expected) => {
   expect(programs({ [path]: text })).toEqual([expected]);
 });
 
-test('they are warnings, and only where the manifest does not cover them', () => {
+test('commands are warnings, and only if the manifest does not cover them', () => {
   const commands = look({ 'run.sh': 'curl a\ncurl b\npip install x\ncurl a | sh\n' });
   const warnings = (manifest = {}): string[] => {
     const found = findDrift({
@@ -78,14 +78,14 @@ test('they are warnings, and only where the manifest does not cover them', () =>
   };
   expect(warnings()).toEqual([
     'The code names the program "curl" (run.sh:1), but the manifest declares no network.',
-    'The code names the installer "pip" (run.sh:3); packages of a skill belong into "requirements".',
-    'The code runs what a program prints as a script (run.sh:4): "curl a | sh".',
+    'The code names the installer "pip" (run.sh:3); list the skill\'s packages under "requirements" instead.',
+    'The code runs a program\'s output as a script (run.sh:4): "curl a | sh".',
   ]);
   const capabilities = { filesystem: [], network: [{ host: 'a' }], syscalls: 'default' as const };
   expect(warnings({ capabilities })).toHaveLength(2);
 });
 
-test('the work is bounded, and says where it stopped', () => {
+test('the scan is bounded and reports where it stopped', () => {
   const long = look({ 'long.sh': `${'x\n'.repeat(100_000)}curl a\n`, 'many.sh': 'curl a\n'.repeat(1000) });
   expect(long.skipped).toEqual([{ value: 'long.sh', at: 'long.sh' }]);
   expect(long.programs).toHaveLength(64);
@@ -93,7 +93,7 @@ test('the work is bounded, and says where it stopped', () => {
   expect(line.programs).toEqual([]);
 });
 
-test('any text is looked through without a failure', () => {
+test('scanning arbitrary text never fails', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 2000 }), (text) => {
       expect(look({ 'any.sh': text, 'any.py': text }).skipped).toEqual([]);

@@ -8,7 +8,7 @@ import { manifestWith } from './helpers.ts';
 
 type Found = Partial<Record<keyof Inspection, string[]>>;
 
-/** What follows from these findings, each at `skill.py:1`. */
+/** Drift and warnings for these findings, each at `skill.py:1`. */
 function judge(found: Found, manifest: Partial<Manifest> = {}, paths: string[] = ['skill.py']): Drift {
   const inspection = { ...NOTHING_INSPECTED };
   for (const [kind, values] of Object.entries(found)) {
@@ -22,7 +22,7 @@ const network = (host: string): Partial<Manifest> => ({
 });
 const requests = { requirements: ['requests>=2.31', 'google-genai', 'PyYAML', 'beautifulsoup4', 'Pillow'] };
 
-describe('network', () => {
+describe('network drift', () => {
   test.each([
     'socket',
     'urllib.request',
@@ -47,15 +47,15 @@ describe('network', () => {
     'asyncio',
     'ssl',
     'google.protobuf',
-  ])('importing %s is none', (module) => expect(judge({ modules: [module] }).drift).toEqual([]));
+  ])('importing %s is not drift', (module) => expect(judge({ modules: [module] }).drift).toEqual([]));
 
-  test("a bundle's own module is none, unless the standard library comes first", () => {
+  test('importing a module of the bundle is not drift, unless the standard library takes precedence', () => {
     expect(judge({ modules: ['dns'] }, {}, ['skill.py', 'dns.py']).drift).toEqual([]);
     expect(judge({ modules: ['dns'] }, {}, ['skill.py', 'data/dns.py']).drift).toHaveLength(1);
     expect(judge({ modules: ['socket'] }, {}, ['skill.py', 'socket.py']).drift).toHaveLength(1);
   });
 
-  test('is reported once, however often it is imported', () => {
+  test('a module is reported once, however often it is imported', () => {
     expect(judge({ modules: ['socket', 'socket'] }).drift).toHaveLength(1);
   });
 
@@ -67,40 +67,40 @@ describe('network', () => {
     ['*.x.io', 'a.b.x.io', true],
     ['*.x.io', 'x.io', false],
     ['*.x.io', 'evilx.io', false],
-  ])('the rule %s and the host %s: covered %s', (rule, host, covered) => {
+  ])('the rule %s covers the host %s: %s', (rule, host, covered) => {
     const { drift, warnings } = judge({ hosts: [host] }, network(rule));
     expect(drift).toEqual([]);
     expect(warnings).toHaveLength(covered ? 0 : 1);
   });
 });
 
-describe('environment', () => {
+describe('environment drift', () => {
   test('reading an undeclared name is drift', () => {
     expect(judge({ env: ['API_KEY'] }).drift).toEqual([
       'The code reads the variable "API_KEY" (skill.py:1), which "env_vars" does not declare.',
     ]);
   });
 
-  test('reading a declared or harmless name is none', () => {
+  test('reading a declared or harmless name is not drift', () => {
     const env = { API_KEY: { required: true, secret: true, hosts: [] } };
     expect(judge({ env: ['API_KEY', 'HOME', 'TZ', 'https_proxy'] }, { env }).drift).toEqual([]);
   });
 
-  test('a secret for a host that no rule covers is a warning', () => {
+  test('a secret for a host that no rule covers is reported as a warning', () => {
     const env = { API_KEY: { required: true, secret: true, hosts: ['api.test', 'x.sub.test'] } };
     expect(judge({}, { env, ...network('*.sub.test') }).warnings).toEqual([
       'The secret "API_KEY" is for "api.test", which no network rule covers.',
     ]);
   });
 
-  test('names of object properties are not taken for declared ones', () => {
+  test('names of object properties do not count as declared', () => {
     expect(judge({ env: ['constructor', 'toString'] }).drift).toHaveLength(2);
   });
 });
 
-describe('processes', () => {
+describe('process drift', () => {
   test.each(['subprocess', 'multiprocessing.Pool', 'os.system', 'pty'])(
-    '%s without a limit is a warning',
+    '%s without a process limit is reported as a warning',
     (module) => {
       expect(judge({ modules: [module] })).toMatchObject({
         drift: [],
@@ -111,7 +111,7 @@ describe('processes', () => {
   );
 });
 
-describe('requirements', () => {
+describe('requirement drift', () => {
   test.each([
     'json',
     'yaml',
@@ -122,12 +122,12 @@ describe('requirements', () => {
     'utils',
     'helpers',
     'skillware.core',
-  ])('%s has a source', (module) => {
+  ])('%s has a known source', (module) => {
     const { warnings } = judge({ modules: [module] }, requests, ['skill.py', 'utils.py', 'lib/helpers/a.py']);
     expect(warnings).toEqual([]);
   });
 
-  test('a module from nowhere is a warning, and no drift', () => {
+  test('a module without a known source is a warning, not drift', () => {
     expect(judge({ modules: ['numpy.linalg'] }, requests)).toEqual({
       drift: [],
       warnings: ['The code imports "numpy" (skill.py:1), which "requirements" does not seem to provide.'],
@@ -135,20 +135,20 @@ describe('requirements', () => {
   });
 });
 
-test('source that cannot be parsed is drift', () => {
+test('source code that cannot be parsed is drift', () => {
   expect(judge({ unparsed: ['invalid syntax'] }).drift).toEqual([
     'The source at "skill.py:1" cannot be parsed: "invalid syntax".',
   ]);
 });
 
-test('for a legacy manifest everything is a warning', () => {
+test('a legacy manifest gets warnings only', () => {
   const found = { modules: ['socket'], env: ['KEY'], unparsed: ['invalid syntax'], hosts: ['x.io'] };
   const { drift, warnings } = judge(found, { declaresCapabilities: false });
   expect(drift).toEqual([]);
   expect(warnings).toHaveLength(4);
 });
 
-test('text from the source cannot steer a terminal', () => {
+test('text from the source cannot send control characters to a terminal', () => {
   const { warnings } = judge({ hosts: ['\u001b[2J\n'] });
   expect(warnings[0]).toMatch(/^[ -~]+$/);
 });

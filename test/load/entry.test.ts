@@ -5,12 +5,12 @@ import { errorOf } from './helpers.ts';
 const files = (...paths: string[]): Record<string, string> =>
   Object.fromEntries(paths.map((path) => [path, 'hash']));
 
-test('the usual names are found in their order', () => {
+test('the usual entry names are tried in their order', () => {
   expect(findEntry({}, files('Dockerfile', 'skill.js', 'skill.py'))).toBe('skill.py');
   expect(findEntry({}, files('Dockerfile', 'skill.wasm'))).toBe('skill.wasm');
 });
 
-test('what the manifest names comes first', () => {
+test('the entry that the manifest names is tried first', () => {
   expect(findEntry({ entry: 'src/main.py' }, files('skill.py', 'src/main.py'))).toBe('src/main.py');
   expect(findEntry({ entry: './src/../skill.py' }, files('skill.py'))).toBe('skill.py');
 });
@@ -30,13 +30,13 @@ test.each([
   expect(error.detail['field']).toBe('entry');
 });
 
-test('the program of an image needs no file of the bundle', () => {
+test('an entry that is a program of an image needs no file in the bundle', () => {
   expect(findEntry({ container: { image: 'localhost/a' } }, files('manifest.yaml'))).toBe('');
   expect(findEntry({ container: { dockerfile: 'docker/a' } }, files('docker/a'))).toBe('docker/a');
   expect(findEntry({ container: { image: 'localhost/a' } }, files('skill.py'))).toBe('skill.py');
 });
 
-test('a dockerfile that is no file of the bundle is refused', () => {
+test('a dockerfile that is not a file of the bundle is refused', () => {
   expect(() => requireDockerfile({ container: { dockerfile: 'a' } }, files('a'))).not.toThrow();
   for (const dockerfile of ['b', 'constructor']) {
     const error = errorOf(() => requireDockerfile({ container: { dockerfile } }, files('a')));
@@ -44,7 +44,7 @@ test('a dockerfile that is no file of the bundle is refused', () => {
   }
 });
 
-test('a bundle without any entry says what was looked for', () => {
+test('the error for a bundle without an entry lists the names that were tried', () => {
   const error = errorOf(() => findEntry({}, files('main.py')));
   expect(error.code).toBe('manifest_invalid');
   expect(error.message).toContain('skill.py, skill.ts, skill.js, skill.wasm, Dockerfile');

@@ -1,20 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FileLock } from '../../src/load/file-lock.ts';
+import { folderPerTest } from '../test-folder.ts';
 
-let folder: string;
+const folder = folderPerTest();
 let path: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'skillcell-lock-'));
-  path = join(folder, 'one.lock');
+  path = folder.at('one.lock');
 });
-
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Another process that holds the lock until it is killed. */
 async function holder(program: string[] = []): Promise<ReturnType<typeof spawn>> {
@@ -32,16 +29,16 @@ async function holder(program: string[] = []): Promise<ReturnType<typeof spawn>>
 }
 
 describe('FileLock', () => {
-  it('is held by one process at a time, and leaves one file', async () => {
+  it('is held by one process at a time and leaves one file', async () => {
     const child = await holder();
     expect(FileLock.isHeld(path)).toBe(true);
     expect(FileLock.claim(path)).toBeUndefined();
-    expect(readdirSync(folder)).toEqual(['one.lock']);
+    expect(readdirSync(folder.path)).toEqual(['one.lock']);
     child.kill('SIGKILL');
     await once(child, 'exit');
   });
 
-  it('ends with its process, however that ends', async () => {
+  it('is released when its process ends, however it ends', async () => {
     const child = await holder();
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -51,7 +48,7 @@ describe('FileLock', () => {
     expect(claimed).toBeDefined();
   });
 
-  it('is seen from another pid namespace, where the pid of its holder means nothing', async () => {
+  it('is seen as held from another pid namespace, where the pid of its holder means nothing', async () => {
     const child = await holder(['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child']);
     expect(FileLock.isHeld(path)).toBe(true);
     child.kill('SIGKILL');
@@ -59,7 +56,7 @@ describe('FileLock', () => {
     await expect.poll(() => FileLock.isHeld(path), { timeout: 10_000 }).toBe(false);
   });
 
-  it('keeps a second runtime of the same process out as well', () => {
+  it('also excludes a second runtime in the same process', () => {
     using lock = FileLock.create(path);
     expect(lock).toBeDefined();
     expect(FileLock.isHeld(path)).toBe(true);
@@ -67,13 +64,13 @@ describe('FileLock', () => {
     expect(FileLock.isHeld(path), 'asking for it does not let it go').toBe(true);
   });
 
-  it('tells whoever may only read it', () => {
+  it('can be tested by a process that may only read it', () => {
     using lock = FileLock.create(path);
     chmodSync(path, 0o400);
     expect(lock && FileLock.isHeld(path)).toBe(true);
   });
 
-  it('is free once it was removed, and a file that is not there is held by nobody', () => {
+  it('is free after it was removed, and a missing file counts as free', () => {
     FileLock.create(path)?.remove();
     expect(existsSync(path)).toBe(false);
     expect(FileLock.isHeld(path)).toBe(false);

@@ -27,7 +27,7 @@ export function tempTree(tree: Record<string, string | Buffer>): string {
   return writeTree(tempDir(), tree);
 }
 
-/** The SkillError that `action` throws; fails when it throws none. */
+/** The SkillError that `action` throws; fails if it throws none. */
 export function errorOf(action: () => unknown): SkillError {
   try {
     action();
@@ -38,7 +38,7 @@ export function errorOf(action: () => unknown): SkillError {
   throw new Error('Expected a SkillError, but nothing was thrown');
 }
 
-/** A manifest that asks for nothing, but does so explicitly. */
+/** A manifest that explicitly asks for nothing. */
 export function manifestWith(changes: Partial<Manifest> = {}): Manifest {
   return {
     name: 'test/skill',

@@ -35,7 +35,7 @@ interface Skill {
 const offload = new Offload();
 afterAll(() => offload.close());
 
-/** A bundle on disk and all that loading it needs; inspection finds what it is told. */
+/** A bundle on disk and everything needed to load it; inspection returns the given findings. */
 function skillWith(tree: Record<string, string>, found: Partial<Inspection> = {}): Skill {
   const dir = writeTree(join(tempDir(), 'skills/text/shout'), {
     'skill.py': 'def execute(params): ...\n',
@@ -46,7 +46,7 @@ function skillWith(tree: Record<string, string>, found: Partial<Inspection> = {}
   const deps: LoadDeps = {
     store: createStore({ home: join(tempDir(), 'home') }),
     offload,
-    // Inspects what is staged and nothing else: without the entry there, this fails.
+    // Reads only the staged copy: fails if the entry is missing there.
     inspect: async (stagedDir) =>
       existsSync(join(stagedDir, 'skill.py')) ? inspection : Promise.reject(new Error()),
   };
@@ -54,7 +54,7 @@ function skillWith(tree: Record<string, string>, found: Partial<Inspection> = {}
 }
 
 describe('loadBundle', () => {
-  test('gives a verified, staged bundle', async () => {
+  test('returns a verified, staged bundle', async () => {
     const { location, load } = skillWith({
       'manifest.yaml': MANIFEST,
       'instructions.md': 'Shout.',
@@ -74,7 +74,7 @@ describe('loadBundle', () => {
     expect(readFileSync(join(bundle.stagedDir, 'data/a'), 'utf8')).toBe('1');
   });
 
-  test('is not impressed by what happens to the folder afterwards', async () => {
+  test('is not affected by later changes to the folder', async () => {
     const { location, load } = skillWith({ 'manifest.yaml': MANIFEST });
     const bundle = await load();
     writeFileSync(join(location.dir, 'skill.py'), 'import socket\n');
@@ -102,13 +102,13 @@ describe('loadBundle', () => {
     ['a missing entry', { 'manifest.yaml': `${MANIFEST}entry: other.py\n` }],
     ['endless instructions', { 'manifest.yaml': MANIFEST, 'instructions.md': 'x'.repeat(300 * 1024) }],
     ['a broken lock', { 'manifest.yaml': MANIFEST, 'skill.lock': '{}' }],
-  ])('refuses %s, and stages nothing', async (_, tree: Record<string, string>) => {
+  ])('refuses %s and stages nothing', async (_, tree: Record<string, string>) => {
     const { deps, load } = skillWith(tree);
     await expect(load()).rejects.toMatchObject({ code: 'manifest_invalid' });
     expect(readdirSync(join(deps.store.home, 'store'))).toEqual([]);
   });
 
-  test('refuses a manifest that is no text', async () => {
+  test('refuses a manifest that is not text', async () => {
     const { location, load } = skillWith({});
     writeFileSync(join(location.dir, 'manifest.yaml'), Buffer.from([0x6e, 0xff, 0xfe]));
     await expect(load()).rejects.toMatchObject({
@@ -127,7 +127,7 @@ describe('loadBundle', () => {
   });
 });
 
-describe('static drift', () => {
+describe('loadBundle, on static drift,', () => {
   const found = { modules: [{ value: 'socket', at: 'skill.py:1' }] };
 
   test('refuses code that the manifest does not cover', async () => {
@@ -148,16 +148,19 @@ describe('static drift', () => {
 describe('a locked bundle', () => {
   async function lockedSkill(): Promise<Skill> {
     const skill = skillWith({ 'manifest.yaml': MANIFEST, 'data/list.txt': 'one\n' });
-    writeFileSync(join(skill.location.dir, 'skill.lock'), await lockBundle(skill.location, skill.deps));
+    writeFileSync(
+      join(skill.location.dir, 'skill.lock'),
+      (await lockBundle(skill.location, skill.deps)).text,
+    );
     return skill;
   }
 
-  test('loads, and says so', async () => {
+  test('loads and is reported as locked', async () => {
     const { load } = await lockedSkill();
     expect(await load()).toMatchObject({ lock: 'locked', warnings: [] });
   });
 
-  test('is refused after a change of one byte, and the file is named', async () => {
+  test('is refused after a change of one byte, and the error names the file', async () => {
     const { location, load } = await lockedSkill();
     appendFileSync(join(location.dir, 'data/list.txt'), ' ');
     await expect(load()).rejects.toMatchObject({
@@ -168,7 +171,7 @@ describe('a locked bundle', () => {
     });
   });
 
-  test('is refused when a file is missing or new', async () => {
+  test('is refused if a file is missing or new', async () => {
     const { location, load } = await lockedSkill();
     rmSync(join(location.dir, 'data/list.txt'));
     writeFileSync(join(location.dir, 'sitecustomize.py'), '');
@@ -177,7 +180,7 @@ describe('a locked bundle', () => {
     });
   });
 
-  test('is refused when its manifest asks for more, with a readable difference', async () => {
+  test('is refused if its manifest asks for more, and the error shows the difference', async () => {
     const { location, load } = await lockedSkill();
     const wider = MANIFEST.replace('{}\n', '{ network: [{ host: api.example.com, port: 443 }] }\n');
     writeFileSync(join(location.dir, 'manifest.yaml'), wider);
@@ -187,11 +190,13 @@ describe('a locked bundle', () => {
     });
   });
 
-  test('can be locked anew, and has the same lock when nothing changed', async () => {
+  test('can be locked again and gets the same lock if nothing changed', async () => {
     const { location, deps, load } = await lockedSkill();
-    expect(await lockBundle(location, deps)).toBe(readFileSync(join(location.dir, 'skill.lock'), 'utf8'));
+    expect((await lockBundle(location, deps)).text).toBe(
+      readFileSync(join(location.dir, 'skill.lock'), 'utf8'),
+    );
     appendFileSync(join(location.dir, 'data/list.txt'), 'two\n');
-    writeFileSync(join(location.dir, 'skill.lock'), await lockBundle(location, deps));
+    writeFileSync(join(location.dir, 'skill.lock'), (await lockBundle(location, deps)).text);
     expect((await load()).lock).toBe('locked');
   });
 });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -7,7 +8,7 @@ import { findSkill, findSkills } from '../../src/load/locate.ts';
 import type { SkillPlaces } from '../../src/load/locate.ts';
 import { errorOf, tempTree, writeTree } from './helpers.ts';
 
-/** A world with a skill in each registry, and one outside of them all. */
+/** Folders with a skill in each registry, and one outside all registries. */
 function world(): { root: string; places: SkillPlaces } {
   const root = tempTree({
     'package/skills/finance/screening/manifest.yaml': '',
@@ -26,6 +27,21 @@ function world(): { root: string; places: SkillPlaces } {
   };
   return { root, places };
 }
+
+describe('a machine without file descriptors', () => {
+  test('gets an error, not an empty list of skills', () => {
+    const { places } = world();
+    expect(findSkills(places).length).toBe(4);
+    const script = join(import.meta.dirname, 'starved-locate.ts');
+    const run = spawnSync(
+      '/usr/bin/prlimit',
+      ['--nofile=256', process.execPath, script, JSON.stringify(places)],
+      { encoding: 'utf8' },
+    );
+    expect(run.stdout.trim()).toBe('EMFILE: internal');
+    expect(run.status).toBe(0);
+  });
+});
 
 describe('findSkill', () => {
   test.each([
@@ -56,38 +72,97 @@ describe('findSkill', () => {
     ['by the path of the link', (root: string) => join(root, 'project/skills/office/linked')],
     ['by its manifest', () => './skills/office/linked/manifest.yaml'],
     ['by a detour', () => 'skills/../skills/office/linked'],
-  ])('knows the id of a link that leads elsewhere, called %s', (_, ref) => {
+  ])('reports the id of a link that leads elsewhere if called %s', (_, ref) => {
     const { root, places } = world();
     symlinkSync(join(root, 'elsewhere/tool'), join(root, 'project/skills/office/linked'));
     expect(findSkill(ref(root), places)).toMatchObject({ ids: [], aliases: ['office/linked'] });
   });
 
-  test('refuses an id that is in two registries, and names both', () => {
+  test('refuses an id of two different skills, names both, and how to remove the installed one', () => {
     const { root, places } = world();
-    writeTree(root, { 'home/installed/finance/screening/manifest.yaml': '' });
-    const error = errorOf(() => findSkill('finance/screening', places));
+    writeTree(root, { 'home/installed/office/invoices/manifest.yaml': 'name: another' });
+    const error = errorOf(() => findSkill('office/invoices', places));
     expect(error.code).toBe('usage');
-    expect(error.detail['dirs']).toEqual([
-      join(root, 'package/skills/finance/screening'),
-      join(root, 'home/installed/finance/screening'),
-    ]);
+    const dirs = ['project/skills/office/invoices', 'home/installed/office/invoices'].map((dir) =>
+      join(root, dir),
+    );
+    expect(error.detail['dirs']).toEqual(dirs);
+    for (const dir of dirs) expect(error.message).toContain(JSON.stringify(dir));
+    expect(error.fix).toContain('`skillcell uninstall office/invoices`');
   });
 
-  test('refuses an id that is also a folder here, but not its explicit path', () => {
+  test('treats the same bundle in the project and among the installed skills as the project’s', () => {
     const { root, places } = world();
-    writeTree(root, { 'project/finance/screening/manifest.yaml': '' });
-    expect(errorOf(() => findSkill('finance/screening', places)).code).toBe('usage');
-    expect(findSkill('./finance/screening', places).dir).toBe(join(root, 'project/finance/screening'));
+    writeTree(root, { 'home/installed/office/invoices/manifest.yaml': '' });
+    writeTree(root, { 'home/installed/office/invoices/skill.lock': 'not part of the digest' });
+    const dir = join(root, 'project/skills/office/invoices');
+    expect(findSkill('office/invoices', places).dir).toBe(dir);
+    expect(findSkills(places).filter(({ ref }) => ref === 'office/invoices')).toMatchObject([{ dir }]);
   });
 
-  test('takes the same folder in two registries for one', () => {
+  test('refuses an id that is also another folder here, but accepts its explicit path', () => {
+    const { root, places } = world();
+    writeTree(root, { 'project/office/invoices/manifest.yaml': 'name: another' });
+    const error = errorOf(() => findSkill('office/invoices', places));
+    expect(error.code).toBe('usage');
+    expect(error.fix).not.toContain('uninstall');
+    expect(findSkill('./office/invoices', places).dir).toBe(join(root, 'project/office/invoices'));
+  });
+
+  test.each([
+    'project/skills/finance/screening',
+    'home/installed/finance/screening',
+    'project/finance/screening',
+  ])('prefers the skill in %s to the bundled one, and says so', (place) => {
+    const { root, places } = world();
+    writeTree(root, { [`${place}/manifest.yaml`]: 'name: another' });
+    const bundledDir = join(root, 'package/skills/finance/screening');
+    expect(findSkill('finance/screening', places)).toMatchObject({
+      dir: join(root, place),
+      shadows: bundledDir,
+    });
+    expect(findSkill('bundled:finance/screening', places)).toMatchObject({
+      dir: bundledDir,
+      ids: ['finance/screening'],
+    });
+  });
+
+  test('refuses a link to another folder under the id of a bundled skill', () => {
+    const { root, places } = world();
+    mkdirSync(join(root, 'project/skills/finance'));
+    symlinkSync(join(root, 'elsewhere/tool'), join(root, 'project/skills/finance/screening'));
+    expect(errorOf(() => findSkill('finance/screening', places)).code).toBe('usage');
+    const listed = findSkills(places).filter(({ ref }) => ref === 'finance/screening');
+    expect(listed.map(({ shadows }) => shadows)).toEqual([undefined, undefined]);
+  });
+
+  test('says nothing about a bundled skill that is the same', () => {
+    const { root, places } = world();
+    writeTree(root, { 'project/skills/finance/screening/manifest.yaml': '' });
+    const found = findSkill('finance/screening', places);
+    expect(found.dir).toBe(join(root, 'project/skills/finance/screening'));
+    expect(found.shadows).toBeUndefined();
+  });
+
+  test.each([
+    ['bundled:office/invoices', ''],
+    ['bundled:../home/installed/web/fetch', ''],
+    ['bundled:', ''],
+    ['bundled:finance/screenin', 'Did you mean "bundled:finance/screening"?'],
+  ])('finds only bundled skills under %j', (ref, fix) => {
+    const error = errorOf(() => findSkill(ref, world().places));
+    expect(error.code).toBe('skill_unavailable');
+    expect(error.fix).toContain(fix);
+  });
+
+  test('treats the same folder in two registries as one', () => {
     const { root, places } = world();
     const same = { ...places, bundledDir: join(root, 'project/skills') };
     symlinkSync(join(root, 'project/skills/office'), join(root, 'home/installed/office'));
     expect(findSkill('office/invoices', same).dir).toBe(join(root, 'project/skills/office/invoices'));
   });
 
-  test('suggests what was meant', () => {
+  test('suggests the skill that was probably meant', () => {
     const { places } = world();
     for (const typed of ['finance/screenin', 'screening', 'finanse/screening']) {
       const error = errorOf(() => findSkill(typed, places));
@@ -110,7 +185,7 @@ describe('findSkill', () => {
     expect(errorOf(() => findSkill(ref, places)).code).toBe(code);
   });
 
-  test('never takes an id out of its registry, whatever is typed', () => {
+  test('never resolves an id outside its registry, whatever is typed', () => {
     const { root, places } = world();
     const part = fc.constantFrom('..', '.', '', 'web', 'fetch', 'tool', 'elsewhere', '%2e%2e', '~');
     fc.assert(
@@ -118,7 +193,7 @@ describe('findSkill', () => {
         const ref = parts.join('/');
         try {
           const { dir } = findSkill(ref, places);
-          // Whatever is found is where the path as written leads, or the one skill with that id.
+          // The result is the folder that the path names, or the one skill with that id.
           expect(
             [join(root, 'project', ref), join(root, 'home/installed', ref)].map((path) =>
               path.replace(/\/$/, ''),
@@ -147,11 +222,21 @@ describe('findSkills', () => {
 
   test('lists both of two skills with the same id', () => {
     const { root, places } = world();
-    writeTree(root, { 'home/installed/pdf/manifest.yaml': '' });
+    writeTree(root, { 'home/installed/pdf/manifest.yaml': 'name: another' });
     expect(findSkills(places).filter((skill) => skill.ref === 'pdf')).toHaveLength(2);
   });
 
-  test('is empty where no registry exists', () => {
+  test('lists a bundled skill that gives way to another as bundled:<id>', () => {
+    const { root, places } = world();
+    writeTree(root, { 'home/installed/finance/screening/manifest.yaml': 'name: another' });
+    const found = findSkills(places).filter(({ ref }) => ref.endsWith('finance/screening'));
+    expect(found).toMatchObject([
+      { ref: 'bundled:finance/screening', dir: join(root, 'package/skills/finance/screening') },
+      { ref: 'finance/screening', shadows: join(root, 'package/skills/finance/screening') },
+    ]);
+  });
+
+  test('returns an empty list if no registry exists', () => {
     expect(
       findSkills({ bundledDir: '/nonexistent/a', home: '/nonexistent/b', cwd: '/nonexistent/c' }),
     ).toEqual([]);

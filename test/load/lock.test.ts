@@ -28,7 +28,7 @@ const visible = fc.stringMatching(/^[a-z0-9_./é ]{1,20}$/);
 const files = fc.dictionary(visible, fc.string().map(sha256), { maxKeys: 10 });
 
 describe('skill.lock', () => {
-  test('is readable and in a fixed order', () => {
+  test('is readable and has a fixed order', () => {
     const text = formatLock(lockOf({ 'skill.py': FILES['skill.py'], 'data/a.json': FILES['data/a.json'] }));
     expect(text).toBe(formatLock(lockOf(FILES)));
     expect(text.endsWith('}\n')).toBe(true);
@@ -41,7 +41,7 @@ describe('skill.lock', () => {
     });
   });
 
-  test('comes back unchanged from its text', () => {
+  test('survives a round trip through its text', () => {
     fc.assert(
       fc.property(files, fc.array(visible), (files, capabilities) => {
         const lock = lockOf(files, capabilities);
@@ -51,7 +51,7 @@ describe('skill.lock', () => {
     );
   });
 
-  test('pins the digest of an image, and nothing that is none', () => {
+  test('pins the digest of an image, and nothing that is not a digest', () => {
     const image = `sha256:${sha256('image')}`;
     const lock = { ...lockOf(FILES), image };
     expect(parseLock(formatLock(lock))).toEqual(lock);
@@ -62,7 +62,7 @@ describe('skill.lock', () => {
     }
   });
 
-  test('records findings of any length and text, and can still be read', () => {
+  test('records findings of any length and text and stays readable', () => {
     const odd = { value: `\n\u0000${'x'.repeat(100_000)}`, at: 'skill.py:1' };
     const inspection = { modules: [odd], interfaces: [], env: [odd], hosts: [odd], unparsed: [] };
     const lock = makeLock({ files: FILES, digest: digestFiles(FILES), capabilities: [], inspection });
@@ -70,12 +70,12 @@ describe('skill.lock', () => {
   });
 
   test.each([
-    ['no JSON', () => '{'],
+    ['invalid JSON', () => '{'],
     ['another version', () => formatLock({ ...lockOf(FILES), version: 2 as 1 })],
     ['an unknown key', () => JSON.stringify({ ...lockOf(FILES), extra: 1 })],
     ['a digest of another list', () => formatLock({ ...lockOf(FILES), files: {} })],
-    ['a file digest that is none', () => formatLock(lockOf({ a: 'xyz' }))],
-    ['a capability that steers a terminal', () => formatLock(lockOf(FILES, ['env \u001b[2J']))],
+    ['an invalid file digest', () => formatLock(lockOf({ a: 'xyz' }))],
+    ['a capability with terminal controls', () => formatLock(lockOf(FILES, ['env \u001b[2J']))],
     ['too much text', () => ' '.repeat(5 * 1024 * 1024)],
   ])('is refused with %s', (_, text) => {
     const error = errorOf(() => parseLock(text()));
@@ -83,7 +83,7 @@ describe('skill.lock', () => {
     expect(error.message).toContain('skill.lock');
   });
 
-  test('never crashes the parser, whatever it holds', () => {
+  test('never crashes the parser, whatever it contains', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         expect(errorOf(() => parseLock(text)).code).toBe('manifest_invalid');
@@ -93,7 +93,7 @@ describe('skill.lock', () => {
 });
 
 describe('compareLock', () => {
-  test('accepts what was locked', () => {
+  test('accepts an unchanged bundle', () => {
     expect(() => compareLock(lockOf(FILES), FILES, CAPABILITIES)).not.toThrow();
   });
 
@@ -109,20 +109,20 @@ describe('compareLock', () => {
     });
   });
 
-  test('shows what the manifest asks for now', () => {
+  test('shows what the manifest now asks for', () => {
     const error = errorOf(() => compareLock(lockOf(FILES), FILES, ['env A', 'network evil.example:443']));
     expect(error.code).toBe('manifest_drift');
     expect(error.message).toContain('+ network evil.example:443, - network https://api.x.io:443');
   });
 
-  test('keeps the message short, and the detail whole', () => {
+  test('keeps the message short and the detail complete', () => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`f${index}`, sha256('')]));
     const error = errorOf(() => compareLock(lockOf({}), many, CAPABILITIES));
     expect(error.message).toContain('and 40 more');
     expect(error.detail['unlisted']).toHaveLength(50);
   });
 
-  test('notices any single difference between two lists of files', () => {
+  test('finds any single difference between two lists of files', () => {
     fc.assert(
       fc.property(files, files, (locked, now) => {
         const same = digestFiles(locked) === digestFiles(now);

@@ -27,29 +27,33 @@ describe('readBundle', () => {
     expect(bundle.digest).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
-  test('leaves out .git, __pycache__ and the lock itself, and nothing else', () => {
+  test('leaves out the files of tools and the lock itself, and nothing else', () => {
     const dir = tempTree({
       'skill.py': '',
-      'node_modules/a/index.js': '',
+      'data/venv.txt': '',
       '.hidden': '',
       'sub/skill.lock': '',
     });
     const before = readBundle(dir);
     writeTree(dir, { '.git/config': 'x', 'sub/__pycache__/a.pyc': 'x', 'skill.lock': 'the lock' });
+    writeTree(dir, {
+      'node_modules/a/index.js': 'x',
+      '.venv/bin/python': 'x',
+      '.DS_Store': 'x',
+      'a.pyc': 'x',
+    });
+    symlinkSync('/usr/bin/python3', join(dir, '.venv/bin/python3'));
+    symlinkSync('/nowhere', join(dir, 'sub/node_modules'));
     const after = readBundle(dir);
-    expect(Object.keys(after.files)).toEqual([
-      '.hidden',
-      'node_modules/a/index.js',
-      'skill.py',
-      'sub/skill.lock',
-    ]);
+    expect(Object.keys(after.files)).toEqual(['.hidden', 'data/venv.txt', 'skill.py', 'sub/skill.lock']);
     expect(after.digest).toBe(before.digest);
     expect(after.lock?.toString()).toBe('the lock');
     expect(before.lock).toBeUndefined();
-    expect(Object.keys(readEverything(dir).files)).toContain('sub/__pycache__/a.pyc');
+    const copy = tempTree({ 'skill.py': '', 'sub/__pycache__/a.pyc': '' });
+    expect(Object.keys(readEverything(copy).files)).toContain('sub/__pycache__/a.pyc');
   });
 
-  test('has a digest that depends on paths and bytes alone', () => {
+  test('computes a digest that depends only on paths and bytes', () => {
     fc.assert(
       fc.property(fileTree, (tree) => {
         const entries = Object.entries(tree);
@@ -64,7 +68,7 @@ describe('readBundle', () => {
     );
   });
 
-  test('has another digest after any change of one byte or one name', () => {
+  test('computes another digest after any change of one byte or one name', () => {
     const digestOf = (tree: Record<string, string>): string => readBundle(tempTree(tree)).digest;
     const digests = [
       { a: 'x', b: 'y' },
@@ -104,7 +108,7 @@ describe('readBundle refuses', () => {
     expect(errorOf(() => readBundle(join(dir, 'link'))).code).toBe('manifest_invalid');
   });
 
-  test('a folder that is not there', () => {
+  test('a missing folder', () => {
     expect(errorOf(() => readBundle(join(tempDir(), 'missing'))).message).toContain('ENOENT');
   });
 
@@ -125,7 +129,7 @@ describe('readBundle refuses', () => {
     }
   });
 
-  test('names that cannot be read', () => {
+  test('names with control or invisible characters', () => {
     const zeroWidth = String.fromCodePoint(0x200b);
     const rightToLeft = String.fromCodePoint(0x202e);
     for (const name of [
@@ -146,19 +150,19 @@ describe('readBundle refuses', () => {
     }
   });
 
-  test('a name that is no UTF-8', () => {
+  test('a name that is not UTF-8', () => {
     const dir = tempDir();
     writeFileSync(Buffer.concat([Buffer.from(`${dir}/bad`), Buffer.from([0xff])]), '');
-    expect(errorOf(() => readBundle(dir)).message).toContain('no valid UTF-8');
+    expect(errorOf(() => readBundle(dir)).message).toContain('not valid UTF-8');
   });
 
-  test('a path over the limit', () => {
+  test('a path over the length limit', () => {
     const long = 'n'.repeat(250);
     const dir = tempTree({ [`${[long, long, long, long].join('/')}/${'m'.repeat(30)}`]: '' });
     expect(errorOf(() => readBundle(dir)).message).toContain('a path over 1024 bytes');
   });
 
-  test('folders nested too deep, and not those at the limit', () => {
+  test('folders nested beyond the limit, but not those at the limit', () => {
     const nested = (depth: number): string => `${'d/'.repeat(depth)}file`;
     expect(readBundle(tempTree({ [nested(BUNDLE_LIMITS.depth)]: '' })).contents.size).toBe(1);
     const error = errorOf(() => readBundle(tempTree({ [nested(BUNDLE_LIMITS.depth + 1)]: '' })));
@@ -173,17 +177,17 @@ describe('readBundle refuses', () => {
     expect(errorOf(() => readBundle(dir)).message).toContain('more than 2000 files');
   });
 
-  test('too many bytes, before it reads them', () => {
+  test('too many bytes, before reading them', () => {
     const dir = tempTree({ 'a.bin': '', 'b.bin': 'b' });
     truncateSync(join(dir, 'a.bin'), BUNDLE_LIMITS.totalBytes);
     expect(errorOf(() => readBundle(dir)).message).toContain('bytes in total');
-    // Sparse: a terabyte that takes no room on the disk.
+    // A sparse file: a terabyte that takes no disk space.
     truncateSync(join(dir, 'a.bin'), 2 ** 40);
     expect(errorOf(() => readBundle(dir)).detail['file']).toBe('a.bin');
   });
 });
 
-/** Swaps a folder and a link to the outside as fast as it can, for at most ten seconds. */
+/** Swaps a folder with a link to the outside as fast as possible, for at most ten seconds. */
 const SWAPPER = `
   const fs = require('node:fs');
   const [dir, outside] = process.argv.slice(1);
@@ -199,7 +203,7 @@ const SWAPPER = `
     }
   }`;
 
-test('a folder that is swapped for a link while it is read never leads out', async () => {
+test('readBundle never follows a folder that is swapped for a link during the read', async () => {
   const outside = tempTree({ 'secret.txt': 'invented secret', 'list.txt': 'invented secret' });
   const dir = tempTree({ 'bundle/skill.py': '', 'bundle/data/list.txt': 'inside' });
   const swapper = spawn(process.execPath, ['-e', SWAPPER, dir, outside], {
@@ -224,7 +228,7 @@ test('a folder that is swapped for a link while it is read never leads out', asy
     swapper.kill('SIGKILL');
     await exited;
   }
-  // The race was really run: the reader met both sides of it.
+  // The race did happen: the reader saw both the folder and the link.
   expect(whole).toBeGreaterThan(0);
   expect(refused + torn).toBeGreaterThan(0);
 });

@@ -16,8 +16,8 @@ function needsOf({ listed = [], imports = [], files = [], legacy = true }: Code)
   });
 }
 
-describe('what a bundle needs', () => {
-  it('is what the manifest lists, in one order and once', () => {
+describe('requirementsOf a bundle', () => {
+  it('returns what the manifest lists, sorted and without duplicates', () => {
     expect(needsOf({ listed: ['b', 'a>=1', 'b'] })).toEqual(['a>=1', 'b']);
   });
 
@@ -26,7 +26,7 @@ describe('what a bundle needs', () => {
     ['yaml.loader', 'pyyaml'],
     ['requests.exceptions', 'requests'],
     ['bs4', 'beautifulsoup4'],
-  ])('of a Skillware bundle that imports %s unlisted includes %s', (module, distribution) => {
+  ])('that is made for Skillware and imports %s without listing it includes %s', (module, distribution) => {
     expect(needsOf({ imports: [module, module] })).toEqual([distribution]);
   });
 
@@ -34,7 +34,7 @@ describe('what a bundle needs', () => {
     expect(needsOf({ listed: ['PyYAML>=6', 'bs4'], imports: ['yaml', 'bs4'] })).toEqual(['PyYAML>=6', 'bs4']);
   });
 
-  it('adds nothing that Skillware does not bring along', () => {
+  it('adds nothing that Skillware does not provide', () => {
     expect(needsOf({ imports: ['google.genai', 'yamlish', 'json'] })).toEqual([]);
     expect(needsOf({ imports: ['constructor', '__proto__', ''] })).toEqual([]);
   });
@@ -43,7 +43,7 @@ describe('what a bundle needs', () => {
     expect(needsOf({ imports: ['rich'], files: ['rich.py'] })).toEqual([]);
   });
 
-  it('adds nothing to a manifest that declares capabilities: it speaks for itself', () => {
+  it('adds nothing if the manifest declares capabilities, because then its list is complete', () => {
     expect(needsOf({ listed: ['b', 'a'], imports: ['yaml'], legacy: false })).toEqual(['a', 'b']);
   });
 });

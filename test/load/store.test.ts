@@ -17,7 +17,7 @@ const modeOf = (path: string): number => lstatSync(path).mode & 0o7777;
 const isRoot = process.getuid?.() === 0;
 
 describe('staging', () => {
-  test('makes a read-only copy named by its digest', () => {
+  test('creates a read-only copy named by its digest', () => {
     const bundle = readBundle(tempTree(TREE));
     const store = createStore({ home: join(tempDir(), 'parent/home') });
     const staged = store.stage(bundle);
@@ -29,7 +29,7 @@ describe('staging', () => {
     expect(readdirSync(join(store.home, 'store'))).toHaveLength(1);
   });
 
-  test('keeps a copy that is intact', () => {
+  test('keeps an intact copy', () => {
     const bundle = readBundle(tempTree(TREE));
     const store = createStore({ home: join(tempDir(), 'home') });
     const before = lstatSync(store.stage(bundle)).ino;
@@ -53,14 +53,14 @@ describe('staging', () => {
     expect(readdirSync(join(store.home, 'store'))).toHaveLength(1);
   });
 
-  test('replaces a file that stands where the copy belongs', () => {
+  test('replaces a file that is at the path of the copy', () => {
     const bundle = readBundle(tempTree(TREE));
     const store = createStore({ home: join(tempDir(), 'home') });
     writeFileSync(join(store.home, 'store', bundle.digest.replace('sha256:', '')), 'in the way');
     expect(readEverything(store.stage(bundle)).digest).toBe(bundle.digest);
   });
 
-  test('works in several processes at once', async () => {
+  test('works in several processes at the same time', async () => {
     const source = tempTree(
       Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`d${index}/f`, `${index}`])),
     );
@@ -90,18 +90,18 @@ describe('staging', () => {
 });
 
 describe('the home folder', () => {
-  test('can be passed through by others, but not listed', () => {
+  test('can be traversed by others, but not listed', () => {
     const { home } = createStore({ home: join(tempDir(), 'home') });
     expect([modeOf(home), modeOf(join(home, 'store'))]).toEqual([0o711, 0o711]);
   });
 
-  test('is open to one group only when root says which', () => {
+  test('is open to one group only if root configured it', () => {
     const { home } = createStore({ home: join(tempDir(), 'home'), groupId: process.getgid?.() ?? 0 });
     expect(modeOf(join(home, 'store'))).toBe(isRoot ? 0o710 : 0o711);
     expect(lstatSync(home).gid).toBe(process.getgid?.());
   });
 
-  test('is refused as a link, a file, or when others may write to it', () => {
+  test('is refused if it is a link or a file, or if other users can write to it', () => {
     const dir = tempTree({ file: '' });
     mkdirSync(join(dir, 'real'));
     symlinkSync(join(dir, 'real'), join(dir, 'link'));
@@ -113,18 +113,18 @@ describe('the home folder', () => {
     expect(reasons.map((error) => error.code)).toEqual(['usage', 'usage', 'usage']);
     expect(reasons.map((error) => error.detail['reason'])).toEqual([
       'it is a symbolic link',
-      'it is no folder',
-      'others may write to it',
+      'it is not a folder',
+      'other users can write to it',
     ]);
   });
 
-  test('is refused when its store is a link', () => {
+  test('is refused if its store is a link', () => {
     const home = tempDir();
     symlinkSync(tempDir(), join(home, 'store'));
     expect(errorOf(() => createStore({ home })).message).toContain('symbolic link');
   });
 
-  test('is refused when it belongs to somebody else', () => {
+  test('is refused if it belongs to another user', () => {
     const foreign = isRoot ? join(tempDir(), 'foreign') : '/usr';
     if (isRoot) {
       mkdirSync(foreign);
@@ -133,23 +133,23 @@ describe('the home folder', () => {
     expect(errorOf(() => createStore({ home: foreign })).message).toContain('belongs to user');
   });
 
-  test('is refused below a folder that the users of cells may not pass through', () => {
+  test('is refused below a folder that the users of cells cannot traverse', () => {
     const above = join(tempDir(), 'private');
     mkdirSync(above, { mode: 0o700 });
     const store = createStore({ home: join(above, 'home'), ...(isRoot ? { groupId: 0 } : {}) });
     const stage = (): string => store.stage(readBundle(tempTree(TREE)));
-    // Cells of anyone but root run as their own user, who may pass.
+    // Cells of a host that is not root run as its own user, who can traverse the folder.
     if (!isRoot) return expect(stage).not.toThrow();
     const error = errorOf(stage);
     expect(error).toMatchObject({ code: 'usage' });
-    expect(error.message).toContain(`may not pass through ${JSON.stringify(above)}`);
+    expect(error.message).toContain(`cannot traverse ${JSON.stringify(above)}`);
   });
 
-  test('is refused by a usage error when its group cannot be set or its file system is read-only', () => {
+  test('is refused with a usage error if its group cannot be set or its file system is read-only', () => {
     const program = `
       const { createStore } = await import(${JSON.stringify(fileURLToPath(new URL('../../src/load/store.ts', import.meta.url)))});
       try { createStore({ home: process.argv[1], groupId: 54321 }); console.log('made'); }
-      catch (error) { console.log(error.code, error.detail?.reason); }`;
+      catch (error) { console.log(error.code, error.detail?.reason, error.fix); }`;
     const home = join(tempDir(), 'home');
     createStore({ home });
     const inside = (...command: string[]): string =>
@@ -168,7 +168,10 @@ describe('the home folder', () => {
         ],
         { encoding: 'utf8' },
       );
-    expect(inside()).toMatch(/^usage this user namespace does not map the group/);
+    expect(inside()).toMatch(
+      /^usage this user namespace does not map the group.*Run Skillcell outside this user namespace/,
+    );
+    expect(inside()).not.toContain('SKILLCELL_HOME');
     const readOnly = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@" "$0"';
     expect(
       execFileSync(

@@ -1,5 +1,5 @@
 /**
- * Hostile examples of what a host fetches for skills: answers of servers, wheels and images.
+ * Hostile examples of data that the host fetches for skills: responses, wheels and images.
  *
  * @module
  */
@@ -9,25 +9,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { zipOf } from '../../scripts/fuzz/zip-writer.ts';
-import { readArchive } from '../../src/cell/container/images/archive.ts';
-import { Blobs } from '../../src/cell/container/images/blobs.ts';
-import { parseConfig, parseManifest } from '../../src/cell/container/images/oci.ts';
-import { repackWheel } from '../../src/cell/python-wasm/pure-wheels.ts';
+import { readArchive } from '../../src/cell/images/archive.ts';
+import { Blobs } from '../../src/cell/images/blobs.ts';
+import { parseConfig, parseManifest } from '../../src/cell/images/oci.ts';
+import { repackWheel } from '../../src/cell/engines/python-wasm/pure-wheels.ts';
 import { readBody, request, TestServer } from '../broker/gateway/http-server.ts';
-import { tarOf, tempFile, tempFolder } from '../cell/container-images/helpers.ts';
+import { tarOf, tempFile, tempFolder } from '../cell/images/helpers.ts';
 import { INPUTS, type InputName } from './inputs.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nconnection: close\r\n';
 const capOf = (name: InputName): number => INPUTS[name].cap;
 
-/** What a skill is told of a server that answers so, before it reads a body. */
-async function toldOf(head: string): Promise<string> {
+/** What a skill sees of such a response before it reads the body. */
+async function answerTo(head: string): Promise<string> {
   await using server = await TestServer.startRaw((socket) => socket.end(head));
   using asked = server.broker();
   return await asked.code('http', request(server.authority));
 }
 
-/** Sends until it has sent so much, no faster than somebody reads. */
+/** Sends this many bytes, no faster than they are read. */
 function sendBody(socket: Socket, bytes: number): void {
   const part = Buffer.alloc(64 * 1024, 'x');
   let left = bytes;
@@ -52,28 +52,28 @@ async function bodyOf(bytes: number): Promise<number> {
 }
 
 export const serverExamples = {
-  'head of an answer of a server': async (): Promise<void> => {
-    const cap = capOf('head of an answer of a server');
+  'head of a server response': async (): Promise<void> => {
+    const cap = capOf('head of a server response');
     const heads = [cap / 2, cap + 1].map((bytes) => `${OK}a: ${'x'.repeat(bytes)}\r\n\r\n`);
-    expect(await Promise.all(heads.map(toldOf))).toEqual(['done', 'proto']);
-    // Sent without an end, it is over as early.
-    expect(await toldOf(`${OK}${'a'.repeat(64 * cap)}`)).toBe('proto');
+    expect(await Promise.all(heads.map(answerTo))).toEqual(['done', 'proto']);
+    // An endless one is cut off at the same point.
+    expect(await answerTo(`${OK}${'a'.repeat(64 * cap)}`)).toBe('proto');
   },
-  'headers of an answer of a server': async (): Promise<void> => {
-    // One header is that of the connection.
-    const most = capOf('headers of an answer of a server') - 1;
+  'headers of a server response': async (): Promise<void> => {
+    // One header belongs to the connection.
+    const most = capOf('headers of a server response') - 1;
     const heads = [most, most + 1].map((count) => `${OK}${'a: b\r\n'.repeat(count)}\r\n`);
-    expect(await Promise.all(heads.map(toldOf))).toEqual(['done', 'proto']);
+    expect(await Promise.all(heads.map(answerTo))).toEqual(['done', 'proto']);
   },
-  'body of an answer of a server': async (): Promise<void> => {
-    const cap = capOf('body of an answer of a server');
+  'body of a server response': async (): Promise<void> => {
+    const cap = capOf('body of a server response');
     await expect(bodyOf(cap + 1)).rejects.toMatchObject({ code: 'toobig' });
     expect(await bodyOf(1024 * 1024)).toBe(1024 * 1024);
   },
 };
 
 const CONFIG = '{"architecture":"amd64","os":"linux","rootfs":{"type":"layers","diff_ids":[';
-/** Made of many small values, which cost the most; `bytes` long at most. */
+/** Consists of many small values, which cost the most; at most `bytes` long. */
 const filled = (start: string, part: string, bytes: number): string =>
   start + part.repeat(Math.floor((bytes - start.length - 10) / part.length));
 const archiveOf = (list: string): Promise<unknown> =>
@@ -86,8 +86,8 @@ export const imageExamples = {
     expect(() => parseConfig(Buffer.alloc(cap + 1, ' '))).toThrow(words);
     expect(() => parseManifest(Buffer.alloc(cap + 1, ' '))).toThrow(words);
     await expect(archiveOf(' '.repeat(cap + 1))).rejects.toThrow('too large');
-    // Every image of a list is wrong, and only the first is looked at.
-    await expect(archiveOf(`${filled('[', '{},', cap)}{}]`)).rejects.toThrow('no list of images');
+    // Every image of the list is wrong, and only the first is examined.
+    await expect(archiveOf(`${filled('[', '{},', cap)}{}]`)).rejects.toThrow('no valid list of images');
   },
   'layers of an image': async (): Promise<void> => {
     const bytes = capOf('config and manifest of an image');

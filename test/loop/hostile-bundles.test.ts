@@ -1,5 +1,5 @@
 /**
- * Bundles of strangers beside good ones in one service: what is large or hostile in them is worked on elsewhere, once.
+ * Hostile bundles beside good ones in one service: large or hostile parts are processed in worker threads, once.
  */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { Outcome } from '../../src/index.ts';
 import { openStage, type Stage } from '../http/stage.ts';
 
 const ECHO = 'export const execute = (params) => params;';
-/** Within the limit on bytes. */
+/** Stays within the byte limit. */
 const KEYS = `{${Array.from({ length: 12_000 }, (_, n) => `k${n.toString(36)}`).join(',')}}`;
 const HOSTILE = '^(a+)+$';
 const text = { type: 'object', properties: { text: { type: 'string', pattern: HOSTILE } } };
@@ -48,13 +48,13 @@ const outcomeOf = async (response: Promise<Response>): Promise<Outcome> =>
   (await response).json() as Promise<Outcome>;
 
 describe('a service with hostile bundles', () => {
-  test('reads a large manifest in a worker thread, and a failed one not again until it is touched', async () => {
+  test('parses a large manifest in a worker thread, and a failed one again only after a change', async () => {
     await list();
-    // Two were too large for this thread.
+    // Two were too large for the event loop.
     expect(done('readSource')).toBe(2);
-    const shown = JSON.stringify(await list());
+    const listing = JSON.stringify(await list());
     expect(done('readSource')).toBe(2);
-    expect(shown).toContain('test/keys');
+    expect(listing).toContain('test/keys');
     const refused = await outcomeOf(stage.execute('test/keys'));
     expect(refused).toMatchObject({ ok: false, error: { code: 'manifest_invalid' } });
     expect(done('readSource')).toBe(2);
@@ -62,7 +62,7 @@ describe('a service with hostile bundles', () => {
     await expect.poll(async () => (await list(), done('readSource')), { timeout: 10_000 }).toBe(3);
   });
 
-  test('refuses a mapping with more keys than any manifest has, and says so', async () => {
+  test('refuses a mapping with too many keys and says so', async () => {
     const refused = await outcomeOf(stage.execute('test/keys'));
     expect(refused.ok ? '' : refused.error.message).toContain('more than 5000 keys');
   });
@@ -79,7 +79,7 @@ describe('a service with hostile bundles', () => {
     });
   });
 
-  test('checks what is surely quick on its own thread', async () => {
+  test('checks quick inputs on its own thread', async () => {
     const before = stage.runtime.offloaded.done;
     expect(await outcomeOf(stage.execute('test/plain', { id: 'a-b_1' }))).toMatchObject({ ok: true });
     const refused = await outcomeOf(stage.execute('test/plain', { id: 'A b' }));
@@ -89,7 +89,7 @@ describe('a service with hostile bundles', () => {
 
   test('reads a skill in the turn of its call and not before', async () => {
     appendFileSync(join(stage.folder, 'skills/test/large/data.txt'), 'y');
-    // A look at a folder is good for a second.
+    // The listing of a folder is cached for a second.
     await new Promise((resolve) => setTimeout(resolve, 1100));
     const first = stage.execute('test/slow');
     await expect.poll(() => stage.runtime.running.length, { timeout: 10_000 }).toBe(1);

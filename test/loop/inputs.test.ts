@@ -1,13 +1,13 @@
 /**
- * Every row of the table of inputs: a hostile example beside calls of a good skill. Asserted: the cap, who did the work,
- * and that the good calls succeed. Reported: how long the event loop was held.
+ * Every row of the table of inputs: a hostile example beside calls of a good skill. Asserts the cap, which thread did the work,
+ * and that the good calls succeed. Reports how long the event loop was blocked.
  */
 import { renameSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOOKED_AT } from '../../src/http/receipts.ts';
+import { MAX_SCANNED } from '../../src/http/receipts.ts';
 import { attachResult, JsonText } from '../../src/json-text.ts';
 import type { Outcome, Success } from '../../src/index.ts';
 import { parsePolicy } from '../../src/index.ts';
@@ -16,9 +16,9 @@ import { serveOverHttp } from '../../src/mcp/http/serve-http.ts';
 import { toToolResult } from '../../src/mcp/result.ts';
 import { SkillServer } from '../../src/mcp/skill-server.ts';
 import { MAX_QUEUED_TASKS, Offload } from '../../src/offload/offload.ts';
-import { IMAGE_LIMITS } from '../../src/cell/container/images/limits.ts';
+import { IMAGE_LIMITS } from '../../src/cell/images/limits.ts';
 import { plainSchema } from '../../src/tools/schema/plain.ts';
-import { treeOf } from '../cell/container-images/helpers.ts';
+import { treeOf } from '../cell/images/helpers.ts';
 import { exampleReceipt } from '../audit/example-receipt.ts';
 import { addSkill, openStage, type Stage } from '../http/stage.ts';
 import { writeSkill, type SkillText } from '../write-skill.ts';
@@ -82,13 +82,13 @@ const SKILLS: Record<string, SkillText> = {
 };
 
 let stage: Stage;
-/** Made ahead: writing so many files would hold up this thread, which is the server's as well. */
+/** Created ahead, because writing that many files would block this thread, which is also the server's. */
 let manyNames: string;
 const delays: string[] = [];
 
 beforeAll(async () => {
   stage = await openStage({ skills: SKILLS });
-  for (let n = 0; n < LOOKED_AT + 100; n++)
+  for (let n = 0; n < MAX_SCANNED + 100; n++)
     stage.runtime.audit.append(exampleReceipt({ call_id: `01J${n}`, started_at: new Date().toISOString() }));
   const names = Object.fromEntries(Array.from({ length: 2100 }, (_, n) => [`data/f${n}`, '']));
   manyNames = writeSkill(join(stage.folder, 'made'), { ...wasm({}, names), id: 'test/names' });
@@ -101,7 +101,7 @@ afterAll(async () => {
 
 const call = async (skill: string, params: unknown): Promise<Outcome> =>
   (await (await stage.execute(`test/${skill}`, params)).json()) as Outcome;
-/** Written ahead, and its answer is not parsed: the client shares this thread with the server. */
+/** Serialized ahead, and its answer is not parsed, because client and server share this thread. */
 const LARGE_BODY = JSON.stringify({
   params: Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`k${(n * 7919) % 60_000}`, n])),
 });
@@ -119,14 +119,14 @@ const failed = (code: string, words: string): object => ({
   error: { code, message: expect.stringContaining(words) as unknown },
 });
 
-/** A bundle that comes while the service runs, and what the service says of it. */
+/** Adds a bundle while the service runs, and returns the service's answer about it. */
 async function shows(name: string, text: SkillText, words: string): Promise<void> {
   addSkill(stage.folder, name, text);
-  await shown(name, words);
+  await expectListed(name, words);
 }
 
-async function shown(name: string, words: string): Promise<void> {
-  // A look at the registries is good for a second.
+async function expectListed(name: string, words: string): Promise<void> {
+  // The listing of the registries is cached for a second.
   await expect
     .poll(async () => (await stage.ask(`/v1/skills/test/${name}`, { as: 'reader' })).text(), {
       timeout: 20_000,
@@ -135,9 +135,9 @@ async function shown(name: string, words: string): Promise<void> {
 }
 
 const EXAMPLES: Record<InputName, () => Promise<void>> = {
-  'frames of a native cell, replies left out': async () =>
+  'frames of a native cell, without replies': async () =>
     expect(await frames({ start: DENIED, size: 8 * MIB })).toMatchObject(overOutput),
-  'all frames of a native call, replies left out': async () =>
+  'all frames of a native call, without replies': async () =>
     expect(await frames({ start: DENIED, size: 15_000, times: 200 })).toMatchObject(
       failed('skill_error', 'bytes of frames'),
     ),
@@ -154,10 +154,10 @@ const EXAMPLES: Record<InputName, () => Promise<void>> = {
     expect(await frames({ start: '{"t":"error","type":"E","message":"', size: 8 * MIB })).toMatchObject(
       failed('skill_error', 'xxx'),
     ),
-  'logs that are kept': async () => {
+  'stored logs': async () => {
     const { logs } = await call('prints', {});
-    expect(logs.length).toBeGreaterThan(INPUTS['logs that are kept'].cap - 1);
-    expect(logs.length).toBeLessThan(INPUTS['logs that are kept'].cap + 100);
+    expect(logs.length).toBeGreaterThan(INPUTS['stored logs'].cap - 1);
+    expect(logs.length).toBeLessThan(INPUTS['stored logs'].cap + 100);
   },
   'schema of a skill': () =>
     shows('schema', wasm({ parameters: { type: 'object', properties: deep } }), 'k999'),
@@ -190,7 +190,7 @@ const EXAMPLES: Record<InputName, () => Promise<void>> = {
     shows('files', wasm({}, { 'data.txt': 'x'.repeat(16 * MIB) }), '"name":"test/files"'),
   'names in a bundle': () => {
     renameSync(manyNames, join(stage.folder, 'skills/test/names'));
-    return shown('names', 'more than 2000 files');
+    return expectListed('names', 'more than 2000 files');
   },
   'findings in source': () =>
     shows(
@@ -219,7 +219,7 @@ def execute(params):
   'parameters of a call': async () => {
     expect((await send('params', LARGE_BODY)).status).toBe(200);
   },
-  'connections without a whole request': async () => {
+  'connections without a complete request': async () => {
     const { port } = new URL(stage.url);
     const sockets = Array.from({ length: 700 }, () =>
       connect(Number(port), '127.0.0.1')
@@ -230,7 +230,7 @@ def execute(params):
     );
     await expect.poll(() => stage.running.connections.evicted, { timeout: 20_000 }).toBeGreaterThan(100);
     expect(stage.running.connections.count).toBeLessThanOrEqual(
-      INPUTS['connections without a whole request'].cap + 50,
+      INPUTS['connections without a complete request'].cap + 50,
     );
     for (const socket of sockets) socket.destroy();
   },
@@ -260,11 +260,13 @@ def execute(params):
       isError: true,
     });
   },
-  'receipts that a question looks at': async () => {
-    // Every receipt of others has to be looked at to be left out.
-    const asked = await stage.ask('/v1/receipts?limit=500', { as: 'other' });
-    const { receipts, older } = (await asked.json()) as { receipts: unknown[]; older: number };
-    expect([receipts, older > 1]).toEqual([[], true]);
+  'receipts that a query reads': async () => {
+    // Every receipt must be read to be skipped.
+    const asked = await stage.ask('/v1/receipts?limit=500&skill=test/nobody', { as: 'admin' });
+    expect(await asked.json()).toEqual({ receipts: [], older: expect.any(String) as string });
+    // Receipts of other tenants are not read; otherwise the duration would depend on them.
+    const own = await stage.ask('/v1/receipts?limit=500', { as: 'other' });
+    expect(await own.json()).toEqual({ receipts: [] });
     expect((await stage.ask('/v1/stats?minutes=10', { as: 'other' })).status).toBe(200);
     expect((await stage.ask('/v1/receipts?limit=501', { as: 'other' })).status).toBe(400);
   },
@@ -289,15 +291,15 @@ def execute(params):
       Array.from({ length: 800 }, (_, n) => [`k${n}`, { $ref: '#/$defs/e' }]),
     );
     const parameters = { type: 'object', properties, $defs: { e: { enum: enumeration } } };
-    const told = plainSchema(parameters, () => undefined);
-    expect(JSON.stringify(told).length).toBeLessThan(INPUTS['schema as a tool'].cap * 2);
+    const plain = plainSchema(parameters, () => undefined);
+    expect(JSON.stringify(plain).length).toBeLessThan(INPUTS['schema as a tool'].cap * 2);
   },
   'skills of an MCP server': async () => {
     addSkill(stage.folder, 'catalogued', wasm({}, { 'data.txt': 'x'.repeat(16 * MIB) }));
     const entries = await new Catalog({ runtime: stage.runtime, onProblem: () => undefined }).entries();
     expect([...entries.keys()]).toContain('test__catalogued');
   },
-  'work that waits for a thread': async () => {
+  'tasks in the queue of a thread': async () => {
     await using stack = new AsyncDisposableStack();
     const offload = stack.adopt(new Offload({ threads: 1 }), (one) => one.close());
     const task = {
@@ -310,10 +312,10 @@ def execute(params):
     const settled = await Promise.allSettled(all);
     expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(1);
   },
-  'bytes that wait for a thread': async () => {
+  'bytes in the queue of a thread': async () => {
     await using stack = new AsyncDisposableStack();
     const offload = stack.adopt(new Offload({ threads: 1 }), (one) => one.close());
-    const bytes = new Uint8Array(INPUTS['bytes that wait for a thread'].cap + 1);
+    const bytes = new Uint8Array(INPUTS['bytes in the queue of a thread'].cap + 1);
     const task = { module: 'data:text/javascript,export const tasks = {}', name: 'nothing' };
     await expect(
       offload.run(task, null, { deadlineMs: 20_000, owner: 'x', transfer: [bytes] }),
@@ -321,11 +323,11 @@ def execute(params):
   },
 };
 
-describe.each(INPUT_NAMES)('%s', (name) => {
+describe.each(INPUT_NAMES)('untrusted input "%s"', (name) => {
   const { task, cap, here }: StrangersInput = INPUTS[name];
 
   test(
-    'is capped, worked on where the table says, and holds up no good skill',
+    'is capped, processed where the table says, and blocks no good skill',
     { timeout: 120_000 },
     async () => {
       expect(cap).toBeGreaterThan(0);
@@ -336,7 +338,7 @@ describe.each(INPUT_NAMES)('%s', (name) => {
       delay.enable();
       const over = new AbortController();
       const good = callGood(over.signal);
-      // Read below; a failure before that has an owner.
+      // Awaited below; this handles an earlier failure.
       good.catch(() => undefined);
       await EXAMPLES[name]();
       over.abort();
@@ -349,7 +351,7 @@ describe.each(INPUT_NAMES)('%s', (name) => {
   );
 });
 
-/** Calls a good skill one time after the other; every call has to succeed. */
+/** Calls a good skill repeatedly; every call must succeed. */
 async function callGood(signal: AbortSignal): Promise<number> {
   let calls = 0;
   do {

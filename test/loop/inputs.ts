@@ -1,6 +1,6 @@
 /**
- * Every input that a stranger decides on, with its cap and who works on it. The numbers are those of the source, so the
- * table cannot drift from it; docs/security/event-loop.md explains them.
+ * Every untrusted input, with its cap and the thread that processes it. The numbers are imported from the source, so they
+ * cannot drift; docs/security/event-loop.md explains them.
  *
  * @module
  */
@@ -8,17 +8,17 @@ import { MAX_HEAD_BYTES } from '../../src/broker/gateway/exchange.ts';
 import { MAX_READ_BYTES } from '../../src/broker/gateway/frames.ts';
 import { GATEWAY_LIMITS } from '../../src/broker/gateway/limits.ts';
 import { MAX_HEADERS } from '../../src/broker/gateway/response-head.ts';
-import { ENTRIES_PER_TURN } from '../../src/cell/container/images/layers.ts';
-import { IMAGE_LIMITS } from '../../src/cell/container/images/limits.ts';
-import { MAX_SMALL_FRAME } from '../../src/cell/frames.ts';
-import { KEPT_BYTES } from '../../src/cell/log-capture.ts';
-import { WHEEL_LIMITS } from '../../src/cell/python-wasm/pure-wheels.ts';
-import { MAX_FINDINGS } from '../../src/cell/python/inspection-tasks.ts';
-import { MAX_FRAMES, MAX_TOLD_BYTES } from '../../src/cell/session.ts';
-import { MAX_WARM_FRAME } from '../../src/cell/warm-cell.ts';
+import { ENTRIES_PER_TURN } from '../../src/cell/images/layers.ts';
+import { IMAGE_LIMITS } from '../../src/cell/images/limits.ts';
+import { MAX_SMALL_FRAME } from '../../src/cell/protocol/frames.ts';
+import { KEPT_BYTES } from '../../src/cell/protocol/log-capture.ts';
+import { WHEEL_LIMITS } from '../../src/cell/engines/python-wasm/pure-wheels.ts';
+import { MAX_FINDINGS } from '../../src/cell/engines/python/inspection-tasks.ts';
+import { MAX_FRAMES, MAX_EVENT_BYTES } from '../../src/cell/protocol/session.ts';
+import { MAX_WARM_FRAME } from '../../src/cell/protocol/warm-cell.ts';
 import { CONNECTION_LIMITS } from '../../src/dispatch/connections.ts';
 import { MAX_BODY_BYTES } from '../../src/http/app.ts';
-import { LOOKED_AT } from '../../src/http/receipts.ts';
+import { MAX_SCANNED } from '../../src/http/receipts.ts';
 import { MAX_JSON_HERE } from '../../src/json-text.ts';
 import { MAX_INSTRUCTIONS } from '../../src/load/bundle-texts.ts';
 import { COMMAND_CAPS } from '../../src/load/commands.ts';
@@ -36,7 +36,7 @@ import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
 import { MAX_CHARACTERS } from '../../src/tools/schema/plain.ts';
 
 export interface StrangersInput {
-  /** The most that is accepted at all. */
+  /** The largest accepted input. */
   cap: number;
   unit:
     | 'bytes'
@@ -51,9 +51,9 @@ export interface StrangersInput {
     | 'values'
     | 'tasks'
     | 'receipts';
-  /** The most that the thread of the event loop works on; the same as `cap` where nothing is left to others. */
+  /** The largest input that the event loop processes; equal to `cap` if worker threads get none. */
   here: number;
-  /** The task of worker threads that takes what is larger. */
+  /** The worker task for larger input. */
   task?:
     | 'settleResult'
     | 'checkValue'
@@ -68,13 +68,13 @@ export interface StrangersInput {
 }
 
 export const INPUT_NAMES = [
-  'frames of a native cell, replies left out',
-  'all frames of a native call, replies left out',
+  'frames of a native cell, without replies',
+  'all frames of a native call, without replies',
   'frames of a native call',
   'frames of a Wasm cell',
   'result of a call',
   'error of a native call',
-  'logs that are kept',
+  'stored logs',
   'schema of a skill',
   'pattern of outputs',
   'pattern of parameters',
@@ -90,15 +90,15 @@ export const INPUT_NAMES = [
   'policy of a project',
   'body of an HTTP request',
   'parameters of a call',
-  'connections without a whole request',
+  'connections without a complete request',
   'message of an MCP client over HTTP',
   'message of an MCP client over stdio',
   'result over MCP',
-  'receipts that a question looks at',
+  'receipts that a query reads',
   'receipts that are verified',
-  'head of an answer of a server',
-  'headers of an answer of a server',
-  'body of an answer of a server',
+  'head of a server response',
+  'headers of a server response',
+  'body of a server response',
   'config and manifest of an image',
   'layers of an image',
   'files of a wheel',
@@ -106,8 +106,8 @@ export const INPUT_NAMES = [
   'entries of an image',
   'schema as a tool',
   'skills of an MCP server',
-  'work that waits for a thread',
-  'bytes that wait for a thread',
+  'tasks in the queue of a thread',
+  'bytes in the queue of a thread',
 ] as const;
 
 export type InputName = (typeof INPUT_NAMES)[number];
@@ -116,13 +116,13 @@ const { output } = DEFAULT_POLICY.ceilings;
 const same = (cap: number, unit: StrangersInput['unit']): StrangersInput => ({ cap, unit, here: cap });
 
 export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
-  'frames of a native cell, replies left out': same(MAX_SMALL_FRAME, 'bytes'),
-  'all frames of a native call, replies left out': same(MAX_TOLD_BYTES, 'bytes'),
+  'frames of a native cell, without replies': same(MAX_SMALL_FRAME, 'bytes'),
+  'all frames of a native call, without replies': same(MAX_EVENT_BYTES, 'bytes'),
   'frames of a native call': same(MAX_FRAMES, 'frames'),
   'frames of a Wasm cell': same(MAX_WARM_FRAME, 'bytes'),
   'result of a call': { cap: output, unit: 'bytes', here: MAX_JSON_HERE, task: 'settleResult' },
   'error of a native call': { cap: output, unit: 'bytes', here: MAX_JSON_HERE, task: 'settleResult' },
-  'logs that are kept': same(KEPT_BYTES, 'bytes'),
+  'stored logs': same(KEPT_BYTES, 'bytes'),
   'schema of a skill': { cap: MAX_SCHEMA_BYTES, unit: 'bytes', here: MAX_VALUES_HERE, task: 'compileSchema' },
   'pattern of outputs': { cap: output, unit: 'bytes', here: 0, task: 'checkValue' },
   'pattern of parameters': { cap: MAX_PARAMS_BYTES, unit: 'bytes', here: 0, task: 'checkValue' },
@@ -158,7 +158,7 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
     task: 'splitMessage',
   },
   'parameters of a call': { cap: MAX_PARAMS_BYTES, unit: 'bytes', here: MAX_JSON_HERE, task: 'checkParams' },
-  'connections without a whole request': same(CONNECTION_LIMITS.mostWaiting, 'connections'),
+  'connections without a complete request': same(CONNECTION_LIMITS.mostWaiting, 'connections'),
   'message of an MCP client over HTTP': {
     cap: MAX_HTTP_MESSAGE_BYTES,
     unit: 'bytes',
@@ -172,14 +172,14 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
     task: 'splitMessage',
   },
   'result over MCP': same(MAX_RESULT_BYTES, 'bytes'),
-  'receipts that a question looks at': { cap: LOOKED_AT, unit: 'receipts', here: 1, task: 'listReceipts' },
+  'receipts that a query reads': { cap: MAX_SCANNED, unit: 'receipts', here: 1, task: 'listReceipts' },
   'receipts that are verified': { cap: Infinity, unit: 'receipts', here: 0, task: 'verifyLog' },
-  'head of an answer of a server': same(MAX_HEAD_BYTES, 'bytes'),
-  'headers of an answer of a server': same(MAX_HEADERS, 'headers'),
-  'body of an answer of a server': { cap: GATEWAY_LIMITS.responseBytes, unit: 'bytes', here: MAX_READ_BYTES },
+  'head of a server response': same(MAX_HEAD_BYTES, 'bytes'),
+  'headers of a server response': same(MAX_HEADERS, 'headers'),
+  'body of a server response': { cap: GATEWAY_LIMITS.responseBytes, unit: 'bytes', here: MAX_READ_BYTES },
   'config and manifest of an image': same(IMAGE_LIMITS.jsonBytes, 'bytes'),
   'layers of an image': same(IMAGE_LIMITS.layers, 'layers'),
-  // A process of its own unpacks wheels.
+  // A separate process unpacks wheels.
   'files of a wheel': { cap: WHEEL_LIMITS.bytes, unit: 'bytes', here: 0 },
   'names in a wheel': { cap: WHEEL_LIMITS.entries, unit: 'files', here: 0 },
   'entries of an image': { cap: IMAGE_LIMITS.entries, unit: 'files', here: ENTRIES_PER_TURN },
@@ -190,6 +190,6 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
     here: LIMITS_HERE.totalBytes,
     task: 'readSource',
   },
-  'work that waits for a thread': same(MAX_QUEUED_TASKS, 'tasks'),
-  'bytes that wait for a thread': same(MAX_QUEUED_BYTES, 'bytes'),
+  'tasks in the queue of a thread': same(MAX_QUEUED_TASKS, 'tasks'),
+  'bytes in the queue of a thread': same(MAX_QUEUED_BYTES, 'bytes'),
 };

@@ -1,5 +1,5 @@
 /**
- * Large messages of MCP clients over HTTP: a worker thread reads them, and their arguments reach the cell as text.
+ * Large messages of MCP clients over HTTP: a worker thread parses them, and their arguments reach the cell as text.
  */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -51,8 +51,8 @@ const post = (body: string): Promise<Response> =>
     },
   });
 
-describe.each(ERAS)('a client of %s', (era) => {
-  test('calls a tool with large arguments, which only worker threads read', async () => {
+describe.each(ERAS)('an MCP client of %s', (era) => {
+  test('calls a tool with large arguments, which only worker threads parse', async () => {
     const client = clientOf(era);
     await client.connect(
       new StreamableHTTPClientTransport(new URL(listed.url), { requestInit: { headers: headersOf(listed) } }),
@@ -67,7 +67,7 @@ describe.each(ERAS)('a client of %s', (era) => {
     await client.close();
   });
 
-  test('calls a skill that it searched for with large arguments', async () => {
+  test('calls a skill found by search with large arguments', async () => {
     const client = clientOf(era);
     await client.connect(
       new StreamableHTTPClientTransport(new URL(searched.url), {
@@ -93,21 +93,21 @@ describe('a large message over HTTP', () => {
     [
       'is large beside its arguments',
       `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"${padding}"}}`,
-      'besides params.arguments',
+      'outside params.arguments',
     ],
     [
       'is nested without end',
       `{"params":{"arguments":${'['.repeat(40_000)}${']'.repeat(40_000)}}}`,
       'nested',
     ],
-  ])('is refused when it %s', async (_, body, words) => {
+  ])('is refused if it %s', async (_, body, words) => {
     const before = done('splitMessage');
     const response = await post(body);
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(words)]);
     expect(done('splitMessage')).toBe(before + 1);
   });
 
-  test('with what stands for large arguments gets nobody’s', async () => {
+  test('cannot get the arguments of another by forging their stand-in', async () => {
     const client = clientOf('2026-07-28');
     await client.connect(
       new StreamableHTTPClientTransport(new URL(listed.url), { requestInit: { headers: headersOf(listed) } }),

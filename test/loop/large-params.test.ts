@@ -1,10 +1,11 @@
 /**
- * Large parameters on their whole way: no thread but a worker's parses, checks or digests them, and what was checked is
- * what the cell gets.
+ * Large parameters from client to cell: only worker threads parse, check or digest them, and the cell gets exactly what was
+ * checked.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestJson } from '../../src/audit/canonical-json.ts';
-import { JsonText, type Outcome, type Runtime } from '../../src/index.ts';
+import { JsonText } from '../../src/inside.ts';
+import type { Outcome, Runtime } from '../../src/index.ts';
 import { MAX_JSON_HERE } from '../../src/json-text.ts';
 import { MAX_PARAMS_BYTES } from '../../src/load/params.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
@@ -37,7 +38,7 @@ const SKILLS: Record<string, SkillText> = {
     },
   },
 };
-/** Keys out of order, numbers that lose digits, texts that need escapes. */
+/** Has unsorted keys, numbers that lose digits, and strings that need escapes. */
 const VALUE = Object.fromEntries(
   Array.from({ length: 3000 }, (_, n) => [`k${(n * 7919) % 3000}`, [n, 1.5, `"\\ü${n}`]]),
 );
@@ -60,7 +61,7 @@ async function counted<T>(runtime: Runtime, work: () => Promise<T>): Promise<[T,
   return [value, Object.fromEntries(after.map(([name, count]) => [name, count - (before[name] ?? 0)]))];
 }
 
-/** A request with this very text as its body. */
+/** Sends a request with exactly this body. */
 const send = (skill: string, body: string): Promise<Response> =>
   fetch(`${stage.url}/v1/skills/test/${skill}/execute`, {
     method: 'POST',
@@ -73,7 +74,7 @@ const receiptOf = ({ call_id }: Outcome): Record<string, unknown> =>
   stage.runtime.audit.show(call_id)?.receipt as unknown as Record<string, unknown>;
 
 describe.each(['subprocess', 'wasm'])('large parameters over HTTP to a skill in %s', (mode) => {
-  test('are read and checked by worker threads, and arrive as they were sent', async () => {
+  test('are parsed and checked by worker threads and arrive as they were sent', async () => {
     const [outcome, done] = await counted(stage.runtime, () => call(mode, VALUE));
     expect(outcome).toMatchObject({ ok: true, result: VALUE });
     expect(done).toMatchObject({ splitMessage: 1, checkParams: 1 });
@@ -81,7 +82,7 @@ describe.each(['subprocess', 'wasm'])('large parameters over HTTP to a skill in 
     expect(JSON.stringify(receiptOf(outcome)['params'])).toContain('too large to be kept');
   });
 
-  test('are compared with the schema of the skill', async () => {
+  test('are validated against the schema of the skill', async () => {
     const outcome = await call(mode, { ...VALUE, mode: 'c' });
     expect(outcome).toMatchObject({ ok: false, error: { code: 'invalid_params' } });
     expect(JSON.stringify(outcome)).toContain('/mode: must be equal to one of the allowed values');
@@ -90,13 +91,13 @@ describe.each(['subprocess', 'wasm'])('large parameters over HTTP to a skill in 
 });
 
 describe('large parameters over HTTP', () => {
-  test('are judged by the guard, in a worker thread', async () => {
+  test('are checked by the guard in a worker thread', async () => {
     const outcome = await call('wasm', { padding, target: 'Production' });
     expect(outcome).toMatchObject({ ok: false, error: { code: 'untrusted' } });
     expect(await call('wasm', { padding, target: 'staging' })).toMatchObject({ ok: true });
   });
 
-  test('with a key twice reach the cell as they were judged', async () => {
+  test('with a duplicate key reach the cell as they were checked', async () => {
     const twice = (first: string, last: string): string =>
       `{"params":{"target":"${first}","padding":"${padding}","target":"${last}"}}`;
     const refused = (await (await send('wasm', twice('staging', 'production'))).json()) as Outcome;
@@ -105,7 +106,7 @@ describe('large parameters over HTTP', () => {
     expect(run).toMatchObject({ ok: true, result: { target: 'staging' } });
   });
 
-  test('of a call that is refused are digested by a worker thread', async () => {
+  test('of a rejected call are digested by a worker thread', async () => {
     const [outcome, done] = await counted(stage.runtime, () => call('no_such_skill', VALUE));
     expect(outcome.ok).toBe(false);
     expect(done['splitMessage']).toBe(1);
@@ -128,7 +129,7 @@ describe('large parameters over HTTP', () => {
     ['is large beside params', `{"params":{},"timeout":"${padding}"}`, 400],
     ['has an unknown member', `{"params":{"p":"${padding}"},"trust":true}`, 400],
     ['is a list', `[{"params":{"p":"${padding}"}}]`, 400],
-  ])('are refused when the body %s', async (_, body, status) => {
+  ])('are refused if the body %s', async (_, body, status) => {
     const [response, done] = await counted(stage.runtime, () => send('wasm', body));
     const answer = (await response.json()) as Record<string, unknown>;
     expect([response.status, answer]).toMatchObject([
@@ -138,18 +139,18 @@ describe('large parameters over HTTP', () => {
     expect(done['splitMessage']).toBe(1);
   });
 
-  test('leave small ones on the thread of the event loop', async () => {
+  test('do not move small ones off the event loop thread', async () => {
     const [outcome, done] = await counted(stage.runtime, () => call('wasm', { a: [1, 'x'] }));
     expect(outcome).toMatchObject({ ok: true, result: { a: [1, 'x'] } });
     expect(Object.values(done).every((count) => count === 0)).toBe(true);
   });
 });
 
-describe('large parameters of a program', () => {
+describe('large parameters from the library', () => {
   const { runtime, folder, close } = openTestRuntime();
   afterAll(close);
 
-  test('are checked and digested by a worker thread, from their text', async () => {
+  test('are checked and digested by a worker thread from their text', async () => {
     const dir = writeSkill(folder, SKILLS['wasm'] ?? {});
     const [outcome, done] = await counted(runtime, () => runtime.execute(dir, VALUE));
     expect(outcome.result).toEqual(VALUE);
@@ -163,7 +164,7 @@ describe('large parameters of a program', () => {
     expect(runtime.audit.show(small.call_id)?.receipt.params_digest).toBe(digestJson({ a: 1 }));
   });
 
-  test('have their digest in the receipt of a call that was refused', async () => {
+  test('have their digest in the receipt of a rejected call', async () => {
     const dir = writeSkill(folder, SKILLS['wasm'] ?? {});
     const given = { ...VALUE, mode: 'c' };
     const outcome = await runtime.execute(dir, given, { reject: false });
@@ -173,7 +174,7 @@ describe('large parameters of a program', () => {
     expect(runtime.audit.show(unknown.call_id)?.receipt.params_digest).toBe(digestJson(VALUE));
   });
 
-  test('are refused unread when they are too large', async () => {
+  test('are refused without parsing if they are too large', async () => {
     const dir = writeSkill(folder, SKILLS['wasm'] ?? {});
     for (const given of [
       { x: 'x'.repeat(MAX_PARAMS_BYTES) },

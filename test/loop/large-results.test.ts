@@ -1,10 +1,11 @@
 /**
- * A large result on its whole way: no thread but a worker's ever parses it, and every reader gets the same value.
+ * A large result from cell to client: only worker threads parse it, and every reader gets the same value.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { digestJson } from '../../src/audit/canonical-json.ts';
-import { outcomeJson, resultText, type Runtime } from '../../src/index.ts';
+import { outcomeJson, resultText } from '../../src/inside.ts';
+import type { Runtime } from '../../src/index.ts';
 import { MAX_JSON_HERE } from '../../src/json-text.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
 import { writeSkill, type SkillText } from '../write-skill.ts';
@@ -12,7 +13,7 @@ import { writeSkill, type SkillText } from '../write-skill.ts';
 const { runtime, folder, close } = openTestRuntime({ secrets: () => 'sk-invented-0123456789abcdef' });
 afterAll(close);
 
-/** Objects, numbers that lose digits, texts that need escapes. */
+/** Has objects, numbers that lose digits, and strings that need escapes. */
 const VALUE = Array.from({ length: 6000 }, (_, n) => ({ [`k${n}`]: [n, 1.5, `"\\ü${n}`], x: null }));
 const PYTHON = `
   def execute(params):
@@ -37,7 +38,7 @@ async function settled(count: (runtime: Runtime) => Promise<unknown>): Promise<n
 describe.each(Object.keys(skillOf))('a large result of a skill in %s', (mode) => {
   const dir = writeSkill(folder, skillOf[mode] ?? {});
 
-  test('is read by a worker thread and arrives as it was returned', async () => {
+  test('is parsed by a worker thread and arrives as it was returned', async () => {
     const done = await settled(async () => {
       const outcome = await runtime.execute(dir, {});
       expect(resultText(outcome)?.bytes.length).toBeGreaterThan(MAX_JSON_HERE);
@@ -47,7 +48,7 @@ describe.each(Object.keys(skillOf))('a large result of a skill in %s', (mode) =>
     expect(done).toBe(1);
   });
 
-  test('has the digest of its value in the receipt, and its text in the answer', async () => {
+  test('has the digest of its value in the receipt, and its text in the response', async () => {
     const outcome = await runtime.execute(dir, {});
     const { receipt } = runtime.audit.show(outcome.call_id) ?? {};
     expect(receipt?.result_digest).toBe(digestJson(VALUE));
@@ -56,7 +57,7 @@ describe.each(Object.keys(skillOf))('a large result of a skill in %s', (mode) =>
     expect(rest).toMatchObject({ ok: true, call_id: outcome.call_id, warnings: outcome.warnings });
   });
 
-  test('is compared with outputs, and refused when it does not fit', async () => {
+  test('is validated against the outputs and refused if it does not match', async () => {
     const { manifest, ...texts } = skillOf[mode] ?? {};
     const strict = writeSkill(folder, {
       ...texts,
@@ -68,7 +69,7 @@ describe.each(Object.keys(skillOf))('a large result of a skill in %s', (mode) =>
   });
 });
 
-describe.each([0, 40_000])('a result with %d letters besides', (size) => {
+describe.each([0, 40_000])('a result with %d additional letters', (size) => {
   const deep = {
     subprocess: `
       def execute(params):
@@ -89,19 +90,19 @@ describe.each([0, 40_000])('a result with %d letters besides', (size) => {
   ];
 
   test.each(dirs)(
-    'may be nested in 128 levels and no deeper, and no skill is blamed for its channel',
+    'may be nested 128 levels deep and no deeper, and the error never blames the skill for its channel',
     async (dir) => {
       const most = await runtime.execute(dir, { size, levels: 128 });
       expect(JSON.stringify(most.result)).toHaveLength(2 * 128 + 2 + size);
       const deeper = await runtime.execute(dir, { size, levels: 129 }, { reject: false });
       expect(deeper).toMatchObject({ ok: false, error: { code: 'skill_error' } });
       expect(deeper.ok ? '' : deeper.error.message).toContain(
-        'what is no JSON: the result is nested deeper than 128 levels',
+        'a value that is not valid JSON: the result is nested deeper than 128 levels',
       );
     },
   );
 
-  test('that is not there is null', async () => {
+  test('that is missing is null', async () => {
     const dir = writeSkill(folder, {
       source: `
         import os
@@ -122,7 +123,7 @@ test('a small result stays on the thread of the caller', async () => {
   expect(await settled(() => runtime.execute(dir, { a: [1, 'x'] }))).toBe(0);
 });
 
-test('secrets are taken out of a large result, and out of its digest', async () => {
+test('secrets are removed from a large result and from its digest', async () => {
   const dir = writeSkill(folder, {
     files: { 'skill.js': 'export function execute({ echo }) { return Array(5000).fill(echo); }' },
     manifest: {
@@ -139,7 +140,7 @@ test('secrets are taken out of a large result, and out of its digest', async () 
   expect(receipt?.result_digest).toBe(digestJson(outcome.result));
 });
 
-/** Frames that a skill writes past its harness. `{size}` bytes in one frame that begins so. */
+/** Writes a frame of `{size}` bytes around the harness. */
 const FRAME = `
   import os, struct
   def execute(params):
@@ -152,7 +153,7 @@ const FRAME = `
       return "late"
 `;
 
-describe('hostile replies of a native cell', () => {
+describe('a native cell that sends', () => {
   const dir = writeSkill(folder, {
     source: FRAME,
     manifest: { execution: ['subprocess'], limits: { output: '16MB', timeout: '60s' } },
@@ -162,7 +163,7 @@ describe('hostile replies of a native cell', () => {
     runtime.execute(dir, { fill: 'x', end: '"}', times: 1, ...params }, { reject: false }) as never;
 
   test.each(['denied', 'used', 'ready', 'loaded', 'log', 'ask'])(
-    'a frame "%s" of 8 MiB ends the call before the host holds it',
+    'a frame "%s" of 8 MiB ends the call before the host buffers it',
     async (t) => {
       const outcome = await call({ start: `{"t":"${t}","asked":"`, size: 8 * MIB });
       expect(outcome).toMatchObject({
@@ -172,7 +173,7 @@ describe('hostile replies of a native cell', () => {
     },
   );
 
-  test('many frames end the call when they are too much together', async () => {
+  test('many frames ends the call if their total is too large', async () => {
     const start = '{"t":"denied","capability":"env","declared":"","asked":"';
     const outcome = await call({ start, size: 15_000, times: 250 });
     expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
@@ -183,7 +184,7 @@ describe('hostile replies of a native cell', () => {
     ['deep lists', '[', ''],
     ['keys without end', '{"a":', ''],
     ['a key twice', '{"a":1,"a":2,"b":"', '"}}'],
-  ])('a large reply with %s is read elsewhere, and breaks the protocol', async (_, fill, end) => {
+  ])('a large reply with %s violates the protocol, found in a worker thread', async (_, fill, end) => {
     const done = await settled(async () => {
       const start = fill.includes('"b"') ? `{"t":"result","value":${fill}` : '{"t":"result","value":';
       const filler = fill.includes('"b"') ? 'x' : fill;
@@ -193,7 +194,7 @@ describe('hostile replies of a native cell', () => {
     expect(done).toBe(1);
   });
 
-  test('a large error is read elsewhere and cut', async () => {
+  test('a large error has it truncated in a worker thread', async () => {
     const done = await settled(async () => {
       const outcome = await call({ start: '{"t":"error","type":"E","message":"', size: 4 * MIB });
       expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
@@ -202,7 +203,7 @@ describe('hostile replies of a native cell', () => {
     expect(done).toBe(1);
   });
 
-  test('the event loop turns while sixteen mebibytes of keys are judged', async () => {
+  test('sixteen mebibytes of keys does not block the event loop', async () => {
     let turns = 0;
     const over = new AbortController();
     const turning = (async () => {

@@ -44,12 +44,12 @@ export async function stdioExample(runtime: Runtime): Promise<void> {
   const values = Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [`k${n}`, n]));
   send(callOf(2, values));
   await answered('"k29999":29999');
-  // Large beside the arguments: refused, and the next message is answered.
+  // Large outside the arguments: refused, and the next message is answered.
   send({ jsonrpc: '2.0', id: 3, method: 'ping', params: { x: 'x'.repeat(here) } });
   send(callOf(4, { after: 'refused' }));
-  await answered('besides params.arguments');
+  await answered('outside params.arguments');
   await answered('{"after":"refused"}');
   input.write('x'.repeat(cap + 1));
   await served;
-  expect(notes.join('\n')).toContain(`more than ${cap} bytes`);
+  expect(notes.join('\n')).toContain(`larger than ${cap} bytes`);
 }

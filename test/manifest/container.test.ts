@@ -11,7 +11,7 @@ import { errorOf } from '../load/helpers.ts';
 
 const DIGEST = `sha256:${'a1'.repeat(32)}`;
 
-describe('image references', () => {
+describe('parseImageReference', () => {
   it.each([
     ['localhost/skill', { name: 'localhost/skill' }],
     ['localhost/skill:1', { name: 'localhost/skill', tag: '1' }],
@@ -19,7 +19,7 @@ describe('image references', () => {
     ['registry.example.com/a-b/c', { name: 'registry.example.com/a-b/c' }],
     [`localhost/skill@${DIGEST}`, { name: 'localhost/skill', digest: DIGEST }],
     [`localhost/skill:1@${DIGEST}`, { name: 'localhost/skill', tag: '1', digest: DIGEST }],
-  ])('%s is one', (text, parts) => {
+  ])('accepts %s', (text, parts) => {
     expect(parseImageReference(text)).toEqual(parts);
     expect(imageProblem(text)).toBeUndefined();
   });
@@ -51,16 +51,19 @@ describe('image references', () => {
     'ex_ample.com/a',
     'localhost/a/.',
     'localhost/ü',
-  ])('%j is none', (text) => {
+  ])('refuses %j', (text) => {
     expect(parseImageReference(text)).toBeUndefined();
-    expect(imageProblem(text)).toContain('is no image');
+    expect(imageProblem(text)).toContain('is not an image');
   });
 
-  it.each(['python/slim', 'library/python:3', 'team/skill'])('%s names no registry', (text) => {
-    expect(imageProblem(text)).toContain('names no registry');
-  });
+  it.each(['python/slim', 'library/python:3', 'team/skill'])(
+    'refuses %s because it names no registry',
+    (text) => {
+      expect(imageProblem(text)).toContain('names no registry');
+    },
+  );
 
-  it('have one spelling each, which reads as the same', () => {
+  it('gives every image one spelling, which parses to the same image', () => {
     const part = fc.stringMatching(/^[a-z0-9]{1,5}([._-][a-z0-9]{1,5})?$/);
     const reference = fc.record(
       {
@@ -83,7 +86,7 @@ describe('image references', () => {
     );
   });
 
-  it('never become an option or another transport of an engine', () => {
+  it('never yields an option or another transport of a container engine', () => {
     fc.assert(
       fc.property(
         fc.string({
@@ -100,11 +103,11 @@ describe('image references', () => {
   });
 });
 
-describe('users of a container', () => {
-  it.each(['1000', '1000:1000', 'app', 'app:users', '65534', '4294967294:1'])('%s may be one', (user) => {
+describe('containerUserProblem', () => {
+  it.each(['1000', '1000:1000', 'app', 'app:users', '65534', '4294967294:1'])('accepts %s', (user) => {
     expect(containerUserProblem(user)).toBeUndefined();
   });
-  it.each(['0', 'root', '0:1000', '1000:0', 'app:root', 'root:root'])('%s is root', (user) => {
+  it.each(['0', 'root', '0:1000', '1000:0', 'app:root', 'root:root'])('refuses %s as root', (user) => {
     expect(containerUserProblem(user)).toContain('is root');
   });
   it.each([
@@ -121,18 +124,18 @@ describe('users of a container', () => {
     '1:',
     '--x',
     'ro ot',
-  ])('%j is none', (user) => {
-    expect(containerUserProblem(user)).toContain('is no user');
+  ])('refuses %j as a user', (user) => {
+    expect(containerUserProblem(user)).toContain('is not a user');
   });
 });
 
-describe('the section "container"', () => {
+describe('the container section of a manifest', () => {
   const parse = (section: string) =>
     parseManifest(`name: a/b\nversion: 1.0.0\ndescription: x\ncontainer: ${section}`, {
       file: 'manifest.yaml',
     });
 
-  it('reads every key', () => {
+  it('is read with every key', () => {
     const { manifest } = parse(
       '{ dockerfile: docker/Dockerfile, build_network: true, runtime: runsc, user: "1000" }',
     );
@@ -145,20 +148,20 @@ describe('the section "container"', () => {
   });
 
   it.each([
-    ['{}', 'container: Name an image or a dockerfile'],
-    ['{ runtime: crun }', 'one of both'],
-    ['{ image: localhost/a, dockerfile: b }', 'one of both'],
-    ['{ image: localhost/a, build_network: true }', 'Only a dockerfile is built'],
+    ['{}', 'container: Name either an image or a dockerfile'],
+    ['{ runtime: crun }', 'either an image or a dockerfile'],
+    ['{ image: localhost/a, dockerfile: b }', 'either an image or a dockerfile'],
+    ['{ image: localhost/a, build_network: true }', '"build_network" needs a dockerfile'],
     ['{ dockerfile: ../Dockerfile }', 'contains ".."'],
     ['{ dockerfile: /Dockerfile }', 'relative to the bundle'],
     ['{ image: localhost/a, privileged: true }', 'Unknown key "privileged"'],
     ['{ image: localhost/a, network: host }', 'Unknown key "network"'],
     ['{ image: localhost/a, user: root }', 'is root'],
-    ['{ image: localhost/a, reuse: pool }', 'Every call gets a container of its own'],
+    ['{ image: localhost/a, reuse: pool }', 'Every call gets its own container'],
     ['{ image: localhost/a, reuse: single }', 'Delete this key'],
     ['{ image: localhost/a, runtime: "--x" }', 'container.runtime'],
     ['{ dockerfile: Dockerfile, build_network: host }', 'container.build_network'],
-  ])('%s is refused', (section, words) => {
+  ])('is refused for %s', (section, words) => {
     const error = errorOf(() => parse(section));
     expect(error.code).toBe('manifest_invalid');
     expect(error.message.replaceAll(/ \(line \d+\)/g, '')).toContain(words);

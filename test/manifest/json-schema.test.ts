@@ -7,8 +7,8 @@ const context = { file: 'manifest.yaml', at: 'parameters' };
 const check = (schema: JsonSchema, value: unknown): string[] => compileSchema(schema, context).check(value);
 const invalid = expect.objectContaining({ code: 'manifest_invalid' });
 
-describe('checking values', () => {
-  it('reports every problem with its place', () => {
+describe('checking a value against a schema', () => {
+  it('reports every problem with its path', () => {
     const schema = {
       type: 'object',
       properties: { a: { type: ['object', 'null'] }, b: { enum: ['x', 'y'] }, d: true },
@@ -31,7 +31,7 @@ describe('checking values', () => {
     expect(value).toEqual({ a: '5' });
   });
 
-  it('does not take inherited properties for given ones', () => {
+  it('does not count inherited properties as given', () => {
     expect(check({ type: 'object', required: ['toString'] }, {})).toHaveLength(1);
   });
 
@@ -67,7 +67,7 @@ describe('checking values', () => {
     ).toHaveLength(1);
   });
 
-  it('cannot be made to print control characters', () => {
+  it('never prints control characters', () => {
     const problems = check(
       { type: 'object', additionalProperties: { type: 'string' } },
       { '\u001b[31m\u202e': 1 },
@@ -76,7 +76,7 @@ describe('checking values', () => {
   });
 });
 
-describe('hostile schemas', () => {
+describe('compiling a hostile schema', () => {
   it.each<[string, JsonSchema]>([
     ['a remote reference', { $ref: 'http://127.0.0.1/x' }],
     ['a remote reference deep inside', { properties: { a: { items: { $ref: 'file:///etc/passwd' } } } }],
@@ -93,11 +93,11 @@ describe('hostile schemas', () => {
       'a name of the meta-schema inside',
       { $defs: { a: { $id: 'https://json-schema.org/draft/2020-12/schema' } }, type: 1 },
     ],
-  ])('%s is manifest_invalid', (_name, schema) => {
+  ])('refuses %s as manifest_invalid', (_name, schema) => {
     expect(() => compileSchema(schema, context)).toThrow(invalid);
   });
 
-  it('refuses depth, also when the schema contains itself', () => {
+  it('refuses deep nesting, also if the schema contains itself', () => {
     const deep = Array.from({ length: 40 }).reduce<JsonSchema>((inner) => ({ items: inner }), {});
     const cyclic: JsonSchema = {};
     cyclic['items'] = cyclic;
@@ -105,7 +105,7 @@ describe('hostile schemas', () => {
     expect(() => compileSchema(cyclic, context)).toThrow(invalid);
   });
 
-  it('takes keywords inside data and names for what they are', () => {
+  it('does not read keywords inside data and names as keywords', () => {
     const schema = {
       default: { $ref: 'http://x' },
       properties: { $ref: { type: 'string' }, pattern: { type: 'string' } },
@@ -122,11 +122,11 @@ describe('hostile schemas', () => {
     ],
     ['quadratic pattern on a large text', { pattern: '\\s+$' }, `${' '.repeat(2_000_000)}x`],
     ['endless reference', { $ref: '#' }, 1],
-  ])('%s ends with a problem, not with a hang', (_name, schema, value) => {
+  ])('reports a problem for %s instead of hanging', (_name, schema, value) => {
     expect(check(schema, value)).toEqual([expect.stringContaining('could not be checked')]);
   });
 
-  it('ends references that fan out exponentially', () => {
+  it('stops references that fan out exponentially', () => {
     const last = 40;
     const layer = (index: number): JsonSchema => {
       const next = { $ref: `#/$defs/d${index + 1}` };
@@ -146,7 +146,7 @@ describe('hostile schemas', () => {
     expect(compiled.check('aaa')).toEqual([]);
   });
 
-  it('puts text of the schema into generated code only as text', () => {
+  it('puts text from the schema into generated code only as text', () => {
     const code = '"]; globalThis.escaped = true; //`${globalThis.escaped = true}`\u2028';
     const schema = {
       properties: { [code]: { enum: [code], const: code } },
@@ -158,7 +158,7 @@ describe('hostile schemas', () => {
     expect('escaped' in globalThis).toBe(false);
   });
 
-  it('are compiled or refused as manifest_invalid, whatever they are', () => {
+  it('compiles any schema or refuses it as manifest_invalid', () => {
     const keyword = fc.constantFrom(
       'type',
       'properties',
@@ -193,12 +193,12 @@ describe('hostile schemas', () => {
   });
 });
 
-describe('outputs', () => {
+describe('checking the outputs of a skill', () => {
   const outputs = compileOutputs(
     { report: { type: 'string', description: 'x' }, n: { type: 'integer' } },
     context,
   );
-  it('checks keys that are there and lets others be missing or extra', () => {
+  it('checks the keys that are present and allows missing and extra ones', () => {
     expect(outputs.check({})).toEqual([]);
     expect(outputs.check({ report: 'x', other: 1 })).toEqual([]);
     expect(outputs.check({ n: 'x' })).toEqual(['/n: must be integer']);
@@ -206,7 +206,7 @@ describe('outputs', () => {
   it.each([null, 1, 'x', []])('refuses the non-object %j', (value) => {
     expect(outputs.check(value)).toEqual(['(root): must be object']);
   });
-  it('checks nothing when nothing is declared', () => {
+  it('checks nothing if nothing is declared', () => {
     expect(compileOutputs({}, context).check('anything')).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { envNameProblem, requirementProblem, skillNameProblem } from '../../src/manifest/names.ts';
 
-describe('skill names', () => {
+describe('the check of skill names', () => {
   it.each(['finance/wallet_screening', 'a/b', 'dev-tools/x1'])('accepts %s', (name) => {
     expect(skillNameProblem(name)).toBeUndefined();
   });
@@ -39,7 +39,7 @@ describe('skill names', () => {
   });
 });
 
-describe('environment names', () => {
+describe('the check of environment names', () => {
   it.each(['ETHERSCAN_API_KEY', 'GITHUB_TOKEN', 'GMAIL_ADDRESS', '_x', 'a1', 'OPENAI_API_KEY'])(
     'accepts %s',
     (name) => {
@@ -79,7 +79,7 @@ describe('environment names', () => {
   });
 });
 
-describe('requirements', () => {
+describe('the check of requirements', () => {
   it.each([
     'requests',
     'web3>=6.0.0',

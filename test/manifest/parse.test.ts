@@ -61,8 +61,8 @@ env_vars: {}
 presentation: { icon: star, color: "#fff" }
 `;
 
-describe('a complete manifest', () => {
-  it('becomes plain data in bytes and milliseconds', () => {
+describe('parsing a complete manifest', () => {
+  it('returns plain data in bytes and milliseconds', () => {
     const { manifest, warnings } = parse(FULL, '/x/skills/finance/wallet_screening');
     expect(warnings).toEqual([]);
     expect(manifest).toEqual({
@@ -103,7 +103,7 @@ describe('a complete manifest', () => {
     });
   });
 
-  it('takes all twelve fields of a Skillware manifest unchanged', () => {
+  it('accepts all twelve fields of a Skillware manifest unchanged', () => {
     const { manifest, warnings } = parse(SKILLWARE, '/x/skills/creative/deck_builder');
     expect(warnings).toEqual([]);
     expect(manifest).toMatchObject({
@@ -120,8 +120,8 @@ describe('a complete manifest', () => {
   });
 });
 
-describe('what may be missing', () => {
-  it('reads a manifest with a name alone, and says what it assumed', () => {
+describe('parsing a manifest with missing keys', () => {
+  it('accepts a manifest with only a name and reports its assumptions', () => {
     const { manifest, warnings } = parse('name: a/b');
     expect(manifest).toMatchObject({
       version: '0.0.0',
@@ -135,7 +135,7 @@ describe('what may be missing', () => {
     expect(parse('name: a/b\ncapabilities:').manifest.declaresCapabilities).toBe(true);
   });
 
-  it('takes an empty key for an absent one', () => {
+  it('treats an empty key as absent', () => {
     expect(parse('name: a/b\nrequirements:\nenv_vars:\nlimits:').manifest).toMatchObject({
       requirements: [],
       env: {},
@@ -159,12 +159,12 @@ describe('what may be missing', () => {
     },
   );
 
-  it('takes no category from a folder that is no registry', () => {
+  it('takes no category from a folder that is not a registry', () => {
     expect(() => parse('name: b', '/home/someone/b')).toThrow('"b" is not of the form "category/name"');
     expect(() => parse('name: b', 'skills/b')).toThrow('"b" is not of the form "category/name"');
   });
 
-  it('says when the category of a bare name is not that of its folder', () => {
+  it('warns if the category of a bare name differs from that of its folder', () => {
     const { manifest, warnings } = parse('name: b\ncategory: c', 'skills/a/b');
     expect(manifest.name).toBe('c/b');
     expect(warnings).toContain('name: "c/b" differs from its folder "a/b"');
@@ -177,20 +177,20 @@ describe('what may be missing', () => {
   });
 });
 
-describe('the folder', () => {
+describe('parsing a manifest in the folder', () => {
   it.each([
     ['/x/skills/a/b', 0],
     ['/tmp/b', 0],
     ['/x/skills/other/b', 1],
     ['/tmp/c', 1],
     ['/x/skills/a/c', 1],
-  ])('%s gives %i warnings', (folder, count) => {
+  ])('%s returns %i warnings', (folder, count) => {
     const { warnings } = parse('name: a/b\nversion: "1"\ndescription: x', folder);
     expect(warnings).toHaveLength(count);
   });
 });
 
-describe('what is refused', () => {
+describe('parsing an invalid manifest', () => {
   it('reports every problem at once, in order, with path and line', () => {
     const text = [
       'name: A/b',
@@ -256,11 +256,11 @@ describe('what is refused', () => {
     ['name: a/b\n---\nname: a/c', '(top level)'],
     ['%YAML 1.1\n---\nname: a/b', '(top level)'],
     ['name: !!python/object:os.system a/b', '(top level)'],
-  ])('%j at %s', (text, path) => {
+  ])('refuses %j with a problem at %s', (text, path) => {
     expect(problemsOf(text).map((problem) => problem.path)).toContain(path);
   });
 
-  it('warns of unknown keys elsewhere and carries them', () => {
+  it('warns about unknown keys elsewhere and keeps them', () => {
     const { manifest, warnings } = parse(
       'name: a/b\nversion: "1"\ndescription: x\ninputs: { a: 1 }\nenv_vars: { A: { scope: 1 } }',
     );
@@ -272,7 +272,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('hostile documents', () => {
+describe('parsing a hostile document', () => {
   const layers = 'bcdefghij'.split('').map((name, index) => {
     const below = `*${'abcdefghij'[index]}`;
     return `${name}: &${name} [${Array.from({ length: 9 }, () => below).join(',')}]`;
@@ -291,18 +291,18 @@ describe('hostile documents', () => {
     ],
     ['too many values', `x: [${'1,'.repeat(60_000)}]`],
     ['anchors without end', '&a '.repeat(80_000)],
-  ])('%s', (_name, text) => {
+  ])('reports problems for %s', (_name, text) => {
     expect(problemsOf(text).length).toBeGreaterThan(0);
   });
 
-  it('cannot put control characters into messages', () => {
+  it('puts no control characters into messages', () => {
     const text =
       'name: a/b\nlimits: { "\\e[31mx\\u202e": 1 }\ncapabilities: { network: [{ host: "\\e[0m" }] }';
     expect(JSON.stringify(problemsOf(text))).toMatch(/^[ -~]+$/);
   });
 });
 
-describe('any text', () => {
+describe('parsing arbitrary input', () => {
   const onlyManifestInvalid = (text: string): void => {
     try {
       parse(text);
@@ -312,11 +312,11 @@ describe('any text', () => {
     }
   };
 
-  it('is parsed or refused as manifest_invalid', () => {
+  it('accepts or refuses any text as manifest_invalid', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), onlyManifestInvalid));
   });
 
-  it('made of YAML syntax is parsed or refused as manifest_invalid', () => {
+  it('accepts or refuses text made of YAML syntax as manifest_invalid', () => {
     const token = fc.constantFrom(
       'name',
       ': ',
@@ -355,7 +355,7 @@ describe('any text', () => {
     fc.assert(fc.property(fc.string({ unit: token, maxLength: 40 }), onlyManifestInvalid), { numRuns: 500 });
   });
 
-  it('with known keys and arbitrary values is parsed or refused as manifest_invalid', () => {
+  it('accepts or refuses known keys with arbitrary values as manifest_invalid', () => {
     const keys = [
       'version',
       'parameters',

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { filesystemPathProblem, hostProblem, urlPathProblem } from '../../src/manifest/places.ts';
 
-describe('hosts', () => {
+describe('the check of hosts', () => {
   it.each([
     'api.etherscan.io',
     '*.example.com',
@@ -54,7 +54,7 @@ describe('hosts', () => {
     expect(hostProblem(host)).toBeTypeOf('string');
   });
 
-  it('accepts only what a URL parser takes for exactly this host', () => {
+  it('accepts only hosts that a URL parser reads as exactly the same host', () => {
     const letters = fc.constantFrom(...Array.from('abz019-.*:@/%[]xX_ \n\0ä。'));
     fc.assert(
       fc.property(fc.string({ unit: letters, maxLength: 12 }), (host) => {
@@ -67,7 +67,7 @@ describe('hosts', () => {
   });
 });
 
-describe('file system paths', () => {
+describe('the check of file system paths', () => {
   it.each([
     'data',
     'data/a.json',
@@ -117,7 +117,7 @@ describe('file system paths', () => {
     expect(filesystemPathProblem(path)).toBeTypeOf('string');
   });
 
-  it('accepts only paths that stay below where they start', () => {
+  it('accepts only paths that stay below their start', () => {
     const letters = fc.constantFrom(...Array.from('ab./\\~*${}\0\n '), '..', '${workspace}', '/../');
     fc.assert(
       fc.property(fc.string({ unit: letters, maxLength: 10 }), (path) => {
@@ -131,7 +131,7 @@ describe('file system paths', () => {
   });
 });
 
-describe('URL paths', () => {
+describe('the check of URL paths', () => {
   it.each(['/', '/api*', '/v1/x.json', '/%41'])('accepts %s', (path) => {
     expect(urlPathProblem(path)).toBeUndefined();
   });

@@ -7,9 +7,9 @@ import {
   printableJson,
   printableLine,
 } from '../../src/manifest/printable.ts';
-import { shownText } from '../../src/web/shown.ts';
+import { escapeUnprintable } from '../../src/web/shown.ts';
 
-/** Independent of the implementation: categories of Unicode instead of a list of numbers. */
+/** Independent of the implementation: uses Unicode categories instead of a list of code points. */
 const STEERS = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]|[\u200b-\u200d\u2060-\u2064\ufeff]/u;
 const anyText = fc
   .array(
@@ -21,7 +21,7 @@ const anyText = fc
   )
   .map((codes) => String.fromCodePoint(...codes));
 
-test('nothing that steers or hides is left in a text, whatever it was', () => {
+test('a printable text contains no control or invisible characters, whatever the input', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       for (const shown of [printable(text), printableLine(text), printableBlock(text), markedLines(text)])
@@ -32,7 +32,7 @@ test('nothing that steers or hides is left in a text, whatever it was', () => {
   );
 });
 
-test('only the first line of a block begins at the margin', () => {
+test('only the first line of a block starts at the margin', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom('fix: x', 'Receipt: 1', '\r', '\n', '\u2028', '\u0085')),
@@ -45,7 +45,7 @@ test('only the first line of a block begins at the margin', () => {
   );
 });
 
-test('JSON keeps its value, and holds nothing that steers', () => {
+test('printable JSON keeps its value and contains no control characters', () => {
   fc.assert(
     fc.property(fc.oneof(anyText, fc.dictionary(anyText, anyText), fc.jsonValue()), (value) => {
       const text = printableJson(value);
@@ -56,13 +56,14 @@ test('JSON keeps its value, and holds nothing that steers', () => {
   );
 });
 
-test('plain text of any script stays as it is', () => {
+test('plain text in any script stays unchanged', () => {
   for (const plain of ['Größe, naïve, 日本語, עברית', 'a\n\tb', '👍🏽']) expect(printable(plain)).toBe(plain);
 });
 
-test('the console shows every character as a terminal gets it', () => {
+test('the console shows every character as a terminal does', () => {
   for (let code = 0; code <= 0x10ffff; code++) {
     const text = String.fromCodePoint(code);
-    if (shownText(text) !== printable(text)) expect(shownText(text), code.toString(16)).toBe(printable(text));
+    if (escapeUnprintable(text) !== printable(text))
+      expect(escapeUnprintable(text), code.toString(16)).toBe(printable(text));
   }
 });

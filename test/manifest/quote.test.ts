@@ -3,13 +3,13 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { shellWord } from '../../src/manifest/quote.ts';
 
-it('leaves plain paths as they are', () => {
+it('quoting leaves plain paths unchanged', () => {
   expect(shellWord('/home/me/skills/text_tools/word-stats.v2')).toBe(
     '/home/me/skills/text_tools/word-stats.v2',
   );
 });
 
-it('is one word for a shell, whatever the path has in it', () => {
+it('a quoted path is one word for a shell, whatever it contains', () => {
   const odd = fc.string({ unit: fc.constantFrom(...Array.from('\'"$`\\;&|<>()*?~# \n!{}ab/')) });
   fc.assert(
     fc.property(odd, (path) => {

@@ -6,7 +6,7 @@ const SKILL_MD =
   '---\nname: pdf-tools\ndescription: Works on PDFs.\nallowed-tools: Bash(rm:*)\nlicense: MIT\n---\n# Use\n\n---\nmore\n';
 const invalid = expect.objectContaining({ code: 'manifest_invalid' });
 
-it('gives name and description, and no capabilities', () => {
+it('SKILL.md yields a name and a description, and no capabilities', () => {
   const { manifest, warnings } = parseSkillMd(SKILL_MD, { file: 'SKILL.md', folder: '/x/pdf-tools' });
   expect(manifest).toMatchObject({
     name: 'skills/pdf-tools',
@@ -18,14 +18,14 @@ it('gives name and description, and no capabilities', () => {
   expect(warnings).toEqual([expect.stringMatching(/^allowed-tools \(line 4\): .*grants nothing/)]);
 });
 
-it('splits at the first closing line only', () => {
+it('SKILL.md is split at the first closing line only', () => {
   expect(splitSkillMd(SKILL_MD, 'SKILL.md').body).toBe('# Use\n\n---\nmore\n');
   expect(splitSkillMd(SKILL_MD.replaceAll('\n', '\r\n'), 'SKILL.md').frontmatter).toContain(
     'name: pdf-tools',
   );
 });
 
-it('warns when the folder has another name', () => {
+it('SKILL.md causes a warning if the folder has another name', () => {
   const { warnings } = parseSkillMd('---\nname: a\ndescription: x\n---', {
     file: 'SKILL.md',
     folder: '/x/b',
@@ -33,7 +33,7 @@ it('warns when the folder has another name', () => {
   expect(warnings).toEqual(['name: "a" differs from its folder "b"']);
 });
 
-it('lets a manifest beside it win and fills in what that leaves out', () => {
+it('a manifest next to SKILL.md takes precedence, and SKILL.md fills in missing keys', () => {
   const manifest = 'version: "2.0"\ncapabilities: { network: [{ host: a.com }] }\nlicense: Apache-2.0';
   const merged = parseSkillMdWithManifest({ skillMd: SKILL_MD, manifest }, { file: 'manifest.yaml' });
   expect(merged.manifest).toMatchObject({
@@ -47,7 +47,7 @@ it('lets a manifest beside it win and fills in what that leaves out', () => {
   expect(merged.warnings).toContainEqual(expect.stringMatching(/^SKILL\.md: allowed-tools/));
 });
 
-it('never takes capabilities, limits or an entry from the frontmatter', () => {
+it('SKILL.md never grants capabilities, limits or an entry from its frontmatter', () => {
   const skillMd =
     '---\nname: a\ndescription: x\ncapabilities: { network: [{ host: a.com }] }\nentry: x.sh\nenv_vars: { A: {} }\n---';
   const merged = parseSkillMdWithManifest({ skillMd, manifest: 'name: c/a' }, { file: 'manifest.yaml' });
@@ -69,11 +69,11 @@ it.each([
   '---\nname: a\n---',
   '---\n[1]\n---',
   '---\n---',
-])('refuses %j', (text) => {
+])('SKILL.md is refused with the frontmatter %j', (text) => {
   expect(() => parseSkillMd(text, { file: 'SKILL.md' })).toThrow(invalid);
 });
 
-it('parses any text or refuses it as manifest_invalid', () => {
+it('SKILL.md with any text is parsed or refused as manifest_invalid', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 100 }), fc.boolean(), (text, framed) => {
       try {

@@ -9,7 +9,7 @@ import {
   parseSize,
 } from '../../src/manifest/units.ts';
 
-describe('durations', () => {
+describe('parsing a duration', () => {
   it.each([
     ['30s', 30_000],
     ['500ms', 500],
@@ -40,7 +40,7 @@ describe('durations', () => {
     '999999h',
     '0x10',
     '1 000',
-  ])('refuses %j with code usage', (text) => {
+  ])('refuses %j with the code usage', (text) => {
     expect(() => parseDuration(text)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
@@ -53,7 +53,7 @@ describe('durations', () => {
   });
 });
 
-describe('sizes', () => {
+describe('parsing a size', () => {
   it.each([
     ['64MiB', 64 * 1024 * 1024],
     ['1MB', 1_000_000],
@@ -74,8 +74,8 @@ describe('sizes', () => {
     },
   );
 
-  it('names the value and the right form in the message', () => {
-    expect(() => parseSize('64M')).toThrow('"64M" is no size; write "64MiB"');
+  it('names the value and the correct form in the message', () => {
+    expect(() => parseSize('64M')).toThrow('"64M" is not a size; write "64MiB"');
   });
 
   it('survives a round trip', () => {
@@ -87,7 +87,7 @@ describe('sizes', () => {
   });
 });
 
-it('never gives zero, a fraction or an unsafe number, and throws nothing but usage', () => {
+it('a unit never parses to zero, a fraction or an unsafe number, and throws only usage errors', () => {
   const value = fc.oneof(fc.string(), fc.double(), fc.stringMatching(/^[-+]?\d+(\.\d+)? ?[A-Za-z]{0,3}$/));
   fc.assert(
     fc.property(value, fc.constantFrom(parseDuration, parseSize), (text, parse) => {

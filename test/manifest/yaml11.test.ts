@@ -19,7 +19,7 @@ it.each([
   ['-1:30', 'the string "-1:30"', 'the number -90'],
   ['2026-01-02', 'the string "2026-01-02"', 'the date 2026-01-02'],
   ['1e3', 'the number 1000', 'the string "1e3"'],
-])('%s: both readings are named, with path and line', (value, ours, theirs) => {
+])('%s gets a warning with both readings, the path and the line', (value, ours, theirs) => {
   expect(warningsFor(value)).toEqual([
     `parameters.default (line 5): "${value}" is ${ours} here (YAML 1.2) and ${theirs} for YAML 1.1 readers such as PyYAML; quote it to be sure`,
   ]);
@@ -47,29 +47,29 @@ it.each([
   'offline',
   '"off"',
   "'2026-01-02'",
-])('%s reads the same', (value) => {
+])('%s gets no warning because both YAML versions read it the same way', (value) => {
   expect(warningsFor(value)).toEqual([]);
 });
 
-it('warns of a number that loses its last digit', () => {
+it('a number that loses its last digit gets a warning', () => {
   expect(warningsFor('1.10')).toEqual([expect.stringContaining('is the number 1.1 here and under YAML 1.1')]);
 });
 
-it('looks at keys and list items too', () => {
+it('keys and list items are checked too', () => {
   expect(warningsFor('{ off: 1, enum: [auto, no] }')).toEqual([
     expect.stringContaining('parameters.default.off (line 5)'),
     expect.stringContaining('parameters.default.enum[1] (line 5)'),
   ]);
 });
 
-it('warns of merge keys', () => {
+it('merge keys get a warning', () => {
   expect(warningsFor('{ <<: { a: 1 } }')).toEqual([expect.stringContaining('merge key')]);
 });
 
-it('keeps the number of warnings bounded', () => {
+it('the number of warnings is bounded', () => {
   expect(warningsFor(`[${'off,'.repeat(5000)}]`)).toHaveLength(20);
 });
 
-it('reads sexagesimal fractions as PyYAML does', () => {
+it('sexagesimal fractions are read as PyYAML reads them', () => {
   expect(readAsYaml11('1:30.5')).toBe('the number 90.5');
 });

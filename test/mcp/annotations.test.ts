@@ -1,5 +1,5 @@
 /**
- * What annotations say follows from capabilities, and never errs on the side of safety.
+ * Annotations follow from capabilities, and never make a skill look safer than it is.
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -55,7 +55,7 @@ const declared: fc.Arbitrary<Declared> = fc.record({
   ]),
 });
 
-/** Higher is more dangerous, hint by hint. */
+/** For each hint, higher is more dangerous. */
 function dangers(hints: Hints): number[] {
   return [!hints.readOnlyHint, hints.destructiveHint, !hints.idempotentHint, hints.openWorldHint].map(Number);
 }
@@ -89,11 +89,11 @@ describe('hintsFor', () => {
       DANGEROUS,
     ],
     ['running in the host', { ...NOTHING, execution: ['wasm', 'in_process'] }, DANGEROUS],
-  ])('%s', (_, given, expected) => {
+  ])('returns the right hints for %s', (_, given, expected) => {
     expect(hintsFor(given)).toEqual(expected);
   });
 
-  test('one more capability never makes a skill look safer', () => {
+  test('never makes a skill look safer with one more capability', () => {
     fc.assert(
       fc.property(declared, filesystem, network, (less, file, rule) => {
         const { capabilities } = less;
@@ -107,7 +107,7 @@ describe('hintsFor', () => {
     );
   });
 
-  test('only what can change nothing is called read-only, and only what reaches nobody closed', () => {
+  test('marks only what changes nothing as read-only, and only what reaches nothing as closed-world', () => {
     fc.assert(
       fc.property(declared, (given) => {
         const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = hintsFor(given);

@@ -1,6 +1,6 @@
 /**
- * The conformance suite of the protocol against a running server. It calls tools by names of its own; what stands between
- * it and the server turns them into ours and back, and passes everything else on as it is.
+ * Runs the conformance suite of the protocol against a server. The suite uses its own tool names; a proxy in between
+ * translates them to ours and back, and passes everything else through unchanged.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import type { Project } from './project.ts';
 const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
 export const EXPECTED_FAILURES: string = fileURLToPath(new URL('expected-failures.yaml', import.meta.url));
 
-/** Their names and ours. */
+/** Tool names of the suite, and ours. */
 const NAMES: readonly (readonly [theirs: string, ours: string])[] = [
   ['test_simple_text', 'test__simple_text'],
   ['test_error_handling', 'test__error_handling'],
@@ -28,7 +28,7 @@ const NAMES: readonly (readonly [theirs: string, ours: string])[] = [
 
 export interface Conformance {
   code: number;
-  /** Scenarios with at least one check, of which none failed. */
+  /** Scenarios with at least one check and no failed ones. */
   passed: string[];
   report: string;
 }

@@ -1,5 +1,5 @@
 /**
- * What every client sees, whatever it speaks and however it is connected.
+ * The behaviour that every client sees, for every protocol revision and transport.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
   describe(`a client of ${era}`, () => {
     let client: Client;
     let close: () => Promise<void>;
-    /** The tools after each change that we were told of. */
+    /** The tools after each change notification. */
     const changes: Tool[][] = [];
     const call = (name: string, given: Record<string, unknown> = {}): ReturnType<Client['callTool']> =>
       client.callTool({ name, arguments: given });
@@ -31,13 +31,13 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
     });
     afterAll(() => close());
 
-    test('speaks its own revision', () => {
+    test('uses its own revision', () => {
       expect(client.getNegotiatedProtocolVersion()).toBe(era);
       expect(client.getServerVersion()).toMatchObject({ name: 'skillcell' });
       expect(client.getInstructions()).toContain('nothing you can call changes what a skill may do');
     });
 
-    test('lists skills as tools, in a fixed order, without those that the operator denies', async () => {
+    test('sees skills as tools, in a fixed order, without those that the operator denies', async () => {
       const { tools } = await client.listTools();
       const names = tools.map(({ name }) => name);
       expect(names).toEqual([...names].sort());
@@ -73,30 +73,30 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
       expect(result.structuredContent).toMatchObject({ words: 3 });
     });
 
-    test('gets text as text, and what is no object as the revision has it', async () => {
+    test('gets text as text, and other values as its revision defines', async () => {
       expect((await call('test__text')).content).toEqual([{ type: 'text', text: 'just text' }]);
       const wrapped = era === '2025-11-25' ? { result: [1, 2] } : [1, 2];
       expect((await call('test__list')).structuredContent).toEqual(wrapped);
     });
 
-    test('is told what went wrong in a skill', async () => {
+    test('gets the error message of a failed skill', async () => {
       const result = await call('test__fails');
       expect(result.isError).toBe(true);
       expect(textOf(result)).toContain('skill_error: ');
       expect(textOf(result)).toContain('no such order');
     });
 
-    test('is told of a denial, whose turn it is, and that it cannot help itself', async () => {
+    test('is told what was denied, who can fix it, and that it cannot do so itself', async () => {
       const result = await call('test__peeks');
       expect(result.isError).toBe(true);
       expect(textOf(result)).toContain('capability_denied: ');
       expect(textOf(result)).toContain('/etc/passwd');
-      expect(textOf(result)).toContain('What the person who runs this server can do: ');
+      expect(textOf(result)).toContain('The person who runs this server can fix it: ');
       expect(textOf(result)).toContain('You cannot change this');
       expect(textOf(result)).not.toContain('root:');
     });
 
-    test('is told how a person approves, and nothing it sends does so', async () => {
+    test('is told how a person approves, and cannot approve with any request', async () => {
       const before = await call('test__asks', { approve: true, trust_remote_code: true, yes: true });
       expect(textOf(before)).toContain('approval_required: ');
       expect(textOf(before)).toMatch(/skillcell approve .*test\/asks/);
@@ -108,7 +108,7 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
       expect(textOf(again)).toContain('approval_required: ');
     });
 
-    test('is told which arguments are wrong', async () => {
+    test('is told which arguments are invalid', async () => {
       const result = await call('test__echo', { text: 7 });
       expect(result.isError).toBe(true);
       expect(textOf(result)).toContain('/text: must be string');
@@ -116,13 +116,13 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
     });
 
     test.each(['test__nope', 'test__banned', '../../etc', '/etc', 'test/echo', 'test_echo', '__proto__', ''])(
-      'has no tool %j',
+      'gets an error for the unknown tool %j',
       async (name) => {
         await expect(call(name)).rejects.toThrow(/Unknown tool|Invalid/);
       },
     );
 
-    test('has no tool or method that approves or widens', async () => {
+    test('has no tool or method that approves or widens access', async () => {
       const { tools } = await client.listTools();
       expect(tools.filter(({ name }) => /approv|grant|policy|permission|trust|install/.test(name))).toEqual(
         [],
@@ -139,7 +139,7 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
       }
     });
 
-    test('hears of progress, and a call that it takes back ends with its cell', async () => {
+    test('gets progress, and cancelling a call ends its cell', async () => {
       const { given, isRunning } = slowCall();
       const heard: number[] = [];
       const controller = new AbortController();
@@ -154,7 +154,7 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
         },
       );
       const refused = expect(answer).rejects.toThrow();
-      // One at the beginning, one with the cell, one after a second.
+      // One at the start, one when the cell starts, one after a second.
       await until(() => heard.length >= 3 && isRunning());
       expect(heard).toEqual([...new Set(heard)].sort((a, b) => a - b));
       controller.abort();
@@ -162,7 +162,7 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
       await until(() => !isRunning());
     });
 
-    test('reads how to use a skill, with digests that fit, and nothing that could be run', async () => {
+    test('reads how to use a skill, with matching digests and nothing executable', async () => {
       const skills = new SkillsClient(client);
       expect(skills.supported).toBe(true);
       const { skills: documents } = await skills.list();
@@ -178,8 +178,8 @@ export function describeContract(era: Era, project: Project, connect: Connect): 
       await expect(skills.get('skill://test-banned/SKILL.md')).rejects.toThrow();
     });
 
-    test('is told when a skill appears', async () => {
-      // Others are told of it too, and two of a name would hide each other.
+    test('is notified when a skill appears', async () => {
+      // A unique name, because other tests share the project and skills of the same name would hide each other.
       const name = `test/new_${randomInt(1e9)}`;
       project.add(name, 'def execute(params):\n    return {}\n');
       const tool = name.replace('/', '__');

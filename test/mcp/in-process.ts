@@ -1,5 +1,5 @@
 /**
- * The server in this process: what it leaves out, what it notices, and what it hands on.
+ * The server in this process: skills it skips, changes it notices, traces it passes on.
  *
  * @module
  */
@@ -14,12 +14,12 @@ import { SkillServer } from '../../src/mcp/skill-server.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
 import { clientOf, until } from './project.ts';
 
-/** `home` may be used by others before: then its skills need not be prepared again. */
+/** `home` may have been used by other tests; its skills then need not be prepared again. */
 export function describeInProcess(home: string): void {
   const folder = openFolder();
   const project = join(folder, 'project');
   mkdirSync(project);
-  const runtime = createRuntime({ home, cwd: project, pool: { size: 0 } });
+  const runtime = createRuntime({ home, cwd: project, pool: { size: 0 }, offer: { bundled: true } });
   const notes: string[] = [];
   const skills = new SkillServer({ runtime, searchOver: 10_000, onNote: (text) => void notes.push(text) });
   let client: Client;
@@ -43,7 +43,7 @@ export function describeInProcess(home: string): void {
     writeSkill(project, { id: name, source: 'def execute(params):\n    return params\n' });
 
   describe('a server whose project has no skills yet', () => {
-    test('notices the first, one that changes, one that breaks, and one that goes away', async () => {
+    test('notices a skill that is added, changed, broken or removed', async () => {
       expect((await names()).filter((name) => name.startsWith('test__'))).toEqual([]);
       const dir = add('test/first');
       await until(async () => (await names()).includes('test__first'));
@@ -54,16 +54,16 @@ export function describeInProcess(home: string): void {
       await until(described);
       writeFileSync(file, 'name: [');
       await until(async () => !(await names()).includes('test__first'));
-      expect(notes.join('\n')).toContain('The skill test/first is left out: ');
+      expect(notes.join('\n')).toContain('Skipped the skill test/first: ');
       rmSync(dir, { recursive: true });
-      // A folder that comes back whole, as by an installer.
+      // A complete folder that reappears, as an installer does it.
       const staged = join(folder, 'staged');
       renameSync(join(project, 'skills'), staged);
       add('test/third');
       await until(async () => (await names()).includes('test__third'));
     });
 
-    test('leaves out a skill that can be no tool, and keeps the others', async () => {
+    test('leaves out a skill that cannot be a tool and keeps the others', async () => {
       const manifest = { parameters: { type: 'string' } };
       writeSkill(project, {
         id: 'test/no_tool',
@@ -74,16 +74,31 @@ export function describeInProcess(home: string): void {
       expect(await names()).toContain('text__word_stats');
     });
 
-    test('lets two skills of one tool name hide neither behind the other: none is listed', async () => {
-      // A skill of the project with the id of a bundled one.
-      const dir = add('data/csv_profile');
+    test('lists neither of two skills with the same tool name', async () => {
+      add('test/twin');
+      // A folder without a category determines only the second half of the name.
+      const source = 'def execute(params):\n    return params\n';
+      const dir = writeSkill(project, { id: 'twin', manifest: { name: 'test/twin' }, source });
       await until(() =>
-        notes.some((note) => note.includes('More than one skill would be the tool data__csv_profile')),
+        notes.some((note) => note.includes('Several skills map to the tool name test__twin')),
       );
       expect(notes.join('\n')).toContain(dir);
-      expect(await names()).not.toContain('data__csv_profile');
+      expect(await names()).not.toContain('test__twin');
       rmSync(dir, { recursive: true });
-      await until(async () => (await names()).includes('data__csv_profile'));
+      await until(async () => (await names()).includes('test__twin'));
+    });
+
+    test('lists a skill of the project instead of the bundled one with the same id, and says so', async () => {
+      const isFrom = async (origin: string): Promise<boolean> => {
+        const tool = (await client.listTools()).tools.find(({ name }) => name === 'data__csv_profile');
+        return JSON.stringify(tool ?? '').includes(`"skillcell/origin":"${origin}"`);
+      };
+      const dir = add('data/csv_profile');
+      await until(() => isFrom('project'));
+      const note = notes.find((text) => text.includes('"bundled:data/csv_profile"'));
+      expect(note).toContain(JSON.stringify(dir));
+      rmSync(dir, { recursive: true });
+      await until(() => isFrom('bundled'));
     });
   });
 
@@ -124,7 +139,7 @@ export function describeInProcess(home: string): void {
       ['nonsense', { traceparent: 'nonsense' }, []],
       ['half of one', { tracestate: 'a=b' }, []],
       ['none', {}, []],
-    ])('is handed on to the call: %s', async (_, meta, expected) => {
+    ])('is passed on to the call if it is valid: %s', async (_, meta, expected) => {
       const result = await client.callTool({ name: 'test__traced', arguments: { a: 1 }, _meta: meta });
       expect(result.structuredContent).toEqual({ a: 1 });
       expect(carriers).toEqual(expected);

@@ -45,7 +45,7 @@ export function describeHttp(project: Project): void {
     }
   });
 
-  describe.each(ERAS)('over HTTP', (era: Era) => {
+  describe.each(ERAS)('MCP over HTTP', (era: Era) => {
     describeContract(era, project, async (listChanged) => {
       const client = clientOf(era, listChanged);
       await client.connect(new StreamableHTTPClientTransport(open.url));
@@ -63,7 +63,7 @@ export function describeHttp(project: Project): void {
       });
       afterAll(() => client.close());
 
-      test('sees a search and a call, as dangerous as what they reach', async () => {
+      test('sees a search tool and a call tool, as dangerous as the skills they reach', async () => {
         const { tools } = await client.listTools();
         expect(tools.map(({ name }) => name)).toEqual(['skillcell_search', 'skillcell_call']);
         const [find, call] = tools;
@@ -94,7 +94,7 @@ export function describeHttp(project: Project): void {
           'invalid_params: ',
         );
         await expect(call({ name: 'test__banned' })).rejects.toThrow('Unknown tool');
-        // One of them cannot hide behind the other.
+        // The name of a folder is not a tool.
         await expect(call({ name: '/etc' })).rejects.toThrow('Unknown tool');
       });
 
@@ -107,21 +107,21 @@ export function describeHttp(project: Project): void {
       });
     });
 
-    test(`a client of ${era} with another token does not get in`, async () => {
+    test(`a client of ${era} with another token is rejected`, async () => {
       const headers = { Authorization: `Bearer ${TOKEN}x` };
       const transport = new StreamableHTTPClientTransport(local(guarded.url), { requestInit: { headers } });
       await expect(clientOf(era).connect(transport)).rejects.toThrow();
     });
   });
 
-  describe('who gets in', () => {
+  describe('an MCP server over HTTP', () => {
     test.each([
       ['a page of another site', { origin: 'https://evil.example' }, 403],
       ['a page without an origin', { origin: 'null' }, 403],
       ['a name that was made to point here', { host: 'evil.example' }, 403],
       ['a page of this machine', { origin: 'http://localhost:3000' }, 200],
       ['a program', {}, 200],
-    ])('%s gets %s: %i', async (_, headers, status) => {
+    ])('answers a request from %s with headers %s with status %i', async (_, headers, status) => {
       expect((await post(open.url, OPENING, headers)).statusCode).toBe(status);
     });
 
@@ -130,13 +130,13 @@ export function describeHttp(project: Project): void {
       ['a wrong one', { authorization: 'Bearer wrong-wrong-wrong-wrong' }],
       ['the beginning', { authorization: `Bearer ${TOKEN.slice(0, -1)}` }],
       ['another scheme', { authorization: `Basic ${TOKEN}` }],
-    ])('where a token is needed, %s is 401 and says how to ask', async (_, headers) => {
+    ])('that needs a token answers %s with 401 and a challenge', async (_, headers) => {
       const { statusCode, headers: answer } = await post(local(guarded.url), OPENING, headers);
       expect(statusCode).toBe(401);
       expect(answer['www-authenticate']).toMatch(/^Bearer /);
     });
 
-    test('the token is asked for in front of everything but the name of the host', async () => {
+    test('checks the token before everything except the host name', async () => {
       const { statusCode } = await post(local(guarded.url), OPENING, {
         host: 'evil.example',
         authorization: `Bearer ${TOKEN}`,
@@ -147,7 +147,7 @@ export function describeHttp(project: Project): void {
     });
   });
 
-  describe('a server over HTTP', () => {
+  describe('an MCP server over HTTP', () => {
     test.each([
       ['no JSON', 'garbage', 400],
       ['an unknown session', inSession('not-a-session'), 404],
@@ -165,7 +165,7 @@ export function describeHttp(project: Project): void {
       expect((await post(new URL('/', open.url), OPENING, {})).statusCode).toBe(404);
     });
 
-    test('ends the stream of events of a call that was taken back', async () => {
+    test('ends the event stream of a cancelled call', async () => {
       const { given, isRunning } = slowCall();
       const ask = (body: object, session?: string): Promise<Response> =>
         fetch(open.url, {
@@ -185,12 +185,12 @@ export function describeHttp(project: Project): void {
       const answer = await ask({ jsonrpc: '2.0', id: 7, method: 'tools/call', params }, session);
       await until(isRunning);
       await ask({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }, session);
-      // Without its end this waits until the test is over.
+      // Hangs until the test times out if the stream does not end.
       expect(await answer.text()).not.toContain('"result"');
       await until(() => !isRunning());
     });
 
-    test.each(ERAS)('ends the cell of a client of %s that hangs up', async (era) => {
+    test.each(ERAS)('ends the cell of a client of %s that disconnects', async (era) => {
       const { given, isRunning } = slowCall();
       const sockets: AbortController[] = [];
       const client = clientOf(era);
@@ -212,11 +212,11 @@ export function describeHttp(project: Project): void {
     });
   });
 
-  describe('the conformance suite of the protocol', () => {
-    test('passes what we have, and fails for what we say that we do not have', async () => {
+  describe('the MCP conformance suite', () => {
+    test('passes for supported features and fails for the documented gaps', async () => {
       const { code, passed, report } = await runConformance(project, open.url);
       expect(code, report).toBe(0);
-      // Its own word for a scenario without any check is "passed" too.
+      // The suite also reports scenarios without any check as passed.
       expect(passed).toEqual([
         'server-initialize',
         'ping',
@@ -233,7 +233,7 @@ export function describeHttp(project: Project): void {
   });
 
   describe('skillcell mcp --http', () => {
-    test('asks for a token also on the loopback, which only the owner of a file and its clients have', async () => {
+    test('requires a token even on loopback, readable only by its owner', async () => {
       const { child, url, notes } = await startHttp(project);
       try {
         const pathIn = (text: string): string => /the token in (\S+);/.exec(text)?.[1] ?? '';
@@ -253,15 +253,15 @@ export function describeHttp(project: Project): void {
     const line = openCommandLine();
     afterAll(line.close);
 
-    test('refuses an address that others can reach without a token, and a port that is taken', async () => {
+    test('refuses a public address without a token, and a port that is in use', async () => {
       const [missing, taken] = await Promise.all([
         line.run(['mcp', '--http', '0', '--host', '0.0.0.0']),
         line.run(['mcp', '--http', open.url.port]),
       ]);
       expect(missing).toMatchObject({ code: 2, stdout: '' });
-      expect(missing.stderr).toContain('there is no token');
+      expect(missing.stderr).toContain('no token is set');
       expect(taken).toMatchObject({ code: 2, stdout: '' });
-      expect(taken.stderr).toContain('Cannot listen on 127.0.0.1');
+      expect(taken.stderr).toContain('Cannot listen on "127.0.0.1"');
     });
   });
 }
@@ -273,12 +273,12 @@ function inSession(session: string): [string, Record<string, string>] {
   return ['{"jsonrpc":"2.0","id":1,"method":"ping"}', { 'mcp-session-id': session }];
 }
 
-/** The same server by way of the loopback. */
+/** The URL of the same server on loopback. */
 function local(url: URL): URL {
   return new URL(url.pathname, `http://127.0.0.1:${url.port}`);
 }
 
-/** By hand: `fetch` does not let anybody choose the host. */
+/** Uses node:http, because `fetch` does not allow setting the Host header. */
 async function post(url: URL, body: string, headers: Record<string, string>): Promise<IncomingMessage> {
   const sent = request(url, {
     method: 'POST',
@@ -289,7 +289,7 @@ async function post(url: URL, body: string, headers: Record<string, string>): Pr
     },
   });
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // For good: whoever is refused in the middle of a body may fail to send the rest after the answer.
+  // Never removed: sending the rest of a rejected body may still fail after the answer.
   sent.on('response', resolve).on('error', reject).end(body);
   const answer = await promise;
   answer.resume();

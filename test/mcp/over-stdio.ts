@@ -12,7 +12,7 @@ import { describeContract } from './contract.ts';
 import { clientOf, ERAS, slowCall, until, type Era, type Project } from './project.ts';
 
 export function describeStdio(project: Project): void {
-  describe.each(ERAS)('over standard input and output', (era: Era) => {
+  describe.each(ERAS)('MCP over stdio', (era: Era) => {
     describeContract(era, project, async (listChanged) => {
       const transport = new StdioClientTransport({
         command: process.execPath,
@@ -29,7 +29,7 @@ export function describeStdio(project: Project): void {
   interface Started {
     child: ChildProcessWithoutNullStreams;
     send: (...lines: string[]) => void;
-    /** Whole lines that it wrote so far. */
+    /** Complete lines written so far. */
     lines: () => string[];
   }
 
@@ -56,8 +56,8 @@ export function describeStdio(project: Project): void {
   const callOf = (id: number, name: string, given = '{}'): string =>
     `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${given}}}`;
 
-  describe('a process that serves standard input and output', () => {
-    test('lives through what is no message, and answers with messages alone', async () => {
+  describe('an MCP server over stdio', () => {
+    test('survives invalid messages and prints only messages', async () => {
       const { child, send, lines } = start();
       send(
         '',
@@ -107,7 +107,7 @@ export function describeStdio(project: Project): void {
         },
       ],
       ['sends a signal', (child: ChildProcessWithoutNullStreams) => child.kill('SIGTERM')],
-    ])('ends with its cell and a receipt when a client %s in the middle of a call', async (_, vanish) => {
+    ])('ends with its cell and a receipt if a client %s during a call', async (_, vanish) => {
       const before = await project.countReceipts();
       const { given, isRunning } = slowCall();
       const { child, send } = start();
@@ -120,7 +120,7 @@ export function describeStdio(project: Project): void {
       expect(await project.countReceipts()).toBe(before + 1);
     });
 
-    test('ends when a message never ends, instead of keeping it', async () => {
+    test('ends if a message never ends, instead of buffering it', async () => {
       const { child, lines } = start();
       child.stdin.write(`{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(11 * 1024 * 1024)}`);
       expect(await once(child, 'exit')).toEqual([0, null]);

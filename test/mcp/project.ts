@@ -1,5 +1,5 @@
 /**
- * A project with skills of every kind that a client can meet, and the real command that serves them.
+ * A project with all kinds of skills, and the real command that serves them.
  *
  * @module
  */
@@ -23,13 +23,13 @@ const TEXT = { type: 'object', properties: { text: { type: 'string' } }, require
 export interface Project {
   folder: string;
   env: Record<string, string>;
-  /** What starts the server, after the name of the program. */
+  /** Arguments that start the server. */
   args: (...more: string[]) => string[];
-  /** Adds a skill beside those that are there. */
-  add: (name: string, source: string) => string;
-  /** What the audit log says of a call, as soon as another process can read it. */
+  /** Adds a skill to the project. */
+  add: (name: string, source: string, manifest?: Record<string, unknown>) => string;
+  /** The receipt of a call, once another process can read it. */
   receiptOf: (callId: string) => Promise<Receipt>;
-  /** How many calls the audit log has. */
+  /** Number of calls in the audit log. */
   countReceipts: () => Promise<number>;
   close: () => void;
 }
@@ -58,6 +58,7 @@ export function openProject(): Project {
   const args = (...more: string[]): string[] => [
     BIN,
     'mcp',
+    '--bundled',
     '--policy',
     policy,
     '--project',
@@ -69,7 +70,7 @@ export function openProject(): Project {
 
 type Add = (name: string, source: string, manifest?: Record<string, unknown>) => string;
 
-/** What the conformance suite calls, under our names. */
+/** The tools that the conformance suite calls, under our names. */
 function addConformance(add: Add): void {
   add('test/simple_text', 'def execute(params):\n    return "This is a simple text response for testing."\n');
   add('test/error_handling', 'def execute(params):\n    raise ValueError("This tool intentionally fails")\n');
@@ -118,7 +119,7 @@ function inherited(): Record<string, string> {
   return Object.fromEntries(given);
 }
 
-/** A client that speaks one era and no other. */
+/** A client that speaks only one protocol revision. */
 export function clientOf(era: Era, listChanged: ListChangedHandlers = {}): Client {
   const mode = era === '2025-11-25' ? 'legacy' : { pin: era };
   return new Client(
@@ -130,11 +131,11 @@ export function clientOf(era: Era, listChanged: ListChangedHandlers = {}): Clien
 export interface HttpProcess {
   child: ChildProcess;
   url: URL;
-  /** Everything it printed for people so far. */
+  /** Its stderr so far. */
   notes: () => string;
 }
 
-/** The server over HTTP, listening. */
+/** Starts the server over HTTP, and returns when it listens. */
 export async function startHttp(project: Project, ...more: string[]): Promise<HttpProcess> {
   const child = spawn(process.execPath, project.args('--http', '0', ...more), {
     env: project.env,
@@ -152,7 +153,7 @@ export async function startHttp(project: Project, ...more: string[]): Promise<Ht
   return { child, url: await promise, notes: () => notes };
 }
 
-/** A call that would last a minute, and whether its process is there: cells that wait for calls look the same. */
+/** A call that would take a minute, and whether its process exists; idle cells look the same. */
 export function slowCall(): { given: { seconds: string }; isRunning: () => boolean } {
   const seconds = `60.${randomInt(1e9, 1e10)}`;
   const isRunning = (): boolean => commandLines().includes(`sleep\0${seconds}\0`);
@@ -164,13 +165,13 @@ function commandLines(): string[] {
     try {
       return /^\d+$/.test(pid) ? [readFileSync(`/proc/${pid}/cmdline`, 'utf8')] : [];
     } catch {
-      // Gone meanwhile.
+      // The process has ended in the meantime.
       return [];
     }
   });
 }
 
-/** Waits until it holds. A hang is what the timeout of the test is for. */
+/** Waits until the condition holds. The timeout of the test bounds the wait. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 25));
 }

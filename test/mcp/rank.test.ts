@@ -1,5 +1,5 @@
 /**
- * Finding skills by a few words.
+ * Ranking skills for a query.
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -25,15 +25,15 @@ describe('rank', () => {
     ['nothing_like_this', []],
     ['?!', []],
     ['', []],
-  ])('%j', (query, expected) => {
+  ])('finds the expected skills for %j', (query, expected) => {
     expect(names(query)).toEqual(expected);
   });
 
-  test('a word of the name counts more than one of the description', () => {
+  test('ranks a word in the name above one in the description', () => {
     expect(names('page stats')[0]).toBe('text__word_stats');
   });
 
-  test('gives each skill once at most, whatever is asked, and finds each by its name', () => {
+  test('returns each skill at most once for any query, and finds each by its name', () => {
     fc.assert(
       fc.property(fc.string(), (query) => {
         const found = names(query);

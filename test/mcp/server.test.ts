@@ -1,5 +1,5 @@
 /**
- * The server as clients meet it. One file, because preparing the bundled skills takes longer than all calls together.
+ * The server as clients see it. One file, because preparing the bundled skills takes longer than all calls together.
  */
 import { join } from 'node:path';
 import { afterAll, describe } from 'vitest';
@@ -7,11 +7,13 @@ import { describeInProcess } from './in-process.ts';
 import { describeHttp } from './over-http.ts';
 import { describeStdio } from './over-stdio.ts';
 import { openProject } from './project.ts';
+import { describeUnread } from './unread-answers.ts';
 
 const project = openProject();
 afterAll(project.close);
 
-// Each with servers of its own, which end before the next begin.
-describe('a process that a client starts', () => describeStdio(project));
-describe('a process that listens', () => describeHttp(project));
-describe('inside another program', () => describeInProcess(join(project.folder, 'home')));
+// Each suite has its own servers, which end before the next suite starts.
+describe('an MCP server started by a client', () => describeStdio(project));
+describe('an MCP server whose client does not read', () => describeUnread(project));
+describe('an MCP server that listens', () => describeHttp(project));
+describe('an MCP server inside another program', () => describeInProcess(join(project.folder, 'home')));

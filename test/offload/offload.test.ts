@@ -1,15 +1,24 @@
+import { spawnSync } from 'node:child_process';
 import { setImmediate as turn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, test } from 'vitest';
 import { SkillError } from '../../src/errors.ts';
+import { Deadline } from '../../src/offload/deadline.ts';
 import { MAX_QUEUED_BYTES, Offload } from '../../src/offload/offload.ts';
 import { TaskEndedError, type Task } from '../../src/offload/task.ts';
 
 const module = new URL('./test-tasks.ts', import.meta.url).href;
+const STARVED = fileURLToPath(new URL('./starved-host.ts', import.meta.url));
 const ECHO: Task<{ value: unknown }, { value: unknown }> = { module, name: 'echo' };
 const SPIN: Task<{ pattern: string }, boolean> = { module, name: 'backtrack' };
+const SLEEP: Task<{ ms: number }, string> = { module, name: 'sleep' };
 const FILL: Task<null, number> = { module, name: 'fill' };
 const FAIL: Task<{ skill: boolean }, never> = { module, name: 'fail' };
 const BYTES: Task<{ bytes: Uint8Array }, { bytes: Uint8Array }> = { module, name: 'bytes' };
+const EXIT: Task<null, never> = { module, name: 'exit' };
+const THROW_LATER: Task<null, string> = { module, name: 'throwLater' };
+const UNSENDABLE: Task<null, never> = { module, name: 'unsendable' };
 const SEES: Task<null, string[]> = { module, name: 'environment' };
 
 const offload = new Offload({ threads: 1 });
@@ -17,12 +26,12 @@ afterAll(() => offload.close());
 const quick = { deadlineMs: 20_000, owner: 'test' };
 
 describe('worker threads', () => {
-  test('do a task and count it', async () => {
+  test('run a task and count it', async () => {
     expect(await offload.run(ECHO, { value: [1, { a: 'ä' }] }, quick)).toEqual({ value: [1, { a: 'ä' }] });
     expect(offload.counts.done['echo']).toBe(1);
   });
 
-  test('hand bytes over in both directions', async () => {
+  test('transfer bytes in both directions', async () => {
     const bytes = new Uint8Array(100_000).fill(7);
     const back = await offload.run(BYTES, { bytes }, { ...quick, transfer: [bytes] });
     expect(bytes.byteLength).toBe(0);
@@ -30,7 +39,7 @@ describe('worker threads', () => {
     expect(back.bytes[99_999]).toBe(8);
   });
 
-  test('end in the middle of a pattern at their deadline, and the next task is done', async () => {
+  test('stop a slow pattern at its deadline, and the next task runs', async () => {
     const before = offload.counts.ended;
     const ended = offload.run(SPIN, { pattern: '^(a+)+$' }, { deadlineMs: 50, owner: 'hostile' });
     await expect(ended).rejects.toBeInstanceOf(TaskEndedError);
@@ -39,25 +48,34 @@ describe('worker threads', () => {
     expect(await offload.run(ECHO, { value: 1 }, quick)).toEqual({ value: 1 });
   });
 
-  test('end alone when they have no memory left', async () => {
+  test('get their CPU time even if they are rarely scheduled', async () => {
+    expect(await offload.run(SLEEP, { ms: 600 }, { deadlineMs: 200, owner: 'slow' })).toBe('slept');
+  });
+
+  test('are terminated after ten deadlines, even if they used no CPU time', async () => {
+    const ended = offload.run(SLEEP, { ms: 600_000 }, { deadlineMs: 100, owner: 'stuck' });
+    await expect(ended).rejects.toMatchObject({ reason: 'deadline' });
+  });
+
+  test('end without the host if they run out of memory', async () => {
     await expect(offload.run(FILL, null, { deadlineMs: 60_000, owner: 'hostile' })).rejects.toMatchObject({
       reason: 'memory',
     });
     expect(await offload.run(ECHO, { value: 2 }, quick)).toEqual({ value: 2 });
   });
 
-  test('pass errors on as they were thrown', async () => {
+  test('pass on errors as they were thrown', async () => {
     const thrown: unknown = await offload.run(FAIL, { skill: true }, quick).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(SkillError);
     expect(thrown).toMatchObject({ code: 'manifest_invalid', fix: 'Mend it.', detail: { at: 3 } });
     await expect(offload.run(FAIL, { skill: false }, quick)).rejects.toThrow('plain');
   });
 
-  test('see nothing of the environment', async () => {
+  test('cannot see the environment', async () => {
     expect(await offload.run(SEES, null, quick)).toEqual([]);
   });
 
-  test('serve owners in turn, however much one of them has waiting', async () => {
+  test('serve owners in turn, however many tasks one of them queued', async () => {
     const order: string[] = [];
     const run = (owner: string, name: string): Promise<unknown> =>
       offload.run(ECHO, { value: name }, { ...quick, owner }).then(() => order.push(name));
@@ -68,7 +86,7 @@ describe('worker threads', () => {
     expect(order.indexOf('modest')).toBeLessThanOrEqual(2);
   });
 
-  test('are not all taken by a tenant that has many skills', async () => {
+  test('are not all used by a tenant with many skills', async () => {
     const shared = new Offload({ threads: 2 });
     const stuck = ['a', 'b', 'c', 'd'].map((owner) =>
       shared.run(SPIN, { pattern: '^(a+)+$' }, { deadlineMs: 600_000, owner, tenant: 'greedy' }),
@@ -91,7 +109,7 @@ describe('worker threads', () => {
     expect(order.lastIndexOf('modest')).toBeLessThanOrEqual(6);
   });
 
-  test('give up a task that waits with its caller, at once', async () => {
+  test('drop a queued task immediately if its caller cancels', async () => {
     const busy = new Offload({ threads: 1 });
     const stuck = busy.run(SPIN, { pattern: '^(a+)+$' }, { deadlineMs: 600_000, owner: 'a' });
     stuck.catch(() => undefined);
@@ -102,7 +120,7 @@ describe('worker threads', () => {
     await busy.close();
   });
 
-  test('give up a task with its caller', async () => {
+  test('stop a running task if its caller cancels', async () => {
     const given = new AbortController();
     const running = offload.run(
       SPIN,
@@ -114,11 +132,11 @@ describe('worker threads', () => {
     await expect(running).rejects.toMatchObject({ reason: 'aborted' });
   });
 
-  test('refuse more than may wait', async () => {
+  test('reject tasks if the queue is full', async () => {
     const busy = new Offload({ threads: 1 });
     const first = busy.run(ECHO, { value: 1 }, quick);
     const huge = new Uint8Array(MAX_QUEUED_BYTES);
-    // The first is under way; so much may wait, and nothing besides.
+    // The first is running; this is the most that may be queued.
     const second = busy.run(BYTES, { bytes: huge }, { ...quick, transfer: [huge] });
     second.catch(() => undefined);
     const third = new Uint8Array(1);
@@ -130,7 +148,7 @@ describe('worker threads', () => {
     await busy.close();
   });
 
-  test('are gone after close, and so is what waited', async () => {
+  test('end on close, which also rejects queued tasks', async () => {
     const closed = new Offload({ threads: 1 });
     const waiting = closed.run(SPIN, { pattern: '^(a+)+$' }, { deadlineMs: 60_000, owner: 'a' });
     waiting.catch(() => undefined);
@@ -139,3 +157,60 @@ describe('worker threads', () => {
     await expect(closed.run(ECHO, { value: 1 }, quick)).rejects.toMatchObject({ reason: 'closed' });
   });
 });
+
+describe('the deadline of a task', () => {
+  test('is kept if the thread can never report its CPU time', async () => {
+    // As in native code, before the deadline starts: not even the first report comes.
+    const silent = { cpuUsage: () => new Promise(() => {}) } as unknown as Worker;
+    const missed = Promise.withResolvers<void>();
+    const deadline = new Deadline(silent, 50, missed.resolve);
+    await missed.promise;
+    deadline.clear();
+  });
+});
+
+describe('a worker thread that dies', () => {
+  test.each([
+    ['exiting', EXIT],
+    ['answering with a value that cannot be sent', UNSENDABLE],
+  ])('during a task, by %s, fails it with a typed error and is replaced', async (_how, task) => {
+    await using own = closing(new Offload({ threads: 1 }));
+    // Twice as many tasks as threads, so that a lost thread would be noticed.
+    for (let times = 0; times < 3; times++) {
+      const failing = own.run(task, null, quick);
+      const behind = own.run(ECHO, { value: times }, quick);
+      await expect(failing).rejects.toMatchObject({ name: 'SkillError', code: 'internal' });
+      expect(await behind, 'what waited behind it').toEqual({ value: times });
+    }
+    expect(own.counts).toMatchObject({ ended: 3, started: 4, done: { echo: 3 } });
+  });
+
+  test('outside a task fails none and is replaced', async () => {
+    await using own = closing(new Offload({ threads: 1 }));
+    expect(await own.run(THROW_LATER, null, quick)).toBe('done');
+    await expect.poll(() => own.counts.ended, { timeout: 60_000 }).toBe(1);
+    expect(await own.run(ECHO, { value: 1 }, quick)).toEqual({ value: 1 });
+    expect(own.counts.started).toBe(2);
+  });
+
+  test('is not kept busy if the input cannot be sent', async () => {
+    await using own = closing(new Offload({ threads: 1 }));
+    await expect(own.run(ECHO, { value: () => 1 }, quick)).rejects.toThrow('could not be cloned');
+    expect(await own.run(ECHO, { value: 1 }, quick)).toEqual({ value: 1 });
+    expect(own.counts).toMatchObject({ ended: 0, started: 1 });
+  });
+
+  test('at its start fails the task with a typed error, and later ones work', async () => {
+    const host = spawnSync('prlimit', ['--nproc=4096', process.execPath, STARVED], {
+      encoding: 'utf8',
+      timeout: 60_000,
+      ...(process.getuid?.() === 0 ? { uid: 65_433, gid: 65_433 } : {}),
+    });
+    expect(host.stderr).toBe('');
+    expect(JSON.parse(host.stdout)).toEqual({ starved: ['internal', 'internal', 'internal'], after: 1 });
+  });
+});
+
+function closing(offload: Offload): Offload & AsyncDisposable {
+  return Object.assign(offload, { [Symbol.asyncDispose]: () => offload.close() });
+}

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SkillError } from '../../src/errors.ts';
-import type { Mode } from '../../src/outcome.ts';
+import type { Mode } from '../../src/vocabulary/modes.ts';
 import { chooseMode, type Candidate, type ModeInput } from '../../src/policy/choose-mode.ts';
-import { thrownBy } from './thrown.ts';
+import { thrownBy } from '../thrown.ts';
 
 const WASM: Candidate = { mode: 'wasm', wall: 'jail', engine: 'python-wasm' };
 const JAIL: Candidate = { mode: 'subprocess', wall: 'jail', engine: 'python' };
@@ -25,7 +25,7 @@ function input(over: Partial<ModeInput> = {}): ModeInput {
   };
 }
 
-it('says of a mode what stands in the way of those that are meant for the skill', () => {
+it('a mode reports why the modes intended for the skill cannot be used', () => {
   const refusal = { reason: 'no python skill', fix: 'none' };
   const unfit: Candidate = { ...CONTAINER, engine: 'python', unfit: true, refusal };
   const declared: Mode[] = ['container'];
@@ -38,7 +38,7 @@ it('says of a mode what stands in the way of those that are meant for the skill'
 });
 
 describe('chooseMode', () => {
-  it('takes the strongest that works when the manifest leaves it open, and says what it passed over', () => {
+  it('chooses the strongest working mode if the manifest leaves it open, and reports what it skipped', () => {
     expect(chooseMode(input()).candidate).toBe(WASM);
     const choice = chooseMode(input({ candidates: [missing(WASM), JAIL] }));
     expect(choice.candidate).toBe(JAIL);
@@ -51,24 +51,24 @@ describe('chooseMode', () => {
     expect(choice.reason).toContain("manifest's list");
   });
 
-  it('takes what the caller asks for', () => {
+  it('chooses the mode that the caller asks for', () => {
     const choice = chooseMode(input({ declared: ['wasm', 'container'], requested: 'container' }));
     expect(choice.candidate).toBe(CONTAINER);
     expect(choice.reason).toContain('--execution');
   });
 
-  it('takes another engine of the same mode when the first refuses the bundle', () => {
+  it('chooses another engine of the same mode if the first refuses the bundle', () => {
     const node: Candidate = { mode: 'subprocess', wall: 'jail', engine: 'node' };
     expect(chooseMode(input({ candidates: [missing(JAIL), node] })).candidate).toBe(node);
   });
 
-  it('passes over a mode of the list that is too weak', () => {
+  it('skips a listed mode that is too weak', () => {
     const choice = chooseMode(input({ declared: ['in_process', 'subprocess'], minimum: 'subprocess' }));
     expect(choice.candidate).toBe(JAIL);
     expect(choice.reason).toContain('weaker');
   });
 
-  it('tells when the manifest would rather have had another mode', () => {
+  it('reports that the manifest prefers another mode', () => {
     const declared: Mode[] = ['wasm', 'subprocess'];
     expect(chooseMode(input({ declared })).fallback).toBeUndefined();
     expect(chooseMode(input({ declared, candidates: [missing(WASM), JAIL] })).fallback).toBe(
@@ -77,7 +77,7 @@ describe('chooseMode', () => {
     expect(chooseMode(input({ candidates: [missing(WASM), JAIL] })).fallback).toBeUndefined();
   });
 
-  it('names the mode that would have worked when the one that was asked for does not', () => {
+  it('names the mode that would work if the requested one does not', () => {
     const candidates = [missing(WASM), JAIL];
     const error = thrownBy(() => chooseMode(input({ requested: 'wasm', candidates })));
     expect(error).toMatchObject({ code: 'skill_unavailable' });
@@ -86,7 +86,7 @@ describe('chooseMode', () => {
     expect(alone.fix).toContain('Install jail.');
   });
 
-  it('treats a container as strong as a subprocess', () => {
+  it('treats a container as equally strong as a subprocess', () => {
     expect(chooseMode(input({ requested: 'container', minimum: 'subprocess' })).candidate).toBe(CONTAINER);
     expect(chooseMode(input({ requested: 'subprocess', minimum: 'container' })).candidate).toBe(JAIL);
   });
@@ -97,7 +97,7 @@ describe('chooseMode', () => {
     expect(error.fix).toContain('--execution wasm');
   });
 
-  it('says what to install when the mode is not available', () => {
+  it('says what to install if the mode is not available', () => {
     const error = thrownBy(() =>
       chooseMode(input({ declared: ['subprocess'], candidates: [missing(JAIL)] })),
     );
@@ -106,28 +106,28 @@ describe('chooseMode', () => {
     expect(error.fix).toBe('Install jail.');
   });
 
-  it('says so when nothing runs the skill, or the mode does not exist here at all', () => {
+  it('reports that nothing can run the skill, or that the mode does not exist here', () => {
     expect(thrownBy(() => chooseMode(input({ candidates: [] }))).code).toBe('skill_unavailable');
     const error = thrownBy(() => chooseMode(input({ declared: ['wasm'], candidates: [JAIL] })));
     expect(error.code).toBe('skill_unavailable');
     expect(error.fix).toContain('doctor');
   });
 
-  it('refuses what is below the minimum of the origin', () => {
+  it('refuses a mode below the minimum for the origin', () => {
     const error = thrownBy(() => chooseMode(input({ requested: 'subprocess', minimum: 'wasm' })));
     expect(error.code).toBe('untrusted');
     expect(error.message).toContain('minimum for project skills');
     expect(error.fix).toContain('minimum.project');
   });
 
-  it('takes wasm without a jail for one wall: enough where subprocess is, too little where wasm is demanded', () => {
+  it('counts wasm without a jail as one wall: enough for subprocess, not enough for wasm', () => {
     const plain: Candidate = { ...WASM, wall: 'process' };
     for (const minimum of ['in_process', 'subprocess', 'container'] as const)
       expect(chooseMode(input({ minimum, isolated: true, candidates: [plain] })).candidate).toBe(plain);
     expect(chooseMode(input({ minimum: 'wasm' })).candidate).toBe(WASM);
     const error = thrownBy(() => chooseMode(input({ minimum: 'wasm', candidates: [plain, JAIL] })));
     expect(error.code).toBe('skill_unavailable');
-    expect(error.message).toContain('no jail can be opened');
+    expect(error.message).toContain('no jail can be created');
     expect(error.fix).toContain('Install bubblewrap');
     expect(error.fix).toContain('minimum.project');
   });
@@ -141,7 +141,7 @@ describe('chooseMode', () => {
   describe('in_process', () => {
     const alone = { declared: ['in_process'] as Mode[], minimum: 'subprocess' as const };
 
-    it('runs strangers only when the caller vouches for them, and shows the sandboxed way first', () => {
+    it('runs an untrusted skill only if the caller vouches for it, and suggests the sandboxed alternative first', () => {
       const error = thrownBy(() => chooseMode(input({ ...alone, origin: 'external' })));
       expect(error.code).toBe('untrusted');
       expect(error.fix).toMatch(/sandboxed.*--trust-remote-code/);
@@ -153,7 +153,7 @@ describe('chooseMode', () => {
       expect(chooseMode(vouched).candidate).toBe(IN_PROCESS);
     });
 
-    it('stays closed by an operator who closed it, whatever the caller vouches for', () => {
+    it('stays disabled if the operator disabled it, even if the caller vouches for the skill', () => {
       const error = thrownBy(() =>
         chooseMode(input({ ...alone, minimumIsSet: true, trustRemoteCode: true })),
       );
@@ -161,20 +161,20 @@ describe('chooseMode', () => {
       expect(error.fix).toContain('minimum.project');
     });
 
-    it('needs the flag even where the operator allows it, unless the skill is bundled', () => {
+    it('needs the flag even if the operator allows it, unless the skill is bundled', () => {
       const lowered = { declared: ['in_process'] as Mode[], minimumIsSet: true };
       expect(thrownBy(() => chooseMode(input(lowered))).code).toBe('untrusted');
       expect(chooseMode(input({ ...lowered, trustRemoteCode: true })).candidate).toBe(IN_PROCESS);
       expect(chooseMode(input({ ...lowered, origin: 'bundled' })).candidate).toBe(IN_PROCESS);
     });
 
-    it('is never taken without being asked for', () => {
+    it('is never chosen implicitly', () => {
       const open = input({ candidates: [IN_PROCESS], trustRemoteCode: true, origin: 'bundled' });
       expect(thrownBy(() => chooseMode(open)).code).toBe('skill_unavailable');
     });
   });
 
-  it('never gives a mode that is unlisted, unavailable or too weak', () => {
+  it('never chooses a mode that is unlisted, unavailable or too weak', () => {
     const modes: Mode[] = ['in_process', 'subprocess', 'container', 'wasm'];
     const strength = { in_process: 0, subprocess: 1, container: 1, wasm: 2 };
     const all = [WASM, JAIL, CONTAINER, IN_PROCESS];

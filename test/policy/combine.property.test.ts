@@ -1,5 +1,5 @@
 /**
- * Strictest wins: no file that is found, and no name that a skill has, allows more than there was without it.
+ * The strictest wins: no additional file and no additional name of a skill allows more than before.
  *
  * @module
  */
@@ -8,10 +8,11 @@ import { describe, expect, it } from 'vitest';
 import { answerOf } from '../../src/trust/admission.ts';
 import type { Bundle } from '../../src/load/bundle.ts';
 import { allowsPath } from '../../src/policy/allows-path.ts';
-import { STRENGTH } from '../../src/policy/choose-mode.ts';
+import { MODES as MODE_TABLE } from '../../src/vocabulary/modes.ts';
 import { extend, restrict, rulesOf } from '../../src/policy/combine.ts';
 import { DEFAULT_POLICY, parsePolicy, type OperatorPolicy } from '../../src/policy/operator.ts';
 import { hostCovers, pathCovers, pathCoversPattern } from '../../src/policy/patterns.ts';
+import { heldBack, strictest } from '../../src/policy/strictest.ts';
 import { wideningKeys } from '../../src/policy/widening.ts';
 import { STRICTNESS } from '../../src/trust/skill-rules.ts';
 import { exampleManifest } from './example-manifest.ts';
@@ -19,7 +20,7 @@ import { exampleManifest } from './example-manifest.ts';
 const MODES = ['in_process', 'subprocess', 'container', 'wasm'] as const;
 const ORIGINS = ['bundled', 'project', 'installed', 'external'] as const;
 const LIMITS = ['timeout', 'cpu', 'memory', 'output', 'scratch', 'processes'] as const;
-/** Less than the default, and more. */
+/** Values below and above the default. */
 const SECONDS = [1, 100, 1000];
 const BYTES = [1000, 100_000, 4_000_000_000];
 const AMOUNTS = {
@@ -79,12 +80,12 @@ const policyText = fc.record(
   optional,
 );
 const policy = policyText.map((value) => parsePolicy(JSON.stringify(value), { file: '/p' }));
-/** One key only, so that many of them give nothing new. */
+/** A single key, so that many of them add nothing. */
 const shortPolicy = fc
   .tuple(policyText, fc.nat())
   .map(([value, at]) => Object.entries(value)[at % Math.max(1, Object.keys(value).length)])
   .map((key) => parsePolicy(JSON.stringify(key ? Object.fromEntries([key]) : {}), { file: '/p' }));
-/** As found: what one or two files above make of the defaults, trusted or not. */
+/** A policy in force: the defaults combined with one or two files above, trusted or not. */
 const inForce = fc
   .array(fc.tuple(policy, fc.boolean()), { maxLength: 2 })
   .map((files) =>
@@ -95,7 +96,7 @@ function bundle(name: string, aliases: string[] = []): Bundle {
   return { manifest: exampleManifest({ name }), aliases } as unknown as Bundle;
 }
 
-/** All that a policy allows among the samples, as words that can be compared. */
+/** Everything that a policy allows among the samples, as comparable strings. */
 function allowed(given: OperatorPolicy): Set<string> {
   const { network, env, secrets = ['environment'] } = given;
   const answers = SKILLS.map((name) => [name, answerOf(rulesOf(given), bundle(name))] as const);
@@ -110,7 +111,9 @@ function allowed(given: OperatorPolicy): Set<string> {
     ...(env.vouched ?? []).map((name) => `vouched ${name}`),
     ...secrets.map((source) => `secrets ${JSON.stringify(source)}`),
     ...ORIGINS.flatMap((origin) =>
-      MODES.filter((mode) => STRENGTH[mode] >= STRENGTH[given.minimum[origin]]).map((m) => `${origin} ${m}`),
+      MODES.filter((mode) => MODE_TABLE[mode].strength >= MODE_TABLE[given.minimum[origin]].strength).map(
+        (m) => `${origin} ${m}`,
+      ),
     ),
     ...LIMITS.flatMap((limit) =>
       SAMPLES.filter((amount) => amount <= given.ceilings[limit]).map((amount) => `${limit} ${amount}`),
@@ -123,10 +126,14 @@ function allowed(given: OperatorPolicy): Set<string> {
   ]);
 }
 
+function both(one: Set<string>, other: Set<string>): Set<string> {
+  return new Set([...one].filter((act) => other.has(act)));
+}
+
 const RUNS = { numRuns: 200 };
 
-describe('a policy that is found below another', () => {
-  it('never allows what was not allowed without it', () => {
+describe('a policy that applies below another policy', () => {
+  it('never allows anything that was not allowed without it', () => {
     fc.assert(
       fc.property(inForce, policy, (before, file) => {
         const added = [...allowed(restrict(before, file))].filter((act) => !allowed(before).has(act));
@@ -136,7 +143,7 @@ describe('a policy that is found below another', () => {
     );
   });
 
-  it('changes nothing when it says nothing, or says the same again', () => {
+  it('changes nothing if it is empty or repeats the other', () => {
     fc.assert(
       fc.property(inForce, policy, (before, file) => {
         expect(allowed(restrict(before, parsePolicy('{}', { file: '/p' })))).toEqual(allowed(before));
@@ -147,7 +154,7 @@ describe('a policy that is found below another', () => {
     );
   });
 
-  it('counts the same whichever of two lies above the other', () => {
+  it('has the same effect whichever of the two is above the other', () => {
     fc.assert(
       fc.property(inForce, policy, policy, (before, one, other) => {
         expect(allowed(restrict(restrict(before, one), other))).toEqual(
@@ -158,19 +165,19 @@ describe('a policy that is found below another', () => {
     );
   });
 
-  it('needs no trust only if taking it at its word would add nothing', () => {
+  it('needs no trust only if trusting it would add nothing', () => {
     fc.assert(
       fc.property(inForce, shortPolicy, (before, file) => {
         if (wideningKeys(file, before).length > 0) return;
         const added = [...allowed(extend(before, file))].filter((act) => !allowed(before).has(act));
-        // Trust drops no freshness unless a file says so, and that is no act of a skill.
+        // Freshness is ignored: only a file can lower it, and it is not something that a skill does.
         expect(added.filter((act) => !act.endsWith('kept'))).toEqual([]);
       }),
       RUNS,
     );
   });
 
-  it('loosens no rule by name, even when a person trusts it', () => {
+  it('loosens no rule by name, even if a person trusts it', () => {
     fc.assert(
       fc.property(inForce, policy, fc.constantFrom(...SKILLS), (before, file, name) => {
         const [without, alone, both] = [before, file, extend(before, file)].map((one) =>
@@ -187,7 +194,7 @@ describe('a policy that is found below another', () => {
 });
 
 describe('the names of a skill', () => {
-  it('only ever make the answer stricter, in whatever order they come', () => {
+  it('can only make the decision stricter, in any order', () => {
     const names = fc.uniqueArray(fc.constantFrom(...SKILLS), { minLength: 1 });
     fc.assert(
       fc.property(inForce, names, (given, [first = '', ...others]) => {
@@ -208,7 +215,7 @@ describe('the names of a skill', () => {
   });
 });
 
-it('A pattern of paths covers another only if it covers all its paths', () => {
+it('a path pattern covers another only if it covers all its paths', () => {
   const segment = fc.constantFrom('a', 'b', '*', '**', 'a*');
   const pattern = fc.array(segment, { maxLength: 4 }).map((parts) => `/${parts.join('/')}`);
   const path = fc
@@ -221,4 +228,26 @@ it('A pattern of paths covers another only if it covers all its paths', () => {
     }),
     { numRuns: 3000 },
   );
+});
+
+describe('the policy of a running service whose file was edited', () => {
+  it('allows exactly what both the policy in force and the file allow', () => {
+    fc.assert(
+      fc.property(inForce, inForce, (before, file) => {
+        expect(allowed(strictest(before, file))).toEqual(both(allowed(before), allowed(file)));
+      }),
+      RUNS,
+    );
+  });
+
+  it('holds back nothing exactly if the file is in force', () => {
+    fc.assert(
+      fc.property(inForce, inForce, (before, file) => {
+        const now = strictest(before, file);
+        expect(heldBack(strictest(file, file), file)).toEqual([]);
+        if (heldBack(now, file).length === 0) expect(allowed(now)).toEqual(allowed(file));
+      }),
+      RUNS,
+    );
+  });
 });

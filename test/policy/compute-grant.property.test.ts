@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Limits, Manifest } from '../../src/manifest/manifest.ts';
-import { computeGrant, DEFAULT_LIMITS, type CallOptions } from '../../src/policy/compute-grant.ts';
+import { computeGrant, type CallOptions } from '../../src/policy/compute-grant.ts';
+import { DEFAULT_LIMITS } from '../../src/vocabulary/limits.ts';
 import type { Grant, GrantedLimits } from '../../src/policy/grant.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from '../../src/policy/operator.ts';
 import { exampleManifest } from './example-manifest.ts';
@@ -73,7 +74,7 @@ function expectWithin(small: Grant, large: Grant): void {
   expect(Object.keys(large.env)).toEqual(expect.arrayContaining(Object.keys(small.env)));
 }
 
-describe('computeGrant, for any manifest, policy and call', () => {
+describe('computeGrant, for any manifest, policy and call,', () => {
   it('never exceeds the manifest, the policy or the call', () => {
     fc.assert(
       fc.property(inputs, ({ manifest, policy, call }) => {
@@ -88,7 +89,7 @@ describe('computeGrant, for any manifest, policy and call', () => {
     );
   });
 
-  it('passes only variables that are declared, no secret, allowed and set', () => {
+  it('passes only variables that are declared, not secret, allowed and set', () => {
     fc.assert(
       fc.property(inputs, ({ manifest, policy, call }) => {
         const { env } = computeGrant({ manifest, policy, call });
@@ -133,7 +134,7 @@ describe('computeGrant, for any manifest, policy and call', () => {
     );
   });
 
-  it('never grants more when the manifest, the policy or the call asks for less', () => {
+  it('never grants more if the manifest, the policy or the call asks for less', () => {
     const pick = fc.infiniteStream(fc.boolean());
     fc.assert(
       fc.property(inputs, pick, ({ manifest, policy, call }, choices) => {
@@ -166,7 +167,7 @@ describe('computeGrant, for any manifest, policy and call', () => {
     );
   });
 
-  it('never raises a limit when any of its sources is lowered', () => {
+  it('never raises a limit if any of its sources is lowered', () => {
     fc.assert(
       fc.property(inputs, fc.double({ min: 0, max: 1, noNaN: true }), ({ manifest, policy, call }, f) => {
         const lowered = <T extends object>(limits: T): T =>

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { EnvRule, FilesystemRule } from '../../src/manifest/manifest.ts';
-import { computeGrant, DEFAULT_LIMITS, type CallOptions } from '../../src/policy/compute-grant.ts';
+import { computeGrant, type CallOptions } from '../../src/policy/compute-grant.ts';
+import { DEFAULT_LIMITS } from '../../src/vocabulary/limits.ts';
 import type { Grant } from '../../src/policy/grant.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from '../../src/policy/operator.ts';
 import { capableManifest, exampleManifest } from './example-manifest.ts';
-import { thrownBy } from './thrown.ts';
+import { thrownBy } from '../thrown.ts';
 
 const allowing = (over: Partial<OperatorPolicy>): OperatorPolicy => ({ ...DEFAULT_POLICY, ...over });
 
@@ -20,8 +21,8 @@ function grantEnv(rule: Partial<EnvRule>, env: CallOptions['env'], allow?: strin
   return computeGrant({ manifest, policy, call: { env } });
 }
 
-describe('computeGrant: limits', () => {
-  it('gives a manifest that asks for nothing the defaults and nothing else', () => {
+describe('computeGrant, for limits,', () => {
+  it('gives a manifest that asks for nothing only the defaults', () => {
     const grant = computeGrant({
       manifest: exampleManifest(),
       policy: DEFAULT_POLICY,
@@ -37,7 +38,7 @@ describe('computeGrant: limits', () => {
     });
   });
 
-  it('lets ceilings and the call lower and never raise', () => {
+  it('lets ceilings and the call lower a limit but never raise it', () => {
     const manifest = exampleManifest({ limits: { timeout: 10_000, memory: 1_000, cpu: 9_000 } });
     const policy = allowing({ ceilings: { ...DEFAULT_POLICY.ceilings, cpu: 2_000 } });
     const limits = (call: Omit<CallOptions, 'env'>): Grant['limits'] =>
@@ -48,7 +49,7 @@ describe('computeGrant: limits', () => {
   });
 });
 
-describe('computeGrant: filesystem', () => {
+describe('computeGrant, for files,', () => {
   it('maps the workspace to one guest folder and keeps size limits', () => {
     const grant = grantPaths([
       { path: '${workspace}/./in//a', access: 'read' },
@@ -61,7 +62,7 @@ describe('computeGrant: filesystem', () => {
     expect(grant.withheld).toEqual([]);
   });
 
-  it('takes a workspace with a slash at its end, or the root itself', () => {
+  it('accepts a workspace with a trailing slash, or the root itself', () => {
     const at = (workspace: string): string[] =>
       grantPaths([{ path: '${workspace}/a', access: 'read' }], undefined, { workspace }).filesystem.map(
         (path) => path.host,
@@ -70,7 +71,7 @@ describe('computeGrant: filesystem', () => {
     expect(at('/')).toEqual(['/a']);
   });
 
-  it('withholds workspace paths when the call has no workspace, and says how to give one', () => {
+  it('withholds workspace paths if the call has no workspace, and says how to set one', () => {
     const manifest = capableManifest({ filesystem: [{ path: '${workspace}/a', access: 'read' }] });
     const grant = computeGrant({ manifest, policy: DEFAULT_POLICY, call: { env: {} } });
     expect(grant.filesystem).toEqual([]);
@@ -78,7 +79,7 @@ describe('computeGrant: filesystem', () => {
     expect(grant.withheld[0]?.fix).toContain('--workspace DIR');
   });
 
-  it('withholds what the policy does not allow, and grants it when it does', () => {
+  it('withholds what the policy does not allow, and grants what it allows', () => {
     const rules: FilesystemRule[] = [{ path: '/data/in', access: 'read' }];
     expect(grantPaths(rules).filesystem).toEqual([]);
     expect(grantPaths(rules).withheld[0]?.fix).toContain('filesystem.allow');
@@ -87,7 +88,7 @@ describe('computeGrant: filesystem', () => {
     ]);
   });
 
-  it('lets an absolute pattern cover a workspace that lies below it', () => {
+  it('lets an absolute pattern cover a workspace below it', () => {
     expect(grantPaths([{ path: '${workspace}/a', access: 'read' }], ['/home/me/**']).filesystem).toHaveLength(
       1,
     );
@@ -125,7 +126,7 @@ describe('computeGrant: filesystem', () => {
   });
 
   it.each(['', '.', '/data/../etc', '../secret', '${workspace}/../x', '${workspace}x', '${home}/x', '/a\0b'])(
-    'refuses the path %j, which could mean something else',
+    'refuses the ambiguous path %j',
     (path) =>
       expect(thrownBy(() => grantPaths([{ path, access: 'read' }], ['/**'])).code).toBe('manifest_invalid'),
   );
@@ -145,12 +146,12 @@ describe('computeGrant: filesystem', () => {
   });
 });
 
-describe('computeGrant: network', () => {
+describe('computeGrant, for the network,', () => {
   const manifest = capableManifest({
     network: [{ host: 'api.example.com', port: 443 }, { host: 'other.org' }],
   });
 
-  it('grants what is declared when the policy has no list', () => {
+  it('grants what is declared if the policy has no list', () => {
     const grant = computeGrant({ manifest, policy: DEFAULT_POLICY, call: { env: {} } });
     expect(grant.network).toEqual(manifest.capabilities.network);
   });
@@ -163,8 +164,8 @@ describe('computeGrant: network', () => {
   });
 });
 
-describe('computeGrant: env', () => {
-  it('passes declared variables that are set, and no other', () => {
+describe('computeGrant, for the environment,', () => {
+  it('passes only declared variables that are set', () => {
     expect(grantEnv({}, { KEY: 'v', OTHER: 'secret' }).env).toEqual({ KEY: 'v' });
     expect(grantEnv({}, { OTHER: 'secret' }).env).toEqual({});
     expect(grantEnv({}, { KEY: '' }).env).toEqual({ KEY: '' });
@@ -188,7 +189,7 @@ describe('computeGrant: env', () => {
     expect(JSON.stringify(grant)).not.toContain('invented-value');
   });
 
-  it('withholds a secret that the policy does not allow, and refuses when it is required', () => {
+  it('withholds a secret that the policy does not allow, and refuses the call if it is required', () => {
     const rule = { secret: true, hosts: ['api.example.com'] };
     const grant = grantEnv(rule, {}, []);
     expect(grant.secrets).toBeUndefined();
@@ -203,7 +204,7 @@ describe('computeGrant: env', () => {
     expect(error.fix).toContain('export KEY=');
   });
 
-  it('withholds a variable that the policy does not allow, and refuses when it is required', () => {
+  it('withholds a variable that the policy does not allow, and refuses the call if it is required', () => {
     const grant = grantEnv({}, { KEY: 'v' }, ['ELSE']);
     expect(grant.env).toEqual({});
     expect(grant.withheld).toMatchObject([{ capability: 'env', declared: 'KEY' }]);

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Manifest } from '../../src/manifest/manifest.ts';
 import { assertEnforceable } from '../../src/policy/enforce-or-refuse.ts';
-import { ENFORCED_FIELDS, type EnforcedField, type EnforcementTable } from '../../src/policy/enforcement.ts';
+import { ENFORCED_FIELDS, type EnforcedField } from '../../src/vocabulary/capabilities.ts';
+import type { EnforcementTable } from '../../src/policy/enforcement.ts';
 import { parsePolicy } from '../../src/policy/operator.ts';
 import { capableManifest, exampleManifest } from './example-manifest.ts';
-import { thrownBy } from './thrown.ts';
+import { thrownBy } from '../thrown.ts';
 
 function tableWithout(...open: EnforcedField[]): EnforcementTable {
   const entries = ENFORCED_FIELDS.map((field) => [
@@ -43,7 +44,7 @@ const check = (manifest: Manifest, table: EnforcementTable): void =>
   assertEnforceable({ manifest, table, pair: 'jail + python' });
 
 describe('assertEnforceable', () => {
-  it.each(ENFORCED_FIELDS)('refuses %s when it is set and nobody enforces it', (field) => {
+  it.each(ENFORCED_FIELDS)('refuses %s if it is set and nothing enforces it', (field) => {
     const error = thrownBy(() => check(SETTERS[field], tableWithout(field)));
     expect(error.code).toBe('unenforceable');
     expect(error.message).toContain(`"${field}"`);
@@ -52,7 +53,7 @@ describe('assertEnforceable', () => {
     expect(error.detail).toEqual({ pair: 'jail + python', fields: [field] });
   });
 
-  it.each(ENFORCED_FIELDS)('accepts %s when somebody enforces it', (field) => {
+  it.each(ENFORCED_FIELDS)('accepts %s if something enforces it', (field) => {
     expect(() => check(SETTERS[field], tableWithout())).not.toThrow();
   });
 
@@ -60,7 +61,7 @@ describe('assertEnforceable', () => {
     ['https', true],
     ['wss', true],
     ['http', false],
-  ] as const)('a secret for a host with %s is inside TLS: %s', (scheme, isInside) => {
+  ] as const)('needs TLS inspection for a secret whose host is declared with %s: %s', (scheme, isInside) => {
     const manifest = {
       ...capableManifest({ network: [{ host: '*.example.com', scheme }] }),
       env: { KEY: { required: false, secret: true, hosts: ['api.example.com'] } },
@@ -70,17 +71,17 @@ describe('assertEnforceable', () => {
     else expect(act).not.toThrow();
   });
 
-  it('accepts a manifest that sets nothing even where nobody enforces anything', () => {
+  it('accepts a manifest that sets nothing even if nothing is enforced', () => {
     expect(() => check(exampleManifest(), tableWithout(...ENFORCED_FIELDS))).not.toThrow();
   });
 
-  it('names every open field at once', () => {
+  it('names every unenforced field at once', () => {
     const manifest = exampleManifest({ limits: { memory: 1, cpu: 1 } });
     const error = thrownBy(() => check(manifest, tableWithout('memory', 'cpu')));
-    expect(error.detail['fields']).toEqual(['memory', 'cpu']);
+    expect(error.detail['fields']).toEqual(['cpu', 'memory']);
   });
 
-  it('refuses a ceiling that the operator set by hand and nobody enforces', () => {
+  it('refuses a ceiling that the operator configured and nothing enforces', () => {
     const policy = parsePolicy('ceilings: { memory: 1GiB }', { file: 'p.yaml' });
     const input = { manifest: exampleManifest(), table: tableWithout('memory'), pair: 'jail + python' };
     expect(() => assertEnforceable(input)).not.toThrow();

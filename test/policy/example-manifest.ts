@@ -1,5 +1,5 @@
 /**
- * A manifest that asks for nothing, to be extended by the tests of the policy.
+ * A manifest that asks for nothing, which the policy tests extend.
  *
  * @module
  */

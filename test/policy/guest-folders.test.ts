@@ -12,7 +12,7 @@ const path = (guest: string, more: Partial<GrantedPath> = {}): GrantedPath => ({
 const file = (guest: string, more: Partial<GrantedPath> = {}): GrantedPath =>
   path(guest, { isFile: true, ...more });
 
-it('makes up one folder for the files of one parent, and none where one is granted', () => {
+it('the granted files of one parent share one guest folder, unless the parent itself is granted', () => {
   expect(foldersAround([path('/workspace')])).toEqual([]);
   expect(foldersAround([file('/workspace/a'), file('/workspace/b'), file('/c')])).toEqual([
     '/workspace',
@@ -21,13 +21,13 @@ it('makes up one folder for the files of one parent, and none where one is grant
   expect(foldersAround([path('/data'), file('/data/deep/a'), file('/database')])).toEqual(['/']);
 });
 
-it('is writable as far as what was granted is', () => {
+it('a guest folder is writable only as far as the grant inside it', () => {
   const granted = [path('/in'), path('/in/out', { access: 'read-write' }), file('/x/a'), file('/x/b')];
   expect(['/in', '/in/out', '/x'].map((one) => hasWritable(one, granted))).toEqual([false, true, false]);
   expect(hasWritable('/x', [...granted, file('/x/c', { access: 'read-write' })])).toBe(true);
 });
 
-it('gives every granted file a folder to be found in', () => {
+it('every granted file gets a guest folder', () => {
   const names = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 });
   const granted = fc.uniqueArray(fc.tuple(names, fc.boolean()), { selector: ([name]) => name.join('/') });
   fc.assert(

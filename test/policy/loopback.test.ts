@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isLoopback } from '../../src/policy/loopback.ts';
 
 test.each(['localhost', '127.0.0.1', '127.255.0.9', '::1', '0:0:0:0:0:0:0:1', '::0001'])(
-  '%s is reached by this machine only',
+  '%s is recognized as reachable from this machine only',
   (host) => expect(isLoopback(host)).toBe(true),
 );
 
@@ -17,4 +17,4 @@ test.each([
   '',
   '::2',
   '::ffff:192.0.2.1',
-])('%s is taken for an address that others can reach', (host) => expect(isLoopback(host)).toBe(false));
+])('%s is treated as an address that others can reach', (host) => expect(isLoopback(host)).toBe(false));

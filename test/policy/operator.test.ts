@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY, parsePolicy } from '../../src/policy/operator.ts';
-import { thrownBy } from './thrown.ts';
+import { thrownBy } from '../thrown.ts';
 
 const parse = (text: string): ReturnType<typeof parsePolicy> => parsePolicy(text, { file: 'p.yaml' });
 
 describe('parsePolicy', () => {
-  it('gives the default policy for an empty file', () => {
+  it('returns the default policy for an empty file', () => {
     expect(parse('')).toEqual({ file: 'p.yaml', ...DEFAULT_POLICY });
     expect(parse('# nothing but a comment\n')).toEqual({ file: 'p.yaml', ...DEFAULT_POLICY });
   });
 
-  it('reads every key and keeps defaults for what is left out', () => {
+  it('reads every key and keeps the defaults for missing ones', () => {
     const policy = parse(`
 minimum: { external: wasm }
 ceilings: { timeout: 60s, memory: 512MiB, processes: 4 }
@@ -30,7 +30,7 @@ network: { allow: ["*.example.com"], allow_private: ["127.0.0.1", "::1"] }
     });
   });
 
-  it('reads how fresh Python in Wasm has to be', () => {
+  it('reads the setting for fresh instances of Python in Wasm', () => {
     expect(parse('python_wasm: { strict: true }').pythonWasm).toEqual({ newInstance: false, strict: true });
     expect(parse('python_wasm: { new_instance: true }').pythonWasm).toEqual({
       newInstance: true,
@@ -97,7 +97,7 @@ network: { allow: ["*.example.com"], allow_private: ["127.0.0.1", "::1"] }
     ['env: { allow: ["A B"] }', 'env.allow.0'],
     ['env: {}', 'env.allow'],
     ['[]', 'the top level'],
-  ])('refuses a wrong value and names its place: %s', (text, at) => {
+  ])('refuses a wrong value and names its path: %s', (text, at) => {
     const error = thrownBy(() => parse(text));
     expect(error.code).toBe('usage');
     expect(error.detail).toMatchObject({ file: 'p.yaml', at });

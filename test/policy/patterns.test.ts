@@ -18,7 +18,7 @@ describe('hostCovers', () => {
     ['api.example.com', '*.example.com', false],
     ['[::1]', '::1', true],
     ['127.0.0.1', '127.0.0.1', true],
-  ])('%s covers %s: %s', (pattern, host, expected) => {
+  ])('says that %s covers %s: %s', (pattern, host, expected) => {
     expect(hostCovers(pattern, host)).toBe(expected);
   });
 });
@@ -62,14 +62,14 @@ describe('pathCovers', () => {
     ['/*', '${workspace}/a', false],
     ['/**', '/any/thing', true],
     ['/data//./x', '/data/x', true],
-  ])('%s covers %s: %s', (pattern, path, expected) => {
+  ])('says that %s covers %s: %s', (pattern, path, expected) => {
     expect(pathCovers(pattern, path)).toBe(expected);
   });
 
   const segment = fc.stringMatching(/^[a-c]{1,3}$/);
   const path = fc.array(segment, { minLength: 1, maxLength: 5 }).map((parts) => `/${parts.join('/')}`);
 
-  it('covers every path by itself and by every folder above it, and by nothing beside it', () => {
+  it('covers a path by the path itself and by every folder above it, and by nothing else', () => {
     fc.assert(
       fc.property(path, path, (folder, other) => {
         expect(pathCovers(folder, folder)).toBe(true);
@@ -79,7 +79,7 @@ describe('pathCovers', () => {
     );
   });
 
-  it('agrees with a regular expression for patterns with stars', () => {
+  it('agrees with a regular expression on patterns with stars', () => {
     const part = fc.oneof(segment, fc.constantFrom('*', '**', 'a*', '*b', 'a*c'));
     const pattern = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => `/${parts.join('/')}`);
     fc.assert(
@@ -95,7 +95,7 @@ describe('pathCovers', () => {
     );
   });
 
-  it('answers for a pattern made to be slow', () => {
+  it('returns for a pattern that is designed to be slow', () => {
     const pattern = `/${'**/a/'.repeat(200)}b`;
     expect(pathCovers(pattern, `/${'a/'.repeat(400)}`)).toBe(false);
   });

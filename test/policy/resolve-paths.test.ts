@@ -23,7 +23,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** A grant of one path, as computeGrant makes it. */
+/** A grant of one path, as computeGrant returns it. */
 async function resolved(
   path: string,
   over: { policy?: OperatorPolicy; workspace?: string; home?: string } = {},
@@ -38,7 +38,7 @@ async function resolved(
   return resolveGrantPaths(grant, options);
 }
 
-/** Absolute paths below the temporary folder are reserved in a cell, so these grants are written by hand. */
+/** Written by hand, because absolute paths below the temporary folder are reserved in a cell. */
 async function resolvedAbsolute(host: string, allow: string[]): Promise<Grant> {
   const empty = computeGrant({ manifest: exampleManifest(), policy: DEFAULT_POLICY, call: { env: {} } });
   const grant: Grant = { ...empty, filesystem: [{ host, guest: host, access: 'read' }] };
@@ -47,23 +47,23 @@ async function resolvedAbsolute(host: string, allow: string[]): Promise<Grant> {
 
 describe('resolveGrantPaths', () => {
   it.each([
-    ['holds', '', 'job/home'],
+    ['contains', '', 'job/home'],
     ['is', '/in', 'job/in'],
-    ['lies in', '/in', 'job'],
+    ['is inside', '/in', 'job'],
   ])('withholds a folder that %s the home of Skillcell', async (_, below, home) => {
     mkdirSync(join(root, home), { recursive: true });
     const grant = await resolved(`\${workspace}${below}`, { home: join(root, home) });
     expect(grant.filesystem).toEqual([]);
-    expect(grant.withheld[0]?.reason).toContain('Skillcell itself');
+    expect(grant.withheld[0]?.reason).toContain("Skillcell's own folder");
   });
 
-  it('grants a folder beside the home of Skillcell', async () => {
+  it('grants a folder next to the home of Skillcell', async () => {
     mkdirSync(join(workspace, 'in2'));
     const grant = await resolved('${workspace}/in', { home: join(workspace, 'in2') });
     expect(grant.filesystem).toHaveLength(1);
   });
 
-  it('gives the real path of a folder in the workspace', async () => {
+  it('returns the real path of a folder in the workspace', async () => {
     const grant = await resolved('${workspace}/in');
     expect(grant.filesystem).toEqual([
       { host: join(workspace, 'in'), guest: '/workspace/in', access: 'read' },
@@ -71,7 +71,7 @@ describe('resolveGrantPaths', () => {
     expect(grant.withheld).toEqual([]);
   });
 
-  it('follows a link that stays inside, and a workspace that is a link itself', async () => {
+  it('follows a link that stays inside, and a workspace that is itself a link', async () => {
     symlinkSync('in', join(workspace, 'alias'));
     symlinkSync(workspace, join(root, 'job-link'));
     expect((await resolved('${workspace}/alias')).filesystem[0]?.host).toBe(join(workspace, 'in'));
@@ -80,7 +80,7 @@ describe('resolveGrantPaths', () => {
   });
 
   it.each(['../outside', '../outside/secret', '..'])(
-    'withholds a link that leads out: %s',
+    'withholds a link that leads outside: %s',
     async (target) => {
       symlinkSync(target, join(workspace, 'alias'));
       const grant = await resolved('${workspace}/alias');
@@ -89,7 +89,7 @@ describe('resolveGrantPaths', () => {
     },
   );
 
-  it('withholds a path that passes through a link, and a sibling with the same beginning', async () => {
+  it('withholds a path that passes through a link, and a sibling with the same prefix', async () => {
     symlinkSync('../outside', join(workspace, 'alias'));
     expect((await resolved('${workspace}/alias/secret')).filesystem).toEqual([]);
     mkdirSync(join(root, 'job-two'));
@@ -97,7 +97,7 @@ describe('resolveGrantPaths', () => {
     expect((await resolved('${workspace}/two')).filesystem).toEqual([]);
   });
 
-  it('refuses a path that does not exist and says how to make it', async () => {
+  it('refuses a path that does not exist and says how to create it', async () => {
     await expect(resolved('${workspace}/missing')).rejects.toMatchObject({
       code: 'usage',
       fix: expect.stringContaining(join(workspace, 'missing')) as string,
@@ -109,7 +109,7 @@ describe('resolveGrantPaths', () => {
     await expect(resolved('${workspace}/loop')).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('withholds a socket, which is no file to read', async () => {
+  it('withholds a socket, because it is not a file', async () => {
     const server = createServer().listen(join(workspace, 'socket'));
     await once(server, 'listening');
     const grant = await resolved('${workspace}/socket');
@@ -118,7 +118,7 @@ describe('resolveGrantPaths', () => {
     expect(grant.withheld[0]?.reason).toContain('neither a file nor a folder');
   });
 
-  it('judges the target of an absolute link against the policy', async () => {
+  it('checks the target of an absolute link against the policy', async () => {
     const link = join(root, 'link');
     symlinkSync('outside', link);
     expect((await resolvedAbsolute(link, [link])).withheld[0]?.reason).toContain('policy');

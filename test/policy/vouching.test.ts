@@ -1,5 +1,5 @@
 /**
- * Who gets variables and secrets of the host: code that somebody vouches for, and nothing else.
+ * Variables and secrets of the host go only to code that a person vouched for.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { computeGrant, type CallOptions } from '../../src/policy/compute-grant.t
 import type { Grant } from '../../src/policy/grant.ts';
 import { DEFAULT_POLICY, parsePolicy } from '../../src/policy/operator.ts';
 import { exampleManifest } from './example-manifest.ts';
-import { thrownBy } from './thrown.ts';
+import { thrownBy } from '../thrown.ts';
 
 const STRANGER: CallOptions = {
   env: { PLAIN: 'value', KEY: 'secret value' },
@@ -33,32 +33,32 @@ const namesIn = ({ env, secrets = [] }: Grant): string[] => [
   ...secrets.map(({ name }) => name),
 ];
 
-describe('a skill that nobody approved', () => {
-  it('gets no variable and no secret, and is told how it would', () => {
+describe('a skill without an approval', () => {
+  it('gets no variable and no secret, and the report says how it could get them', () => {
     const grant = granted();
     expect(namesIn(grant)).toEqual([]);
     expect(grant.withheld.map(({ declared }) => declared).sort()).toEqual(['KEY', 'PLAIN']);
     expect(grant.withheld[0]?.fix).toMatch(/--env \w+ .*skillcell approve \.\/skill/);
   });
 
-  it('is refused when it cannot do without', () => {
+  it('is refused if it requires one', () => {
     const error = thrownBy(() => granted({}, '{}', true));
     expect(error.code).toBe('approval_required');
     expect(error.fix).toContain('--env PLAIN');
   });
 
-  it('gets exactly what somebody names', () => {
+  it('gets exactly the variables that the caller names', () => {
     expect(namesIn(granted({ allowEnv: ['KEY'] }))).toEqual(['KEY']);
     expect(namesIn(granted({ allowEnv: ['PLAIN', 'OTHER'] }))).toEqual(['PLAIN']);
     expect(namesIn(granted({}, 'env: { allow: [PLAIN] }', true))).toEqual(['PLAIN']);
   });
 
-  it('gets nothing that the policy forbids, whoever names it', () => {
+  it('gets nothing that the policy forbids, even if the caller names it', () => {
     expect(namesIn(granted({ allowEnv: ['PLAIN', 'KEY'] }, 'env: { allow: [KEY] }'))).toEqual(['KEY']);
   });
 });
 
-it('A skill that is bundled or approved gets what it declares', () => {
+it('a bundled or approved skill gets what it declares', () => {
   const { approveCommand: _, ...vouched } = STRANGER;
   const grant = computeGrant({
     manifest: exampleManifest({ env: { PLAIN: { required: true, secret: false, hosts: [] } } }),

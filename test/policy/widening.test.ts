@@ -4,7 +4,7 @@ import { wideningKeys } from '../../src/policy/widening.ts';
 
 const keysOf = (text: string): string[] => wideningKeys(parsePolicy(text, { file: '/p.yaml' }));
 
-describe('what a policy gives beyond the defaults', () => {
+describe('the list of keys that widen the default policy', () => {
   it.each([
     [''],
     ['minimum: { bundled: wasm, project: wasm, installed: container }'],
@@ -14,7 +14,7 @@ describe('what a policy gives beyond the defaults', () => {
     ['secrets: [environment]'],
     ['network: { inspect_tls: false, trace_context: false }'],
     ['skills: [{ match: "*", decision: allow }]\nguard: [{ decision: ask, reason: always }]'],
-  ])('is nothing with %j', (text) => {
+  ])('is empty for %j', (text) => {
     expect(keysOf(text)).toEqual([]);
   });
 
@@ -28,7 +28,7 @@ describe('what a policy gives beyond the defaults', () => {
     ['network: { trace_context: true }', ['network.trace_context']],
     ['secrets: [{ command: ["/bin/true"] }]', ['secrets']],
     ['secrets: [environment, { file: /home/me/keys }]', ['secrets']],
-  ])('is named with %j', (text, keys) => {
+  ])('names the widening keys of %j', (text, keys) => {
     expect(keysOf(text)).toEqual(keys);
   });
 });

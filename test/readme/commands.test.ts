@@ -1,7 +1,8 @@
 /**
- * Every `npx skillcell` line of the documents is run as written, and every program in them; what they print and
- * how they end must be what the documents say.
+ * Runs every `npx skillcell` line and every program in the documents as written; their output and exit codes must match the
+ * documents.
  */
+import { entryPoints } from '../../scripts/documents/api-tables.ts';
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +26,7 @@ const SHOWN_HOME = '/home/me/.local/share/skillcell';
 const SHOWN_ROOT = '/home/me/skillcell';
 const SHOWN_PROJECT = '/home/me/project';
 
-/** Where the examples of one document run: each has a home of its own, and a folder if it makes files. */
+/** The environment for the examples of one document: a separate home, and a folder if they create files. */
 class Scene {
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-docs-')));
   readonly #cwd: string;
@@ -36,7 +37,7 @@ class Scene {
     const project = join(this.#folder, 'project');
     this.#cwd = files.length > 0 ? project : ROOT;
     mkdirSync(project);
-    // For programs that use other packages beside ours.
+    // For programs that use other packages.
     symlinkSync(join(ROOT, 'node_modules'), join(this.#folder, 'node_modules'));
     for (const block of files) this.#write(join(project, markOf(block, 'file') ?? ''), block.text);
     this.places = [
@@ -44,7 +45,7 @@ class Scene {
       { here: project, shown: SHOWN_PROJECT },
       { here: ROOT, shown: SHOWN_ROOT },
     ];
-    // A root host drops to another user, who has to get through to the project.
+    // If the host is root, cells run as another user, who must be able to reach the project.
     spawnSync('chmod', ['-R', 'a+rX', this.#folder]);
   }
 
@@ -59,7 +60,11 @@ class Scene {
   /** A TypeScript program that imports the package by its name. */
   program(source: string): SpawnSyncReturns<string> {
     const file = join(this.#folder, 'program.ts');
-    this.#write(file, source.replaceAll(`'skillcell'`, `'${join(ROOT, 'src/index.ts')}'`));
+    const imports = [...entryPoints()].reduce(
+      (text, [name, module]) => text.replaceAll(`'${name}'`, `'${join(ROOT, module)}'`),
+      source,
+    );
+    this.#write(file, imports);
     return this.#run(process.execPath, [file]);
   }
 
@@ -69,7 +74,7 @@ class Scene {
 
   #run(program: string, args: string[]): SpawnSyncReturns<string> {
     const env = { ...process.env, NO_COLOR: '1', SKILLCELL_HOME: join(this.#folder, 'home') };
-    // `timeout` ends the whole group: killing the shell alone would leave what it started.
+    // `timeout` ends the whole process group; killing only the shell would leave its children.
     const bounded = [String(SECONDS_EACH), program, ...args];
     return spawnSync('/usr/bin/timeout', bounded, { cwd: this.#cwd, env, input: '', encoding: 'utf8' });
   }
@@ -88,45 +93,48 @@ function expectOutput(ended: SpawnSyncReturns<string>, output: Example['output']
   if (output?.language === 'text') expect(normalise(ended.stdout, places)).toMatch(shownPattern(output.text));
 }
 
-describe.each(DOCUMENTS.map((file) => ({ file, markdown: readDocument(file) })))('$file', ({ markdown }) => {
-  const examples = examplesOf(markdown);
-  const programs = blocksOf(markdown).filter(({ language }) => language === 'ts');
-  let scene: Scene;
-  beforeAll(() => {
-    scene = new Scene(markdown);
-  });
-  afterAll(() => scene.close());
+describe.each(DOCUMENTS.map((file) => ({ file, markdown: readDocument(file) })))(
+  'the document $file',
+  ({ markdown }) => {
+    const examples = examplesOf(markdown);
+    const programs = blocksOf(markdown).filter(({ language }) => language === 'ts');
+    let scene: Scene;
+    beforeAll(() => {
+      scene = new Scene(markdown);
+    });
+    afterAll(() => scene.close());
 
-  test.each(examples)(
-    'line $line: $command',
-    ({ command, exitCode, output }) => {
-      // Text is compared as a terminal shows it, both streams in their order; JSON is what goes into a pipe.
-      const shown = output?.language === 'text' ? `{ ${command}\n} 2>&1` : command;
-      const ended = scene.shell(shown);
-      expect(ended, ended.stdout + ended.stderr).toMatchObject({ status: exitCode, signal: null });
-      expectOutput(ended, output, scene.places);
-    },
-    TEST_MS,
-  );
+    test.each(examples)(
+      'shows the output of line $line: $command',
+      ({ command, exitCode, output }) => {
+        // Text is compared as on a terminal, with both streams interleaved; JSON as in a pipe.
+        const shown = output?.language === 'text' ? `{ ${command}\n} 2>&1` : command;
+        const ended = scene.shell(shown);
+        expect(ended, ended.stdout + ended.stderr).toMatchObject({ status: exitCode, signal: null });
+        expectOutput(ended, output, scene.places);
+      },
+      TEST_MS,
+    );
 
-  test.each(programs)(
-    'the program at line $line',
-    (block) => {
-      const ended = scene.program(block.text);
-      expect(ended, ended.stdout + ended.stderr).toMatchObject({ status: 0, stderr: '' });
-      expectOutput(ended, outputOf(block), scene.places);
-    },
-    TEST_MS,
-  );
+    test.each(programs)(
+      'has a working program at line $line',
+      (block) => {
+        const ended = scene.program(block.text);
+        expect(ended, ended.stdout + ended.stderr).toMatchObject({ status: 0, stderr: '' });
+        expectOutput(ended, outputOf(block), scene.places);
+      },
+      TEST_MS,
+    );
 
-  test('has no command that the tests do not know of', () => {
-    const fenced = blocksOf(markdown).filter(({ text }) => text.includes('npx skillcell'));
-    expect(fenced.filter(({ language }) => language !== 'sh').map(({ line }) => line)).toEqual([]);
-  });
-});
+    test('has no command that the tests do not cover', () => {
+      const fenced = blocksOf(markdown).filter(({ text }) => text.includes('npx skillcell'));
+      expect(fenced.filter(({ language }) => language !== 'sh').map(({ line }) => line)).toEqual([]);
+    });
+  },
+);
 
-describe('the comparison', () => {
-  test('ignores ids, times, digests, figures and this machine’s paths', () => {
+describe('comparing shown and actual output', () => {
+  test('ignores ids, times, digests, figures and paths of this machine', () => {
     const printed = `01M7FF173K7CHAW94ZEHZXNFSD  2026-11-15T11:21:13.075Z  30.6  /tmp/x/home/a sha256:${'a'.repeat(64)}`;
     const shown = `01JD8Z5K3V9T4S7Q2M6N0P1R8W 2026-01-01T00:00:00.000Z 1.5 /home/me/a sha256:${'b'.repeat(64)}`;
     const places = [{ here: '/tmp/x/home', shown: '/home/me' }];
@@ -141,7 +149,7 @@ describe('the comparison', () => {
     ['a\nb\nc', 'a\nc', false],
     ['a\nb', 'a', false],
     ['axc', 'a.c', false],
-  ])('of %j with %j is %s', (printed, shown, fits) => {
+  ])('of %j with %j returns %s', (printed, shown, fits) => {
     expect(shownPattern(shown).test(normalise(printed))).toBe(fits);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The animated picture of the README shows what the command line prints today, apart from ids, times and hashes.
+ * The animated picture in the README matches the current output of the command line, apart from ids, times and hashes.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { normalise } from './output.ts';
 const MS_FOR_ALL = 120_000;
 
 test(
-  'docs/demo.svg is what the commands print; run scripts/record-demo.ts if it is not',
+  'docs/demo.svg shows what the commands print (otherwise run scripts/record-demo.ts)',
   () => {
     const printed = recordDemo().map(({ command, output }) => `$ ${command}\n${output.trimEnd()}`);
     const shown = textOf(readFileSync(join(ROOT, DEMO_FILE), 'utf8'));
@@ -21,7 +21,7 @@ test(
   MS_FOR_ALL,
 );
 
-test('the README shows the picture, and its first two commands are those of the picture', () => {
+test('the README shows the picture, and its first two commands are those in the picture', () => {
   const readme = readDocument('README.md');
   expect(readme).toContain(`(${DEMO_FILE})`);
   for (const command of COMMANDS.slice(0, 2)) expect(readme).toContain(command);

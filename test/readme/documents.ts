@@ -1,5 +1,5 @@
 /**
- * The documents as tests see them: fenced blocks, the commands in them, and the output that follows.
+ * Parses the documents for tests: fenced blocks, the commands in them, and the output that follows.
  *
  * A block of commands is marked `sh`; `sh exit=3` expects that exit code, `sh no-run` is an illustration.
  * A `text` or `json` block right after it is the output. A block with `file=PATH` is a file of the example.
@@ -18,7 +18,7 @@ export interface Block {
   marks: string[];
   text: string;
   line: number;
-  /** The block that follows with nothing but white space in between. */
+  /** The next block, if only white space is in between. */
   next: Block | undefined;
 }
 
@@ -54,7 +54,7 @@ export function blocksOf(markdown: string): Block[] {
   return blocks;
 }
 
-/** The value of a mark such as `file=skill.py`. */
+/** The value of a marker such as `file=skill.py`. */
 export function markOf({ marks }: Block, name: string): string | undefined {
   return marks.find((mark) => mark.startsWith(`${name}=`))?.slice(name.length + 1);
 }
@@ -82,7 +82,7 @@ export function outputOf({ next }: Block): Example['output'] {
   return next && ['text', 'json'].includes(next.language) && next.marks.length === 0 ? next : undefined;
 }
 
-/** Rows of the table under a heading, as cells without back-ticks. */
+/** Rows of the table under a heading, as cells without backticks. */
 export function tableUnder(markdown: string, heading: string): string[][] {
   const [, section = ''] = markdown.split(new RegExp(`^#+ ${heading}$`, 'm'));
   const lines = (section.split(/^#/m)[0] ?? '').split('\n').filter((line) => line.startsWith('|'));

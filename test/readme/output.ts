@@ -1,13 +1,13 @@
 /**
- * Compares what a command printed with what a document shows: ids, times, digests and paths of this machine
- * aside. In a document `...` stands for any text in a line, and for any lines when it is alone in one.
+ * Compares the output of a command with a document, except for ids, times, digests and paths of this machine. In a document,
+ * `...` matches any text in a line, or any lines if it is on a line by itself.
  *
  * @module
  */
 export interface Place {
-  /** The folder as it is here. */
+  /** The real folder. */
   here: string;
-  /** The folder as documents show it. */
+  /** The folder as shown in documents. */
   shown: string;
 }
 
@@ -27,7 +27,7 @@ export function normalise(text: string, places: Place[] = []): string {
   return `${steady.trim()}\n`;
 }
 
-/** A pattern for the whole output, from the text of a document. */
+/** Converts the text of a document to a pattern for the whole output. */
 export function shownPattern(text: string): RegExp {
   const lines = normalise(text).trimEnd().split('\n');
   return new RegExp(`^${lines.map(linePattern).join('')}$`);

@@ -1,6 +1,7 @@
 /**
- * Programs in the documents and examples in the comments of the source have the types they seem to have.
+ * Type-checks the programs in the documents and the examples in comments of the source.
  */
+import { entryPoints } from '../../scripts/documents/api-tables.ts';
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ import { blocksOf, DOCUMENTS, readDocument, ROOT } from './documents.ts';
 const folder = mkdtempSync(join(tmpdir(), 'skillcell-programs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Types of the runtime that the source relies on. */
+/** Runtime types that the source relies on. */
 const GLOBALS = join(ROOT, 'guest/wasm/webassembly.d.ts');
 
 interface Program {
@@ -38,16 +39,16 @@ function examplesIn(file: string): Program[] {
 const documented = DOCUMENTS.flatMap((file) => programsOf(file, readDocument(file)));
 const commented = globSync('src/**/*.ts', { cwd: ROOT }).flatMap(examplesIn);
 
-test('there are programs in the documents and examples in the source', () => {
+test('the documents have programs, and the source has examples', () => {
   expect(documented.length).toBeGreaterThan(3);
   expect(commented.length).toBeGreaterThan(3);
 });
 
-test('all of them compile', () => {
+test('all programs and examples compile', () => {
   const names = new Map([...documented, ...commented].map((program, at) => [`program${at}.ts`, program]));
   for (const [name, { text }] of names) writeFileSync(join(folder, name), `${text}\nexport {};\n`);
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  // Programs in the documents are ES modules. Without this file, that would depend on what lies above the temporary folder.
+  // Programs in the documents are ES modules. Without this file, that would depend on the parents of the temporary folder.
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as {
     compilerOptions: object;
@@ -56,13 +57,12 @@ test('all of them compile', () => {
     ...compilerOptions,
     isolatedDeclarations: false,
     declaration: false,
-    // An example shows a value that nobody uses.
+    // Examples may leave values unused.
     noUnusedLocals: false,
     lib: ['es2024', 'esnext.disposable'],
     types: ['node'],
     paths: {
-      skillcell: [join(ROOT, 'src/index.ts')],
-      'skillcell/*': [join(ROOT, 'src/*/index.ts')],
+      ...Object.fromEntries([...entryPoints()].map(([name, source]) => [name, [join(ROOT, source)]])),
     },
   };
   writeFileSync(
@@ -75,7 +75,9 @@ test('all of them compile', () => {
     encoding: 'utf8',
   });
   const faults = ended.stdout.split('\n').filter((line) => line.startsWith('program'));
-  const told = faults.map((line) => line.replace(/^program\d+\.ts/, (name) => names.get(name)?.from ?? name));
-  expect(told).toEqual([]);
+  const errors = faults.map((line) =>
+    line.replace(/^program\d+\.ts/, (name) => names.get(name)?.from ?? name),
+  );
+  expect(errors).toEqual([]);
   expect(ended.status, ended.stdout).toBe(0);
 });

@@ -1,17 +1,17 @@
 /**
- * The references of manifest and errors are read out of the code: nothing may be lost on the way.
+ * The references of manifest and errors are generated from the code and must be complete.
  */
 import { expect, test } from 'vitest';
 import { formatErrorCodes, formatLimitNames } from '../../scripts/documents/error-tables.ts';
 import { manifestKeys } from '../../scripts/documents/manifest-keys.ts';
 import { formatManifestKeys } from '../../scripts/documents/manifest-table.ts';
-import { EXIT_CODES } from '../../src/errors.ts';
+import { EXIT_CODES } from '../../src/vocabulary/error-codes.ts';
 import { ENV_KEYS, READ_KEYS } from '../../src/manifest/fields.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
 
 const paths = manifestKeys().map(({ path }) => path);
 
-test('has every key that the parser reads, also below lists, maps and alternatives', () => {
+test('the reference lists every key that the parser reads, also below lists, maps and alternatives', () => {
   expect(paths.filter((path) => !/[.[]/.test(path)).toSorted()).toEqual([...READ_KEYS].toSorted());
   const ofVariables = paths.filter((path) => path.startsWith('env_vars.NAME.'));
   expect(ofVariables.map((path) => path.slice('env_vars.NAME.'.length)).toSorted()).toEqual(
@@ -22,7 +22,7 @@ test('has every key that the parser reads, also below lists, maps and alternativ
   );
 });
 
-test('tells required keys from those with a default', () => {
+test('the reference distinguishes required keys from those with a default', () => {
   const find = (path: string): unknown => manifestKeys().find((key) => key.path === path);
   expect(find('name')).toMatchObject({ isRequired: true });
   expect(find('capabilities.filesystem[].access')).toMatchObject({
@@ -32,8 +32,8 @@ test('tells required keys from those with a default', () => {
   expect(formatManifestKeys()).toContain('| `limits.timeout` | amount with a unit | 30s |');
 });
 
-/** The closed sections refuse what the reference does not list. */
-test.each(['capabilities', 'limits', 'container'])('the parser knows no other key below %s', (section) => {
+/** Closed sections reject keys that the reference does not list. */
+test.each(['capabilities', 'limits', 'container'])('the parser accepts no other key below %s', (section) => {
   const text = `name: a/b\n${section}: { surely_unknown: 1 }\n`;
   expect(paths).not.toContain(`${section}.surely_unknown`);
   expect(() => parseManifest(text, { file: 'manifest.yaml' })).toThrow('surely_unknown');

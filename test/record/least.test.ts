@@ -19,7 +19,7 @@ interface Run {
   allowed?: Partial<AllowedRules>;
 }
 
-/** An event that was denied has a minus in front of it: `-network GET …`. */
+/** A denied event has a minus in front: `-network GET …`. */
 function least(
   events: string[],
   declared: Declared = {},
@@ -39,11 +39,11 @@ function least(
   });
 }
 
-describe('network', () => {
+describe('the proposed network rules', () => {
   const rules = (events: string[], declared: Declared = {}): unknown[] =>
     least(events, declared).network.map(({ rule }) => rule);
 
-  test('one rule per host, port and scheme, with its methods and paths', () => {
+  test('have one rule per host, port and scheme, with its methods and paths', () => {
     expect(
       rules([
         'network GET https://api.test/v1/a',
@@ -58,7 +58,7 @@ describe('network', () => {
     ]);
   });
 
-  test('parts of a path that are data become a pattern', () => {
+  test('replace variable parts of a path by a pattern', () => {
     const paths = [
       '/users/42/posts',
       '/o/3f0c1a4e-0000-4000-8000-123456789abc',
@@ -70,7 +70,7 @@ describe('network', () => {
     ]);
   });
 
-  test('very many paths become their folder', () => {
+  test('replace very many paths by their folder', () => {
     const events = Array.from(
       { length: 20 },
       (_, at) => `network GET https://a.test/v1/things/name-${'x'.repeat(at)}`,
@@ -78,13 +78,13 @@ describe('network', () => {
     expect(rules(events)).toMatchObject([{ paths: ['/v1/things/*'] }]);
   });
 
-  test('a tunnel says nothing about methods and paths, and neither does its rule', () => {
+  test('have no methods and paths for a tunnel, which does not show them', () => {
     expect(rules(['network CONNECT https://a.test', 'network GET https://a.test/x'])).toEqual([
       { host: 'a.test', scheme: 'https' },
     ]);
   });
 
-  test('a socket tells host and port', () => {
+  test('have the host and port of a socket', () => {
     expect(
       rules(['-network resolve a.test:443', '-network connect 192.0.2.7:80', '-network resolve b.test']),
     ).toEqual([
@@ -94,7 +94,7 @@ describe('network', () => {
     ]);
   });
 
-  test('a declared rule is kept as far as it was needed', () => {
+  test('keep a declared rule as far as it was needed', () => {
     const network = [
       { host: '*.a.test', methods: ['GET', 'PUT'], paths: ['/api/*', '/old/*'] },
       { host: 'b.test' },
@@ -107,44 +107,44 @@ describe('network', () => {
     ]);
   });
 
-  test('what no manifest can ask for is a remark', () => {
+  test('leave out what no manifest can ask for, with a remark', () => {
     const { network, remarks } = least(['-network listen on 0.0.0.0:80', '-network GET https://a_b.test/']);
     expect(network).toEqual([]);
     expect(remarks[0]).toContain('listen on 0.0.0.0:80');
   });
 
-  test('methods in TLS need the operator in a native mode, and somebody says so', () => {
+  test('point out that methods inside TLS need the operator in a native mode', () => {
     const events = ['network GET https://a.test/'];
     expect(least(events).remarks.join()).toContain('inspect_tls');
     expect(least(events, { execution: ['wasm'] }).remarks).toEqual([]);
   });
 });
 
-describe('filesystem', () => {
+describe('the proposed file rules', () => {
   const rules = (events: string[], declared: Declared = {}): string[] =>
     least(events, declared).filesystem.map(({ rule }) => `${rule.access} ${rule.path}`);
 
-  test('a file that was read is named, several are their folder', () => {
+  test('name one file that was read, or the folder of several', () => {
     expect(rules(['filesystem read /workspace/a.txt'])).toEqual(['read ${workspace}/a.txt']);
     expect(rules(['filesystem read /workspace/in/a', 'filesystem read /workspace/in/b'])).toEqual([
       'read ${workspace}/in',
     ]);
   });
 
-  test('a file that was written needs its folder', () => {
+  test('name the folder of a file that was written', () => {
     expect(rules(['filesystem write /workspace/out/a', 'filesystem read /workspace/out/b'])).toEqual([
       'read-write ${workspace}/out',
     ]);
     expect(rules(['filesystem write /data/a'])).toEqual(['read-write /data']);
   });
 
-  test('what a cell has for itself is left out', () => {
+  test('leave out the private paths of a cell', () => {
     expect(
       rules(['filesystem read /etc/hosts', 'filesystem read /skill/x', 'filesystem write /tmp/x']),
     ).toEqual([]);
   });
 
-  test('a declared rule is kept, with no more access than was needed', () => {
+  test('keep a declared rule with no more access than was needed', () => {
     const filesystem = [
       { path: 'data', access: 'read' as const },
       { path: '${workspace}/in', access: 'read-write' as const, maxBytes: 100 },
@@ -160,7 +160,7 @@ describe('filesystem', () => {
     expect(least(events, { filesystem }).unused).toEqual(['filesystem read ${workspace}/unused']);
   });
 
-  test('what was denied is marked as such', () => {
+  test('mark what was denied', () => {
     expect(least(['-filesystem read /data/x', 'filesystem read /data2/y']).filesystem).toEqual([
       { rule: { path: '/data/x', access: 'read' }, denied: true },
       { rule: { path: '/data2/y', access: 'read' }, denied: false },
@@ -168,21 +168,21 @@ describe('filesystem', () => {
   });
 });
 
-describe('what was allowed', () => {
+describe('a proposal for allowed acts', () => {
   const out: FilesystemRule[] = [{ path: '${workspace}/out', access: 'read-write' }];
   const rules = (events: string[], declared: Declared = {}, allowed = out): string[] =>
     least(events, declared, { allowed: { filesystem: allowed } }).filesystem.map(
       ({ rule, denied }) => `${rule.access} ${rule.path}${denied ? ' denied' : ''}`,
     );
 
-  test('a folder that was written itself is not taken for a file of the folder above', () => {
+  test('does not mistake a folder that was written for a file in the folder above', () => {
     expect(rules(['filesystem write /workspace/out'])).toEqual(['read-write ${workspace}/out']);
     expect(rules(['filesystem write /workspace/out', 'filesystem write /workspace/out/a'])).toEqual([
       'read-write ${workspace}/out',
     ]);
   });
 
-  test('files that were allowed one by one are not taken together to their folder', () => {
+  test('does not replace individually allowed files by their folder', () => {
     const files = ['a', 'b'].map((name) => ({ path: `\${workspace}/${name}`, access: 'read' as const }));
     expect(rules(['filesystem read /workspace/a', 'filesystem read /workspace/b'], {}, files)).toEqual([
       'read ${workspace}/a',
@@ -190,7 +190,7 @@ describe('what was allowed', () => {
     ]);
   });
 
-  test('a declared rule that is wider is cut to what was used, with its quota', () => {
+  test('narrows a wider declared rule to what was used, with its quota', () => {
     const filesystem = [{ path: '${workspace}', access: 'read-write' as const, maxBytes: 100 }];
     const { filesystem: found } = least(
       ['filesystem write /workspace/out/a'],
@@ -202,7 +202,7 @@ describe('what was allowed', () => {
     ]);
   });
 
-  test('a denied act is named exactly, and stays marked beside a use', () => {
+  test('names a denied act exactly, and keeps it marked beside a use', () => {
     expect(
       rules(['-filesystem write /workspace/x', '-filesystem read /data/a', '-filesystem read /data/b']),
     ).toEqual(['read-write ${workspace}/x denied', 'read /data/a denied', 'read /data/b denied']);
@@ -213,14 +213,14 @@ describe('what was allowed', () => {
     ).toEqual(['read-write ${workspace}/out denied', 'read ${workspace}/out/a']);
   });
 
-  test('processes are no more than were allowed', () => {
+  test('has no more processes than were allowed', () => {
     const processes = (declared: number, allowed: number): number | undefined =>
       least(['process start ls'], { limits: { processes: declared } }, { allowed: { processes: allowed } })
         .processes;
     expect([processes(0, 2), processes(16, 2), processes(1, 2)]).toEqual([2, 2, 1]);
   });
 
-  test('a variable that was allowed as a secret is not proposed as a plain one', () => {
+  test('does not list a variable that was allowed as a secret as a plain one', () => {
     const secret = { API_KEY: { required: true, secret: true, hosts: [] } };
     const plain = { API_KEY: { required: true, secret: false, hosts: [] } };
     const of = (events: string[]): Least => least(events, { env: plain }, { allowed: { env: secret } });
@@ -229,7 +229,7 @@ describe('what was allowed', () => {
     });
     const unsent = of(['env read API_KEY']);
     expect(unsent.env).toEqual({});
-    expect(unsent.remarks.join()).toContain('sent nowhere');
+    expect(unsent.remarks.join()).toContain('was not sent to any host');
   });
 
   const folder = fc.constantFrom(
@@ -254,11 +254,11 @@ describe('what was allowed', () => {
         (bound.access === 'read-write' || rule.access === 'read'),
     );
 
-  test('no proposal is wider than what was allowed, and a denied act is proposed as it was asked for', () => {
+  test('is never wider than what was allowed, and lists a denied act as it was asked for', () => {
     const acts = fc.array(fc.record({ path: file, access }), { maxLength: 8 });
     fc.assert(
       fc.property(ruleList, ruleList, acts, (allowed, filesystem, tried) => {
-        // The wall decides in this way which acts are uses and which are denials.
+        // The same decision as the wall's: which acts are uses and which are denials.
         const events = tried.map(({ path, access: wanted }) => {
           const used = covered({ path: asDeclared(path), access: wanted }, allowed);
           return `${used ? '' : '-'}filesystem ${wanted === 'read' ? 'read' : 'write'} ${path}`;
@@ -281,18 +281,18 @@ test('variables that no manifest can name are left out', () => {
   expect(Object.keys(env)).toEqual(['constructor']);
 });
 
-describe('variables', () => {
+describe('the proposed variables', () => {
   const rule = (required: boolean, hosts: string[] = []): object => ({
     required,
     secret: hosts.length > 0,
     hosts,
   });
 
-  test('a variable that was read is required', () => {
+  test('include each variable that was read as required', () => {
     expect(least(['env read REGION']).env).toEqual({ REGION: { rule: rule(true), denied: false } });
   });
 
-  test('one that was denied is required if the call failed', () => {
+  test('include a denied one as required if the call failed', () => {
     expect(least(['-env read REGION'], {}, { succeeded: true }).env).toMatchObject({
       REGION: { rule: { required: false } },
     });
@@ -301,16 +301,16 @@ describe('variables', () => {
     });
   });
 
-  test('names that every program looks at are left out', () => {
+  test('leave out names that every program reads', () => {
     expect(least(['-env read TZ', '-env read PATH', '-env read PYTHONPATH']).env).toEqual({});
   });
 
-  test('a secret is for the hosts that it was sent to', () => {
+  test('bind a secret to the hosts that it was sent to', () => {
     const events = ['env read API_KEY', 'secret send API_KEY to b.test', 'secret send API_KEY to a.test'];
     expect(least(events).env).toEqual({ API_KEY: { rule: rule(true, ['a.test', 'b.test']), denied: false } });
   });
 
-  test('a declared secret keeps the hosts that it was sent to', () => {
+  test('keep the hosts of a declared secret that it was sent to', () => {
     const env = {
       API_KEY: { required: false, secret: true, hosts: ['*.a.test', 'b.test'], description: 'mine' },
     };
@@ -323,7 +323,7 @@ describe('variables', () => {
     expect(least([], { env }).unused).toEqual(['env API_KEY']);
   });
 
-  test('what is called like a secret is taken for one, and somebody says so', () => {
+  test('treat a name that looks like a secret as one, with a remark', () => {
     const { env, remarks } = least(
       ['-env read SERVICE_TOKEN', 'network GET http://a.test/'],
       {},
@@ -339,18 +339,18 @@ describe('variables', () => {
   });
 });
 
-test('processes are counted as declared, or as allowed', () => {
+test('the proposed process count is the declared or the allowed one', () => {
   expect(least(['process start ls']).processes).toBe(8);
   expect(least(['-process start ls'], { limits: { processes: 3 } }).processes).toBe(3);
   expect(least([], { limits: { processes: 3 } })).toMatchObject({ unused: ['limits.processes'] });
   expect(least([], { limits: { processes: 3 } }).processes).toBeUndefined();
 });
 
-test('a call that failed is not the whole story', () => {
-  expect(least([], {}, { succeeded: false }).remarks.join()).toContain('did not come to a good end');
+test('a failed call is marked as incomplete', () => {
+  expect(least([], {}, { succeeded: false }).remarks.join()).toContain('The call failed, so');
 });
 
-test('modules of the standard library are no news', () => {
+test('modules of the standard library are not reported', () => {
   const used = ['numpy', 'json', '_ssl', 'numpy', 'requests'].map((name) => ({
     capability: 'module' as const,
     asked: `import ${name}`,

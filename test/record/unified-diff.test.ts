@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { unifiedDiff } from '../../src/record/unified-diff.ts';
 
-/** What `patch` does, strictly: every line of context and every line that goes has to be there. */
+/** A strict `patch`: every line of context and every removed line must match. */
 function apply(before: string[], diff: string): string[] {
   const after: string[] = [];
   let at = 0;
@@ -25,7 +25,7 @@ function apply(before: string[], diff: string): string[] {
 const lines = fc.array(fc.constantFrom('a', 'b', 'c', '', '+d', '- e'), { maxLength: 40 });
 const textOf = (all: string[]): string => all.map((line) => `${line}\n`).join('');
 
-test('a difference leads from one text to the other', () => {
+test('applying the difference turns one text into the other', () => {
   fc.assert(
     fc.property(lines, lines, (before, after) => {
       const diff = unifiedDiff(textOf(before), textOf(after), 'f');
@@ -35,14 +35,14 @@ test('a difference leads from one text to the other', () => {
   );
 });
 
-test('it looks as people know it', () => {
+test('the difference has the usual unified format', () => {
   const before = textOf(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
   expect(unifiedDiff(before, before.replace('5\n', '5a\n5b\n'), 'manifest.yaml')).toBe(
     '--- a/manifest.yaml\n+++ b/manifest.yaml\n@@ -2,7 +2,8 @@\n 2\n 3\n 4\n-5\n+5a\n+5b\n 6\n 7\n 8\n',
   );
 });
 
-test('a text that was not there is added whole', () => {
+test('a new text is added completely', () => {
   expect(unifiedDiff('', 'a\nb\n', 'f')).toBe('--- a/f\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n');
 });
 

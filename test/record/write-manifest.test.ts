@@ -28,7 +28,7 @@ constitution: |
 
 const granted = <T>(rule: T, denied = false): { rule: T; denied: boolean } => ({ rule, denied });
 
-test('all that is no permission stays to the letter', () => {
+test('everything except permissions stays unchanged to the letter', () => {
   const kept = { required: true, secret: false, hosts: [], description: 'Stays as it is.' };
   const after = withPermissions(TEXT, {
     ...NOTHING,
@@ -50,7 +50,7 @@ capabilities:
   # Where it goes.
   network:
     - { host: kept.test } # still needed
-    - { host: new.test, methods: [ GET ] } # asked for, and denied in this run
+    - { host: new.test, methods: [ GET ] } # requested, but denied in this run
   syscalls: strict
 limits: { timeout: 20s, processes: 4 }
 constitution: |
@@ -58,7 +58,7 @@ constitution: |
 `);
 });
 
-test('a manifest that asks for just that is not touched', () => {
+test('a manifest that asks for exactly that is not changed', () => {
   const text = `name: a/b\ncapabilities:\n    network: [{host: a.test}]   # why\n`;
   expect(withPermissions(text, { ...NOTHING, network: [granted({ host: 'a.test' })] })).toBe(text);
 });
@@ -67,7 +67,7 @@ test.each([
   'name: a/b',
   'name: a/b\ncapabilities:\n',
   'name: a/b\nenv_vars:\ncapabilities: {}\nlimits: {}\n',
-])('keys that are missing or empty are filled: %j', (text) => {
+])('missing or empty keys are filled in: %j', (text) => {
   const filesystem: FilesystemRule[] = [{ path: '${workspace}', access: 'read' }];
   const least = { ...NOTHING, filesystem: filesystem.map((rule) => granted(rule)), processes: 8 };
   const { manifest } = parseManifest(withPermissions(text, least), { file: 'm' });
@@ -76,7 +76,7 @@ test.each([
   expect(manifest.declaresCapabilities).toBe(true);
 });
 
-test('a manifest in JSON stays one', () => {
+test('a manifest in JSON stays JSON', () => {
   const text = JSON.stringify({ name: 'a/b', capabilities: { network: [{ host: 'b.test' }] } }, null, 2);
   const after = withPermissions(text, { ...NOTHING, network: [granted({ host: 'a.test' })], processes: 2 });
   expect(after).toMatch(/^\{/);
@@ -86,7 +86,7 @@ test('a manifest in JSON stays one', () => {
   });
 });
 
-test('aliases are written out', () => {
+test('aliases are expanded', () => {
   const text = `name: a/b\nx: &h [a.test]\nenv_vars:\n  K: { secret: true, hosts: *h }\n  L: {}\n`;
   const rule: EnvRule = { required: false, secret: true, hosts: ['a.test'] };
   const after = withPermissions(text, { ...NOTHING, env: { K: granted(rule) } });
@@ -133,7 +133,7 @@ const env = fc.dictionary(
 );
 const text = fc.constantFrom(TEXT, 'name: test/one\n', '{"name": "test/one", "env_vars": {"OLD": {}}}');
 
-test('what is written is read back, whatever was there', () => {
+test('a written manifest parses back, whatever was there before', () => {
   fc.assert(
     fc.property(fc.record({ network, filesystem, env }), text, (wanted, before) => {
       const least: Least = {

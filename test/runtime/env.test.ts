@@ -1,5 +1,5 @@
 /**
- * What a skill finds when it lists its environment, in every engine: what is declared, a fixed few, and nothing else.
+ * The environment of a skill in every engine: the declared variables, a few fixed ones, and nothing else.
  *
  * @module
  */
@@ -21,7 +21,7 @@ const manifest = {
   capabilities: {},
 };
 
-/** Prints its environment as one JSON text, with a bar after each variable. */
+/** Prints its environment as JSON, with a bar after each variable. */
 const LISTING = `(module
   (import "wasi_snapshot_preview1" "environ_sizes_get" (func $sizes (param i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "environ_get" (func $environ (param i32 i32) (result i32)))
@@ -62,7 +62,7 @@ test.each<[engine: string, mode: Mode, skill: () => string]>([
   ['python-wasm', 'wasm', pythonSkill],
   ['component', 'wasm', componentSkill],
 ])(
-  'in %s',
+  'a call in %s gets exactly the declared environment',
   async (engine, mode, skill) => {
     const loaded = await runtime.load(skill());
     const { result, execution } = await runtime.execute(loaded, {}, { execution: mode });
@@ -73,7 +73,7 @@ test.each<[engine: string, mode: Mode, skill: () => string]>([
       .map((pair) => pair.split('='));
     const { API_KEY: placeholder, ...seen } = Object.fromEntries(pairs) as Record<string, string>;
     const plan = await runtime.plan(loaded, { execution: mode });
-    expect(seen).toEqual({ PLAIN: 'plain', ...plan.engine.fixedEnv(plan.grant) });
+    expect(seen).toEqual({ PLAIN: 'plain', ...plan.fixedEnv });
     expect(placeholder).toMatch(/^[A-Za-z0-9]{32}$/);
     expect(placeholder).not.toContain(VALUE);
   },

@@ -1,13 +1,13 @@
 /**
- * What a runtime may leave behind on its host: processes, control groups, open descriptors, files.
+ * Things that a runtime might leave behind on its host: processes, cgroups, open descriptors, files.
  *
  * @module
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { locateOwnCgroups } from '../../src/cell/jail/cgroup/own-cgroup.ts';
+import { locateOwnCgroups } from '../../src/cell/linux/cgroup/own-cgroup.ts';
 
-/** Pids of our children, and of theirs. */
+/** Pids of all descendants. */
 export function descendants(): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
@@ -19,7 +19,7 @@ export function descendants(): number[] {
   return [...parents].filter(([, parent]) => isBelow(parent)).map(([child]) => child);
 }
 
-/** Cells that wait for a call, or run one, without zygotes and their forks: each is a bwrap of ours. */
+/** Idle and running cells without zygotes and their forks; each is a bwrap process. */
 export function cellCount(): number {
   const isCell = (pid: number): boolean => {
     const command = read(`/proc/${pid}/cmdline`) ?? '';
@@ -28,7 +28,7 @@ export function cellCount(): number {
   return descendants().filter(isCell).length;
 }
 
-/** The zygote itself, without the bwrap around it. */
+/** The zygote, without the bwrap around it. */
 export function zygotePid(): number {
   const isZygote = (pid: number): boolean =>
     /^[^\0]*python[^\0]*\0(?:.*\0)?\/harness\/zygote\.py\0/.test(read(`/proc/${pid}/cmdline`) ?? '');
@@ -37,7 +37,7 @@ export function zygotePid(): number {
   return pid;
 }
 
-/** Folders of control groups that carry our pid. */
+/** Cgroup folders with our pid in their names. */
 export function controlGroups(): string[] {
   const own = locateOwnCgroups(read('/proc/self/cgroup') ?? '', read('/proc/self/mountinfo') ?? '');
   const places = [...own.v1.values(), ...(own.v2 ? [own.v2.own, join(own.v2.own, '..')] : [])];
@@ -54,7 +54,7 @@ export function openDescriptors(): number {
   return readdirSync('/proc/self/fd').length;
 }
 
-/** Files and folders that only live as long as a call or a zygote. */
+/** Files and folders that must disappear with a call or a zygote. */
 export function temporaryFiles(home: string): string[] {
   const run = join(home, 'run');
   const store = join(home, 'store');

@@ -1,6 +1,6 @@
 /**
- * A skill that may write to the workspace changes no policy, no registry, and nothing on the way to them: in a jail, where
- * the kernel decides, and in Wasm, where the broker does.
+ * A skill that may write to the workspace cannot change a policy, a registry, or a folder on the path to them: neither in a
+ * jail, where the kernel enforces it, nor in Wasm, where the broker does.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const POLICY = 'skillcell.policy.yaml';
 const { runtime, folder, close } = openTestRuntime({ pool: { size: 0 } });
 afterAll(close);
 
-/** Does one thing and says how it went. */
+/** Performs one act and returns its result. */
 const SOURCE = `
 import os
 
@@ -51,7 +51,7 @@ let outer: string;
 let project: string;
 let rooms = 0;
 
-/** A project in a folder that also belongs to the workspace; everybody may write everywhere. */
+/** A project inside the workspace, writable for every user. */
 beforeEach(() => {
   outer = join(folder, `room-${++rooms}`);
   project = join(outer, 'work', 'project');
@@ -142,15 +142,15 @@ describe.each(['subprocess', 'wasm'])(
     it.each([
       ['a policy', () => join(project, POLICY)],
       ['a registry', () => join(project, 'skills')],
-    ])('gets no grant where it could be the first to make %s', async (_, missing) => {
+    ])('gets no grant if it could be the first to create %s', async (_, missing) => {
       rmSync(missing(), { recursive: true });
       const outcome = await call(mode, { act: 'write', path: `${IN}/out/result` });
-      expect(JSON.stringify(outcome)).toContain('could put a policy or skills of its own there');
+      expect(JSON.stringify(outcome)).toContain('the skill could put its own there');
       expect(existsSync(join(project, 'out', 'result'))).toBe(false);
       expect(existsSync(missing())).toBe(false);
     });
 
-    it('gets no grant where a registry is a link that it could replace', async () => {
+    it('gets no grant if a registry is a link that it could replace', async () => {
       rmSync(join(project, 'skills'), { recursive: true });
       symlinkSync('out', join(project, 'skills'));
       const outcome = await call(mode, { act: 'write', path: `${IN}/out/result` });
@@ -165,7 +165,7 @@ describe.each(['subprocess', 'wasm'])(
         { act: 'mkdir', path: '/workspace/skills/planted' },
         { workspace: project, path },
       );
-      expect(JSON.stringify(outcome)).toContain('decides what skills may do');
+      expect(JSON.stringify(outcome)).toContain('controls what skills may do');
       expect(readdirSync(join(project, 'skills'))).toEqual(['text']);
     });
   },

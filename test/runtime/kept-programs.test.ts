@@ -1,6 +1,6 @@
 /**
- * A skill that may write to the workspace does not change its own manifest, nor what fetches secrets, and no grant lets a
- * skill read the files that the policy names for secrets.
+ * A skill that may write to the workspace cannot change its own manifest or the program that fetches secrets, and no grant
+ * lets a skill read the secret files of the policy.
  *
  * @module
  */
@@ -61,7 +61,7 @@ function openAll(at: string): void {
 interface Asked {
   mode?: string;
   policy?: string;
-  /** Where the policy lies; absent: in the project. */
+  /** Folder of the policy; absent: the project. */
   file?: string;
   access?: string;
   workspace?: string;
@@ -123,12 +123,12 @@ describe.each(['subprocess', 'wasm'])(
 );
 
 describe('a skill with a writable workspace', () => {
-  it('gets no grant for its own folder, and nobody is told to make a policy there', async () => {
+  it('gets no grant for its own folder, and no message suggests a policy there', async () => {
     const workspace = join(project, 'vendor/skills/text/mine');
     const outcome = await call({ path: '/workspace/manifest.yaml' }, { workspace });
     expect(said(outcome)).toBe('refused');
-    expect(outcome.warnings.join()).toContain('which decides what skills may do');
-    expect(outcome.warnings.join()).not.toContain('could put a policy');
+    expect(outcome.warnings.join()).toContain('which controls what skills may do');
+    expect(outcome.warnings.join()).not.toContain('could put its own there');
   });
 
   it.each([
@@ -142,7 +142,7 @@ describe('a skill with a writable workspace', () => {
     expect(readFileSync(join(project, file), 'utf8')).toContain('invented');
   });
 
-  it('cannot change a program that a link elsewhere leads to', async () => {
+  it('cannot change a program behind a link elsewhere', async () => {
     const link = join(folder, `link-${rooms}`);
     symlinkSync(join(project, 'bin/get-key'), link);
     const outcome = await call(
@@ -152,24 +152,24 @@ describe('a skill with a writable workspace', () => {
     expect(said(outcome)).toMatch(/^(refused|capability_denied)$/);
   });
 
-  it('cannot change the policy that a link elsewhere leads to', async () => {
+  it('cannot change the policy behind a link elsewhere', async () => {
     const file = join(folder, `policy-${rooms}.yaml`);
     symlinkSync(join(project, 'real-policy.yaml'), file);
     const outcome = await call({ path: '/workspace/real-policy.yaml' }, { file });
     expect(said(outcome)).toMatch(/^(refused|capability_denied)$/);
   });
 
-  it.each(['read', 'read-write'])('gets no %s grant that shows a file of secrets', async (access) => {
+  it.each(['read', 'read-write'])('gets no %s grant that reveals a file of secrets', async (access) => {
     const policy = JSON.stringify({ secrets: [{ file: join(project, '.env') }] });
     const outcome = await call({ path: '/workspace/.env', mode: 'r' }, { access, policy });
-    expect(outcome.warnings.join()).toContain('for secrets, which no skill gets to see');
+    expect(outcome.warnings.join()).toContain('to the skill, which the policy uses for secrets');
     expect(JSON.stringify(outcome)).not.toContain('invented-0123456789');
     const beside = await call({ path: '/workspace/x' }, { policy, workspace: join(project, 'out') });
     expect(beside.ok).toBe(true);
   });
 });
 
-it('looks for a program without a folder as the system does, up to where it is', () => {
+it('a program without a folder is searched for in PATH like the system does', () => {
   const at = (...paths: string[]): string => paths.map((path) => join(project, path)).join(':');
   const policy = parsePolicy('secrets: [{ command: [get-it, "{name}"] }]', { file: '/policy' });
   expect(secretPrograms(policy, at('none', 'path', 'bin'))).toEqual({

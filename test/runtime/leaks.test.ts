@@ -12,7 +12,7 @@ const SEQUENTIAL = 1000;
 const CONCURRENT = 200;
 const MOST_MS = 150_000;
 
-/** Answers, and every now and then fails in one of the ways that take another path through the clean-up. */
+/** Succeeds most of the time, and sometimes fails in ways that use other clean-up paths. */
 const SOURCE = `
   import os
   def execute(params):
@@ -35,7 +35,7 @@ function hostState(): { descendants: number[]; groups: string[]; descriptors: nu
 }
 
 beforeAll(async () => {
-  // The first use opens what Node keeps for itself: that is no leak.
+  // The first use opens descriptors that Node keeps; those are not leaks.
   const { runtime, folder, close } = openTestRuntime();
   await runtime.execute(writeSkill(folder, { source: SOURCE }), { n: 1 });
   await close();
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 
 test(
-  `${SEQUENTIAL} calls one after the other and ${CONCURRENT} at once leave nothing behind`,
+  `${SEQUENTIAL} sequential and ${CONCURRENT} concurrent calls leave nothing behind`,
   async () => {
     const { runtime, folder, close } = openTestRuntime();
     onTestFinished(close);
@@ -67,7 +67,7 @@ test(
     await runtime.close();
     const { descriptors, ...others } = before;
     await expect.poll(hostState, { timeout: 5000 }).toMatchObject(others);
-    // The sockets of the first use may still have been open when they were counted.
+    // Sockets of the first use may have been open during the first count.
     await expect.poll(openDescriptors, { timeout: 5000 }).toBeLessThanOrEqual(descriptors);
     expect(temporaryFiles(runtime.home)).toEqual([]);
   },

@@ -1,6 +1,6 @@
 /**
- * The rows of docs/security/observations.md: what a skill, its server and its caller can see does not depend on a secret's
- * value, nor on another call. Two values of one form are tried with the same acts, and all that is seen is compared.
+ * The rows of docs/security/observations.md: what a skill, its server and its caller can observe depends neither on a secret's
+ * value nor on another call. The same acts run with two values of one form, and all observations are compared.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Needle } from '../../src/broker/secrets/needle.ts';
-import { makePlaceholders, shapeOf } from '../../src/cell/placeholders.ts';
+import { makePlaceholders, shapeOf } from '../../src/cell/protocol/placeholders.ts';
 import { parsePolicy, type Outcome, type Skill } from '../../src/index.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { grantOf } from '../broker/support.ts';
@@ -16,9 +16,9 @@ import { TestServer } from '../broker/gateway/http-server.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
 import { writeSkill } from '../write-skill.ts';
 
-/** The first is what the skill guesses; the second only looks like it. */
+/** The skill guesses the first; the second has the same form. */
 const VALUES = ['sk-invented0123456789abcdefghij', 'sk-zyxwvuts9876543210jihgfedcba'] as const;
-/** Guesses that are right by more and more letters of the first value, and never all of them. */
+/** Guesses that match growing prefixes of the first value, but never all of it. */
 const GUESSES = [3, 6, 12, 20, 30].map((length) => VALUES[0].slice(0, length));
 
 const secret = { value: VALUES[0] as string };
@@ -46,10 +46,10 @@ const source = `
 `;
 
 let server: TestServer;
-/** One of the server's for each request. */
+/** The server's socket of each request. */
 const connections: Socket[] = [];
 beforeAll(async () => {
-  // Says what it was asked for, and whatever the author of the skill likes: it does not look at the key.
+  // Echoes its path, so that the skill's author decides what it says; ignores the key.
   server = await TestServer.start((request, response) => {
     response.sendDate = false;
     connections.push(request.socket);
@@ -69,7 +69,7 @@ async function skillFor(mode: string, hosts: string[]): Promise<Skill> {
   return runtime.load(writeSkill(folder, { source, manifest }));
 }
 
-/** All that may be compared: times, memory and random names are nobody's secret. */
+/** The comparable observations, without times, memory and random names. */
 function seenIn(outcome: Outcome): unknown {
   const { host_calls, output_bytes } = outcome.usage;
   const { logs, capabilities, warnings } = outcome;
@@ -82,7 +82,7 @@ async function seenWith(value: string, skill: Skill, requests: unknown): Promise
   return seenIn(await runtime.execute(skill, { port: server.port, requests }, { reject: false }));
 }
 
-describe.each(['subprocess', 'wasm'])('in mode %s', (mode) => {
+describe.each(['subprocess', 'wasm'])('a skill in mode %s', (mode) => {
   const said = GUESSES.map((guess) => [`/said/${guess}`, {}]);
   const acts: [string, string[], unknown][] = [
     ['answers with guesses of the server that it is for', ['127.0.0.1'], said],
@@ -104,7 +104,7 @@ describe.each(['subprocess', 'wasm'])('in mode %s', (mode) => {
     ['requests with the key', ['127.0.0.1'], [['/said/x', { Authorization: 'Bearer KEY' }]]],
   ];
   it.each(acts)(
-    'result, logs, errors, events and usage are the same for two values: %s',
+    'observes the same result, logs, errors, events and usage for two values: %s',
     { timeout: 120_000 },
     async (_, hosts, requests) => {
       const skill = await skillFor(mode, hosts);
@@ -117,7 +117,7 @@ describe.each(['subprocess', 'wasm'])('in mode %s', (mode) => {
   );
 });
 
-it('a placeholder depends on the form of a value and on chance', () => {
+it('a placeholder depends only on the format of a value and on chance', () => {
   const [first, second] = VALUES.map(shapeOf);
   expect(second).toEqual(first);
   const secrets = [{ name: 'KEY', hosts: [], required: true, shape: shapeOf(VALUES[0]) }];
@@ -125,7 +125,7 @@ it('a placeholder depends on the form of a value and on chance', () => {
   expect(new Set(made).size).toBe(3);
 });
 
-it('the search for a value takes the same steps whatever it is sought in', () => {
+it('the search for a value takes the same steps whatever the text is', () => {
   const steps = (text: string): number => {
     let count = 0;
     const counting = {
@@ -149,21 +149,17 @@ it('no connection serves two calls', { timeout: 120_000 }, async () => {
   expect(new Set(connections).size).toBe(3);
 });
 
-it(
-  'the log of a call that has secrets comes at its end, and in one piece',
-  { timeout: 120_000 },
-  async () => {
-    const skill = await skillFor('subprocess', ['127.0.0.1']);
-    const heard: string[] = [];
-    const onEvent = ({ type }: { type: string }): void => void heard.push(type);
-    const params = { port: server.port, requests: [['/said/x', {}]] };
-    await runtime.execute(skill, params, { onEvent, reject: false });
-    expect(heard.slice(-2)).toEqual(['log', 'done']);
-    expect(heard.filter((type) => type === 'log')).toHaveLength(1);
-  },
-);
+it('the log of a call with secrets arrives at its end and in one piece', { timeout: 120_000 }, async () => {
+  const skill = await skillFor('subprocess', ['127.0.0.1']);
+  const heard: string[] = [];
+  const onEvent = ({ type }: { type: string }): void => void heard.push(type);
+  const params = { port: server.port, requests: [['/said/x', {}]] };
+  await runtime.execute(skill, params, { onEvent, reject: false });
+  expect(heard.slice(-2)).toEqual(['log', 'done']);
+  expect(heard.filter((type) => type === 'log')).toHaveLength(1);
+});
 
-it('every row of the document names a test that is there', () => {
+it('every row of the document names an existing test', () => {
   const page = readFileSync(`${packageRoot()}/docs/security/observations.md`, 'utf8');
   const named = [...page.matchAll(/`(test\/[\w/.-]+\.ts)`/g)].map(([, file]) => file ?? '');
   expect(named.length).toBeGreaterThan(8);

@@ -17,7 +17,7 @@ function script(manifest: Record<string, unknown>): Promise<Skill> {
   return runtime.load(writeSkill(opened.folder, { files, manifest }));
 }
 
-test('a plan that cannot change is made once for the same call', async () => {
+test('a plan that cannot change is reused for the same call', async () => {
   const skill = await script({ execution: ['wasm'] });
   const plan = await runtime.plan(skill);
   expect(await runtime.plan(skill)).toBe(plan);
@@ -37,7 +37,7 @@ test.each([
     { execution: ['container', 'wasm'], container: { image: 'localhost/none:1' } },
   ],
   ['has a process for each call', { execution: ['subprocess'] }],
-])('a plan is made anew for a skill that %s', async (_, manifest) => {
+])('a new plan is made for a skill that %s', async (_, manifest) => {
   const skill = await script(manifest);
   const plan = await runtime.plan(skill, { workspace: opened.folder });
   expect(await runtime.plan(skill, { workspace: opened.folder })).not.toBe(plan);

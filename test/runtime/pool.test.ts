@@ -1,11 +1,13 @@
 /**
- * Which cell a call gets, and what happens when there are too many calls.
+ * How calls get their cells, and what happens with too many calls.
  *
  * @module
  */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PoolOptions } from '../../src/cell/pool.ts';
+import type { PoolOptions } from '../../src/cell/pool/pool.ts';
 import type { Outcome, Runtime, Skill } from '../../src/index.ts';
 import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
 import { writeSkill } from '../write-skill.ts';
@@ -20,7 +22,7 @@ let opened: TestRuntime[] = [];
 beforeEach(() => (opened = []));
 afterEach(async () => {
   await Promise.all(opened.map(({ close }) => close()));
-  // However a pool was used, closing it leaves nothing.
+  // Closing a pool leaves nothing behind.
   await expect.poll(descendants, POLL).toEqual([]);
   expect(controlGroups()).toEqual([]);
 });
@@ -41,7 +43,7 @@ function open(pool: PoolOptions): Opened {
 const startOf = (outcome: Outcome): string | undefined => outcome.execution?.start;
 
 describe('the pool', () => {
-  test('starts cold when nothing is ready, and then keeps cells ready', async () => {
+  test('starts cold if no cell is ready, and then keeps cells ready', async () => {
     const { runtime, skill } = open({ size: 2 });
     const quick = await skill(QUICK);
     expect(startOf(await runtime.execute(quick, {}))).toBe('cold');
@@ -50,7 +52,7 @@ describe('the pool', () => {
     expect(startOf(await runtime.execute(quick, {}))).toBe('pool');
   });
 
-  test('fills up again after a call, and no cell serves twice', async () => {
+  test('refills after a call, and no cell serves twice', async () => {
     const { runtime, skill } = open({ size: 1 });
     const pids = await skill(
       'CALLS = []\ndef execute(params):\n    CALLS.append(1)\n    return len(CALLS)\n',
@@ -62,7 +64,7 @@ describe('the pool', () => {
     }
   });
 
-  test('keeps nothing ready when told so', async () => {
+  test('keeps no cells ready if configured so', async () => {
     const { runtime, skill } = open({ size: 0 });
     const quick = await skill(QUICK);
     await runtime.warm(quick);
@@ -70,7 +72,7 @@ describe('the pool', () => {
     await expect.poll(cellCount, POLL).toBe(0);
   });
 
-  test('another grant is another pool', async () => {
+  test('uses separate cells for another grant', async () => {
     const { runtime, skill } = open({ size: 1 });
     const quick = await skill(QUICK);
     await runtime.warm(quick);
@@ -79,7 +81,7 @@ describe('the pool', () => {
     expect(startOf(await runtime.execute(quick, {}))).toBe('pool');
   });
 
-  test('the least recently used skill gives way', async () => {
+  test('evicts the least recently used skill', async () => {
     const { runtime, skill } = open({ size: 1, maxStandby: 2 });
     const [first, second, third] = [await skill(QUICK), await skill(QUICK), await skill(QUICK)];
     await runtime.warm(first);
@@ -92,8 +94,8 @@ describe('the pool', () => {
     expect(startOf(await runtime.execute(second, {}))).toBe('cold');
   });
 
-  test('cells that nobody uses go away', async () => {
-    const { runtime, skill } = open({ size: 2, idleMs: 300 });
+  test('removes idle cells', async () => {
+    const { runtime, skill } = open({ size: 2, idleMs: 5000 });
     const quick = await skill(QUICK);
     await runtime.warm(quick);
     expect(cellCount()).toBe(2);
@@ -101,7 +103,7 @@ describe('the pool', () => {
     expect(startOf(await runtime.execute(quick, {}))).toBe('cold');
   });
 
-  test('a burst is served, partly by a zygote', async () => {
+  test('serves a burst, partly by a zygote', async () => {
     const { runtime, skill } = open({ size: 1, maxConcurrent: 4 });
     const quick = await skill(QUICK);
     await runtime.warm(quick);
@@ -110,12 +112,12 @@ describe('the pool', () => {
     expect(new Set(outcomes.map(startOf))).toContain('zygote');
   });
 
-  test('a skill that gives way while it serves calls ends none of them', async () => {
+  test('ends no running call of a skill that it evicts', async () => {
     const { runtime, skill } = open({ size: 1, maxStandby: 1, ready: 'zygote' });
     const [slow, quick] = [await skill(SLOW), await skill(QUICK)];
     await runtime.warm(slow);
     const running = [0, 1, 2].map(() => runtime.execute(slow, { seconds: 0.8 }, { reject: false }));
-    // bwrap, the zygote in it, and its three forks.
+    // bwrap, the zygote inside, and its three forks.
     await expect.poll(() => descendants().length, POLL).toBe(5);
     await runtime.warm(quick);
     const outcomes = await Promise.all(running);
@@ -123,22 +125,22 @@ describe('the pool', () => {
     expect(outcomes.map(startOf)).toEqual(['zygote', 'zygote', 'zygote']);
   });
 
-  test('a call whose zygote dies before the skill was read is made again', async () => {
+  test('repeats a call whose zygote dies before the skill was read', async () => {
     const { runtime, skill } = open({ size: 1, ready: 'zygote' });
     const quick = await skill(QUICK);
     await runtime.warm(quick);
     const zygote = zygotePid();
     process.kill(zygote, 'SIGSTOP');
     const call = runtime.execute(quick, {});
-    // Long enough for the call to be on its way to a zygote that does not answer.
+    // Long enough for the call to reach a zygote that does not answer.
     await sleep(300);
     process.kill(zygote, 'SIGKILL');
     expect(await call).toMatchObject({ result: 'quick', execution: { start: 'cold' } });
   });
 
-  test('a skill that hangs while it loads does not hold up the others', async () => {
+  test('is not blocked by a skill that hangs while it loads', async () => {
     const { runtime, skill, folder } = open({ size: 1 });
-    // One that may start processes has no zygote: its call gets the cell that was started ahead and hangs.
+    // A skill that may start processes has no zygote, so its call gets the hanging cell that was started ahead.
     const hanging = await runtime.load(
       writeSkill(folder, {
         source: 'while True: pass',
@@ -147,27 +149,27 @@ describe('the pool', () => {
     );
     const quick = await skill(QUICK);
     void runtime.warm(hanging);
-    const ended: string[] = [];
+    const order: string[] = [];
     const calls = [hanging, hanging, quick].map(async (one) => {
       await runtime.execute(one, {}, { reject: false });
-      ended.push(one === quick ? 'quick' : 'hanging');
+      order.push(one === quick ? 'quick' : 'hanging');
     });
     await Promise.all(calls);
-    expect(ended).toEqual(['quick', 'hanging', 'hanging']);
+    expect(order).toEqual(['quick', 'hanging', 'hanging']);
   });
 
-  test('a call that waits to be started is refused when the runtime closes', async () => {
+  test('rejects a call that waits for its start when the runtime closes', async () => {
     const { runtime, skill } = open({ size: 1, maxConcurrent: 8 });
     const quick = await skill(QUICK);
     const calls = Array.from({ length: 8 }, () => runtime.execute(quick, {}, { reject: false }));
-    // All of them have asked, and few have been started.
+    // All calls are made, and only a few have started.
     await new Promise(setImmediate);
     await runtime.close();
     const codes = (await Promise.all(calls)).map((outcome) => (outcome.ok ? 'ok' : outcome.error.code));
     expect(codes).toContain('usage');
   });
 
-  test('a skill that dies while it loads is not started ahead for ever', async () => {
+  test('stops starting a skill ahead that dies while it loads', async () => {
     const { runtime, skill } = open({ size: 1 });
     const dying = await skill('import os\nos._exit(3)\n');
     for (let call = 0; call < 6; call++) {
@@ -176,10 +178,32 @@ describe('the pool', () => {
     }
     await expect.poll(() => cellCount() <= 1, POLL).toBe(true);
   });
+
+  test('starts cells ahead again once the cause of failed starts is gone', async () => {
+    const { runtime, folder } = open({ size: 1 });
+    const workspace = join(folder, 'workspace');
+    const fault = join(workspace, 'fault');
+    mkdirSync(workspace);
+    writeFileSync(fault, '');
+    const fragile = await runtime.load(
+      writeSkill(folder, {
+        source: `import os\nif os.path.exists("/workspace/fault"):\n    os._exit(3)\n${QUICK}`,
+        manifest: { capabilities: { filesystem: [{ path: '${workspace}', access: 'read' }] } },
+      }),
+    );
+    const call = (): Promise<Outcome> => runtime.execute(fragile, {}, { workspace, reject: false });
+    for (let calls = 0; calls < 6; calls++) {
+      expect(await call()).toMatchObject({ ok: false, error: { code: 'skill_error' } });
+      await expect.poll(cellCount, POLL).toBe(0);
+    }
+    rmSync(fault);
+    // The first calls find no cell ready; the delay between attempts is at most half a minute.
+    await expect.poll(async () => startOf(await call()), { timeout: 90_000, interval: 500 }).toBe('pool');
+  }, 180_000);
 });
 
-describe('back-pressure', () => {
-  test('a full queue answers busy at once, and the others are served', async () => {
+describe('a full queue', () => {
+  test('rejects as busy immediately, and the other calls are served', async () => {
     const { runtime, skill } = open({ size: 0, maxConcurrent: 1, maxQueue: 1 });
     const slow = await skill(SLOW);
     const calls = [0, 1, 2].map(() => runtime.execute(slow, { seconds: 0.5 }, { reject: false }));
@@ -193,8 +217,8 @@ describe('back-pressure', () => {
   });
 });
 
-describe('a caller that gives up', () => {
-  test.each(['before', 'during'])('%s the call', async (when) => {
+describe('a caller that cancels', () => {
+  test.each(['before', 'during'])('%s the call ends it as cancelled', async (when) => {
     const { runtime, skill } = open({ size: 0 });
     const slow = await skill(SLOW);
     const signal = when === 'before' ? AbortSignal.abort() : AbortSignal.timeout(500);
@@ -204,7 +228,7 @@ describe('a caller that gives up', () => {
     await expect.poll(cellCount, POLL).toBe(0);
   });
 
-  test('while waiting in the queue does not keep its place', async () => {
+  test('while waiting in the queue frees its place', async () => {
     const { runtime, skill } = open({ size: 0, maxConcurrent: 1, maxQueue: 4 });
     const slow = await skill(SLOW);
     const first = runtime.execute(slow, { seconds: 1 });
@@ -215,8 +239,8 @@ describe('a caller that gives up', () => {
   });
 });
 
-describe('close', () => {
-  test('leaves no process, control group or file of a pool and its zygote', async () => {
+describe('closing the runtime', () => {
+  test('leaves no process, cgroup or file of a pool and its zygote', async () => {
     const { runtime, skill } = open({ size: 2 });
     const quick = await skill(QUICK);
     await runtime.warm(quick);
@@ -227,7 +251,7 @@ describe('close', () => {
     expect(temporaryFiles(runtime.home)).toEqual([]);
   });
 
-  test('ends a call that is under way, with an answer', async () => {
+  test('ends a running call with an answer', async () => {
     const { runtime, skill } = open({ size: 0 });
     const slow = await skill(SLOW);
     const running = runtime.execute(slow, { seconds: 20 }, { reject: false });

@@ -1,5 +1,5 @@
 /**
- * What a skill needs is found out by running it once: whole calls against real files and a real server.
+ * Recording what a skill needs: whole calls against real files and a real server.
  *
  * @module
  */
@@ -23,7 +23,7 @@ beforeAll(async () => {
   server = await TestServer.start((_, response) => response.end('ok'));
   mkdirSync(join(workspace, 'in'), { recursive: true });
   mkdirSync(join(workspace, 'out'));
-  // A host that is root has cells that are not.
+  // If the host runs as root, its cells do not.
   for (const dir of [workspace, join(workspace, 'out')]) chmodSync(dir, 0o777);
   writeFileSync(join(workspace, 'in', 'a.txt'), 'one');
   writeFileSync(join(workspace, 'in', 'b.txt'), 'two');
@@ -51,7 +51,7 @@ const source = `
       return {"texts": texts}
 `;
 
-/** Its manifest has drifted far: it declares what the code has no use for, and nothing that it needs. */
+/** Its manifest declares things that the code does not use, and nothing that it needs. */
 const drifted = {
   capabilities: {
     network: [{ host: 'old.example.com' }],
@@ -72,8 +72,8 @@ function record(skill: string, mode: 'wasm' | 'subprocess', allow: Allowed = {})
   return runtime.record(skill, { port: server.port }, { execution: mode, workspace, allow });
 }
 
-describe.each(['subprocess', 'wasm'] as const)('in mode %s', (mode) => {
-  // The first use of an engine prepares it.
+describe.each(['subprocess', 'wasm'] as const)('recording a skill in mode %s', (mode) => {
+  // The first use prepares the engine.
   beforeAll(async () => {
     await runtime.execute(
       writeSkill(folder, { source: 'def execute(params):\n    return {}' }),
@@ -82,7 +82,7 @@ describe.each(['subprocess', 'wasm'] as const)('in mode %s', (mode) => {
     );
   }, 120_000);
 
-  test('the least manifest is found, and the skill runs with it', async () => {
+  test('finds the least manifest, with which the skill runs', async () => {
     const skill = writeSkill(folder, { source, manifest: drifted });
     await expect(runtime.load(skill)).rejects.toMatchObject({ code: 'manifest_drift' });
     const recording = await record(skill, mode, everything);
@@ -104,17 +104,17 @@ describe.each(['subprocess', 'wasm'] as const)('in mode %s', (mode) => {
     });
     const outcome = await runtime.execute(skill, { port: server.port }, { execution: mode, workspace });
     expect(outcome).toMatchObject({ result: { texts: ['one', 'two'] }, capabilities: { denied: [] } });
-    // What is there now is what a second look finds.
+    // A second recording confirms the written manifest.
     expect((await record(skill, mode, everything)).diff).toBe('');
   });
 
-  test('the key was filled in, and is in nothing that is told', async () => {
+  test('fills in the key, which appears in no report', async () => {
     const recording = await record(writeSkill(folder, { source, manifest: drifted }), mode, everything);
     expect(server.seen[0]?.headers.flat()).toContain(`Bearer ${VALUE}`);
     expect(JSON.stringify(recording)).not.toContain(VALUE);
   });
 
-  test('a folder that was there already is not made wider to the folder above it', async () => {
+  test('does not widen an existing folder to the folder above', async () => {
     const makesFolder = `
       import os
       def execute(params):
@@ -132,7 +132,7 @@ describe.each(['subprocess', 'wasm'] as const)('in mode %s', (mode) => {
     expect(manifest.env).toEqual({});
   });
 
-  test('a folder that was found and not changed is not proposed as writable', async () => {
+  test('does not propose a folder as writable that was not changed', async () => {
     const findsFolder = `
       import os
       def execute(params):
@@ -145,7 +145,7 @@ describe.each(['subprocess', 'wasm'] as const)('in mode %s', (mode) => {
     expect(manifest).toContain('"${workspace}/out", access: read }');
   });
 
-  test('what is denied is told as well, and nothing of it happens', async () => {
+  test('reports denied acts, which have no effect', async () => {
     const greedy = `
       import os, urllib.request
       def execute(params):
@@ -180,7 +180,7 @@ describe.each(['subprocess', 'wasm'] as const)('in mode %s', (mode) => {
     expect(manifest).toContain('denied in this run');
   });
 
-  test('a call that never ran teaches nothing', async () => {
+  test('learns nothing from a call that never ran', async () => {
     const skill = writeSkill(folder, {
       source,
       manifest: { parameters: { type: 'object', required: ['x'] } },
@@ -193,17 +193,17 @@ describe.each(['subprocess', 'wasm'] as const)('in mode %s', (mode) => {
   });
 });
 
-test('programs that are started are seen', async () => {
+test('recording sees the programs that are started', async () => {
   const starting =
     'import subprocess\ndef execute(params):\n    return {"out": subprocess.run(["/bin/echo", "hi"], capture_output=True, text=True).stdout}\n';
   const skill = writeSkill(folder, { source: starting });
-  expect((await record(skill, 'subprocess')).manifest).toMatch(/\bprocesses"?: 1\b/);
+  expect((await record(skill, 'subprocess')).manifest).toMatch(/\bprocesses"?: 2\b/);
   const allowed = await record(skill, 'subprocess', { processes: 4 });
   expect(allowed.outcome).toMatchObject({ ok: true, result: { out: 'hi\n' } });
   expect(allowed.manifest).toMatch(/\bprocesses"?: 4\b/);
 });
 
-test('a policy that names hosts is obeyed', async () => {
+test('recording obeys a policy that names hosts', async () => {
   const strict = { ...policy, network: { ...policy.network, allow: ['api.example.com'] } };
   await using other = createRuntime({ home: runtime.home, cwd: folder, policy: strict, env });
   const asking = `
@@ -221,7 +221,7 @@ test('a policy that names hosts is obeyed', async () => {
   expect(recording.observed.requests).toMatchObject([{ denied: true }]);
 });
 
-describe('components', () => {
+describe('recording a component', () => {
   const copied = (id: string, edit: (text: string) => string): string => {
     const dir = join(folder, 'components', id);
     cpSync(bundled(id), dir, { recursive: true, filter: (file) => !file.endsWith('skill.lock') });
@@ -230,7 +230,7 @@ describe('components', () => {
     return dir;
   };
 
-  test('requests of a component', async () => {
+  test('sees its requests', async () => {
     const skill = copied('web/fetch_status', (text) =>
       text.replace(/capabilities:\n.*\n.*\n/, 'capabilities: {}\n'),
     );
@@ -243,7 +243,7 @@ describe('components', () => {
     ]);
   });
 
-  test('files of a component', async () => {
+  test('sees its files', async () => {
     const skill = copied('text/dir_words', (text) => text.replace('access: read', 'access: read-write'));
     const recording = await runtime.record(
       skill,

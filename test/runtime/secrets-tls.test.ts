@@ -1,5 +1,5 @@
 /**
- * Secrets and recording where requests go through TLS.
+ * Secrets and recording for requests over TLS.
  *
  * @module
  */
@@ -18,7 +18,7 @@ const authority = createAuthority();
 const seen: (string | undefined)[] = [];
 const secure = secureServer(authority, '127.0.0.1', (request: IncomingMessage, response: ServerResponse) => {
   seen.push(request.headers.authorization);
-  // A server that sends back what it got, and would rather compress it.
+  // A server that echoes requests, compressed if the client accepts that.
   response.end(`${request.headers['accept-encoding']} ${request.headers.authorization}`);
 });
 let port = 0;
@@ -70,7 +70,7 @@ describe.each([
   ['wasm', ''],
   ['subprocess', ', inspect_tls: true'],
 ] as const)('in mode %s', (mode, policy) => {
-  test('a secret goes through TLS, and its echo is covered', async () => {
+  test('a secret is sent through TLS, and its echo is scrubbed', async () => {
     await using runtime = runtimeWith(policy);
     const outcome = await runtime.execute(skill(), { port }, { execution: mode });
     expect(seen.at(-1)).toBe(`token ${VALUE}`);
@@ -91,8 +91,8 @@ describe.each([
   }, 120_000);
 });
 
-describe('where TLS passes unread', () => {
-  test('a secret for an https host does not load', async () => {
+describe('without TLS inspection', () => {
+  test('a skill with a secret for an https host does not load', async () => {
     await using runtime = runtimeWith('');
     const before = seen.length;
     const outcome = await runtime.execute(skill(), { port }, { execution: 'subprocess', reject: false });
@@ -117,7 +117,7 @@ describe('where TLS passes unread', () => {
 test.each([
   ['pool', { size: 1 }],
   ['zygote', { size: 1, ready: 'zygote' }],
-] as const)('cells from a %s have placeholders of their own', async (start, pool) => {
+] as const)('cells from a %s have separate placeholders', async (start, pool) => {
   await using runtime = runtimeWith(', inspect_tls: true', { pool });
   const loaded = await runtime.load(skill());
   const keys: unknown[] = [];

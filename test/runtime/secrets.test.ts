@@ -32,7 +32,7 @@ const source = `
       return {"key": key, "headers": dict(answer.headers), "body": answer.read().decode(), "env": dict(os.environ)}
 `;
 
-/** It echoes all it gets, in every way a server may. */
+/** Echoes everything it receives, in every part of a response. */
 const echo = (): Promise<TestServer> =>
   TestServer.start((request, response) => {
     const seen = JSON.stringify({ url: request.url, headers: request.headers });
@@ -66,14 +66,14 @@ async function call(skill: Skill, params: object): Promise<Outcome> {
   return runtime.execute(skill, { port: friend.port, ...params }, { reject: false });
 }
 
-describe.each(['wasm', 'subprocess'])('in mode %s', (mode) => {
+describe.each(['wasm', 'subprocess'])('secrets in mode %s', (mode) => {
   let skill: Skill;
   beforeAll(async () => {
     skill = await skillFor(mode);
     await runtime.warm(skill);
   }, 120_000);
 
-  test('a declared host gets the key, and the skill a placeholder', async () => {
+  test('reach the declared host, and the skill gets a placeholder', async () => {
     const outcome = await call(skill, { header: true, path: '/?k=KEY', body: true });
     const seen = friend.seen.at(-1);
     const headers = seen?.headers.map(([name, value]) => [name.toLowerCase(), value]);
@@ -87,7 +87,7 @@ describe.each(['wasm', 'subprocess'])('in mode %s', (mode) => {
     expect(outcome.logs).toMatch(/the key is sk-[A-Za-z0-9]{30,}/);
   });
 
-  test('what the server echoes reaches nobody: not the skill, not the caller, not the receipt', async () => {
+  test('echoed by the server reach neither the skill, the caller nor the receipt', async () => {
     const outcome = await call(skill, { header: true, path: '/?k=KEY' });
     const receipt = runtime.audit.show(outcome.call_id);
     for (const text of [JSON.stringify(outcome), JSON.stringify(receipt)]) {
@@ -95,24 +95,24 @@ describe.each(['wasm', 'subprocess'])('in mode %s', (mode) => {
       expect(text).not.toContain(encodeURIComponent(VALUE));
       expect(text).not.toContain(Buffer.from(VALUE).toString('base64').slice(4, -4));
     }
-    // Covered on its way into the cell, not only on its way out.
+    // Masked on its way into the cell, not only on its way out.
     expect(outcome).toMatchObject({
       result: { headers: { 'x-echo': `Bearer ${'*'.repeat(VALUE.length)}` } },
     });
   });
 
-  test('the environment has the declared names and a fixed few', async () => {
+  test('leave only the declared names and a fixed few in the environment', async () => {
     const outcome = await call(skill, {});
     const { env: seen } = (outcome.ok ? outcome.result : {}) as { env: Record<string, string> };
     const plan = await runtime.plan(skill);
     expect(Object.keys(seen).toSorted()).toEqual(
-      ['API_KEY', 'PLAIN', ...Object.keys(plan.engine.fixedEnv(plan.grant))].toSorted(),
+      ['API_KEY', 'PLAIN', ...Object.keys(plan.fixedEnv)].toSorted(),
     );
     expect(seen['PLAIN']).toBe('plain');
   });
 
   test.each([{ header: true }, { path: '/?k=KEY' }, { body: true }])(
-    'a host that the key is not for gets nothing: %j',
+    'do not reach a host that they are not for: %j',
     async (params) => {
       const strict = await skillFor(mode, ['api.test']);
       const outcome = await call(strict, { ...params, port: foe.port });
@@ -132,7 +132,7 @@ describe.each(['wasm', 'subprocess'])('in mode %s', (mode) => {
     },
   );
 
-  test('every process has a placeholder of its own', async () => {
+  test('have another placeholder in every process', async () => {
     await using cold = createRuntime({
       home: runtime.home,
       cwd: folder,
@@ -151,7 +151,7 @@ describe.each(['wasm', 'subprocess'])('in mode %s', (mode) => {
   });
 });
 
-describe('before anything runs', () => {
+describe('a required secret', () => {
   const outcomeWith = async (options: RuntimeOptions): Promise<Outcome> => {
     await using other = createRuntime({
       home: runtime.home,
@@ -165,7 +165,7 @@ describe('before anything runs', () => {
     return await other.execute(skill, { port: friend.port, header: true }, { reject: false });
   };
 
-  test('a required secret has to be there', async () => {
+  test('must be set before anything runs', async () => {
     friend.seen.length = 0;
     const outcome = await outcomeWith({});
     expect(outcome).toMatchObject({ ok: false, error: { code: 'usage', detail: { variable: 'API_KEY' } } });
@@ -181,7 +181,7 @@ describe('before anything runs', () => {
       }),
     ],
     ['the policy', () => ({ policy: { ...policy, secrets: [{ command: ['/bin/echo', VALUE] }] } })],
-  ])('it comes from %s', async (_, options) => {
+  ])('can come from %s', async (_, options) => {
     friend.seen.length = 0;
     const outcome = await outcomeWith(options());
     expect(outcome.ok ? '' : outcome.error.message).toBe('');

@@ -1,5 +1,5 @@
 /**
- * Who may be called at all, and with what: rules, signatures, approvals and guards in front of a real call.
+ * Rules, signatures, approvals and guards before a real call.
  *
  * @module
  */
@@ -49,7 +49,7 @@ async function call(runtime: Runtime, dir: string, params: unknown = {}): Promis
 }
 
 describe('a rule by name', () => {
-  test('denies before anything runs, and says which rule did', async () => {
+  test('denies before anything runs and is named in the error', async () => {
     const outcome = await call(
       open('skills: [{ match: "test/*", decision: deny }]'),
       writeSkill(folder, ECHO),
@@ -58,19 +58,40 @@ describe('a rule by name', () => {
     expect(outcome.execution).toBeUndefined();
   });
 
-  test('leaves other skills alone', async () => {
+  test('does not affect other skills', async () => {
     const runtime = open('skills: [{ match: "other/*", decision: deny }]');
     expect(codeOf(await call(runtime, writeSkill(folder, ECHO)))).toBe('ok');
   });
 });
 
-describe('a skill to be asked for', () => {
-  test('runs once it is approved, and no longer when a capability changed', async () => {
+describe('warming up', () => {
+  test('is refused if a call would be', async () => {
+    const denied = open('skills: [{ match: "test/*", decision: deny }]', { pool: { size: 1 } });
+    const loaded = await denied.load(writeSkill(folder, ECHO));
+    await expect(denied.warm(loaded)).rejects.toMatchObject({ code: 'untrusted' });
+
+    const asked = open(ASK, { pool: { size: 1 } });
+    const skill = await asked.load(writeSkill(folder, ECHO));
+    await expect(asked.warm(skill)).rejects.toMatchObject({ code: 'approval_required' });
+    asked.approvals.add(skill.bundle, 'test');
+    await asked.warm(skill);
+
+    const signed = open(SIGNED, { pool: { size: 1 } });
+    const unsigned = await signed.load(writeSkill(folder, ECHO));
+    await expect(signed.warm(unsigned)).rejects.toMatchObject({ code: 'signature_invalid' });
+  });
+});
+
+describe('a skill that needs an approval', () => {
+  test('runs once approved, and no longer after a capability changed', async () => {
     const runtime = open(ASK);
     const dir = writeSkill(folder, ECHO);
     expect(await call(runtime, dir)).toMatchObject({
       ok: false,
-      error: { code: 'approval_required', message: expect.stringContaining('nobody has approved') as string },
+      error: {
+        code: 'approval_required',
+        message: expect.stringContaining('it has not been approved') as string,
+      },
     });
     runtime.approvals.add((await runtime.load(dir)).bundle, 'test');
     expect(codeOf(await call(runtime, dir))).toBe('ok');
@@ -83,7 +104,7 @@ describe('a skill to be asked for', () => {
     });
   });
 
-  test('is asked for where a person sits, who sees what it asks for, and is remembered', async () => {
+  test('prompts a person with what it asks for, and the answer is remembered', async () => {
     const asked: string[][] = [];
     const askPerson = (question: { lines: string[] }): Promise<boolean> => {
       asked.push(question.lines);
@@ -95,10 +116,10 @@ describe('a skill to be asked for', () => {
     expect(codeOf(await call(runtime, dir))).toBe('ok');
     expect(codeOf(await call(runtime, dir))).toBe('ok');
     expect(asked).toHaveLength(2);
-    expect(asked[0]?.join(' ')).toContain('no files of yours');
+    expect(asked[0]?.join(' ')).toContain('cannot access your files');
   });
 
-  test('that was approved and swapped after it was loaded is not run: the loaded bytes are', async () => {
+  test('that was approved and swapped after it was loaded still runs the loaded bytes', async () => {
     const runtime = open(ASK);
     const dir = writeSkill(folder, ECHO);
     const skill = await runtime.load(dir);
@@ -122,33 +143,33 @@ describe('a required signature', () => {
     return { runtime, dir };
   }
 
-  test('of a trusted publisher opens the way', async () => {
+  test('from a trusted publisher lets the skill run', async () => {
     const { runtime, dir } = await signed(privateKey);
     expect(codeOf(await call(runtime, dir))).toBe('ok');
   });
 
-  test('of anybody else does not', async () => {
+  test('from anyone else does not let the skill run', async () => {
     const { runtime, dir } = await signed(makeKeyPair().privateKey);
     expect(await call(runtime, dir)).toMatchObject({ ok: false, error: { code: 'signature_invalid' } });
   });
 
-  test('is missed on an unsigned and on an unlocked bundle', async () => {
+  test('is reported as missing for an unsigned and for an unlocked bundle', async () => {
     const { runtime, dir } = await signed(privateKey);
     rmSync(join(dir, 'skill.sig'));
     expect(codeOf(await call(runtime, dir))).toBe('signature_invalid');
     expect(codeOf(await call(runtime, writeSkill(folder, ECHO)))).toBe('signature_invalid');
   });
 
-  test('does not survive a new lock beside new code', async () => {
+  test('does not cover a new lock and new code', async () => {
     const { runtime, dir } = await signed(privateKey);
     writeFileSync(join(dir, 'skill.py'), 'def execute(params):\n    return "other"\n');
     await runtime.lock(dir);
     expect(codeOf(await call(runtime, dir))).toBe('signature_invalid');
   });
 
-  test('stays with the installed copy', async () => {
+  test('stays valid for the installed copy', async () => {
     const { runtime, dir } = await signed(privateKey);
-    const { bundle } = await runtime.install(dir);
+    const { bundle } = await runtime.install(dir, { global: true });
     rmSync(dir, { recursive: true });
     expect(codeOf(await call(runtime, bundle.manifest.name))).toBe('ok');
   });
@@ -158,7 +179,7 @@ describe('a guard', () => {
   const policy =
     'guard: [{ arguments: [{ path: $.amount, above: 100 }], decision: deny, reason: more than 100 }]';
 
-  test('of the policy decides by the arguments', async () => {
+  test('in the policy decides by the arguments', async () => {
     const runtime = open(policy);
     const dir = writeSkill(folder, ECHO);
     expect(codeOf(await call(runtime, dir, { amount: 100 }))).toBe('ok');
@@ -168,7 +189,7 @@ describe('a guard', () => {
     });
   });
 
-  test('of the library can be stricter than the policy, never laxer', async () => {
+  test('in the library can be stricter than the policy, but never laxer', async () => {
     const seen: unknown[] = [];
     const guard: RuntimeOptions['guard'] = (proposal) => {
       seen.push(proposal);
@@ -183,7 +204,7 @@ describe('a guard', () => {
     expect(seen[0]).toMatchObject({ caller: 'agent', arguments: {}, capabilities: [] });
   });
 
-  test('leaves its decision and its reasons in the receipt', async () => {
+  test('records its decision and its reasons in the receipt', async () => {
     const guard: RuntimeOptions['guard'] = () => ({ decision: 'allow', reasons: ['within the budget'] });
     const runtime = open(policy, { guard });
     const dir = writeSkill(folder, ECHO);

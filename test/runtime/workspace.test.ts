@@ -1,5 +1,5 @@
 /**
- * What a skill sees of the caller's folders: the granted ones, as they are, and nothing behind a link.
+ * A skill sees the granted folders of the caller, and nothing behind a link.
  *
  * @module
  */
@@ -14,7 +14,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { Session } from '../../src/cell/session.ts';
+import type { CellParts } from '../../src/cell/contract.ts';
+import { Machine } from '../../src/cell/machine.ts';
+import { Session } from '../../src/cell/protocol/session.ts';
+import { Offload } from '../../src/offload/offload.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
 import { writeSkill } from '../write-skill.ts';
 
@@ -33,7 +36,13 @@ const SOURCE = `
 `;
 
 const { runtime, folder, close } = openTestRuntime({ pool: { size: 0 } });
-afterAll(close);
+const offload = new Offload();
+const machine = new Machine({ home: runtime.home, offload });
+afterAll(async () => {
+  await machine.close();
+  await offload.close();
+  await close();
+});
 
 let workspace: string;
 let outside: string;
@@ -48,7 +57,7 @@ beforeEach(() => {
   writeFileSync(join(workspace, 'in/a.txt'), 'ä from the host');
   writeFileSync(join(workspace, 'private.txt'), 'not granted');
   writeFileSync(join(outside, 'a.txt'), SECRET);
-  // A root host's cells are not root: what they may write has to be writable for them.
+  // If the host runs as root, its cells do not, so their folders must be writable for them.
   chmodSync(join(workspace, 'out'), 0o777);
 });
 
@@ -60,13 +69,13 @@ const IN = { path: '${workspace}/in', access: 'read' };
 const OUT = { path: '${workspace}/out', access: 'read-write' };
 
 describe('a granted folder', () => {
-  test('is read where the manifest says', async () => {
+  test('can be read at the path in the manifest', async () => {
     const skill = skillWith(IN);
     const outcome = await runtime.execute(skill, { read: '/workspace/in/a.txt' }, { workspace });
     expect(outcome).toMatchObject({ ok: true, result: 'ä from the host', capabilities: { denied: [] } });
   });
 
-  test('for reading cannot be written', async () => {
+  test('with read access cannot be written to', async () => {
     const options = { workspace, reject: false };
     const outcome = await runtime.execute(skillWith(IN), { write: '/workspace/in/b.txt' }, options);
     expect(outcome).toMatchObject({
@@ -76,14 +85,14 @@ describe('a granted folder', () => {
     expect(existsSync(join(workspace, 'in/b.txt'))).toBe(false);
   });
 
-  test('for writing is the real one', async () => {
+  test('with write access is the real one', async () => {
     const skill = skillWith(IN, OUT);
     const params = { write: '/workspace/out/new.txt', read: '/workspace/in/a.txt' };
     expect(await runtime.execute(skill, params, { workspace })).toMatchObject({ result: 'ä from the host' });
     expect(readFileSync(join(workspace, 'out/new.txt'), 'utf8')).toBe('written by the skill');
   });
 
-  test('brings nothing of its neighbours along', async () => {
+  test('shows none of its neighbours', async () => {
     const skill = skillWith(IN);
     const list = await runtime.execute(skill, { list: '/workspace' }, { workspace, reject: false });
     expect(JSON.stringify(list)).not.toContain('private.txt');
@@ -95,7 +104,7 @@ describe('a granted folder', () => {
     expect(read).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
   });
 
-  test('that does not exist is told before anything runs', async () => {
+  test('that does not exist is reported before anything runs', async () => {
     const skill = skillWith({ path: '${workspace}/missing', access: 'read' });
     const outcome = await runtime.execute(skill, {}, { workspace, reject: false });
     expect(outcome).toMatchObject({ ok: false, error: { code: 'usage' } });
@@ -104,7 +113,7 @@ describe('a granted folder', () => {
 });
 
 describe('without a workspace', () => {
-  test('the path is withheld, with a warning, and a denial says why', async () => {
+  test('a workspace path is withheld with a warning, and a denial says why', async () => {
     const skill = skillWith(IN);
     const fine = await runtime.execute(skill, {});
     expect(fine.warnings.join('\n')).toContain('Declared but not granted: read ${workspace}/in');
@@ -115,7 +124,7 @@ describe('without a workspace', () => {
 });
 
 describe('a link that leads out of the workspace', () => {
-  test('is withheld when it is the granted path itself', async () => {
+  test('is withheld if it is the granted path itself', async () => {
     symlinkSync(outside, join(workspace, 'linked'));
     const skill = skillWith({ path: '${workspace}/linked', access: 'read' });
     const options = { workspace, reject: false };
@@ -125,7 +134,7 @@ describe('a link that leads out of the workspace', () => {
     expect(JSON.stringify(outcome)).not.toContain(SECRET);
   });
 
-  test('leads nowhere when it lies inside the granted folder', async () => {
+  test('leads nowhere if it lies inside the granted folder', async () => {
     symlinkSync(join(outside, 'a.txt'), join(workspace, 'in/link.txt'));
     const options = { workspace, reject: false };
     const outcome = await runtime.execute(skillWith(IN), { read: '/workspace/in/link.txt' }, options);
@@ -150,16 +159,24 @@ describe('a granted folder that is replaced by a link', () => {
     expect(JSON.stringify(outcome)).not.toContain(SECRET);
   });
 
-  test('between the plan and the start does not start', async () => {
-    const { wall, artifact, grant } = await runtime.plan(await runtime.load(skillWith(IN)), { workspace });
+  /** The parts that the cell of a call would be built from. */
+  const plannedParts = async (): Promise<CellParts> => {
+    const skill = await runtime.load(skillWith(IN));
+    const { choice, grant } = await runtime.plan(skill, { workspace });
+    const way = await machine.way(choice.candidate, skill.bundle);
+    return { wall: way.wall, engine: way.engine, artifact: await way.prepare(), grant };
+  };
+
+  test('between the plan and the start prevents the start', async () => {
+    const { wall, artifact, grant } = await plannedParts();
     replace();
     expect(() => wall.launch(artifact.spec(grant), grant)).toThrow(/symbolic link/);
   });
 
   test('between the start and the mount ends the cell before the skill runs', async () => {
-    const { wall, artifact, grant } = await runtime.plan(await runtime.load(skillWith(IN)), { workspace });
+    const { wall, artifact, grant } = await plannedParts();
     const process = wall.launch(artifact.spec(grant), grant);
-    // bwrap has no arguments yet: they are written when this turn of the event loop is over.
+    // bwrap has no arguments yet; they are written after this turn of the event loop.
     replace();
     const session = new Session({ process, artifact, grant, start: 'cold', preload: false });
     const report = await session.call(params);

@@ -1,10 +1,10 @@
 /**
- * The skill that needs a granted folder.
+ * A skill that needs a granted folder.
  */
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildSkill } from '../../src/index.ts';
+import { buildSkill } from '../../src/inside.ts';
 import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
 import { bundled, copySource, editManifest } from './copy-skill.ts';
 
@@ -37,19 +37,19 @@ describe('text/dir_words', () => {
     symlinkSync('../secret.txt', join(workspace, 'link.txt'));
   });
 
-  test('counts the files of the granted folder and no others', async () => {
+  test('counts only the files of the granted folder', async () => {
     const { result } = await opened.runtime.execute(bundled('text/dir_words'), {}, { workspace });
     expect(result).toEqual(EXPECTED);
   });
 
-  test('does the same when it is built here', async () => {
+  test('returns the same result if it is built here', async () => {
     const dir = copySource('text/dir_words', opened.folder);
     buildSkill(dir);
     const { result } = await opened.runtime.execute(dir, {}, { workspace });
     expect(result).toEqual(EXPECTED);
   });
 
-  test('sees files that were granted by themselves, and nothing beside them', async () => {
+  test('sees individually granted files and nothing next to them', async () => {
     const dir = copySource('text/dir_words', join(opened.folder, 'single'));
     cpSync(bundled('text/dir_words/skill.wasm'), join(dir, 'skill.wasm'));
     const rule = '    - { path: "${workspace}", access: read }';
@@ -60,7 +60,7 @@ describe('text/dir_words', () => {
     expect(capabilities.used.map(({ asked }) => asked)).toContain('read /workspace/z.txt');
   });
 
-  test('has no folder when none is granted', async () => {
+  test('has no folder if none is granted', async () => {
     const outcome = await opened.runtime.execute(bundled('text/dir_words'), {}, { reject: false });
     expect(outcome.ok).toBe(false);
     expect(outcome.logs).toContain('Cannot open the folder "/workspace"');

@@ -1,5 +1,5 @@
 /**
- * Skills that ask a web server: the bundled one through `wasi:http`, and one through `fetch` of the host.
+ * Skills that send requests to a web server: the bundled one through `wasi:http`, and one through `fetch` of the host.
  */
 import { once } from 'node:events';
 import { cpSync } from 'node:fs';
@@ -7,7 +7,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildSkill, parsePolicy } from '../../src/index.ts';
+import { buildSkill } from '../../src/inside.ts';
+import { parsePolicy } from '../../src/index.ts';
 import { openCommandLine } from '../cli/command.ts';
 import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
 import { bundled, copyHostFetch, copySource, editManifest } from './copy-skill.ts';
@@ -19,7 +20,7 @@ const BUILD_MS = 60_000;
 let opened: TestRuntime;
 let server: Server;
 let port: number;
-/** What the server was asked for in a test. */
+/** The requests that the server received in a test. */
 const asked: string[] = [];
 
 const answer: RequestListener = (request, response) => {
@@ -78,12 +79,12 @@ describe('web/fetch_status', () => {
     ['/here', { status: 200, content_type: PLAIN, body_bytes: 11 }],
     ['/nowhere', { status: 404, content_type: PLAIN, body_bytes: 11 }],
     ['/large', { status: 200, content_type: '', body_bytes: LARGE_BYTES }],
-  ])('asks for %s', async (path, expected) => {
+  ])('requests %s', async (path, expected) => {
     const { result } = await opened.runtime.execute(skill, { url: url(path) });
     expect(result).toEqual({ url: url(path), ...expected });
   });
 
-  test('does the same as it was committed', async () => {
+  test('returns the expected result with the committed binary', async () => {
     const dir = copySource('web/fetch_status', join(opened.folder, 'committed'));
     nameServer(dir);
     cpSync(bundled('web/fetch_status/skill.wasm'), join(dir, 'skill.wasm'));
@@ -91,7 +92,7 @@ describe('web/fetch_status', () => {
     expect(result).toEqual({ url: url('/here'), status: 200, content_type: PLAIN, body_bytes: 11 });
   });
 
-  test('sends the query and keeps the fragment to itself', async () => {
+  test('sends the query but not the fragment', async () => {
     asked.length = 0;
     await opened.runtime.execute(skill, { url: url('/here?a=1&b=%20#part') });
     await opened.runtime.execute(skill, { url: url('?a') });
@@ -114,7 +115,7 @@ describe('web/fetch_status', () => {
     },
   );
 
-  test('tells when the answer breaks off', async () => {
+  test('reports that the response was truncated', async () => {
     const outcome = await opened.runtime.execute(skill, { url: url('/broken') }, { reject: false });
     expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
     expect(JSON.stringify(outcome)).toContain('The answer broke off');
@@ -129,7 +130,7 @@ describe('web/fetch_status', () => {
     expect(asked).toEqual([]);
   });
 
-  test('ends the command line with 3 when it is denied', async () => {
+  test('makes the command line exit with 3 if it is denied', async () => {
     const line = openCommandLine();
     try {
       const params = JSON.stringify({ url: url('/here') });
@@ -141,7 +142,7 @@ describe('web/fetch_status', () => {
     }
   });
 
-  test('does not load when the manifest declares no network, and says what the binary imports', async () => {
+  test('does not load if the manifest declares no network, and the error names what the binary imports', async () => {
     const dir = withoutNetwork(copySource('web/fetch_status', join(opened.folder, 'without')));
     await expect(opened.runtime.load(dir)).rejects.toMatchObject({
       code: 'manifest_drift',
@@ -150,8 +151,8 @@ describe('web/fetch_status', () => {
   });
 });
 
-describe('a locked skill whose manifest was changed', () => {
-  test('names the lock, and what the locked binary imports', async () => {
+describe('the error for a locked skill with a changed manifest', () => {
+  test('names the lock and what the locked binary imports', async () => {
     const dir = join(opened.folder, 'locked', 'fetch_status');
     cpSync(bundled('web/fetch_status'), dir, { recursive: true });
     await expect(opened.runtime.load(withoutNetwork(dir))).rejects.toMatchObject({
@@ -161,14 +162,14 @@ describe('a locked skill whose manifest was changed', () => {
   });
 });
 
-describe('a skill with fetch of the host', () => {
-  test('asks for a page', async () => {
+describe('a skill with the fetch of the host', () => {
+  test('requests a page', async () => {
     const skill = builtForServer(copyHostFetch(opened.folder));
     const { result } = await opened.runtime.execute(skill, { url: url('/here') });
     expect(result).toEqual({ url: url('/here'), status: 200, content_type: PLAIN, body_bytes: 11 });
   });
 
-  test('does not load when the manifest declares no network', async () => {
+  test('does not load if the manifest declares no network', async () => {
     const dir = withoutNetwork(copyHostFetch(join(opened.folder, 'without')));
     await expect(opened.runtime.load(dir)).rejects.toMatchObject({
       code: 'manifest_drift',

@@ -1,11 +1,11 @@
 /**
- * A PDF form, written by hand: text fields, a check box, radio buttons and a choice, on two pages. Makes the sample of
- * `office/pdf_form_filler`, so that nobody has to trust a binary file.
+ * Generates a PDF form with text fields, a check box, radio buttons and a choice on two pages: the sample of
+ * `office/pdf_form_filler`, so that reviewers need not trust a binary file.
  *
  * @module
  */
 
-/** Bodies of the objects, the first is object 1. */
+/** Bodies of the objects, starting with object 1. */
 const OBJECTS: readonly string[] = [
   '<< /Type /Catalog /Pages 2 0 R /AcroForm 5 0 R >>',
   '<< /Type /Pages /Kids [3 0 R 4 0 R] /Count 2 >>',

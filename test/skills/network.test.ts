@@ -1,5 +1,5 @@
 /**
- * Skills that ask servers, against a server of the test: in Wasm and in a jail, with the same answers.
+ * Skills that send requests to a server of the test, with the same answers in Wasm and in a jail.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -86,7 +86,7 @@ describe.each(MODES)('web/fetch_title in %s', (execution) => {
     const dir = copySource('web/fetch_title', join(opened.folder, execution));
     const rule = `{ host: 127.0.0.1, port: ${port}, scheme: http, methods: [GET] }`;
     editManifest(dir, (text) => text.replace('{ host: example.com, methods: [GET] }', rule));
-    // Rules for https would need TLS inspection in a jail, which is not what this is about.
+    // Without https, which would need TLS inspection in a jail.
     editManifest(dir, (text) => text.replaceAll(/^ {4}- \{ host: "?(?!127)[^\n]*\n/gm, ''));
     skill = await opened.runtime.load(dir);
   });
@@ -96,7 +96,7 @@ describe.each(MODES)('web/fetch_title in %s', (execution) => {
     return result as Record<string, unknown>;
   };
 
-  test('tells what a page says about itself', async () => {
+  test('returns the title and metadata of a page', async () => {
     expect(await fetched('/page')).toEqual({
       url: url('/page'),
       status: 200,
@@ -118,23 +118,23 @@ describe.each(MODES)('web/fetch_title in %s', (execution) => {
     ['/bare', { title: '', headings: [] }],
     ['/data', { title: '', content_type: 'application/json' }],
     ['/broken', { title: 'After' }],
-  ])('copes with %s', async (path, expected) => {
+  ])('handles %s', async (path, expected) => {
     expect(await fetched(path)).toMatchObject(expected);
   });
 
-  test('follows a redirect and says so', async () => {
+  test('follows a redirect and reports it', async () => {
     const found = await fetched('/moved#here');
     expect(found).toMatchObject({ url: url('/page'), redirects: [url('/moved')] });
   });
 
-  test('does not follow one to a host that it may not talk to', async () => {
+  test('does not follow a redirect to a host that is not granted', async () => {
     const options = { execution, reject: false } as const;
     const outcome = await opened.runtime.execute(skill, { url: url('/away') }, options);
     expect(outcome).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
     expect(JSON.stringify(outcome.capabilities.denied)).toContain('192.0.2.7');
   });
 
-  test('does not run in circles', async () => {
+  test('stops at a redirect loop', async () => {
     const options = { execution, reject: false } as const;
     const outcome = await opened.runtime.execute(skill, { url: url('/loop') }, options);
     expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
@@ -160,7 +160,7 @@ describe.each(MODES)('finance/wallet_screening in %s', (execution) => {
     await opened.runtime.plan(skill, { execution });
   }, PREPARE_MS);
 
-  test('screens counterparties, and the key reaches the server alone', async () => {
+  test('screens counterparties, and only the server gets the key', async () => {
     asked.length = 0;
     const params = { address: ADDRESS, live: true };
     const outcome = await opened.runtime.execute(skill, params, { execution });

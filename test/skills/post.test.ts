@@ -1,5 +1,5 @@
 /**
- * A skill in C that sends a body through `wasi:http`, and waits no longer than it wants to.
+ * A skill in C that sends a body through `wasi:http`, with a timeout.
  */
 import { cpSync } from 'node:fs';
 import { once } from 'node:events';
@@ -7,7 +7,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildSkill, parsePolicy } from '../../src/index.ts';
+import { buildSkill } from '../../src/inside.ts';
+import { parsePolicy } from '../../src/index.ts';
 import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
 import { bundled, editManifest } from './copy-skill.ts';
 
@@ -27,7 +28,7 @@ beforeAll(async () => {
     request.on('end', () => {
       const { method, url, headers } = request;
       const facts = [method, headers['content-type'], headers['content-length'], Buffer.concat(chunks)];
-      // Who asks for silence gets it until the test is over.
+      // This path is never answered during the test.
       if (url !== '/silence') response.end(facts.join('|'));
     });
   }).listen(0, '127.0.0.1');
@@ -54,13 +55,13 @@ test.each([
   ['a short one', 'ä "text"'],
   ['none', ''],
   ['a long one', 'x'.repeat(100_000)],
-])('posts %s', async (_, text) => {
+])('a Wasm skill posts %s', async (_, text) => {
   const { result, capabilities } = await opened.runtime.execute(skill, { host, path: '/', text });
   expect(result).toBe(`POST|text/plain; charset=utf-8|${Buffer.byteLength(text)}|${text}`);
   expect(capabilities.used).toMatchObject([{ capability: 'network', asked: `POST http://${host}/` }]);
 });
 
-test('is told in words of wasi:http that the server was silent for longer than it wanted to wait', async () => {
+test('a Wasm skill gets a wasi:http error if the server is silent for too long', async () => {
   const params = { host, path: '/silence', text: 'hello?' };
   const outcome = await opened.runtime.execute(skill, params, { reject: false });
   expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });

@@ -1,13 +1,14 @@
 /**
- * What a release does with the bundled skills: signs all that are locked, so that an operator can demand it.
+ * Signing the bundled skills for a release: all locked skills are signed, so that an operator can require signatures.
  */
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signSkills } from '../../scripts/sign-skills.ts';
-import { createRuntime, makeKeyPair, parsePolicy } from '../../src/index.ts';
+import { createRuntime, parsePolicy } from '../../src/index.ts';
+import { makeKeyPair } from '../../src/inside.ts';
 import { openFolder, removeFolder } from '../write-skill.ts';
-import { bundled } from './copy-skill.ts';
+import { bundled, ours } from './copy-skill.ts';
 
 const folder = openFolder();
 const { privateKey, publicKey } = makeKeyPair();
@@ -16,7 +17,7 @@ const SIGNED = ['util/unit_convert', 'text/word_stats_c'];
 beforeAll(async () => {
   process.env['SKILLCELL_HOME'] = join(folder, 'home');
   for (const name of [...SIGNED, 'text/word_stats_go'])
-    cpSync(bundled(name), join(folder, 'release', name), { recursive: true });
+    cpSync(ours(name), join(folder, 'release', name), { recursive: true });
   writeFileSync(join(folder, 'key.pem'), privateKey, { mode: 0o600 });
   expect(await signSkills(join(folder, 'release'), join(folder, 'key.pem'))).toBe(0);
 });
@@ -32,13 +33,13 @@ const policyFor = (key: string): ReturnType<typeof parsePolicy> =>
     { file: 'policy.yaml' },
   );
 
-test('signs what is locked, and nothing that is not', () => {
+test('signing covers locked skills and nothing else', () => {
   for (const name of SIGNED) expect(existsSync(join(folder, 'release', name, 'skill.sig'))).toBe(true);
   expect(existsSync(join(folder, 'release', 'text/word_stats_go', 'skill.sig'))).toBe(false);
   expect(existsSync(bundled('util/unit_convert/skill.sig'))).toBe(false);
 });
 
-test('lets an operator run signed skills alone', async () => {
+test('an operator can allow only signed skills', async () => {
   const home = join(folder, 'home');
   const params = { value: 1, from: 'km', to: 'm' };
   const signed = join(folder, 'release', 'util/unit_convert');
@@ -51,7 +52,7 @@ test('lets an operator run signed skills alone', async () => {
   await expect(other.execute(signed, params)).rejects.toMatchObject({ code: 'signature_invalid' });
 });
 
-test('has no private key in what is signed', () => {
+test('signed files contain no private key', () => {
   const text = readFileSync(join(folder, 'release', 'util/unit_convert', 'skill.sig'), 'utf8');
   expect(text).toContain(publicKey);
   expect(text).not.toContain('PRIVATE');

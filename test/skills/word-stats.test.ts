@@ -1,20 +1,20 @@
 /**
- * One skill in five languages: every binary gives the same bytes, the committed ones and those built here; and so does
- * plain source.
+ * One skill in five languages: committed binaries, binaries built here and plain source all return the same bytes.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { execute as reference } from '../../skills/text/word_stats_ts/src/skill.ts';
-import { buildSkill, type Skill } from '../../src/index.ts';
+import { execute as reference } from '../../examples/text/word_stats_ts/src/skill.ts';
+import { buildSkill } from '../../src/inside.ts';
+import type { Skill } from '../../src/index.ts';
 import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
-import { bundled, copySource } from './copy-skill.ts';
+import { bundled, copySource, ours } from './copy-skill.ts';
 
 interface Case {
   name: string;
   params: { text?: string; top?: number };
-  /** A text too long to be written down. */
+  /** A text that is too long for the file of cases. */
   repeat?: [text: string, times: number];
   result: object;
 }
@@ -26,7 +26,7 @@ const BUILD_MS = 240_000;
 const file = join(import.meta.dirname, 'word-stats.cases.json');
 const CASES = JSON.parse(readFileSync(file, 'utf8'), expandRepeats) as Case[];
 
-/** `{ "repeat": [text, times] }` where a text stands, and beside the parameters. */
+/** Expands `{ "repeat": [text, times] }` to the repeated text. */
 function expandRepeats(_key: string, value: unknown): unknown {
   const { repeat, params, ...rest } = (value ?? {}) as Partial<Case>;
   if (typeof value !== 'object' || Array.isArray(value) || !repeat) return value;
@@ -47,14 +47,14 @@ const skills = new Map<string, Skill>();
 async function run(skill: string, params: object): Promise<string> {
   const loaded = skills.get(skill);
   if (!loaded) throw new Error(`"${skill}" was not loaded`);
-  // Python in Wasm would have to be prepared first; that it does the same is for registry.test.ts.
+  // Without Python in Wasm, which would have to be prepared first; registry.test.ts covers it.
   const options = skill === 'the Python source' ? ({ execution: 'subprocess' } as const) : {};
   const { result } = await opened.runtime.execute(loaded, params, options);
   return JSON.stringify(result);
 }
 
 beforeAll(async () => {
-  // One cell of each stays: starting one takes longer than all it counts.
+  // Keeps one cell of each, because starting one takes longer than all its calls.
   opened = openTestRuntime({ audit: false, pool: { size: 1, maxStandby: ALL.length } });
   skills.set('the plain source', await opened.runtime.load(bundled('text/word_stats')));
   skills.set('the Python source', await opened.runtime.load(bundled('text/word_stats_py')));
@@ -71,14 +71,14 @@ beforeAll(async () => {
 
 afterAll(() => opened.close());
 
-describe.each(ALL)('%s', (skill) => {
-  test.each(CASES)('counts: $name', async ({ params, result }) => {
+describe.each(ALL)('word_stats in %s', (skill) => {
+  test.each(CASES)('counts correctly: $name', async ({ params, result }) => {
     expect(await run(skill, params)).toBe(JSON.stringify(result));
   });
 });
 
 test(
-  'all agree on any text',
+  'all word_stats skills agree on any text',
   async () => {
     const pieces = [
       ...["'", '’', ' ', '\n', '\r', '.', '!', '。', '…', '3', '٣', 'É', 'Σ', 'ς', 'İ', 'Ⱥ', 'Ж', '你'],
@@ -99,14 +99,14 @@ test(
   BUILD_MS,
 );
 
-describe('the sources', () => {
-  test('hold the same tables of Unicode', () => {
+describe('the sources of word_stats', () => {
+  test('contain the same Unicode tables', () => {
     const files = [
       ...['c/src/unicode.h', 'rust/src/unicode.rs', 'go/src/unicode.go'],
       ...['as/assembly/unicode.ts', 'ts/src/unicode.ts', 'py/unicode_tables.py'],
     ];
     const tables = files.map((file) => {
-      const source = readFileSync(bundled(`text/word_stats_${file}`), 'utf8');
+      const source = readFileSync(ours(`text/word_stats_${file}`), 'utf8');
       return [...source.matchAll(/"([\w-]+)"/g)].map(([, digits]) => digits).join('');
     });
     expect(tables[0]?.length).toBeGreaterThan(3000);

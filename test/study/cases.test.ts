@@ -1,12 +1,12 @@
 /**
- * Files of cases, which are as little trusted as the skill beside them, and what counts as the answer that they ask for.
+ * Files of test cases, which are as untrusted as the skill, and the comparison of answers with them.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { formatCases, isSame, misfit, readCases, type Answer } from '../../src/index.ts';
+import { formatCases, isSame, misfit, readCases, type Answer } from '../../src/inside.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'skillcell-cases-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -26,7 +26,7 @@ describe('a file of cases', () => {
     expect(readCases(folder)).toBeUndefined();
   });
 
-  test('comes back as it was written', () => {
+  test('is read unchanged', () => {
     const cases = [
       { name: 'one', params: { a: 1 }, result: { b: [null] }, workspace: 'sample', env: { KEY: 'x' } },
       { params: [], error: 'skill_error' as const, message: 'no', ignore: ['a.b'], unordered: ['c'] },
@@ -37,7 +37,7 @@ describe('a file of cases', () => {
   test.each([
     ['no JSON', '[{'],
     ['no list', '{"params": {}}'],
-    ['a key that nobody knows', '[{"params": {}, "expect": 1}]'],
+    ['an unknown key', '[{"params": {}, "expect": 1}]'],
     ['a code that is none', '[{"params": {}, "error": "broken"}]'],
     ['a result and an error', '[{"params": {}, "result": 1, "error": "usage"}]'],
     ['a message without an error', '[{"params": {}, "message": "x"}]'],
@@ -45,14 +45,14 @@ describe('a file of cases', () => {
     ['an absolute workspace', '[{"params": {}, "workspace": "/etc"}]'],
     ['too many', JSON.stringify(Array.from({ length: 501 }, () => ({ params: {} })))],
     ['too large', `[${' '.repeat(4 * 1024 * 1024)}]`],
-  ])('is refused: %s', (_what, text) => {
+  ])('is refused for %s', (_what, text) => {
     expect(() => readCases(written(text))).toThrow(
       expect.objectContaining({ code: 'manifest_invalid' }) as Error,
     );
   });
 });
 
-describe('an answer', () => {
+describe('an expected answer', () => {
   test.each([
     ['the same in another order of keys', result({ a: 1, b: 2 }), { params: 0, result: { b: 2, a: 1 } }],
     [
@@ -71,7 +71,7 @@ describe('an answer', () => {
       failure('it is bad'),
       { params: 0, error: 'skill_error' as const, message: 'bad' },
     ],
-  ])('fits: %s', (_what, answer, expected) => {
+  ])('matches: %s', (_what, answer, expected) => {
     expect(misfit(answer, expected)).toBeUndefined();
   });
 
@@ -87,11 +87,11 @@ describe('an answer', () => {
     ['another error', failure('x'), { params: 0, error: 'capability_denied' as const }],
     ['other words', failure('x'), { params: 0, error: 'skill_error' as const, message: 'y' }],
     ['a result instead of an error', result(1), { params: 0, error: 'skill_error' as const }],
-  ])('does not fit: %s', (_what, answer, expected) => {
+  ])('does not match: %s', (_what, answer, expected) => {
     expect(misfit(answer, expected)).toBeTypeOf('string');
   });
 
-  test('is the same as itself, whatever it is, and as nothing else', () => {
+  test('matches itself and nothing else', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
         expect(isSame(result(a), result(structuredClone(a)), {})).toBe(true);

@@ -1,5 +1,5 @@
 /**
- * Which folders are bundles, in a tree that a stranger laid out.
+ * Finding bundles in an untrusted folder.
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,13 +31,13 @@ beforeAll(() => {
 
 afterAll(() => removeFolder(folder));
 
-test('finds folders with a manifest, in order, and follows no link', () => {
+test('folders with a manifest are found in order, and no link is followed', () => {
   const found = findBundles(join(folder, 'tree'), MOST);
   expect(found.map(({ path }) => path)).toEqual(['a/one', 'b/two', 'flat']);
   expect(found[0]?.dir).toBe(join(folder, 'tree/a/one'));
 });
 
-test('takes a bundle for itself', () => {
+test('a bundle is found in its own folder', () => {
   expect(findBundles(join(folder, 'tree/flat'), MOST).map(({ path }) => path)).toEqual(['.']);
 });
 
@@ -45,7 +45,7 @@ test.each([
   ['a file', 'tree/flat/manifest.yaml', MOST],
   ['nothing', 'none', MOST],
   ['more than wanted', 'tree', 2],
-])('refuses %s', (_what, path, most) => {
+])('the search refuses %s', (_what, path, most) => {
   expect(() => findBundles(join(folder, path), most)).toThrow(
     expect.objectContaining({ code: 'usage' }) as Error,
   );

@@ -1,5 +1,5 @@
 /**
- * What a study says of skills that are good, that fail, that differ between modes, and that mean harm.
+ * A study of skills that work, that fail, that differ between modes, and that are hostile.
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import {
   type ModeStudy,
   type SkillStudy,
   type StudyReport,
-} from '../../src/index.ts';
+} from '../../src/inside.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
 
 const STUDY_MS = 120_000;
@@ -161,7 +161,7 @@ describe('a study', () => {
     ]);
   });
 
-  test.each(['wasm', 'subprocess'])('has cases and costs of a skill that works in %s', (mode) => {
+  test.each(['wasm', 'subprocess'])('reports cases and costs of a skill that works in %s', (mode) => {
     const found = modeOf('good/pure', mode);
     expect(found).toMatchObject({ status: 'works', cases: 2, fitting: 2, results: 1, misfits: [] });
     expect(found?.firstCallMs).toBeGreaterThan(0);
@@ -170,7 +170,7 @@ describe('a study', () => {
     expect(classesOf('good/pure')).toEqual(['pure']);
   });
 
-  test('gives every case a workspace of its own, and leaves the bundle alone', () => {
+  test('gives every case its own workspace and does not change the bundle', () => {
     expect(modeOf('good/workspace', 'subprocess')).toMatchObject({ status: 'works', fitting: 2 });
     expect(modeOf('good/workspace', 'wasm')).toMatchObject({ status: 'works', fitting: 2 });
     expect(classesOf('good/workspace')).toEqual(['filesystem']);
@@ -178,14 +178,14 @@ describe('a study', () => {
     expect(readFileSync(original, 'utf8')).toBe('a');
   });
 
-  test('sees results that differ', () => {
+  test('reports results that differ', () => {
     expect(studied('bad/differs').differences).toEqual([
       expect.stringMatching(/^where: wasm 2147483647, subprocess 9223372036854776000$/),
     ]);
     expect(report.failures).toContainEqual(expect.stringContaining('bad/differs: modes differ: where'));
   });
 
-  test('sees a case that fails, and that other modes do no better', () => {
+  test('reports a case that fails, also if it fails in other modes', () => {
     expect(modeOf('bad/wrong', 'subprocess')).toMatchObject({ isListed: true, status: 'fails', fitting: 0 });
     expect(modeOf('bad/wrong', 'wasm')).toMatchObject({ isListed: false, status: 'fails' });
     expect(report.failures.filter((text) => text.startsWith('bad/wrong'))).toEqual([
@@ -193,17 +193,17 @@ describe('a study', () => {
     ]);
   });
 
-  test('tells what does not load from what was not built', () => {
+  test('distinguishes a skill that does not load from one that was not built', () => {
     expect(studied('bad/manifest').problem).toMatchObject({ isFault: true });
     expect(studied('other/unbuilt').problem).toMatchObject({ isFault: false });
     expect(report.failures).toContainEqual(expect.stringMatching(/^bad\/manifest: .*teleport/));
   });
 
-  test('says so when there is nothing to try', () => {
+  test('reports a skill without cases', () => {
     expect(modeOf('other/silent', 'wasm')?.status).toBe('no cases');
   });
 
-  test('finds what is done on import and kept between calls, and is offline', () => {
+  test('finds work on import and state kept between calls, and is offline', () => {
     expect(classesOf('other/habits')).toEqual(['network', 'import effects', 'state between calls']);
     const because = Object.fromEntries(
       studied('other/habits').dependencies.map((one) => [one.class, one.because]),
@@ -215,13 +215,13 @@ describe('a study', () => {
     expect(modeOf('other/habits', 'wasm')?.denied.join()).toContain('api.example.com');
   });
 
-  test('runs code of strangers in cells alone, with nothing of the environment', () => {
+  test('runs untrusted code only in cells, without the environment', () => {
     expect(modeOf('hostile/host', 'in_process')).toBeUndefined();
     expect(modeOf('hostile/host', 'wasm')).toMatchObject({ status: 'works' });
     expect(existsSync(marker)).toBe(false);
   });
 
-  test('makes a page that strangers cannot mark up', () => {
+  test('produces a page in which untrusted text cannot add markup', () => {
     const page = formatStudy({ ...report, failures: ['<img src=x>\n# Forged'] });
     expect(page).toContain('| good/pure | Python | pure | 2/2 | 2/2 |');
     expect(page).toContain('- &lt;img src=x> # Forged');

@@ -1,5 +1,5 @@
 /**
- * What an SDK of OpenTelemetry gets to see of calls, and that nothing is done without one.
+ * What an OpenTelemetry SDK receives about calls; without an SDK, nothing is done.
  */
 import { context, metrics, propagation, trace, type Context, type ContextManager } from '@opentelemetry/api';
 import {
@@ -28,12 +28,26 @@ const add = writeSkill(folder, {
   source: 'def execute(params):\n    print("secret words")\n    return params["a"] + 1\n',
 });
 const nosy = writeSkill(folder, { source: 'def execute(params):\n    return open("/etc/passwd").read()\n' });
+/** Causes more denials than a list holds; they are refused by name, so nothing is sent. */
+const FLOOD = 100;
+const flood = writeSkill(folder, {
+  source: `
+    import urllib.request
+    def execute(params):
+        for number in range(${FLOOD}):
+            try:
+                urllib.request.urlopen(f"http://denied.test/{number}")
+            except OSError:
+                pass
+  `,
+  manifest: { capabilities: { network: [{ host: 'granted.test', port: 80, scheme: 'http' }] } },
+});
 afterAll(close);
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const PARENT_ID = 'b7ad6b7169203331';
 
-/** The least that an application has: a context that follows promises, and the headers of W3C. */
+/** The minimum of an application: a context manager for promises, and the W3C headers. */
 class Contexts {
   readonly #store = new AsyncLocalStorage<Context>();
   active(): Context {
@@ -104,7 +118,7 @@ describe('a span', () => {
     expect(span?.instrumentationScope.name).toBe('skillcell');
   });
 
-  test('of a call that failed has its code, and an event for every denial', async () => {
+  test('of a failed call has its code and an event for every denial', async () => {
     const exporter = registerTracing();
     await runtime.execute(nosy, {}, { reject: false });
     const [span] = exporter.getFinishedSpans();
@@ -125,7 +139,7 @@ describe('a span', () => {
     expect(exporter.getFinishedSpans()[0]?.attributes['error.type']).toBe('resource_exceeded:timeout');
   });
 
-  test('belongs to the trace of the caller, or to the active one', async () => {
+  test('belongs to the trace of the caller or to the active one', async () => {
     const exporter = registerTracing();
     await runtime.execute(add, { a: 1 }, { trace: { traceparent: `00-${TRACE_ID}-${PARENT_ID}-01` } });
     await trace.getTracer('app').startActiveSpan('agent', async (agent) => {
@@ -139,7 +153,7 @@ describe('a span', () => {
   });
 });
 
-describe('requests of a skill', () => {
+describe('the requests of a skill', () => {
   const inPython =
     'import urllib.request\ndef execute(params):\n    return urllib.request.urlopen(params["url"]).read().decode()\n';
   const inScript = 'export async function execute({ url }) {\n  return (await fetch(url)).text();\n}\n';
@@ -170,7 +184,7 @@ describe('requests of a skill', () => {
   test.each([
     ['a process', { source: inPython, manifest: { execution: ['subprocess'] } }],
     ['an instance', { files: { 'skill.js': inScript }, manifest: { execution: ['wasm'] } }],
-  ])('of %s carry the trace only if the operator says so', async (_where, text) => {
+  ])('in %s carry the trace only if the operator allows it', async (_where, text) => {
     expect((await seenBy('', text)).seen).toBe('undefined');
     trace.disable();
     context.disable();
@@ -181,7 +195,7 @@ describe('requests of a skill', () => {
   });
 });
 
-test('metrics count calls by skill and end, and acts that were denied', async () => {
+test('metrics count calls by skill and outcome, and all denied acts, listed or not', async () => {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
   const provider = new MeterProvider({ readers: [reader] });
@@ -189,6 +203,8 @@ test('metrics count calls by skill and end, and acts that were denied', async ()
   const { skill } = await runtime.execute(add, { a: 1 });
   await runtime.execute(nosy, {}, { reject: false });
   await runtime.execute('no/such_skill', {}, { reject: false });
+  const { capabilities } = await runtime.execute(flood, {});
+  expect(capabilities.cut?.denied).toBe(FLOOD - capabilities.denied.length);
   await provider.forceFlush();
   const found = exporter.getMetrics().at(-1)?.scopeMetrics[0]?.metrics ?? [];
   const points = (name: string): { attributes: object; value: unknown }[] =>
@@ -197,14 +213,15 @@ test('metrics count calls by skill and end, and acts that were denied', async ()
     { 'gen_ai.tool.name': skill.name, 'skillcell.mode': 'subprocess' },
     { 'error.type': 'capability_denied' },
     { 'gen_ai.tool.name': '_OTHER', 'error.type': 'skill_unavailable' },
+    {},
   ]);
   expect(points('skillcell.call.duration')[0]?.value).toMatchObject({ count: 1 });
   expect(points('skillcell.call.running')).toMatchObject([{ value: 0 }]);
-  expect(points('skillcell.call.denied')).toMatchObject([{ value: 1 }]);
+  expect(points('skillcell.call.denied')).toMatchObject([{ value: 1 }, { value: FLOOD }]);
   await provider.shutdown();
 });
 
-test('without an SDK the work of a call is done as it is, with nothing around it', async () => {
+test('without an SDK a call runs without any telemetry around it', async () => {
   const { Telemetry } = await import('../../src/telemetry/telemetry.ts');
   const promise = Promise.resolve({ outcome: await runtime.execute(add, { a: 1 }) });
   const call = { id: '1', ref: 'x/y', caller: 'test', startedAt: new Date(), execution: undefined };

@@ -1,11 +1,11 @@
 /**
- * Arguments as a model would write them that knows the tool alone: with its spellings, nulls and texts.
+ * Writes arguments as a model would that knows only the tool: with its spellings, nulls and JSON texts.
  *
  * @module
  */
 import type { Schema } from './pairs.ts';
 
-/** `value` fits `original`; in alternatives it is of the first. */
+/** `value` matches `original`; for alternatives, it matches the first. */
 export function asModelWrites(original: Schema, tool: Schema, value: unknown): unknown {
   const { allOf, anyOf } = original as { allOf?: Schema[]; anyOf?: Schema[] };
   if (isJsonText(tool)) return JSON.stringify(value);
@@ -32,7 +32,7 @@ function asObject(original: Schema, tool: Schema, value: Schema): Schema {
   return Object.fromEntries(known.flat() as [string, unknown][]);
 }
 
-/** What stands beside null where an optional property became a required one. */
+/** The schema without null, if an optional property became a required one. */
 function inner(schema: Schema): Schema {
   const { anyOf } = schema as { anyOf?: Schema[] };
   const isWrapped =
@@ -48,7 +48,7 @@ function isJsonText({ type, description }: Schema): boolean {
   return type === 'STRING' && typeof description === 'string' && description.includes('as JSON text');
 }
 
-/** The dialect of Gemini as JSON Schema. */
+/** Converts the dialect of Gemini to JSON Schema. */
 export function fromOpenApi(schema: Schema): Schema {
   const { type, nullable, format, anyOf, items, properties, ...rest } = schema;
   const parts = Object.entries((properties as Record<string, Schema> | undefined) ?? {});
@@ -66,7 +66,7 @@ export function fromOpenApi(schema: Schema): Schema {
   return nullable === true ? { anyOf: [defined, { type: 'null' }] } : defined;
 }
 
-/** Null where nothing was: for an optional property that takes null itself, nobody can tell them apart. */
+/** Null for an absent value; for an optional property that accepts null, the two are indistinguishable. */
 export function withoutAddedNulls(restored: unknown, value: unknown): unknown {
   if (Array.isArray(restored) && Array.isArray(value))
     return restored.map((item, at) => withoutAddedNulls(item, value[at]));

@@ -1,17 +1,11 @@
 /**
- * Skills as tools: within the rules of every provider, never stricter than the skill, and arguments find their way back.
+ * Skills as tools: valid for every provider, never stricter than the skill, and arguments convert back to parameters.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  SkillError,
-  TOOL_FORMATS,
-  ToolSet,
-  type Skill,
-  type ToolFormat,
-  type ToolFormats,
-} from '../../src/index.ts';
+import { SkillError, ToolSet, type Skill, type ToolFormat } from '../../src/index.ts';
+import { TOOL_FORMATS, type ToolFormats } from '../../src/inside.ts';
 import type { Manifest } from '../../src/manifest/manifest.ts';
 import { asModelWrites, fromOpenApi, withoutAddedNulls } from './as-model.ts';
 import { anySchema, parameters, type Schema } from './pairs.ts';
@@ -20,7 +14,7 @@ import { breaches, RULES } from './provider-rules.ts';
 function skillWith(schema: Schema, more: Partial<Manifest> = {}, instructions?: string): Skill {
   const manifest = { name: 'test/tool', description: 'Does it.', parameters: schema, outputs: {}, ...more };
   const bundle = { manifest, ...(instructions === undefined ? {} : { instructions }) };
-  // A tool is made of the manifest alone; to compile its schemas would take most of the time.
+  // Only the manifest is needed; compiling its schemas would take most of the time.
   return { bundle } as unknown as Skill;
 }
 
@@ -30,7 +24,7 @@ const SCHEMA_OF: { [Format in ToolFormat]: (tool: ToolFormats[Format]) => Schema
   ollama: (tool) => tool.function.parameters,
   claude: (tool) => tool.input_schema,
   bedrock: (tool) => tool.toolSpec.inputSchema.json,
-  // It takes no object without properties, so there is none then.
+  // Gemini accepts no object without properties, so there are no parameters then.
   gemini: (tool) => tool.parameters ?? { type: 'OBJECT', properties: {} },
   mcp: (tool) => tool.inputSchema,
 };
@@ -56,7 +50,7 @@ function rulesFor(
   return RULES[isStrict ? 'openai-strict' : format];
 }
 
-/** One for all: to make one takes longer than to compile a hundred of these schemas. */
+/** Shared, because creating one takes longer than compiling a hundred of these schemas. */
 const ajv = new Ajv2020({
   strict: false,
   logger: false,
@@ -80,17 +74,17 @@ const object = (properties: Schema, required: string[] = Object.keys(properties)
 
 const CONVERTED = TOOL_FORMATS.filter((format) => format !== 'mcp');
 
-/** Undefined for a schema that no object fits. */
+/** Undefined for a schema that accepts no object. */
 function offerIfPossible(schema: Schema, format: ToolFormat): Offered | undefined {
   try {
     return offer(schema, format);
   } catch (error) {
-    if (error instanceof SkillError && error.message.includes('no object')) return undefined;
+    if (error instanceof SkillError && error.message.includes('not an object')) return undefined;
     throw error;
   }
 }
 
-test.each(CONVERTED)('any schema of an object obeys the rules of %s', (format) => {
+test.each(CONVERTED)('any object schema is converted to follow the rules of %s', (format) => {
   fc.assert(
     fc.property(anySchema, (schema) => {
       const offered = offerIfPossible(schema, format);
@@ -101,7 +95,7 @@ test.each(CONVERTED)('any schema of an object obeys the rules of %s', (format) =
   );
 });
 
-test('what fits the skill can be said to every provider, and comes back as it was', () => {
+test('valid parameters can be sent by every provider and come back unchanged', () => {
   fc.assert(
     fc.property(parameters, ({ schema, value }) => {
       const fitsSkill = checker(schema);
@@ -122,7 +116,7 @@ test('what fits the skill can be said to every provider, and comes back as it wa
   );
 });
 
-describe('strict for OpenAI', () => {
+describe('strict mode for OpenAI', () => {
   test.each<[string, Schema]>([
     ['closed objects', object({ a: { type: 'string' } })],
     ['objects whose properties are named', { type: 'object', properties: { a: { type: 'string' } } }],
@@ -132,7 +126,7 @@ describe('strict for OpenAI', () => {
     ['lists of objects', object({ a: { type: 'array', items: object({ b: { type: 'number' } }, []) } })],
     ['alternatives', object({ a: { anyOf: [{ type: 'string' }, { type: 'null' }] } })],
     ['references', { ...object({ a: { $ref: '#/$defs/a' } }), $defs: { a: { type: 'string' } } }],
-  ])('is given for %s', (_what, schema) => {
+  ])('is used for %s', (_what, schema) => {
     expect(offer(schema, 'openai').tool).toMatchObject({ function: { strict: true } });
   });
 
@@ -140,11 +134,11 @@ describe('strict for OpenAI', () => {
     ['maps', object({ a: { type: 'object', additionalProperties: { type: 'string' } } }), 'any name'],
     ['objects of anything', object({ a: { type: 'object' } }), 'any name'],
     ['values of any type', object({ a: {} }), 'type'],
-    ['lists of anything', object({ a: { type: 'array' } }), 'array of anything'],
+    ['lists of anything', object({ a: { type: 'array' } }), 'array without a type'],
     [
       'an object or text',
       object({ a: { type: ['object', 'string'], properties: { b: {} } } }),
-      'something else',
+      'another type',
     ],
     [
       'names by pattern',
@@ -152,7 +146,7 @@ describe('strict for OpenAI', () => {
       'any name',
     ],
     [
-      'what null stands for in one of several objects',
+      'optional properties in one of several objects',
       object({ a: { anyOf: [object({ b: { type: 'string' } }, []), object({ c: { type: 'string' } })] } }),
       'optional properties in an alternative',
     ],
@@ -162,14 +156,14 @@ describe('strict for OpenAI', () => {
       'properties',
     ],
     ['six objects in each other', nested(6), 'deep'],
-    ['many choices', object({ a: { enum: numbered(501, 0).map(([name]) => name) } }), 'choose'],
-  ])('is not given for %s, and a note says why', (_what, schema, why) => {
+    ['many choices', object({ a: { enum: numbered(501, 0).map(([name]) => name) } }), 'enum values'],
+  ])('is not used for %s, and a note says why', (_what, schema, why) => {
     const { set, tool } = offer(schema, 'openai');
     expect(tool).toMatchObject({ function: { strict: false } });
     expect(set.notes[0]?.what).toMatch(new RegExp(`^not strict: .*${why}`));
   });
 
-  test('drops a null that stands for nothing, and keeps one that the skill takes', () => {
+  test('drops a null that stands for a missing value and keeps one that the skill accepts', () => {
     const schema = object({ a: { type: 'string' }, b: { type: ['string', 'null'] }, c: { type: 'string' } }, [
       'c',
     ]);
@@ -186,10 +180,10 @@ function nested(depth: number): Schema {
   return object({ a: depth === 0 ? { type: 'string' } : nested(depth - 1) });
 }
 
-describe('what a provider does not take', () => {
+describe('a schema feature that a provider does not support', () => {
   test.each<[string, ToolFormat, Schema, Schema]>([
     [
-      'limits are told in words',
+      'limits move to the description',
       'ollama',
       { type: 'string', description: 'A name.', minLength: 2, default: 'Ann' },
       { type: 'string', description: 'A name. (minLength: 2, default: "Ann")' },
@@ -213,7 +207,7 @@ describe('what a provider does not take', () => {
       { type: 'integer', enum: [1, 2] },
       { type: 'INTEGER', description: 'enum: [1,2]' },
     ],
-    ['null beside a type', 'gemini', { type: ['integer', 'null'] }, { type: 'INTEGER', nullable: true }],
+    ['null next to a type', 'gemini', { type: ['integer', 'null'] }, { type: 'INTEGER', nullable: true }],
     [
       'a bound that is not reached',
       'gemini',
@@ -246,20 +240,20 @@ describe('what a provider does not take', () => {
       { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
     ],
     ['conditions', 'claude', { type: 'string', not: { const: 'x' } }, { type: 'string' }],
-  ])('%s', (...[, format, schema, expected]) => {
+  ])('is converted: %s', (...[, format, schema, expected]) => {
     const { schema: out } = offer(object({ a: schema }), format);
     expect((out['properties'] as Schema)['a']).toEqual(expected);
   });
 
-  test('is noted with its place', () => {
+  test('is noted with its path', () => {
     const { set } = offer(object({ a: { type: 'string', not: { const: 'x' }, pattern: '^y' } }), 'ollama');
     expect(set.notes).toEqual([
-      { skill: 'test/tool', path: '/properties/a', what: 'not is left out' },
-      { skill: 'test/tool', path: '/properties/a', what: 'pattern is told in the description' },
+      { skill: 'test/tool', path: '/properties/a', what: 'not is omitted' },
+      { skill: 'test/tool', path: '/properties/a', what: 'pattern is moved to the description' },
     ]);
   });
 
-  test('names of properties are spelled differently, told in words, and turned back', () => {
+  test('in property names gets another spelling, a description, and the original name back in calls', () => {
     const schema = object({ 'a b': { type: 'string' }, a_b: { type: 'integer' } });
     const { set, schema: out } = offer(schema, 'claude');
     const [spelled, plain] = Object.keys(out['properties'] as Schema).sort();
@@ -271,7 +265,7 @@ describe('what a provider does not take', () => {
     expect(set.call('test__tool', { [plain as string]: 'x', a_b: 1 }).params).toEqual({ 'a b': 'x', a_b: 1 });
   });
 
-  test('alternatives at the root become one object', () => {
+  test('such as alternatives at the root becomes one object', () => {
     const one = object({ kind: { const: 'a' }, a: { type: 'string' } });
     const other = object({ kind: { const: 'b' }, b: { type: 'string' } });
     const { schema: out } = offer({ type: 'object', oneOf: [one, other] }, 'claude');
@@ -287,16 +281,16 @@ describe('what a provider does not take', () => {
   });
 });
 
-describe('a schema that goes in circles', () => {
+describe('a recursive schema', () => {
   const tree = { ...object({ children: { type: 'array', items: { $ref: '#' } } }, []) };
 
-  test.each(CONVERTED)('is told once to %s', (format) => {
+  test.each(CONVERTED)('is expanded once for %s', (format) => {
     const { set } = offer(tree, format);
     expect(set.notes.some(({ what }) => what.includes('refers to itself'))).toBe(true);
     expect(set.call('test__tool', { children: [] }).params).toEqual({ children: [] });
   });
 
-  test('or that grows with every reference ends', () => {
+  test('that grows with every reference is cut off', () => {
     const levels = numbered(12, 0).map(([name], at) => [
       name,
       { anyOf: Array.from({ length: 8 }, () => ({ $ref: `#/$defs/p${at + 1}` })) },
@@ -311,8 +305,8 @@ describe('a schema that goes in circles', () => {
   });
 });
 
-describe('for MCP', () => {
-  test('the schema stays as it is, as an object and without booleans', () => {
+describe('a tool for MCP', () => {
+  test('keeps its schema as an object and without booleans', () => {
     const schema = { properties: { a: true, b: false, c: { $ref: '#/$defs/d' } }, $defs: { d: true } };
     expect(offer(schema, 'mcp').schema).toEqual({
       type: 'object',
@@ -321,7 +315,7 @@ describe('for MCP', () => {
     });
   });
 
-  test('outputs are told where there are any', () => {
+  test('has the outputs if there are any', () => {
     const [tool] = new ToolSet([skillWith({}, { outputs: { a: { type: 'string' } } })], 'mcp').tools;
     expect(tool?.outputSchema).toEqual({ type: 'object', properties: { a: { type: 'string' } } });
     expect(new ToolSet([skillWith({})], 'mcp').tools[0]).not.toHaveProperty('outputSchema');
@@ -329,7 +323,7 @@ describe('for MCP', () => {
 });
 
 describe('a set of tools', () => {
-  test.each(TOOL_FORMATS)('is plain data in the shape of %s', (format) => {
+  test.each(TOOL_FORMATS)('is plain data in the format of %s', (format) => {
     const set = new ToolSet([skillWith(object({ text: { type: 'string' } }))], format);
     const parametersOut = object({ text: { type: 'string' } });
     const header = { name: 'test__tool', description: 'Does it.' };
@@ -361,21 +355,21 @@ describe('a set of tools', () => {
     expect(set.tools).toEqual([shapes[format]]);
   });
 
-  test('cuts a description that is too long, and makes one of none', () => {
+  test('truncates a long description and creates a missing one', () => {
     const [long] = new ToolSet([skillWith({}, { description: 'x'.repeat(2000) })], 'openai').tools;
     expect(long?.function.description).toHaveLength(1024);
     const [none] = new ToolSet([skillWith({}, { description: ' ' })], 'bedrock').tools;
     expect(none?.toolSpec.description).toBe('test/tool');
   });
 
-  test('refuses two skills of one name, and parameters that are no object', () => {
+  test('refuses two skills with one name, and parameters that are not an object', () => {
     const skill = skillWith({});
     expect(() => new ToolSet([skill, skill], 'claude')).toThrow(/Two skills/);
     for (const format of TOOL_FORMATS)
-      expect(() => new ToolSet([skillWith({ type: 'string' })], format)).toThrow(/no object/);
+      expect(() => new ToolSet([skillWith({ type: 'string' })], format)).toThrow(/not an object/);
   });
 
-  test('says what is wrong with a call of the model', () => {
+  test('reports what is wrong with a call of the model', () => {
     const set = new ToolSet([skillWith({})], 'openai');
     expect(() => set.call('test__tol', {})).toThrow(expect.objectContaining({ code: 'skill_unavailable' }));
     expect(() => set.call('test__tool', '{"a":')).toThrow(
@@ -385,7 +379,7 @@ describe('a set of tools', () => {
     expect(set.call('test__tool', undefined).params).toEqual({});
   });
 
-  test('has the instructions of its skills for the system text, and says whose they are', () => {
+  test('has the instructions of its skills for the system prompt, and says who wrote them', () => {
     const set = new ToolSet(
       [skillWith({}, {}, '# Use it\n'), skillWith({}, { name: 'test/mute' })],
       'claude',

@@ -1,21 +1,21 @@
 /**
- * Names of skills as names of tools: within the rules of every provider, and back.
+ * Names of skills as names of tools: valid for every provider, and reversible.
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { skillName, toolName } from '../../src/index.ts';
+import { skillName, toolName } from '../../src/inside.ts';
 
-/** What all providers accept: the strictest rule of each, which is Gemini's for the first letter. */
+/** Names that all providers accept; Gemini has the strictest rule for the first letter. */
 const EVERYWHERE = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 
 const segments = fc.stringMatching(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/);
 const names = fc.tuple(segments, segments).map((parts) => parts.join('/'));
-/** Close to each other, where a careless spelling makes two the same. */
+/** Similar names, which a careless conversion would map to the same name. */
 const similar = fc
   .tuple(fc.stringMatching(/^a[a_-]{0,4}b$/), fc.stringMatching(/^a[a_-]{0,4}b$/))
   .map((parts) => parts.join('/'));
 
-describe('the name of a tool', () => {
+describe('the tool name', () => {
   test.each([
     ['text/word_stats', 'text__word_stats'],
     ['a__b/c', 'a_Ub__c'],
@@ -28,7 +28,7 @@ describe('the name of a tool', () => {
     expect(skillName(tool)).toBe(skill);
   });
 
-  test('of a long one is cut, and told apart by a digest', () => {
+  test('of a long skill name is truncated and made unique by a digest', () => {
     const [one, other] = [`a/${'b'.repeat(64)}`, `a/${'b'.repeat(63)}c`].map(toolName);
     expect(one).toHaveLength(64);
     expect(one).not.toBe(other);
@@ -42,7 +42,7 @@ describe('the name of a tool', () => {
     },
   );
 
-  test('fits everywhere and can be turned back, whatever the skill is called', () => {
+  test('is valid for every provider and converts back to any skill name', () => {
     fc.assert(
       fc.property(fc.oneof(names, similar), (skill) => {
         const tool = toolName(skill);
@@ -53,7 +53,7 @@ describe('the name of a tool', () => {
     );
   });
 
-  test('is never that of another skill', () => {
+  test('is different for every skill', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.oneof(names, similar), { minLength: 2, maxLength: 20 }), (skills) => {
         expect(new Set(skills.map(toolName)).size).toBe(skills.length);

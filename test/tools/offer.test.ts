@@ -1,5 +1,5 @@
 /**
- * Which skills a runtime offers as tools.
+ * The skills that a runtime offers as tools.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,15 +18,15 @@ const source = 'def execute(params):\n    return params\n';
 const add = (id: string, manifest: Record<string, unknown> = {}): string =>
   writeSkill(folder, { id, source, manifest });
 
-test('all that can be, and the reason for each that cannot', async () => {
+test('the offer lists every possible tool and the reason for each skill that cannot be one', async () => {
   const fine = add('test/fine');
   const broken = add('test/broken');
   writeFileSync(join(broken, 'manifest.yaml'), 'name: [');
   add('test/text', { parameters: { type: 'string' } });
   add('test/twin');
-  // A folder without a category says only the second half of its name.
+  // A folder without a category determines only the second half of the name.
   add('twin', { name: 'test/twin' });
-  // Without the bundled ones, of which there are many.
+  // Ignores the bundled skills.
   const list = (): Location[] => runtime.list().filter(({ dir }) => dir.startsWith(folder));
   const set = await offerTools('claude', { list, load: (ref) => runtime.load(ref) });
   const names = set.tools.map(({ name }) => name);
@@ -34,10 +34,10 @@ test('all that can be, and the reason for each that cannot', async () => {
   const own = set.skipped.map(({ reason }) => reason);
   expect(own).toHaveLength(4);
   expect(own.join('\n')).toMatch(/manifest/);
-  expect(own.join('\n')).toMatch(/no object/);
-  expect(own.filter((reason) => reason.includes('another skill would be the tool test__twin'))).toHaveLength(
-    2,
-  );
+  expect(own.join('\n')).toMatch(/not an object/);
+  expect(
+    own.filter((reason) => reason.includes('several skills map to the tool name test__twin')),
+  ).toHaveLength(2);
   const [named, loaded] = await Promise.all([
     runtime.tools('mcp', [fine]),
     runtime.tools('mcp', [await runtime.load(fine)]),
@@ -45,7 +45,7 @@ test('all that can be, and the reason for each that cannot', async () => {
   expect(named.tools).toEqual(loaded.tools);
 });
 
-test('a skill that is named and cannot be a tool is an error, and so is a format that is none', async () => {
+test('a named skill that cannot be a tool is an error, and so is an invalid format', async () => {
   const text = add('test/other', { parameters: { type: 'string' } });
   await expect(runtime.tools('openai', [text])).rejects.toMatchObject({ code: 'usage' });
   await expect(runtime.tools('morse' as ToolFormat)).rejects.toMatchObject({ code: 'usage' });

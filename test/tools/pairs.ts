@@ -1,5 +1,5 @@
 /**
- * Schemas of parameters with a value that fits, and schemas of all sorts.
+ * Generates schemas of parameters with matching values, and arbitrary schemas.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface Pair {
   value: unknown;
 }
 
-/** Names that some provider does not take among them. */
+/** Includes names that some providers do not accept. */
 const names = fc.oneof(
   fc.stringMatching(/^[a-z]{1,6}$/),
   fc.constantFrom('a b', 'a_b', 'a-b', 'x.y', '3d', 'ä', '', '$ref', 'type', 'n'.repeat(70), 'n'.repeat(71)),
@@ -44,7 +44,7 @@ const orNull: fc.Arbitrary<Pair> = fc
 const several: fc.Arbitrary<Pair> = fc
   .oneof(fc.integer(), fc.boolean())
   .map((value) => ({ schema: { type: ['integer', 'boolean'], minimum: -4_294_967_296 }, value }));
-/** Values that say the same when they are written as JSON. */
+/** Values that survive a JSON round trip. */
 const anything: fc.Arbitrary<Pair> = fc
   .oneof(
     scalar,
@@ -104,10 +104,10 @@ const objects = (depth: number): fc.Arbitrary<Pair> =>
       ),
     }));
 
-/** The parameters of a skill, and arguments for it. */
+/** A schema of parameters, and matching arguments. */
 export const parameters: fc.Arbitrary<Pair> = objects(2);
 
-/** Any schema that a manifest may hold, of an object: references, conditions and all. */
+/** Any object schema that a manifest may contain, including references and conditions. */
 export const anySchema: fc.Arbitrary<Schema> = fc
   .letrec<{ schema: Schema; root: Schema }>((tie) => ({
     schema: fc.oneof(

@@ -1,5 +1,5 @@
 /**
- * What each provider refuses, written down once more and apart from the source: a schema is walked and every breach named.
+ * The rules of each provider, written independently of the source: lists every violation in a schema.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { ToolFormat } from '../../src/index.ts';
 import type { Schema } from './pairs.ts';
 
 interface Rules {
-  /** Keywords of any place. */
+  /** Keywords allowed anywhere. */
   keywords: readonly string[];
   root?: readonly string[];
   names?: RegExp;
@@ -67,19 +67,19 @@ export function breaches(schema: Schema, rules: Rules): string[] {
   const alternatives = ['anyOf', 'oneOf', 'allOf', 'enum', 'not'].filter((keyword) => keyword in schema);
   const root = rules.root ? Object.keys(schema).filter((keyword) => !rules.root?.includes(keyword)) : [];
   return [
-    ...(String(schema['type']).toLowerCase() === 'object' ? [] : ['the root is no object']),
+    ...(String(schema['type']).toLowerCase() === 'object' ? [] : ['the root is not an object']),
     ...[...alternatives, ...root].map((keyword) => `${keyword} at the root`),
     ...breachesBelow(schema, rules, ''),
   ];
 }
 
 function breachesBelow(schema: Schema, rules: Rules, path: string): string[] {
-  if (typeof schema !== 'object' || schema === null) return [`${path} is no object`];
+  if (typeof schema !== 'object' || schema === null) return [`${path} is not an object`];
   const own = Object.keys(schema).filter((keyword) => !rules.keywords.includes(keyword));
   const types = [schema['type'] ?? []].flat().filter((type) => !rules.types.includes(type as string));
   const properties = Object.entries((schema['properties'] as Schema | undefined) ?? {});
   const badNames = properties.filter(([name]) => rules.names && !rules.names.test(name));
-  const strangers = ((schema['required'] as string[] | undefined) ?? []).filter(
+  const undeclared = ((schema['required'] as string[] | undefined) ?? []).filter(
     (name) => !properties.some(([known]) => known === name),
   );
   const parts = [
@@ -97,7 +97,7 @@ function breachesBelow(schema: Schema, rules: Rules, path: string): string[] {
     ...own.map((keyword) => `${path}: ${keyword}`),
     ...types.map((type) => `${path}: type ${JSON.stringify(type)}`),
     ...badNames.map(([name]) => `${path}: property ${name}`),
-    ...strangers.map((name) => `${path}: requires ${name}, which is not there`),
+    ...undeclared.map((name) => `${path}: requires ${name}, which is not declared`),
     ...(rules.check?.(schema, path) ?? []),
     ...parts.flatMap(([at, part]) => breachesBelow(part as Schema, rules, at)),
   ];

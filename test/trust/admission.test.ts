@@ -34,15 +34,15 @@ async function call(dir: string, rules: string): Promise<string> {
 describe('a skill that is allowed by its name', () => {
   const BY_NAME = '[{ match: text/*, decision: allow }, { match: "*", decision: ask }]';
 
-  it('runs when it is what the name stands for', async () => {
+  it('runs if the name belongs to it', async () => {
     expect(await call(mine, BY_NAME)).toBe('ok');
   });
 
-  it('is refused when the name is that of another', async () => {
-    expect(await call(copy, BY_NAME)).toMatch(/^untrusted: .*calls itself "text\/mine"/);
+  it('is refused if the name belongs to another skill', async () => {
+    expect(await call(copy, BY_NAME)).toMatch(/^untrusted: .*claims the name "text\/mine"/);
   });
 
-  it('needs no name of its own where the rule is about all skills', async () => {
+  it('needs no registered name if the rule covers all skills', async () => {
     expect(await call(copy, '[{ match: "*", decision: allow }]')).toBe('ok');
   });
 });

@@ -36,14 +36,14 @@ function bundle(over: Partial<Manifest> = {}, letter = 'a'): Bundle {
 const networked = { filesystem: [], network: [{ host: 'example.org' }], syscalls: 'default' as const };
 
 describe('an approval', () => {
-  it('is for the very bundle that was shown', () => {
+  it('covers exactly the bundle that was shown', () => {
     expect(approvals.stateOf(bundle())).toEqual({ kind: 'none' });
     approvals.add(bundle(), 'alice');
     expect(approvals.stateOf(bundle())).toMatchObject({ kind: 'approved', approval: { by: 'alice' } });
     expect(new Approvals(home).stateOf(bundle()).kind).toBe('approved');
   });
 
-  it('ends when the lock pins another image', () => {
+  it('ends if the lock pins another image', () => {
     const first = { ...bundle(), image: digest('1') };
     const second = { ...bundle(), image: digest('2') };
     approvals.add(first, 'alice');
@@ -55,12 +55,12 @@ describe('an approval', () => {
     expect(approvals.stateOf(bundle()).kind).toBe('changed');
   });
 
-  it('ends with any change of the files', () => {
+  it('ends with any change to the files', () => {
     approvals.add(bundle(), 'alice');
     expect(approvals.stateOf(bundle({}, 'b'))).toMatchObject({ kind: 'changed', diff: [] });
   });
 
-  it('ends with any change of the capabilities, and tells which', () => {
+  it('ends with any change to the capabilities, and the report names the change', () => {
     approvals.add(bundle(), 'alice');
     expect(approvals.stateOf(bundle({ capabilities: networked }))).toMatchObject({
       kind: 'changed',
@@ -68,14 +68,14 @@ describe('an approval', () => {
     });
   });
 
-  it('lives beside that of another version, which stays good', () => {
+  it('coexists with that of another version, which stays valid', () => {
     approvals.add(bundle(), 'alice');
     approvals.add(bundle({ capabilities: networked }, 'b'), 'bob');
     expect(approvals.stateOf(bundle()).kind).toBe('approved');
     expect(approvals.stateOf(bundle({ capabilities: networked }, 'b')).kind).toBe('approved');
   });
 
-  it('can be taken back', () => {
+  it('can be revoked', () => {
     approvals.add(bundle(), 'alice');
     approvals.add(bundle({}, 'b'), 'alice');
     expect(approvals.remove('test/example')).toBe(2);
@@ -83,17 +83,17 @@ describe('an approval', () => {
     expect(approvals.remove('test/example')).toBe(0);
   });
 
-  it('of another name counts for nothing', () => {
+  it('for another name has no effect', () => {
     approvals.add(bundle({ name: 'test/other' }), 'alice');
     expect(approvals.remove('test/example')).toBe(0);
     expect(approvals.ofSkill('test/other')).toHaveLength(1);
   });
 
   it.each([
-    ['no JSON', 'x'],
+    ['invalid JSON', 'x'],
     ['another shape', '{"skill":"test/example"}'],
     [
-      'a digest that is none',
+      'an invalid digest',
       JSON.stringify({ skill: 'test/example', digest: 'x', capabilities: [], by: '', at: '' }),
     ],
   ])('that cannot be read (%s) approves nothing', (_, text) => {
@@ -103,7 +103,7 @@ describe('an approval', () => {
     expect(approvals.stateOf(bundle())).toEqual({ kind: 'none' });
   });
 
-  it('moved to the file of another bundle approves nothing there', () => {
+  it('that is moved to the file of another bundle does not approve that bundle', () => {
     approvals.add(bundle({}, 'b'), 'alice');
     const [theirs = ''] = readdirSync(join(home, 'approvals'));
     const other = new Approvals(join(home, 'other'));

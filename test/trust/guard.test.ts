@@ -33,7 +33,7 @@ describe('a guard rule', () => {
     [{ capability: 'network' }, true],
     [{ capability: 'filesystem' }, false],
     [{ skill: 'finance/*', caller: 'cli' }, false],
-  ])('%j speaks: %s', (rule, expected) => {
+  ])('%j matches: %s', (rule, expected) => {
     expect(decides(rule)).toBe(expected);
   });
 
@@ -53,7 +53,7 @@ describe('a guard rule', () => {
     [{ path: '$.missing', equals: undefined }, false],
     [{ path: '$.to.constructor', exists: true }, false],
     [{ path: '$["to"]["country"]', equals: 'XX' }, true],
-  ])('speaks on the argument %j: %s', (condition, expected) => {
+  ])('with the argument condition %j matches: %s', (condition, expected) => {
     expect(decides({ arguments: [condition] })).toBe(expected);
   });
 
@@ -61,8 +61,29 @@ describe('a guard rule', () => {
     ['another order of keys', { to: { a: 1, b: 2 } }, { path: '$.to', equals: { b: 2, a: 1 } }],
     ['a number as text', { amount: ' 5000' }, { path: '$.amount', above: 1000 }],
     ['a number as text', { amount: '5e3' }, { path: '$.amount', equals: 5000 }],
+    ['a currency before it', { amount: 'USD 1,001' }, { path: '$.amount', above: 1000 }],
+    ['a currency before it', { amount: 'us$5000' }, { path: '$.amount', above: 1000 }],
+    ['a currency before it', { amount: 'Rs. 5000' }, { path: '$.amount', above: 1000 }],
+    ['a short word for thousand', { amount: '5k' }, { path: '$.amount', above: 1000 }],
+    ['a short word for thousand', { amount: 'EUR 1.5K' }, { path: '$.amount', above: 1000 }],
+    ['a word for a million', { amount: '2 million dollars' }, { path: '$.amount', above: 1000 }],
+    ['Greek capitals', { text: '\u0396\u0397\u039c\u039d\u03a5' }, { path: '$.text', like: 'zhmny' }],
+    [
+      'Greek capitals',
+      { text: 'PA\u0393 \u0391\u0392\u0395\u0399\u039a\u039f\u03a1\u03a4\u03a7' },
+      { path: '$.text', like: '*abeikoptx' },
+    ],
+    [
+      'Cyrillic capitals',
+      { text: '\u0410\u0412\u0421\u0415\u041d\u041a\u041c\u041e\u0420\u0422\u0425\u0423' },
+      { path: '$.text', like: 'abcehkmoptxy' },
+    ],
     ['wide letters', { text: 'my \uff50\uff41\uff53\uff53word' }, { path: '$.text', like: '*password*' }],
-    ['letters with nothing between', { text: 'pass\u200bword' }, { path: '$.text', like: '*password*' }],
+    [
+      'letters with an invisible character between them',
+      { text: 'pass\u200bword' },
+      { path: '$.text', like: '*password*' },
+    ],
     ['a letter in two parts', { name: 'Zu\u0308rich' }, { path: '$.name', equals: 'Z\u00fcrich' }],
   ])('is not fooled by %s', (_, given, condition) => {
     const rules = [deny({ arguments: [condition] })];
@@ -71,16 +92,18 @@ describe('a guard rule', () => {
 
   it.each<[unknown, Condition]>([
     [{ amount: '' }, { path: '$.amount', below: 1 }],
+    [{ amount: '5 kg' }, { path: '$.amount', above: 1000 }],
+    [{ amount: 'version 5000' }, { path: '$.amount', above: 1000 }],
     [{ amount: 'many' }, { path: '$.amount', above: 0 }],
     [{ amount: null }, { path: '$.amount', equals: 'null' }],
     [{ to: { a: 1 } }, { path: '$.to', equals: { a: 1, b: 2 } }],
     [{ to: [1, 2] }, { path: '$.to', equals: [2, 1] }],
-  ])('says nothing on %j', (given, condition) => {
+  ])('does not match %j', (given, condition) => {
     const rules = [deny({ arguments: [condition] })];
     expect(applyRules(rules, { ...PROPOSAL, arguments: given }).decision).toBe('allow');
   });
 
-  it('demands that every condition holds', () => {
+  it('matches only if every condition holds', () => {
     const [high, far]: Condition[] = [
       { path: '$.amount', above: 1 },
       { path: '$.to.country', equals: 'YY' },
@@ -89,8 +112,8 @@ describe('a guard rule', () => {
   });
 });
 
-describe('the answer', () => {
-  it('is the strictest, with the reasons of all that are as strict', () => {
+describe('the decision of several guard rules', () => {
+  it('is the strictest one, with the reasons of all rules that are equally strict', () => {
     const rules = [
       deny({ decision: 'ask', reason: 'large' }),
       deny({ decision: 'allow', reason: 'known' }),
@@ -100,7 +123,7 @@ describe('the answer', () => {
     expect(applyRules([], PROPOSAL)).toEqual({ decision: 'allow', reasons: [] });
   });
 
-  it('never becomes laxer by one more answer', () => {
+  it('never becomes laxer with one more rule', () => {
     const order = ['allow', 'ask', 'deny'] as const;
     const answer = fc.record({ decision: fc.constantFrom(...order), reasons: fc.array(fc.string()) });
     fc.assert(
@@ -112,20 +135,20 @@ describe('the answer', () => {
   });
 });
 
-describe('a path to arguments', () => {
-  it.each(['$', '$.a', '$.a.b[0]', '$.a[*].b', '$["odd key"]', '$["a\\"b"]'])('%s is one', (path) => {
+describe('the check of argument paths', () => {
+  it.each(['$', '$.a', '$.a.b[0]', '$.a[*].b', '$["odd key"]', '$["a\\"b"]'])('accepts %s', (path) => {
     expect(isArgumentPath(path)).toBe(true);
   });
 
   it.each(['', 'a', '$a', '$..a', '$.', '$[', '$[-1]', '$[?(@.a)]', '$.a b', '$[01x]', "$['a']"])(
-    '%s is none',
+    'refuses %s',
     (path) => {
       expect(isArgumentPath(path)).toBe(false);
       expect(valuesAt(path, { a: 1 })).toEqual([]);
     },
   );
 
-  it('finds own properties only, whatever the key', () => {
+  it('finds only own properties, whatever the key', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[ -~]*$/), fc.jsonValue(), (key, value) => {
         expect(valuesAt(`$[${JSON.stringify(key)}]`, Object.fromEntries([[key, value]]))).toEqual([value]);

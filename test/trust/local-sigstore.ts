@@ -1,5 +1,5 @@
 /**
- * A whole Sigstore on loopback: a certificate authority, a log, and signers that are real but for the identity.
+ * A complete Sigstore on loopback: a certificate authority, a log, and real signers with invented identities.
  *
  * @module
  */
@@ -24,10 +24,10 @@ export const IN_TOTO = 'application/vnd.in-toto+json';
 const HOUR_MS = 3_600_000;
 
 export interface LocalSigstore extends AsyncDisposable {
-  /** In the JSON that Sigstore's tools write. */
+  /** In the JSON of Sigstore's tools. */
   root: object;
   sign: (data: Buffer) => Promise<SigstoreSignature>;
-  /** A DSSE envelope, as `cosign attest`, npm provenance and GitHub attestations are. */
+  /** A DSSE envelope, like those of `cosign attest`, npm provenance and GitHub attestations. */
   attest: (payload: Buffer, type?: string) => Promise<SigstoreSignature>;
 }
 
@@ -66,7 +66,7 @@ interface ProposedEntry {
   spec?: { proposedContent?: { envelope: string; verifiers: string[] } };
 }
 
-/** A log keeps hashes and signatures of an envelope; the mock would keep what was proposed. */
+/** A real log stores only hashes and signatures of an envelope; the mock would store the proposed entry. */
 function asLogged(body: string): string {
   const entry = JSON.parse(body) as ProposedEntry;
   const proposed = entry.kind === 'dsse' ? entry.spec?.proposedContent : undefined;

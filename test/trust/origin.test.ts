@@ -30,17 +30,17 @@ test.each([
   ['../package/skills/a/bundled', 'bundled'],
   ['../project-two/x', 'external'],
   ['../home/else', 'external'],
-])('%s is %s', (ref, origin) => {
+])('the origin of %s is %s', (ref, origin) => {
   expect(locateSkill(ref, world().places)).toMatchObject({ ref, origin });
 });
 
-test('a link inside the project that leads out is external', () => {
+test('a link inside the project that leads outside is external', () => {
   const { root, places } = world();
   symlinkSync(join(root, 'project-two/x'), join(root, 'project/skills/a/linked'));
   expect(locateSkill('a/linked', places).origin).toBe('external');
 });
 
-test('the most specific place wins when one lies in another', () => {
+test('the most specific folder decides if one contains another', () => {
   const { root, places } = world();
   const nested = { ...places, cwd: root };
   expect(originOf(join(root, 'package/skills/a/bundled'), nested)).toBe('bundled');
@@ -48,13 +48,13 @@ test('the most specific place wins when one lies in another', () => {
   expect(originOf(join(root, 'home/else'), nested)).toBe('project');
 });
 
-test('a place that does not exist contains nothing', () => {
+test('a folder that does not exist contains nothing', () => {
   const { root, places } = world();
   const missing = { ...places, bundledDir: join(root, 'missing') };
   expect(originOf(join(root, 'package/skills/a/bundled'), missing)).toBe('external');
 });
 
-test('the list has the origin of each', () => {
+test('the list shows the origin of each skill', () => {
   const { places } = world();
   expect(listSkills(places).map(({ ref, origin }) => [ref, origin])).toEqual([
     ['a/bundled', 'bundled'],

@@ -1,16 +1,16 @@
 /**
- * An approval also holds for what is no file of the bundle: the image behind a tag, and the wheels behind a requirement.
+ * An approval also covers what is not in the bundle: the image behind a tag, and the wheels behind a requirement.
  *
  * @module
  */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createImageStore } from '../../src/cell/container/images/store.ts';
+import { createImageStore } from '../../src/cell/images/store.ts';
 import { createRuntime, type Outcome, type Runtime } from '../../src/index.ts';
 import { parsePolicy } from '../../src/policy/operator.ts';
-import { addImage } from '../cell/container-images/helpers.ts';
-import { addWheel, useIndex } from '../cell/python/local-index.ts';
+import { addImage } from '../cell/images/helpers.ts';
+import { addWheel, useIndex } from '../cell/engines/python/local-index.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
 import { writeSkill } from '../write-skill.ts';
 
@@ -34,14 +34,14 @@ describe('an image behind a tag', () => {
     manifest: { execution: 'container', container: { image: TAG } },
   });
 
-  /** Makes the tag mean an image of its own, which has no program: a call that is let through gets no further. */
+  /** Points the tag at a different image without a program, so that an admitted call fails later. */
   async function moveTag(text: string): Promise<string> {
     const digest = await addImage(images, [{ name: 'text', text }]);
     await images.name(TAG, digest);
     return digest;
   }
 
-  test('is approved with its digest, and a moved tag asks again', async () => {
+  test('is approved by its digest, and a moved tag needs a new approval', async () => {
     const approved = await moveTag('approved');
     const skill = await runtime.load(dir);
     await approve(dir);
@@ -63,7 +63,7 @@ describe('an image behind a tag', () => {
     expect(codeOf(await call(skill))).not.toBe('approval_required');
   });
 
-  test('is asked about again when it only comes after the approval', async () => {
+  test('needs a new approval if it is pulled only after the approval', async () => {
     const later = writeSkill(folder, {
       id: 'test/later',
       manifest: { execution: 'container', container: { image: 'localhost/later:1' } },
@@ -74,15 +74,15 @@ describe('an image behind a tag', () => {
     expect(codeOf(await call(later))).toBe('approval_required');
   });
 
-  test('is the one that was looked at, also if the tag is moved in the middle of a call', async () => {
+  test('is the inspected one, even if the tag is moved during a call', async () => {
     const first = await moveTag('looked at');
     const { bundle } = await runtime.load(dir);
-    await moveTag('moved meanwhile');
+    await moveTag('moved during the call');
     expect(await images.resolve(bundle.manifest.container!, bundle)).toMatchObject({ digest: first });
   });
 });
 
-describe('the packages behind requirements', () => {
+describe('packages behind requirements', () => {
   const index = join(folder, 'index');
   const environments = join(folder, 'home', 'environments');
   const SOURCE = 'import greeting\ndef execute(params):\n    return greeting.WORD\n';
@@ -104,7 +104,7 @@ describe('the packages behind requirements', () => {
     ['subprocess', 'python'],
     ['wasm', 'python-wasm'],
   ] as const)(
-    'are approved and receipted in %s, and another resolution asks again',
+    'are approved and recorded for %s, and another resolution needs a new approval',
     async (mode, engine) => {
       const dir = write(mode);
       await install(dir, 'hello');
@@ -130,7 +130,7 @@ describe('the packages behind requirements', () => {
     180_000,
   );
 
-  test('are planned with as they are now, also for a skill that was loaded before they were installed', async () => {
+  test('are planned in their current state, even for a skill that was loaded before they were installed', async () => {
     const dir = write('subprocess');
     rmSync(environments, { recursive: true, force: true });
     const loaded = await runtime.load(dir);
@@ -138,12 +138,12 @@ describe('the packages behind requirements', () => {
     await install(dir, 'hello');
     const { digest } = (await runtime.load(dir)).bundle.pins?.packages?.python ?? {};
     expect(digest).toBeDefined();
-    expect((await runtime.plan(loaded)).artifact.uses).toEqual({ packages: digest });
+    expect((await runtime.plan(loaded)).uses).toEqual({ packages: digest });
     expect((await runtime.choose(loaded)).candidate.mode).toBe('subprocess');
   }, 180_000);
 
   test.each(['subprocess', 'wasm'])(
-    'are not used in %s when somebody changed a file of them',
+    'are not used for %s if one of their files was changed',
     async (mode) => {
       const dir = write(mode);
       await install(dir, 'hello');

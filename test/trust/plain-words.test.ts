@@ -7,19 +7,19 @@ import { capableManifest, exampleManifest } from '../policy/example-manifest.ts'
 const secret = { required: true, secret: true, hosts: ['api.example.org'] };
 const texts = (manifest: Manifest): string[] => describeCapabilities(manifest).map(({ text }) => text);
 
-describe('what a skill asks for, in words', () => {
-  it('says so when it is nothing', () => {
-    expect(texts(exampleManifest())).toContain('It sees no files of yours, no network, no variables.');
+describe('the description of what a skill asks for', () => {
+  it('says so if it asks for nothing', () => {
+    expect(texts(exampleManifest())).toContain('It cannot access your files, the network or your variables.');
   });
 
-  it('shows a host to its end, which says whose it is', () => {
+  it('shows a host in full, because its end says who owns it', () => {
     const host = `api.bank.example.${'a'.repeat(60)}.${'b'.repeat(60)}.evil.example`;
     const env = { API_KEY: { ...secret, hosts: [host] } };
     const manifest = { ...capableManifest({ network: [{ host }] }), env };
     expect(texts(manifest).filter((text) => text.includes('.evil.example"'))).toHaveLength(2);
   });
 
-  it('puts what is most dangerous first', () => {
+  it('puts the most dangerous capability first', () => {
     const manifest = exampleManifest({
       execution: ['in_process'],
       env: { API_KEY: secret, LANGUAGE: { required: false, secret: false, hosts: [] } },
@@ -50,7 +50,7 @@ describe('what a skill asks for, in words', () => {
       expect(whole).toContain(part);
   });
 
-  it('takes sending by any method for more dangerous than reading', () => {
+  it('ranks sending with any method as more dangerous than reading', () => {
     const risk = (methods?: string[]): string | undefined =>
       describeCapabilities(
         capableManifest({ network: [{ host: 'example.org', ...(methods ? { methods } : {}) }] }),
@@ -58,7 +58,7 @@ describe('what a skill asks for, in words', () => {
     expect([risk(['GET']), risk(['GET', 'POST']), risk()]).toEqual(['medium', 'high', 'high']);
   });
 
-  it('shows no invisible or terminal characters of a manifest', () => {
+  it('shows no invisible or control characters from a manifest', () => {
     const manifest = capableManifest({ filesystem: [{ path: '/data/\u202E\u001B[2J', access: 'read' }] });
     expect(texts(manifest).join('')).toMatch(/^[ -~]*$/);
   });
@@ -81,7 +81,7 @@ describe('the profile', () => {
       'cloud_only',
     ],
     ['a secret without a network', { env: { KEY: secret } }, 'local'],
-  ])('of a skill with %s', (_, over, expected) => {
+  ])('is correct for a skill with %s', (_, over, expected) => {
     expect(profileOf(exampleManifest(over))).toBe(expected);
   });
 });

@@ -17,12 +17,12 @@ describe('a signature with a plain key', () => {
   const { privateKey, publicKey } = makeKeyPair();
   const made = signLock(LOCK, privateKey);
 
-  it('fits the lock and the key', () => {
+  it('verifies with its lock and its key', () => {
     expect(made.key).toBe(publicKey);
     expect(isGoodEd25519(made, LOCK)).toBe(true);
   });
 
-  it('fits no other lock', () => {
+  it('does not verify with another lock', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (other) => {
         expect(isGoodEd25519(made, Buffer.from(other))).toBe(false);
@@ -30,11 +30,11 @@ describe('a signature with a plain key', () => {
     );
   });
 
-  it('fits no other key', () => {
+  it('does not verify with another key', () => {
     expect(isGoodEd25519({ ...made, key: makeKeyPair().publicKey }, LOCK)).toBe(false);
   });
 
-  it('is refused when a single bit differs', () => {
+  it('is refused if a single bit differs', () => {
     const bytes = Buffer.from(made.signature, 'base64');
     fc.assert(
       fc.property(fc.nat(bytes.length * 8 - 1), (bit) => {
@@ -45,24 +45,24 @@ describe('a signature with a plain key', () => {
     );
   });
 
-  it('is not made with another kind of key, nor with what is none', () => {
+  it('cannot be created with another kind of key or with an invalid one', () => {
     const { privateKey: other } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const pem = other.export({ type: 'pkcs8', format: 'pem' });
-    expect(() => signLock(LOCK, pem)).toThrow('no Ed25519 key');
+    expect(() => signLock(LOCK, pem)).toThrow('not an Ed25519 key');
     expect(() => signLock(LOCK, 'nonsense')).toThrow(SkillError);
   });
 });
 
-describe('skill.sig', () => {
+describe('parsing skill.sig', () => {
   const entry = signLock(LOCK, makeKeyPair().privateKey);
 
-  it('reads what it wrote', () => {
+  it('returns what was written', () => {
     const file = { version: 1 as const, signatures: [entry] };
     expect(parseSignatures(Buffer.from(formatSignatures(file)))).toEqual(file);
   });
 
   it.each([
-    ['no JSON', 'x'],
+    ['invalid JSON', 'x'],
     ['no signatures', '{"version":1,"signatures":[]}'],
     ['another version', JSON.stringify({ version: 2, signatures: [entry] })],
     ['an unknown kind', '{"version":1,"signatures":[{"type":"rsa"}]}'],
@@ -74,7 +74,7 @@ describe('skill.sig', () => {
     );
   });
 
-  it('knows one spelling of a key', () => {
+  it('accepts only one spelling of a key', () => {
     expect(isPublicKey(entry.key)).toBe(true);
     expect(isPublicKey(`${entry.key}=`)).toBe(false);
     expect(isPublicKey(entry.key.replace('ed25519:', ''))).toBe(false);

@@ -1,5 +1,5 @@
 /**
- * Sigstore bundles made by Sigstore's own signer, against a certificate authority and a log on loopback.
+ * Sigstore bundles from Sigstore's own signer, with a certificate authority and a log on loopback.
  *
  * @module
  */
@@ -41,24 +41,24 @@ afterAll(async () => {
 });
 
 describe('a Sigstore bundle', () => {
-  it('counts for the identity that its certificate names', () => {
+  it('counts for the identity in its certificate', () => {
     expect(isGoodSigstore(signature, LOCK, acme)).toBe(true);
   });
 
   it.each<[string, Partial<SigstorePublisher>]>([
     ['another identity', { identity: 'evil@acme.example' }],
     ['a part of the identity', { identity: 'release@acme' }],
-    ['a pattern that would fit', { identity: '.*' }],
+    ['a pattern that would match', { identity: '.*' }],
     ['another issuer', { issuer: 'https://login.evil.example' }],
   ])('does not count for %s', (_, over) => {
     expect(isGoodSigstore(signature, LOCK, { ...acme, ...over })).toBe(false);
   });
 
-  it('fits no other lock', () => {
+  it('does not verify with another lock', () => {
     expect(isGoodSigstore(signature, Buffer.from('other'), acme)).toBe(false);
   });
 
-  it('of another authority is refused, whatever identity it claims', async () => {
+  it('from another authority is refused, whatever identity it claims', async () => {
     await using evil = await openSigstore();
     const claimed = await evil.sign(signedBytes(LOCK));
     const trustedRoot = rootFile('evil', evil.root);
@@ -66,13 +66,13 @@ describe('a Sigstore bundle', () => {
     expect(isGoodSigstore(claimed, LOCK, acme)).toBe(false);
   });
 
-  it('without its entry in the log is refused', () => {
+  it('is refused without its log entry', () => {
     const material = signature.bundle['verificationMaterial'] as object;
     const unlogged = { ...signature.bundle, verificationMaterial: { ...material, tlogEntries: [] } };
     expect(isGoodSigstore({ type: 'sigstore', bundle: unlogged }, LOCK, acme)).toBe(false);
   });
 
-  it('that is none is refused, and a missing trusted root is told aloud', () => {
+  it('that is not valid is refused, and a missing trusted root is reported', () => {
     expect(isGoodSigstore({ type: 'sigstore', bundle: { a: 1 } }, LOCK, acme)).toBe(false);
     const nowhere = { ...acme, trustedRoot: join(folder, 'nowhere.json') };
     expect(() => isGoodSigstore(signature, LOCK, nowhere)).toThrow('trusted root');
@@ -80,10 +80,10 @@ describe('a Sigstore bundle', () => {
 
   it.each<[string, () => Buffer, string?]>([
     ['another artifact', () => statement('https://slsa.dev/provenance/v1', sha256(Buffer.from('other')))],
-    ['this very lock', () => statement('https://slsa.dev/provenance/v1', sha256(LOCK))],
+    ['this lock', () => statement('https://slsa.dev/provenance/v1', sha256(LOCK))],
     ['the bytes to sign', () => statement('https://cosign.sigstore.dev/v1', sha256(signedBytes(LOCK)))],
     ['no subject, with the bytes to sign as payload', () => signedBytes(LOCK), 'text/plain'],
-  ])('that is an attestation about %s is refused', async (_, payload, type) => {
+  ])('that attests %s is refused', async (_, payload, type) => {
     expect(isGoodSigstore(await sigstore.attest(payload(), type), LOCK, acme)).toBe(false);
   });
 

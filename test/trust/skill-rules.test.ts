@@ -9,7 +9,7 @@ const rule = (match: string, decision: SkillRule['decision'], requireSignature =
   requireSignature,
 });
 
-describe('rules by name', () => {
+describe('matching skill rules', () => {
   it.each([
     ['*', 'finance/wallet', true],
     ['finance/*', 'finance/wallet', true],
@@ -23,7 +23,7 @@ describe('rules by name', () => {
     ['finance/wallet', 'finance/wallet2', false],
     ['f*e/w*a*t', 'finance/wallet', true],
     ['f*e/w*t*a', 'finance/wallet', false],
-  ])('%s covers %s: %s', (pattern, name, expected) => {
+  ])('says that %s covers %s: %s', (pattern, name, expected) => {
     expect(nameMatches(pattern, name)).toBe(expected);
   });
 
@@ -37,7 +37,7 @@ describe('rules by name', () => {
     );
   });
 
-  it('takes the first rule that matches', () => {
+  it('applies the first rule that matches', () => {
     const rules = [rule('finance/wallet', 'ask', true), rule('finance/*', 'deny'), rule('*', 'allow')];
     const answer = (name: string) => ruleFor(rules, { manifest: exampleManifest({ name }) });
     expect(answer('finance/wallet')).toMatchObject({ decision: 'ask', requireSignature: true });
@@ -45,7 +45,7 @@ describe('rules by name', () => {
     expect(answer('text/words')).toMatchObject({ decision: 'allow' });
   });
 
-  it('allows what no rule speaks of, and says that none did', () => {
+  it('allows a skill that no rule matches, and reports that none did', () => {
     expect(ruleFor([rule('a/b', 'deny')], { manifest: exampleManifest({ name: 'c/d' }) })).toEqual({
       decision: 'allow',
       requireSignature: false,

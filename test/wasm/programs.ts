@@ -1,6 +1,6 @@
 /**
- * Core modules that together use every kind of instruction that is metered in a way of its own.
- * Each exports `run`, which takes and gives an i32.
+ * Core modules that together use every kind of instruction that is metered differently.
+ * Each exports `run`, which takes and returns an i32.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Debian's Chromium, driven for the tests of the console.
+ * Controls Debian's Chromium for the tests of the console.
  *
  * @module
  */
@@ -12,22 +12,22 @@ const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 export function openBrowser(): Promise<Browser> {
   const executablePath = PROGRAMS.find((path) => existsSync(path));
   if (executablePath === undefined) throw new Error(`There is no Chromium at ${PROGRAMS.join(' or ')}`);
-  // As root, Chromium has no sandbox; it shows nothing here but our own pages.
+  // As root, Chromium cannot use its sandbox; it loads only our own pages here.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   return chromium.launch({ executablePath, args });
 }
 
 export interface Opened extends AsyncDisposable {
   page: Page;
-  /** What went wrong in the page: faults of scripts, and what the content policy stopped. */
+  /** Script errors and violations of the content security policy. */
   faults: string[];
 }
 
 export interface OpenOptions {
   stage: Stage;
-  /** Name of the token to come with; absent: none. */
+  /** Name of the token to sign in with; absent for none. */
   as?: string;
-  /** Where to go, e.g. `/skills/test/echo`. */
+  /** The page to open, such as `/skills/test/echo`. */
   at?: string;
   width?: number;
 }
@@ -50,7 +50,7 @@ export async function openPage(
     void dialog.dismiss();
   });
   const token = as === undefined ? '' : stage.tokens[as];
-  // Straight to the place: on its way in, the console would read every skill there is.
+  // Opens the page directly, because the start page would load every skill.
   if (at !== undefined) await page.addInitScript(`sessionStorage.setItem('skillcell-token', '${token}')`);
   await page.goto(`${stage.url}/#${at ?? (token ? `token=${token}` : '')}`);
   await page.waitForSelector(at === undefined ? 'h1' : 'main h1');

@@ -1,13 +1,12 @@
 /**
- * The console in a real browser: what people do with it, by mouse, by keyboard and on a phone, and what a hostile skill
- * cannot do to it.
+ * The console in a real browser: use by mouse, by keyboard and on a phone, and attacks by a hostile skill.
  */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Stage } from '../http/stage.ts';
 import { openBrowser, openPage } from './browser.ts';
 
-/** Would show itself if any of it became markup or code. */
+/** Changes the title of the page if any of it becomes markup or code. */
 const EVIL = `"'><img src=x onerror="document.title='pwned'"><script>document.title='pwned'</script>`;
 
 const GREETING = `
@@ -83,7 +82,7 @@ const SKILLS = {
   },
 };
 
-/** A busy machine takes its time; what never comes is a failure all the same. */
+/** Generous, for a busy machine. */
 const WAIT = { timeout: 15_000 };
 
 let stage: Stage;
@@ -104,8 +103,8 @@ afterAll(async () => {
 const open = (options: { as?: string; at?: string; width?: number } = {}): ReturnType<typeof openPage> =>
   openPage(browser, { stage, ...options });
 
-describe('signing in', () => {
-  test('takes a token that is good, keeps it in this tab, and can be undone', async () => {
+describe('signing in to the console', () => {
+  test('accepts a valid token, keeps it in this tab, and can be undone', async () => {
     await using opened = await open();
     const { page, faults } = opened;
     await page.getByLabel('Token').fill('wrong');
@@ -114,7 +113,7 @@ describe('signing in', () => {
     await page.getByLabel('Token').fill(stage.tokens['caller'] ?? '');
     await page.keyboard.press('Enter');
     await page.locator('.frame').waitFor();
-    // A token that may only call has nothing to do with the audit log.
+    // A token with only the scope `call` cannot see the audit log.
     expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['Skills']);
     expect(await page.context().cookies()).toEqual([]);
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -122,13 +121,13 @@ describe('signing in', () => {
     expect(faults).toEqual([]);
   });
 
-  test('by the printed address leaves no token in it', async () => {
+  test('with the printed URL leaves no token in the address bar', async () => {
     await using opened = await open({ as: 'admin' });
     expect(opened.page.url()).not.toContain('token');
   });
 });
 
-describe('trying a skill', () => {
+describe('trying a skill in the console', () => {
   test('runs it and shows its result on its card', async () => {
     await using opened = await open({ as: 'both', at: '/skills/test/greeting' });
     const { page, faults } = opened;
@@ -143,7 +142,7 @@ describe('trying a skill', () => {
     expect(faults).toEqual([]);
   });
 
-  test('shows what was denied, and how to get it', async () => {
+  test('shows what was denied and how to allow it', async () => {
     await using opened = await open({ as: 'both', at: '/skills/test/nosy' });
     const { page } = opened;
     await page.getByRole('button', { name: 'Run' }).click();
@@ -155,45 +154,46 @@ describe('trying a skill', () => {
     await page.locator('.notice.bad').waitFor();
     expect(await page.locator('main').textContent()).toContain('read /etc/hostname');
     await page.getByRole('navigation').getByRole('link', { name: 'Audit' }).click();
-    await page.getByLabel('with denials only').check();
+    await page.getByLabel('only with denials').check();
+    // The list is empty for a moment while it is loaded again.
+    await expect.poll(() => page.locator('.receipt.denied').count(), WAIT).toBeGreaterThan(0);
     await expect.poll(() => page.locator('.receipt:not(.denied)').count(), WAIT).toBe(0);
-    expect(await page.locator('.receipt.denied').count()).toBeGreaterThan(0);
   });
 
-  test('says which parameter is wrong', async () => {
+  test('says which parameter is invalid', async () => {
     await using opened = await open({ as: 'both', at: '/skills/test/greeting' });
     const { page } = opened;
     await page.getByLabel('times').fill('0');
     await page.getByRole('button', { name: 'Run' }).click();
     await page.locator('.outcome').waitFor();
-    expect(await page.locator('.outcome').textContent()).toContain('wrong parameters');
+    expect(await page.locator('.outcome').textContent()).toContain('invalid parameters');
   });
 });
 
-describe('an approval', () => {
-  test('is given by an admin who sees what it is for, and taken back', async () => {
+describe('an approval in the console', () => {
+  test('is given and revoked by an admin who sees what it covers', async () => {
     await using opened = await open({ as: 'admin', at: '/skills/test/asked' });
     const { page, faults } = opened;
-    await page.getByRole('button', { name: 'Approve exactly this' }).click();
+    await page.getByRole('button', { name: 'Approve this version' }).click();
     const dialog = page.getByRole('dialog');
-    expect(await dialog.textContent()).toContain('It sees no files of yours');
+    expect(await dialog.textContent()).toContain('It cannot access your files');
     await dialog.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('Approved by http:operators:admin').waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
     await expect.poll(() => page.locator('.outcome .code').textContent(), WAIT).toContain('at last');
-    await page.getByRole('button', { name: 'Take approval back' }).click();
-    await page.getByRole('button', { name: 'Approve exactly this' }).waitFor();
+    await page.getByRole('button', { name: 'Revoke approval' }).click();
+    await page.getByRole('button', { name: 'Approve this version' }).waitFor();
     expect(faults).toEqual([]);
   });
 
-  test('is not offered to others', async () => {
+  test('is not offered to other users', async () => {
     await using opened = await open({ as: 'both', at: '/skills/test/asked' });
     expect(await opened.page.getByRole('button', { name: /pprov/ }).count()).toBe(0);
   });
 });
 
-describe('what a hostile skill says', () => {
-  test('stays text, wherever it stands', async () => {
+describe('the text of a hostile skill', () => {
+  test('is shown as text everywhere', async () => {
     await using opened = await open({ as: 'admin', at: '/skills/test/evil' });
     const { page, faults } = opened;
     await page.getByRole('button', { name: 'Run' }).click();
@@ -211,7 +211,7 @@ describe('what a hostile skill says', () => {
     expect(faults).toEqual([]);
   });
 
-  test('could not run even if it became markup: the policy allows no inline code, and no markup from text', async () => {
+  test('could not run even as markup, because the content security policy allows no inline code', async () => {
     await using opened = await open({ as: 'reader', at: '/audit' });
     const { page } = opened;
     const tried = await page.evaluate(
@@ -225,7 +225,7 @@ describe('what a hostile skill says', () => {
   });
 });
 
-describe('live calls', () => {
+describe('live calls in the console', () => {
   test('can be watched and cancelled', async () => {
     await using opened = await open({ as: 'both', at: '/calls' });
     const { page } = opened;
@@ -233,13 +233,13 @@ describe('live calls', () => {
     await page.getByRole('button', { name: 'Watch' }).click();
     await expect.poll(() => page.locator('.log').textContent(), WAIT).toBe('still at it\n');
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('It has ended.').waitFor();
+    await page.getByText('The call has ended.').waitFor();
     expect((await call).status).toBe(499);
   });
 });
 
-describe('without a mouse', () => {
-  test('everything can be reached and is seen to be', async () => {
+describe('the console without a mouse', () => {
+  test('reaches everything by keyboard, with a visible focus', async () => {
     await using opened = await open({ as: 'both', at: '/skills/test/greeting' });
     const { page } = opened;
     await page.keyboard.press('Tab');
@@ -248,7 +248,7 @@ describe('without a mouse', () => {
     expect(await focused()).toBe('Audit');
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     await page.keyboard.press('Enter');
-    // Whoever hears the page is told where they are.
+    // Screen readers announce the focused heading.
     await expect.poll(focused, WAIT).toBe('Audit');
     await expect.poll(() => page.evaluate('document.activeElement.tagName'), WAIT).toBe('H1');
     await page.goBack();
@@ -260,9 +260,9 @@ describe('without a mouse', () => {
   });
 });
 
-describe('on a phone', () => {
-  test.each(['/skills/test/greeting', '/skills/test/nosy', '/audit', '/figures', '/calls'])(
-    'nothing of %s is wider than the screen',
+describe('the console on a phone', () => {
+  test.each(['/skills/test/greeting', '/skills/test/nosy', '/audit', '/metrics', '/calls'])(
+    'shows %s without content wider than the screen',
     async (at) => {
       await using opened = await open({ as: 'both', at, width: 360 });
       const { page } = opened;

@@ -1,13 +1,13 @@
 /**
- * Every text colour of the console can be read on what it stands on, in both themes (WCAG 2, level AA).
+ * Every text colour of the console has enough contrast with its background in both themes (WCAG 2, level AA).
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { packageRoot } from '../../src/index.ts';
+import { packageRoot } from '../../src/inside.ts';
 
 const ENOUGH = 4.5;
-/** Text, and what it stands on. */
+/** Text colour and background colour. */
 const PAIRS: readonly [string, string][] = [
   ['ink', 'paper'],
   ['ink', 'surface'],
@@ -33,7 +33,7 @@ const colours = new Map(
   ),
 );
 
-test.each(PAIRS)('%s on %s', (text, ground) => {
+test.each(PAIRS)('the colour %s is readable on %s', (text, ground) => {
   for (const theme of ['light', 'dark'] as const) {
     const [above, below] = [colours.get(text)?.[theme] ?? '', colours.get(ground)?.[theme] ?? ''];
     expect(contrast(above, below), theme).toBeGreaterThanOrEqual(ENOUGH);

@@ -1,4 +1,4 @@
-"""A careless proxy: looks at texts instead of what they mean, copies bytes, and waits for ever."""
+"""A careless proxy: compares strings instead of their meaning, copies bytes, and waits forever."""
 import socket, threading, urllib.parse
 
 
@@ -29,7 +29,7 @@ def handle(client, granted, lookup, value):
 
 def pass_on(client, head, granted, lookup, value):
     method, target, _ = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ", 2)
-    # Says what it begins with, or what the header says: either is believed.
+    # Trusts either the start of the line or the header.
     if granted not in head.decode("latin-1"):
         return client.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
     if method == "CONNECT":
@@ -47,7 +47,7 @@ def pass_on(client, head, granted, lookup, value):
 
 
 def begun(data, value):
-    """How many bytes at the end may be the beginning of the value: they are held back, so that it can be covered."""
+    """The number of bytes at the end that may be the start of the value: they are held back, so that it can be redacted."""
     return next((size for size in range(min(len(data), len(value) - 1), 0, -1) if value.startswith(data[-size:])), 0)
 
 

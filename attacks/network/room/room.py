@@ -1,4 +1,4 @@
-"""The control room of the network: the same servers in a network namespace of its own, and a client or a proxy that checks
+"""The control room of the network: the same servers in a separate network namespace, and a client or a proxy that checks
 nothing or the wrong thing. Reads one JSON line, answers with one: {"works": bool, "evidence": str}.
 """
 import fcntl, json, os, socket, struct, sys, threading
@@ -16,7 +16,7 @@ def raise_loopback():
 
 
 def overhear(port, seen):
-    """Stands where a TLS server would: the name in the first bytes is all that counts here."""
+    """Stands in for a TLS server: only the name in the first bytes counts here."""
     listener = socket.create_server(("127.0.0.1", port))
 
     def serve():
@@ -30,7 +30,7 @@ def overhear(port, seen):
 
 
 def resolve_names():
-    """In a careless host's resolver, every name of a test leads home."""
+    """The resolver of a careless host: every name of a test resolves to loopback."""
     plain = socket.getaddrinfo
 
     def getaddrinfo(host, *rest, **more):

@@ -1,7 +1,7 @@
-"""Servers on loopback: one that is granted in part, one that is not, and one that must never see the key.
+"""Servers on loopback: one that is partly granted, one that is not, and one that must never see the key.
 
-As a program: started with one JSON line on stdin, answers with its ports, then a line for each thing that should not have
-come. Whatever gives the secret away is what no rule covers.
+As a program: started with one JSON line on stdin, answers with its ports, then a line for each request that should not have
+arrived. Only pages that no rule covers reveal the secret.
 """
 import base64, http.server, json, struct, sys, threading, time, urllib.parse, zlib
 
@@ -30,11 +30,11 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        """Skills hang up in the middle."""
+        """Skills disconnect in the middle."""
 
 
 def packed_zeros(mebibytes):
-    """A gzip file made of one packed block over and over: packing all of it would take longer than anybody waits."""
+    """A gzip file that repeats one compressed block: compressing all of it would take too long."""
     zeros = bytes(1 << 20)
     packer = zlib.compressobj(6, zlib.DEFLATED, -15)
     block = packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -80,7 +80,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def guess(self):
-        """True when the request was one of an oracle: a guess and a pause, or what was learned from them."""
+        """True if the request belongs to an oracle: a guess and a pause, or what was learned from them."""
         kind, _, text = self.path.rpartition("/")
         if kind.endswith("/learned"):
             if self.servers.place["value"].startswith(text):
@@ -199,7 +199,7 @@ class Web(Handler):
         self.answer(b"a" * (1 << 20))
 
     def page_endless(self):
-        """As long as somebody reads, up to a bound: the cap has to come before it."""
+        """Sends as long as someone reads, up to a bound: the cap must come before it."""
         self.stream(32, 1 << 20)
 
     def stream(self, count, size):
@@ -213,7 +213,7 @@ class Web(Handler):
         self.answer(packed_zeros(BOMB_BYTES >> 20), headers={"Content-Encoding": "gzip"})
 
     def page_echo(self):
-        """Sends back what it got, in many spellings and in small pieces."""
+        """Returns what it received, in many encodings and in small pieces."""
         said = (self.headers["Authorization"] or "").encode()
         forms = (said, base64.b64encode(said), said.hex().encode(), "".join("%%%02x" % byte for byte in said).encode(), json.dumps(said.decode()).encode())
         body = b" ".join(forms)
@@ -236,7 +236,7 @@ def main():
     servers = Servers(json.loads(sys.stdin.readline()), report)
     report(servers.ports)
     for line in sys.stdin:
-        # Whoever asks knows by the answer that all reports up to now have come.
+        # The answer shows that all reports so far have been sent.
         report({"heard": line.strip()})
 
 

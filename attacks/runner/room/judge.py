@@ -26,7 +26,7 @@ class Run:
         self.status = self.child.returncode
 
     def collect(self, host, deadline):
-        """True when the skill ended by itself before the deadline."""
+        """True if the skill exited by itself before the deadline."""
         sources = [host, self.child.stdout]
         while sources and time.monotonic() < deadline and self.child.poll() is None:
             self.drain(sources, 0.02)
@@ -61,7 +61,7 @@ class Run:
 
 
 def bodies(frames):
-    """Frames as a reader without caps takes them: it believes every length."""
+    """Frames as parsed by a reader without caps, which trusts every length."""
     at = 0
     while at < len(frames):
         if len(frames) - at < 4:
@@ -79,12 +79,12 @@ def results(run):
 
 
 def was_reached(run, order):
-    """An attack that fails before its act also gives no reply: only its own word shows that it came so far."""
+    """An attack that fails before its act also gives no reply: only its marker shows that it reached the act."""
     return order.get("marker", "").encode() in run.first
 
 
 def reports(run):
-    """The skill says so, or the secret is in what it sent or printed."""
+    """The skill reports success, or the secret is in its frames or output."""
     if run.secret in (run.frames + run.stdout).decode("utf8", "replace"):
         return f"the secret {run.secret} came out"
     values = results(run)
@@ -105,7 +105,7 @@ def refuse_doubles(pairs):
 
 
 def chokes_reader(run):
-    """The reply breaks, stalls or fools a reader that has no caps and no strictness."""
+    """The reply breaks, stalls or deceives a reader without caps and strictness."""
     try:
         frames = [json.loads(body, object_pairs_hook=refuse_doubles) for body in bodies(run.frames)]
     except (ValueError, RecursionError) as error:
@@ -117,7 +117,7 @@ def chokes_reader(run):
 
 
 def stalls_check(run):
-    """A reader that matches the result with the pattern of the skill's own outputs does not come to an end."""
+    """A reader that matches the result against the pattern in the skill's own outputs does not finish."""
     reply = json.loads(list(bodies(run.frames))[-1])
     texts = [text for text in strings(reply.get("value")) if "!" in text]
     signal.signal(signal.SIGALRM, refuse_to_wait)
@@ -172,7 +172,7 @@ def outlives(run):
     beat = "/workspace/heartbeat"
     first = os.stat(beat).st_mtime_ns
     time.sleep(0.3)
-    return run.finished and os.stat(beat).st_mtime_ns > first and "a process lives on after the call"
+    return run.finished and os.stat(beat).st_mtime_ns > first and "a process outlives the call"
 
 
 VERDICTS = {

@@ -15,7 +15,7 @@ def reply(value):
 
 def main():
     request = json.load(sys.stdin)
-    # Never closed: which descriptors the room inherits differs from machine to machine, this one is always there.
+    # Never closed: the descriptors that the room inherits differ between machines, but this one always exists.
     forgotten = open("/secret.txt")
     import skill
 

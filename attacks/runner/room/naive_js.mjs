@@ -1,6 +1,6 @@
 /**
- * The harness of a careless runtime for JavaScript: imports the skill into its own process, with all its rights, and one
- * world for all calls. It exists to show that attacks work.
+ * The harness of a careless runtime for JavaScript: imports the skill into its own process, with all its rights and shared
+ * globals for all calls. It exists to show that attacks work.
  */
 import * as fs from 'node:fs';
 import { registerHooks } from 'node:module';

@@ -1,6 +1,6 @@
 /**
- * The Wasm host of a careless runtime: ambient authority, no limits, one instance for all calls, paths and handles
- * taken as they come. It exists to show that attacks work.
+ * The Wasm host of a careless runtime: ambient authority, no limits, one instance for all calls, unchecked paths and
+ * handles. It exists to show that attacks work.
  */
 /* oxlint-disable max-params -- the parameters are those of WASI */
 import { randomFillSync } from 'node:crypto';
@@ -18,7 +18,7 @@ let stdout = [];
 const view = () => new DataView(memory.buffer);
 const bytes = (at, length) => new Uint8Array(memory.buffer, at >>> 0, length >>> 0);
 const text = (at, length) => Buffer.from(bytes(at, length)).toString();
-/** A host in C takes a path up to its first zero. */
+/** A host in C reads a path up to its first NUL. */
 const path = (dir, at, length) => resolve(paths.get(dir) ?? '/', text(at, length).split('\0')[0]);
 
 function vectors(list, count) {
@@ -58,7 +58,7 @@ function open(dir, at, length, flags, rights) {
   return fd;
 }
 
-/** What somebody else on the host does meanwhile. */
+/** What another process on the host does during the call. */
 function swapDirectory() {
   fs.renameSync('/workspace/data', '/workspace/gone');
   fs.symlinkSync('..', '/workspace/data');
@@ -143,7 +143,7 @@ function pairs(at, count) {
   );
 }
 
-/** Sends what it is given as it is given, and goes where it is sent. */
+/** Sends requests unchecked, and follows every redirect. */
 async function request(url, method, headers) {
   const { hostname, port, pathname } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');

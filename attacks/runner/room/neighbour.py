@@ -1,4 +1,4 @@
-"""A neighbour of the skill on the host: everything a hostile skill might reach for. It says what touched it.
+"""A neighbour of the skill on the host: everything a hostile skill might target. It reports what touched it.
 
 Started with one JSON line on stdin; answers with one JSON line (its addresses), then one line per touch.
 It ends, and takes everything with it, when stdin closes.
@@ -68,7 +68,7 @@ def answer(kind, sock, secret):
 def serve(sockets, secret):
     kinds = {sock: kind for kind, sock in sockets.items()}
     while True:
-        open("/usr/bin/env", "rb").close()  # what a spy on shared folders would see
+        open("/usr/bin/env", "rb").close()  # visible to a spy on shared folders
         ready, _, _ = select.select([sys.stdin, *kinds], [], [], 0.2)
         if sys.stdin in ready:
             return

@@ -1,4 +1,4 @@
-"""The control room: a replica of a host inside fresh namespaces, in which an attack meets no wall at all.
+"""The control room: a replica of a host inside fresh namespaces, in which nothing stops an attack.
 
 Pid 1 of its own pid namespace, root only in its own user namespace: whatever the attack manages here ends with
 the room. Reads one JSON line, answers with one: {"works": bool, "evidence": str}.
@@ -27,7 +27,7 @@ def put(path, text):
 
 
 def build(order):
-    """A root of its own on a sized tmpfs, with the same paths that the params name."""
+    """A separate root on a sized tmpfs, with the same paths as in the params."""
     root = order["root"]
     mount("none", "/", None, MS_REC | MS_PRIVATE)
     mount("room", root, "tmpfs", 0, "size=256m,mode=755")

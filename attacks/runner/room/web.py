@@ -1,7 +1,7 @@
-"""A web server on the loopback of the host: part of it is granted to the skill, part of it is not.
+"""A web server on the host's loopback: part of it is granted to the skill, part of it is not.
 
-Started with one JSON line on stdin: the secret, the port of the neighbour, maybe a port of its own. Answers with its
-port. Whatever gives the secret away is what no rule of the attack covers.
+Started with one JSON line on stdin: the secret, the port of the neighbour, optionally its own port. Answers with its
+port. Only pages that no rule of the attack covers reveal the secret.
 """
 import http.server, json, sys, threading, time
 
@@ -9,7 +9,7 @@ place = json.loads(sys.stdin.readline())
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    # Connections stay open: a request behind the first one is answered.
+    # Connections stay open: a request after the first one is answered.
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
@@ -56,7 +56,7 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        """Skills hang up in the middle."""
+        """Skills disconnect in the middle."""
 
 
 server = Server(("127.0.0.1", place.get("port", 0)), Handler)

@@ -1,32 +1,35 @@
 /**
- * Attacks on the linker: lies in the canonical ABI, forged handles, imports that were not declared.
+ * Attacks on the linker: lies in the canonical ABI, forged handles, undeclared imports.
  *
  * @module
  */
-import { name } from '../../../src/build/binary.ts';
+import { name } from '../../../src/for-attacks.ts';
 import { group, type Draft, type WasmAttack } from '../attack.ts';
 import { coreModule, join, listed, section, vec } from '../bytes.ts';
 import { claim, CLOCK, LOG, POLL, RANDOM, STDOUT, STREAMS, STRING, U32, U64 } from '../interfaces.ts';
 
-const JAVASCRIPT = { none: 'JavaScript itself checks every access to the memory of the guest.' };
+const JAVASCRIPT = { none: "JavaScript itself checks every access to the guest's memory." };
 const NEEDS_LINKER = { none: 'A host without a linker has no such thing.' };
 
 const lies = group(
   { codes: ['skill_error'], control: JAVASCRIPT, component: {} },
   {
-    answer_outside_memory: 'Points outside of its memory for the answer.',
-    answer_at_the_end: 'Points to the last bytes of its memory for the answer.',
-    answer_misaligned: 'Points between two words for the answer.',
+    answer_outside_memory: 'Returns an answer at an address outside its memory.',
+    answer_at_the_end: 'Returns an answer at the last bytes of its memory.',
+    answer_misaligned: 'Returns an answer at a misaligned address.',
     answer_bad_case: 'Answers with neither a result nor an error.',
-    answer_string_outside: 'Answers with a string outside of its memory.',
+    answer_string_outside: 'Answers with a string outside its memory.',
     answer_string_too_long: 'Answers with a string longer than its memory.',
     answer_string_overflow: 'Answers with a string of 4 GB.',
     answer_string_wraps: 'Answers with a string that ends before it begins.',
-    answer_string_null: 'Answers with nothing.',
-    answer_bad_utf8: 'Answers with bytes that are no text.',
-    answer_overlong_utf8: 'Answers with a zero in two bytes.',
-    answer_utf8_surrogate: 'Answers with half a letter in UTF-8.',
-    answer_utf16_surrogate: ['Answers with half a letter in UTF-16.', { component: { encoding: 'utf16' } }],
+    answer_string_null: 'Answers with an empty string at address 0.',
+    answer_bad_utf8: 'Answers with bytes that are not valid UTF-8.',
+    answer_overlong_utf8: 'Answers with a NUL encoded in two bytes.',
+    answer_utf8_surrogate: 'Answers with a lone surrogate in UTF-8.',
+    answer_utf16_surrogate: [
+      'Answers with a lone surrogate in UTF-16.',
+      { component: { encoding: 'utf16' } },
+    ],
     answer_utf16_odd_address: [
       'Answers with UTF-16 at an odd address.',
       { component: { encoding: 'utf16' } },
@@ -36,7 +39,7 @@ const lies = group(
       { program: 'answer_string_overflow', component: { encoding: 'utf16' } },
     ],
     answer_latin1_lie: [
-      'Mixes up its two encodings.',
+      'Mixes its two encodings.',
       { codes: ['skill_error', 'ok'], component: { encoding: 'latin1+utf16' } },
     ],
     answer_latin1_overflow: [
@@ -44,50 +47,50 @@ const lies = group(
       { program: 'answer_string_overflow', component: { encoding: 'latin1+utf16' } },
     ],
     allocator_traps: [
-      'Traps where the host asks for memory.',
+      'Traps when the host requests memory.',
       { program: 'echo', component: { allocator: 'allocator_traps' } },
     ],
     allocator_points_outside: [
-      'Gives the host memory that it does not have.',
+      'Returns memory to the host that it does not have.',
       { program: 'echo', component: { allocator: 'allocator_points_outside' } },
     ],
     allocator_points_to_the_end: [
-      'Gives the host too little memory.',
+      'Returns too little memory to the host.',
       { program: 'echo', component: { allocator: 'allocator_points_to_the_end' } },
     ],
     allocator_misaligns: [
-      'Gives the host memory between two words.',
+      'Returns misaligned memory to the host.',
       { program: 'echo', component: { allocator: 'allocator_misaligns', encoding: 'utf16' } },
     ],
     call_in_realloc: [
-      'Calls the host while the host asks for memory.',
+      'Calls the host while the host requests memory.',
       { component: { allocator: 'allocator_calls_back', imports: [LOG] } },
     ],
     call_in_post_return: [
-      'Calls the host while it cleans up.',
+      'Calls the host during post-return.',
       { component: { imports: [LOG], postReturn: true } },
     ],
     log_bad_level: ['Passes an enum that does not exist.', { component: { imports: [LOG] } }],
-    log_outside_memory: ['Passes a string outside of its memory.', { component: { imports: [LOG] } }],
-    random_to_outside: ['Has a result written outside of its memory.', { component: { imports: [RANDOM] } }],
+    log_outside_memory: ['Passes a string outside its memory.', { component: { imports: [LOG] } }],
+    random_to_outside: ['Has a result written outside its memory.', { component: { imports: [RANDOM] } }],
   },
 );
 
 const handles = group(
   { codes: ['skill_error'], control: NEEDS_LINKER, component: { imports: [POLL, CLOCK] } },
   {
-    forge_handle: 'Uses a handle that it never got.',
-    forge_negative_handle: 'Drops a handle that no table has.',
-    use_after_drop: 'Uses a handle after it dropped it.',
+    forge_handle: 'Uses a handle that it never received.',
+    forge_negative_handle: 'Drops a handle that does not exist.',
+    use_after_drop: 'Uses a handle after dropping it.',
     drop_twice: 'Drops a handle twice.',
     confuse_handles: [
-      'Uses a stream where a clock is due.',
+      'Uses a stream where a pollable is expected.',
       { component: { imports: [POLL, CLOCK, STREAMS, STDOUT] } },
     ],
   },
 );
 
-/** Component imports of which nothing is used. */
+/** Component imports without any used function. */
 const imports = (iface: string, what = 'run'): Draft => ({
   program: 'succeed',
   component: { imports: [claim(iface, what, [], U32)] },
@@ -99,16 +102,16 @@ const undeclared = group(
     import_sockets: ['Imports sockets.', imports('wasi:sockets/tcp@0.2.0')],
     import_name_lookup: ['Imports the lookup of names.', imports('wasi:sockets/ip-name-lookup@0.2.0')],
     import_http: [
-      'Imports http without declaring network.',
+      'Imports HTTP without declaring network.',
       imports('wasi:http/outgoing-handler@0.2.0', 'handle'),
     ],
     import_files: ['Imports files without declaring any.', imports('wasi:filesystem/preopens@0.2.0')],
     import_unknown: [
-      'Imports an interface that nobody has.',
+      'Imports an interface that does not exist.',
       { ...imports('evil:host/files@1.0.0'), codes: ['skill_error'] },
     ],
     import_other_version: [
-      'Imports a version that nobody has.',
+      'Imports a version that does not exist.',
       { ...imports('wasi:random/random@0.3.0'), codes: ['skill_error'] },
     ],
     import_unknown_function: [
@@ -116,7 +119,7 @@ const undeclared = group(
       { ...imports('wasi:random/random@0.2.0', 'eval'), codes: ['skill_error'] },
     ],
     import_method_of_objects: [
-      'Imports what every object of the host has.',
+      'Imports a property that every JavaScript object has.',
       { ...imports('wasi:random/random@0.2.0', 'constructor'), codes: ['skill_error'] },
     ],
   },
@@ -144,7 +147,7 @@ const signatures = group(
   },
 );
 
-/** Names that are something else to JavaScript. */
+/** Names that have a special meaning in JavaScript. */
 const HOSTILE = [
   '__proto__',
   'constructor',
@@ -156,7 +159,7 @@ const HOSTILE = [
   '\u202e',
 ];
 
-/** Instances and modules whose names are such names. */
+/** Instances and modules with such names. */
 function hostileCoreNames(): Uint8Array[] {
   const types = listed(1, [0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f]);
   const importsOf = HOSTILE.map((one) => join(name('__proto__'), name(one), [0, 0]));
@@ -183,7 +186,7 @@ const names = group(
   { codes: ['manifest_invalid'], control: NEEDS_LINKER, namesByte: true },
   {
     core_names_of_code: [
-      'Names its parts like code and like prototypes.',
+      'Names its parts like code and like prototype properties.',
       { codes: ['ok'], namesByte: false, program: 'fail', component: { more: hostileCoreNames() } },
     ],
     import_name_of_code: [
@@ -194,7 +197,7 @@ const names = group(
     import_name_of_lines: ['Imports a name of two lines.', importNamed('a\nb')],
     import_name_of_pages: ['Imports a name of 100,000 letters.', importNamed('a'.repeat(100_000))],
     import_name_of_dashes: [
-      'Imports a name that takes regular expressions long.',
+      'Imports a name that makes regular expressions slow.',
       importNamed(`${'a-'.repeat(500)}!`),
     ],
     export_name_of_code: [

@@ -1,16 +1,16 @@
 /**
- * Attacks on the installer: binaries that are expensive, and binaries that are none.
+ * Attacks on the installer: expensive binaries, and malformed ones.
  *
  * @module
  */
-import { group, type Control, type Draft, type WasmAttack } from '../attack.ts';
+import { group, type Draft, type WasmAttack } from '../attack.ts';
 import { BOMBS } from '../bombs.ts';
 import { listed, section } from '../bytes.ts';
 import { MALFORMED } from '../malformed.ts';
 import { builtProgram } from '../programs.ts';
 
 const REFUSED = { codes: ['manifest_invalid'], namesByte: true } as const;
-const ENGINE: Control = { none: 'The engine refuses it as well.' };
+const ENGINE = { none: 'The engine also refuses it.' };
 const SMALL = { limits: { timeout: '3s', cpu: '2s', memory: '64MiB' } };
 
 function binary(make: (() => Uint8Array) | undefined): Draft {
@@ -25,14 +25,17 @@ const bombs = group(
     ...REFUSED,
     manifest: () => SMALL,
     timeout: 3000,
-    control: { none: 'How long compiling takes is up to the engine.' },
+    control: { none: 'The engine determines how long compiling takes.' },
   },
   {
     huge_function: ['Has a function of 7 MB.', bomb('huge_function')],
-    many_locals: ['Has a function of 20,000 variables.', bomb('many_locals')],
-    endless_locals: ['Has more variables than numbers.', { ...bomb('endless_locals'), control: ENGINE }],
+    many_locals: ['Has a function with 20,000 local variables.', bomb('many_locals')],
+    endless_locals: [
+      'Declares more local variables than 32 bits can count.',
+      { ...bomb('endless_locals'), control: ENGINE },
+    ],
     locals_and_loops: [
-      'Takes long to compile, within every cap.',
+      'Takes long to compile, within all caps.',
       {
         ...bomb('locals_and_loops'),
         codes: ['ok', 'skill_error', 'resource_exceeded'],
@@ -41,7 +44,7 @@ const bombs = group(
       },
     ],
     locals_and_more_loops: ['Has more loops than can be metered.', bomb('locals_and_more_loops')],
-    nested_blocks: ['Has 100,000 loops inside each other.', bomb('nested_blocks')],
+    nested_blocks: ['Has 100,000 nested loops.', bomb('nested_blocks')],
     many_functions: ['Has 100,000 functions.', bomb('many_functions')],
     many_memories: ['Has two memories, of which only one would be counted.', bomb('many_memories')],
     many_tables: ['Has 50 tables.', bomb('many_tables')],
@@ -55,10 +58,10 @@ const bombs = group(
         namesByte: false,
       },
     ],
-    memory_of_64_bits: ['Has a memory of 64 bits.', bomb('memory_of_64_bits')],
-    shared_memory: ['Has a memory for threads.', bomb('shared_memory')],
+    memory_of_64_bits: ['Has a 64-bit memory.', bomb('memory_of_64_bits')],
+    shared_memory: ['Has a shared memory.', bomb('shared_memory')],
     data_outside_memory: [
-      'Places data outside of its memory.',
+      'Places data outside its memory.',
       { ...bomb('data_outside_memory'), codes: ['skill_error'], namesByte: false, control: ENGINE },
     ],
   },
@@ -73,15 +76,15 @@ const crowds = group(
     limits: ['memory'],
     manifest: () => SMALL,
     timeout: 3000,
-    control: { none: 'A host without a linker makes one instance.' },
+    control: { none: 'A host without a linker creates one instance.' },
   },
   {
     many_instances: [
-      'Makes 20,000 instances with a memory each.',
+      'Creates 20,000 instances with a memory each.',
       { ...REFUSED, program: 'fail', component: { more: [instances(20_000, 0)] } },
     ],
     many_binaries: [
-      'Has 60 binaries, each of which has to be looked at.',
+      'Has 60 binaries, each of which must be inspected.',
       { ...bomb('nothing'), codes: ['manifest_invalid'], copies: 60 },
     ],
     memory_in_many_instances: [
@@ -92,7 +95,7 @@ const crowds = group(
 );
 
 const broken = group(
-  { ...REFUSED, control: { none: 'It is no program.' } },
+  { ...REFUSED, control: { none: 'It is not a program.' } },
   Object.fromEntries(
     Object.entries(MALFORMED).map(([name, make]) => [
       name,

@@ -1,12 +1,12 @@
 /**
- * Attacks through http. Every server is on the loopback of this machine and was opened for the attack.
+ * Attacks through HTTP. Every server is on this machine's loopback and was started for the attack.
  *
  * @module
  */
 import { group, type Draft, type Scene, type WasmAttack } from '../attack.ts';
 import { FETCH } from '../interfaces.ts';
 
-/** The one part of the one server that is granted. */
+/** The only granted part of the only granted server. */
 const granted = ({ webPort }: Scene) => ({
   capabilities: {
     network: [{ host: '127.0.0.1', port: webPort, scheme: 'http', methods: ['GET'], paths: ['/open/*'] }],
@@ -14,7 +14,7 @@ const granted = ({ webPort }: Scene) => ({
   limits: { timeout: '20s', output: '1MiB', memory: '256MiB' },
 });
 
-/** A rule for a name that leads to the host itself. */
+/** A rule for a name that resolves to the host itself. */
 const named = ({ setting }: Scene) => ({
   capabilities: { network: [{ host: 'localhost', port: setting.params.tcp_port, scheme: 'http' }] },
 });
@@ -22,7 +22,7 @@ const named = ({ setting }: Scene) => ({
 const page = (path: string): Draft => ({
   params: ({ webPort }) => ({ url: `http://127.0.0.1:${webPort}${path}` }),
 });
-/** The neighbour, whose port no rule covers, by some spelling of its address. */
+/** The neighbour, whose port no rule covers, by various spellings of its address. */
 const neighbour = (host: string): Draft => ({
   params: ({ setting }) => ({ url: `http://${host}:${setting.params.tcp_port}/` }),
 });
@@ -34,9 +34,9 @@ const denied = group(
   {
     fetch_other_port: ['Sends a request to another port of the granted host.', neighbour('127.0.0.1')],
     fetch_other_path: ['Fetches a path that no rule covers.', page('/closed/secret')],
-    fetch_path_with_dots: ['Leaves the granted path by dots.', page('/open/../closed/secret')],
+    fetch_path_with_dots: ['Leaves the granted path with dots.', page('/open/../closed/secret')],
     fetch_path_with_coded_dots: [
-      'Leaves the granted path by encoded dots.',
+      'Leaves the granted path with encoded dots.',
       page('/open/%2e%2e/closed/secret'),
     ],
     fetch_other_method: ['Uses another method.', { ...page('/open/harmless'), program: 'post_url' }],
@@ -44,7 +44,7 @@ const denied = group(
       'Uses another scheme.',
       {
         params: ({ webPort }) => ({ url: `https://127.0.0.1:${webPort}/open/harmless` }),
-        control: { none: 'The server speaks no TLS.' },
+        control: { none: 'The server does not speak TLS.' },
       },
     ],
     fetch_undeclared_host: [
@@ -59,13 +59,13 @@ const denied = group(
       { ...neighbour('127.0.0.1'), manifest: () => ({}), codes: ['manifest_drift'] },
     ],
     fetch_private_name: [
-      'Sends a request to a granted name of a private address.',
+      'Sends a request to a granted name that resolves to a private address.',
       { ...neighbour('localhost'), manifest: named },
     ],
   },
 );
 
-/** Some are denied by a rule, some are no address at all. */
+/** Some are denied by a rule, others are not valid addresses. */
 const spelled = group(
   { ...SHARED, codes: ['capability_denied', 'skill_error'] },
   {
@@ -73,9 +73,9 @@ const spelled = group(
     fetch_hex_address: ['Spells an address in hexadecimal.', neighbour('0x7f000001')],
     fetch_octal_address: ['Spells an address in octal.', neighbour('0177.0.0.1')],
     fetch_short_address: ['Spells an address with two numbers.', neighbour('127.1')],
-    fetch_mapped_address: ['Spells an address as one of IPv6.', neighbour('[::ffff:127.0.0.1]')],
-    fetch_zero_address: ['Uses the address of no host for this one.', neighbour('0.0.0.0')],
-    fetch_wide_address: ['Spells an address in wide letters.', neighbour('１２７.0.0.1')],
+    fetch_mapped_address: ['Spells an address as an IPv6 address.', neighbour('[::ffff:127.0.0.1]')],
+    fetch_zero_address: ['Uses the unspecified address.', neighbour('0.0.0.0')],
+    fetch_wide_address: ['Spells an address in full-width digits.', neighbour('１２７.0.0.1')],
     fetch_with_userinfo: [
       'Puts the granted host in front of another one.',
       {
@@ -93,7 +93,7 @@ const spelled = group(
       { ...page('/open/headers'), program: 'fetch_with_injected_header' },
     ],
     fetch_with_length_header: [
-      'Sets how the request ends.',
+      'Sets the length of the request.',
       { ...page('/open/headers'), program: 'fetch_with_length_header' },
     ],
     fetch_with_odd_method: [

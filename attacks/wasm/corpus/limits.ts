@@ -6,7 +6,7 @@
 import { group, type Draft, type WasmAttack } from '../attack.ts';
 import { CLOCK, EXIT, LOG, POLL, RANDOM, STDOUT, STREAMS } from '../interfaces.ts';
 
-/** The deadline is that of the call; a busy machine may need another try with a longer one. */
+/** The deadline is that of the call; on a busy machine it may need another try with a longer one. */
 const SHORT = { limits: { timeout: '60s', cpu: '300ms', memory: '64MiB', output: '1MiB' } };
 const LIMITED = { codes: ['resource_exceeded'], manifest: () => SHORT, timeout: 2000 } as const;
 const SAME_WITHOUT = { none: 'The engine itself stops it.' };
@@ -14,26 +14,26 @@ const SAME_WITHOUT = { none: 'The engine itself stops it.' };
 const time = group(
   { ...LIMITED, limits: ['fuel', 'cpu', 'timeout'], control: { judge: 'hangs' } },
   {
-    loop: 'Loops for ever.',
-    fill_memory_loop: 'Fills memory for ever.',
-    copy_memory_loop: 'Copies memory for ever.',
+    loop: 'Loops forever.',
+    fill_memory_loop: 'Fills memory forever.',
+    copy_memory_loop: 'Copies memory forever.',
     branch_table_loop: 'Loops through a branch table.',
-    tail_call_loop: 'Calls itself for ever without a stack.',
-    indirect_call_loop: 'Calls through a table for ever.',
-    exception_loop: 'Throws and catches for ever.',
-    start_loop: 'Loops in the start function, before anything was called.',
+    tail_call_loop: 'Calls itself forever with tail calls.',
+    indirect_call_loop: 'Calls through a table forever.',
+    exception_loop: 'Throws and catches forever.',
+    start_loop: 'Loops in the start function, before any call.',
     loop_in_start: [
-      'Loops in the start function of a component, whose instance is made ahead of any call.',
+      'Loops in the start function of a component, whose instance is created ahead of any call.',
       { calls: 2, component: {} },
     ],
-    host_call_loop: 'Asks the host for random numbers for ever.',
+    host_call_loop: 'Requests random numbers from the host forever.',
     loop_execute: ['Loops in a component.', { component: {} }],
     loop_post_return: [
       'Loops after the answer was read.',
-      { component: { postReturn: true }, control: { none: 'A careless host does not clean up.' } },
+      { component: { postReturn: true }, control: { none: 'A careless host does not call post-return.' } },
     ],
     allocator_loops: [
-      'Loops where the host asks for memory.',
+      'Loops when the host requests memory.',
       { program: 'echo', component: { allocator: 'allocator_loops' } },
     ],
   },
@@ -50,7 +50,7 @@ const waiting = group(
 const calls = group(
   { ...LIMITED, limits: ['host_calls', 'timeout', 'cpu'] },
   {
-    broker_call_loop: ['Sends requests to the broker for ever.', { control: { judge: 'hangs' } }],
+    broker_call_loop: ['Sends requests to the broker forever.', { control: { judge: 'hangs' } }],
     random_flood: ['Calls the host hundreds of thousands of times.', { component: { imports: [RANDOM] } }],
   },
 );
@@ -58,11 +58,11 @@ const calls = group(
 const space = group(
   { ...LIMITED, limits: ['memory'] },
   {
-    grow_memory: 'Grows its memory without end.',
-    grow_table: ['Grows a table without end.', { codes: ['ok'] }],
-    recurse: ['Calls itself until the stack ends.', { codes: ['skill_error'], control: SAME_WITHOUT }],
+    grow_memory: 'Grows its memory endlessly.',
+    grow_table: ['Grows a table endlessly.', { codes: ['ok'] }],
+    recurse: ['Recurses until the stack overflows.', { codes: ['skill_error'], control: SAME_WITHOUT }],
     recurse_into_host: [
-      'Calls itself and the host until the stack ends in the middle of the host.',
+      'Recurses through the host until the stack overflows inside the host.',
       { codes: ['skill_error'], control: SAME_WITHOUT },
     ],
   },
@@ -83,20 +83,17 @@ const output = group(
       { component: {}, control: { judge: 'chokes-reader' } },
     ],
     random_huge: [
-      'Asks for a terabyte of random numbers.',
+      'Requests a terabyte of random numbers.',
       { component: { imports: [RANDOM] }, control: SAME_WITHOUT },
     ],
-    swallow_the_end: ['Catches what ends it and goes on.', { control: { judge: 'hangs' } }],
+    swallow_the_end: ['Catches the exception that ends it and continues.', { control: { judge: 'hangs' } }],
   },
 );
 
 const handles = group(
   { ...LIMITED, limits: ['handles'] },
   {
-    many_pollables: [
-      'Makes clocks to wait for and never drops them.',
-      { component: { imports: [POLL, CLOCK] } },
-    ],
+    many_pollables: ['Creates pollables and never drops them.', { component: { imports: [POLL, CLOCK] } }],
     many_streams: ['Opens stdout again and again.', { component: { imports: [STREAMS, STDOUT] } }],
   },
 );
@@ -114,7 +111,7 @@ const ends = group(
       { component: { imports: [POLL, CLOCK] }, control: { judge: 'hangs' } },
     ],
     raise_terminal_codes: [
-      'Fails with a message that steers a terminal.',
+      'Fails with a message that contains terminal control codes.',
       { component: {}, control: { judge: 'chokes-reader' } },
     ],
     raise_huge_error: [
@@ -127,13 +124,13 @@ const ends = group(
       },
     ],
     trap_in_start: ['Traps in the start function of a component.', { component: {} }],
-    ask_for_much_randomness: 'Asks for random numbers beyond its memory.',
-    write_from_outside_memory: 'Prints what lies outside of its memory.',
-    read_to_outside_memory: 'Reads its input to outside of its memory.',
+    ask_for_much_randomness: 'Requests random numbers beyond its memory.',
+    write_from_outside_memory: 'Prints from outside its memory.',
+    read_to_outside_memory: 'Reads its input to an address outside its memory.',
   },
 );
 
-/** Two calls of a component with so much memory that its instances are set back. */
+/** Two calls of a component whose memory is so large that its instances are reset. */
 const SET_BACK: Draft = { calls: 2, component: { allocator: 'allocator_large' } };
 const SET_BACK_UNSEEN: Draft = {
   ...SET_BACK,
@@ -148,26 +145,20 @@ const looking = group(
       { manifest: () => ({ env_vars: { GREETING: { required: false } } }) },
     ],
     learn_uptime: 'Learns from a clock how long the host has been up.',
-    learn_time_between_calls: [
-      'Learns from a clock for how long nobody called it.',
-      { calls: 2, pauseMs: 700 },
-    ],
-    use_fine_clock: 'Measures with a clock that is fine enough for caches.',
-    remember_in_memory: ['Leaves something in memory for the next call.', { calls: 2 }],
-    remember_in_global: ['Leaves something in a global for the next call.', { calls: 2 }],
-    remember_in_table: ['Leaves something in a table for the next call.', { calls: 2 }],
-    remember_in_large_memory: ['Leaves something in a memory that is not made anew.', SET_BACK],
+    learn_time_between_calls: ['Learns from a clock how long it was idle.', { calls: 2, pauseMs: 700 }],
+    use_fine_clock: 'Measures with a clock that is fine enough to time caches.',
+    remember_in_memory: ['Leaves data in memory for the next call.', { calls: 2 }],
+    remember_in_global: ['Leaves data in a global for the next call.', { calls: 2 }],
+    remember_in_table: ['Leaves data in a table for the next call.', { calls: 2 }],
+    remember_in_large_memory: ['Leaves data in a memory that is reused.', SET_BACK],
     remember_by_growing: ['Leaves its memory larger for the next call.', SET_BACK],
-    remember_behind_growth: ['Looks for its mark in memory that it gets anew.', SET_BACK_UNSEEN],
-    remember_in_large_global: [
-      'Leaves something in a global of an instance that is not made anew.',
-      SET_BACK,
-    ],
-    remember_in_float: ['Leaves something in a global that is no integer.', SET_BACK],
-    remember_in_reference: ['Leaves something in a global that is a reference.', SET_BACK],
-    remember_in_large_table: ['Leaves something in a table of an instance that is not made anew.', SET_BACK],
+    remember_behind_growth: ['Looks for its mark in newly grown memory.', SET_BACK_UNSEEN],
+    remember_in_large_global: ['Leaves data in a global of a reused instance.', SET_BACK],
+    remember_in_float: ['Leaves data in a float global.', SET_BACK],
+    remember_in_reference: ['Leaves data in a reference global.', SET_BACK],
+    remember_in_large_table: ['Leaves data in a table of a reused instance.', SET_BACK],
     log_in_start: [
-      'Logs while its instance is made ahead of any call.',
+      'Logs while its instance is created ahead of any call.',
       { calls: 2, component: { imports: [LOG] }, control: { none: 'It only matters for calls after it.' } },
     ],
   },
@@ -176,21 +167,21 @@ const looking = group(
 const answers = group(
   { codes: ['skill_error'], control: { judge: 'chokes-reader' } },
   {
-    answer_deeply: 'Answers with 100,000 arrays inside each other.',
+    answer_deeply: 'Answers with 100,000 nested arrays.',
     answer_twice_the_key: 'Answers with the same key twice.',
-    answer_infinity: 'Answers with a number beyond all numbers.',
+    answer_infinity: 'Answers with a number that overflows to infinity.',
     answer_not_a_number: 'Answers with NaN.',
     answer_huge_integer: [
       'Answers with an integer of 400 digits.',
-      { control: { none: 'The reader of the control room knows integers of any size.' } },
+      { control: { none: 'The parser of the control room supports integers of any size.' } },
     ],
     answer_trailing: 'Answers twice.',
     answer_invalid_utf8: [
-      'Answers with what is no text.',
+      'Answers with bytes that are not valid UTF-8.',
       { control: { none: 'A careless host repairs it.' } },
     ],
-    answer_prototype: ['Answers with a prototype.', { codes: ['ok'] }],
-    answer_surrogate: ['Answers with half a letter.', { codes: ['ok'] }],
+    answer_prototype: ['Answers with a "__proto__" key.', { codes: ['ok'] }],
+    answer_surrogate: ['Answers with a lone surrogate.', { codes: ['ok'] }],
   },
 );
 

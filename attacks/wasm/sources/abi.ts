@@ -1,5 +1,5 @@
 /**
- * Components that lie to the linker: about where things lie, how long they are, and what they hold.
+ * Components that lie to the linker: about addresses, lengths and contents.
  *
  * @module
  */
@@ -32,7 +32,7 @@ export const ALLOCATORS: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Of a component so large that its instances are set back instead of made anew: says whether it finds its mark. */
+/** For a component so large that its instances are reset instead of recreated: reports whether it finds its mark. */
 const remember = (look: string, leave: string, extra = ''): string =>
   main(`(if (result i32) ${look} (then (call $succeed)) (else ${leave} (call $fail)))`, { extra });
 

@@ -1,5 +1,5 @@
 /**
- * Components that use up what all their parts share, or that leave the next call with less.
+ * Components that exhaust what all their parts share, or that leave less for the next call.
  *
  * @module
  */

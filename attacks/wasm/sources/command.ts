@@ -1,5 +1,5 @@
 /**
- * What WASI preview1 commands of the corpus share: imports, words for answering, and places in memory.
+ * Shared parts of WASI preview1 commands of the corpus: imports, functions for answering, and memory addresses.
  *
  * @module
  */
@@ -31,10 +31,10 @@ const IMPORTS = Object.entries(CALLS).map(
     `(import "wasi_snapshot_preview1" "${call}" (func $${call} (param ${params}) (result i32)))`,
 );
 
-/** Where the two paths of an attack lie. */
+/** Addresses of the two paths of an attack. */
 export const PATH = 1024;
 export const SECOND_PATH = 2048;
-/** Free for what is read or written. */
+/** Free memory for input and output. */
 export const BUFFER = 65_536;
 
 /** The preopened directory of a command: 3 is the bundle, 4 the first granted path. */
@@ -48,7 +48,7 @@ export const CREATE = 1;
 export const DIRECTORY = 2;
 export const TRUNCATE = 8;
 
-/** `$must` ends the program with an errno, `$succeed` says that the attack worked, `$report` with what it found. */
+/** `$must` ends the program with an errno, `$succeed` reports that the attack worked, `$report` what it found. */
 const HELPERS = `
   (data (i32.const 256) "{\\"succeeded\\":true,\\"evidence\\":\\"")
   (data (i32.const 320) "\\"}") (data (i32.const 324) "{\\"succeeded\\":true}") (data (i32.const 344) "{\\"succeeded\\":false}")
@@ -81,7 +81,7 @@ export interface CommandOptions {
   /** Text at PATH and at SECOND_PATH. */
   path?: string;
   secondPath?: string;
-  /** Fields of the module besides `_start`. */
+  /** Fields of the module in addition to `_start`. */
   extra?: string;
   memory?: string;
 }
@@ -106,5 +106,5 @@ export const constants = (...values: number[]): string =>
 /** The arguments of a path at PATH or SECOND_PATH. */
 export const at = (place: number, text: string): string => constants(place, Buffer.byteLength(text));
 
-/** A body that repeats itself for ever. */
+/** A body that repeats forever. */
 export const forever = (body: string): string => `(loop $again ${body} (br $again))`;

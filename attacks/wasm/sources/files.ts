@@ -1,5 +1,5 @@
 /**
- * Commands that go for files they were not granted. Each ends with the errno that it got.
+ * Commands that try to access files they were not granted. Each ends with the errno that it got.
  *
  * @module
  */
@@ -35,7 +35,7 @@ function reads(path: string, options: OpenOptions = {}): string {
   return command(`(call $read_and_report ${open(path, options)})`, { path });
 }
 
-/** Opens and, if that was possible, writes what the setting looks for. */
+/** Opens a file and, if that worked, writes what the setting looks for. */
 function writes(path: string, options: OpenOptions = {}): string {
   const body = `(call $must (call $print ${open(path, { rights: RIGHT_WRITE, ...options })} ${at(SECOND_PATH, 'planted')})) (call $succeed)`;
   return command(body, { path, secondPath: 'planted' });
@@ -54,7 +54,7 @@ function renames(from: string, to: string): string {
   return command(body, { path: from, secondPath: to });
 }
 
-/** Makes a hard link in the workspace and reads it. */
+/** Creates a hard link in the workspace and reads it. */
 function links(from: string, fromDir: number): string {
   const body = `(call $must (call $path_link ${constants(fromDir, 0)} ${at(PATH, from)} ${constants(WORKSPACE_DIR)}
     ${at(SECOND_PATH, 'hard')})) (call $read_and_report ${open('hard', {}, SECOND_PATH)})`;
@@ -68,7 +68,7 @@ const symlinks = (target: string): string =>
     { path: target, secondPath: 'out' },
   );
 
-/** Holds a handle of a directory while the host replaces it by a link, then reads through handle and name. */
+/** Holds a handle of a directory while the host replaces it with a link, then reads through handle and name. */
 const swap = command(
   `(local.set $fd ${open('data', { flags: DIRECTORY })})
    (drop (call $open ${constants(WORKSPACE_DIR)} ${at(SECOND_PATH, 'ready')} (i32.const ${CREATE}) (i64.const ${RIGHT_WRITE})))
@@ -94,7 +94,7 @@ const leaveFile = command(
   { path: 'left' },
 );
 
-/** Reads every number that might be a descriptor of the host, until one begins like a list of users. */
+/** Reads every number that might be a descriptor of the host, until one starts like a user list. */
 const forgedDescriptors = command(
   `(local.set $i (i32.const 5))
    (block $found (loop $next

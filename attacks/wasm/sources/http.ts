@@ -1,11 +1,11 @@
 /**
- * Components that send an http request to the url of their parameters and answer with the body of the response.
+ * Components that send an HTTP request to the URL in their parameters and return the body of the response.
  *
  * @module
  */
 import { main } from './skill.ts';
 
-/** `{"url":"` and `"}` around the url. */
+/** `{"url":"` and `"}` around the URL. */
 const [URL_START, URL_AROUND] = [8, 10] as const;
 const PREFIX = '{\\"evidence\\":\\"';
 const PREFIX_BYTES = 13;

@@ -1,5 +1,5 @@
 /**
- * Commands that use up time, memory and output, look at what they should not see, or stay behind for the next call.
+ * Commands that exhaust time, memory and output, look at what they should not see, or persist into the next call.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { at, BUFFER, command, data, forever, PATH } from './command.ts';
 
 const spin = (body: string, extra = ''): string => command(forever(body), { extra });
 
-/** Reads the granted environment, zeros turned into blanks. */
+/** Reads the granted environment, with NULs turned into blanks. */
 const environment = command(
   `(call $must (call $environ_sizes_get (i32.const 16) (i32.const 20)))
    (call $must (call $environ_get (i32.const 4096) (i32.const ${BUFFER})))
@@ -22,7 +22,7 @@ const environment = command(
 );
 
 const NOW = '(call $must (call $clock_time_get (i32.const 1) (i64.const 1) (i32.const 16)))';
-/** The clock of a call begins at a second. */
+/** The clock of a call starts at one second. */
 const clockBeyond = (nanoseconds: number): string =>
   command(
     `${NOW} (if (i64.gt_u (i64.load (i32.const 16)) (i64.const ${nanoseconds})) (then (call $succeed)) (else (call $fail)))`,
@@ -37,7 +37,7 @@ const fineClock = command(
    (call $fail)`,
 );
 
-/** Says that it worked if it finds what the call before left. */
+/** Reports success if it finds what the previous call left. */
 const remember = (look: string, leave: string, extra = ''): string =>
   command(`(if ${look} (then (call $succeed)) (else ${leave} (call $fail)))`, { extra });
 
@@ -48,7 +48,7 @@ const growTable = command(
   { extra: '(table $t 1 funcref)' },
 );
 
-/** Prints a whole answer, goes over a limit, and catches what the host throws at it. */
+/** Prints a complete answer, exceeds a limit, and catches the host's exception. */
 const swallow = command(
   `(call $fail) (try (do (loop $more (drop (call $print (i32.const 2) (i32.const ${BUFFER}) (i32.const 65536))) (br $more)))
      (catch_all)) (try (do (drop (call $print (i32.const 2) (i32.const ${BUFFER}) (i32.const 10)))) (catch_all))`,

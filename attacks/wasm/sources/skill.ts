@@ -1,5 +1,5 @@
 /**
- * Core modules of components: each is linked with an allocator of its own and answers `execute`.
+ * Core modules of components: each is linked with its own allocator and exports `execute`.
  *
  * @module
  */
@@ -24,16 +24,16 @@ const HOST: Record<string, string> = {
 };
 
 export interface MainOptions {
-  /** What it imports of `host`; called as `$` and the name without brackets. */
+  /** Imports from `host`; called as `$` and the name without brackets. */
   uses?: readonly string[];
-  /** It imports the functions of the helper. */
+  /** Whether it imports the functions of the helper. */
   helped?: boolean;
-  /** Other imports of `host`, by name and type. */
+  /** Other imports from `host`, by name and type. */
   claims?: Readonly<Record<string, string>>;
   extra?: string;
 }
 
-/** `execute` has the locals $params, $length, $i and $n; `$answer` makes a result of a tag and a string. */
+/** `execute` has the locals $params, $length, $i and $n; `$answer` builds a result from a tag and a string. */
 export function main(
   body: string,
   { uses = [], helped = false, claims = {}, extra = '' }: MainOptions = {},
@@ -62,7 +62,7 @@ function plain(name: string): string {
 const HELPER_IMPORTS = `(import "helper" "grow" (func $helper_grow (param i32) (result i32)))
   (import "helper" "entries" (func $helper_entries (param i32) (result i32)))`;
 
-/** A memory and a table that only it can see, and functions that make them grow and fill what they got. */
+/** A private memory and table, and functions that grow them and fill what they got. */
 export const HELPER = `(module (memory 1) (table $t 1 funcref)
   (func (export "grow") (param $pages i32) (result i32) (local $before i32)
     (local.set $before (memory.grow (local.get $pages)))
@@ -71,11 +71,11 @@ export const HELPER = `(module (memory 1) (table $t 1 funcref)
     (local.get $before))
   (func (export "entries") (param i32) (result i32) (table.grow $t (ref.null func) (local.get 0))))`;
 
-/** Repeats a body until it has been done so often. */
+/** Repeats a body `count` times. */
 export const times = (count: number, body: string): string =>
   `(loop $more ${body} (br_if $more (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const ${count}))))`;
 
-/** Memory and allocator; `$made` gives the address of what was asked for. */
+/** Memory and allocator; `$made` returns the address of the allocation. */
 export function allocator(realloc?: string, pages = 4): string {
   return `(module (memory (export "memory") ${pages}) (table (export "table") 2 funcref) (type $hook (func))
   (global $next (mut i32) (i32.const 65536))

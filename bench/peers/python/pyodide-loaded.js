@@ -1,4 +1,4 @@
-/** Pyodide, loaded anew for every call in one process that has loaded it before. */
+/** Pyodide, loaded again for every call in one process that has loaded it before. */
 import { loadPyodide } from 'pyodide';
 import { callIn } from './job.js';
 

@@ -1,4 +1,4 @@
-/** One Pyodide for all calls: not fresh, and what the others pay for being so. */
+/** One Pyodide for all calls: not fresh; it shows what freshness costs the others. */
 import { loadPyodide } from 'pyodide';
 import { callIn } from './job.js';
 

@@ -1,4 +1,4 @@
-/** Pyodide, restored for every call from a snapshot of its memory that is taken once; the snapshot stays in memory. */
+/** Pyodide, restored for every call from a memory snapshot that is taken once and stays in memory. */
 import { loadPyodide } from 'pyodide';
 import { callIn } from './job.js';
 

@@ -1,4 +1,4 @@
-/** CPython for WASI as it is published, started anew for every call with node:wasi; its module is compiled once. */
+/** The published CPython for WASI, started for every call with node:wasi; its module is compiled once. */
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Extism in the mode that can be stopped: a thread per plugin. */
+/** Extism in the mode that can be interrupted: a thread per plugin. */
 import { startExtism } from './extism.js';
 
 export const start = () => startExtism({ runInWorker: true });

@@ -1,4 +1,4 @@
-/** Extism's JS SDK with a plugin per call, compiled ahead. */
+/** Extism's JS SDK with a plugin per call, compiled ahead of time. */
 import { readFileSync } from 'node:fs';
 import { createPlugin } from '@extism/extism';
 

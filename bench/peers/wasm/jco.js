@@ -1,4 +1,4 @@
-/** The C component as jco translates it, once; each call instantiates it anew, on the caller's own thread. */
+/** The C component as translated by jco, once; each call creates a new instance, on the caller's own thread. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * What text/word_stats does, as one would write it in JavaScript: for the peers that run that. It does no more than
- * English needs, so that nobody can say that we gave the peers more to do.
+ * The work of text/word_stats, as one would write it in JavaScript: for peers that run JavaScript. It does no more than
+ * English needs, so that the peers do not have more work than we do.
  */
 export function execute(params) {
   const { text, top = 10 } = JSON.parse(params);

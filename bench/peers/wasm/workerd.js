@@ -1,4 +1,4 @@
-/** workerd on a unix socket: each call is a request for which it loads a fresh isolate, or one to a loaded one. */
+/** workerd on a Unix socket: each call is a request for which it loads a fresh isolate, or one to a loaded isolate. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';

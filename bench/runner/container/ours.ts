@@ -1,5 +1,5 @@
 /**
- * The same skill in containers of every make that this machine has: started for the call, and waiting for it.
+ * The same skill in containers of every backend on this machine: started for the call, and waiting for it.
  *
  * @module
  */
@@ -86,7 +86,7 @@ async function refusalOf(runtime: Runtime): Promise<string | undefined> {
   return pair?.available ? undefined : (pair?.summary ?? 'not part of this version');
 }
 
-/** The skill of the bench of jails, told to run in the base image. */
+/** The skill of the jail bench, run in the base image. */
 function containerSkill(folder: string): string {
   const copy = join(folder, 'bench', 'echo_words');
   cpSync(ECHO_WORDS.dir, copy, { recursive: true });
@@ -103,6 +103,6 @@ async function runOnce({ way, runtime }: Omit<Prepared, 'make'>, skill: Skill): 
   const outcome = await runtime.execute(skill, ECHO_WORDS.params);
   const ms = performance.now() - began;
   const start = outcome.execution?.start;
-  if (start !== way.start) throw new Error(`Meant to measure "${way.start}", but the call got "${start}"`);
+  if (start !== way.start) throw new Error(`Expected to measure "${way.start}", but the call got "${start}"`);
   return { ms, result: outcome.ok ? outcome.result : undefined };
 }

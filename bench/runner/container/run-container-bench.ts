@@ -1,11 +1,11 @@
 /**
- * What a call in a container costs, beside the commands that people would use otherwise, in the same rounds.
+ * The cost of a call in a container, next to the commands that people would otherwise use, in the same rounds.
  *
  * @module
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildBase } from '../../../src/index.ts';
+import { buildBase } from '../../../src/inside.ts';
 import { inBenchFolder } from '../bench-folder.ts';
 import { currentLoad, readMachine, type MachineFacts } from '../machine.ts';
 import { plainCommand, plainVariants } from '../plain.ts';
@@ -16,7 +16,7 @@ import type { Target } from '../targets.ts';
 import { ContainerVariants } from './ours.ts';
 import { checkContainerTargets } from './targets.ts';
 
-/** Ends before the folder that it was given does. */
+/** Closes before its folder is removed. */
 export interface ContainerPeerSet extends AsyncDisposable {
   variants: Variant[];
   leftOut: string[];
@@ -25,14 +25,14 @@ export interface ContainerPeerSet extends AsyncDisposable {
 
 export interface ContainerBenchOptions {
   rounds: number;
-  /** Other ways to run the same in the same image, given a home that has it. */
+  /** Other ways to run the same job in the same image, from a home that has it. */
   peers?: (place: { folder: string; home: string }) => Promise<ContainerPeerSet>;
 }
 
 export interface ContainerReport {
   machine: MachineFacts;
   rows: Row[];
-  /** Names of the rows that are not ours. */
+  /** Names of the peers' rows. */
   peers: string[];
   targets: Target[];
   leftOut: string[];

@@ -1,5 +1,5 @@
 /**
- * A report on containers for people.
+ * A report on containers as text.
  *
  * @module
  */
@@ -21,6 +21,6 @@ export function formatContainerReport({ machine, rows, peers, targets, leftOut }
     columns([head, ...lines]),
     '',
     ...targets.map(formatTarget),
-    ...leftOut.map((reason) => `Left out: ${reason}`),
+    ...leftOut.map((reason) => `Skipped: ${reason}`),
   ].join('\n');
 }

@@ -1,5 +1,5 @@
 /**
- * The figures we hold containers to.
+ * Targets for containers.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { Row } from '../statistics.ts';
 import { atMost, factor, type Target } from '../targets.ts';
 
 export const DOCKER_RUN = 'docker run';
-/** Makes that ask an OCI runtime directly, without an engine in between. */
+/** Backends that call an OCI runtime directly, without an engine in between. */
 export const DIRECT_MAKES = ['crun', 'runc'] as const;
 
 const WARM_MS = 10;

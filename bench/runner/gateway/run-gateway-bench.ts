@@ -1,6 +1,6 @@
 /**
- * What the gateway costs: requests from warm cells beside the same requests made directly, in the same rounds, and as
- * many as go through one gateway.
+ * The cost of the gateway: requests from warm cells next to the same requests made directly, in the same rounds, and the
+ * maximum rate through one gateway.
  *
  * @module
  */
@@ -8,7 +8,8 @@ import { execFile } from 'node:child_process';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { createRuntime, packageRoot, parsePolicy, type Runtime } from '../../../src/index.ts';
+import { createRuntime, parsePolicy, type Runtime } from '../../../src/index.ts';
+import { packageRoot } from '../../../src/inside.ts';
 import { inBenchFolder } from '../bench-folder.ts';
 import { currentLoad, readMachine, type MachineFacts } from '../machine.ts';
 import { rotated } from '../rounds.ts';
@@ -32,7 +33,7 @@ const WORKERS = 4;
 
 export interface GatewayBenchOptions {
   rounds: number;
-  /** How long requests are made at full load. */
+  /** Duration of the full load. */
   seconds: number;
 }
 
@@ -43,7 +44,7 @@ export interface GatewayReport {
   targets: Target[];
 }
 
-/** Some requests, and how long each took. */
+/** A batch of requests, and how long each took. */
 type Variant = readonly [name: string, run: () => Promise<number[]>];
 
 export function runGatewayBench(options: GatewayBenchOptions): Promise<GatewayReport> {
@@ -114,18 +115,18 @@ function directPython(skill: string, params: object): Promise<number[]> {
   return promise;
 }
 
-/** On a connection of its own, as the first request of a call is. */
+/** On a new connection, like the first request of a call. */
 async function directNode(url: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const outgoing = request(url, { agent: false }, (message) => void text(message).then(resolve, reject));
   outgoing.on('error', reject).end();
-  if ((await promise) !== 'fine') throw new Error('The server gave another answer');
+  if ((await promise) !== 'fine') throw new Error('The server returned an unexpected answer');
 }
 
 async function measureLoad(runtime: Runtime, { url, python }: GatewayStage, seconds: number): Promise<Load> {
   const params = { url, workers: WORKERS, seconds };
   const { result } = await runtime.execute(python, params, { execution: 'subprocess' });
-  const told = result as { served: number; failed: number; seconds: number };
-  const { served, failed } = told;
-  return { workers: WORKERS, requestsPerSecond: served / told.seconds, served, failed };
+  const totals = result as { served: number; failed: number; seconds: number };
+  const { served, failed } = totals;
+  return { workers: WORKERS, requestsPerSecond: served / totals.seconds, served, failed };
 }

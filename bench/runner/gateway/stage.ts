@@ -1,5 +1,5 @@
 /**
- * A server on loopback in a process of its own, and skills that may reach it.
+ * A server on loopback in a separate process, and skills that may reach it.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { packageRoot } from '../../../src/index.ts';
+import { packageRoot } from '../../../src/inside.ts';
 
 const SERVER = `
 const { createServer } = require('node:http');
@@ -20,7 +20,7 @@ process.stdin.on('end', () => process.exit()).resume();
 
 export interface GatewayStage extends AsyncDisposable {
   url: string;
-  /** Makes as many requests as it is told to. */
+  /** Makes the requested number of requests. */
   python: string;
   /** Makes one request in each call. */
   component: string;
@@ -41,7 +41,7 @@ export async function openGatewayStage(folder: string): Promise<GatewayStage> {
   };
 }
 
-/** A copy whose one rule is for the server of the bench, whose port nobody knew before. */
+/** A copy whose only rule is for the bench's server, whose port is known only now. */
 function placeSkill(path: string, { folder, port }: { folder: string; port: number }): string {
   const dir = join(folder, path.replaceAll('/', '-'));
   cpSync(join(packageRoot(), path), dir, { recursive: true });

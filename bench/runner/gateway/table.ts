@@ -1,5 +1,5 @@
 /**
- * A report on the gateway for people.
+ * A report on the gateway as text.
  *
  * @module
  */

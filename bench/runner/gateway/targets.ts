@@ -1,5 +1,5 @@
 /**
- * The figures we hold the gateway to.
+ * Targets for the gateway.
  *
  * @module
  */
@@ -22,14 +22,14 @@ export interface Load {
   failed: number;
 }
 
-/** What each way is compared with. */
+/** The baseline of each row. */
 export const DIRECT_OF: Readonly<Record<string, string>> = {
   [NATIVE]: DIRECT_PYTHON,
   [PYTHON_WASM]: DIRECT_PYTHON,
   [COMPONENT]: DIRECT_NODE,
 };
 
-/** Of the medians; NaN for a row that is compared with none. */
+/** Difference of the medians; NaN for a row without a baseline. */
 export function addedMs(rows: readonly Row[], name: string): number {
   const median = (wanted: string | undefined): number =>
     rows.find((row) => row.name === wanted)?.median ?? NaN;

@@ -1,5 +1,5 @@
 /**
- * Calls without a pause: what they cost in CPU time, how many get done, and what a warm process holds in memory.
+ * Calls without a pause: their CPU time, their throughput, and the memory of a warm process.
  *
  * @module
  */
@@ -12,12 +12,12 @@ import { pythonRuntime } from './ours.ts';
 export interface PythonCrowd {
   cpu: CpuCost;
   throughput: Throughput;
-  /** Of one warm process; undefined where it cannot be read. */
+  /** For one warm process; undefined if it cannot be read. */
   cellBytes: number | undefined;
 }
 
 const CALLERS = 64;
-/** So many calls that hundredths of a second of CPU time are precise enough. */
+/** Enough calls that hundredths of a second of CPU time are precise. */
 const CALLS_PER_ROUND = 12;
 
 export async function measurePythonCrowd(

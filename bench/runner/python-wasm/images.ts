@@ -1,5 +1,5 @@
 /**
- * What a larger image costs: the same skill with more in its module body, which every call finds as it was.
+ * The cost of a larger image: the same skill with more in its module body, which is restored for every call.
  *
  * @module
  */
@@ -14,18 +14,18 @@ import { pythonRuntime } from './ours.ts';
 
 export interface ImageCost {
   image: string;
-  /** The first call, with the start of a cell and the module body. */
+  /** The first call, including the start of a cell and the module body. */
   firstCallMs: number;
   medianMs: number;
   p95Ms: number;
   cpu: CpuCost;
-  /** Of one warm process; undefined where it cannot be read. */
+  /** For one warm process; undefined if it cannot be read. */
   cellBytes: number | undefined;
 }
 
 export interface Image {
   name: string;
-  /** What is put below the skill's own code. */
+  /** Appended to the skill's own code. */
   code: string;
 }
 
@@ -38,7 +38,7 @@ const MODULES = [
   .join(' ')
   .split(' ');
 
-/** Data are bytes that no page of zeros can stand for. */
+/** Data that is not zero, so that no page can be omitted. */
 export const IMAGES: readonly Image[] = [
   { name: 'nothing but the skill', code: '' },
   { name: `imports ${MODULES.length} standard modules`, code: `import ${MODULES.join(', ')}` },

@@ -4,7 +4,8 @@
  * @module
  */
 import { join } from 'node:path';
-import { packageRoot, type Runtime, type Skill } from '../../../src/index.ts';
+import { packageRoot } from '../../../src/inside.ts';
+import type { Runtime, Skill } from '../../../src/index.ts';
 import { assertSame } from '../rounds.ts';
 import { quantile } from '../statistics.ts';
 import { pythonRuntime } from './ours.ts';
@@ -13,9 +14,9 @@ export interface KernelCost {
   kernel: string;
   nativeMs: number;
   wasmMs: number;
-  /** In a process that has just started: V8 has not optimised its code yet. */
+  /** In a newly started process: V8 has not optimised its code yet. */
   wasmFirstMs: number;
-  /** 2 is twice as long as native. */
+  /** 2 means twice as long as native. */
   ratio: number;
 }
 
@@ -24,7 +25,7 @@ export interface Kernel {
   size: number;
 }
 
-/** Sizes that take native Python some 50 ms. */
+/** Sizes that take native Python about 50 ms. */
 const SIZES: Readonly<Record<string, number>> = {
   calls: 26,
   floats: 110,

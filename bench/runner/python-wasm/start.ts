@@ -1,5 +1,5 @@
 /**
- * What comes before the first answer: preparing the engine, once per machine, and then every program's first call.
+ * The time before the first result: preparing the engine, once per machine, and then the first call of every program.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import { quantile } from '../statistics.ts';
 import { pythonRuntime } from './ours.ts';
 
 export interface StartCost {
-  /** From nothing to the first answer: engine and skill prepared, cell started. Once per machine. */
+  /** From nothing to the first result: engine and skill prepared, cell started. Once per machine. */
   prepareMs: number;
-  /** Medians over new runtimes on the prepared machine: reading and checking the skill, its first call, the second. */
+  /** Medians over new runtimes on the prepared machine: reading and checking the skill, its first call, its second call. */
   loadMs: number;
   firstCallMs: number;
   secondCallMs: number;
-  /** What the prepared engine takes on disk, for all skills together. */
+  /** Size of the prepared engine on disk, shared by all skills. */
   engineBytes: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A report on Python in Wasm for people.
+ * A report on Python in Wasm as text.
  *
  * @module
  */
@@ -41,7 +41,7 @@ function formatRows(rows: readonly BurstRow[]): string {
 function formatNotes(rows: readonly BurstRow[]): string {
   const names = new Set(rows.map(({ name }) => name));
   return [
-    'Calls in a row; "rested" is the median of first calls after a pause. Peers are timed in their own processes.',
+    'Back-to-back calls; "rested" is the median of first calls after a pause. Peers are timed in their own processes.',
     ...Object.entries(PYTHON_PEER_NOTES)
       .filter(([name]) => names.has(name))
       .map(([name, note]) => `${name}: ${note}.`),
@@ -59,7 +59,7 @@ function formatStart({ start }: PythonWasmReport): string {
 
 function formatCrowd({ crowd: { cpu, throughput, cellBytes } }: PythonWasmReport): string {
   return [
-    `CPU per call, ${cpu.calls} calls in a row: ${cpu.cellMs.toFixed(2)} ms in the cell, ${cpu.hostMs.toFixed(2)} ms in the caller`,
+    `CPU per call, ${cpu.calls} back-to-back calls: ${cpu.cellMs.toFixed(2)} ms in the cell, ${cpu.hostMs.toFixed(2)} ms in the caller`,
     `${throughput.callers} callers at once: ${throughput.callsPerSecond.toFixed(0)} calls/s, median ` +
       `${throughput.medianMs.toFixed(1)} ms, p99 ${throughput.p99Ms.toFixed(1)} ms, ${throughput.failed} failed`,
     `A warm process: ${mebibytes(cellBytes)} (Pss)`,

@@ -1,5 +1,5 @@
 /**
- * The figures we hold Python in Wasm to.
+ * Targets for Python in Wasm.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { atMost, factor, withinTimes, type Target } from '../targets.ts';
 import { IN_JAIL } from './ours.ts';
 import { PYTHON_PEER_NAMES } from './peers.ts';
 
-/** Of the job with the peers. */
+/** Rows of the job with the peers. */
 export function checkPythonWasmTargets(rows: readonly Row[], cpu: CpuCost): Target[] {
   const find = (name: string): Row | undefined => rows.find((row) => row.name === name);
   const ours = find(IN_JAIL)?.median ?? NaN;

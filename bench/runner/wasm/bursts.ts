@@ -1,6 +1,6 @@
 /**
- * Interleaved measuring of calls that take less time than it takes a machine to wake up: every variant has its burst
- * in every round, and its first call, after a rest, is counted apart from those that follow at once.
+ * Interleaved measurement of calls that take less time than a machine needs to wake up: every variant has a burst
+ * in every round, and its first call, after a pause, is counted separately from the following ones.
  *
  * @module
  */
@@ -8,13 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assertSame, PAUSE_MS, rotated, type Variant } from '../rounds.ts';
 import { quantile, summarize, type Row } from '../statistics.ts';
 
-/** Figures of calls in a row, and the median of the first call after a rest. */
+/** Figures of back-to-back calls, and the median of the first call after a pause. */
 export interface BurstRow extends Row {
   p99: number;
   rested: number;
 }
 
-/** A burst ends after so many calls, or when it took that long. */
+/** A burst ends after this many calls, or after this much time. */
 const CALLS = 10;
 const BURST_MS = 30;
 
@@ -23,7 +23,7 @@ interface Samples {
   inARow: number[];
 }
 
-/** The first variant says what the right result is. */
+/** The first variant determines the correct result. */
 export async function measureBursts(variants: readonly Variant[], rounds: number): Promise<BurstRow[]> {
   const expected = JSON.stringify((await variants[0]?.run())?.result);
   await variants[0]?.rest?.();
@@ -44,7 +44,7 @@ export async function measureBursts(variants: readonly Variant[], rounds: number
   });
 }
 
-/** As many calls as will be measured, or as much time: what has just started has not been optimised yet. */
+/** As many calls, or as much time, as will be measured, because new code has not been optimised yet. */
 async function warmUp(variant: Variant, rounds: number): Promise<void> {
   const ends = performance.now() + rounds * BURST_MS;
   for (let call = 0; call < rounds * CALLS && performance.now() < ends; call++) {

@@ -1,5 +1,5 @@
 /**
- * Many callers at once, and what the cell that waits for the next one holds in memory.
+ * Many concurrent callers, and the memory of the cell that waits for the next call.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { runtimeBehind } from './ours.ts';
 export interface Crowd {
   language: string;
   throughput: Throughput;
-  /** Of a warm cell that has answered calls; undefined where it cannot be read. */
+  /** For a warm cell that has answered calls; undefined if it cannot be read. */
   cellBytes: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What counting fuel costs: the same core module, as its compiler left it and as it is installed, on a long text.
+ * The cost of counting fuel: the same core module, as compiled and as installed, on a long text.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { parseComponent } from '../../../guest/wasm/binary/component.ts';
 import type { CoreModule } from '../../../guest/wasm/binary/core-module.ts';
 import { Reader } from '../../../guest/wasm/binary/reader.ts';
 import { rewriteModule } from '../../../guest/wasm/install/rewrite.ts';
-import { INLINING_FLAG } from '../../../src/cell/wasm/engine.ts';
+import { INLINING_FLAG } from '../../../src/cell/engines/component/engine.ts';
 import { quantile } from '../statistics.ts';
 import { isBinary, PARAMS, type Language } from './languages.ts';
 
@@ -18,23 +18,23 @@ export interface FuelCost {
   language: string;
   plainMs: number;
   meteredMs: number;
-  /** 0.1 is a tenth more time. */
+  /** 0.1 means a tenth more time. */
   overhead: number;
 }
 
 const REPEATS = 200;
-/** So many that V8 has optimised both modules before it counts. */
+/** Enough runs that V8 has optimised both modules before measuring. */
 const WARM_UP = 150;
 const ROUNDS = 200;
-/** A long job is measured less often, but not less than this. */
+/** Long jobs are measured less often, but at least this often. */
 const MAX_MS = 30_000;
 const FEWEST = 30;
-/** The same work takes the same time; what took longer is what else the machine did. */
+/** The same work takes the same time; anything above that is other load on the machine. */
 const QUIET = 0.1;
 const MAX_PAGES = 1024;
 const FUEL = 2n ** 60n;
 
-/** Undefined for a binary that is not one module without imports, which cannot run without a cell. */
+/** Undefined for a binary that is not a single module without imports, which cannot run without a cell. */
 export function measureFuel(language: Language): FuelCost | undefined {
   if (!isBinary(language)) return undefined;
   const bytes = readFileSync(join(language.dir, 'skill.wasm'));
@@ -44,7 +44,7 @@ export function measureFuel(language: Language): FuelCost | undefined {
   const params = new TextEncoder().encode(
     JSON.stringify({ text: `${String(PARAMS['text'])} `.repeat(REPEATS) }),
   );
-  // As in a cell; for both, so that fuel is all that differs.
+  // As in a cell, and for both, so that fuel is the only difference.
   setFlagsFromString(INLINING_FLAG);
   return compare(language.name, [plainly(module), metered(module)], params);
 }
@@ -80,7 +80,7 @@ function compare(language: string, [plain, metered]: [Program, Program], params:
   return { language, plainMs, meteredMs, overhead: meteredMs / plainMs - 1 };
 }
 
-/** Milliseconds of the skill's own function; the instance is made before. */
+/** Milliseconds of the skill's own function; the instance is created before. */
 function runOnce({ module, fuelExport, startExport }: Program, params: Uint8Array): number {
   const { exports } = new WebAssembly.Instance(module);
   if (fuelExport !== undefined) (exports[fuelExport] as WebAssembly.Global).value = FUEL;

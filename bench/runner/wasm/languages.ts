@@ -1,11 +1,11 @@
 /**
- * The job of the Wasm bench: the same skill in every language that it has been built from.
+ * The job of the Wasm bench: the same skill in every language that it was built from.
  *
  * @module
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { packageRoot } from '../../../src/index.ts';
+import { packageRoot } from '../../../src/inside.ts';
 import { TEXT } from '../jobs.ts';
 
 export interface Language {
@@ -14,7 +14,7 @@ export interface Language {
   dir: string;
 }
 
-/** A short English text: what is measured is what is around the skill. */
+/** A short English text, so that the overhead is measured. */
 export const PARAMS: Readonly<Record<string, unknown>> = { text: TEXT };
 
 export const C = 'C';
@@ -26,22 +26,23 @@ export const SOURCE = 'TypeScript (source)';
 export const STARLINGMONKEY = 'JavaScript (StarlingMonkey)';
 
 const FOLDERS: readonly (readonly [name: string, folder: string])[] = [
-  [C, 'word_stats_c'],
-  [ASSEMBLYSCRIPT, 'word_stats_as'],
-  [RUST, 'word_stats_rust'],
-  [GO, 'word_stats_go'],
-  [QUICKJS, 'word_stats_ts'],
-  [SOURCE, 'word_stats'],
+  [C, 'skills/text/word_stats_c'],
+  [ASSEMBLYSCRIPT, 'skills/text/word_stats_as'],
+  [RUST, 'skills/text/word_stats_rust'],
+  // Too large to be bundled; measured if they were built.
+  [GO, 'examples/text/word_stats_go'],
+  [QUICKJS, 'examples/text/word_stats_ts'],
+  [SOURCE, 'skills/text/word_stats'],
 ];
 
-/** Those that can run; one that has not been built is no reason to measure nothing. */
-export function builtLanguages(skills: string = join(packageRoot(), 'skills')): Language[] {
-  return FOLDERS.map(([name, folder]) => ({ name, dir: join(skills, 'text', folder) })).filter(
+/** Languages that can run; one that was not built does not prevent measuring the others. */
+export function builtLanguages(root: string = packageRoot()): Language[] {
+  return FOLDERS.map(([name, folder]) => ({ name, dir: join(root, folder) })).filter(
     (language) => isBinary(language) || existsSync(join(language.dir, 'skill.ts')),
   );
 }
 
-/** What is measured is a binary of the author, not his source. */
+/** The author's binary is measured, not a new build of the source. */
 export function isBinary({ dir }: Language): boolean {
   return existsSync(join(dir, 'skill.wasm'));
 }

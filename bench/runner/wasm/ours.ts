@@ -1,6 +1,6 @@
 /**
  * The job through `runtime.execute`, behind each of the two walls. Receipts are written as by default; the skill is
- * loaded and its cell started ahead, as a program that calls it more than once has it.
+ * loaded and its cell started ahead, as in a program that calls it more than once.
  *
  * @module
  */
@@ -11,12 +11,12 @@ import { PARAMS, type Language } from './languages.ts';
 
 export type WallOfCell = 'jail' | 'process';
 
-/** Names are those of the rows. */
+/** Names of the rows. */
 export function rowName(language: string, wall: WallOfCell): string {
   return `${language}, ${wall}`;
 }
 
-/** Without bubblewrap there is no jail, and the process alone is the wall. */
+/** Without bubblewrap there is no jail, and only the process is the wall. */
 const WITHOUT_JAIL: RuntimeOptions = { jail: { bwrap: '/nonexistent/bwrap' } };
 const WALLS: readonly WallOfCell[] = ['jail', 'process'];
 
@@ -35,7 +35,7 @@ export class OurWasmVariants implements AsyncDisposable {
         const skill = await runtime.load(language.dir);
         await runtime.warm(skill);
         const run = (): Promise<Timing> => runOnce({ wall, runtime, skill });
-        // A cell calls its first call cold, however long it has been waiting for it.
+        // A cell reports its first call as cold, however long it has been waiting.
         await runtime.execute(skill, PARAMS);
         variants.push({ name: rowName(language.name, wall), run });
       }
@@ -52,7 +52,7 @@ export function runtimeBehind(wall: WallOfCell, folder: string, options: Runtime
   return createRuntime({
     home: join(folder, `wasm-${wall}`),
     caller: 'bench',
-    // All languages stay warm at once.
+    // All languages stay warm at the same time.
     pool: { maxStandby: 64 },
     ...(wall === 'process' ? WITHOUT_JAIL : {}),
     ...options,
@@ -74,5 +74,5 @@ async function runOnce({ wall, runtime, skill }: Prepared): Promise<Timing> {
 }
 
 function assertTaken(meant: string, taken: string): void {
-  if (taken !== meant) throw new Error(`Meant to measure "${meant}", but the call got "${taken}"`);
+  if (taken !== meant) throw new Error(`Expected to measure "${meant}", but the call got "${taken}"`);
 }

@@ -1,5 +1,5 @@
 /**
- * The bench of Wasm cells from start to report: rounds, a crowd, sizes, fuel.
+ * The complete bench of Wasm cells: rounds, throughput, sizes, fuel.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { checkWasmTargets } from './targets.ts';
 
 export interface WasmBenchOptions {
   rounds: number;
-  /** How long calls are made for the throughput of each language. */
+  /** Duration of the throughput measurement for each language. */
   seconds: number;
   /** Other sandboxes to measure in the same rounds. */
   peers?: readonly Variant[];

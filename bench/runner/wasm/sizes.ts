@@ -1,5 +1,5 @@
 /**
- * What a larger binary costs: the same component with functions added that nobody calls.
+ * The cost of a larger binary: the same component with functions that are never called.
  *
  * @module
  */
@@ -18,16 +18,16 @@ export interface SizeCost {
   bytes: number;
   /** Reading, checking and rewriting, once per binary. */
   installMs: number;
-  /** The first call, with the start of a cell and compiling. */
+  /** The first call, including the start of a cell and compilation. */
   coldMs: number;
-  /** Median of the calls after it. */
+  /** Median of the following calls. */
   warmMs: number;
 }
 
-/** In bytes; the first is next to nothing. */
+/** In bytes; the first is close to nothing. */
 const ADDED: readonly number[] = [1, 256 * 1024, 1024 * 1024, 4 * 1024 * 1024];
 const WARM_CALLS = 100;
-/** Of an added function: three bytes more than a multiple of three. */
+/** Size of an added function: three bytes more than a multiple of three. */
 const BODY_BYTES = 4098;
 const SECTION = { coreModule: 1, function: 3, code: 10 } as const;
 const MODULE_HEADER_BYTES = 8;
@@ -35,7 +35,7 @@ const MODULE_HEADER_BYTES = 8;
 export async function measureSizes(language: Language, folder: string): Promise<SizeCost[]> {
   const original = readFileSync(join(language.dir, 'skill.wasm'));
   await using runtime = runtimeBehind('jail', join(folder, 'sizes'));
-  // The first load of a runtime also tries the wall and stages what runs inside.
+  // The first load of a runtime also probes the wall and stages the guest code.
   await runtime.load(language.dir);
   const costs: SizeCost[] = [];
   for (const added of ADDED) {
@@ -70,7 +70,7 @@ async function measureSize(runtime: Runtime, dir: string): Promise<Omit<SizeCost
 export function padComponent(original: Uint8Array, bytes: number): Uint8Array {
   const [module, second] = parseComponent(new Reader(original)).modules;
   const missing = bytes - original.length;
-  if (!module || second) throw new Error('Only a component of one core module can be padded');
+  if (!module || second) throw new Error('Only a component with one core module can be padded');
   const padded = padModule(module, Math.ceil(missing / BODY_BYTES));
   const out = new Writer(original.length + padded.length + 16);
   out.bytes(original.subarray(0, startOfSection(original, module)));
@@ -81,11 +81,11 @@ export function padComponent(original: Uint8Array, bytes: number): Uint8Array {
   return out.view.slice();
 }
 
-/** The section's id stands before the length of the module, which stands before the module. */
+/** The section id is before the length of the module, which is before the module. */
 function startOfSection(bytes: Uint8Array, module: CoreModule): number {
   let at = module.start - 2;
   while (((bytes[at] ?? 0) & 0x80) !== 0) at--;
-  if (bytes[at] !== SECTION.coreModule) throw new Error('The core module is not a section of its own');
+  if (bytes[at] !== SECTION.coreModule) throw new Error('The core module is not a separate section');
   return at;
 }
 
@@ -106,7 +106,7 @@ function padModule(module: CoreModule, functions: number): Uint8Array {
   return out.view.slice();
 }
 
-/** One more function: its type, which may be any, or its body, which never gets to its end. */
+/** One more function: its type, which may be any, or its body, which never reaches its end. */
 function addedTo(section: number): Uint8Array | undefined {
   if (section === SECTION.function) return Uint8Array.of(0);
   if (section !== SECTION.code) return undefined;

@@ -1,5 +1,5 @@
 /**
- * A report on Wasm cells for people.
+ * A report on Wasm cells as text.
  *
  * @module
  */
@@ -11,10 +11,10 @@ import type { WasmReport } from './run-wasm-bench.ts';
 export function formatWasmReport(report: WasmReport): string {
   const blocks = [
     formatMachine(report.machine),
-    `skills/text/word_stats_*; every call in an instance that knows of no other\n${formatRows(report.rows)}`,
+    `skills/text/word_stats_*; every call in a fresh instance\n${formatRows(report.rows)}`,
     formatNotes(report.rows),
     `64 callers at once, all in jails\n${formatCrowds(report)}`,
-    `The first component, grown by functions that nobody calls\n${formatSizes(report)}`,
+    `The first component, padded with functions that are never called\n${formatSizes(report)}`,
     `Counting fuel on a long text\n${formatFuel(report)}`,
     report.targets.map(formatTarget).join('\n'),
   ];
@@ -38,7 +38,7 @@ function formatRows(rows: readonly BurstRow[]): string {
 function formatNotes(rows: readonly BurstRow[]): string {
   const notes: Readonly<Record<string, string>> = PEER_NOTES;
   return [
-    'Calls in a row; "rested" is the median of first calls after a pause. Peers are timed in their own processes.',
+    'Back-to-back calls; "rested" is the median of first calls after a pause. Peers are timed in their own processes.',
     ...rows.filter(({ name }) => notes[name]).map(({ name }) => `${name}: ${notes[name]}.`),
   ].join('\n');
 }

@@ -1,5 +1,5 @@
 /**
- * The figures we hold Wasm cells to.
+ * Targets for Wasm cells.
  *
  * @module
  */

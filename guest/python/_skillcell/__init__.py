@@ -1,5 +1,5 @@
-"""The harness: what runs inside a Python cell around the skill.
+"""The harness that runs the skill inside a Python cell.
 
-It holds no authority. The kernel stops what was not granted; the harness loads the skill,
-speaks the frame protocol and reports denials in words. A skill that takes it apart gains nothing.
+It holds no authority: the kernel stops everything that was not granted. The harness loads the skill,
+speaks the frame protocol and explains denials. A skill that tampers with it gains nothing.
 """

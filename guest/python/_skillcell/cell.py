@@ -1,4 +1,4 @@
-"""One call: say that we are there, learn what to do, load the skill, run it once, answer."""
+"""One call: report ready, receive the task, load the skill, run it once, reply."""
 
 import errno
 import os
@@ -6,7 +6,7 @@ import sys
 
 from . import denials, loading, protocol, results
 
-_MOST_TRACE = 8000
+_MAX_TRACE = 8000
 
 
 def main():
@@ -20,7 +20,7 @@ def main():
 
 
 def prepare_streams():
-    """Only the three standard streams and the channel stay open; log lines leave at once."""
+    """Closes all descriptors except the standard streams and the channel, and sets line buffering for logs."""
     os.closerange(protocol.CHANNEL_FD + 1, 1024)
     os.set_inheritable(protocol.CHANNEL_FD, False)
     sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
@@ -57,7 +57,7 @@ def serve(init):
 
 
 class _Loader:
-    """Runs the module body once; a failure is kept and raised for the call that needs the skill."""
+    """Runs the module body once; a failure is stored and raised in the call."""
 
     def __init__(self, init):
         self._path = "/skill/" + init["entry"]
@@ -67,7 +67,7 @@ class _Loader:
         self._error = None
 
     def compile(self):
-        """Only for speed, ahead of a body that many calls run. What is wrong with the source is told by `run`."""
+        """Compiles ahead for speed, if many calls run the module body. `run` reports errors in the source."""
         try:
             self._code = loading.compile_module(self._path)
         except Exception:
@@ -90,7 +90,7 @@ class _Loader:
 
 
 def answer(work):
-    """Runs `work` and sends its result, or what went wrong, as the one reply."""
+    """Runs `work` and sends its result or its error as the only reply."""
     try:
         value = results.to_json(work())
     except results.NotJson as error:
@@ -106,7 +106,7 @@ def answer(work):
 
 
 def reply_with(value):
-    """Sends the result; making the frame takes memory once more, and that may be too much."""
+    """Sends the result. Encoding the frame needs memory again, which may exceed the limit."""
     try:
         reply({"t": "result"}, value)
     except MemoryError as error:
@@ -137,7 +137,7 @@ def describe(error):
 
 
 def _limit_behind(error):
-    """The limit that the kernel's answer stands for, if it does."""
+    """Returns the limit that a system error stands for, if any."""
     if isinstance(error, MemoryError) or _errno(error) == errno.ENOMEM:
         return "memory"
     if _errno(error) in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
@@ -161,21 +161,21 @@ def _text(error):
 
 
 def _trace(error):
-    """The skill's part of the traceback: the harness around it helps nobody."""
+    """The skill's part of the traceback, without the frames of the harness."""
     try:
         import traceback
 
-        shown = error.__traceback__
-        while shown is not None and not shown.tb_frame.f_code.co_filename.startswith("/skill/"):
-            shown = shown.tb_next
-        text = "".join(traceback.format_exception(type(error), error, shown))
-        return text if len(text) <= _MOST_TRACE else text[:_MOST_TRACE] + "..."
+        tail = error.__traceback__
+        while tail is not None and not tail.tb_frame.f_code.co_filename.startswith("/skill/"):
+            tail = tail.tb_next
+        text = "".join(traceback.format_exception(type(error), error, tail))
+        return text if len(text) <= _MAX_TRACE else text[:_MAX_TRACE] + "..."
     except Exception:
         return ""
 
 
 def finish():
-    """The host ends the cell when it has the reply. Leaving first would race with it; exit handlers never run."""
+    """Waits for the host to kill the cell after the reply. Exiting first would race with it. Exit handlers never run."""
     try:
         while os.read(protocol.CHANNEL_FD, 4096):
             pass

@@ -1,8 +1,8 @@
-"""Says in words what the kernel says as a bare errno.
+"""Explains denials that the kernel reports only as an errno.
 
-An audit hook sees each act of the interpreter before it happens. What lies outside the grant is
-reported to the host and raised as an error that tells the fix. This is a courtesy, not the wall:
-whoever avoids the hook meets the kernel.
+An audit hook sees each act of the interpreter before it happens. Acts outside the grant are
+reported to the host and raised as a descriptive error. This is a courtesy, not the wall: code
+that bypasses the hook is stopped by the kernel.
 """
 
 import errno
@@ -13,21 +13,21 @@ import sys
 from . import protocol
 
 _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_MOST_REPORTS = 64
-_MOST_USES = 4000
+_MAX_REPORTS = 64
+_MAX_USES = 4000
 
-# What every cell may look at: the interpreter, its libraries, its own processes and devices.
+# Readable in every cell: the interpreter, its libraries, its own processes and devices.
 _ALWAYS_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/proc", "/dev", "/tmp", "/skill", "/deps", "/harness", "/bytecode", "/run/gateway")
 _ALWAYS_WRITABLE = ("/tmp", "/dev", "/proc/self/fd")
-# Libraries look here for the number of cores that they may use; there is nothing to grant.
+# Libraries look here for the number of usable cores, so a denial would be noise.
 _PROBED = ("/sys/fs/cgroup", "/sys/devices/system")
 _GATEWAY = "/run/gateway/socket"
-# How libraries find out whether there is IPv6: an answer is all they want.
+# Libraries bind to these addresses to find out whether IPv6 works, so a denial would be noise.
 _PROBES = (("::1", 0), ("::", 0))
 
 
 class CapabilityDenied(PermissionError, FileNotFoundError):
-    """An undeclared act. Also a FileNotFoundError: code that copes with a missing file copes with this."""
+    """An undeclared act. Also a FileNotFoundError, because many programs handle missing files."""
 
     def __init__(self, report):
         self.report = report
@@ -51,7 +51,7 @@ class EnvDenied(KeyError):
 
 
 class Reporter:
-    """Sends each distinct denial once; where the host records what a skill needs, each distinct use as well."""
+    """Sends each distinct denial once; also each distinct use, if the host records what a skill needs."""
 
     def __init__(self):
         self._seen = set()
@@ -61,20 +61,20 @@ class Reporter:
     def report(self, capability, asked, declared):
         frame = {"t": "denied", "capability": capability, "asked": asked, "declared": declared}
         key = (capability, asked)
-        if key not in self._seen and len(self._seen) < _MOST_REPORTS:
+        if key not in self._seen and len(self._seen) < _MAX_REPORTS:
             self._seen.add(key)
             protocol.send(frame)
         return {"capability": capability, "asked": asked, "declared": declared}
 
     def use(self, capability, asked):
         key = (capability, asked)
-        if self.observes and key not in self._used and len(self._used) < _MOST_USES:
+        if self.observes and key not in self._used and len(self._used) < _MAX_USES:
             self._used.add(key)
             protocol.send({"t": "used", "capability": capability, "asked": asked, "declared": "granted"})
 
 
 class Guard:
-    """The audit hook. `view` is what the host granted: readable and writable paths, processes, env names."""
+    """The audit hook. `view` is the host's grant: readable and writable paths, processes, env names."""
 
     def __init__(self, view, reporter, proxy_port):
         self._proxy = ("127.0.0.1", proxy_port)
@@ -86,7 +86,7 @@ class Guard:
         write, read = self._on_write, self._on_read
 
         def write_at(position):
-            """The event has the directory that a relative path starts from at this position."""
+            """`position` is the index of the event's dir_fd argument."""
             return lambda args: self._path(args[0], "write", args[position])
 
         self._handlers = {
@@ -153,18 +153,20 @@ class Guard:
             return
         text = os.fsdecode(path)
         if start >= 0 and not text.startswith("/"):
-            # Below a directory that is open already; which one that is, only the kernel knows for sure.
+            # Relative to an open directory, whose path only the kernel knows for sure.
             return
         full = posixpath.normpath(posixpath.join(os.getcwd(), text))
         allowed = self._writable if access == "write" else self._readable
         if full == "/" and access == "read" or _within(full, allowed):
             if not _within(full, _ALWAYS_READABLE):
-                # To make what is there already changes nothing; it only tells that it is there.
+                # Creating an existing folder changes nothing, so it only counts as a read.
                 done = "read" if is_new and os.path.lexists(full) else access
                 self._reporter.use("filesystem", "%s %s" % (done, _short(full)))
             return
         if access == "read" and _within(full, _PROBED) and not _asked_by_skill():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), full)
+        if is_new:
+            full = posixpath.normpath(posixpath.join(os.getcwd(), _wanted_folder(full)))
         declared = "readable only" if access == "write" and _within(full, self._readable) else "not granted"
         raise CapabilityDenied(self._reporter.report("filesystem", "%s %s" % (access, _short(full)), declared))
 
@@ -175,11 +177,14 @@ class Guard:
             return None
         if verb == "listen on" and tuple(address[:2]) in _PROBES:
             raise OSError(errno.EADDRNOTAVAIL, os.strerror(errno.EADDRNOTAVAIL))
+        request = _request_behind()
+        if request is not None:
+            raise NetworkDenied(self._reporter.report("network", _short(request), "no network rule covers it"))
         asked = "%s %s" % (verb, _short(":".join(str(part) for part in address[:2] if part is not None)))
         raise NetworkDenied(self._reporter.report("network", asked, "no such host is granted"))
 
     def _unix_socket(self, verb, name):
-        """A path that is granted is there to be read and written; who listens behind it is somebody else."""
+        """Denied even for granted paths: a grant covers the file, not the process that listens on it."""
         if verb == "connect" and name == _GATEWAY:
             return
         if name.startswith("/"):
@@ -196,7 +201,7 @@ class Guard:
 
 
 class WatchedEnviron(type(os.environ)):
-    """os.environ that tells which undeclared names the skill itself asked for."""
+    """os.environ that reports undeclared names that the skill itself reads."""
 
     def __init__(self, original, declared, reporter):
         super().__init__(
@@ -218,7 +223,7 @@ class WatchedEnviron(type(os.environ)):
 
 
 def denial_behind(error):
-    """The report of the denial that led to this error, or None."""
+    """Returns the report of the denial that caused this error, or None."""
     for cause in _causes(error):
         report = getattr(cause, "report", None)
         if isinstance(cause, (CapabilityDenied, NetworkDenied, EnvDenied)) and isinstance(report, dict):
@@ -227,9 +232,9 @@ def denial_behind(error):
 
 
 def explained(error):
-    """How far a failure that none of our denials is behind has been followed back.
+    """Says how far the causes of a failure without a known denial could be traced.
 
-    Where an error of the system led to it, somebody else may have denied something, such as the gateway.
+    "inside": it was caused by a system error, behind which the gateway or the kernel may have denied something.
     """
     return "inside" if any(isinstance(cause, OSError) for cause in _causes(error)) else "wholly"
 
@@ -252,21 +257,58 @@ def _within(path, roots):
     return any(path == root or path.startswith(root + "/") for root in roots)
 
 
-# Library code that only passes on what it was asked for.
-_BETWEEN = ("/os.py", "_collections_abc.py", "_collections_abc>", "<frozen os>", "/pathlib.py")
+# Library code that only passes the caller's request on.
+_PASS_THROUGH = ("/os.py", "_collections_abc.py", "_collections_abc>", "<frozen os>", "/pathlib.py")
 
 
 def _asked_by_skill():
-    """True when the nearest caller outside the standard library is the skill's own code."""
+    """Whether the nearest caller outside the standard library is the skill's own code."""
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith("/skill/"):
             return True
-        if name not in (os.__file__, __file__) and not name.endswith(_BETWEEN):
+        if name not in (os.__file__, __file__) and not name.endswith(_PASS_THROUGH):
             return False
         frame = frame.f_back
     return False
+
+
+def _wanted_folder(path):
+    """The folder that os.makedirs or Path.mkdir was asked for, while it creates the folders above it."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        wanted = None
+        if code is os.makedirs.__code__:
+            wanted = frame.f_locals.get("name")
+        elif code.co_name == "mkdir" and ("/pathlib" in code.co_filename or "pathlib" in code.co_filename[:16]):
+            wanted = frame.f_locals.get("self")
+        if wanted is not None:
+            path = os.fsdecode(wanted)
+        frame = frame.f_back
+    return path
+
+
+def _request_behind():
+    """The request that http.client is about to make, as the gateway would describe it; None if it is not behind this."""
+    client = sys.modules.get("http.client")
+    frame, server = sys._getframe(2), None
+    while client is not None and frame is not None:
+        values = frame.f_locals
+        this = values.get("self")
+        if client.HTTPConnection in type(this).__mro__ and isinstance(this.host, str):
+            is_tls = this.default_port == 443
+            name = "[%s]" % this.host if ":" in this.host else this.host
+            port = "" if this.port == this.default_port else ":%s" % this.port
+            server = "%s://%s%s" % ("https" if is_tls else "http", name, port)
+            if is_tls:
+                return "CONNECT %s" % server
+            method, url = values.get("method"), values.get("url")
+            if isinstance(method, str) and isinstance(url, str) and url.startswith("/"):
+                return "%s %s%s" % (method, server, url.partition("#")[0].partition("?")[0])
+        frame = frame.f_back
+    return None
 
 
 def _short(text):

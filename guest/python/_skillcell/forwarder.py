@@ -1,6 +1,6 @@
-"""Carries connections from the cell's loopback to its gateway, whose unix socket ordinary programs cannot speak to.
+"""Forwards connections from the cell's loopback to its gateway, because ordinary programs cannot use its unix socket.
 
-One thread for all of them. It is no part of the wall: whoever stops it only takes the network from itself.
+One thread serves all of them. It is not part of the wall: a skill that stops it only cuts itself off from the network.
 """
 
 import _socket
@@ -9,19 +9,19 @@ import select
 
 _GATEWAY = "/run/gateway/socket"
 _CHUNK = 64 * 1024
-# Each takes two of the cell's descriptors; who comes later waits in the backlog.
-_MOST_PAIRS = 24
+# Each takes two of the cell's descriptors; further connections wait in the backlog.
+_MAX_PAIRS = 24
 _STACK_BYTES = 256 * 1024
 
 
 def start(port):
-    """Listens before it returns."""
+    """Starts the forwarder; it is listening when this returns."""
     listener = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
     listener.setsockopt(_socket.SOL_SOCKET, _socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
     listener.listen(64)
     listener.setblocking(False)
-    # A whole stack of the usual size would count as memory of the skill.
+    # The usual stack size would count towards the skill's memory limit.
     usual = _thread.stack_size(_STACK_BYTES)
     _thread.start_new_thread(_Forwarder(listener).run, ())
     _thread.stack_size(usual)
@@ -56,10 +56,10 @@ class _Forwarder:
         client.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
         client.setblocking(False)
         gateway.setblocking(False)
-        pair = (_Way(client, gateway), _Way(gateway, client))
+        pair = (_Direction(client, gateway), _Direction(gateway, client))
         self._pairs[client.fileno()] = self._pairs[gateway.fileno()] = pair
         self._advance(pair)
-        self._welcome()
+        self._watch_listener()
 
     def _advance(self, pair):
         there, back = pair
@@ -69,17 +69,17 @@ class _Forwarder:
             is_over = there.is_over and back.is_over
         except OSError:
             is_over = True
-        for way, other in ((there, back), (back, there)):
+        for direction, other in ((there, back), (back, there)):
             if is_over:
-                self._close(way.source)
+                self._close(direction.source)
             else:
-                wanted = (select.POLLIN if way.wants_input else 0) | (select.POLLOUT if other.waiting else 0)
-                self._watch(way.source, wanted)
+                wanted = (select.POLLIN if direction.wants_input else 0) | (select.POLLOUT if other.waiting else 0)
+                self._watch(direction.source, wanted)
         if is_over:
-            self._welcome()
+            self._watch_listener()
 
-    def _welcome(self):
-        self._watch(self._listener, select.POLLIN if len(self._pairs) < 2 * _MOST_PAIRS else 0)
+    def _watch_listener(self):
+        self._watch(self._listener, select.POLLIN if len(self._pairs) < 2 * _MAX_PAIRS else 0)
 
     def _watch(self, sock, wanted):
         number = sock.fileno()
@@ -89,7 +89,7 @@ class _Forwarder:
         if wanted:
             self._poll.register(number, wanted)
         else:
-            # Not with an empty mask: the end of a connection is told all the same, again and again.
+            # An empty mask would still report a hang-up, again and again.
             self._poll.unregister(number)
 
     def _close(self, sock):
@@ -99,8 +99,8 @@ class _Forwarder:
         sock.close()
 
 
-class _Way:
-    """Bytes from one socket to the other; no more are read before the last ones are gone."""
+class _Direction:
+    """Moves bytes from one socket to the other; reads no more before the last ones are sent."""
 
     def __init__(self, source, target):
         self.source = source

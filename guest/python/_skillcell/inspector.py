@@ -1,6 +1,6 @@
-"""Reads Python source without running it: what it imports, which variables and hosts it names.
+"""Inspects Python source without running it: finds imports, environment variables and hosts.
 
-The source is compiled on the way, so that no cell has to do it again.
+Also compiles the source, so that cells do not have to.
 """
 
 import ast
@@ -9,14 +9,14 @@ import marshal
 import re
 
 _HOST = re.compile(r"^(?:https?|wss?|ftp)://([^/\s?#]+)", re.IGNORECASE)
-_MOST_FINDINGS = 500
-_MOST_BYTECODE = 8 << 20
+_MAX_FINDINGS = 500
+_MAX_BYTECODE = 8 << 20
 
 
 def inspect_all(files):
     found = {"modules": [], "env": [], "hosts": [], "unparsed": []}
     bytecode = {}
-    room = _MOST_BYTECODE
+    room = _MAX_BYTECODE
     for name in files:
         try:
             with open("/skill/" + name, "rb") as file:
@@ -24,7 +24,9 @@ def inspect_all(files):
             tree = ast.parse(source, name)
             code = marshal.dumps(compile(source, "/skill/" + name, "exec", dont_inherit=True))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            found["unparsed"].append({"value": "%s: %s" % (type(error).__name__, error), "at": name})
+            line = getattr(error, "lineno", None)
+            at = "%s:%s" % (name, line) if line else name
+            found["unparsed"].append({"value": "%s: %s" % (type(error).__name__, error), "at": at})
             continue
         room -= len(code)
         if room > 0:
@@ -34,7 +36,7 @@ def inspect_all(files):
             visitor.visit(tree)
         except RecursionError:
             found["unparsed"].append({"value": "nested too deeply", "at": name})
-    findings = {kind: entries[:_MOST_FINDINGS] for kind, entries in found.items()}
+    findings = {kind: entries[:_MAX_FINDINGS] for kind, entries in found.items()}
     return {"findings": findings, "bytecode": bytecode}
 
 
@@ -50,7 +52,7 @@ class _Visitor(ast.NodeVisitor):
             self._found[kind].append({"value": value, "at": "%s:%d" % (self._name, node.lineno)})
 
     def visit_If(self, node):
-        # What stands under TYPE_CHECKING never runs.
+        # Code under TYPE_CHECKING never runs.
         if _dotted(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
             for child in node.orelse:
                 self.visit(child)
@@ -65,7 +67,7 @@ class _Visitor(ast.NodeVisitor):
         if node.level or not node.module:
             return
         self._add("modules", node.module, node)
-        # `from urllib import request` imports urllib.request; a plain name does no harm in the list.
+        # `from urllib import request` imports urllib.request. If it is only a name, listing it is harmless.
         for alias in node.names:
             if alias.name != "*":
                 self._add("modules", "%s.%s" % (node.module, alias.name), node)

@@ -9,7 +9,7 @@ MODULE_NAME = "skill_module"
 _BUNDLE = "/skill"
 _PACKAGES = "/deps"
 _IS_COROUTINE = 0x80
-# What the host had compiled when it inspected the bundle: /bytecode/skill/a.py for /skill/a.py.
+# Bytecode from the inspection of the bundle: /bytecode/skill/a.py for /skill/a.py.
 _BYTECODE = "/bytecode"
 
 
@@ -18,7 +18,7 @@ class NoEntry(Exception):
 
 
 class _BundleLoader(importing.SourceFileLoader):
-    """Takes a module's bytecode from where it was compiled ahead, else compiles the source."""
+    """Loads precompiled bytecode if there is any, otherwise compiles the source."""
 
     def get_code(self, fullname):
         try:
@@ -31,7 +31,7 @@ class _BundleLoader(importing.SourceFileLoader):
 def _find_in_bundle(path):
     if path != _BUNDLE and not path.startswith(_BUNDLE + "/"):
         raise ImportError
-    # runpy asks for a script too, and takes whatever a hook gives for a package.
+    # runpy also asks for scripts, and would take any finder for a package.
     if not importing._path_isdir(path):
         raise ImportError
     native = (importing.ExtensionFileLoader, _imp.extension_suffixes())
@@ -43,7 +43,7 @@ def compile_module(path):
 
 
 def run_module(path, code=None):
-    """Executes the module body with the surroundings a normal script has."""
+    """Executes the module body in the environment of a normal script."""
     sys.path_hooks.insert(0, _find_in_bundle)
     sys.path.insert(0, path.rpartition("/")[0])
     sys.path.append(_PACKAGES)
@@ -56,7 +56,7 @@ def run_module(path, code=None):
 
 
 def find_callable(module, manifest):
-    """A function of params. A class is instantiated here, as work in the constructor is common."""
+    """Returns a function of params. Instantiates a class here, because constructors often do expensive work."""
     skills = _skill_classes(module)
     if len(skills) > 1:
         names = ", ".join(sorted(cls.__name__ for cls in skills))
@@ -87,7 +87,7 @@ def _from_class(cls, manifest):
 
 def _awaited(function):
     if getattr(getattr(function, "__code__", None), "co_flags", 0) & _IS_COROUTINE:
-        # Now, and not in every call.
+        # Imported here once instead of in every call.
         import asyncio
 
     def call(params):

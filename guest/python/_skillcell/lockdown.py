@@ -1,4 +1,4 @@
-"""The last step before skill code: what the skill may not do from here on, by the kernel's own rule."""
+"""The last step before skill code runs: seccomp filters that the kernel enforces from here on."""
 
 import ctypes
 
@@ -9,7 +9,7 @@ _M_ARENA_MAX = -8
 
 
 def share_one_arena():
-    """glibc would reserve 64 MiB of address space for each thread, which may be limited."""
+    """Otherwise, glibc reserves 64 MiB of address space per thread, and address space may be limited."""
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
         libc.mallopt(_M_ARENA_MAX, 1)
@@ -20,7 +20,7 @@ class _Program(ctypes.Structure):
 
 
 def install_filter(program):
-    """Adds a seccomp filter (raw sock_filter bytes) to this process. It cannot be taken off again."""
+    """Adds a seccomp filter (raw sock_filter bytes) to this process. It cannot be removed."""
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(program, len(program))
     header = _Program(len(program) // 8, ctypes.addressof(buffer))

@@ -1,7 +1,7 @@
-"""Lets code that knows nothing of proxies reach declared hosts by name: a connection becomes a tunnel of the gateway.
+"""Lets code without proxy support reach declared hosts by name: a connection becomes a tunnel through the gateway.
 
-Names stay names, because only the gateway resolves them. What it refuses is raised as the denial it is, also where a
-library would take the gateway's answer for that of a server.
+Names are not resolved here, because only the gateway does that. Its refusals are raised as denials, even where a library
+would take the gateway's answer for a server's.
 """
 
 import _socket
@@ -11,9 +11,9 @@ import socket
 from . import denials, forwarder
 
 _HOST = "127.0.0.1"
-_MOST_REPLY = 16 * 1024
-# How long a tunnel may take that is opened on a socket which does not block.
-_PATIENCE = 30
+_MAX_REPLY = 16 * 1024
+# Seconds to open a tunnel on a non-blocking socket.
+_TUNNEL_TIMEOUT = 30
 _connect = _socket.socket.connect
 _ERRORS = {
     "connrefused": (ConnectionRefusedError, errno.ECONNREFUSED),
@@ -33,7 +33,7 @@ def install(port):
         if not _needs_tunnel(self, address) or tuple(address[:2]) == proxy:
             return _connect(self, address)
         wait = self.gettimeout()
-        self.settimeout(_PATIENCE if wait == 0 else wait)
+        self.settimeout(_TUNNEL_TIMEOUT if wait == 0 else wait)
         try:
             _connect(self, proxy)
             _open_tunnel(self, address[0], address[1])
@@ -55,7 +55,7 @@ def install(port):
             _raise_denial(bytes(buffer[:count]))
         return count
 
-    # On the classes themselves: whoever holds one already, such as ssl, has it from there.
+    # Patches the classes themselves, because modules such as ssl already hold references to them.
     socket.SocketIO.readinto = readinto
     socket.socket.connect = connect
     socket.socket.connect_ex = connect_ex
@@ -88,11 +88,11 @@ def _open_tunnel(sock, host, port):
 
 
 def _raise_denial(answer):
-    """Unless it is the answer of a server: the gateway lets no such header of theirs pass."""
-    said = _headers(answer)
-    if said.get("skillcell-code") == "denied":
-        # The gateway has it on record.
-        raise denials.NetworkDenied({key: said.get("skillcell-" + key, "") for key in ("capability", "asked", "declared")})
+    """Raises if the gateway denied the request. Servers cannot fake it, because the gateway strips such headers."""
+    headers = _headers(answer)
+    if headers.get("skillcell-code") == "denied":
+        # Not reported to the host: the gateway has already recorded it.
+        raise denials.NetworkDenied({key: headers.get("skillcell-" + key, "") for key in ("capability", "asked", "declared")})
 
 
 def _headers(answer):
@@ -101,11 +101,11 @@ def _headers(answer):
 
 
 def _read_head(sock):
-    """Up to the empty line, and no byte further: what follows is the server's."""
+    """Reads up to the empty line and not a byte further, because the rest belongs to the server."""
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         seen = sock.recv(4096, socket.MSG_PEEK)
-        if not seen or len(head) > _MOST_REPLY:
+        if not seen or len(head) > _MAX_REPLY:
             raise ConnectionError(errno.ECONNABORTED, "the gateway closed the connection")
         whole = head + seen
         end = whole.find(b"\r\n\r\n", max(0, len(head) - 3))

@@ -1,19 +1,19 @@
-"""Sockets of a cell without a gateway, where the kernel opens none.
+"""Stand-in sockets for a cell without a gateway, where the kernel refuses to create any.
 
-Code that tries to reach a host makes a socket first, and is to hear which host was denied, not that sockets are missing.
-So it gets one end of a closed pair, and the audit hook refuses whatever it is told to reach. A courtesy, not the wall.
+Code that connects to a host creates a socket first. To name the denied host in the error, it gets one end of a closed
+pair, and the audit hook then denies the connection. This is a courtesy, not the wall.
 """
 
 import sys
 from importlib.machinery import PathFinder
 
 _NAME = "socket"
-# Without the flags that may be added to a type.
+# Mask without the flags that may be combined with a type.
 _TYPES = 0xF
 
 
 def install():
-    """Most skills never load the module, and waiting for it costs milliseconds."""
+    """Patches the module when it is first imported: most skills never do, and importing it costs milliseconds."""
     if _NAME in sys.modules:
         _patch(sys.modules[_NAME])
     else:
@@ -42,15 +42,15 @@ def _patch(module):
     import _socket
 
     original = module.socket.__init__
-    standing_in = (_socket.AF_INET, _socket.AF_INET6, _socket.AF_UNIX)
+    replaced_families = (_socket.AF_INET, _socket.AF_INET6, _socket.AF_UNIX)
 
     def init(self, family=-1, type=-1, proto=-1, fileno=None):
         if fileno is None:
             family = _socket.AF_INET if family == -1 else family
             type = _socket.SOCK_STREAM if type == -1 else type
             proto = 0 if proto == -1 else proto
-            # Raw sockets are no way to a host that could be named.
-            if family in standing_in and type & _TYPES in (_socket.SOCK_STREAM, _socket.SOCK_DGRAM):
+            # Raw sockets have no host that an error could name.
+            if family in replaced_families and type & _TYPES in (_socket.SOCK_STREAM, _socket.SOCK_DGRAM):
                 fileno = _closed_end()
         original(self, family, type, proto, fileno)
 

@@ -5,20 +5,20 @@ import os
 from . import minijson
 
 CHANNEL_FD = 3
-# Kept before any skill code runs: a skill that replaces os.write must not break its own denials.
+# Saved before skill code runs: a skill that replaces os.write must not break its own denials.
 _dumps, _loads, _read, _write = minijson.dumps, minijson.loads, os.read, os.write
 
 
 class Closed(Exception):
-    """The host has gone; there is nobody left to answer."""
+    """The host has closed the channel."""
 
 
 def send(frame, encoded_value=None):
-    """Sends one frame. `encoded_value` is JSON text that goes in unparsed as the key `value`."""
+    """Sends one frame. `encoded_value` is JSON text that becomes the key `value` as is."""
     text = _dumps(frame)
     if encoded_value is not None:
         text = text[:-1] + ', "value": ' + encoded_value + "}"
-    # Half of a surrogate pair has no UTF-8; written with a backslash it is the escape that JSON has for it.
+    # A lone surrogate cannot be encoded as UTF-8; with backslashreplace it becomes its JSON escape.
     body = text.encode("utf-8", "backslashreplace")
     data = memoryview(len(body).to_bytes(4, "little") + body)
     while data:
@@ -26,7 +26,7 @@ def send(frame, encoded_value=None):
 
 
 def receive():
-    """Waits for one frame of the host."""
+    """Waits for one frame from the host."""
     size = int.from_bytes(_read_exactly(4), "little")
     return _loads(_read_exactly(size))
 

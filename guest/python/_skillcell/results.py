@@ -1,10 +1,10 @@
-"""Turns what a skill returned into JSON text, or says precisely why that is impossible."""
+"""Encodes the result of a skill as JSON, or says exactly why that is impossible."""
 
 import math
 
 from . import minijson
 
-# As UTF-8 and not as escapes: the limit on output counts bytes, and an escape has three times as many.
+# UTF-8 instead of escapes, because the output limit counts bytes and an escape has up to three times as many.
 _encode = minijson.dumps_utf8
 
 

@@ -1,6 +1,6 @@
-"""Takes the channel and the log streams from a socket, behind walls that cannot hand down descriptors.
+"""Takes the channel and the log streams from a socket, for walls that cannot pass descriptors.
 
-The engine of a container relays what is printed, and may do so long after the reply. These streams go straight to the host.
+A container engine may relay output long after the reply. These streams go directly to the host.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""A warm process that forks cells: interpreter and common modules are loaded, skill code never is.
+"""A warm process that forks cells: it has loaded the interpreter and common modules, but never loads skill code.
 
-It keeps the right to make namespaces inside its own user namespace, and uses it for one thing: each
-connection gets a child with new pid, mount, ipc and net namespaces, which gives up every right and
-installs its filters before it touches the skill.
+It keeps the capability to create namespaces inside its own user namespace for one purpose: each
+connection gets a child with new pid, mount, ipc and net namespaces, which drops all capabilities
+and installs its filters before it touches the skill.
 """
 
 import ctypes
@@ -31,7 +31,7 @@ _SOCKET = _RUN + "/socket"
 _HELLO_BYTES = 17
 _CONTROL, _LOG = b"c", b"l"
 
-# What may be loaded ahead, if the skill imports it: library code without effects on import.
+# Preloaded if the skill imports them: library modules without effects on import.
 _COMMON = (
     "asyncio base64 bisect collections copy csv dataclasses datetime decimal difflib enum fractions functools "
     "hashlib heapq hmac html io itertools json logging math operator os pathlib random re secrets statistics "
@@ -56,7 +56,7 @@ def main():
 
 
 def _load_common(wanted, siblings):
-    """A bundle may have a file with the name of a library module; its cells must find that one."""
+    """Skips modules that a file of the bundle shadows, because its cells must import that file instead."""
     before = set(sys.modules)
     for name in _COMMON:
         if name in wanted:
@@ -83,12 +83,12 @@ class _Zygote:
                 os.read(self._wake_read, 4096)
             self._reap()
             if protocol.CHANNEL_FD in readable:
-                self._obey(protocol.receive())
+                self._handle(protocol.receive())
             if self._listener in readable:
                 self._accept()
 
-    def _obey(self, frame):
-        """The only order is to end a child; it is ours and not reaped, so the pid cannot be another's."""
+    def _handle(self, frame):
+        """The only command is to kill a child. The child has not been reaped, so its pid cannot have been reused."""
         for pid, name in self._children.items():
             if name == frame["id"]:
                 os.kill(pid, signal.SIGKILL)
@@ -129,29 +129,29 @@ class _Zygote:
                 return
             name = self._children.pop(pid, None)
             if name is None:
-                # A grandchild that lost its parent.
+                # An orphaned grandchild.
                 continue
-            ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            signal_number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
             code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0
-            protocol.send({"t": "exit", "id": name, "code": code, "signal": ended})
+            protocol.send({"t": "exit", "id": name, "code": code, "signal": signal_number})
 
 
 def _become_cell(name, streams, init):
-    """In the child. Whatever fails here must end it: a half-made cell is none."""
+    """Runs in the child. Any failure must end it, because a partly confined cell must not run."""
     try:
-        # The pid as the zygote knows it, read before /proc is this namespace's own.
+        # The pid in the zygote's namespace, read before /proc is remounted for this one.
         outer_pid = int(os.readlink("/proc/self"))
-        # A new session: process groups reach across pid namespaces, kill(0) would hit the zygote.
+        # A new session, because process groups span pid namespaces and kill(0) would hit the zygote.
         os.setsid()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         ctypes.pythonapi.PyOS_AfterFork_Child()
         _take_streams(*streams)
-        _be_first_to_go()
-        _open_way_out(name)
+        _prefer_as_oom_victim()
+        _mount_gateway(name)
         _mount_fresh(init)
         _limit(init["limits"])
-        _give_up_rights(init["filter"])
+        _drop_capabilities(init["filter"])
         random.seed()
         protocol.send({"t": "ready", "pid": outer_pid})
         cell.serve(protocol.receive())
@@ -163,15 +163,15 @@ def _become_cell(name, streams, init):
     cell.finish()
 
 
-def _be_first_to_go():
-    """When memory runs out early, the zygote may still be in the same control group, and has other calls to serve."""
+def _prefer_as_oom_victim():
+    """If memory runs out early, the zygote may still be in the same cgroup, and must survive for other calls."""
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 
 
 def _take_streams(control, log):
     null = os.open("/dev/null", os.O_RDWR)
-    # Moved out of the way first: the numbers wanted below may be in use by either.
+    # Duplicated first, because either may have one of the numbers used below.
     control, log = os.dup(control), os.dup(log)
     os.dup2(null, 0)
     os.dup2(log, 1)
@@ -181,13 +181,13 @@ def _take_streams(control, log):
     os.set_inheritable(protocol.CHANNEL_FD, False)
 
 
-def _open_way_out(name):
-    """The folder of this child's gateway has its name, and is seen by it alone; nothing else leads out."""
+def _mount_gateway(name):
+    """Mounts the gateway folder named after this child, the only way out. Other children cannot see it."""
     own = "%s/%s" % (_RUN, name)
     if not os.path.isdir(own):
         return
     _mount(own, "/run/gateway", _MS_BIND, "")
-    # Where the host is no root, the folder belongs to the cell's own user.
+    # Read-only, because without a root host the folder belongs to the cell's own user.
     _mount(own, "/run/gateway", _MS_BIND | _MS_REMOUNT | _MS_NOSUID | _MS_NODEV | _MS_RDONLY, "")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
@@ -198,7 +198,7 @@ def _mount_fresh(init):
     _mount("tmpfs", _RUN, _MS_NOSUID | _MS_NODEV | _MS_NOEXEC | _MS_RDONLY, "size=4096")
     _mount("tmpfs", "/tmp", _MS_NOSUID | _MS_NODEV, scratch)
     _mount("tmpfs", "/dev/shm", _MS_NOSUID | _MS_NODEV, "size=8388608,nr_inodes=4096,mode=1777")
-    # A terminal of one call is none of another's.
+    # A new instance, so that calls do not share terminals.
     _mount("devpts", "/dev/pts", _MS_NOSUID | _MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
     _mount("proc", "/proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "")
     for path in init["masked"]:
@@ -207,7 +207,7 @@ def _mount_fresh(init):
 
 
 def _mount(kind, place, flags, options):
-    """`kind` is the file system, or what to bind."""
+    """`kind` is the file system type, or the path to bind."""
     if _libc.mount(kind.encode(), place.encode(), kind.encode(), flags, options.encode()) != 0:
         raise OSError(ctypes.get_errno(), "mount %s" % place)
 
@@ -217,17 +217,17 @@ def _limit(limits):
     resource.setrlimit(resource.RLIMIT_DATA, (limits["memory"],) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits["file_size"],) * 2)
-    # Not 0: a program that the kernel hands core dumps to gets them all the same then.
+    # Not 0, because with 0 the kernel still pipes core dumps to a core_pattern program.
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
 
 
-def _give_up_rights(program):
-    # Out of the bounding set first: that takes a right, too.
-    for right in range(64):
-        if _libc.prctl(_PR_CAPBSET_DROP, right, 0, 0, 0) != 0:
+def _drop_capabilities(program):
+    # Bounding set first, because changing it needs a capability too.
+    for capability in range(64):
+        if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    nothing = (ctypes.c_uint32 * 6)()
-    if _libc.capset(header, nothing) != 0:
+    no_capabilities = (ctypes.c_uint32 * 6)()
+    if _libc.capset(header, no_capabilities) != 0:
         raise OSError(ctypes.get_errno(), "capset")
     lockdown.install_filter(bytes.fromhex(program))

@@ -1,9 +1,9 @@
-"""What a module does when it is imported, and what it keeps between calls. By reading: a guess, and told as one."""
+"""Finds what a module does on import and what it keeps between calls. A static analysis, so only an estimate."""
 
 import ast
 
 MOST = 20
-# Calls that others can notice, by the end of their dotted name.
+# Calls with effects outside the module, by the end of their dotted name.
 EFFECTS = {
     "open", "print", "input", "exec", "eval", "__import__", "os.getenv", "os.listdir", "os.walk", "os.scandir", "os.makedirs",
     "os.mkdir", "os.remove", "os.unlink", "os.chdir", "os.putenv", "os.system", "os.popen", "os.environ.get",
@@ -48,7 +48,7 @@ def dotted(node):
 
 
 def effect_of(node):
-    """What of this node others can notice, or nothing."""
+    """Returns the external effect of this node, or None."""
     if isinstance(node, ast.Subscript) and dotted(node.value) == "os.environ":
         return "os.environ"
     if not isinstance(node, ast.Call):
@@ -63,7 +63,7 @@ def effect_of(node):
 
 
 def effects_of_functions(trees):
-    """Functions and classes that do something when they are called: by themselves, or by calling one that does."""
+    """Functions and classes that have an effect when called, directly or through a function that they call."""
     bodies = {}
     for tree in trees.values():
         for node in ast.walk(tree):
@@ -97,7 +97,7 @@ def effects_in(node, functions):
 
 
 def import_effects(tree, functions):
-    """Nodes that run when the module does: not the inside of functions, but that of classes, ifs and loops."""
+    """Nodes that run on import: the bodies of classes, ifs and loops, but not of functions."""
     found = {}
     waiting = [node for node in tree.body if not is_main_guard(node)]
     while waiting:
@@ -119,7 +119,7 @@ def is_main_guard(node):
 
 
 def kept_state(tree):
-    """What functions write that outlives them: names of the module, and members of the skill's own instance."""
+    """State that functions write and that outlives them: module names, and members of the skill's instance."""
     own = {target.id for node in tree.body for target in targets_of(node) if isinstance(target, ast.Name)}
     found = {}
     for node in ast.walk(tree):
@@ -142,7 +142,7 @@ def kept_state(tree):
 
 
 def empty_members(node):
-    """`self.cache = {}` at the start, and used later: what is made empty is made to be filled."""
+    """Members such as `self.cache = {}` that start empty and are used later, so they are meant to be filled."""
     for method in node.body:
         if not isinstance(method, ast.FunctionDef):
             continue
@@ -184,7 +184,7 @@ def local_names(function):
 
 
 def written_in(function):
-    """Names with what is written: `x` for `global x; x = 1`, `x.` for `x[1] = 2` and `x.append(1)`, `self.y` for members."""
+    """Names that are written: `x` for `global x; x = 1`, `x.` for `x[1] = 2` and `x.append(1)`, `self.y` for members."""
     for node in ast.walk(function):
         for target in targets_of(node):
             yield from written_target(target, node.lineno)

@@ -1,6 +1,6 @@
 /**
- * A component instance as the canonical ABI sees it while values cross its border: memory, allocator, handles, and how
- * much may still be copied out.
+ * A component instance as the canonical ABI sees it while values cross its boundary: memory, allocator, handles, and the
+ * remaining copy budget.
  *
  * @module
  */
@@ -13,17 +13,17 @@ export interface Border {
   /** Its number within the prepared component. */
   readonly id: number;
   readonly handles: HandleTable;
-  /** False while it is running: it may not be called back. */
+  /** False while it is running: it must not be re-entered. */
   mayEnter: boolean;
-  /** False in allocator and post-return: they may not call out. */
+  /** False in the allocator and in post-return: they must not call out. */
   mayLeave: boolean;
 }
 
 /** How much one call may copy out of guest memory. */
 export interface TransferBudget {
-  /** Bytes left of all values together. */
+  /** Bytes left for all values together. */
   left: number;
-  /** Bytes of one string or list. */
+  /** Maximum size of one string or list, in bytes. */
   readonly value: number;
 }
 
@@ -32,7 +32,7 @@ export interface ContextParts {
   budget: TransferBudget;
   encoding: CanonOptions['encoding'];
   memory: WebAssembly.Memory | undefined;
-  /** How many pages the guest knows of, where the memory has more. */
+  /** Number of pages that the guest sees, if the memory has more. */
   pages?: WebAssembly.Global | undefined;
   realloc: CallableFunction | undefined;
 }
@@ -45,7 +45,7 @@ export class AbiContext {
   readonly encoding: CanonOptions['encoding'];
   bytes: Uint8Array<ArrayBuffer> = NO_MEMORY;
   view: DataView<ArrayBuffer> = new DataView(NO_MEMORY.buffer);
-  /** Set while the values of a call between two components cross. */
+  /** Set while the values of a call between two components are passed. */
   scope: CallScope | undefined;
   readonly #budget: TransferBudget;
   readonly #memory: WebAssembly.Memory | undefined;
@@ -61,7 +61,7 @@ export class AbiContext {
     this.#realloc = parts.realloc;
   }
 
-  /** Before values cross, and after any guest code ran: growing the memory detaches the old buffer. */
+  /** Called before values cross, and after guest code ran: growing the memory detaches the old buffer. */
   refresh(): void {
     if (this.#memory === undefined) return;
     const { buffer } = this.#memory;
@@ -72,31 +72,32 @@ export class AbiContext {
     this.view = new DataView(buffer, 0, size);
   }
 
-  /** Returns the address as an unsigned number, after checking that all of it is memory. */
+  /** Returns the address as an unsigned number, after checking that the whole range is inside the memory. */
   check(address: number, size: number, align: number): number {
     const start = address >>> 0;
     if (start % align !== 0) throw new GuestEnd('trap', `Address ${start} is not aligned to ${align}`);
     if (start + size > this.bytes.byteLength) {
-      throw new GuestEnd('trap', `Address ${start} with ${size} bytes is outside of memory`);
+      throw new GuestEnd('trap', `Address ${start} with ${size} bytes is outside the memory`);
     }
     return start;
   }
 
-  /** Before `bytes` are copied out as one value. */
+  /** Called before `bytes` are copied out as one value. */
   charge(bytes: number): void {
     if (bytes > this.#budget.value) throw new GuestEnd('limit', 'output');
     this.#budget.left -= bytes;
     if (this.#budget.left < 0) throw new GuestEnd('limit', 'transfer');
   }
 
-  /** Guest code: it may trap, loop, grow the memory and lie about what it allocated, but not call out. */
+  /** Runs guest code: it may trap, loop, grow the memory and lie about what it allocated, but not call out. */
   allocate(size: number, align: number): number {
-    if (this.#realloc === undefined) throw new GuestEnd('trap', 'No allocator for a value that needs memory');
-    if (size > 0x7fff_ffff) throw new GuestEnd('trap', 'A value too large for guest memory');
+    if (this.#realloc === undefined)
+      throw new GuestEnd('trap', 'The guest exports no allocator, but a value needs memory');
+    if (size > 0x7fff_ffff) throw new GuestEnd('trap', 'A value is too large for guest memory');
     this.border.mayLeave = false;
     const address: unknown = this.#realloc(0, 0, align, size);
     this.border.mayLeave = true;
-    if (typeof address !== 'number') throw new GuestEnd('trap', 'The allocator returned no address');
+    if (typeof address !== 'number') throw new GuestEnd('trap', 'The allocator did not return an address');
     this.refresh();
     return this.check(address, size, align);
   }

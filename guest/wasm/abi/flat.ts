@@ -1,5 +1,5 @@
 /**
- * Core values outside of memory, and how the cases of a variant share them.
+ * Core values passed without memory, and how the cases of a variant share them.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export type CoreValue = number | bigint;
 
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** Core values in order of use. Their types are checked: an imported core function has the type the guest gave it. */
+/** Core values in order of use. Their types are checked, because the guest chose the type of an imported core function. */
 export class FlatReader {
   readonly #values: readonly unknown[];
   #next = 0;
@@ -38,10 +38,10 @@ export class FlatReader {
     return value;
   }
 
-  /** Takes the slots that the cases of a variant share and gives those of one case, as its own core types. */
+  /** Converts the slots that the cases of a variant share into the core types of one case. */
   narrow(shared: readonly CoreType[], wanted: readonly CoreType[]): FlatReader {
     const narrowed: CoreValue[] = [];
-    // Slot 0 is the discriminant, which was read before.
+    // Slot 0 is the discriminant, which has already been read.
     for (let slot = 1; slot < shared.length; slot += 1) {
       const have = shared[slot];
       const value = have === 'i64' ? this.i64() : have === 'i32' ? this.i32() : this.float();
@@ -59,10 +59,10 @@ export class FlatReader {
 }
 
 export function wrongType(): GuestEnd {
-  return new GuestEnd('trap', 'A core function has another type than declared');
+  return new GuestEnd('trap', 'A core function does not have its declared type');
 }
 
-/** The payload of a case lies in `out` from `start` on: makes it fill the slots that all cases share. */
+/** The payload of a case starts at `start` in `out`; widens it to the slots that all cases share. */
 export function widen(out: CoreValue[], start: number, types: WidenTypes): void {
   for (let slot = 1; slot < types.shared.length; slot += 1) {
     const have = types.own[slot - 1];
@@ -79,7 +79,7 @@ export interface WidenTypes {
   own: readonly CoreType[];
 }
 
-/** The shared slot is an i32 or i64 that holds the bits of something narrower or of a float. */
+/** The shared slot is an i32 or i64 that holds the bits of a narrower value or of a float. */
 function narrowValue(value: CoreValue, want: CoreType): CoreValue {
   if (want === 'f64') {
     scratch.setBigInt64(0, BigInt(value));

@@ -1,5 +1,5 @@
 /**
- * Canonical ABI, outwards: core values and guest memory become values of the host. Nothing read here is trusted.
+ * Canonical ABI, lifting: core values and guest memory become host values. Nothing read here is trusted.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import {
   type ListType,
 } from './types.ts';
 
-/** Parameters of a function that the guest calls, from its core arguments. */
+/** Parameters of a host function that the guest calls, from its core arguments. */
 export function liftParams(
   context: AbiContext,
   type: FieldsType | undefined,
@@ -33,7 +33,7 @@ export function liftParams(
   return type.fields.map((field) => load(context, field.type, address + field.offset));
 }
 
-/** Result of a function of the guest, from what the core function returned. */
+/** Result of a guest function, from what the core function returned. */
 export function liftResult(context: AbiContext, type: AbiType | undefined, returned: unknown): HostValue {
   if (type === undefined) return undefined;
   context.refresh();
@@ -125,7 +125,7 @@ function liftFlat(context: AbiContext, type: AbiType, flat: FlatReader): HostVal
   }
 }
 
-/** Bits beyond the type are the guest's carelessness, not an error: the specification ignores them. */
+/** Ignores bits beyond the width of the type, as the specification requires. */
 function liftScalar(kind: Scalar, flat: FlatReader): HostValue {
   switch (kind) {
     case 'bool':
@@ -212,7 +212,8 @@ function liftCases(context: AbiContext, type: CasesType, flat: FlatReader): Host
 
 function caseAt(type: CasesType, index: number): CasesType['cases'][number] {
   const found = type.cases[index];
-  if (found === undefined) throw new GuestEnd('trap', `Case ${index} of ${type.cases.length}`);
+  if (found === undefined)
+    throw new GuestEnd('trap', `Variant case ${index} is out of range: there are ${type.cases.length}`);
   return found;
 }
 
@@ -246,11 +247,11 @@ function liftFlags(type: FlagsType, bits: number): HostValue {
 
 function liftChar(code: number): string {
   if (code > 0x10_ffff || (code >= 0xd800 && code <= 0xdfff))
-    throw new GuestEnd('trap', `No character: ${code}`);
+    throw new GuestEnd('trap', `${code} is not a valid character`);
   return String.fromCodePoint(code);
 }
 
-/** There is one NaN for the host: its spare bits would carry something unseen. */
+/** The host sees a single NaN, because spare bits could carry hidden data. */
 function canonicalFloat(value: number): number {
   return Number.isNaN(value) ? Number.NaN : value;
 }
@@ -260,7 +261,7 @@ function loadUnsigned(view: DataView, address: number, size: number): number {
   return size === 2 ? view.getUint16(address, true) : view.getUint32(address, true);
 }
 
-/** Without a prototype: field names are the guest's choice. */
+/** Has no prototype, because the guest chooses the field names. */
 function emptyRecord(): Record<string, HostValue> {
   return Object.create(null) as Record<string, HostValue>;
 }

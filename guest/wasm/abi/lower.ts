@@ -1,6 +1,6 @@
 /**
- * Canonical ABI, inwards: values of the host become core values and guest memory. Room in memory comes from the guest's
- * own allocator, so what it returns is checked like any other address.
+ * Canonical ABI, lowering: host values become core values and guest memory. Memory comes from the guest's own
+ * allocator, so the address it returns is checked like any other.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import {
   type PrimitiveType,
 } from './types.ts';
 
-/** Core arguments for a function of the guest. */
+/** Core arguments for a guest function. */
 export function lowerParams(
   context: AbiContext,
   type: FieldsType | undefined,
@@ -41,7 +41,7 @@ export function lowerParams(
   return [address];
 }
 
-/** What a function that the guest called returns to it. `address`: where it wants a result that goes by memory. */
+/** The value returned to a guest that called a host function. `address`: where the guest wants a result in memory. */
 export function lowerResult(
   context: AbiContext,
   type: AbiType | undefined,
@@ -60,7 +60,7 @@ export function lowerResult(
   return undefined;
 }
 
-/** Whether a result is written to memory, at an address that the guest passes as last argument. */
+/** Whether a result is written to memory, at an address that the guest passes as the last argument. */
 export function goesByMemory(type: AbiType | undefined): boolean {
   return type !== undefined && (type.flat === undefined || type.flat.length > MAX_FLAT_RESULTS);
 }
@@ -142,7 +142,7 @@ class Lowering {
   }
 
   #storePair(at: number, stored: { address: number; length: number }): void {
-    // Taken only now: allocating may have moved the memory.
+    // Read only now, because allocating may have moved the memory.
     const { view } = this.#context;
     view.setUint32(at, stored.address, true);
     view.setUint32(at + 4, stored.length, true);
@@ -188,7 +188,7 @@ class Lowering {
     const rep = resourceRep(type, value);
     const { border, scope } = this.#context;
     if (type.kind === 'own') return border.handles.add(resource, rep);
-    // A component that lends itself its own resource gets what it called it, not a handle.
+    // A component that borrows its own resource gets its representation, not a handle.
     if (resource.owner === border.id && typeof rep === 'number') return rep;
     if (scope === undefined) throw mismatch('borrow', value);
     return border.handles.add(resource, rep, scope);
@@ -287,7 +287,7 @@ const SCALAR_SIZES: Record<Exclude<ScalarKind, 'f32' | 'f64'>, number> = {
   char: 4,
 };
 
-/** The engine may write any NaN; the guest must see the same one every time. */
+/** Engines may produce any NaN; the guest must always see the same one. */
 function storeFloat32(view: DataView, address: number, value: number): void {
   if (Number.isNaN(value)) view.setUint32(address, 0x7fc0_0000, true);
   else view.setFloat32(address, value, true);
@@ -318,11 +318,11 @@ function text(value: HostValue): string {
 }
 
 /**
- * Only of plain data: the component declares what a function of the host returns, and could call a resource a record to
- * read what the host keeps in it.
+ * Reads plain data only: the component declares what a host function returns, and could declare a resource as a record
+ * to read the host's internal state.
  */
 function part(value: HostValue, name: string): HostValue {
-  if (!isPlain(value)) throw mismatch(`something with "${name}"`, value);
+  if (!isPlain(value)) throw mismatch(`an object with "${name}"`, value);
   return value[name];
 }
 
@@ -332,10 +332,10 @@ function isPlain(value: HostValue): value is Record<string, HostValue> {
   return prototype === Object.prototype || prototype === Array.prototype || prototype === null;
 }
 
-/** The host's type and the one the component declared for it differ: the component's fault, or ours. */
+/** The host's type differs from the one the component declared for it. Either side may be wrong. */
 function mismatch(wanted: string, value: HostValue): GuestEnd {
   return new GuestEnd(
     'trap',
-    `The host has no ${wanted} here, but ${value === null ? 'null' : typeof value}`,
+    `The component expects ${wanted}, but the host returned ${value === null ? 'null' : typeof value}`,
   );
 }

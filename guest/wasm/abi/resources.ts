@@ -1,20 +1,20 @@
 /**
- * What a component instance holds handles of. A handle is an index that the guest may forge, keep too long or use for
- * another type: every use is checked against the entry.
+ * The handles of a component instance. A handle is an index that the guest may forge, keep too long or use with the
+ * wrong type, so every use is checked against the table.
  *
  * @module
  */
 
 import { GuestEnd, type HostResource } from '../contract.ts';
 
-/** Compared by identity: two resources of the same name are two types. */
+/** Compared by identity: two resources with the same name are different types. */
 export interface ResourceType {
   name: string;
-  /** Number of the component instance that defines it; `undefined`: the host. */
+  /** Number of the component instance that defines it; `undefined` for the host. */
   owner: number | undefined;
 }
 
-/** A resource that a component defined, on its way from one component instance to another. */
+/** A resource defined by a component, while it is passed from one component instance to another. */
 export class GuestResource {
   readonly type: ResourceType;
   readonly rep: number;
@@ -25,7 +25,7 @@ export class GuestResource {
   }
 }
 
-/** One call between components: what was lent for it comes back at its end, what was borrowed must be dropped by then. */
+/** One call between components: lent handles return at its end, and borrowed handles must be dropped by then. */
 export class CallScope {
   readonly lent: Handle[] = [];
   borrows = 0;
@@ -39,21 +39,21 @@ export class CallScope {
 
 export interface Handle {
   readonly type: ResourceType;
-  /** The host's object, or the number that the defining component gave. */
+  /** The host's object, or the representation chosen by the defining component. */
   readonly rep: HostResource | number;
   /** For a borrowed handle, the call it was borrowed for. */
   readonly borrowedFor: CallScope | undefined;
   lends: number;
 }
 
-/** One number for all tables of a call. */
+/** Handle count shared by all tables of a call. */
 export interface HandleQuota {
   held: number;
   readonly limit: number;
 }
 
 export class HandleTable {
-  // Index 0 is never given out, so that a guest that forgot to fill in a handle meets a trap.
+  // Index 0 is never used, so a guest that forgot to set a handle traps.
   readonly #handles: (Handle | undefined)[] = [undefined];
   readonly #free: number[] = [];
   readonly #quota: HandleQuota;
@@ -74,18 +74,18 @@ export class HandleTable {
   get(index: number, type: ResourceType): Handle {
     const handle = this.#handles[index];
     if (handle === undefined) throw new GuestEnd('trap', `Unknown handle ${index}`);
-    if (handle.type !== type) throw new GuestEnd('trap', `Handle ${index} is no "${type.name}"`);
+    if (handle.type !== type) throw new GuestEnd('trap', `Handle ${index} is not a "${type.name}"`);
     return handle;
   }
 
-  /** Takes an owned handle out, to give the resource away. */
+  /** Removes an owned handle, to transfer the resource. */
   takeOwn(index: number, type: ResourceType): HostResource | number {
     const handle = this.get(index, type);
     if (handle.borrowedFor !== undefined) throw new GuestEnd('trap', `Handle ${index} is only borrowed`);
     return this.#remove(index, handle).rep;
   }
 
-  /** For the length of `scope`, which may be absent when nothing can be dropped meanwhile. */
+  /** Borrows a handle for the duration of `scope`, which may be absent if nothing can be dropped during the call. */
   lend(index: number, type: ResourceType, scope?: CallScope): HostResource | number {
     const handle = this.get(index, type);
     if (scope !== undefined) {
@@ -95,7 +95,7 @@ export class HandleTable {
     return handle.rep;
   }
 
-  /** Returns the resource if it was the guest's own and is to be destroyed now. */
+  /** Returns the resource if the guest owned it and it must be destroyed now. */
   drop(index: number, type: ResourceType): HostResource | number | undefined {
     const handle = this.#remove(index, this.get(index, type));
     if (handle.borrowedFor === undefined) return handle.rep;
@@ -104,8 +104,8 @@ export class HandleTable {
   }
 
   /**
-   * At the end of a call, however it ended: the host gets back what the guest still owns, newest first.
-   * One that fails does not keep the others; the first failure is thrown when all are dropped.
+   * Called at the end of a call, however it ended: drops what the guest still owns, newest first.
+   * A failure does not keep the others from being dropped; the first one is thrown at the end.
    */
   dropHostResources(): void {
     let failure: { error: unknown } | undefined;

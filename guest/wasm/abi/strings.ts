@@ -7,13 +7,13 @@
 import { GuestEnd } from '../contract.ts';
 import type { AbiContext } from './context.ts';
 
-/** Where a string was put, with its length as the guest counts it. */
+/** Address of a string, and its length in the guest's units. */
 export interface StoredString {
   address: number;
   length: number;
 }
 
-/** In `latin1+utf16`, set in the length of a string that is stored as UTF-16. */
+/** In `latin1+utf16`, set in the length of a string stored as UTF-16. */
 const UTF16_TAG = 0x8000_0000;
 
 const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,5 +1,5 @@
 /**
- * Value types with everything the canonical ABI asks about them, worked out once per plan:
+ * Value types with everything that the canonical ABI needs to know about them, computed once per plan:
  * size and alignment in memory, and the core values they become when passed without memory.
  *
  * @module
@@ -10,11 +10,11 @@ import type { ResourceType } from './resources.ts';
 
 export type CoreType = 'i32' | 'i64' | 'f32' | 'f64';
 
-/** More than this many core parameters go through memory; so do results of more than one core value. */
+/** More core parameters than this are passed through memory, and so are results of more than one core value. */
 export const MAX_FLAT_PARAMS = 16;
 export const MAX_FLAT_RESULTS = 1;
 
-/** Types are the guest's choice: without these, a few bytes could describe a value larger than memory. */
+/** Guests choose their types: without these limits, a few bytes could describe a value larger than memory. */
 const MAX_TYPE_SIZE = 1 << 16;
 const MAX_TYPE_DEPTH = 64;
 const MAX_FLAGS = 32;
@@ -22,9 +22,9 @@ const MAX_FLAGS = 32;
 interface Layout {
   size: number;
   align: number;
-  /** `undefined`: more than MAX_FLAT_PARAMS, such a value always goes through memory. */
+  /** `undefined` if there are more than MAX_FLAT_PARAMS; such a value is always passed through memory. */
   flat: readonly CoreType[] | undefined;
-  /** What one value costs this process as element of a list, in bytes and roughly; what it points to counts apart. */
+  /** Approximate cost of one value as a list element, in bytes of this process; what it points to is counted separately. */
   weight: number;
   depth: number;
 }
@@ -45,7 +45,7 @@ export type ListType = Layout & { kind: 'list'; element: AbiType };
 export type FieldsType = Layout & { kind: 'record' | 'tuple'; fields: readonly Field[] };
 export type FlagsType = Layout & { kind: 'flags'; names: readonly string[] };
 export type HandleType = Layout & { kind: 'own' | 'borrow'; resource: ResourceType };
-/** Everything with a discriminant; `kind` says only how the host sees it. */
+/** All types with a discriminant; `kind` only determines how the host sees it. */
 export type CasesType = Layout & {
   kind: 'variant' | 'enum' | 'option' | 'result';
   cases: readonly Case[];
@@ -105,7 +105,7 @@ export function tupleType(types: readonly AbiType[]): FieldsType {
 
 export function flagsType(names: readonly string[]): FlagsType {
   if (names.length === 0 || names.length > MAX_FLAGS)
-    throw new TypeError(`Flags with ${names.length} labels`);
+    throw new TypeError(`Flags must not have ${names.length} labels`);
   const size = names.length <= 8 ? 1 : names.length <= 16 ? 2 : 4;
   const weight = OBJECT_WEIGHT + names.length * SCALAR_WEIGHT;
   return { kind: 'flags', names, size, align: size, flat: ['i32'], weight, depth: 1 };
@@ -145,7 +145,7 @@ export function funcType(params: readonly { name: string; type: AbiType }[], res
 }
 
 function fieldsType(kind: 'record' | 'tuple', list: readonly { name: string; type: AbiType }[]): FieldsType {
-  if (list.length === 0) throw new TypeError(`A ${kind} without fields`);
+  if (list.length === 0) throw new TypeError(`A ${kind} has no fields`);
   let size = 0;
   let align = 1;
   let weight = OBJECT_WEIGHT;
@@ -170,7 +170,7 @@ function fieldsType(kind: 'record' | 'tuple', list: readonly { name: string; typ
 }
 
 function casesType(kind: CasesType['kind'], cases: readonly Case[]): CasesType {
-  if (cases.length === 0) throw new TypeError(`A ${kind} without cases`);
+  if (cases.length === 0) throw new TypeError(`A ${kind} has no cases`);
   const discriminant = cases.length <= 0x100 ? 1 : cases.length <= 0x10000 ? 2 : 4;
   const payloads = cases.flatMap((one) => (one.type === undefined ? [] : [one.type]));
   const payloadAlign = payloads.reduce((most, type) => Math.max(most, type.align), 1);
@@ -200,7 +200,7 @@ function flatFields(fields: readonly Field[]): CoreType[] | undefined {
   return all;
 }
 
-/** The cases share their core values: slot by slot the narrowest type that can carry all of them. */
+/** The cases share their core values: each slot has the narrowest type that can hold all of them. */
 function flatCases(payloads: readonly AbiType[]): CoreType[] | undefined {
   const joined: CoreType[] = [];
   for (const { flat } of payloads) {
@@ -224,12 +224,12 @@ function alignTo(offset: number, align: number): number {
 }
 
 function checkedSize(size: number): number {
-  if (size > MAX_TYPE_SIZE) throw new TypeError(`A type of more than ${MAX_TYPE_SIZE} bytes`);
+  if (size > MAX_TYPE_SIZE) throw new TypeError(`A type is larger than ${MAX_TYPE_SIZE} bytes`);
   return size;
 }
 
 function checkedDepth(parts: readonly AbiType[]): number {
   const depth = parts.reduce((most, type) => Math.max(most, type.depth), 0) + 1;
-  if (depth > MAX_TYPE_DEPTH) throw new TypeError(`Types nested deeper than ${MAX_TYPE_DEPTH}`);
+  if (depth > MAX_TYPE_DEPTH) throw new TypeError(`Types are nested deeper than ${MAX_TYPE_DEPTH}`);
   return depth;
 }

@@ -1,25 +1,25 @@
 /**
- * What is found in a function body: where fuel has to be charged, and where sizes are asked for or changed.
+ * The result of scanning a function body: where fuel is charged, and where sizes are queried or changed.
  *
  * @module
  */
 import type { IndexSpaces } from './core-types.ts';
 import type { LengthUnit } from './opcodes.ts';
 
-/** Fuel to be taken right before the byte `at`: `cost`, and what the length on top of the stack adds. */
+/** Fuel to charge right before byte `at`: `cost`, plus a part for the length on top of the stack. */
 export interface Charge {
   at: number;
   cost: number;
   length: LengthUnit | undefined;
-  /** Whether the guest ends here without fuel: only loops and functions can go on for ever, so blocks need not look. */
+  /** Whether to trap here if fuel has run out. Only loops and functions can run forever, so other blocks need no check. */
   ends: boolean;
 }
 
-/** From where to where an instruction stands that makes something grow, or tells the size of the memory. */
+/** Byte range of an instruction that grows something or returns the size of the memory. */
 export interface Sizing {
   from: number;
   to: number;
-  does: 'grow-memory' | 'grow-table' | 'tell-memory';
+  does: 'grow-memory' | 'grow-table' | 'query-memory';
 }
 
 export interface BodyContext {
@@ -32,13 +32,13 @@ export interface BodyContext {
 export interface BodyScan {
   charges: Charge[];
   sizings: Sizing[];
-  /** Whether it changes a table, or lets go of a segment: state that is neither memory nor global. */
+  /** Whether it changes a table or drops a segment: state that is neither memory nor global. */
   changesTables: boolean;
-  /** Where the local declarations end and the code starts. */
+  /** End of the local declarations, where the code starts. */
   codeStart: number;
-  /** Parameters included. */
+  /** Includes parameters. */
   locals: number;
-  /** Groups of local declarations, and where the first one starts. */
+  /** Number of local declaration groups, and the offset of the first one. */
   localGroups: number;
   groupsStart: number;
 }

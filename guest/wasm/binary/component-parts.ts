@@ -1,5 +1,5 @@
 /**
- * What the sections of a component are made of: names, sorts, aliases, core types and descriptions of imports and exports.
+ * Parts of component sections: names, sorts, aliases, core types, and descriptions of imports and exports.
  *
  * @module
  */
@@ -20,7 +20,7 @@ const CORE_SORTS: ReadonlyMap<number, CoreSort> = new Map<number, CoreSort>([
   [0x12, 'instance'],
 ]);
 
-/** Of the whole file. */
+/** For the whole file. */
 export interface Totals {
   definitions: number;
   /** Names that core instances are linked by. */
@@ -40,15 +40,15 @@ export function readLabel(reader: Reader): string {
   return label;
 }
 
-/** The name of an import or export. What stands beside it (version suffix and the like) is for humans. */
+/** The name of an import or export. Other attributes, such as a version suffix, are only for people. */
 export function readExternName(reader: Reader): string {
   const form = reader.byte();
-  if (form > 2) reader.fail('The name of an import or export has an unknown encoding', reader.position - 1);
+  if (form > 2) reader.fail('An import or export name has an unknown encoding', reader.position - 1);
   const offset = reader.position;
   const name = reader.name(CAPS.nameBytes);
   if (name.startsWith('[async')) reader.fail('Asynchronous functions are not allowed', offset);
   if (!isExternName(name))
-    reader.fail('The name of an import or export is neither kebab case nor an interface', offset);
+    reader.fail('An import or export name is neither kebab case nor an interface name', offset);
   if (form === 2) readAttributes(reader);
   return name;
 }
@@ -66,7 +66,7 @@ export function readCoreSort(reader: Reader): CoreSort {
   const code = reader.byte();
   if (code === 0x04)
     reader.fail('Exception tags cannot be passed between the modules of a component', offset);
-  return CORE_SORTS.get(code) ?? reader.fail('Unknown sort of a core definition', offset);
+  return CORE_SORTS.get(code) ?? reader.fail('A core definition has an unknown sort', offset);
 }
 
 export function readSort(reader: Reader): Sort {
@@ -77,7 +77,7 @@ export function readSort(reader: Reader): Sort {
     case 0x01:
       return 'func';
     case 0x02:
-      return reader.fail('Values of components are not allowed', offset);
+      return reader.fail('Component values are not allowed', offset);
     case 0x03:
       return 'type';
     case 0x04:
@@ -85,7 +85,7 @@ export function readSort(reader: Reader): Sort {
     case 0x05:
       return 'instance';
     default:
-      return reader.fail('Unknown sort of a definition', offset);
+      return reader.fail('A definition has an unknown sort', offset);
   }
 }
 
@@ -106,7 +106,7 @@ export function readAlias(reader: Reader, scope: Scope, totals: Totals): Alias {
     case 0x02:
       return readOuterAlias(reader, scope, sort);
     default:
-      return reader.fail('Unknown kind of alias', offset);
+      return reader.fail('An alias has an unknown kind', offset);
   }
 }
 
@@ -116,10 +116,7 @@ function readExportAlias(reader: Reader, scope: Scope, sort: Sort): Alias {
   const name = reader.name(CAPS.nameBytes);
   const item = scope.item('instance', instance).exports?.get(name);
   if (item === undefined || item.sort !== sortName(sort)) {
-    reader.fail(
-      `Instance ${instance} exports no ${sortName(sort)} of the name that an alias asks for`,
-      offset,
-    );
+    reader.fail(`Instance ${instance} does not export the ${sortName(sort)} that an alias names`, offset);
   }
   return { sort, target: { export: { instance, name } }, item };
 }
@@ -133,13 +130,10 @@ function readCoreAlias(
   const instance = scope.index(reader, 'core instance');
   const name = reader.name(CAPS.nameBytes);
   totals.coreNames.add(name);
-  if (typeof sort === 'string') reader.fail('A core instance exports core definitions only', offset);
+  if (typeof sort === 'string') reader.fail('A core instance can only export core definitions', offset);
   const known = scope.item('core instance', instance).coreExports;
   if (known !== undefined && known.get(name) !== sort.core) {
-    reader.fail(
-      `Core instance ${instance} exports no ${sort.core} of the name that an alias asks for`,
-      offset,
-    );
+    reader.fail(`Core instance ${instance} does not export the ${sort.core} that an alias names`, offset);
   }
   return { sort, target: { coreExport: { instance, name } }, item: { sort: sortName(sort) } };
 }
@@ -152,7 +146,8 @@ function readOuterAlias(reader: Reader, scope: Scope, sort: Sort): Alias {
   const count = reader.u32();
   let target: Scope | undefined = scope;
   for (let level = 0; level < count && target !== undefined; level++) target = target.parent;
-  if (target === undefined) reader.fail(`There are no ${count} components around this one`, offset);
+  if (target === undefined)
+    reader.fail(`An outer alias refers to enclosing component ${count}, which does not exist`, offset);
   const index = target.index(reader, sortName(sort));
   return { sort, target: { outer: { count, index } }, item: target.item(sortName(sort), index) };
 }
@@ -167,7 +162,7 @@ export function readExternDesc(reader: Reader, scope: Scope): Description {
   const offset = reader.position;
   switch (reader.byte()) {
     case 0x00:
-      if (reader.byte() !== 0x11) reader.fail('Only core modules are imported and exported', offset);
+      if (reader.byte() !== 0x11) reader.fail('Only core modules can be imported and exported', offset);
       return {
         desc: { kind: 'core-module', type: scope.index(reader, 'core type') },
         item: { sort: 'core module' },
@@ -175,7 +170,7 @@ export function readExternDesc(reader: Reader, scope: Scope): Description {
     case 0x01:
       return describe(reader, scope, 'func');
     case 0x02:
-      return reader.fail('Values of components are not allowed', offset);
+      return reader.fail('Component values are not allowed', offset);
     case 0x03:
       return describeType(reader, scope);
     case 0x04:
@@ -183,7 +178,7 @@ export function readExternDesc(reader: Reader, scope: Scope): Description {
     case 0x05:
       return describe(reader, scope, 'instance');
     default:
-      return reader.fail('Unknown type of an import or export', offset);
+      return reader.fail('An import or export has an unknown type', offset);
   }
 }
 
@@ -191,7 +186,7 @@ function describe(reader: Reader, scope: Scope, kind: 'func' | 'component' | 'in
   const offset = reader.position;
   const index = scope.index(reader, 'type');
   const type = scope.item('type', index).type;
-  if (type?.def.kind !== kind) reader.fail(`Type ${index} is no ${kind} type`, offset);
+  if (type?.def.kind !== kind) reader.fail(`Type ${index} is not of kind ${kind}`, offset);
   const item: Item = {
     sort: kind,
     ...(kind === 'func' && { type }),
@@ -206,12 +201,12 @@ function describeType(reader: Reader, scope: Scope): Description {
     const type: TypeItem = { def: { kind: 'resource' }, space: [], depth: 1, nodes: 1 };
     return { desc: { kind: 'type', bound: 'sub-resource' }, item: { sort: 'type', type } };
   }
-  if (bound !== 0x00) reader.fail('Unknown bound of a type', reader.position - 1);
+  if (bound !== 0x00) reader.fail('A type has an unknown bound', reader.position - 1);
   const index = scope.index(reader, 'type');
   return { desc: { kind: 'type', bound: { eq: index } }, item: scope.item('type', index) };
 }
 
-/** Core types describe modules that are imported, which nobody provides; they are read to get past them. */
+/** Core types only describe imported modules, which no host provides; they are read in order to skip them. */
 export function skipCoreType(reader: Reader, scope: Scope): void {
   if (reader.peek() !== 0x50) return void readFuncType(reader);
   reader.skip(1);
@@ -220,7 +215,7 @@ export function skipCoreType(reader: Reader, scope: Scope): void {
   for (let index = 0; index < count; index++) types += skipModuleDeclaration(reader, scope, types);
 }
 
-/** Returns how many types it added. */
+/** Returns the number of types added. */
 function skipModuleDeclaration(reader: Reader, scope: Scope, types: number): number {
   const offset = reader.position;
   const kind = reader.byte();
@@ -230,16 +225,17 @@ function skipModuleDeclaration(reader: Reader, scope: Scope, types: number): num
   }
   if (kind === 0x02) {
     if (reader.byte() !== 0x10 || reader.byte() !== 0x01)
-      reader.fail('Unknown alias in a module type', offset);
+      reader.fail('A module type has an unknown alias', offset);
     let target: Scope | undefined = scope;
     const count = reader.u32();
     for (let level = 1; level < count && target !== undefined; level++) target = target.parent;
-    if (target === undefined) reader.fail(`There are no ${count} components around this one`, offset);
+    if (target === undefined)
+      reader.fail(`An outer alias refers to enclosing component ${count}, which does not exist`, offset);
     if (count === 0) reader.index(types, 'type');
     else target.index(reader, 'core type');
     return 1;
   }
-  if (kind !== 0x00 && kind !== 0x03) reader.fail('Unknown declaration in a module type', offset);
+  if (kind !== 0x00 && kind !== 0x03) reader.fail('A module type has an unknown declaration', offset);
   if (kind === 0x00) reader.name(CAPS.nameBytes);
   reader.name(CAPS.nameBytes);
   skipCoreExternType(reader, types);
@@ -253,5 +249,5 @@ function skipCoreExternType(reader: Reader, types: number): void {
   else if (kind === 2) readLimits(reader, 'memory');
   else if (kind === 3) readGlobalType(reader);
   else if (kind === 4) readTagType(reader, types);
-  else reader.fail('Unknown kind of import or export', reader.position - 1);
+  else reader.fail('An import or export has an unknown kind', reader.position - 1);
 }

@@ -17,8 +17,8 @@ import {
 import type { Reader } from './reader.ts';
 import { Scope, type Item, type TypeItem } from './scope.ts';
 
-/** 0x7f is the first, and each one less the next. */
-const PRIMITIVES: readonly Primitive[] = [
+/** Ordered by code: the first is 0x7f, each following one is one less. */
+export const PRIMITIVES: readonly Primitive[] = [
   'bool',
   's8',
   'u8',
@@ -46,7 +46,7 @@ const REFUSED: Readonly<Record<number, string>> = {
   0x43: 'Asynchronous functions are not allowed',
 };
 
-/** Reads types that stand in one scope, and keeps account of how large each is. */
+/** Reads the types of one scope, and tracks the size of each. */
 export class TypeReader {
   readonly #reader: Reader;
   readonly #scope: Scope;
@@ -74,7 +74,7 @@ export class TypeReader {
       ...(exports && { exports }),
     };
     if (type.depth > CAPS.valueDepth || type.nodes > CAPS.valueNodes) {
-      this.#reader.fail('A type is nested too deep or too large', offset);
+      this.#reader.fail('A type is nested too deeply or too large', offset);
     }
     this.#scope.add({ sort: 'type', type });
     return def;
@@ -86,7 +86,9 @@ export class TypeReader {
     const code = reader.byte();
     if (code === 0x41 || code === 0x42) return this.#declarations(code === 0x41 ? 'component' : 'instance');
     const def = code === 0x40 || code === 0x3f ? this.#funcOrResource(code) : this.#value(code);
-    return { def: def ?? reader.fail(REFUSED[code] ?? `0x${code.toString(16)} starts no type`, offset) };
+    return {
+      def: def ?? reader.fail(REFUSED[code] ?? `0x${code.toString(16)} is not the start of a type`, offset),
+    };
   }
 
   #funcOrResource(code: number): TypeDef {
@@ -130,7 +132,7 @@ export class TypeReader {
     const index = reader.signed(33);
     const type = index < 0 ? undefined : this.#scope.space('type')[index]?.type;
     if (type === undefined || NO_VALUES.has(type.def.kind)) {
-      return reader.fail(`Type ${index} is no type of values`, offset);
+      return reader.fail(`Type ${index} is not a value type`, offset);
     }
     this.#depth = Math.max(this.#depth, type.depth);
     this.#nodes += type.nodes;
@@ -143,7 +145,7 @@ export class TypeReader {
     return (
       PRIMITIVES[0x7f - code] ??
       this.#reader.fail(
-        REFUSED[code] ?? `0x${code.toString(16)} is no type of values`,
+        REFUSED[code] ?? `0x${code.toString(16)} is not a value type`,
         this.#reader.position - 1,
       )
     );
@@ -151,7 +153,8 @@ export class TypeReader {
 
   #optional(): ValType | undefined {
     const present = this.#reader.byte();
-    if (present > 1) this.#reader.fail('A type is neither there nor absent', this.#reader.position - 1);
+    if (present > 1)
+      this.#reader.fail('The presence byte of a type is neither 0 nor 1', this.#reader.position - 1);
     return present === 1 ? this.#valType() : undefined;
   }
 
@@ -174,7 +177,8 @@ export class TypeReader {
     return this.#many('cases of a variant', () => {
       const name = this.#uniqueLabel(names);
       const type = this.#optional();
-      if (this.#reader.byte() !== 0) this.#reader.fail('A case refines another', this.#reader.position - 1);
+      if (this.#reader.byte() !== 0)
+        this.#reader.fail('A variant case refines another', this.#reader.position - 1);
       return { name, ...(type !== undefined && { type }) };
     });
   }
@@ -189,7 +193,7 @@ export class TypeReader {
   #uniqueLabel(taken: Set<string>): string {
     const label = readLabel(this.#reader);
     const key = label.toLowerCase();
-    if (taken.has(key)) this.#reader.fail(`Label "${label}" stands twice in one type`);
+    if (taken.has(key)) this.#reader.fail(`Label "${label}" occurs twice in one type`);
     taken.add(key);
     return label;
   }
@@ -204,7 +208,7 @@ export class TypeReader {
     const offset = this.#reader.position;
     const index = this.#scope.index(this.#reader, 'type');
     if (this.#scope.item('type', index).type?.def.kind !== 'resource') {
-      this.#reader.fail(`Type ${index} is no resource`, offset);
+      this.#reader.fail(`Type ${index} is not a resource`, offset);
     }
     return index;
   }
@@ -220,16 +224,16 @@ export class TypeReader {
   #resource(): TypeDef {
     const reader = this.#reader;
     if (this.#scope.isType) reader.fail('A resource is defined inside a type');
-    if (reader.byte() !== 0x7f) reader.fail('A resource is represented by something other than i32');
+    if (reader.byte() !== 0x7f) reader.fail('The representation of a resource is not i32');
     const present = reader.byte();
-    if (present > 1) reader.fail('A destructor is neither there nor absent', reader.position - 1);
+    if (present > 1) reader.fail('The presence byte of a destructor is neither 0 nor 1', reader.position - 1);
     if (present === 0) return { kind: 'resource' };
     return { kind: 'resource', destructor: this.#scope.index(reader, 'core func') };
   }
 
   #declarations(kind: 'component' | 'instance'): { def: TypeDef; exports: Scope['exports'] } {
     const inner = new Scope(this.#scope, true);
-    if (inner.depth > CAPS.typeNesting) this.#reader.fail('Component types are nested too deep');
+    if (inner.depth > CAPS.typeNesting) this.#reader.fail('Component types are nested too deeply');
     const count = this.#reader.count(CAPS.definitions, 'declarations');
     const declarations: Declaration[] = [];
     for (let index = 0; index < count; index++) {
@@ -255,7 +259,7 @@ export class TypeReader {
       return { kind: 'alias', sort, target };
     }
     if (code === 0x04 || (code === 0x03 && kind === 'component')) return this.#external(inner, code === 0x03);
-    return reader.fail('Unknown declaration in a type', offset);
+    return reader.fail('A type has an unknown declaration', offset);
   }
 
   #external(inner: Scope, isImport: boolean): Declaration {

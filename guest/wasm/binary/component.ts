@@ -1,5 +1,5 @@
 /**
- * Reads a component binary: definitions in order, every index checked against what was defined before.
+ * Reads a component binary: definitions in order, with every index checked against earlier definitions.
  *
  * @module
  */
@@ -22,12 +22,12 @@ import { Scope, sortName, type Item, type Weight } from './scope.ts';
 
 export interface ParsedComponent {
   component: Component;
-  /** Of the whole file, in order: the numbers that `core-module` definitions hold. */
+  /** All modules of the file, in the order of the numbers in `core-module` definitions. */
   modules: CoreModule[];
   exports: ReadonlyMap<string, Item>;
-  /** Of all instances together. */
+  /** For all instances together. */
   weight: Weight;
-  /** Names that core instances are linked by, besides those that modules import and export. */
+  /** Names that core instances are linked by, in addition to those that modules import and export. */
   coreNames: ReadonlySet<string>;
 }
 
@@ -63,9 +63,10 @@ class ComponentReader {
     this.#state.components++;
     if (this.#state.components > CAPS.components)
       source.fail(`There are more than ${CAPS.components} components`);
-    if (this.#scope.depth > CAPS.componentNesting) source.fail('Components are nested too deep');
+    if (this.#scope.depth > CAPS.componentNesting) source.fail('Components are nested too deeply');
     for (const byte of COMPONENT_HEADER) {
-      if (source.byte() !== byte) source.fail('This does not start like a component', source.position - 1);
+      if (source.byte() !== byte)
+        source.fail('The file does not start with a component header', source.position - 1);
     }
     while (!source.done) {
       const offset = source.position;
@@ -81,7 +82,7 @@ class ComponentReader {
     if (id === 1) return this.#module(section);
     if (id === 4) return this.#component(section);
     if (id === 9) section.fail('Start functions of components are not allowed', offset);
-    if (id === 12) section.fail('Values of components are not allowed', offset);
+    if (id === 12) section.fail('Component values are not allowed', offset);
     const readers: Readonly<Record<number, (reader: Reader) => Definition>> = {
       2: (reader) => this.#coreInstance(reader),
       3: (reader) => this.#coreType(reader),
@@ -137,7 +138,7 @@ class ComponentReader {
     const offset = reader.position;
     const form = reader.byte();
     if (form === 0x00) return this.#coreInstantiate(reader);
-    if (form !== 0x01) reader.fail('Unknown way to make a core instance', offset);
+    if (form !== 0x01) reader.fail('A core instance has an unknown form', offset);
     const coreExports = new Map<string, CoreSort>();
     const exports = readList(reader, 'exports of a core instance', () => {
       const name = this.#coreName(reader);
@@ -158,7 +159,7 @@ class ComponentReader {
       if (names.has(name)) reader.fail('Two arguments of a core instance have the same name');
       names.add(name);
       if (reader.byte() !== 0x12)
-        reader.fail('An argument of a core instance is no instance', reader.position - 1);
+        reader.fail('An argument of a core instance is not an instance', reader.position - 1);
       return { name, instance: this.#scope.index(reader, 'core instance') };
     });
     const module = this.#scope.item('core module', instantiate);
@@ -176,7 +177,7 @@ class ComponentReader {
   #instance(reader: Reader): Definition {
     const offset = reader.position;
     const form = reader.byte();
-    if (form > 0x01) reader.fail('Unknown way to make an instance', offset);
+    if (form > 0x01) reader.fail('An instance has an unknown form', offset);
     const { expr, exports } = form === 0x00 ? this.#instantiate(reader) : this.#inlineExports(reader);
     this.#scope.add({ sort: 'instance', exports });
     return { kind: 'instance', expr };
@@ -231,11 +232,11 @@ class ComponentReader {
     const name = readExternName(reader);
     const sort = readSort(reader);
     if (typeof sort === 'object' && sort.core !== 'module')
-      reader.fail('A component exports no core definitions');
+      reader.fail('A component cannot export core definitions');
     const index = this.#scope.index(reader, sortName(sort));
     const described = readPresence(reader) ? readExternDesc(reader, this.#scope) : undefined;
     const item = described?.item ?? this.#scope.item(sortName(sort), index);
-    if (item.sort !== sortName(sort)) reader.fail('An export is described as something else than it is');
+    if (item.sort !== sortName(sort)) reader.fail('An export has another sort than its description');
     this.#scope.claimExport(name, item, reader);
     this.#scope.add(item);
     return { kind: 'export', name, sort, index, ...(described && { desc: described.desc }) };
@@ -245,14 +246,14 @@ class ComponentReader {
     const offset = reader.position;
     const code = reader.byte();
     if (code <= 0x01) {
-      if (reader.byte() !== 0x00) reader.fail('Only functions are lifted and lowered', offset);
+      if (reader.byte() !== 0x00) reader.fail('Only functions can be lifted and lowered', offset);
       return code === 0x00 ? this.#lift(reader) : this.#lower(reader);
     }
     if (code > 0x04)
       reader.fail('Asynchronous functions, streams, futures and error contexts are not allowed', offset);
     const index = this.#scope.index(reader, 'type');
     const kind = this.#scope.item('type', index).type?.def.kind;
-    if (kind !== 'resource') reader.fail(`Type ${index} is no resource`, offset);
+    if (kind !== 'resource') reader.fail(`Type ${index} is not a resource`, offset);
     this.#scope.add({ sort: 'core func' });
     if (code === 0x02) return { resourceNew: index };
     return code === 0x03 ? { resourceDrop: index } : { resourceRep: index };
@@ -264,7 +265,7 @@ class ComponentReader {
     const offset = reader.position;
     const index = this.#scope.index(reader, 'type');
     const type = this.#scope.item('type', index).type;
-    if (type?.def.kind !== 'func') reader.fail(`Type ${index} is no func type`, offset);
+    if (type?.def.kind !== 'func') reader.fail(`Type ${index} is not a func type`, offset);
     this.#scope.add({ sort: 'func', type });
     return { lift: { coreFunc, type: index, options } };
   }
@@ -283,7 +284,7 @@ class ComponentReader {
     for (let index = 0; index < count; index++) {
       const offset = reader.position;
       const name = this.#option(reader, options);
-      if (seen.has(name)) reader.fail(`Option "${name}" stands twice`, offset);
+      if (seen.has(name)) reader.fail(`Option "${name}" occurs twice`, offset);
       seen.add(name);
     }
     return options;
@@ -311,6 +312,6 @@ function readList<Part>(reader: Reader, what: string, read: () => Part): Part[] 
 
 function readPresence(reader: Reader): boolean {
   const present = reader.byte();
-  if (present > 1) reader.fail('Something is neither there nor absent', reader.position - 1);
+  if (present > 1) reader.fail('A presence byte is neither 0 nor 1', reader.position - 1);
   return present === 1;
 }

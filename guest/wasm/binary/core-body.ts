@@ -1,11 +1,11 @@
 /**
- * Walks through one function body: refuses what is not allowed, and finds where fuel has to be charged.
+ * Scans one function body: refuses what is not allowed, and finds where fuel must be charged.
  *
- * A segment is code that control enters only at its start: it begins at the function's or a loop's start, behind
- * `if`, `else` and `catch`, and behind every `end`. A region is a function or a loop without the loops inside it.
- * Whoever enters a region pays for all its segments, unless they are so many that only some of them can be meant.
- * What is behind the first `br_if` of a function, up to the end of the block around it, is a region of its own where
- * the rest is so little that callers have paid for it: many small functions decide there that they are done.
+ * A segment is code that control enters only at its start: it begins at the start of the function or of a loop, after
+ * `if`, `else` and `catch`, and after every `end`. A region is a function or a loop without the loops inside it.
+ * Entering a region pays for all its segments, unless there are so many that only some of them can run.
+ * Code after the first `br_if` of a function, up to the end of the enclosing block, is a separate region if the rest is
+ * so small that callers have paid for it: many small functions return early there.
  *
  * @module
  */
@@ -15,21 +15,21 @@ import { isValueType, readHeapType, readValueType } from './core-types.ts';
 import { BULK, COST, featureOf, IMMEDIATE, PLAIN, SIMD, type OpcodeTable } from './opcodes.ts';
 import type { Reader } from './reader.ts';
 
-/** Below this much, a region's segments are paid at its start: a charge costs about as much as five instructions. */
+/** Below this cost, all segments are paid at the start of the region: a charge costs about as much as five instructions. */
 const REGION_LUMP = 256;
-/** Segments below this are paid at the region's start in any case. */
+/** Segments below this cost are always paid at the start of the region. */
 const SEGMENT_LUMP = 32;
-/** Small segments that cost more than this together are a switch, of which one pass takes a few: each pays for itself. */
+/** Small segments that together cost more than this are a switch, of which one pass runs only a few: each pays for itself. */
 const SMALL_LUMP = 1024;
-/** Instructions that cost more than this pay when they are reached. */
+/** Instructions above this cost are charged where they are reached. */
 const HEAVY = 16;
 
 const TABLE_SET = 0x26;
 const MEMORY_SIZINGS: ReadonlyMap<number, Sizing['does']> = new Map([
-  [0x3f, 'tell-memory'],
+  [0x3f, 'query-memory'],
   [0x40, 'grow-memory'],
 ]);
-/** Behind 0xfc: `data.drop`, `table.init`, `elem.drop`, `table.copy`, `table.grow`, `table.fill`. */
+/** After prefix 0xfc: `data.drop`, `table.init`, `elem.drop`, `table.copy`, `table.grow`, `table.fill`. */
 const TABLE_CHANGES: ReadonlySet<number> = new Set([9, 12, 13, 14, 15, 17]);
 
 interface Segment extends Charge {
@@ -38,19 +38,19 @@ interface Segment extends Charge {
 
 interface Region {
   header: Segment;
-  /** What its other segments cost, and what those cost that are too small to pay for themselves. */
+  /** Cost of its other segments, and of those too small to pay for themselves. */
   rest: number;
   small: number;
-  /** It calls or throws. */
+  /** Whether it calls or throws. */
   calls: boolean;
 }
 
-/** Reads a function body to its end. */
+/** Scans a function body to its end. */
 export function scanBody(reader: Reader, context: BodyContext): BodyScan {
   const localGroups = reader.count(CAPS.locals, 'groups of locals');
   const groupsStart = reader.position;
   const locals = context.params + readLocals(reader, localGroups);
-  if (locals > CAPS.locals) reader.fail(`${locals} locals are more than the ${CAPS.locals} that are allowed`);
+  if (locals > CAPS.locals) reader.fail(`${locals} locals exceed the maximum of ${CAPS.locals}`);
   const codeStart = reader.position;
   const scanner = new BodyScanner(reader, context, locals);
   const charges = scanner.run();
@@ -74,9 +74,9 @@ class BodyScanner {
   readonly #context: BodyContext;
   readonly #locals: number;
   readonly #segments: Segment[] = [];
-  /** For every open block: the region to go back to, if another one began in it. */
+  /** For every open block: the region to return to, if another one began inside it. */
   readonly #blocks: (Region | undefined)[] = [];
-  /** The function without its loops, and without what is behind its first `br_if`. */
+  /** The function without its loops and without the code after its first `br_if`. */
   readonly #entry: Region;
   #behindBranch: Region | undefined;
   #region: Region;
@@ -116,7 +116,7 @@ class BodyScanner {
     if (does) this.sizings.push({ from: at, to: this.#reader.position, does });
     if (opcode === TABLE_SET) this.changesTables = true;
     if (opcode === 0x0d) this.#openBehindBranch();
-    // else, catch, catch_all: code that is entered from elsewhere.
+    // else, catch, catch_all: code that can be entered from elsewhere.
     else if (opcode === 0x05 || opcode === 0x07 || opcode === 0x19) this.#openArm();
     else if (opcode === 0x04) this.#openSegment();
     if (kind === IMMEDIATE.block || kind === IMMEDIATE.tryTable) this.#openBlock(opcode);
@@ -144,7 +144,7 @@ class BodyScanner {
     const cost = table.costs[opcode] as number;
     const length = table.lengths[opcode];
     if (length === 'bytes') {
-      // Short ones are the rule, and their price covers them: only what is longer is counted when it is reached.
+      // The price of the instruction covers short operands, which are the rule; only longer ones are charged by length.
       this.#segment.cost += cost;
       this.#segments.push({ at, cost: 0, length, region: undefined, ends: true });
     } else if (cost <= HEAVY && length === undefined) this.#segment.cost += cost;
@@ -184,7 +184,7 @@ class BodyScanner {
     this.#segment = this.#region.header;
   }
 
-  /** Another arm of the block around it is not behind a branch. */
+  /** Another branch of the enclosing block is not after the `br_if`. */
   #openArm(): void {
     if (this.#region === this.#behindBranch && this.#blocks.at(-1) === this.#entry) {
       this.#blocks[this.#blocks.length - 1] = undefined;
@@ -193,7 +193,7 @@ class BodyScanner {
     this.#openSegment();
   }
 
-  /** True at the end of the function. */
+  /** Returns true at the end of the function. */
   #closeBlock(): boolean {
     if (this.#blocks.length === 0) return true;
     this.#region = this.#blocks.pop() ?? this.#region;
@@ -202,7 +202,7 @@ class BodyScanner {
   }
 
   #closeDelegate(at: number): void {
-    if (this.#closeBlock()) this.#reader.fail('A "delegate" ends no block', at);
+    if (this.#closeBlock()) this.#reader.fail('A "delegate" does not end a block', at);
   }
 
   /** Decides which segments pay for themselves. */
@@ -230,7 +230,7 @@ class BodyScanner {
       : charges;
   }
 
-  /** Whoever calls a function paid for a small entry. One that calls pays: or recursion would be for nothing. */
+  /** Callers have paid for a small function entry. A function that calls others pays itself, so that recursion is not free. */
   #isPrepaid(cost: number): boolean {
     return cost <= COST.prepaid && !this.#entry.calls;
   }
@@ -319,8 +319,8 @@ class BodyScanner {
     if (next === 0x40 || isValueType(next)) return reader.skip(1);
     const offset = reader.position;
     const type = reader.signed(33);
-    if (type < 0) reader.fail('A block has a type that is not allowed', offset);
-    if (type >= this.#context.spaces.type) reader.fail(`There is no type ${type}`, offset);
+    if (type < 0) reader.fail('The type of a block is not allowed', offset);
+    if (type >= this.#context.spaces.type) reader.fail(`Type ${type} does not exist`, offset);
   }
 
   #memarg(): void {

@@ -1,5 +1,5 @@
 /**
- * A core module, taken apart as far as clamping, metering and linking need it. Types inside function bodies are left
+ * A core module, parsed as far as clamping, metering and linking need it. Types inside function bodies are left
  * to the engine's own validation; sections, counts, names and indices are checked here.
  *
  * @module
@@ -27,7 +27,7 @@ export interface CoreImport {
   module: string;
   name: string;
   kind: CoreKind;
-  /** Of a function. */
+  /** For a function. */
   type?: number;
   offset: number;
 }
@@ -45,16 +45,16 @@ export interface Section {
 }
 
 export interface CoreModule {
-  /** The file that holds the module; all offsets count from its start. */
+  /** The file that contains the module; all offsets count from its start. */
   bytes: Uint8Array;
   start: number;
   end: number;
-  /** Without custom sections, in order. */
+  /** In order, without custom sections. */
   sections: Section[];
   types: FuncType[];
   imports: CoreImport[];
   exports: CoreExport[];
-  /** The type of every function, imported ones first. */
+  /** The type of every function, imports first. */
   functionTypes: number[];
   /** Defined here, not imported. */
   tables: TableType[];
@@ -63,13 +63,13 @@ export interface CoreModule {
   bodies: Section[];
   startFunction: number | undefined;
   elementSegments: number;
-  /** What the data count section says. */
+  /** From the data count section. */
   dataCount: number | undefined;
   dataSegments: number;
   spaces: IndexSpaces;
 }
 
-/** Order of the sections by their id; a tag section (13) and a data count (12) stand between older ones. */
+/** Order of the sections by id: the tag section (13) and the data count (12) come between older ones. */
 const ORDER: readonly number[] = [1, 2, 3, 4, 5, 13, 6, 7, 8, 9, 12, 10, 11];
 export const MODULE_HEADER: readonly number[] = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 
@@ -91,13 +91,13 @@ const SECTION_READERS: Readonly<Record<number, SectionReader>> = {
   13: readTags,
 };
 
-/** Reads one core module out of a file. */
+/** Reads one core module from a file. */
 export function parseCoreModule(source: Reader): CoreModule {
   const { bytes, position: start, end } = source;
   if (end - start > CAPS.moduleBytes) source.fail(`A module is larger than ${CAPS.moduleBytes} bytes`);
   for (const byte of MODULE_HEADER) {
     if (source.byte() !== byte)
-      source.fail('This does not start like a core module, version 1', source.position - 1);
+      source.fail('The file does not start with the header of a core module, version 1', source.position - 1);
   }
   const module = emptyModule(bytes, start, end);
   let last = -1;
@@ -111,7 +111,7 @@ export function parseCoreModule(source: Reader): CoreModule {
     }
     const order = ORDER.indexOf(id);
     if (order < 0) source.fail(`Section ${id} is unknown`, offset);
-    if (order <= last) source.fail(`Section ${id} is out of order or doubled`, offset);
+    if (order <= last) source.fail(`Section ${id} is out of order or occurs twice`, offset);
     last = order;
     module.sections.push({ id, start: section.position, end: section.end });
     SECTION_READERS[id]?.(section, module);
@@ -146,10 +146,10 @@ function emptyModule(bytes: Uint8Array, start: number, end: number): CoreModule 
 function checkCounts(source: Reader, module: CoreModule): void {
   const defined = module.functionTypes.length - module.imports.filter((item) => item.kind === 'func').length;
   if (defined !== module.bodies.length) {
-    source.fail(`${defined} functions are declared and ${module.bodies.length} have a body`);
+    source.fail(`${defined} functions are declared, but ${module.bodies.length} have a body`);
   }
   if (module.dataCount !== undefined && module.dataCount !== module.dataSegments) {
-    source.fail(`${module.dataCount} data segments are announced and ${module.dataSegments} are there`);
+    source.fail(`${module.dataCount} data segments are declared, but there are ${module.dataSegments}`);
   }
 }
 
@@ -175,7 +175,7 @@ function readImports(reader: Reader, module: CoreModule): void {
 
 function readKind(reader: Reader): CoreKind {
   const kind = CORE_KINDS[reader.byte()];
-  return kind ?? reader.fail('Unknown kind of import or export', reader.position - 1);
+  return kind ?? reader.fail('An import or export has an unknown kind', reader.position - 1);
 }
 
 /** Returns the type index of a function. */
@@ -262,7 +262,7 @@ function readStart(reader: Reader, module: CoreModule): void {
   const start = reader.index(module.spaces.func, 'function');
   const type = module.types[module.functionTypes[start] ?? -1];
   if (type === undefined || type.params.length + type.results.length > 0) {
-    reader.fail('The start function takes or gives values', offset);
+    reader.fail('The start function has parameters or results', offset);
   }
   module.startFunction = start;
 }
@@ -273,10 +273,7 @@ function readCode(reader: Reader, module: CoreModule): void {
     const offset = reader.position;
     const size = reader.u32();
     if (size > CAPS.bodyBytes) {
-      reader.fail(
-        `A function of ${size} bytes is larger than the ${CAPS.bodyBytes} that are allowed`,
-        offset,
-      );
+      reader.fail(`A function of ${size} bytes is larger than the maximum of ${CAPS.bodyBytes}`, offset);
     }
     const body = reader.window(size);
     module.bodies.push({ id: index, start: body.position, end: body.end });

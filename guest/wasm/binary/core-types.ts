@@ -1,5 +1,5 @@
 /**
- * The small parts of a core module: value types, limits and constant expressions.
+ * Small parts of a core module: value types, limits and constant expressions.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export type CoreKind = 'func' | 'table' | 'memory' | 'global' | 'tag';
 export const CORE_KINDS: readonly CoreKind[] = ['func', 'table', 'memory', 'global', 'tag'];
 
 export interface FuncType {
-  /** The encoded types, one byte each. */
+  /** Encoded types, one byte each. */
   params: Uint8Array;
   results: Uint8Array;
 }
@@ -27,7 +27,7 @@ export interface TableType {
   limits: Limits;
 }
 
-/** How many of each there are at this point, imports included. */
+/** Number of definitions of each kind so far, imports included. */
 export type IndexSpaces = Record<CoreKind | 'type', number>;
 
 const REFERENCE_TYPES: ReadonlySet<number> = new Set([0x70, 0x6f, 0x69]);
@@ -52,14 +52,14 @@ function readTypeOf(reader: Reader, allowed: ReadonlySet<number>): number {
   if (type === 0x63 || type === 0x64 || (type >= 0x65 && type <= 0x75)) {
     reader.fail('Typed references and garbage collection are not allowed', offset);
   }
-  return reader.fail(`0x${type.toString(16)} is no value type that is allowed here`, offset);
+  return reader.fail(`0x${type.toString(16)} is not a value type that is allowed here`, offset);
 }
 
 export function readFuncType(reader: Reader): FuncType {
   const offset = reader.position;
   const form = reader.byte();
-  if (form >= 0x4e && form <= 0x5f) reader.fail('Types of garbage collection are not allowed', offset);
-  if (form !== 0x60) reader.fail(`0x${form.toString(16)} starts no function type`, offset);
+  if (form >= 0x4e && form <= 0x5f) reader.fail('Garbage-collected types are not allowed', offset);
+  if (form !== 0x60) reader.fail(`0x${form.toString(16)} is not the start of a function type`, offset);
   return { params: readValueTypes(reader, CAPS.params), results: readValueTypes(reader, CAPS.results) };
 }
 
@@ -76,7 +76,7 @@ export function readTableType(reader: Reader): TableType {
   const limits = readLimits(reader, 'table');
   if (limits.min > CAPS.tableEntries) {
     reader.fail(
-      `A table of ${limits.min} entries is larger than the ${CAPS.tableEntries} allowed`,
+      `A table of ${limits.min} entries is larger than the maximum of ${CAPS.tableEntries}`,
       limits.offset,
     );
   }
@@ -92,14 +92,14 @@ export function readLimits(reader: Reader, what: 'table' | 'memory'): Limits {
   if (flags & 0x02) reader.fail(`A shared ${what} is not allowed (threads)`, offset);
   const min = reader.u32();
   const max = flags & 1 ? reader.u32() : undefined;
-  if (max !== undefined && max < min) reader.fail(`The maximum of a ${what} lies below its minimum`, offset);
+  if (max !== undefined && max < min) reader.fail(`The maximum of a ${what} is below its minimum`, offset);
   if (what === 'memory' && Math.max(min, max ?? 0) > 65_536)
     reader.fail('A memory is larger than 4 GiB', offset);
   return { min, max, offset };
 }
 
 export interface GlobalType {
-  /** As it stands in the binary. */
+  /** As encoded in the binary. */
   valueType: number;
   mutable: boolean;
 }
@@ -113,16 +113,16 @@ export function readGlobalType(reader: Reader): GlobalType {
 }
 
 export function readTagType(reader: Reader, types: number): number {
-  if (reader.byte() !== 0) reader.fail('A tag is no exception', reader.position - 1);
+  if (reader.byte() !== 0) reader.fail('A tag is not an exception', reader.position - 1);
   return reader.index(types, 'type');
 }
 
-/** `ref.null` names what it is null of. */
+/** `ref.null` has an operand: the type of the null reference. */
 export function readHeapType(reader: Reader): void {
   readReferenceType(reader);
 }
 
-/** Reads a constant expression with its `end`. Types are left to the engine; what it may name is checked here. */
+/** Reads a constant expression up to its `end`. The engine checks types; indices are checked here. */
 export function readConstant(reader: Reader, spaces: IndexSpaces): void {
   for (let count = 0; count <= CAPS.constantInstructions; count++) {
     if (readConstantInstruction(reader, spaces) === 'end') return;

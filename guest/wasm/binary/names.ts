@@ -1,6 +1,6 @@
 /**
  * Names of the component model: kebab-case labels, `[method]res.name`, `ns:pkg/iface@1.2.3`.
- * Split by hand: one regular expression for all of it takes exponential time on hostile names.
+ * They are split by hand, because one regular expression for all of it takes exponential time on hostile names.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export function isInterfaceName(text: string): boolean {
   return isWords(namespace) && isWords(packageName) && isLabel(projection);
 }
 
-/** A name that an import or export of a component may have. */
+/** Whether an import or export of a component may have this name. */
 export function isExternName(text: string): boolean {
   const annotated = ANNOTATED.exec(text);
   if (annotated === null) return isLabel(text) || isInterfaceName(text);
@@ -38,7 +38,7 @@ export function isExternName(text: string): boolean {
   return parts.length === (annotation === 'constructor' ? 1 : 2) && parts.every(isLabel);
 }
 
-/** Two names with the same key may not stand in one scope. */
+/** Two names with the same key must not occur in one scope. */
 export function uniquenessKey(name: string): string {
   const lower = name.toLowerCase();
   if (!lower.startsWith('[') || lower.startsWith('[constructor]')) return lower;

@@ -1,11 +1,11 @@
 /**
- * Which instructions a core module may hold, what follows each, and what it costs. Allowed is what the fuel pass
- * meters: WebAssembly 2.0 with SIMD, tail calls and both kinds of exception handling.
+ * The instructions that a core module may contain, the operands of each, and their cost. Allowed is what the fuel pass
+ * can meter: WebAssembly 2.0 with SIMD, tail calls and both kinds of exception handling.
  *
  * @module
  */
 
-/** What follows an opcode. `refused` is 0, so that an entry nobody filled in is refused. */
+/** Operands that follow an opcode. `refused` is 0, so that entries without a value are refused. */
 export const IMMEDIATE = {
   refused: 0,
   none: 1,
@@ -40,12 +40,12 @@ export const IMMEDIATE = {
 
 export type ImmediateName = keyof typeof IMMEDIATE;
 
-/** What instructions cost that cost more than 1 unit: measured, so that no unit lasts much longer than a nanosecond. */
+/** Cost of instructions that cost more than 1 unit: measured, so that no unit lasts much longer than a nanosecond. */
 export const COST = {
-  /** Pays for what a callee of at most `prepaid` does before it calls or loops, too: see `BodyScanner`. */
+  /** Also pays for what a callee of at most `prepaid` does before it calls or loops; see `BodyScanner`. */
   call: 16,
   callIndirect: 16,
-  /** Simple instructions take a third of a nanosecond: the price of a call is enough for this many. */
+  /** Simple instructions take a third of a nanosecond: the price of a call covers this many. */
   prepaid: 30,
   divide: 4,
   bulk: 64,
@@ -54,14 +54,14 @@ export const COST = {
   throw: 4_000,
 } as const;
 
-/** What the length on top of the stack counts: 16 bytes cost 1 unit, a page 1, an entry of a table 16. */
+/** Unit of the length on top of the stack: 16 bytes cost 1 unit, a page 1, a table entry 16. */
 export type LengthUnit = 'bytes' | 'pages' | 'entries';
 
 export interface OpcodeTable {
-  /** By opcode: a number of `IMMEDIATE`. */
+  /** By opcode: a value of `IMMEDIATE`. */
   readonly immediates: Uint8Array;
   readonly costs: Uint16Array;
-  /** By opcode: what the length on top of the stack counts, for instructions that take time by length. */
+  /** By opcode: the unit of the length on top of the stack, for instructions whose time depends on it. */
   readonly lengths: readonly (LengthUnit | undefined)[];
 }
 
@@ -154,9 +154,9 @@ const SIMD_ROWS: readonly Row[] = [
 ];
 
 export const PLAIN: OpcodeTable = table(PLAIN_ROWS);
-/** Behind the prefix 0xfc. */
+/** After prefix 0xfc. */
 export const BULK: OpcodeTable = table(BULK_ROWS);
-/** Behind the prefix 0xfd. */
+/** After prefix 0xfd. */
 export const SIMD: OpcodeTable = table(SIMD_ROWS);
 
 function table(rows: readonly Row[]): OpcodeTable {
@@ -173,7 +173,7 @@ function table(rows: readonly Row[]): OpcodeTable {
   return { immediates, costs, lengths };
 }
 
-/** What a refused instruction belongs to, for the message. */
+/** The feature that a refused instruction belongs to, for the error message. */
 export function featureOf(prefix: number, opcode: number): string {
   if (prefix === 0xfb) return 'garbage collection is not allowed';
   if (prefix === 0xfe) return 'threads and atomics are not allowed';
@@ -181,5 +181,5 @@ export function featureOf(prefix: number, opcode: number): string {
   if (prefix === 0xfc && opcode >= 19 && opcode <= 22) return 'wide arithmetic is not allowed';
   const typedReferences = [0x14, 0x15, 0xd3, 0xd4, 0xd5, 0xd6];
   if (prefix === 0 && typedReferences.includes(opcode)) return 'typed function references are not allowed';
-  return 'no such instruction is known';
+  return 'the instruction is unknown';
 }

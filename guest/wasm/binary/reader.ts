@@ -1,10 +1,10 @@
 /**
- * Reads a binary that nobody trusts: every read is bounded, and every error says where.
+ * Reads an untrusted binary: every read is bounded, and every error has an offset.
  *
  * @module
  */
 
-/** Why a binary is refused, and the byte it was seen at. */
+/** Why a binary is refused, and at which byte. */
 export class BinaryError extends Error {
   readonly offset: number;
 
@@ -15,7 +15,7 @@ export class BinaryError extends Error {
   }
 }
 
-/** A window on the bytes. Offsets count from the start of `bytes`, also in a window inside another. */
+/** A window into the bytes. Offsets always count from the start of `bytes`, also in nested windows. */
 export class Reader {
   readonly bytes: Uint8Array;
   readonly end: number;
@@ -36,7 +36,7 @@ export class Reader {
   }
 
   byte(): number {
-    if (this.position >= this.end) this.fail('The binary ends in the middle of something');
+    if (this.position >= this.end) this.fail('The binary ends too early');
     return this.bytes[this.position++] as number;
   }
 
@@ -46,7 +46,7 @@ export class Reader {
   }
 
   skip(length: number): void {
-    if (length > this.end - this.position) this.fail(`${length} bytes are announced and fewer are there`);
+    if (length > this.end - this.position) this.fail(`${length} bytes are declared, but fewer follow`);
     this.position += length;
   }
 
@@ -91,17 +91,17 @@ export class Reader {
     return value;
   }
 
-  /** How many items follow. Each takes a byte at least, so a count beyond the window is a lie. */
+  /** Reads the number of items that follow. Each takes at least one byte, so a count beyond the window is false. */
   count(cap: number, what: string): number {
     const offset = this.position;
     const count = this.u32();
-    if (count > cap) this.fail(`${count} ${what} are more than the ${cap} that are allowed`, offset);
+    if (count > cap) this.fail(`${count} ${what} exceed the maximum of ${cap}`, offset);
     if (count > this.end - this.position)
-      this.fail(`${count} ${what} are announced and fewer bytes are there`, offset);
+      this.fail(`${count} ${what} are declared, but fewer bytes follow`, offset);
     return count;
   }
 
-  /** An index that must lie below `limit`. */
+  /** Reads an index that must be below `limit`. */
   index(limit: number, what: string): number {
     const offset = this.position;
     const index = this.u32();
@@ -112,8 +112,7 @@ export class Reader {
   name(cap: number): string {
     const offset = this.position;
     const length = this.u32();
-    if (length > cap)
-      this.fail(`A name of ${length} bytes is longer than the ${cap} that are allowed`, offset);
+    if (length > cap) this.fail(`A name of ${length} bytes is longer than the maximum of ${cap}`, offset);
     this.skip(length);
     return this.#utf8(this.position - length);
   }
@@ -127,14 +126,14 @@ export class Reader {
     }
   }
 
-  /** A window on the next `length` bytes; this reader goes on behind them. */
+  /** Returns a window on the next `length` bytes; this reader continues after them. */
   window(length: number): Reader {
     const start = this.position;
     this.skip(length);
     return new Reader(this.bytes, start, this.position);
   }
 
-  /** What was announced must be all there is. */
+  /** Fails unless everything was read. */
   finish(what: string): void {
     if (!this.done) this.fail(`The ${what} has ${this.end - this.position} bytes too many`);
   }

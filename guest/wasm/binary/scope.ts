@@ -1,5 +1,5 @@
 /**
- * Index spaces of a component while it is read: what each index stands for, as far as checks need it.
+ * Index spaces of a component while it is read: what each index refers to, as far as checks need it.
  *
  * @module
  */
@@ -10,39 +10,39 @@ import type { Reader } from './reader.ts';
 
 export type SortName = Exclude<Sort, object> | `core ${CoreSort}`;
 
-/** A type, with the space that the indices in it count in. */
+/** A type, with the space that its indices refer to. */
 export interface TypeItem {
   def: TypeDef;
   space: readonly Item[];
-  /** Of a value type, through everything it refers to. */
+  /** Depth and size of a value type, including everything it refers to. */
   depth: number;
   nodes: number;
-  /** Of an instance or component type. */
+  /** Exports of an instance or component type. */
   exports?: ReadonlyMap<string, Item>;
 }
 
-/** What one instance of a module or component brings along. */
+/** The resources that one instance of a module or component adds. */
 export interface Weight {
   instances: number;
-  /** Pages of memory it starts with. */
+  /** Initial pages of memory. */
   pages: number;
   memories: number;
   tables: number;
 }
 
-/** Of what is imported and known when it is linked: it may have more than one of all that is shared. */
+/** Weight of an import that is known only when linked: assume more than one of everything that can be shared. */
 const UNKNOWN_WEIGHT: Weight = { instances: 1, pages: 0, memories: 2, tables: 2 };
 
-/** What stands at one index. */
+/** The definition at one index. */
 export interface Item {
   sort: SortName;
-  /** Of a type, and the type of a function. */
+  /** For a type, and the type of a function. */
   type?: TypeItem;
-  /** Of an instance or a component. */
+  /** For an instance or a component. */
   exports?: ReadonlyMap<string, Item>;
-  /** Of a core module or core instance, where known. */
+  /** For a core module or core instance, if known. */
   coreExports?: ReadonlyMap<string, CoreSort>;
-  /** Of a component or core module. */
+  /** For a component or core module. */
   weight?: Weight;
 }
 
@@ -52,7 +52,7 @@ export class Scope {
   readonly isType: boolean;
   readonly depth: number;
   readonly exports: Map<string, Item> = new Map<string, Item>();
-  /** Of everything that is instantiated here. */
+  /** Total of everything instantiated here. */
   readonly weight: Weight = { instances: 1, pages: 0, memories: 0, tables: 0 };
   readonly #spaces: Map<SortName, Item[]> = new Map();
   readonly #importKeys: Set<string> = new Set();
@@ -77,17 +77,18 @@ export class Scope {
     this.space(item.sort).push(item);
   }
 
-  /** Counts what an instance of `item` brings along: a few bytes can ask for millions of instances. */
+  /** Counts what an instance of `item` adds, because a few bytes can request millions of instances. */
   instantiate(item: Item, reader: Reader): void {
     const { instances, pages, memories, tables } = item.weight ?? UNKNOWN_WEIGHT;
     this.weight.instances += instances;
     this.weight.pages += pages;
     this.weight.memories += memories;
     this.weight.tables += tables;
-    if (this.weight.instances > CAPS.instances) reader.fail(`More than ${CAPS.instances} instances are made`);
+    if (this.weight.instances > CAPS.instances)
+      reader.fail(`More than ${CAPS.instances} instances are created`);
   }
 
-  /** Reads an index that must stand for something already. */
+  /** Reads an index that must already be defined. */
   index(reader: Reader, sort: SortName): number {
     return reader.index(this.space(sort).length, sort);
   }
@@ -108,7 +109,7 @@ export class Scope {
 
 function claim(keys: Set<string>, name: string, reader: Reader): void {
   const key = uniquenessKey(name);
-  if (keys.has(key)) reader.fail(`Two imports or two exports are called "${name}"`);
+  if (keys.has(key)) reader.fail(`Two imports or two exports have the name "${name}"`);
   keys.add(key);
 }
 

@@ -1,6 +1,6 @@
 /**
- * The main loop of a cell whose guest can wait for several things at once: reads what the host says, and meanwhile lets
- * the guest go on.
+ * The main loop of a cell whose guest can wait for several things concurrently: reads frames of the host, and resumes
+ * the guest in between.
  *
  * @module
  */
@@ -8,16 +8,16 @@ import type { Channel, Frame } from './channel.ts';
 
 export interface Attendant {
   onFrame: (frame: Frame) => void;
-  /** Whether a call is under way. */
+  /** Whether a call is running. */
   isServing: () => boolean;
-  /** There is nothing to do: time to get ready for the next call. */
+  /** Called when idle: time to prepare the next call. */
   onIdle: () => void;
 }
 
-/** Ends with the process: without a host there is nobody to work for. */
+/** Never returns while the host exists; ends with the process. */
 export async function attend(channel: Channel, { onFrame, isServing, onIdle }: Attendant): Promise<never> {
   for (;;) {
-    // Whatever can go on without the host has gone on after this.
+    // Everything that can continue without the host has continued by now.
     await new Promise(setImmediate);
     if (!isServing()) onIdle();
     const frame = isServing() && hasTimers() ? await channel.receiveLater() : channel.receive();
@@ -26,7 +26,7 @@ export async function attend(channel: Channel, { onFrame, isServing, onIdle }: A
   }
 }
 
-/** The only thing besides the host that can make a guest go on. */
+/** The only event other than a frame of the host that can resume a guest. */
 function hasTimers(): boolean {
   return process.getActiveResourcesInfo().includes('Timeout');
 }

@@ -4,7 +4,8 @@
  * @module
  */
 import { BrokerError, type BrokerAnswer, type BrokerClient } from '../wasi/broker-client.ts';
-import type { Channel, Frame } from './channel.ts';
+import type { ToReusable } from '../../protocol.ts';
+import type { Channel } from './channel.ts';
 
 interface Waiting {
   resolve: (answer: BrokerAnswer) => void;
@@ -26,15 +27,16 @@ export class ChannelBroker implements BrokerClient {
     return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
   }
 
-  onReply({ body, payload }: Frame): void {
-    const waiting = this.#waiting.get(Number(body['id']));
-    this.#waiting.delete(Number(body['id']));
+  onReply(reply: ToReusable['reply'], payload: Uint8Array): void {
+    const id = Number(reply.id);
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
     if (!waiting) return;
-    if (typeof body['code'] === 'string') waiting.reject(new BrokerError(body['code']));
-    else waiting.resolve({ value: body['value'] as Record<string, unknown>, bytes: payload });
+    if ('code' in reply) waiting.reject(new BrokerError(reply.code));
+    else waiting.resolve({ value: reply.value, bytes: payload });
   }
 
-  /** The call is over; what it still waits for concerns nobody. */
+  /** Called when the call has ended; drops pending requests. */
   forget(): void {
     this.#waiting.clear();
   }

@@ -38,13 +38,13 @@ export class CommandInstance {
     } catch (error) {
       thrown = { error };
     }
-    // A guest may catch what ended it; that it was ended stays true.
-    if (this.#host.ended) return outcomeOf(this.#host.ended);
+    // A guest may catch what ended it; the call has ended all the same.
+    if (this.#host.guestEnd) return outcomeOf(this.#host.guestEnd);
     if ((this.#counter().value as bigint) < 0n) return { kind: 'limit', limit: 'fuel' };
     return thrown ? outcomeOf(thrown.error) : { kind: 'exit', code: 0 };
   }
 
-  /** Of memory that is let go of with this instance. */
+  /** Memory that is released with this instance. */
   get heldBytes(): number {
     const memory = this.#exports['memory'];
     return memory instanceof WebAssembly.Memory ? memory.buffer.byteLength : 0;
@@ -55,7 +55,7 @@ export class CommandInstance {
     return { fuel: this.#fuel - left, memoryBytes: this.heldBytes };
   }
 
-  /** There is one module, with one memory: its ceiling is all there is. */
+  /** There is one module with one memory, so its ceiling is the total. */
   get isOverBudget(): boolean {
     return false;
   }

@@ -1,5 +1,5 @@
 /**
- * Entry of a Wasm cell: says that it is there, is told what it serves, and answers one call after the other.
+ * Entry of a Wasm cell: reports that it is ready, receives its skill, and answers one call after the other.
  *
  * @module
  */
@@ -7,18 +7,12 @@ import { outcomeOf, type Outcome } from '../link/outcome.ts';
 import { attend } from './attend.ts';
 import { ChannelBroker } from './broker.ts';
 import { Channel, type Frame } from './channel.ts';
-import { Skill, type CellInit, type Finished } from './skill.ts';
+import { Skill, type Finished } from './skill.ts';
+import type { ComponentInit, FailureFields, UsageFields } from '../../protocol.ts';
+import { outsideName } from './limit-names.ts';
 
-/** Names of limits inside the cell that are one limit outside; what is not here is about the size of data. */
-const LIMIT_NAMES: Readonly<Record<string, string>> = {
-  files: 'handles',
-  fuel: 'fuel',
-  handles: 'handles',
-  memory: 'memory',
-  host_calls: 'host_calls',
-};
 const MAX_MESSAGE = 500;
-/** As a process ends that reached for memory that is not its own. */
+/** The exit code of a process that died of SIGSEGV. */
 const EXIT_OF_TRAP = 139;
 
 const [, , folder = ''] = process.argv;
@@ -28,20 +22,20 @@ const broker = new ChannelBroker(channel);
 let skill: Skill | undefined;
 let isServing = false;
 
-function onFrame(frame: Frame): void {
-  switch (frame.body['t']) {
+function onFrame({ body, payload }: Frame): void {
+  switch (body.t) {
     case 'init':
-      return load(frame.body as unknown as CellInit);
+      return load(body as ComponentInit);
     case 'reply':
-      return broker.onReply(frame);
+      return broker.onReply(body, payload);
     case 'call':
-      return void serve(Number(frame.body['call']), frame.payload);
+      return void serve(body.call, payload);
     default:
-      return undefined;
+      return body satisfies never;
   }
 }
 
-function load(init: CellInit): void {
+function load(init: ComponentInit): void {
   try {
     skill = new Skill({
       init,
@@ -61,18 +55,18 @@ async function serve(call: number, params: Uint8Array): Promise<void> {
   const before = process.cpuUsage();
   isServing = true;
   try {
-    if (!skill) throw new Error('There is no skill yet');
+    if (!skill) throw new Error('No skill has been loaded yet');
     const finished = await skill.call(params);
     broker.forget();
     answer(finished, { call, ...usageOf(finished, process.cpuUsage(before)) });
   } catch (error) {
-    // An instance could not even be made, e.g. because there is no memory for it.
+    // The instance could not be created, for example because there is no memory for it.
     channel.send({ t: 'error', call, ...failure(outcomeOf(error)) });
   }
   isServing = false;
 }
 
-/** After the reply: the caller does not wait for it. What cannot be made ahead is tried again with the call, which is then told why. */
+/** Runs after the reply, so that the caller does not wait. A failure here is repeated, and reported, by the next call. */
 function prepareNext(): void {
   try {
     skill?.prepareNext();
@@ -84,11 +78,11 @@ function prepareNext(): void {
 function usageOf(
   { fuel, memoryBytes, startCpuUs }: Finished,
   { user, system }: NodeJS.CpuUsage,
-): Record<string, number> {
+): UsageFields {
   return { fuel: Number(fuel), memory_bytes: memoryBytes, cpu_us: user + system + startCpuUs };
 }
 
-function answer({ outcome, stdout, outOfMemory }: Finished, facts: Record<string, number>): void {
+function answer({ outcome, stdout, outOfMemory }: Finished, facts: UsageFields & { call: number }): void {
   if (outcome.kind === 'ok')
     return channel.send({ t: 'result', ...facts }, stdout ?? encoder.encode(outcome.value));
   return channel.send({
@@ -99,10 +93,10 @@ function answer({ outcome, stdout, outOfMemory }: Finished, facts: Record<string
   });
 }
 
-function failure(outcome: Outcome): Record<string, string> {
+function failure(outcome: Outcome): FailureFields {
   switch (outcome.kind) {
     case 'limit':
-      return { type: 'Limit', message: outcome.limit, limit: LIMIT_NAMES[outcome.limit] ?? 'output' };
+      return { type: 'Limit', message: outcome.limit, limit: outsideName(outcome.limit) };
     case 'exit':
       return { type: 'Exit', message: `exit code ${outcome.code}` };
     case 'denied':
@@ -114,7 +108,7 @@ function failure(outcome: Outcome): Record<string, string> {
   }
 }
 
-function unlinked(error: unknown): Record<string, string> {
+function unlinked(error: unknown): FailureFields {
   const message = error instanceof Error ? error.message : String(error);
   return { type: 'LinkError', message: message.slice(0, MAX_MESSAGE) };
 }

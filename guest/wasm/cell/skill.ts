@@ -1,18 +1,18 @@
 /**
- * The skill of this cell: its modules are compiled and linked once, each call gets an instance that nobody has used, or
- * one that was set back to what it was before. It is made ahead, after the reply to the call before, so that no caller
+ * The skill of this cell: its modules are compiled and linked once. Each call gets an unused instance, or one that was
+ * reset to its initial state. The instance is created ahead, after the reply to the previous call, so that no caller
  * waits for it.
  *
  * @module
  */
 import { readFileSync } from 'node:fs';
+import type { ComponentInit } from '../../protocol.ts';
 import { CAPS } from '../install/caps.ts';
 import { GROWTH_OF, GuestEnd, type ModuleFacts, type Plan } from '../contract.ts';
 import { collectNow, Garbage } from '../imaged/garbage.ts';
 import { prepareComponent, type ComponentInstance, type PreparedComponent } from '../link/linker.ts';
 import { outcomeOf, type Outcome } from '../link/outcome.ts';
 import type { CallLimits } from '../link/running.ts';
-import type { Preopen } from '../wasi/broker-client.ts';
 import { createWasi, type WasiHost } from '../wasi/host.ts';
 import { CommandInstance, type CommandInput } from './command.ts';
 import { Stage, type Listeners } from './stage.ts';
@@ -21,32 +21,25 @@ const MAX_HANDLES = 4096;
 const MAX_HOST_CALLS = 200_000;
 const MAX_TRANSFER_BYTES = 256 * 1024 * 1024;
 
-/** What the host says about every call of this cell. */
-export interface CellInit {
-  env: Record<string, string>;
-  preopens: Preopen[];
-  limits: { pages: number; output: number; fuel: number };
-}
-
 export interface SkillOptions extends Listeners {
-  init: CellInit;
-  /** Where the installer left the plan and the modules. */
+  init: ComponentInit;
+  /** Folder with the plan and the modules that the installer wrote. */
   folder: string;
 }
 
 export interface Finished {
-  /** `ok` with the result as JSON text, or why there is none. */
+  /** `ok` with the result as JSON text, or the reason for the failure. */
   outcome: Outcome;
   /** The result of a command, instead of the text. */
   stdout?: Uint8Array;
   fuel: bigint;
   memoryBytes: number;
   outOfMemory: boolean;
-  /** CPU time that the start functions took while the instance was made ahead, in microseconds. */
+  /** CPU time of the start functions while the instance was created ahead, in microseconds. */
   startCpuUs: number;
 }
 
-/** What a call can be made of. */
+/** The parts of an instance for one call. */
 type Instance = Pick<ComponentInstance, 'usage' | 'failedGrowth' | 'isOverBudget'> | CommandInstance;
 
 interface Standby {
@@ -66,10 +59,10 @@ export class Skill {
   readonly #decoder = new TextDecoder();
   readonly #garbage = new Garbage(collectNow);
   #standby: Standby | undefined;
-  /** Had its call. What it is made of may serve for the next one. */
+  /** Has served its call. The next call may reuse its parts. */
   #used: ComponentInstance | undefined;
 
-  /** @throws GuestEnd with the limit `memory`, or whatever keeps the binary from being linked. */
+  /** @throws GuestEnd with the limit `memory`, or the reason why the binary cannot be linked. */
   constructor(options: SkillOptions) {
     this.#options = options;
     this.#plan = JSON.parse(readFileSync(`${options.folder}/plan.json`, 'utf8')) as Plan;
@@ -92,7 +85,7 @@ export class Skill {
   }
 
   async call(params: Uint8Array): Promise<Finished> {
-    // What is made within the call is measured with it.
+    // Work done during the call is measured with it.
     const { stage, host, instance, stdout, startCpuUs } = this.#standby ?? this.#make();
     this.#standby = undefined;
     host.setStdin(params);
@@ -108,7 +101,7 @@ export class Skill {
       ...(this.#isCommand ? { stdout: Buffer.concat(stdout) } : {}),
       fuel,
       memoryBytes,
-      // Guests answer a failed growth with a trap or an exit of their own.
+      // Guests respond to a failed growth with a trap or an exit of their own.
       startCpuUs,
       outOfMemory:
         ['trap', 'exit'].includes(ending.kind) &&
@@ -116,20 +109,20 @@ export class Skill {
     };
   }
 
-  /** Makes the instance of the next call. */
+  /** Creates the instance for the next call. */
   prepareNext(): void {
-    // Reading the clock takes longer than making an instance without start functions.
+    // Reading the clock takes longer than creating an instance without start functions.
     if (this.#standby || !this.#plan.modules.some(({ startExport }) => startExport !== undefined)) {
       this.#standby ??= this.#make();
       return;
     }
     const before = process.cpuUsage();
-    const made = this.#make();
+    const instance = this.#make();
     const { user, system } = process.cpuUsage(before);
-    this.#standby = { ...made, startCpuUs: user + system };
+    this.#standby = { ...instance, startCpuUs: user + system };
   }
 
-  /** A module that asks for more than it declared hits its own ceiling, which is no limit of the call. */
+  /** A module that requests more than it declared hits its own ceiling, not a limit of the call. */
   #isCeiling(failedGrowth: number): boolean {
     const { modules } = this.#plan;
     if (failedGrowth === GROWTH_OF.memory)
@@ -142,7 +135,7 @@ export class Skill {
     );
   }
 
-  /** Whether the result is what it prints. */
+  /** Whether the result is its output. */
   get #isCommand(): boolean {
     return this.#plan.entry !== 'execute';
   }
@@ -192,7 +185,7 @@ export class Skill {
     return this.#component.instantiate(callLimits);
   }
 
-  /** The instance of the call before, if nothing of that call is left in it. Else nothing refers to it afterwards. */
+  /** The instance of the previous call if it holds nothing of that call. Otherwise it is no longer referenced afterwards. */
   #startOver(): ComponentInstance | undefined {
     const used = this.#used;
     this.#used = undefined;
@@ -202,20 +195,20 @@ export class Skill {
   }
 }
 
-/** The engine would say so too, but not in a way that can be told from a broken binary. */
+/** The engine would report this too, but indistinguishably from a malformed binary. */
 function assertFits(modules: readonly ModuleFacts[], pages: number): void {
   const most = Math.max(0, ...modules.flatMap(({ memories }) => memories.map(({ min }) => min)));
   if (most > pages) throw new GuestEnd('limit', 'memory');
 }
 
-/** A command says by its exit code whether what it printed is a result. */
+/** The exit code of a command decides whether its output is a result. */
 function asCommand(outcome: Outcome): Outcome {
   if (outcome.kind === 'ok' || (outcome.kind === 'exit' && outcome.code === 0))
     return { kind: 'ok', value: '' };
   return outcome.kind === 'err' ? { kind: 'exit', code: 1 } : outcome;
 }
 
-/** A function has to return. */
+/** A function must return. */
 function asFunction(outcome: Outcome): Outcome {
   return outcome.kind === 'exit' && outcome.code === 0
     ? outcomeOf(new GuestEnd('trap', 'The skill exited instead of returning a result'))

@@ -1,6 +1,6 @@
 /**
- * Between an instance and the host. An instance is made before its call has come, and its start functions may already
- * print and ask: what they say is kept back until the call begins, for outside of a call nobody listens.
+ * Sits between an instance and the host. An instance is created before its call arrives, and its start functions may
+ * already print and send requests: their output is held back until the call begins, because there is no receiver before.
  *
  * @module
  */
@@ -14,9 +14,9 @@ export interface Denied {
 
 export interface Listeners {
   broker: BrokerClient;
-  /** Gets what the skill prints for people. */
+  /** Receives what the skill prints. */
   onLog: (bytes: Uint8Array) => void;
-  /** Gets what was refused inside of the cell. */
+  /** Receives denials made inside the cell. */
   onDenied: (event: Denied) => void;
 }
 
@@ -28,7 +28,7 @@ export class Stage implements BrokerClient {
     this.#listeners = listeners;
   }
 
-  /** The call has come. */
+  /** The call has arrived. */
   begin(): void {
     const kept = this.#kept ?? [];
     this.#kept = undefined;

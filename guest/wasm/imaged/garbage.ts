@@ -1,14 +1,14 @@
 /**
- * Memories that no call uses any more. V8 does not count them towards its heap, so it would let them pile up until the
- * process is ended for them, in the middle of a call that did nothing wrong.
+ * Memories that no call uses any more. V8 does not count them towards its heap, so they would pile up until the process
+ * is killed for them, in the middle of an innocent call.
  *
  * @module
  */
 
-/** Far below what a process may have beside the memory of one call. */
+/** Far below what a process may have in addition to the memory of one call. */
 const MAX_GARBAGE_BYTES = 32 * 1024 * 1024;
 
-/** Gives memory back that nobody refers to any more, before it returns. */
+/** Frees unreferenced memory before it returns. */
 export type Collect = () => void;
 
 export class Garbage {
@@ -19,12 +19,12 @@ export class Garbage {
     this.#collect = collect;
   }
 
-  /** A memory of so many bytes was let go of. */
+  /** Counts a memory of `bytes` that was released. */
   add(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** Before another memory is made. Whoever calls it must not hold what was let go of, not even in a local variable. */
+  /** Called before another memory is created. The caller must not hold what was released, not even in a local variable. */
   clear(): void {
     if (this.#bytes < MAX_GARBAGE_BYTES) return;
     this.#bytes = 0;
@@ -32,7 +32,7 @@ export class Garbage {
   }
 }
 
-/** Processes of cells are started with the flag that makes it possible to ask for it. */
+/** Cell processes are started with the flag that allows this. */
 export function collectNow(): void {
   (globalThis as { gc?: () => void }).gc?.();
 }

@@ -1,6 +1,6 @@
 /**
- * The guest's linear memory as the import layer sees it. Every address and length comes from the guest: an access that
- * leaves the memory throws a RangeError, which ends the call.
+ * The guest's linear memory as seen by the import layer. Every address and length comes from the guest: an access
+ * outside the memory throws a RangeError, which ends the call.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export class GuestMemory {
     this.memory = memory;
   }
 
-  /** Valid until the guest runs again: growth replaces the buffer. */
+  /** Valid until the guest runs again, because growth replaces the buffer. */
   get bytes(): Uint8Array {
     this.#refresh();
     return this.#bytes;
@@ -41,19 +41,19 @@ export class GuestMemory {
     this.view.setBigUint64(address >>> 0, value, true);
   }
 
-  /** A window, not a copy. */
+  /** Returns a view, not a copy. */
   slice(address: number, length: number): Uint8Array {
     const start = address >>> 0;
     const end = start + (length >>> 0);
-    if (end > this.bytes.length) throw new RangeError('An address lies outside of the memory');
+    if (end > this.bytes.length) throw new RangeError('An address is outside the memory');
     return this.bytes.subarray(start, end);
   }
 
-  /** A text that ends with NUL. */
+  /** Reads a NUL-terminated string. */
   text(address: number): string {
     const start = address >>> 0;
     const end = this.bytes.indexOf(0, start);
-    if (end < 0 || end - start > MAX_TEXT_BYTES) throw new RangeError('A text has no end');
+    if (end < 0 || end - start > MAX_TEXT_BYTES) throw new RangeError('A string has no NUL terminator');
     return decoder.decode(this.bytes.subarray(start, end));
   }
 

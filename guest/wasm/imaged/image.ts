@@ -1,13 +1,13 @@
 /**
- * What core instances are at one moment, such as right after their start: bytes of memories and values of globals. Only
- * for modules of which the installer knows that there is no more to them.
+ * The state of core instances at one moment, such as right after their start: bytes of memories and values of globals.
+ * Only for modules that have no other state, as determined by the installer.
  *
  * @module
  */
 import type { ModuleState } from '../contract.ts';
 import { layImage, MAX_IMAGE_BYTES } from './memory.ts';
 
-/** Where the state of one instance is; undefined: some of it cannot be reached. */
+/** Where the state of one instance is; undefined if some of it is out of reach. */
 interface Stateful {
   state: ModuleState | undefined;
 }
@@ -27,17 +27,17 @@ export class Image {
     this.#globals = globals.map(({ value }) => value);
   }
 
-  /** Undefined where some instance may have state that cannot be reached, or has too much of it. */
+  /** Undefined if an instance may have state that is out of reach, or has too much of it. */
   static of(steps: readonly Stateful[], exports: readonly WebAssembly.Exports[]): Image | undefined {
     const state = stateOf(steps, exports);
     const bytes = state?.memories.reduce((sum, { buffer }) => sum + lastByteOf(buffer), 0) ?? 0;
     return bytes > MAX_IMAGE_BYTES ? undefined : state && new Image(state);
   }
 
-  /** Makes other instances of the same plan, or the same ones, what this is a picture of. False: they are too large. */
+  /** Restores this state in the same or other instances of the same plan. False if they are too large. */
   restore(steps: readonly Stateful[], exports: readonly WebAssembly.Exports[]): boolean {
     const state = stateOf(steps, exports);
-    // A memory never shrinks, and a guest can ask how large it is.
+    // A memory never shrinks, and a guest can query its size.
     if (!state || state.memories.some(({ buffer }, at) => buffer.byteLength !== this.#memories[at]?.size))
       return false;
     for (const [at, { buffer }] of state.memories.entries()) {
@@ -60,12 +60,12 @@ function stateOf(steps: readonly Stateful[], exports: readonly WebAssembly.Expor
   return found;
 }
 
-/** A copy without the zeros at its end. */
+/** A copy without the trailing zeros. */
 function upToLastByte(buffer: ArrayBufferLike): Uint8Array {
   return new Uint8Array(buffer.slice(0, lastByteOf(buffer)));
 }
 
-/** Where the zeros at its end begin, rounded up to a word. */
+/** Offset of the trailing zeros, rounded up to a word. */
 function lastByteOf(buffer: ArrayBufferLike): number {
   const words = new Uint32Array(buffer);
   let used = words.length;

@@ -1,13 +1,13 @@
 /**
- * How a used memory becomes what it was: by writing every byte of it, whatever the guest did. Nothing in it is asked.
+ * Resets a used memory by writing every byte of it, whatever the guest did. Nothing in it is read.
  *
  * @module
  */
 
-/** An image is memory of the process beside that of the call. A larger one is not kept: its calls start without it. */
+/** An image takes memory of the process in addition to that of the call. Larger images are not kept. */
 export const MAX_IMAGE_BYTES: number = 128 * 1024 * 1024;
 
-/** What lies behind the image was never used when it was taken, so it is zero. */
+/** Everything after the image was unused when it was taken, so it is zero. */
 export function layImage(memory: Uint8Array, image: Uint8Array): void {
   memory.set(image);
   memory.fill(0, image.length);

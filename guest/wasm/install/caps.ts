@@ -1,5 +1,5 @@
 /**
- * How large a binary may be, in every direction: one table, so that the cost of compiling what a stranger wrote
+ * Maximum sizes of a binary in every dimension, in one table, so that the cost of compiling untrusted code
  * stays bounded. Real components (StarlingMonkey, QuickJS, Go) stay well below.
  *
  * @module
@@ -7,7 +7,7 @@
 export const CAPS = {
   fileBytes: 67_108_864,
   moduleBytes: 33_554_432,
-  /** Of one function, before and after charges for fuel were put in: V8 itself stops at 7.6 MB. */
+  /** For one function, before and after fuel charges are inserted: V8 itself stops at 7.6 MB. */
   bodyBytes: 1_048_576,
   meteredBodyBytes: 6_291_456,
   functions: 60_000,
@@ -15,7 +15,7 @@ export const CAPS = {
   params: 1_000,
   results: 1_000,
   locals: 5_000,
-  /** Of blocks in one function. */
+  /** Nesting of blocks in one function. */
   nesting: 2_000,
   branchTargets: 50_000,
   imports: 10_000,
@@ -30,16 +30,16 @@ export const CAPS = {
   elementEntries: 200_000,
   dataSegments: 50_000,
   constantInstructions: 64,
-  /** Over the whole file, nested components included. */
+  /** For the whole file, nested components included. */
   modules: 64,
   components: 256,
-  /** Core modules and components that one call makes instances of, counted through nested components. */
+  /** Core modules and components that one call instantiates, counted through nested components. */
   instances: 256,
   definitions: 50_000,
   componentNesting: 8,
-  /** Of component and instance types inside each other. */
+  /** Nesting of component and instance types. */
   typeNesting: 8,
-  /** Of one value type, counted through everything it refers to. */
+  /** For one value type, counted through everything it refers to. */
   valueDepth: 64,
   valueNodes: 10_000,
   labels: 4_096,

@@ -1,5 +1,5 @@
 /**
- * Finds what a call of a binary runs, and says what is missing when there is nothing to run.
+ * Finds the function that a call of a binary runs, and reports what is missing if there is none.
  *
  * @module
  */
@@ -57,7 +57,7 @@ function isString(value: ValType | undefined, holder: TypeItem): boolean {
   return def?.kind === 'primitive' && def.primitive === 'string';
 }
 
-/** A core module runs by itself only as a WASI preview1 command. */
+/** A core module can run by itself only as a WASI preview1 command. */
 export function commandEntry(module: CoreModule): Entry {
   for (const item of module.imports) {
     if (item.kind === 'func' && PREVIEW1_MODULES.has(item.module) && PREVIEW1_FUNCTIONS.has(item.name))
@@ -71,12 +71,12 @@ export function commandEntry(module: CoreModule): Entry {
   const type = start?.kind === 'func' ? module.types[module.functionTypes[start.index] as number] : undefined;
   if (type === undefined || type.params.length + type.results.length > 0) {
     throw new BinaryError(
-      'The module is no component and exports no function "_start" without values',
+      'The module is not a component and does not export a function "_start" without parameters and results',
       module.start,
     );
   }
   if (!module.exports.some((item) => item.name === 'memory' && item.kind === 'memory')) {
-    throw new BinaryError('The module exports no "memory", which WASI preview1 needs', module.start);
+    throw new BinaryError('The module does not export "memory", which WASI preview1 requires', module.start);
   }
   return { entry: '_start', entryExport: '_start' };
 }

@@ -1,7 +1,7 @@
 /**
- * What is put around the instructions that make a memory or a table grow, where several of them share one budget: the
- * module asks before it grows and says what came of it, through a table of its own that the linker fills. Types and
- * tables are added behind those of the module, so that nothing in it changes its number.
+ * Code around the instructions that grow a memory or a table, if several of them share one budget: the module asks
+ * before it grows and reports the result, through a separate table that the linker fills. Types and tables are added
+ * after those of the module, so that existing indices do not change.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface Shares {
 
 export const NOTHING_SHARED: Shares = { memory: false, table: false };
 
-/** Where the added type and the added table are. */
+/** Indices of the added type and the added table. */
 export interface BudgetPlaces {
   type: number;
   table: number;
@@ -28,7 +28,7 @@ export const BUDGET_TYPE: Uint8Array = Uint8Array.of(0x60, 1, 0x7f, 1, 0x7f);
 /** `(table 4 4 funcref)` */
 export const BUDGET_TABLE: readonly number[] = [0x70, 1, BUDGET_SLOTS.length, BUDGET_SLOTS.length];
 
-/** Replaces what is on top of the stack by the answer to it. An amount that is refused becomes one that no growth gets. */
+/** Replaces the value on top of the stack by the answer to it. A refused amount becomes one that no growth can satisfy. */
 export function writeQuestion(
   out: Writer,
   { type, table }: BudgetPlaces,

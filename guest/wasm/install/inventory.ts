@@ -1,6 +1,6 @@
 /**
- * What an instance of a core module can change, apart from the tables that its code would change: its memory and its
- * globals. Where all of it can be read and written from outside, an instance can be set back to what it was at first.
+ * What an instance of a core module can change, apart from tables that its code changes: its memory and its globals. If
+ * all of it can be read and written from outside, an instance can be reset to its initial state.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface StateExport {
   index: number;
 }
 
-/** JavaScript reads and writes these without loss; not so vectors, the bits of a NaN, and references. */
+/** JavaScript reads and writes these without loss, unlike vectors, the bits of a NaN, and references. */
 const INTEGERS: ReadonlySet<number> = new Set([0x7f, 0x7e]);
 
 /** Its own memories, by the same names as in the inventory. */
@@ -24,7 +24,7 @@ export function ownMemories(module: CoreModule, nameFor: (stem: string) => strin
   });
 }
 
-/** Imported memories and globals belong to the module that exports them. Undefined: there is state out of reach. */
+/** Imported memories and globals belong to the module that exports them. Undefined if there is state out of reach. */
 export function takeInventory(
   module: CoreModule,
   nameFor: (stem: string) => string,

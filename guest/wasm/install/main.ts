@@ -1,6 +1,6 @@
 /**
  * Entry of the install process: `main.ts <binary> <output directory> <max pages>`. Writes `plan.json` and the modules
- * as `<index>.wasm`; for a binary that is refused, `refusal.json` and exit code 3. Prints nothing.
+ * as `<index>.wasm`; for a refused binary, `refusal.json` and exit code 3. Prints nothing.
  *
  * @module
  */
@@ -15,7 +15,7 @@ const REFUSED = 3;
 function main([input = '', output = '', pages = '']: readonly string[]): number {
   const maxPages = Number(pages);
   if (!Number.isSafeInteger(maxPages) || maxPages < 1 || maxPages > 65_536) {
-    throw new Error(`"${pages}" is no number of memory pages`);
+    throw new Error(`"${pages}" is not a valid number of memory pages`);
   }
   try {
     if (statSync(input).size > CAPS.fileBytes) {

@@ -1,7 +1,7 @@
 /**
- * What stands in place of the instructions that size a memory. A memory can be given room that its module is not told
- * of: the module counts its pages itself, and the memory only grows when the room is used up. Unlike a memory, a count
- * can be set back.
+ * Replaces the instructions that query or change the size of a memory. A memory can have more pages than its module
+ * sees: the module counts its pages itself, and the memory grows only when these are used up. Unlike a memory, a count
+ * can be reset.
  *
  * @module
  */
@@ -9,13 +9,13 @@ import { GROWTH_OF } from '../contract.ts';
 import type { Writer } from './writer.ts';
 
 interface Places {
-  /** Global that tells of a failed growth. */
+  /** Global that records a failed growth. */
   growth: number;
   /** A local that may be overwritten. */
   temporary: number;
 }
 
-/** Behind `memory.grow` or `table.grow`: `if (result == -1) growth = …`. The result stays on the stack. */
+/** After `memory.grow` or `table.grow`: `if (result == -1) growth = …`. The result stays on the stack. */
 export function writeGrowthCheck(out: Writer, { growth, temporary, of }: Places & { of: number }): void {
   local(out, 0x22, temporary); // local.tee
   // i32.const -1, i32.eq, if, i32.const, global.set
@@ -26,10 +26,10 @@ export function writeGrowthCheck(out: Writer, { growth, temporary, of }: Places 
 }
 
 /**
- * In place of `memory.grow`, with the number of pages on the stack:
+ * Replaces `memory.grow`, with the number of pages on the stack:
  *
  *     if (wanted > memory.size - pages && memory.grow(wanted - (memory.size - pages)) == -1) { growth = …; -1 }
- *     else { pages += wanted; what pages was before }
+ * else { pages += wanted; the previous value of pages }
  */
 export function writeCountedGrowth(
   out: Writer,

@@ -1,5 +1,5 @@
 /**
- * How code pays fuel: what is put in where a charge is due.
+ * How code pays fuel: the instructions inserted where a charge is due.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { BodyScan, Charge } from '../binary/body-scan.ts';
 import { COST, type LengthUnit } from '../binary/opcodes.ts';
 import type { Writer } from './writer.ts';
 
-/** As the shift below has it. */
+/** Must match the shift below. */
 const BYTES_PER_UNIT = 16;
 
 /** `i64.extend_i32_u`, a shift (0x88 right, 0x86 left) and `i64.sub`. */
@@ -24,7 +24,7 @@ interface Purse {
   fuel: number;
 }
 
-/** A payment; for bytes only where they are more than the price of the instruction covers. */
+/** A payment; for bytes only if there are more than the price of the instruction covers. */
 export function writeCharge(job: Purse, charge: Charge): void {
   if (charge.length !== 'bytes') {
     writePayment(job, charge);
@@ -44,7 +44,7 @@ export function writeCharge(job: Purse, charge: Charge): void {
   out.u32(scan.locals);
 }
 
-/** `fuel = fuel - cost [- length in units]`, then maybe `if (fuel < 0) unreachable`. The length stays on the stack. */
+/** `fuel = fuel - cost [- length in units]`, then optionally `if (fuel < 0) unreachable`. The length stays on the stack. */
 function writePayment({ out, scan, fuel }: Purse, charge: Charge): void {
   if (charge.length !== undefined) {
     out.byte(0x22); // local.tee

@@ -1,5 +1,5 @@
 /**
- * Turns a binary that a stranger wrote into what a cell runs: a plan, and core modules that are clamped and metered.
+ * Turns an untrusted binary into what a cell runs: a plan, and core modules that are clamped and metered.
  *
  * @module
  */
@@ -15,22 +15,22 @@ import { rewriteModule, type RewrittenModule, type RewriteOptions } from './rewr
 const SKILL_HOST = /^skillcell:skill\/host(?:@|$)/u;
 
 export interface InstallOptions {
-  /** Ceiling of a memory, in pages of 64 KiB. */
+  /** Maximum size of a memory, in pages of 64 KiB. */
   maxPages: number;
 }
 
 export interface Installation {
   plan: Plan;
-  /** By the number that `core-module` definitions of the plan hold. */
+  /** By the number in `core-module` definitions of the plan. */
   modules: Uint8Array[];
 }
 
-/** Throws BinaryError for whatever is not going to run. */
+/** Throws BinaryError for every binary that cannot run. */
 export function install(bytes: Uint8Array, options: InstallOptions): Installation {
   if (bytes.length > CAPS.fileBytes)
     throw new BinaryError(`The file is larger than ${CAPS.fileBytes} bytes`, 0);
   if (bytes.length < 8) throw new BinaryError('The file is too short to be WebAssembly', bytes.length);
-  // Bytes 6 and 7 tell components (layer 1) from core modules (layer 0).
+  // Bytes 6 and 7 distinguish components (layer 1) from core modules (layer 0).
   return bytes[6] === 1 ? installComponent(bytes, options) : installCommand(bytes, options);
 }
 
@@ -40,13 +40,13 @@ function installComponent(bytes: Uint8Array, options: InstallOptions): Installat
   const { pages, memories, tables } = parsed.weight;
   if (pages > options.maxPages) {
     const asked = `The modules of the component start with ${pages} pages of memory (64 KiB each)`;
-    throw new BinaryError(`${asked} and the limit is ${options.maxPages}`, 0);
+    throw new BinaryError(`${asked}, but the limit is ${options.maxPages}`, 0);
   }
   const rewritten = rewriteAll(parsed.modules, {
     ...options,
     linkNames: parsed.coreNames,
     inventory: true,
-    // One memory and one table have ceilings of their own.
+    // A single memory and a single table have their own ceilings.
     shares: { memory: memories > 1, table: tables > 1 },
   });
   return {
@@ -80,7 +80,7 @@ function installCommand(bytes: Uint8Array, options: InstallOptions): Installatio
 }
 
 /**
- * Interfaces; and of ours, which holds functions of different power, also what is used of it: `…/host#fetch` is
+ * Interfaces. For our own, whose functions differ in power, also the functions used: `…/host#fetch` is
  * network, `…/host#log` is nothing.
  */
 function importedNames(component: Component): string[] {
@@ -132,7 +132,7 @@ export function rewriteAll(
     return rewritten;
   };
   const guests = new Map(modules.filter(usesForeignMemory).map((module) => [module, rewrite(module, false)]));
-  // Who sizes the memory of another module knows nothing of a count that is kept there.
+  // A module that sizes another module's memory does not know the count that is kept there.
   const countsPages = inventory && ![...guests.values()].some(({ sizesMemory }) => sizesMemory);
   return modules.map((module) => guests.get(module) ?? rewrite(module, countsPages));
 }
@@ -141,7 +141,7 @@ function usesForeignMemory({ spaces, memories }: CoreModule): boolean {
   return spaces.memory > memories.length;
 }
 
-/** Asks the engine what it does not like about a module; its offsets count from the module's start. */
+/** Asks the engine why it rejects a module; its offsets count from the module's start. */
 function invalidity(module: CoreModule): BinaryError {
   try {
     // oxlint-disable-next-line no-new -- only the reason for its failure matters

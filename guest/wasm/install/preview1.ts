@@ -1,5 +1,5 @@
 /**
- * The functions of WASI preview1: all that a module with `_start` may import.
+ * The functions of WASI preview1: everything that a module with `_start` may import.
  *
  * @module
  */

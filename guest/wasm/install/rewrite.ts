@@ -1,5 +1,5 @@
 /**
- * Rewrites a core module: its memory and tables get a ceiling, and all its code pays fuel.
+ * Rewrites a core module: its memory and tables get a maximum size, and all its code pays fuel.
  *
  * @module
  */
@@ -24,55 +24,55 @@ import { writeCharge } from './payments.ts';
 import { Writer } from './writer.ts';
 
 export interface RewriteOptions {
-  /** Ceiling of a memory, in pages of 64 KiB. */
+  /** Maximum size of a memory, in pages of 64 KiB. */
   maxPages: number;
-  /** Names that the new exports must not have: all that anything in the file imports, exports or aliases. */
+  /** Names that the new exports must not have: everything that the file imports, exports or aliases. */
   takenNames: ReadonlySet<string>;
-  /** Whether to look for the whole mutable state, so that an instance can be set back. */
+  /** Whether to look for the whole mutable state, so that an instance can be reset. */
   inventory?: boolean;
   /** What it shares a budget for with other modules. */
   shares?: Shares;
-  /** Whether its own memory may be larger than the module is told: it then counts its pages itself. */
+  /** Whether its own memory may be larger than the module sees: it then counts its pages itself. */
   countsPages?: boolean;
 }
 
 export interface RewrittenModule {
   bytes: Uint8Array;
-  /** Whether it asks for the size of a memory, or changes it: its own, or that of another module. */
+  /** Whether it queries or changes the size of a memory, its own or that of another module. */
   sizesMemory: boolean;
   facts: ModuleFacts;
 }
 
 const SECTION = { type: 1, memory: 5, table: 4, global: 6, export: 7, start: 8, code: 10 } as const;
-/** Sections whose place is not that of their number: tags stand behind memories, the data count in front of code. */
+/** Sections whose position differs from their number: tags come after memories, the data count before the code. */
 const PLACES: Readonly<Record<number, number>> = { 13: 5.5, 12: 9.5 };
 const EXPORT = { function: 0, table: 1, memory: 2, global: 3 } as const;
 const I32 = 0x7f;
 const I64 = 0x7e;
 
-/** `(global (mut i64) (i64.const 0))`: nothing runs before the host gave fuel. */
+/** `(global (mut i64) (i64.const 0))`: nothing can run before the host sets fuel. */
 const FUEL_GLOBAL: Uint8Array = Uint8Array.of(I64, 1, 0x42, 0, 0x0b);
 const GROWTH_GLOBAL: Uint8Array = writeCount(0);
 
-/** What is put in, and under which names. */
+/** What is added, and under which names. */
 interface Additions {
   /** Index of the fuel global. */
   fuel: number;
   fuelExport: string;
   startExport: string | undefined;
-  /** Index of the global that tells of a failed growth. */
+  /** Index of the global that records a failed growth. */
   growth: number;
   growthExport: string;
   /** Index of the global that counts the pages of its memory, if it counts them itself. */
   pages: number | undefined;
   pagesExport: string;
-  /** Where it asks before it grows, if it shares a budget. */
+  /** Where it asks before growing, if it shares a budget. */
   budget: BudgetPlaces | undefined;
   budgetExport: string;
   maxPages: number;
 }
 
-/** What is put in once the code has been read. */
+/** What is added once the code has been scanned. */
 interface Extras {
   code: MeteredCode;
   state: readonly StateExport[] | undefined;
@@ -81,9 +81,9 @@ interface Extras {
 
 interface MeteredCode {
   content: Uint8Array;
-  /** Whether anything in it makes a memory or table grow. */
+  /** Whether anything in it grows a memory or table. */
   grows: boolean;
-  /** Whether it asks for the size of a memory, or changes it. */
+  /** Whether it queries or changes the size of a memory. */
   sizesMemory: boolean;
   changesTables: boolean;
 }
@@ -121,7 +121,7 @@ export function rewriteModule(module: CoreModule, options: RewriteOptions): Rewr
   return { bytes, sizesMemory: code.sizesMemory, facts };
 }
 
-/** A name that nothing in the file mentions, so that no module can be linked to the fuel of another. */
+/** A name that does not occur in the file, so that no module can be linked to the fuel of another. */
 function freshName(stem: string, taken: ReadonlySet<string>): string {
   for (let index = 0; ; index++) {
     const name = `skillcell:${stem}:${index}`;
@@ -134,7 +134,7 @@ function budgetPlaces(module: CoreModule, shares: Shares): BudgetPlaces | undefi
   return shares.memory || shares.table ? { type, table, shares } : undefined;
 }
 
-/** The sections of the module, with empty ones where it has none and something is added. */
+/** The sections of the module, with empty ones added where something is inserted. */
 function withAddedSections(module: CoreModule, { budget }: Additions): Section[] {
   const sections = [...module.sections];
   const placeOf = (id: number): number => PLACES[id] ?? id;
@@ -198,7 +198,7 @@ function writeMemories(module: CoreModule, maxPages: number): Uint8Array {
   for (const memory of module.memories) {
     if (memory.min > maxPages) {
       const asked = `The module starts with ${memory.min} pages of memory (64 KiB each)`;
-      throw new BinaryError(`${asked} and the limit is ${maxPages}`, memory.offset);
+      throw new BinaryError(`${asked}, but the limit is ${maxPages}`, memory.offset);
     }
     writeLimits(out, clamp(memory, maxPages));
   }
@@ -236,7 +236,7 @@ function writeExport(name: string, kind: number, index: number): Uint8Array {
   return out.view;
 }
 
-/** A section that is a list, with more items at its end. */
+/** A list section with items appended. */
 function appendTo(module: CoreModule, section: Section, items: readonly Uint8Array[]): Uint8Array {
   const reader = new Reader(module.bytes, section.start, section.end);
   const count = reader.done ? 0 : reader.u32();
@@ -266,11 +266,14 @@ function writeCode(module: CoreModule, { fuel, growth, pages, budget }: Addition
     const scan = scanBody(new Reader(module.bytes, range.start, range.end), context);
     body.clear();
     writeBody({ out: body, scan, fuel, growth, pages, budget }, module.bytes, range);
-    grows ||= scan.sizings.some(({ does }) => does !== 'tell-memory');
+    grows ||= scan.sizings.some(({ does }) => does !== 'query-memory');
     sizesMemory ||= scan.sizings.some(({ does }) => does !== 'grow-table');
     changesTables ||= scan.changesTables;
     if (body.length > CAPS.meteredBodyBytes) {
-      throw new BinaryError('A function has too many branches for its size to be metered', range.start);
+      throw new BinaryError(
+        'A function has too many branches for its size and cannot be metered',
+        range.start,
+      );
     }
     section.u32(body.length);
     section.bytes(body.view);
@@ -296,7 +299,7 @@ function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
   let position = scan.codeStart;
   let next = 0;
   const copyTo = (end: number): void => {
-    // What grows where something else has to be paid for is looked at first: its result is on the stack.
+    // If a growth and a payment coincide, the growth is handled first: its result is on the stack.
     for (let sizing = scan.sizings[next]; sizing && sizing.to <= end; sizing = scan.sizings[++next]) {
       out.bytes(bytes.subarray(position, sizing.from));
       writeWithinBudget(job, sizing, bytes);
@@ -312,26 +315,26 @@ function writeBody(job: BodyJob, bytes: Uint8Array, range: Section): void {
   copyTo(range.end);
 }
 
-/** Asks before a growth and says what came of it, where the budget for it is shared. */
+/** Asks before a growth and reports its result, if the budget is shared. */
 function writeWithinBudget(job: BodyJob, sizing: Sizing, bytes: Uint8Array): void {
   const of = sizing.does === 'grow-table' ? 'table' : 'memory';
-  const budget = sizing.does !== 'tell-memory' && job.budget?.shares[of] ? job.budget : undefined;
+  const budget = sizing.does !== 'query-memory' && job.budget?.shares[of] ? job.budget : undefined;
   if (budget) writeQuestion(job.out, budget, `may-grow-${of}`);
   writeSizing(job, sizing, bytes);
   if (budget) writeQuestion(job.out, budget, `did-grow-${of}`);
 }
 
-/** The local for lengths is there for every growth. */
+/** Every growth has a local for lengths. */
 function writeSizing({ out, scan, growth, pages }: BodyJob, sizing: Sizing, bytes: Uint8Array): void {
   const { from, to, does } = sizing;
   if (does === 'grow-memory' && pages !== undefined)
     return writeCountedGrowth(out, { pages, growth, temporary: scan.locals });
-  if (does === 'tell-memory' && pages !== undefined) {
+  if (does === 'query-memory' && pages !== undefined) {
     out.byte(0x23); // global.get
     return out.u32(pages);
   }
   out.bytes(bytes.subarray(from, to));
-  if (does !== 'tell-memory')
+  if (does !== 'query-memory')
     writeGrowthCheck(out, {
       growth,
       temporary: scan.locals,

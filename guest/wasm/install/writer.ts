@@ -1,5 +1,5 @@
 /**
- * A buffer that grows, and the number encodings of Wasm.
+ * A growable buffer, and the number encodings of Wasm.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export class Writer {
     return this.#length;
   }
 
-  /** What was written; valid until the next write. */
+  /** The written bytes; valid until the next write. */
   get view(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -44,7 +44,7 @@ export class Writer {
     this.byte(rest);
   }
 
-  /** A number that is not negative, in the signed encoding. */
+  /** A non-negative number, in the signed encoding. */
   signed(value: number): void {
     let rest = value;
     while (rest >= 0x40) {

@@ -1,5 +1,5 @@
 /**
- * Calls across the border of a component: out to the host, over to another component, and in to a lifted function.
+ * Calls across the boundary of a component: out to the host, over to another component, and in to a lifted function.
  *
  * @module
  */
@@ -20,7 +20,7 @@ type Builtin = Exclude<TrampolineSpec, Lowered>;
 
 export function makeTrampoline(running: Running, index: number): unknown {
   const spec = running.plan.trampolines[index];
-  if (spec === undefined) throw new RangeError(`No trampoline ${index}`);
+  if (spec === undefined) throw new RangeError(`There is no trampoline ${index}`);
   if (spec.kind === 'host' || spec.kind === 'component') return makeLowered(running, spec);
   return (argument: unknown): number | undefined => {
     try {
@@ -49,7 +49,8 @@ function callHost(running: Running, spec: Spec<'host'>, args: unknown[]): unknow
   const { host } = spec.target;
   const value = host.call(...liftParams(context, spec.type.params, args));
   if (!(value instanceof Promise)) return giveBack(context, spec.type, { value, args });
-  if (host.suspends !== true) throw new GuestEnd('trap', `"${spec.target.name}" of the host may not suspend`);
+  if (host.suspends !== true)
+    throw new GuestEnd('trap', `The host function "${spec.target.name}" must not suspend`);
   return whenSettled(running, value, (settled) => giveBack(context, spec.type, { value: settled, args }));
 }
 
@@ -102,7 +103,7 @@ function callPostReturn(running: Running, lift: LiftSpec, returned: unknown): vo
   border.mayLeave = true;
 }
 
-/** The address for a result that goes by memory comes after the parameters. */
+/** The address for a result in memory comes after the parameters. */
 function giveBack(
   context: AbiContext,
   type: FuncType,
@@ -127,9 +128,9 @@ async function whenSettled(
   }
 }
 
-/** What was asked for in one call is written into no other. */
+/** An answer to one call must never be written into another. */
 function assertTurn(running: Running, turn: number): void {
-  if (running.turn !== turn) throw new GuestEnd('trap', 'The call is over');
+  if (running.turn !== turn) throw new GuestEnd('trap', 'The call has ended');
 }
 
 function callBuiltin(running: Running, spec: Builtin, argument: unknown): number | undefined {

@@ -1,5 +1,5 @@
 /**
- * Canonical definitions: core functions that become functions of the component, and the other way round.
+ * Canonical definitions: core functions that become component functions, and vice versa.
  *
  * @module
  */
@@ -67,7 +67,7 @@ function addTrampoline(plan: LinkPlan, scope: ComponentScope, spec: TrampolineSp
   plan.trampolines.push(spec);
 }
 
-/** Only the component that defines a resource may make one or look into it. */
+/** Only the component that defines a resource may create one or look into it. */
 function ownResource(scope: ComponentScope, index: number): ReturnType<typeof resourceAt> {
   const resource = resourceAt(scope, index);
   if (resource.owner !== scope.id) throw new LinkError(`"${resource.name}" is defined by another component`);

@@ -1,5 +1,5 @@
 /**
- * Core instances of a component: which module, and what it is given under which names.
+ * Core instances of a component: the module of each, and its imports by name.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { LinkError } from './errors.ts';
 import type { CoreExport, CoreImport, CoreItem, CoreModuleInput, LinkPlan } from './plan.ts';
 import { at, type ComponentScope, type CoreInstanceEntity, type NamedCoreItem } from './scope.ts';
 
-/** Also bounds how often a fuel budget can be spent before it is added up: every core instance counts by itself. */
+/** Also bounds how often the fuel budget can be spent before the sum is checked, because every core instance counts separately. */
 const MAX_CORE_INSTANCES = 64;
 
 interface Workshop {
@@ -39,14 +39,15 @@ export function aliasCoreExport(
   { instance, name }: Extract<AliasTarget, { coreExport: unknown }>['coreExport'],
 ): void {
   const found = at(scope.coreInstances, instance, 'core instance').get(name);
-  if (found?.sort !== sort) throw new LinkError(`Core instance ${instance} exports no ${sort} "${name}"`);
+  if (found?.sort !== sort)
+    throw new LinkError(`Core instance ${instance} does not export the ${sort} "${name}"`);
   scope.core[itemSort(sort)].push(found.item);
 }
 
-/** Where the ABI itself calls or reads: that must be code of the guest, not one of our own functions. */
+/** For functions and memories that the ABI itself uses: they must be the guest's, never our own functions. */
 export function coreExportOf(item: CoreItem): CoreExport {
   if ('trampoline' in item)
-    throw new LinkError('A function of the host stands where the component must have its own');
+    throw new LinkError('A host function is used where the component must have its own');
   return item;
 }
 
@@ -57,13 +58,13 @@ function instantiateModule(
 ): CoreInstanceEntity {
   if (plan.steps.length >= MAX_CORE_INSTANCES) throw new LinkError('Too many core instances');
   const input = at(modules, at(scope.modules, instantiate, 'core module'), 'core module');
-  const given = new Map(
+  const providers = new Map(
     args.map(({ name, instance }) => [name, at(scope.coreInstances, instance, 'core instance')]),
   );
   const instance = plan.steps.length;
   plan.steps.push({
     module: input.module,
-    imports: resolveImports(input.module, given),
+    imports: resolveImports(input.module, providers),
     fuelExport: input.facts.fuelExport,
     startExport: input.facts.startExport,
     growthExport: input.facts.growthExport,
@@ -82,20 +83,20 @@ function sumOfStarts(limits: readonly { min: number }[] = []): number {
 
 function resolveImports(
   module: WebAssembly.Module,
-  given: ReadonlyMap<string, CoreInstanceEntity>,
+  providers: ReadonlyMap<string, CoreInstanceEntity>,
 ): readonly CoreImport[] {
   return WebAssembly.Module.imports(module).map((wanted) => {
-    const found = given.get(wanted.module)?.get(wanted.name);
+    const found = providers.get(wanted.module)?.get(wanted.name);
     if (found === undefined || found.sort !== sortOfKind(wanted.kind)) {
       throw new LinkError(
-        `A core module imports "${wanted.name}" of "${wanted.module}", which it is not given`,
+        `A core module imports "${wanted.name}" of "${wanted.module}", which is not provided`,
       );
     }
     return { module: wanted.module, name: wanted.name, item: found.item };
   });
 }
 
-/** Without what the rewriter added: that is between the module and us. */
+/** Without the exports that the rewriter added: only the host uses those. */
 function exportsOf({ module, facts }: CoreModuleInput, instance: number): CoreInstanceEntity {
   const exports = new Map<string, NamedCoreItem>();
   const { fuelExport, startExport, growthExport, pagesExport, budgetExport, memoryExports, state } = facts;
@@ -123,5 +124,5 @@ function sortOfKind(kind: WebAssembly.ImportExportKind): ItemSort | undefined {
 
 function itemSort(sort: CoreSort): ItemSort {
   if (sort === 'func' || sort === 'table' || sort === 'memory' || sort === 'global') return sort;
-  throw new LinkError(`Core instances export no ${sort}`);
+  throw new LinkError(`Core instances cannot export ${sort} definitions`);
 }

@@ -1,11 +1,11 @@
 /**
- * Why a component cannot be linked: it wants what the host does not have, or does not fit together.
+ * Why a component cannot be linked: it imports something that the host does not have, or is inconsistent.
  *
  * @module
  */
 
 export class LinkError extends Error {
-  /** What was imported, when that is the cause: the interface as the component names it, and the function in it. */
+  /** The import that caused it, if any: the interface as the component names it, and the function in it. */
   readonly interface: string | undefined;
   readonly function: string | undefined;
 

@@ -1,6 +1,6 @@
 /**
- * One budget for all memories of an instance, and one for all its tables. Modules grow them without us, so those that
- * share one ask first: through a table of functions that is put into each of them.
+ * One budget for all memories of an instance, and one for all its tables. Modules grow them without the host, so those
+ * that share a budget ask first, through a table of functions in each of them.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { BUDGET_SLOTS, GuestEnd } from '../contract.ts';
 
 const REFUSED = -1;
 
-/** `(module (import "b" "0" (func (param i32) (result i32))) … (export "0" (func 0)) …)`: only such go into a table. */
+/** `(module (import "b" "0" (func (param i32) (result i32))) … (export "0" (func 0)) …)`: only Wasm functions fit in a table. */
 const BRIDGE = makeBridge();
 
 export class GrowthBudget {
@@ -21,7 +21,7 @@ export class GrowthBudget {
     this.#entries = new Account(limits.entries);
   }
 
-  /** What a module starts with. */
+  /** Initial sizes of a module's memories and tables. */
   claim({ pages, entries }: { pages: number; entries: number }): void {
     const isGranted = this.#pages.ask(pages) !== REFUSED && this.#entries.ask(entries) !== REFUSED;
     if (!isGranted) throw new GuestEnd('limit', 'memory');
@@ -33,12 +33,12 @@ export class GrowthBudget {
     for (const at of BUDGET_SLOTS.keys()) table.set(at, bridge[at] as CallableFunction);
   }
 
-  /** A growth was refused that the memory or table itself would have had room for. */
+  /** Whether a growth was refused that the memory or table itself had room for. */
   get hasRefused(): boolean {
     return this.#pages.hasRefused || this.#entries.hasRefused;
   }
 
-  /** What was used until now, every call starts with. */
+  /** Every call starts with what has been used so far. */
   mark(): void {
     this.#pages.mark();
     this.#entries.mark();
@@ -66,7 +66,7 @@ class Account {
   readonly #limit: number;
   #used = 0;
   #usedByStart = 0;
-  /** Taken for a growth that may still fail. */
+  /** Reserved for a growth that may still fail. */
   #pending = 0;
   hasRefused = false;
 

@@ -1,5 +1,5 @@
 /**
- * What a component imports from the host, by interface. Versions are stripped: the host implements one of each package.
+ * A component's imports from the host, by interface. Versions are stripped, because the host implements one per package.
  *
  * @module
  */
@@ -10,20 +10,20 @@ import type { HostTarget } from './plan.ts';
 import { at, outer, type Entity, type InstanceEntity, type TypeEntity, type TypeScope } from './scope.ts';
 import { funcTypeAt, resolveType } from './types.ts';
 
-/** Versions that mean what the host implements. Anything unversioned is taken as it is. */
+/** Versions that the host implements. Names without a version are accepted as they are. */
 const COMPATIBLE_VERSIONS: ReadonlyMap<string, RegExp> = new Map([
   ['wasi', /^0\.2\.\d+$/],
   ['skillcell', /^0\.1\.\d+$/],
 ]);
 
-/** Interfaces and functions by name, safe to ask for any name. */
+/** Interfaces and functions by name, safe to look up with any name. */
 export type HostIndex = ReadonlyMap<string, ReadonlyMap<string, HostFunction>>;
 
 export function indexHost(host: HostInterfaces): HostIndex {
   return new Map(Object.entries(host).map(([name, functions]) => [name, new Map(Object.entries(functions))]));
 }
 
-/** `wasi:io/streams@0.2.3` → `wasi:io/streams`; `undefined` when the version is another one than the host's. */
+/** `wasi:io/streams@0.2.3` → `wasi:io/streams`; `undefined` if the host has another version. */
 export function unversioned(name: string): string | undefined {
   const mark = name.indexOf('@');
   if (mark === -1) return name;
@@ -31,7 +31,7 @@ export function unversioned(name: string): string | undefined {
   return versions?.test(name.slice(mark + 1)) === true ? name.slice(0, mark) : undefined;
 }
 
-/** An imported instance, made of the functions of the host and of the types that the component declares for them. */
+/** An imported instance, built from host functions and the types that the component declares for them. */
 export function importInterface(host: HostIndex, name: string, type: TypeEntity): InstanceEntity {
   if (type.kind !== 'instance')
     throw new LinkError(`Import "${name}" has no instance type`, { interface: name });
@@ -39,11 +39,11 @@ export function importInterface(host: HostIndex, name: string, type: TypeEntity)
   const functions = plain === undefined ? undefined : host.get(plain);
   const inner: Inner = { types: [], parent: type.scope, name, functions, exports: new Map() };
   for (const declaration of type.declarations) declare(inner, declaration);
-  // An interface of types alone needs no host.
+  // An interface that has only types needs no host.
   return inner.exports;
 }
 
-/** The inside of an instance type. */
+/** The contents of an instance type. */
 interface Inner extends TypeScope {
   name: string;
   functions: ReadonlyMap<string, HostFunction> | undefined;
@@ -54,7 +54,7 @@ function declare(inner: Inner, declaration: Declaration): void {
   switch (declaration.kind) {
     case 'type':
       if (declaration.type.kind === 'resource')
-        throw new LinkError('A resource defined inside an instance type');
+        throw new LinkError('A resource is defined inside an instance type');
       inner.types.push(resolveType(inner, declaration.type));
       return;
     case 'core-type':
@@ -63,16 +63,16 @@ function declare(inner: Inner, declaration: Declaration): void {
       inner.types.push(aliasedType(inner, declaration));
       return;
     case 'import':
-      throw new LinkError('An import inside an instance type');
+      throw new LinkError('An instance type contains an import');
     case 'export':
       declareExport(inner, declaration.name, declaration.desc);
   }
 }
 
 function aliasedType(inner: Inner, { sort, target }: Extract<Declaration, { kind: 'alias' }>): TypeEntity {
-  if (sort !== 'type') throw new LinkError(`Import "${inner.name}" aliases something else than a type`);
+  if (sort !== 'type') throw new LinkError(`Import "${inner.name}" aliases something other than a type`);
   if (!('outer' in target))
-    throw new LinkError(`Import "${inner.name}" aliases what an instance inside it exports`);
+    throw new LinkError(`Import "${inner.name}" aliases an export of a nested instance`);
   return at(outer<TypeScope>(inner, target.outer.count).types, target.outer.index, 'type');
 }
 
@@ -85,13 +85,13 @@ function declareExport(inner: Inner, name: string, desc: ExternDesc): void {
     inner.types.push(value);
     inner.exports.set(name, { sort: 'type', value });
   } else {
-    throw new LinkError(`Import "${inner.name}" wants a ${desc.kind} "${name}" from the host`, {
+    throw new LinkError(`Import "${inner.name}" requires a ${desc.kind} "${name}" of the host`, {
       interface: inner.name,
     });
   }
 }
 
-/** A resource of the host is known by this declaration of it: others reach it by alias. */
+/** A host resource is identified by this declaration; other uses refer to it by alias. */
 export function importedType(
   scope: TypeScope,
   bound: Extract<ExternDesc, { kind: 'type' }>['bound'],

@@ -1,6 +1,6 @@
 /**
- * Links a component to the host: once per process all that does not depend on a call, then a fresh instance for each.
- * No code is generated, and nothing of the component becomes a property name of an object with a prototype.
+ * Links a component to the host: everything that does not depend on a call once per process, then a fresh instance per call.
+ * No code is generated, and no name in the component becomes a property of an object with a prototype.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export function prepareComponent({ component, modules, host }: PrepareInput): Pr
     const exports = prepareRoot({ modules, host: indexHost(host), plan, definitions: 0 }, component);
     return new PreparedComponent(plan, { execute: findExecute(exports), run: findRun(exports) });
   } catch (error) {
-    // A type too large, or an index where none belongs: the component does not fit together.
+    // A type that is too large or an index out of range: the component is inconsistent.
     throw error instanceof LinkError ? error : new LinkError(String(error));
   }
 }
@@ -45,7 +45,7 @@ export function prepareComponent({ component, modules, host }: PrepareInput): Pr
 export class PreparedComponent {
   readonly #plan: LinkPlan;
   readonly #entries: Entries;
-  /** Of the first instance; none where an instance cannot be set back. */
+  /** Image of the first instance; undefined if an instance cannot be reset. */
   #image: { taken: Image | undefined } | undefined;
 
   constructor(plan: LinkPlan, entries: Entries) {
@@ -58,18 +58,18 @@ export class PreparedComponent {
     return this.#entries.execute !== undefined;
   }
 
-  /** Whether it is a command of `wasi:cli`. */
+  /** Whether it is a `wasi:cli` command. */
   get canRun(): boolean {
     return this.#entries.run !== undefined;
   }
 
-  /** Sets an instance back that had its call under the same limits. False: something of the call would be left. */
+  /** Resets an instance that served its call under the same limits. False if something of the call would remain. */
   startOver(used: ComponentInstance): boolean {
     const image = this.#image?.taken;
     return image !== undefined && used.startOver(image);
   }
 
-  /** Makes a new instance and runs the start functions; if they fail, the call on this instance tells why. */
+  /** Creates a new instance and runs the start functions; if they fail, the call on this instance reports why. */
   instantiate(limits: CallLimits): ComponentInstance {
     const running = new Running(this.#plan, limits);
     try {
@@ -82,7 +82,7 @@ export class PreparedComponent {
   }
 }
 
-/** Good for one call, and for another one after it started over. */
+/** Serves one call, and another one after a reset. */
 export class ComponentInstance {
   readonly #running: Running;
   readonly #entries: Entries;
@@ -101,7 +101,7 @@ export class ComponentInstance {
     return this.#call(this.#entries.run, []);
   }
 
-  /** For an instance that will not be called: lets go of what its start functions took. */
+  /** For an instance that will not be called: releases what its start functions took. */
   discard(): void {
     this.#used = true;
     this.#running.close();
@@ -117,7 +117,7 @@ export class ComponentInstance {
     return this.#running.usage();
   }
 
-  /** Of memories that are let go of with this instance. */
+  /** Size of the memories that are released with this instance. */
   get heldBytes(): number {
     return this.#running.heldBytes;
   }
@@ -132,12 +132,12 @@ export class ComponentInstance {
 
   async #call(entry: LiftSpec | undefined, args: HostValue[]): Promise<Outcome> {
     if (entry === undefined) throw new LinkError('The component does not export this function');
-    if (this.#used) throw new LinkError('An instance is good for one call');
+    if (this.#used) throw new LinkError('The instance has already served a call');
     this.#used = true;
     const running = this.#running;
     let value: HostValue;
     try {
-      if (running.ended === undefined) value = await callLifted(running, entry, { args });
+      if (running.failure === undefined) value = await callLifted(running, entry, { args });
     } catch (error) {
       running.end(error);
     }
@@ -152,8 +152,8 @@ export class ComponentInstance {
     } catch (error) {
       running.end(error);
     }
-    const failure = running.ended && outcomeOf(running.ended.error);
-    // Out of fuel looks like any trap, and may have struck where we called the guest's allocator.
+    const failure = running.failure && outcomeOf(running.failure.error);
+    // Running out of fuel looks like any trap, and may happen inside the guest's allocator.
     if (!fuelLeft && (failure === undefined || failure.kind === 'trap'))
       return { kind: 'limit', limit: 'fuel' };
     return failure ?? returned(value);
@@ -191,7 +191,7 @@ function entry(
 ): LiftSpec | undefined {
   if (found?.sort !== 'func') return undefined;
   if (!('lift' in found.value) || !fits(found.value.type))
-    throw new LinkError(`The component exports no "${wanted}"`);
+    throw new LinkError(`The component does not export "${wanted}"`);
   return found.value.lift;
 }
 

@@ -1,5 +1,5 @@
 /**
- * How a call of a guest ended, whatever was thrown on the way.
+ * How a guest call ended, whatever was thrown.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import { GuestEnd } from '../contract.ts';
 
 export type Outcome =
-  /** What the skill returned: its result, or its own error. */
+  /** Returned by the skill: its result, or its own error. */
   | { kind: 'ok'; value: string }
   | { kind: 'err'; value: string }
   | { kind: 'exit'; code: number }
@@ -15,7 +15,7 @@ export type Outcome =
   | { kind: 'denied'; detail: string }
   | { kind: 'trap'; message: string };
 
-/** Lines and length are the guest's choice where a message quotes it. */
+/** Messages that quote the guest can have any lines and any length. */
 const MAX_MESSAGE = 500;
 
 export function outcomeOf(error: unknown): Outcome {
@@ -38,7 +38,7 @@ function guestEnd({ kind, detail }: GuestEnd): Outcome {
   }
 }
 
-/** The engine has one class for a full stack and for memory that it cannot get. */
+/** The engine uses one class for a stack overflow and for a failed allocation. */
 function rangeError({ message }: RangeError): Outcome {
   if (message.includes('call stack')) return trap('Call stack exhausted');
   return /out of memory/iu.test(message) ? { kind: 'limit', limit: 'memory' } : trap(message);

@@ -1,6 +1,6 @@
 /**
- * A component laid out flat: nested components are unfolded, every name is resolved, and what is left to do for each
- * call is a list of core instantiations.
+ * A flattened component: nested components are expanded, every name is resolved, and only a list of core instantiations
+ * remains for each call.
  *
  * @module
  */
@@ -9,20 +9,20 @@ import type { CanonOptions, HostFunction, ModuleFacts, ModuleState } from '../co
 import type { ResourceType } from '../abi/resources.ts';
 import type { FuncType } from '../abi/types.ts';
 
-/** A compiled core module and what the rewriter put into it. */
+/** A compiled core module and what the rewriter added to it. */
 export interface CoreModuleInput {
   module: WebAssembly.Module;
   facts: Pick<ModuleFacts, 'fuelExport' | 'startExport' | 'growthExport' | 'pagesExport' | 'state'> &
     Partial<Pick<ModuleFacts, 'budgetExport' | 'memoryExports' | 'memories' | 'tables'>>;
 }
 
-/** Something that a core instance exports. */
+/** An export of a core instance. */
 export interface CoreExport {
   instance: number;
   name: string;
 }
 
-/** What a core module can be given: an export of another one, or a function of ours. */
+/** A possible import of a core module: an export of another one, or a host function. */
 export type CoreItem = CoreExport | { trampoline: number };
 
 export interface CoreImport {
@@ -40,14 +40,14 @@ export interface Step {
   growthExport: string | undefined;
   pagesExport: string | undefined;
   budgetExport: string | undefined;
-  /** Of its own memories. */
+  /** Names of its own memories. */
   memoryExports: readonly string[];
-  /** What its memories and tables start with, in pages and entries. */
+  /** Initial sizes of its memories and tables, in pages and entries. */
   starts: { pages: number; entries: number };
   state: ModuleState | undefined;
 }
 
-/** With which memory, allocator and handles values cross the border of a component instance. */
+/** The memory, allocator and handles used when values cross the boundary of a component instance. */
 export interface ContextSpec {
   component: number;
   encoding: CanonOptions['encoding'];
@@ -55,14 +55,14 @@ export interface ContextSpec {
   realloc: CoreExport | undefined;
 }
 
-/** A core function as function of its component. */
+/** A core function lifted to a function of its component. */
 export interface LiftSpec {
   component: number;
   context: number;
   core: CoreExport;
   postReturn: CoreExport | undefined;
   type: FuncType;
-  /** Whether a function of the host that suspends can be reached from it; known when its component is complete. */
+  /** Whether it can reach a host function that suspends; known once its component is complete. */
   suspends: boolean;
 }
 
@@ -82,7 +82,7 @@ export interface LinkPlan {
   steps: Step[];
   trampolines: TrampolineSpec[];
   contexts: ContextSpec[];
-  /** Number of component instances, the outermost included. */
+  /** Number of component instances, including the outermost. */
   components: number;
   destructors: Map<ResourceType, CoreExport>;
 }

@@ -1,5 +1,5 @@
 /**
- * Goes through the definitions of a component, and of those it instantiates, and writes down what each call must do.
+ * Walks the definitions of a component, and of those it instantiates, and records what each call must do.
  *
  * @module
  */
@@ -13,11 +13,11 @@ import type { CoreModuleInput, LinkPlan } from './plan.ts';
 import { at, ComponentScope, exported, outer, type Entity, type InstanceEntity } from './scope.ts';
 import { resolveType } from './types.ts';
 
-/** Components can instantiate each other: a short file may ask for a lot. */
+/** Components can instantiate each other, so a short file can request a lot. */
 const MAX_COMPONENT_INSTANCES = 256;
 const MAX_DEFINITIONS = 200_000;
 
-/** The work in progress. */
+/** State of the preparation. */
 export interface Preparation {
   readonly modules: readonly CoreModuleInput[];
   readonly host: HostIndex;
@@ -25,7 +25,7 @@ export interface Preparation {
   definitions: number;
 }
 
-/** Where imports come from: the host, or whoever instantiates the component. */
+/** Where imports come from: the host, or the instantiating component. */
 type Arguments = InstanceEntity | 'host';
 
 export function prepareRoot(preparation: Preparation, component: Component): InstanceEntity {
@@ -144,7 +144,7 @@ function sortOf(desc: ExternDesc): Entity['sort'] {
 
 function defineAlias(scope: ComponentScope, sort: Sort, target: AliasTarget): void {
   if ('coreExport' in target) {
-    if (typeof sort !== 'object') throw new LinkError(`A core instance exports no ${sort}`);
+    if (typeof sort !== 'object') throw new LinkError(`A core instance cannot export ${sort} definitions`);
     aliasCoreExport(scope, sort.core, target.coreExport);
   } else if ('export' in target) {
     const instance = at(scope.instances, target.export.instance, 'instance');
@@ -157,7 +157,7 @@ function defineAlias(scope: ComponentScope, sort: Sort, target: AliasTarget): vo
 function entitySort(sort: Sort): Entity['sort'] {
   if (typeof sort === 'object') {
     if (sort.core === 'module') return 'module';
-    throw new LinkError(`A component passes no core ${sort.core} on`);
+    throw new LinkError(`A component cannot pass on a core ${sort.core}`);
   }
   if (sort === 'value') throw new LinkError('Values cannot be passed on');
   return sort;
@@ -179,7 +179,7 @@ function lookUp(scope: ComponentScope, sort: Sort, index: number): Entity {
   }
 }
 
-/** What is defined, imported or exported takes the next index of its sort. */
+/** Every definition, import or export takes the next index of its sort. */
 function add(scope: ComponentScope, entity: Entity): void {
   switch (entity.sort) {
     case 'func':

@@ -1,9 +1,9 @@
 /**
  * One instance of a prepared component: core instances, handle tables and counters of one call.
  *
- * Fuel: every core module counts in a global of its own, and they call each other without us. So each is given all that
- * is left of the budget, what they used is added up whenever we come by, and a sum beyond the budget is a fuel limit
- * even if no single module reached it. A component of n modules can thus burn at most n budgets before it is told.
+ * Fuel: every core module counts in its own global, and modules call each other without us. So each gets the whole
+ * remaining budget, their use is added up whenever the host runs, and a sum beyond the budget is a fuel limit even if no
+ * single module reached it. A component of n modules can burn at most n budgets before that is noticed.
  *
  * @module
  */
@@ -16,21 +16,21 @@ import { GrowthBudget } from './growth-budget.ts';
 import type { CoreExport, CoreItem, LinkPlan, Step } from './plan.ts';
 
 /**
- * Room beyond what all modules start with. A memory that grew cannot be set back, and most calls need a little more than
- * nothing: with this they need not grow it. The same for every call, so that a guest that looks finds the same.
+ * Memory beyond what all modules start with. A memory that grew cannot be reset, and most calls need a little more than
+ * the initial size, so this saves growing it. It is the same for every call, so a guest cannot observe a difference.
  */
 const SPARE_PAGES = 16;
 
 export interface CallLimits {
-  /** Units of the rewriter, for all core modules together: `fuel`. */
+  /** In units of the rewriter, for all core modules together: `fuel`. */
   fuel: bigint;
-  /** Handles held at once: `handles`. */
+  /** Concurrent handles: `handles`. */
   handles: number;
-  /** Calls of functions of the host: `host_calls`. */
+  /** Calls of host functions: `host_calls`. */
   hostCalls: number;
-  /** Bytes of one string or list that leaves the guest: `output`. */
+  /** Size in bytes of one string or list that leaves the guest: `output`. */
   valueBytes: number;
-  /** Bytes of all that leaves the guest: `transfer`. */
+  /** Bytes of everything that leaves the guest: `transfer`. */
   transferBytes: number;
   /** Pages of all memories together: `memory`. */
   pages: number;
@@ -44,13 +44,13 @@ export interface Usage {
   memoryBytes: number;
 }
 
-/** Makes the functions that core modules import from us. */
+/** Creates the functions that core modules import from us. */
 export type TrampolineMaker = (running: Running, index: number) => unknown;
 
 export class Running {
   readonly plan: LinkPlan;
-  /** What ended the guest. Nothing of it may run on, even if it caught what was thrown. */
-  #ended: { error: unknown } | undefined;
+  /** The reason why the guest ended. It must not continue, even if it caught the exception. */
+  #failure: { error: unknown } | undefined;
   readonly #exports: WebAssembly.Exports[] = [];
   #borders: Border[] = [];
   #contexts: (AbiContext | undefined)[] = [];
@@ -91,22 +91,22 @@ export class Running {
   }
 
   /**
-   * To be taken right after the start. Undefined when there is more to this instance than its memory: one that asked us
-   * for anything while it started got an answer that belongs to one call, be it a handle or a random number.
+   * Must be taken right after the start. Undefined if the instance has more state than its memory: if its start functions
+   * called the host, the answer (a handle, a random number) belongs to one call only.
    */
   takeImage(): Image | undefined {
-    if (this.#ended !== undefined || this.#borders.length > 0) return undefined;
+    if (this.#failure !== undefined || this.#borders.length > 0) return undefined;
     return Image.of(this.plan.steps, this.#exports);
   }
 
-  /** Another number after the end of every call: what comes later belongs to none. */
+  /** Changes after every call, so that late answers belong to none. */
   get turn(): number {
     return this.#turn;
   }
 
-  /** Becomes what it was after its start, for another call. False: it cannot, or nobody should rely on it. */
+  /** Resets to the state after its start, for another call. False if it cannot, or if the result would be unreliable. */
   startOver(image: Image): boolean {
-    if (this.#ended !== undefined || !image.restore(this.plan.steps, this.#exports)) return false;
+    if (this.#failure !== undefined || !image.restore(this.plan.steps, this.#exports)) return false;
     this.#turn += 1;
     this.#borders = [];
     this.#contexts = [];
@@ -136,9 +136,9 @@ export class Running {
     return this.#exports[ref.instance]?.[ref.name] as CallableFunction;
   }
 
-  /** Before anything is done for the guest. */
+  /** Called before anything is done for the guest. */
   leave(component: number): Border {
-    if (this.#ended !== undefined) throw this.#ended.error;
+    if (this.#failure !== undefined) throw this.#failure.error;
     const border = this.border(component);
     if (!border.mayLeave) throw new GuestEnd('trap', 'The allocator or post-return function called out');
     return border;
@@ -149,23 +149,23 @@ export class Running {
     if (this.#hostCalls > this.#limits.hostCalls) throw new GuestEnd('limit', 'host_calls');
   }
 
-  /** The first failure is the one that counts. */
+  /** The first failure counts. */
   end(error: unknown): unknown {
-    this.#ended ??= { error };
-    return this.#ended.error;
+    this.#failure ??= { error };
+    return this.#failure.error;
   }
 
-  get ended(): { error: unknown } | undefined {
-    return this.#ended;
+  get failure(): { error: unknown } | undefined {
+    return this.#failure;
   }
 
-  /** Adds up what was used, gives every module all of the rest, and says whether there is a rest. */
+  /** Adds up the fuel used, gives every module the whole remainder, and returns whether there is any. */
   settleFuel(): boolean {
     for (const { counter, given } of this.#fuel) this.#fuelSpent += given - (counter.value as bigint);
     return this.#refuel() >= 0n;
   }
 
-  /** The host gets back whatever the guest still held. */
+  /** Drops everything that the guest still owned. */
   close(): void {
     this.#turn += 1;
     for (const border of this.#borders) border?.handles.dropHostResources();
@@ -183,12 +183,12 @@ export class Running {
     return { fuel: this.#fuelSpent, hostCalls: this.#hostCalls, memoryBytes };
   }
 
-  /** A growth was refused for what memories or tables have together. */
+  /** Whether a growth was refused because of the shared budget. */
   get isOverBudget(): boolean {
     return this.#budget.hasRefused;
   }
 
-  /** What could not grow as the guest wanted, as in `ModuleFacts.growthExport`; 0 for nothing. */
+  /** What failed to grow, as in `ModuleFacts.growthExport`; 0 for nothing. */
   get failedGrowth(): number {
     let failed = 0;
     for (const [index, { growthExport }] of this.plan.steps.entries()) {
@@ -198,7 +198,7 @@ export class Running {
     return failed;
   }
 
-  /** All that its modules have, whether or not anybody outside of them uses it. */
+  /** All memories of its modules, exported or not. */
   #memories(): Set<WebAssembly.Memory> {
     const memories = new Set<WebAssembly.Memory>();
     const add = (memory: unknown): unknown => memory instanceof WebAssembly.Memory && memories.add(memory);
@@ -232,12 +232,12 @@ export class Running {
 
   #giveFuel(exports: WebAssembly.Exports, fuelExport: string): void {
     const counter = exports[fuelExport] as WebAssembly.Global;
-    const given = this.#limits.fuel - this.#fuelSpent;
-    counter.value = given;
-    this.#fuel.push({ counter, given });
+    const share = this.#limits.fuel - this.#fuelSpent;
+    counter.value = share;
+    this.#fuel.push({ counter, given: share });
   }
 
-  /** Gives every module all that is left. */
+  /** Gives every module the remaining budget. */
   #refuel(): bigint {
     const left = this.#limits.fuel - this.#fuelSpent;
     for (const tank of this.#fuel) {
@@ -263,7 +263,7 @@ export class Running {
 
   #makeContext(index: number): AbiContext {
     const spec = this.plan.contexts[index];
-    if (spec === undefined) throw new RangeError(`No context ${index}`);
+    if (spec === undefined) throw new RangeError(`There is no context ${index}`);
     const memory = spec.memory && this.#memory(spec.memory);
     return new AbiContext({
       border: this.border(spec.component),
@@ -288,7 +288,7 @@ function freshBudget({ transferBytes, valueBytes }: CallLimits): TransferBudget 
   return { left: transferBytes, value: valueBytes };
 }
 
-/** A memory that may not be so large starts as it is. */
+/** A memory whose maximum is too small keeps its initial size. */
 function growIfPossible(memory: WebAssembly.Memory, pages: number): void {
   try {
     memory.grow(pages);

@@ -1,5 +1,5 @@
 /**
- * Index spaces of a component while its definitions are gone through in order.
+ * Index spaces of a component while its definitions are processed in order.
  *
  * @module
  */
@@ -15,12 +15,12 @@ export type TypeEntity =
   | { kind: 'resource'; resource: ResourceType }
   | { kind: 'func'; type: FuncType }
   | { kind: 'instance'; declarations: readonly Declaration[]; scope: TypeScope }
-  /** Never looked into: what is instantiated is the component itself, not its type. */
+  /** Never inspected: the component itself is instantiated, not its type. */
   | { kind: 'component' };
 
 export type FuncEntity = { type: FuncType } & ({ host: HostTarget } | { lift: LiftSpec });
 
-/** A component together with where its outer aliases lead. */
+/** A component and the scope that its outer aliases refer to. */
 export interface ComponentEntity {
   component: Component;
   scope: ComponentScope;
@@ -41,7 +41,7 @@ export interface NamedCoreItem {
 }
 export type CoreInstanceEntity = ReadonlyMap<string, NamedCoreItem>;
 
-/** Where type indices are resolved: a component, or the inside of an instance type. */
+/** Where type indices are resolved: a component, or an instance type. */
 export interface TypeScope {
   readonly types: TypeEntity[];
   readonly parent: TypeScope | undefined;
@@ -65,7 +65,7 @@ export class ComponentScope implements TypeScope {
   readonly instances: InstanceEntity[] = [];
   readonly components: ComponentEntity[] = [];
   readonly exports: Map<string, Entity> = new Map();
-  /** Whether a core function of it was given something that suspends. */
+  /** Whether one of its core functions can reach something that suspends. */
   suspends = false;
 
   constructor(id: number, parent: ComponentScope | undefined) {
@@ -86,13 +86,13 @@ export function outer<Scope extends { readonly parent: Scope | undefined }>(
 ): Scope {
   let found: Scope | undefined = scope;
   for (let step = 0; step < count && found !== undefined; step += 1) found = found.parent;
-  if (found === undefined) throw new LinkError(`There is no component ${count} levels further out`);
+  if (found === undefined) throw new LinkError(`There is no enclosing component ${count} levels up`);
   return found;
 }
 
-/** What an instance exports under a name, of the sort that is asked for. */
+/** An export of an instance by name and sort. */
 export function exported(instance: InstanceEntity, name: string, sort: Entity['sort']): Entity {
   const entity = instance.get(name);
-  if (entity?.sort !== sort) throw new LinkError(`An instance exports no ${sort} "${name}"`);
+  if (entity?.sort !== sort) throw new LinkError(`An instance does not export the ${sort} "${name}"`);
   return entity;
 }

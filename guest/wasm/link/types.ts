@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Primitive, TypeDef, ValType } from '../contract.ts';
+import type { TypeDef, ValType } from '../contract.ts';
 import type { ResourceType } from '../abi/resources.ts';
 import {
   enumType,
@@ -21,30 +21,13 @@ import {
   type AbiType,
   type FuncType,
 } from '../abi/types.ts';
+import { PRIMITIVES } from '../binary/component-types.ts';
 import { LinkError } from './errors.ts';
 import { at, type TypeEntity, type TypeScope } from './scope.ts';
 
-const primitives = new Map<string, AbiType>(
-  (
-    [
-      'bool',
-      's8',
-      'u8',
-      's16',
-      'u16',
-      's32',
-      'u32',
-      's64',
-      'u64',
-      'f32',
-      'f64',
-      'char',
-      'string',
-    ] satisfies Primitive[]
-  ).map((kind) => [kind, primitiveType(kind)]),
-);
+const primitives = new Map<string, AbiType>(PRIMITIVES.map((kind) => [kind, primitiveType(kind)]));
 
-/** All but resources, whose identity depends on where they stand. */
+/** All types except resources, whose identity depends on where they are defined. */
 export function resolveType(scope: TypeScope, def: Exclude<TypeDef, { kind: 'resource' }>): TypeEntity {
   switch (def.kind) {
     case 'func':
@@ -60,13 +43,13 @@ export function resolveType(scope: TypeScope, def: Exclude<TypeDef, { kind: 'res
 
 export function funcTypeAt(scope: TypeScope, index: number): FuncType {
   const entity = at(scope.types, index, 'type');
-  if (entity.kind !== 'func') throw new LinkError(`Type ${index} is no function type`);
+  if (entity.kind !== 'func') throw new LinkError(`Type ${index} is not a function type`);
   return entity.type;
 }
 
 export function resourceAt(scope: TypeScope, index: number): ResourceType {
   const entity = at(scope.types, index, 'type');
-  if (entity.kind !== 'resource') throw new LinkError(`Type ${index} is no resource`);
+  if (entity.kind !== 'resource') throw new LinkError(`Type ${index} is not a resource`);
   return entity.resource;
 }
 
@@ -115,6 +98,6 @@ function valueType(scope: TypeScope, type: ValType): AbiType {
     return primitive;
   }
   const entity = at(scope.types, type.type, 'type');
-  if (entity.kind !== 'value') throw new LinkError(`Type ${type.type} is no value type`);
+  if (entity.kind !== 'value') throw new LinkError(`Type ${type.type} is not a value type`);
   return entity.type;
 }

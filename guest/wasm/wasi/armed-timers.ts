@@ -1,11 +1,11 @@
 /**
- * Timers of the process that wait for one call. None of them outlives it: they would slow down the calls after it.
+ * Process timers that wait for one call. They are cleared with it, because they would slow down later calls.
  *
  * @module
  */
 import { GuestEnd } from '../contract.ts';
 
-/** As many as one poll can wait for. */
+/** The maximum that one poll can wait for. */
 const MAX_ARMED = 4096;
 
 interface Armed {
@@ -16,9 +16,9 @@ export class ArmedTimers {
   readonly #timers = new Set<Armed>();
   #isOver = false;
 
-  /** Before it is armed. */
+  /** Called before a timer is armed. */
   add(timer: Armed): void {
-    if (this.#isOver) throw new GuestEnd('trap', 'The call is over');
+    if (this.#isOver) throw new GuestEnd('trap', 'The call has ended');
     if (this.#timers.size >= MAX_ARMED) throw new GuestEnd('limit', 'handles');
     this.#timers.add(timer);
   }
@@ -27,7 +27,7 @@ export class ArmedTimers {
     this.#timers.delete(timer);
   }
 
-  /** The call is over. */
+  /** Called when the call has ended. */
   disarmAll(): void {
     this.#isOver = true;
     for (const timer of this.#timers) timer.disarm();

@@ -1,12 +1,13 @@
 /**
- * How a cell asks for what it may not do itself: files and http, by numbered handles, over a channel that
- * somebody else provides. The host decides; nothing here grants anything.
+ * How a cell requests what it cannot do itself: files and HTTP, by numbered handles, over a channel that
+ * its caller provides. The host decides; nothing here grants anything.
  *
  * @module
  */
+export type { Preopen } from '../../protocol.ts';
 
 /**
- * What the host answers. `value` is plain JSON, `bytes` a raw body.
+ * The host's answer. `value` is plain JSON, `bytes` a raw body.
  *
  * | op | arguments (+ bytes) | value (+ bytes) |
  * |---|---|---|
@@ -24,13 +25,13 @@
  * | `mkdirAt` `rmdirAt` `unlinkAt` | dir, path[] | – |
  * | `renameAt` `linkAt` | dir, path[], toDir, toPath[] | – |
  * | `readlinkAt` | dir, path[] | target |
- * | `symlinkAt` | dir, path[] | always refused with `perm`; asked only so that the host can record it |
+ * | `symlinkAt` | dir, path[] | always refused with `perm`; sent only so that the host records the attempt |
  * | `close` | file | – |
  * | `http` | HttpRequest (+ bytes) | status, headers: [name, value][], body: handle |
  * | `httpRead` | body, length | – (+ bytes; none at the end) |
  * | `httpClose` | body | – |
  *
- * `path` holds segments without `/`, `.`, `..` and NUL; no segments at all mean the directory itself. A cell may
+ * `path` has segments without `/`, `.`, `..` and NUL; an empty list means the directory itself. A cell may
  * lie, so the host checks them again.
  */
 export interface BrokerClient {
@@ -42,22 +43,15 @@ export interface BrokerAnswer {
   bytes?: Uint8Array;
 }
 
-/** A refusal or failure. `denied` is a refusal by the grant, which the host has recorded already. */
+/** A refusal or failure. `denied` is a refusal by the grant, which the host has already recorded. */
 export class BrokerError extends Error {
-  /** Like POSIX, in lower case without the E (`noent`), or `denied`; http adds `dns`, `tls`, `toobig`, `timedout`, `readtimeout`. */
+  /** POSIX names in lower case without the E (`noent`), or `denied`; HTTP adds `dns`, `tls`, `toobig`, `timedout`, `readtimeout`. */
   readonly code: string;
 
   constructor(code: string, message: string = code) {
     super(message);
     this.code = code;
   }
-}
-
-/** A granted directory. `id` is a handle that the broker knows from the start of the call. */
-export interface Preopen {
-  id: number;
-  guestPath: string;
-  writable: boolean;
 }
 
 export interface OpenFlags {
@@ -67,11 +61,11 @@ export interface OpenFlags {
   truncate: boolean;
   read: boolean;
   write: boolean;
-  /** Whether a symbolic link as last segment may be followed (inside the granted directory only). */
+  /** Whether a symbolic link as the last segment may be followed (only inside the granted directory). */
   followLast: boolean;
 }
 
-/** The words of `wasi:filesystem`. */
+/** File types as named in `wasi:filesystem`. */
 export type FileType =
   | 'unknown'
   | 'block-device'
@@ -82,7 +76,7 @@ export type FileType =
   | 'regular-file'
   | 'socket';
 
-/** Times are nanoseconds since 1970 in decimal, for JSON numbers are too small. */
+/** Times are nanoseconds since 1970 in decimal, which JSON numbers cannot represent. */
 export interface FileStat {
   type: FileType;
   size: number;
@@ -90,21 +84,21 @@ export interface FileStat {
   accessed: string;
   modified: string;
   changed: string;
-  /** 32 hex digits, the same for the same file during a call; no inode number of the host. */
+  /** 32 hex digits, the same for the same file during a call; not an inode number of the host. */
   identity: string;
 }
 
 export interface DirectoryEntry {
   name: string;
   type: FileType;
-  /** As in FileStat. Without it a C library asks for each entry once more. */
+  /** As in FileStat. Without it a C library would look up each entry separately. */
   identity?: string;
 }
 
-/** What is in a directory, without `.` and `..`. */
+/** The entries of a directory, without `.` and `..`. */
 export interface Listing {
   entries: DirectoryEntry[];
-  /** Of the directory itself. */
+  /** For the directory itself. */
   identity?: string;
 }
 
@@ -115,7 +109,7 @@ export interface HttpRequest {
   method: string;
   scheme: 'http' | 'https';
   authority: string;
-  /** With query, begins with `/`. */
+  /** Includes the query, starts with `/`. */
   path: string;
   /** Values are bytes as Latin-1 text. */
   headers: [string, string][];

@@ -8,7 +8,7 @@ import { type BrokerAnswer, type BrokerClient, BrokerError, type Preopen } from 
 import { ArmedTimers } from './armed-timers.ts';
 import { trap } from './check.ts';
 
-/** What one call may use up in the host's memory and time. Reached: `GuestEnd('limit', name)`. */
+/** The resources of the host that one call may use. Exceeding one throws `GuestEnd('limit', name)`. */
 export interface Limits {
   /** Bytes of stdout, stderr and log messages together: `output`. */
   output: number;
@@ -18,13 +18,13 @@ export interface Limits {
   hostCalls: number;
   /** Bytes of one request for random numbers: `random`. */
   randomBytes: number;
-  /** Bytes of one http request body: `http_body`. */
+  /** Bytes of one HTTP request body: `http_body`. */
   requestBody: number;
-  /** Bytes of one response body that is collected for `skillcell:skill/host.fetch`; a larger one is an error of it. */
+  /** Bytes of one response body collected for `skillcell:skill/host.fetch`; a larger one is an error for the guest. */
   responseBody: number;
   /** Bytes of names and values in one set of header fields: `http_headers`. */
   headerBytes: number;
-  /** Files and directories open at once: `files`. */
+  /** Concurrently open files and directories: `files`. */
   openFiles: number;
 }
 
@@ -49,9 +49,9 @@ export interface HostOptions {
   stdin?: Uint8Array;
   limits?: Partial<Limits>;
   onLog?: (level: LogLevel, message: string) => void;
-  /** Gets every write to stdout and stderr. The bytes are the receiver's to keep. */
+  /** Receives every write to stdout and stderr, and owns the bytes. */
   onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void;
-  /** A refusal that was decided in the cell and that the broker therefore never saw. */
+  /** A refusal decided inside the cell, which the broker never saw. */
   onDenied?: (capability: 'filesystem', asked: string, declared: string) => void;
   /** Monotonic milliseconds. */
   clock?: () => number;
@@ -60,12 +60,12 @@ export interface HostOptions {
   random?: (bytes: Uint8Array) => void;
 }
 
-/** Steps of the monotonic clock: too coarse to time caches through it, fine enough to measure work. */
+/** Step of the monotonic clock: too coarse to time caches, fine enough to measure work. */
 export const CLOCK_STEP_NS = 100_000n;
 const STEPS_PER_MS = 10;
-/** The clock does not start at zero, for Go takes zero for a broken clock. */
+/** The clock does not start at zero, because Go takes zero for a broken clock. */
 const FIRST_STEP = 10_000n;
-/** What `crypto.getRandomValues` fills at once. */
+/** The maximum that `crypto.getRandomValues` fills in one call. */
 const RANDOM_CHUNK = 65_536;
 
 const EMPTY = new Uint8Array(0);
@@ -76,7 +76,7 @@ export interface Slot {
 
 /** The call that the running guest belongs to. */
 export function currentCall(slot: Slot): Call {
-  return slot.current ?? trap('A host function was used outside of a call');
+  return slot.current ?? trap('A host function was used outside a call');
 }
 
 export class Call {
@@ -86,9 +86,9 @@ export class Call {
   stdin: Uint8Array;
   /** Streams of preview2 and the descriptor of preview1 read the same input. */
   stdinPosition = 0;
-  /** What ended the guest of preview1. It may have caught that; nothing more is done for it. */
-  ended: GuestEnd | undefined;
-  /** What has to be let go of when the call ends, whatever handles the guest still holds. */
+  /** Why the preview1 guest ended. It may have caught the exception; nothing more is done for it. */
+  guestEnd: GuestEnd | undefined;
+  /** Released when the call ends, whatever handles the guest still holds. */
   readonly held: Set<{ release(): void }> = new Set();
   readonly armed: ArmedTimers = new ArmedTimers();
   #started: number;
@@ -107,7 +107,7 @@ export class Call {
     this.#requestsLeft = this.limits.hostCalls;
   }
 
-  /** Asks the broker. Rejects with BrokerError, or with GuestEnd when there is no going on. */
+  /** Asks the broker. Rejects with BrokerError, or with GuestEnd if the guest cannot continue. */
   async request(op: string, args: Record<string, unknown>, bytes?: Uint8Array): Promise<BrokerAnswer> {
     this.#requestsLeft -= 1;
     if (this.#requestsLeft < 0) throw new GuestEnd('limit', 'host_calls');
@@ -119,7 +119,7 @@ export class Call {
     }
   }
 
-  /** For what the guest does not wait for: nobody could be told of a failure. */
+  /** For requests that the guest does not wait for; failures are ignored. */
   notify(op: string, args: Record<string, unknown>): void {
     this.options.broker.request(op, args).catch(() => undefined);
   }
@@ -142,14 +142,14 @@ export class Call {
   }
 
   /**
-   * The call begins: an instance that was made ahead must not learn for how long nobody called. What it did while it
-   * was made stays in the past of its clock.
+   * Starts the call: an instance that was created ahead must not learn how long it was idle. Everything it did before then
+   * is in the past of its clock.
    */
   begin(): void {
     this.#started = this.#clock() - this.#lastSteps / STEPS_PER_MS;
   }
 
-  /** Nanoseconds since the call began, in steps. */
+  /** Nanoseconds since the call began, in coarse steps. */
   monotonic(): bigint {
     const steps = Math.floor((this.#clock() - this.#started) * STEPS_PER_MS);
     this.#lastSteps = Math.max(this.#lastSteps, steps);
@@ -174,7 +174,7 @@ export class Call {
       return;
     }
     thing.release();
-    throw this.#finished ? new GuestEnd('trap', 'The call is over') : new GuestEnd('limit', 'files');
+    throw this.#finished ? new GuestEnd('trap', 'The call has ended') : new GuestEnd('limit', 'files');
   }
 
   finish(): void {

@@ -1,5 +1,5 @@
 /**
- * Arguments of host functions come from a component that may declare other types than WASI does. Each is checked
+ * Arguments of host functions come from a component that may declare types other than those of WASI. Each is checked
  * before use; a wrong one ends the guest.
  *
  * @module
@@ -17,7 +17,7 @@ export function asU64(value: unknown): bigint {
   return value;
 }
 
-/** A u64 that is used as a count; what no count can reach becomes the largest safe integer. */
+/** A u64 used as a count; larger values are capped at the largest safe integer. */
 export function asCount(value: unknown): number {
   const count = asU64(value);
   return count > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(count);
@@ -73,7 +73,7 @@ export function asOption<T>(value: unknown, convert: (value: unknown) => T): T |
   return value === undefined ? undefined : convert(value);
 }
 
-/** A resource of the right kind; the handle table cannot know which class stands behind a name. */
+/** A resource of the right class; the handle table knows only its name. */
 export function asResource<T>(value: unknown, kind: abstract new (...args: never[]) => T): T {
   if (!(value instanceof kind)) trap(`An argument is not a handle of ${kind.name}`);
   return value;

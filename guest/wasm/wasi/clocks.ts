@@ -1,6 +1,6 @@
 /**
- * `wasi:clocks`. The monotonic clock goes in steps of 100 µs and starts with the call: it times no caches and does
- * not tell how long the cell has lived. The wall clock goes in milliseconds.
+ * `wasi:clocks`. The monotonic clock has steps of 100 µs and starts with the call: it cannot time caches and does
+ * not reveal the age of the cell. The wall clock has milliseconds.
  *
  * @module
  */

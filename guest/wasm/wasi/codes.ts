@@ -1,11 +1,11 @@
 /**
- * One failure, three vocabularies: the broker's code, the word of `wasi:filesystem`, the number of preview1.
+ * One failure in three vocabularies: the broker's code, the name in `wasi:filesystem`, the number in preview1.
  *
  * @module
  */
 import { BrokerError } from './broker-client.ts';
 
-/** Broker code → word of `wasi:filesystem/types.error-code`, errno of preview1. */
+/** Broker code → name in `wasi:filesystem/types.error-code`, errno of preview1. */
 const CODES: ReadonlyMap<string, readonly [string, number]> = new Map<string, readonly [string, number]>([
   ['denied', ['not-permitted', 63]],
   ['acces', ['access', 2]],
@@ -47,12 +47,12 @@ const CODES: ReadonlyMap<string, readonly [string, number]> = new Map<string, re
 
 const UNKNOWN: readonly [string, number] = ['io', 29];
 
-/** The word for a failed file operation; anything but a broker's answer goes on up. */
+/** The WASI name of a failed file operation; errors that are not from the broker are rethrown. */
 export function filesystemCode(error: unknown): string {
   return lookUp(error)[0];
 }
 
-/** The errno for a failed operation; anything but a broker's answer goes on up. */
+/** The errno of a failed operation; errors that are not from the broker are rethrown. */
 export function errnoOf(error: unknown): number {
   return lookUp(error)[1];
 }

@@ -43,7 +43,7 @@ class Descriptor implements HostResource {
   }
 }
 
-/** The resource `directory-entry-stream`: a snapshot, so that changes during the walk confuse nobody. */
+/** The resource `directory-entry-stream`: a snapshot, so that changes during the walk have no effect. */
 class DirectoryEntryStream {
   readonly #entries: DirectoryEntry[];
   #next = 0;
@@ -89,7 +89,7 @@ function node(self: unknown): FileNode {
   return asResource(self, Descriptor).node;
 }
 
-/** A method that asks the broker. Failures of the broker are the guest's to handle, anything else ends it. */
+/** A method that asks the broker. The guest can handle failures of the broker; any other error ends it. */
 function asking(work: (node: FileNode, args: unknown[]) => Promise<unknown>): HostFunction {
   const call = async (self: unknown, ...args: unknown[]): Promise<Result<unknown>> => {
     const target = node(self);
@@ -197,7 +197,8 @@ function linkMethods(): Record<string, HostFunction> {
       file.renameAt(asString(path), node(to), asString(toPath)),
     ),
     '[method]descriptor.link-at': asking((file, [flags, path, to, toPath]) => {
-      if (follows(flags)) throw new BrokerError('inval', 'A link to the target of a link is refused');
+      if (follows(flags))
+        throw new BrokerError('inval', 'Hard links to the target of a symbolic link are refused');
       return file.linkAt(asString(path), node(to), asString(toPath));
     }),
     '[method]descriptor.readlink-at': asking((file, [path]) => file.readlinkAt(asString(path))),

@@ -1,12 +1,12 @@
 /**
- * WASI for one cell: the tables of host functions are made once per process, the state of a call is put into a
- * slot that they read. A cell runs one call at a time, so one slot is enough.
+ * WASI for one cell: the tables of host functions are created once per process and read the state of the current call
+ * from a slot. A cell runs one call at a time, so one slot is enough.
  *
  * How a linker uses it: `createWasi()` once; link every instance against `wasi.interfaces` (or, for a preview1
- * command, `wasi.preview1(suspend)`), so that lowered imports can be prepared once per process too. Before an
- * instance is made: `host = wasi.createHost(options)`, which makes the new call the current one. A standby instance
- * is made with its own host right after the last call ended; when its call comes, `host.setStdin` gives it its
- * input. A command needs `host.setMemory` after instantiation. At the end `host.finish()`.
+ * command, `wasi.preview1(suspend)`), so that lowered imports are also prepared once per process. Before creating an
+ * instance: `host = wasi.createHost(options)`, which makes the new call the current one. A standby instance is created
+ * with its own host right after the previous call ended; when its call arrives, `host.setStdin` passes the input. A
+ * command needs `host.setMemory` after instantiation. At the end, call `host.finish()`.
  *
  * @module
  */
@@ -24,7 +24,7 @@ import { skillHostInterfaces } from './skill-host.ts';
 
 export interface Wasi {
   readonly interfaces: HostInterfaces;
-  /** The import module `wasi_snapshot_preview1`. Make it once and keep it. */
+  /** The import module `wasi_snapshot_preview1`. Create it once and keep it. */
   preview1(suspend: Suspend): Preview1Imports;
   createHost(options: HostOptions): WasiHost;
 }
@@ -32,13 +32,13 @@ export interface Wasi {
 /** The state of one call. */
 export interface WasiHost {
   readonly interfaces: HostInterfaces;
-  /** Begins the call with its input: the clock of the guest counts from here on. */
+  /** Starts the call with its input; the guest's clock counts from here. */
   setStdin(bytes: Uint8Array): void;
-  /** Of a command, whatever it exports under that name: without a memory its system calls end it. */
+  /** The export `memory` of a command, whatever it is: without a memory, its system calls end it. */
   setMemory(memory: unknown): void;
-  /** What ended a command, even if it caught what was thrown and went on to a peaceful end. */
-  readonly ended: GuestEnd | undefined;
-  /** Closes what the guest left open. Host functions that are called later end their caller. */
+  /** Why a command ended, even if it caught the exception and then exited normally. */
+  readonly guestEnd: GuestEnd | undefined;
+  /** Closes what the guest left open. Later calls of host functions end their caller. */
   finish(): void;
 }
 
@@ -88,8 +88,8 @@ class CallHost implements WasiHost {
     this.#call.stdinPosition = 0;
   }
 
-  get ended(): GuestEnd | undefined {
-    return this.#call.ended;
+  get guestEnd(): GuestEnd | undefined {
+    return this.#call.guestEnd;
   }
 
   setMemory(memory: unknown): void {

@@ -8,7 +8,7 @@ import { asBytes, asCount, asList, asResource, trap } from './check.ts';
 import { CHUNK, InputStream, IoError, OutputStream, type StreamResult } from './streams.ts';
 import { after, Pollable, waitForAny } from './wait.ts';
 
-/** More than any program waits for at once; each costs a listener. */
+/** More than any program waits for; each costs a listener. */
 const MAX_POLL = 4096;
 
 type MaybeLater<T> = T | Promise<T>;
@@ -105,7 +105,7 @@ function output(value: unknown): OutputStream {
 
 function zeroes(length: unknown): Uint8Array {
   const count = asCount(length);
-  if (count > CHUNK) trap('More zeroes were to be written than the stream has allowed');
+  if (count > CHUNK) trap('A write of zeroes is larger than the stream has allowed');
   return new Uint8Array(count);
 }
 

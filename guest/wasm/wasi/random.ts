@@ -1,5 +1,5 @@
 /**
- * `wasi:random`. The insecure numbers are as good as the others; guests may not rely on it.
+ * `wasi:random`. The insecure numbers are as good as the others; guests must not rely on that.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * `skillcell:skill/host`: log lines, and http for languages whose toolchain cannot import `wasi:http`.
+ * `skillcell:skill/host`: log lines, and HTTP for languages whose toolchain cannot import `wasi:http`.
  *
  * @module
  */

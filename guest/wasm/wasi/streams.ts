@@ -1,5 +1,5 @@
 /**
- * Byte streams between a guest and a source or sink that may answer at once or later.
+ * Byte streams between a guest and a source or sink that may answer immediately or later.
  *
  * @module
  */
@@ -9,13 +9,13 @@ import type { Call } from './call.ts';
 import { trap } from './check.ts';
 import { after, Waitable, waitForAny } from './wait.ts';
 
-/** The most that is read or written in one step. */
+/** Maximum number of bytes read or written in one step. */
 export const CHUNK = 65_536;
 
 const EMPTY = new Uint8Array(0);
 
 export interface ByteSource {
-  /** No bytes at all: the end. */
+  /** No bytes mean the end. */
   read(length: number): Uint8Array | Promise<Uint8Array>;
   close?(): void;
 }
@@ -25,7 +25,7 @@ export interface ByteSink {
   close?(): void;
 }
 
-/** The resource of `wasi:io/error`. Which vocabulary a code belongs to depends on where the stream led. */
+/** The resource of `wasi:io/error`. The vocabulary of a code depends on what the stream is connected to. */
 export class IoError {
   readonly cause: BrokerError;
 
@@ -39,7 +39,7 @@ export type StreamResult<T> = { ok: T } | { err: StreamError };
 
 const CLOSED: { err: StreamError } = { err: { tag: 'closed' } };
 
-/** What both directions share: a failure is told once, after that the stream is closed. */
+/** Shared by both directions: a failure is reported once, after that the stream is closed. */
 abstract class Stream extends Waitable implements HostResource {
   protected readonly call: Call;
   protected closed = false;
@@ -53,10 +53,10 @@ abstract class Stream extends Waitable implements HostResource {
     this.call = call;
   }
 
-  /** Lets go of what is at the other end. Called once. */
+  /** Releases the other end. Called once. */
   protected abstract release(): void;
 
-  /** A write that is under way is not cut off: what it goes to is let go of afterwards. */
+  /** A running write is not interrupted: its sink is released afterwards. */
   drop(): void {
     this.closed = true;
     if (this.#dropped) return;
@@ -64,7 +64,7 @@ abstract class Stream extends Waitable implements HostResource {
     if (!this.pending) this.release();
   }
 
-  /** What was under way is over. */
+  /** Called when the pending operation has ended. */
   protected settle(): void {
     this.pending = false;
     if (this.#dropped) this.release();
@@ -115,7 +115,7 @@ export class InputStream extends Stream {
     this.#fetch(CHUNK);
   }
 
-  /** What is there now, which may be nothing. */
+  /** The bytes available now, possibly none. */
   read(length: number): StreamResult<Uint8Array> {
     if (length > 0) this.#fetch(Math.min(length, CHUNK));
     if (this.#buffer.length === 0) return this.trouble() ?? { ok: EMPTY };
@@ -175,7 +175,7 @@ export class OutputStream extends Stream {
     return { ok: this.#permit };
   }
 
-  /** Only what `checkWrite` has allowed; more is a broken contract. */
+  /** Accepts only as much as `checkWrite` has allowed; more violates the contract. */
   write(bytes: Uint8Array): StreamResult<undefined> {
     if (bytes.length > this.#permit) trap('A stream was written to without permission for that many bytes');
     const trouble = this.trouble();
@@ -185,7 +185,7 @@ export class OutputStream extends Stream {
     return { ok: undefined };
   }
 
-  /** Writes are begun at once, so a flush has only to report what went wrong. */
+  /** Writes start immediately, so a flush only has to report failures. */
   flush(): StreamResult<undefined> {
     return this.trouble() ?? { ok: undefined };
   }
@@ -194,7 +194,7 @@ export class OutputStream extends Stream {
     return after(waitForAny([this]), () => this.flush());
   }
 
-  /** WASI allows 4096 bytes here; what is more but fits a chunk does no harm. */
+  /** WASI allows 4096 bytes here; more is harmless if it fits in a chunk. */
   blockingWrite(bytes: Uint8Array): StreamResult<undefined> | Promise<StreamResult<undefined>> {
     if (bytes.length > CHUNK) trap('A blocking write is too long');
     return after(waitForAny([this]), () => {
@@ -212,7 +212,7 @@ export class OutputStream extends Stream {
   #send(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.count(bytes.length);
-    // A write may overtake one that is under way only if the sink could: so it may not.
+    // Writes must not overtake each other, because the sink could not restore their order.
     if (this.pending) trap('A stream was written to while it was busy');
     try {
       const answer = this.#sink.write(bytes);

@@ -1,5 +1,5 @@
 /**
- * Things a guest can wait for. Waiting costs a promise and a timer at most, never a spinning loop.
+ * Things that a guest can wait for. Waiting costs at most a promise and a timer, never a busy loop.
  *
  * @module
  */
@@ -9,22 +9,22 @@ import type { Call } from './call.ts';
 const MAX_TIMEOUT_MS = 0x7fffffff;
 const NS_PER_MS = 1_000_000n;
 
-/** Listeners instead of promises: a guest that polls the same thing for ever leaves nothing behind. */
+/** Listeners instead of promises: a guest that polls the same thing forever leaves nothing behind. */
 export abstract class Waitable {
   readonly #listeners = new Set<() => void>();
 
   abstract ready(): boolean;
 
-  /** Sets in motion what makes it ready. Called before anybody waits, maybe more than once. */
+  /** Starts what makes it ready. Called before waiting, possibly more than once. */
   arm(): void {}
 
-  /** Nobody waits any more. */
+  /** Called when the wait has ended. */
   disarm(): void {}
 
   /** A pollable of it was dropped. */
   letGo(): void {}
 
-  /** Whether it is ready now, after having been given the chance. */
+  /** Whether it is ready now, after it had a chance to become so. */
   poll(): boolean {
     if (this.ready()) return true;
     this.arm();
@@ -35,7 +35,7 @@ export abstract class Waitable {
     for (const listener of this.#listeners) listener();
   }
 
-  /** For `waitForAny` only. */
+  /** Only for `waitForAny`. */
   listen(listener: () => void): void {
     this.#listeners.add(listener);
     this.arm();
@@ -47,7 +47,7 @@ export abstract class Waitable {
   }
 }
 
-/** Resolves as soon as one of them is ready; undefined when one is ready at once. */
+/** Resolves as soon as one of them is ready; undefined if one already is. */
 export function waitForAny(waitables: readonly Waitable[]): Promise<void> | undefined {
   let anyReady = false;
   for (const waitable of waitables) anyReady = waitable.poll() || anyReady;
@@ -57,23 +57,23 @@ export function waitForAny(waitables: readonly Waitable[]): Promise<void> | unde
 async function waitForReady(waitables: readonly Waitable[]): Promise<void> {
   while (!waitables.some((waitable) => waitable.ready())) {
     let wake = (): void => undefined;
-    // oxlint-disable-next-line typescript/no-loop-func -- the executor runs at once
+    // oxlint-disable-next-line typescript/no-loop-func -- the executor runs immediately
     const woken = new Promise<void>((resolve) => {
       wake = resolve;
     });
     for (const waitable of waitables) waitable.listen(wake);
-    // What came ready while we were listening to the others would never wake us.
+    // One that became ready while we subscribed to the others would never wake us.
     if (!waitables.some((waitable) => waitable.ready())) await woken;
     for (const waitable of waitables) waitable.unlisten(wake);
   }
 }
 
-/** Goes on at once, or when the wait is over. */
+/** Continues immediately, or when the wait is over. */
 export function after<T>(wait: Promise<void> | undefined, next: () => T): T | Promise<T> {
   return wait === undefined ? next() : wait.then(next);
 }
 
-/** Ready from a moment of the call's monotonic clock on. */
+/** Ready from a given time of the call's monotonic clock. */
 export class Timer extends Waitable {
   readonly #call: Call;
   readonly #deadline: bigint;
@@ -89,7 +89,7 @@ export class Timer extends Waitable {
     return this.#call.monotonic() >= this.#deadline;
   }
 
-  /** The clock goes on by itself: a timeout is for somebody who waits, and is there only as long as they do. */
+  /** The clock advances by itself: a timer is only needed while someone waits. */
   override poll(): boolean {
     return this.ready();
   }

@@ -1,12 +1,12 @@
 /**
- * Answers of servers that mean no good: a small corpus, whole templates with holes, and the bytes that go into them.
+ * Responses of malicious servers: a small corpus, complete templates with placeholders, and the bytes to fill in.
  *
  * @module
  */
 import { mutant, pick, randomOf, type Random } from '../random.ts';
 
 export interface UpstreamAnswer {
-  /** Sent one after the other, each in a packet of its own as far as the kernel likes. */
+  /** Sent one after the other, each in its own packet if the kernel agrees. */
   pieces: Buffer[];
   /** What the server does afterwards. */
   ending: 'end' | 'reset' | 'hold';
@@ -15,7 +15,7 @@ export interface UpstreamAnswer {
 const OK = 'HTTP/1.1 200 OK\r\n';
 const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n';
 
-/** The first ones ended the host once. */
+/** The first ones once crashed the host. */
 export const CORPUS: readonly string[] = [
   'HTTP/1.1 200 \x01\r\ncontent-length: 0\r\n\r\n',
   'HTTP/1.1 000 Zero\r\ncontent-length: 0\r\n\r\n',

@@ -1,5 +1,5 @@
 /**
- * A server on loopback that answers `/good` well and anything else with whatever it was told.
+ * A server on loopback that answers `/good` correctly and anything else as configured.
  *
  * @module
  */

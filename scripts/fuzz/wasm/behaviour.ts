@@ -1,5 +1,5 @@
 /**
- * Runs a module before and after it was metered, and compares. Only what ends within a little fuel is compared:
+ * Runs a module before and after metering, and compares. Only modules that end within a little fuel are compared:
  * then the original, which nothing could stop, ends as well.
  *
  * @module
@@ -27,7 +27,7 @@ function compareBehaviour(module: CoreModule): void {
   if (difference !== undefined) throw new Error(difference);
 }
 
-/** Says how the two differ, if they do. */
+/** Describes how the two differ, if they do. */
 export function differenceInBehaviour(module: CoreModule, rewritten: RewrittenModule): string | undefined {
   if (!isComparable(module, rewritten)) return undefined;
   const after = run(rewritten.bytes, rewritten.facts.fuelExport);

@@ -17,12 +17,12 @@ export const installTarget: FuzzTarget = fuzzTarget({
 });
 
 function acceptsOrRefusesToInstall(bytes: Uint8Array): boolean {
-  // A well-formed binary may still be no skill; it counts as accepted, because parser and rewriter had their work.
+  // A well-formed binary may still not be a skill; it counts as accepted, because parser and rewriter processed it.
   accepts(bytes, () => install(bytes, { maxPages: MAX_PAGES }));
   return true;
 }
 
-/** Metering must neither break a module nor mend one. */
+/** Metering must neither break a module nor repair one. */
 function compareValidity(bytes: Uint8Array): void {
   for (const module of modulesOf(bytes)) {
     const before = WebAssembly.validate(module.bytes.slice(module.start, module.end));

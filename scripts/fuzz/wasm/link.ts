@@ -1,6 +1,6 @@
 /**
- * Links what was installed and makes an instance of it. Whatever a component is, linking ends in an instance or in a
- * LinkError, and making an instance throws nothing at all.
+ * Links installed binaries and creates instances. Whatever a component is, linking results in an instance or in a
+ * LinkError, and creating an instance throws nothing.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Addresses that are no business of a skill: the host itself, its neighbours, and what routers keep for themselves.
+ * Addresses that skills must not reach: the host itself, its network, and reserved ranges.
  *
  * @module
  */
@@ -11,7 +11,7 @@ const V4_RANGES = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // The host agent of a large cloud, at an address that looks public.
+  // The host agent of a large cloud provider, whose address looks public.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
@@ -26,7 +26,7 @@ const V4_RANGES = [
   '240.0.0.0/4',
 ];
 
-/** Outside of 2000::/3 nothing is public; inside, these carry other addresses along or lead nowhere. */
+/** Nothing outside 2000::/3 is public; inside it, these ranges embed other addresses or are unassigned. */
 const V6_RANGES = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const refused = makeList([...V4_RANGES, ...V6_RANGES]);
@@ -46,15 +46,15 @@ export function isPublicAddress(address: string): boolean {
   return isIPv4(address) && !refused.check(address, 'ipv4');
 }
 
-/** Public ones too: what listens there may take whoever comes from the machine itself for a friend. */
+/** Includes public ones: a program that listens there may trust clients on the same machine. */
 export function ownAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((one) => (one ?? []).map(({ address }) => address));
 }
 
-/** Whichever way they are written. */
+/** Compares addresses, not their spelling. */
 export function isOneOf(address: string, addresses: readonly string[]): boolean {
   const list = new BlockList();
-  // An address of a link is written with the name of the link behind it.
+  // A link-local address has a zone suffix, such as `%eth0`.
   for (const one of addresses.map((each) => each.replace(/%.*$/, '')))
     if (isIPv4(one) || isIPv6(one)) list.addAddress(one, isIPv6(one) ? 'ipv6' : 'ipv4');
   return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');

@@ -1,6 +1,6 @@
 /**
- * The gateway of one native cell: a proxy on a unix socket in a folder of its own, over the same checks as every other
- * request, and the certificates that the cell is to trust.
+ * The gateway of one native cell: a proxy on a unix socket in its own folder, with the same checks as for every other
+ * request, and the certificates that the cell must trust.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
 import type { CellGateway, GatewayRequest, OpenGateway } from '../../cell/contract.ts';
-import { makeRunFolder, type RunFolder } from '../../cell/run-folder.ts';
+import { makeRunFolder, type RunFolder } from '../../cell/linux/run-folder.ts';
 import type { CapabilityEvent, EventsCut } from '../../outcome.ts';
 import { Records } from '../records.ts';
 import { openSecrets } from '../secrets/cell-secrets.ts';
@@ -27,11 +27,11 @@ import { Proxy } from './proxy/server.ts';
 import { createAuthority } from './tls/authority.ts';
 
 export interface GatewayOptions extends EgressOptions {
-  /** Folder of the runtime; sockets live below it. */
+  /** Folder of the runtime, which contains the sockets. */
   home: string;
 }
 
-/** How gateways of this runtime are opened. */
+/** Creates the function that opens gateways of this runtime. */
 export function gatewayOpener(options: GatewayOptions): OpenGateway {
   let roots: string | undefined;
   const trusted = (): string => (roots ??= (options.ca ?? getCACertificates('default')).join('\n'));
@@ -39,7 +39,7 @@ export function gatewayOpener(options: GatewayOptions): OpenGateway {
 }
 
 interface OpenOptions extends GatewayOptions {
-  /** The certificates of those who vouch for servers, when TLS passes unread. */
+  /** The CA certificates for cells whose TLS is not inspected. */
   trusted: () => string;
 }
 
@@ -50,7 +50,7 @@ class Gateway implements CellGateway {
   readonly #secrets: CellSecrets;
   readonly #egress: Egress;
   readonly #proxy: Proxy;
-  /** The open folder; undefined when all is closed. */
+  /** The open folder; undefined after `close`. */
   #handle: number | undefined;
 
   constructor(
@@ -71,21 +71,21 @@ class Gateway implements CellGateway {
     this.#own = folder === undefined ? makeRunFolder(home) : undefined;
     this.folder = folder ?? this.#own?.path ?? '';
     try {
-      // A cell whose TLS ends here meets no other certificate, so it has to trust no other.
-      this.#furnish(authority?.certificate ?? trusted(), uid);
+      // A cell whose TLS ends here sees no other certificate, so it needs to trust no other.
+      this.#setUp(authority?.certificate ?? trusted(), uid);
     } catch (error) {
       this.close();
       throw error;
     }
   }
 
-  #furnish(roots: string, uid: number | undefined): void {
+  #setUp(roots: string, uid: number | undefined): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o711 });
     this.#handle = openSync(this.folder, constants.O_DIRECTORY | constants.O_RDONLY);
     writeFileSync(join(this.folder, 'roots.pem'), roots, { mode: 0o644 });
-    // By way of the open folder: a socket's path may have no more than 107 bytes.
+    // Through the open folder, because the path of a socket is limited to 107 bytes.
     this.#proxy.listen(`/proc/self/fd/${this.#handle}/socket`);
-    giveTo(uid, join(this.folder, 'socket'));
+    restrictTo(uid, join(this.folder, 'socket'));
   }
 
   get used(): CapabilityEvent[] {
@@ -109,7 +109,7 @@ class Gateway implements CellGateway {
     if (this.#handle === undefined) return;
     this.#egress.close();
     this.#proxy.close();
-    // Not earlier: a server removes the path it listens on, and by then the number could be another folder's.
+    // Close it last: the server removes its socket through this descriptor, whose number could be reused otherwise.
     closeSync(this.#handle);
     this.#handle = undefined;
     rmSync(this.folder, { recursive: true, force: true });
@@ -117,9 +117,9 @@ class Gateway implements CellGateway {
   }
 }
 
-/** The socket is the cell's alone: other users of the host can find its path in /proc/net/unix. */
-function giveTo(uid: number | undefined, socket: string): void {
+/** Only the cell may connect: other users of the host can find the path in /proc/net/unix. */
+function restrictTo(uid: number | undefined, socket: string): void {
   chmodSync(socket, 0o600);
-  // Its group, too: what opens files for gVisor may only open what both of its ids are known for.
+  // The group too: gVisor's gofer may only open files whose uid and gid are both mapped.
   if (uid !== undefined) chownSync(socket, uid, uid);
 }

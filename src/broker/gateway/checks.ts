@@ -1,6 +1,6 @@
 /**
- * The one set of checks that every request passes, whichever engine it comes from. A rule of the grant has to cover
- * it, its name is resolved once in a call, and every address of the name is judged.
+ * The checks that every request passes, whichever engine it comes from. A rule of the grant must cover it, its name is
+ * resolved once per call, and every address of the name is checked.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { hostCovers } from '../../policy/patterns.ts';
 import { Denial } from '../denial.ts';
 import type { Records } from '../records.ts';
 import { isOneOf, isPublicAddress, ownAddresses } from './addresses.ts';
-import { authorityOf, hostOf, schemeOf, shown, type HttpRequest, type Server } from './request.ts';
+import { authorityOf, hostOf, schemeOf, describeRequest, type HttpRequest, type Server } from './request.ts';
 import { objectionTo, schemesFor, type Scheme } from './rules.ts';
 
 const SCHEMES: readonly Scheme[] = ['http', 'https', 'ws', 'wss'];
@@ -25,9 +25,9 @@ export interface ChecksOptions {
   grant: Grant;
   records: Records;
   lookup?: Lookup | undefined;
-  /** Addresses of the machine itself, asked for with each request. */
+  /** Addresses of the machine itself, queried for each request. */
   own?: (() => string[]) | undefined;
-  /** So many names may be resolved in a call. */
+  /** Maximum number of names that a call may resolve. */
   maxNames: number;
 }
 
@@ -41,32 +41,32 @@ export class Checks {
 
   /** The addresses that the request may go to. Throws a Denial when no rule covers it. */
   async request(request: HttpRequest): Promise<string[]> {
-    const asked = shown(request);
+    const asked = describeRequest(request);
     const { grant } = this.#options;
     const host = hostOf(request.url);
     const objection = this.#isObserved(host) ? undefined : objectionTo(request, grant.network);
     if (objection !== undefined) throw this.deny(asked, objection);
-    return this.#judged(host, asked);
+    return this.#checkedAddresses(host, asked);
   }
 
-  /** What may be spoken through a tunnel to the server, and where it leads. */
+  /** The schemes that a tunnel to the server may carry, and the addresses it may connect to. */
   async tunnel(server: Server): Promise<{ schemes: Set<Scheme>; addresses: string[] }> {
-    const asked = shownTunnel(server);
+    const asked = describeTunnel(server);
     const schemes = this.#isObserved(server.host)
       ? new Set(SCHEMES)
       : schemesFor(server.host, server.port, this.#options.grant.network);
     if (schemes.size === 0) throw this.deny(asked, 'no network rule covers it');
-    return { schemes, addresses: await this.#judged(server.host, asked) };
+    return { schemes, addresses: await this.#checkedAddresses(server.host, asked) };
   }
 
-  /** While needs are recorded, the operator lets hosts be tried that no rule names. */
+  /** In a recorded call, the operator may allow hosts that no rule names. */
   #isObserved(host: string): boolean {
     const { hosts = [] } = this.#options.grant.observe ?? {};
     return hosts.some((pattern) => pattern === '*' || hostCovers(pattern, host));
   }
 
   deny(asked: string, declared: string): Denial {
-    // A name in TLS and a Host header are any bytes that the guest likes, and people will read them.
+    // The guest chooses the bytes of a TLS name or Host header, and people will read them.
     const event: CapabilityEvent = {
       capability: 'network',
       asked: printableLine(asked),
@@ -76,12 +76,12 @@ export class Checks {
     return new Denial(event);
   }
 
-  noteUse(asked: string): void {
+  recordUse(asked: string): void {
     this.#options.records.note('used', { capability: 'network', asked, declared: 'granted' });
   }
 
-  /** Every address of the name has to be fit: which of them is used is then of no matter. */
-  async #judged(host: string, asked: string): Promise<string[]> {
+  /** Every address of the name must be allowed, so that it does not matter which one is used. */
+  async #checkedAddresses(host: string, asked: string): Promise<string[]> {
     const addresses = isIP(host) ? [host] : await this.#addressesOf(host);
     const { privateAddresses = [] } = this.#options.grant;
     const { own = ownAddresses } = this.#options;
@@ -94,7 +94,7 @@ export class Checks {
     return addresses;
   }
 
-  /** Once in a call: a name that changes its mind in between changes nothing. */
+  /** Resolves a name once per call, so that a later change of its addresses has no effect. */
   #addressesOf(host: string): Promise<string[]> {
     const known = this.#names.get(host);
     if (known) return known;
@@ -108,8 +108,8 @@ export class Checks {
   }
 }
 
-/** A tunnel in the words of a request: what is asked for inside of it is not known yet. */
-export function shownTunnel(server: Server): string {
+/** Describes a tunnel like a request; the requests inside are not known yet. */
+export function describeTunnel(server: Server): string {
   const scheme = schemeOf(server.port);
   return `CONNECT ${scheme}://${authorityOf(server, scheme)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The way out of one call: requests and tunnels that passed the checks, within the budget of the call, over
- * connections that no other call shares.
+ * Outgoing traffic of one call: requests and tunnels that passed the checks, within the budget of the call, over connections
+ * that no other call shares.
  *
  * @module
  */
@@ -23,24 +23,25 @@ import {
   type Answer,
   type SendOptions,
 } from './exchange.ts';
-import { asRefusal } from './failures.ts';
+import { toRefusal } from './failures.ts';
 import { Budget, type GatewayLimits } from './limits.ts';
-import { shown, type HttpRequest } from './request.ts';
+import { describeRequest, type HttpRequest } from './request.ts';
 import { assertWellFormed, headerPairs } from './response-head.ts';
 
+/** What the gateway of one call may reach, and on whose behalf. */
 export interface EgressOptions {
-  /** All addresses of a name. */
+  /** Resolves a name to all its addresses. */
   lookup?: Lookup | undefined;
-  /** Addresses of the machine itself; those of its interfaces when absent. */
+  /** Addresses of the machine itself; absent: those of its interfaces. */
   own?: (() => string[]) | undefined;
-  /** How long a server may be silent; in milliseconds. */
+  /** How long a server may be silent, in milliseconds. */
   timeoutMs?: number | undefined;
-  /** Certificates (PEM) of those who vouch for servers; absent: whom Node trusts. */
+  /** CA certificates (PEM) for servers; absent: those that Node trusts. */
   ca?: string[] | undefined;
   limits?: Partial<GatewayLimits> | undefined;
-  /** Added to every request, instead of what the skill says under these names. */
+  /** Added to every request; they replace headers of the skill with the same names. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** The host's own address that connections leave from. From a loopback address none leaves the machine. */
+  /** The local address for connections. With a loopback address, no connection can leave the machine. */
   localAddress?: string | undefined;
 }
 
@@ -50,9 +51,9 @@ export interface HttpResponse {
   headers: [string, string][];
   message: IncomingMessage;
   upgraded?: Answer['upgraded'];
-  /** Counts bytes of the body, and covers secrets in them. Throws when it is too much. */
+  /** Counts bytes of the body and masks secrets in them. Throws when a limit is exceeded. */
   take(chunk: Uint8Array): Uint8Array;
-  /** What was held back, at the end of the body. */
+  /** The bytes that were held back, at the end of the body. */
   rest(): Uint8Array;
   close(): void;
 }
@@ -63,10 +64,10 @@ export class Egress {
   readonly timeoutMs: number;
   readonly #options: EgressOptions;
   readonly #secrets: CellSecrets | undefined;
-  /** Made with the first request: most calls have none. */
-  #means: Pick<SendOptions, 'agents' | 'signal'> | undefined;
-  /** Made when there is something to end: most calls ask for nothing. */
-  #ended: AbortController | undefined;
+  /** Created with the first request, because most calls make none. */
+  #transport: Pick<SendOptions, 'agents' | 'signal'> | undefined;
+  /** Created with the first connection, because most calls open none. */
+  #controller: AbortController | undefined;
   #headers: EgressOptions['headers'];
   #isClosed = false;
 
@@ -85,10 +86,11 @@ export class Egress {
   }
 
   /**
-   * Checks the request, sends it, and waits for the head of the response. The body is asked for when the request has
-   * passed: nobody waits for the bytes of one that is denied.
+   * Checks the request, sends it, and waits for the head of the response. The body is read only after the checks, so that a
+   * denied request does not wait for it.
    */
   async send(request: HttpRequest, readBody: () => Promise<Uint8Array>): Promise<HttpResponse> {
+    this.budget.ask();
     const addresses = await this.checks.request(request);
     const leave = this.budget.enter();
     try {
@@ -99,10 +101,16 @@ export class Egress {
       this.budget.spend(body.length);
       const filled = withHeaders(await fillRequest(request, body, this.#secrets), this.#headers);
       this.#assertOpen();
-      this.checks.noteUse(shown(request));
+      this.checks.recordUse(describeRequest(request));
       const { ca, localAddress } = this.#options;
       const { timeoutMs } = this;
-      const sent = await sendRequest(filled, { addresses, timeoutMs, ca, localAddress, ...this.#open() });
+      const sent = await sendRequest(filled, {
+        addresses,
+        timeoutMs,
+        ca,
+        localAddress,
+        ...this.#openTransport(),
+      });
       return this.#checked(sent, targetOf(request.url), leave);
     } catch (error) {
       leave();
@@ -110,12 +118,12 @@ export class Egress {
     }
   }
 
-  /** For a gateway that is there before its call is. */
+  /** For a gateway that is opened before its call. */
   addHeaders(headers: EgressOptions['headers']): void {
     this.#headers = headers;
   }
 
-  /** A connection to one of the addresses. The caller has had them checked. */
+  /** Connects to one of the addresses, which the caller has checked. */
   async dial(port: number, addresses: string[]): Promise<Socket> {
     this.#assertOpen();
     const [host = ''] = addresses;
@@ -136,37 +144,37 @@ export class Egress {
       socket.destroy(new BrokerRefusal('timedout', 'no answer in time')),
     );
     socket.once('connect', () => resolve(socket));
-    socket.on('error', (error) => reject(asRefusal(error)));
+    socket.on('error', (error) => reject(toRefusal(error)));
     socket.once('close', () => signal.removeEventListener('abort', abort));
     return promise;
   }
 
-  /** Ends what is under way: nothing of it reaches anybody any more. */
+  /** Aborts all requests and connections. */
   close(): void {
     this.#isClosed = true;
-    this.#ended?.abort();
-    this.#means?.agents.http.destroy();
-    this.#means?.agents.https.destroy();
+    this.#controller?.abort();
+    this.#transport?.agents.http.destroy();
+    this.#transport?.agents.https.destroy();
   }
 
-  #open(): Pick<SendOptions, 'agents' | 'signal'> {
-    this.#means ??= {
+  #openTransport(): Pick<SendOptions, 'agents' | 'signal'> {
+    this.#transport ??= {
       signal: this.#signal(),
       agents: { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) },
     };
-    return this.#means;
+    return this.#transport;
   }
 
   #signal(): AbortSignal {
-    this.#ended ??= new AbortController();
-    return this.#ended.signal;
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
   }
 
   #assertOpen(): void {
     if (this.#isClosed) throw new BrokerRefusal('badf', 'the call is over');
   }
 
-  /** What no client may be told is not passed on, and the connection is of no use either. */
+  /** Drops a malformed response together with its connection. */
   #checked(answer: Answer, from: Target, leave: () => void): HttpResponse {
     try {
       assertWellFormed(answer.message, answer.upgraded !== undefined);
@@ -190,7 +198,7 @@ export class Egress {
       ...this.#bodyOf(filter),
       close: () => {
         leave();
-        // A body that was read to its end leaves its connection for the next request.
+        // After a complete body, the connection stays open for the next request.
         if (!message.readableEnded) drop({ message, outgoing, upgraded });
       },
     };

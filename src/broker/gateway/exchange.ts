@@ -1,6 +1,6 @@
 /**
- * One request to addresses that were judged before, and the response as it comes. This is the single place where a
- * request leaves, and with it the place where secrets come into it.
+ * Sends one request to addresses that were checked before, and returns the response unread. This is the only place where a
+ * request leaves the host, and therefore where secrets are inserted.
  *
  * @module
  */
@@ -17,47 +17,47 @@ import { setImmediate } from 'node:timers/promises';
 import { BrokerRefusal } from '../../cell/contract.ts';
 import type { Target } from '../secrets/audience.ts';
 import type { ByteFilter, CellSecrets, RequestHead } from '../secrets/contract.ts';
-import { asRefusal } from './failures.ts';
+import { toRefusal } from './failures.ts';
 import { hostOf, type HttpRequest } from './request.ts';
 import { watchPhases } from './timeouts.ts';
 
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
-/** Answers such as 103 before the real one; each keeps the connection from being silent. */
+/** Interim answers such as 103, each of which would reset the timeout for a silent server. */
 const MOST_INTERIM = 32;
-/** Of an answer's first line and headers; said here, so that no flag of the host's Node changes it. */
+/** Limit for the status line and headers of a response; explicit, so that no Node flag of the host changes it. */
 export const MAX_HEAD_BYTES: number = 16 * 1024;
-/** Of a body that is searched for placeholders and values in one go. */
+/** Bytes of a body that are searched for placeholders and values without a pause. */
 const SLICE_BYTES = 64 * 1024;
 
 /** A response whose body has not been read. */
 export interface Answer {
   message: IncomingMessage;
   outgoing: ClientRequest;
-  /** Of a server that has switched to the protocol that was asked for. */
+  /** Set if the server switched to the requested protocol. */
   upgraded?: { socket: Socket; head: Buffer } | undefined;
 }
 
 export interface SendOptions {
-  /** Where the connection goes, whatever the name would resolve to by now. */
+  /** The connection goes to one of these, whatever the name resolves to now. */
   addresses: string[];
   /** How long the server may be silent. */
   timeoutMs: number;
   signal: AbortSignal;
-  /** Connections of this call alone, and through no proxy that a setting of the host names. */
+  /** Connections of this call only, without the host's proxy settings. */
   agents: { http: HttpAgent; https: HttpsAgent };
-  /** Who vouches for servers; absent: whom Node trusts. */
+  /** CA certificates for servers; absent: those that Node trusts. */
   ca?: string[] | undefined;
   localAddress?: string | undefined;
 }
 
-/** A request as it goes on the wire. Checks and records have seen it with placeholders instead of values. */
+/** A request as it is sent. Checks and records saw it with placeholders instead of values. */
 export interface FilledRequest {
   request: HttpRequest;
   head: RequestHead;
   content: Uint8Array;
 }
 
-/** Throws when a placeholder is on its way to a host that its secret is not for. */
+/** Throws if a placeholder would go to a host that its secret is not for. */
 export async function fillRequest(
   request: HttpRequest,
   body: Uint8Array,
@@ -68,11 +68,11 @@ export async function fillRequest(
   if (!secrets) return { request, head: asked, content: body };
   const head = secrets.fillHead(asked);
   if (body.length === 0) return { request, head, content: body };
-  return { request, head, content: await filtered(body, secrets.bodyFilter(asked)) };
+  return { request, head, content: await applyFilter(body, secrets.bodyFilter(asked)) };
 }
 
-/** Slice by slice: others have their turn while a large body is searched. */
-async function filtered(body: Uint8Array, filter: ByteFilter): Promise<Uint8Array> {
+/** Works in slices, so that the event loop stays responsive while a large body is searched. */
+async function applyFilter(body: Uint8Array, filter: ByteFilter): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for (let at = 0; at < body.length; at += SLICE_BYTES) {
     if (at > 0) await setImmediate();
@@ -86,7 +86,7 @@ export function targetOf(url: URL): Target {
   return { host: hostOf(url), port: Number(url.port || (isTls ? 443 : 80)), isTls };
 }
 
-/** With headers of the host's own; names of headers are in lower case here. */
+/** Adds headers of the host; names are in lower case. */
 export function withHeaders(
   filled: FilledRequest,
   headers: Readonly<Record<string, string>> | undefined,
@@ -98,7 +98,7 @@ export function withHeaders(
 
 export async function sendRequest(filled: FilledRequest, options: SendOptions): Promise<Answer> {
   const first = await sendOnce({ ...filled, fresh: false }, options);
-  // The server closed a connection that was kept open just when we used it again.
+  // The server closed a kept-alive connection just as it was reused.
   const isStale = 'refusal' in first && first.isStale;
   const settled = isStale ? await sendOnce({ ...filled, fresh: true }, options) : first;
   if ('refusal' in settled) throw settled.refusal;
@@ -106,7 +106,7 @@ export async function sendRequest(filled: FilledRequest, options: SendOptions): 
 }
 
 interface Outgoing extends FilledRequest {
-  /** On a connection of its own. */
+  /** Uses a new connection. */
   fresh: boolean;
 }
 
@@ -135,10 +135,10 @@ function sendOnce(
       resolve({ ...answer(message, outgoing), upgraded: { socket, head } }),
     );
   outgoing.on('timeout', () => outgoing.destroy(new BrokerRefusal('timedout', 'no answer in time')));
-  outgoing.on('error', (error) => fail(asRefusal(error)));
+  outgoing.on('error', (error) => fail(toRefusal(error)));
   outgoing.on('close', () => {
     options.signal.removeEventListener('abort', abort);
-    // For an answer that is none to us, such as a switch of protocols; after a response it changes nothing.
+    // For answers that are not a response, such as an unrequested upgrade; has no effect after a response.
     fail(new BrokerRefusal('proto', 'the server did not answer the request'));
   });
   outgoing.end(out.content);
@@ -146,7 +146,7 @@ function sendOnce(
 }
 
 function answer(message: IncomingMessage, outgoing: ClientRequest): Answer {
-  // A response that breaks off is told when it is read.
+  // An incomplete response is reported when it is read.
   message.on('error', () => undefined);
   return { message, outgoing };
 }
@@ -155,8 +155,8 @@ function open({ request, head, content, fresh }: Outgoing, options: SendOptions)
   const { method, url } = request;
   const hasBody = content.length > 0 || ['POST', 'PUT', 'PATCH'].includes(method);
   const secure = isSecure(url);
-  // On a connection that was kept open nobody knows whether a request that failed was read; these may not be repeated.
-  const isAlone = fresh || isSocketRequest(url) || !REPEATABLE.has(method);
+  // These must not be repeated: on a reused connection, it is unknown whether the server read a request that failed.
+  const needsNewConnection = fresh || isSocketRequest(url) || !REPEATABLE.has(method);
   const agent = secure ? options.agents.https : options.agents.http;
   const settings: RequestOptions & { rejectUnauthorized: boolean; ca?: string[] } = {
     method,
@@ -173,7 +173,7 @@ function open({ request, head, content, fresh }: Outgoing, options: SendOptions)
     ...leavingFrom(options.localAddress),
     timeout: options.timeoutMs,
     maxHeaderSize: MAX_HEAD_BYTES,
-    agent: isAlone ? false : agent,
+    agent: needsNewConnection ? false : agent,
     rejectUnauthorized: true,
     ...(options.ca ? { ca: options.ca } : {}),
   };
@@ -188,7 +188,7 @@ export function isSocketRequest(url: URL): boolean {
   return url.protocol === 'ws:' || url.protocol === 'wss:';
 }
 
-/** Answers every question for an address with those that were judged. */
+/** A lookup function that always returns the checked addresses. */
 export function pinnedTo(addresses: string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_, options, done) => {

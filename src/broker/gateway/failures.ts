@@ -1,5 +1,5 @@
 /**
- * What went wrong between the gateway and a server, in the few words that a guest is told.
+ * Maps failures between the gateway and a server to the few codes that a guest learns.
  *
  * @module
  */
@@ -14,12 +14,12 @@ const CODES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'timedout',
 };
 
-export function asRefusal(error: unknown): BrokerRefusal {
+export function toRefusal(error: unknown): BrokerRefusal {
   if (error instanceof BrokerRefusal) return error;
-  // Several addresses were tried: the first failure is as good as any.
-  if (error instanceof AggregateError && error.errors.length > 0) return asRefusal(error.errors[0]);
+  // Several addresses were tried; report the first failure.
+  if (error instanceof AggregateError && error.errors.length > 0) return toRefusal(error.errors[0]);
   const code = (error as NodeJS.ErrnoException).code ?? '';
-  if (isAboutCertificate(code)) return new BrokerRefusal('cert', 'no valid certificate');
+  if (isAboutCertificate(code)) return new BrokerRefusal('cert', 'the certificate is not valid');
   if (code.startsWith('ERR_SSL') || code === 'EPROTO') return new BrokerRefusal('tls', 'TLS failed');
   if (code.startsWith('HPE_')) return new BrokerRefusal('proto', 'the server does not speak HTTP');
   return new BrokerRefusal(CODES[code] ?? 'io', 'the request failed');

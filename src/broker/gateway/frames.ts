@@ -1,6 +1,6 @@
 /**
- * HTTP for cells that ask by frames: Wasm cells, which have no sockets. Redirects are the guest's to follow, with a
- * request that is checked again.
+ * HTTP for cells that ask by frames: Wasm cells, which have no sockets. The guest follows redirects itself, with new requests
+ * that are checked again.
  *
  * @module
  */
@@ -9,22 +9,22 @@ import type { Grant } from '../../policy/grant.ts';
 import type { Records } from '../records.ts';
 import type { CellSecrets } from '../secrets/contract.ts';
 import { Egress, type EgressOptions, type HttpResponse } from './egress.ts';
-import { asRefusal } from './failures.ts';
+import { toRefusal } from './failures.ts';
 import { readRequest, type HttpRequest } from './request.ts';
 import { startTimer } from './timeouts.ts';
 
 export const MAX_READ_BYTES: number = 1024 * 1024;
-/** What has come is searched in pieces of this size, however few bytes a guest asks for. */
+/** Received bytes are searched in pieces of this size, however few the guest asks for. */
 const PIECE_BYTES = 64 * 1024;
 
 export type HttpOptions = EgressOptions;
 
 interface Body {
   response: HttpResponse;
-  /** How long the guest wants to wait for more; in milliseconds. */
+  /** How long the guest is willing to wait for more, in milliseconds. */
   betweenBytesMs: number | undefined;
   isRead: boolean;
-  /** Ready to be read, beyond what was wanted. */
+  /** Bytes that are ready but were not requested yet. */
   ready: Uint8Array;
 }
 
@@ -41,7 +41,7 @@ export class HttpBroker {
     this.#egress = new Egress({ grant, records, secrets }, options);
   }
 
-  /** Undefined when the request is none about http. */
+  /** Undefined if the request is not about HTTP. */
   async handle({ op, args, payload }: BrokerRequest): Promise<BrokerReply | undefined> {
     if (op === 'http') return this.#fetch(readRequest(args), payload ?? new Uint8Array());
     if (op === 'httpRead') return this.#read(args);
@@ -73,7 +73,7 @@ export class HttpBroker {
     try {
       return { value: {}, payload: await readSome(body, wanted) };
     } catch (error) {
-      if (asRefusal(error).code === 'toobig') this.#close(args['body']);
+      if (toRefusal(error).code === 'toobig') this.#close(args['body']);
       throw error;
     }
   }
@@ -85,7 +85,7 @@ export class HttpBroker {
   }
 }
 
-/** Some bytes, none at the end. What is held back for the sake of secrets comes with the next ones. */
+/** Returns some bytes, none at the end. Bytes held back to find secrets come with the next ones. */
 async function readSome(body: Body, wanted: number): Promise<Uint8Array> {
   while (!body.isRead && body.ready.length === 0) {
     const chunk = await nextBytes(body, Math.max(wanted, PIECE_BYTES));
@@ -97,7 +97,7 @@ async function readSome(body: Body, wanted: number): Promise<Uint8Array> {
   return bytes;
 }
 
-/** Some bytes of the response as the server sent them, none at its end. */
+/** Returns some bytes as the server sent them, none at the end. */
 function nextBytes({ response, betweenBytesMs }: Body, wanted: number): Promise<Uint8Array> {
   const { message } = response;
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
@@ -112,8 +112,8 @@ function nextBytes({ response, betweenBytesMs }: Body, wanted: number): Promise<
     if (chunk !== null) return settle(() => resolve(chunk));
     if (message.readableEnded && message.complete) return settle(() => resolve(new Uint8Array()));
     if (message.destroyed || message.errored)
-      return settle(() => reject(new BrokerRefusal('incomplete', 'the response broke off')));
-    // Only a read finds out that the end was reached.
+      return settle(() => reject(new BrokerRefusal('incomplete', 'the response is incomplete')));
+    // Only a read detects the end.
     message.read(0);
     return undefined;
   };

@@ -1,5 +1,5 @@
 /**
- * How much one call may do through the gateway, whatever its manifest declares.
+ * Limits on one call's use of the gateway, whatever its manifest declares.
  *
  * @module
  */
@@ -8,16 +8,17 @@ import { BrokerRefusal } from '../../cell/contract.ts';
 const MIB = 1024 * 1024;
 
 export interface GatewayLimits {
-  /** Requests, responses that are not read to their end, and tunnels, together. */
+  /** Requests, unfinished responses and tunnels together. */
   open: number;
+  /** All requests, including denied ones. */
   requests: number;
-  /** Names that are resolved: each costs a lookup of the host's. */
+  /** Resolved names, because each costs the host a lookup. */
   names: number;
   requestBytes: number;
   responseBytes: number;
-  /** Of requests that wait for their end in the host's memory, together. */
+  /** Bytes of incomplete requests in the host's memory, together. */
   heldBytes: number;
-  /** Over all requests, responses and tunnels, in both directions. */
+  /** Bytes of all requests, responses and tunnels, in both directions. */
   totalBytes: number;
 }
 
@@ -31,7 +32,7 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   totalBytes: 512 * MIB,
 };
 
-/** What is left of the limits of one call. */
+/** Tracks the limits of one call. */
 export class Budget {
   readonly limits: GatewayLimits;
   #open = 0;
@@ -43,12 +44,16 @@ export class Budget {
     this.limits = { ...GATEWAY_LIMITS, ...limits };
   }
 
-  /** Takes a place for a request or a tunnel; the function gives it back, once. */
+  /** Counts a request or tunnel before it is checked, because checking also costs the host. */
+  ask(): void {
+    if (this.#requests >= this.limits.requests) throw new BrokerRefusal('mfile', 'too many requests');
+    this.#requests++;
+  }
+
+  /** Takes a slot for a request or tunnel; the returned function releases it, once. */
   enter(): () => void {
     if (this.#open >= this.limits.open) throw new BrokerRefusal('mfile', 'too many open requests');
-    if (this.#requests >= this.limits.requests) throw new BrokerRefusal('mfile', 'too many requests');
     this.#open++;
-    this.#requests++;
     let isOpen = true;
     return () => {
       if (isOpen) this.#open--;
@@ -56,10 +61,10 @@ export class Budget {
     };
   }
 
-  /** Reserves memory of the host for a part of a request; the caller gives it back. */
+  /** Reserves host memory for a part of a request; the caller must release it. */
   hold(bytes: number): void {
     if (this.#held + bytes > this.limits.heldBytes)
-      throw new BrokerRefusal('mfile', 'too many bytes of requests at once');
+      throw new BrokerRefusal('mfile', 'too many bytes in incomplete requests');
     this.#held += bytes;
   }
 
@@ -70,6 +75,6 @@ export class Budget {
   spend(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.limits.totalBytes)
-      throw new BrokerRefusal('toobig', 'the call has moved too many bytes');
+      throw new BrokerRefusal('toobig', 'the call has transferred too many bytes');
   }
 }

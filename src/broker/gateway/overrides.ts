@@ -1,12 +1,12 @@
 /**
- * What makes some servers take a request for another one than its first line says. Where a rule is about methods or paths,
- * a request with any of these is refused, in every mode.
+ * Headers and fields that make some servers treat a request as another one than its request line says. If a rule restricts
+ * methods or paths, a request with any of these is refused, in every mode.
  *
  * @module
  */
 import type { RuledRequest } from './rules.ts';
 
-/** As they are written with hyphens: servers that hand headers on as variables read `_` for `-`. */
+/** Spelled with hyphens; servers that pass headers as variables read `_` as `-`. */
 export const OVERRIDE_HEADERS: readonly string[] = [
   'x-http-method-override',
   'x-http-method',
@@ -28,10 +28,10 @@ export const OVERRIDE_HEADERS: readonly string[] = [
   'x-envoy-original-path',
 ];
 
-/** Fields of a query; forms in a body are not looked into. */
+/** Fields of a query; forms in a body are not inspected. */
 export const OVERRIDE_FIELDS: readonly string[] = ['_method', 'x-http-method-override', 'x-http-method'];
 
-/** What it is, in words; undefined when there is none. */
+/** Describes the override; undefined when there is none. */
 export function overrideIn({ url, headers }: RuledRequest): string | undefined {
   const header = Object.keys(headers).find((name) => OVERRIDE_HEADERS.includes(name.replaceAll('_', '-')));
   if (header !== undefined) return `header "${header}"`;
@@ -41,12 +41,12 @@ export function overrideIn({ url, headers }: RuledRequest): string | undefined {
   return field === undefined ? undefined : `field "${field}"`;
 }
 
-/** Some servers begin a field at each `;` as well. */
+/** Some servers also separate fields with `;`. */
 function namesIn(search: string): string[] {
   return [...new URLSearchParams(search.replaceAll(';', '&')).keys()];
 }
 
-/** As servers that make variables of fields read a name: no blanks in front, `_` for signs, `[…]` for a list of it. */
+/** The name as servers that map fields to variables read it: no leading spaces, `_` for punctuation, `[…]` removed. */
 function asRead(name: string): string {
   return name
     .trimStart()

@@ -1,6 +1,5 @@
 /**
- * A request as a guest asks for it, checked field by field. One spelling per host: what a parser would change into
- * something else is refused.
+ * Reads a request from a guest and checks every field. Each host has one spelling; one that a parser would change is refused.
  *
  * @module
  */
@@ -10,18 +9,18 @@ import { usualPort, type Scheme } from './rules.ts';
 import { readTimeouts, type HttpTimeouts } from './timeouts.ts';
 
 const METHOD = /^[A-Z]{1,16}$/;
-/** They speak to what lies between us and the server. */
+/** They address intermediaries, not the server. */
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
 export const TOKEN: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 // oxlint-disable-next-line no-control-regex -- a tab is the one control character that a value may have
 export const FIELD_VALUE: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
 const AUTHORITY = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-/** A `#` would begin a fragment, which no server gets to see. */
+/** A `#` would start a fragment, which is not sent to servers. */
 const PATH = /^\/[\x21\x22\x24-\x7e]{0,8191}$/;
 const MAX_HEADERS = 100;
 const MAX_HEADER_BYTES = 64 * 1024;
-/** What belongs to the connection is ours, not the guest's. */
+/** Headers of the connection, which the gateway sets, not the guest. */
 export const OWN_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'connection',
@@ -45,7 +44,7 @@ export interface HttpRequest {
   timeouts: HttpTimeouts;
 }
 
-/** A server that somebody wants a tunnel to. */
+/** The server of a tunnel. */
 export interface Server {
   /** Lower case, an IPv6 address without brackets. */
   host: string;
@@ -70,7 +69,7 @@ export function readRequest(
   };
 }
 
-/** From `host:port`, both written out. */
+/** Parses `host:port`; the port is required. */
 export function readServer(given: unknown): Server {
   const port = /:(\d{1,5})$/.exec(String(given))?.[1];
   if (port === undefined) throw bad('authority');
@@ -78,24 +77,24 @@ export function readServer(given: unknown): Server {
   return { host: hostOf(url), port: Number(port) };
 }
 
-/** What is most likely spoken at a port, for people to read. */
+/** The most likely scheme for a port, for messages. */
 export function schemeOf(port: number): Scheme {
   return port === 80 ? 'http' : 'https';
 }
 
-/** The host alone, an IPv6 address without brackets. */
+/** The host without port; an IPv6 address without brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** How a server is written in a URL. */
+/** The server as it appears in a URL. */
 export function authorityOf({ host, port }: Server, scheme: Scheme): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return port === usualPort(scheme) ? name : `${name}:${port}`;
 }
 
-/** A request for people and records, without the query, which often carries keys: records are kept for long. */
-export function shown({ method, url }: Pick<HttpRequest, 'method' | 'url'>): string {
+/** Describes a request for messages and records, without its query, which often contains keys. */
+export function describeRequest({ method, url }: Pick<HttpRequest, 'method' | 'url'>): string {
   return `${method} ${url.protocol}//${url.host}${url.pathname}`;
 }
 
@@ -105,7 +104,7 @@ export function readUrl(scheme: Scheme, authority: unknown, path: unknown): URL 
   const address = `${scheme}://${checked}${text(path, PATH, 'path')}`;
   if (!URL.canParse(address)) throw bad('authority');
   const url = new URL(address);
-  // The parser knows more spellings of a host than we allow; one that it changes is none that was checked.
+  // The parser accepts more spellings of a host than we allow; if it changes one, the check above was for another host.
   const usual = `:${usualPort(scheme)}`;
   const wanted = checked.endsWith(usual) ? checked.slice(0, -usual.length) : checked;
   const host = hostOf(url);
@@ -124,7 +123,7 @@ function readHeaders(given: unknown): Record<string, string[]> {
     const content = text(value, FIELD_VALUE, 'header value');
     bytes += key.length + content.length;
     if (bytes > MAX_HEADER_BYTES || OWN_HEADERS.has(key)) throw bad(`header "${key}"`);
-    // Its length is what the body says, whatever the guest says.
+    // The length comes from the body, not from the guest.
     if (key !== 'content-length') (headers[key] ??= []).push(content);
   }
   return headers;

@@ -1,6 +1,6 @@
 /**
- * The head of a server's answer: Node's parser lets more through than Node's own server will send, and than a client
- * should be told. Checked once, for every mode.
+ * Checks the head of a response: Node's parser accepts more than Node's server can send and than a client should see. The
+ * check is the same in every mode.
  *
  * @module
  */
@@ -14,7 +14,7 @@ const LAST_STATUS = 999;
 const MAX_REASON = 512;
 export const MAX_HEADERS: number = 256;
 
-/** Throws when status, reason or a header is not what HTTP allows. */
+/** Throws if HTTP does not allow the status, the reason or a header. */
 export function assertWellFormed(message: IncomingMessage, isUpgraded: boolean): void {
   const { statusCode = 0, statusMessage = '' } = message;
   const isStatus = isUpgraded

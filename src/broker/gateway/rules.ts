@@ -1,19 +1,16 @@
 /**
- * Which rule of the grant covers a request: exact host, port, scheme, method and path. Pure string logic.
+ * Finds the rule of the grant that covers a request: host, port, scheme, method and path. Pure string logic.
  *
  * @module
  */
 import type { NetworkRule } from '../../manifest/manifest.ts';
 import { starMatches } from '../../manifest/star-pattern.ts';
+import { usualPort, type Scheme } from '../../policy/asked-request.ts';
 import { hostCovers } from '../../policy/patterns.ts';
 import { overrideIn } from './overrides.ts';
 import { readings } from './path-readings.ts';
 
-export type Scheme = NonNullable<NetworkRule['scheme']>;
-
-export function usualPort(scheme: Scheme): number {
-  return scheme === 'http' || scheme === 'ws' ? 80 : 443;
-}
+export { usualPort, type Scheme };
 
 export interface RuledRequest {
   method: string;
@@ -22,42 +19,53 @@ export interface RuledRequest {
   headers: Readonly<Record<string, unknown>>;
 }
 
-/** Why no rule covers the request, or undefined when one does. */
+/** The reason why no rule covers the request; undefined when one does. */
 export function objectionTo(request: RuledRequest, rules: readonly NetworkRule[]): string | undefined {
-  const path = new JudgedPath(request.url.pathname);
+  const path = new CheckedPath(request.url.pathname);
   const covering = rules.filter((rule) => covers(rule, request, path));
-  if (covering.length === 0) return 'no network rule covers it';
-  // A rule that is for all of a server does not care what the request becomes there.
+  // A different text if the server is granted, so that a flood of invented hosts cannot hide it in a receipt.
+  if (covering.length === 0)
+    return isGranted(request.url, rules)
+      ? 'no network rule covers its method and path'
+      : 'no network rule covers it';
+  // If a rule covers the whole server, it does not matter what the server makes of the request.
   if (covering.some((rule) => rule.methods === undefined && rule.paths === undefined)) return undefined;
   const override = overrideIn(request) ?? otherDestination(request, rules);
   return override && `its ${override} could make it another request than the rule covers`;
 }
 
-/** COPY and MOVE of WebDAV name a second path. */
+/** WebDAV's COPY and MOVE name a second path. */
 function otherDestination(request: RuledRequest, rules: readonly NetworkRule[]): string | undefined {
   const { url, headers, method } = request;
   const given = [headers['destination'] ?? []].flat().map(String);
   const isCovered = (text: string): boolean => {
     if (!URL.canParse(text, url)) return false;
     const destination = { method, headers: {}, url: new URL(text, url) };
-    const path = new JudgedPath(destination.url.pathname);
+    const path = new CheckedPath(destination.url.pathname);
     return rules.some((rule) => covers(rule, destination, path));
   };
   return given.every(isCovered) ? undefined : 'header "destination"';
 }
 
-function covers(rule: NetworkRule, { method, url }: RuledRequest, path: JudgedPath): boolean {
+function isGranted(url: URL, rules: readonly NetworkRule[]): boolean {
+  return rules.some((rule) => coversOrigin(rule, url));
+}
+
+function coversOrigin(rule: NetworkRule, url: URL): boolean {
   const scheme = url.protocol.slice(0, -1) as Scheme;
   const port = Number(url.port || usualPort(scheme));
+  return scheme === (rule.scheme ?? 'https') && coversServer(rule, url.hostname, port);
+}
+
+function covers(rule: NetworkRule, { method, url }: RuledRequest, path: CheckedPath): boolean {
   return (
-    scheme === (rule.scheme ?? 'https') &&
-    coversServer(rule, url.hostname, port) &&
+    coversOrigin(rule, url) &&
     (rule.methods === undefined || rule.methods.includes(method)) &&
     (rule.paths === undefined || path.isCovered(rule.paths))
   );
 }
 
-/** What may be spoken to this server, as far as its name and port tell. */
+/** The schemes that the rules allow for this host and port. */
 export function schemesFor(host: string, port: number, rules: NetworkRule[]): Set<Scheme> {
   return new Set(
     rules.filter((rule) => coversServer(rule, host, port)).map((rule) => rule.scheme ?? 'https'),
@@ -68,21 +76,21 @@ function coversServer(rule: NetworkRule, host: string, port: number): boolean {
   return hostCovers(rule.host, host) && port === (rule.port ?? usualPort(rule.scheme ?? 'https'));
 }
 
-/** Characters of one path, counted with each pattern that it is compared with: a usual path and tens of thousands of them. */
-const MOST_COMPARED = 4 * 1024 * 1024;
+/** Limit on characters compared for one path; enough for tens of thousands of patterns with a common path. */
+const MAX_COMPARED = 4 * 1024 * 1024;
 
-/** Read once, however many rules there are: the rules and the path are a stranger's, and the time is everybody's. */
-class JudgedPath {
+/** A path whose readings are computed once for all rules, because both the rules and the path are untrusted. */
+class CheckedPath {
   readonly #path: string;
   #readings: readonly string[] | undefined;
   #isRead = false;
-  #left = MOST_COMPARED;
+  #left = MAX_COMPARED;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** In every way in which a server may read it. */
+  /** True if the patterns cover every reading of the path. */
   isCovered(patterns: readonly string[]): boolean {
     if (!this.#isRead) this.#readings = readings(this.#path);
     this.#isRead = true;

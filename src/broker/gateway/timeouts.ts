@@ -1,19 +1,19 @@
 /**
- * How long a guest wants to wait in each phase of a request. It can only lower what the broker allows anyway: the call
- * ends at its deadline, and a server that is silent for long is given up.
+ * A guest's timeouts for the phases of a request. They can only be shorter than those of the broker: the call ends at its
+ * deadline, and a silent server is abandoned.
  *
  * @module
  */
 import type { ClientRequest } from 'node:http';
 import { BrokerRefusal } from '../../cell/contract.ts';
 
-/** In milliseconds; a phase that is absent has no timer of its own. */
+/** In milliseconds; an absent phase has no timer. */
 export interface HttpTimeouts {
-  /** Until the connection stands, with TLS where there is TLS. */
+  /** Until the connection is established, including TLS. */
   connect?: number;
-  /** From then on until the head of the response is here. */
+  /** From then until the head of the response arrives. */
   firstByte?: number;
-  /** While somebody waits for more of the body. */
+  /** While a read waits for more of the body. */
   betweenBytes?: number;
 }
 
@@ -33,7 +33,7 @@ function phase(name: keyof HttpTimeouts, given: unknown): HttpTimeouts {
   return { [name]: Math.min(Math.max(1, given), MAX_TIMER_MS) };
 }
 
-/** Gives the request up when one of the phases before its response takes too long. */
+/** Aborts the request if a phase before its response takes too long. */
 export function watchPhases(outgoing: ClientRequest, timeouts: HttpTimeouts, isTls: boolean): void {
   const late = (code: string): void => {
     outgoing.destroy(new BrokerRefusal(code, 'no answer in time'));

@@ -1,5 +1,5 @@
 /**
- * Whom a secret is for: its hosts, by the best way that the rules declare to them.
+ * Decides which servers may receive a secret: its hosts, by the most secure scheme and port that the rules declare.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { NetworkRule } from '../../manifest/manifest.ts';
 import type { GrantedSecret } from '../../policy/grant.ts';
 import { hostCovers } from '../../policy/patterns.ts';
 
-/** A server, as it was checked. */
+/** A checked server. */
 export interface Target {
   /** Lower case, without port, an IPv6 address without brackets. */
   host: string;
@@ -16,8 +16,8 @@ export interface Target {
 }
 
 /**
- * Where a host is declared with TLS, its secret does not go there in plain text, and where it is declared with the usual
- * port, not to another: what listens at another port of a machine is another program.
+ * If a host is declared with TLS, its secret is not sent in plain text; if it is declared with the default port, not to
+ * another port, where a different program may listen.
  */
 export function isFor(secret: GrantedSecret, to: Target, network: readonly NetworkRule[]): boolean {
   if (secret.anyHost === true) return true;

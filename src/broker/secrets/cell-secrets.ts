@@ -1,7 +1,6 @@
 /**
- * The secrets of one cell at the place where its requests leave. A placeholder is worth something only here, and only in
- * a request to a server that the manifest names for it; so what a cell does with its placeholders elsewhere gives nothing
- * away, but tells what it tried.
+ * Replaces the placeholders of one cell by secrets where its requests leave. A placeholder has a value only here, and only in
+ * a request to a server that the manifest names for it. Sending one elsewhere reveals nothing and is recorded as an attempt.
  *
  * @module
  */
@@ -12,18 +11,18 @@ import { Denial } from '../denial.ts';
 import type { Records } from '../records.ts';
 import { isFor, type Target } from './audience.ts';
 import type { ByteFilter, CellSecrets, RequestHead } from './contract.ts';
-import { Finder, type Sought } from './finder.ts';
+import { Finder, type Replacement } from './finder.ts';
 import { everySpelling, textPattern } from './patterns.ts';
 import { spelledFor, type Place } from './spelling.ts';
 import { ValueGuard } from './value-guard.ts';
 
 export interface CellSecretsOptions {
   granted: readonly GrantedSecret[];
-  /** The rules of the grant: they say by which ways a host is reached. */
+  /** The network rules of the grant, with the schemes and ports of each host. */
   network: readonly NetworkRule[];
-  /** By name, as the cell's environment has them. */
+  /** By name, as in the cell's environment. */
   placeholders: Readonly<Record<string, string>>;
-  /** Where attempts are noted. */
+  /** Receives uses and denied attempts. */
   records: Records;
 }
 
@@ -34,11 +33,11 @@ interface Filling {
   found: string;
 }
 
-const MOST_FINDERS = 64;
-/** Of values that come back in answers. A service says a key once or twice; who wants more is trying something. */
-const MOST_COVERED = 1024;
+const MAX_FINDERS = 64;
+/** Limit on values in answers. A service returns a key once or twice; more is an attack. */
+const MAX_COVERED = 1024;
 const BASIC = /^(basic +)([A-Za-z0-9+/_-]+=*) *$/i;
-/** A body in one of these cannot be read without undoing it, and a placeholder inside of it is worth nothing. */
+/** Encodings in which placeholders can be found. In a compressed body, a placeholder is not replaced. */
 const UNCOMPRESSED: ReadonlySet<string> = new Set(['', 'identity']);
 
 export function openSecrets(options: CellSecretsOptions): CellSecrets {
@@ -83,9 +82,9 @@ class OpenSecrets implements CellSecrets {
     const encoding = (head.headers['content-encoding']?.[0] ?? '').toLowerCase();
     const filling = UNCOMPRESSED.has(encoding)
       ? this.#finder(head, placeOf(head.headers['content-type']?.[0] ?? ''))
-      : // Whoever calls a plain body compressed gets nothing filled in, and is seen all the same.
-        this.#kept(`watch ${keyOf(head)}`, () => new Finder(this.#refusals(head)));
-    return this.#guard.before(filling.filter(), head);
+      : // The body may be plain although its header says otherwise, so it is still searched for attempts.
+        this.#cached(`watch ${keyOf(head)}`, () => new Finder(this.#refusals(head)));
+    return this.#guard.inFrontOf(filling.filter(), head);
   }
 
   responseFilter(from: Target): ByteFilter | undefined {
@@ -117,26 +116,26 @@ class OpenSecrets implements CellSecrets {
   }
 
   #finder(to: Target, place: Place): Finder {
-    return this.#kept(`${place} ${keyOf(to)}`, () => this.#newFinder(to, place));
+    return this.#cached(`${place} ${keyOf(to)}`, () => this.#newFinder(to, place));
   }
 
   #covering(from: Target): Finder {
-    return this.#kept(`cover ${keyOf(from)}`, () => this.#newCovering(from));
+    return this.#cached(`cover ${keyOf(from)}`, () => this.#newCovering(from));
   }
 
-  /** For the next request: a call mostly speaks to one host. */
-  #kept(key: string, make: () => Finder): Finder {
+  /** Caches finders, because most calls send several requests to one host. */
+  #cached(key: string, make: () => Finder): Finder {
     const known = this.#finders.get(key);
     if (known) return known;
-    if (this.#finders.size >= MOST_FINDERS) this.#finders.clear();
-    const made = make();
-    this.#finders.set(key, made);
-    return made;
+    if (this.#finders.size >= MAX_FINDERS) this.#finders.clear();
+    const finder = make();
+    this.#finders.set(key, finder);
+    return finder;
   }
 
-  /** Puts values into what goes to this server, and throws at the placeholder of a secret that is not for it. */
+  /** Replaces placeholders for this server by values, and throws on the placeholder of a secret that is not for it. */
   #newFinder(to: Target, place: Place): Finder {
-    const fillings = this.#options.granted.flatMap((secret): Sought[] => {
+    const fillings = this.#options.granted.flatMap((secret): Replacement[] => {
       const placeholder = this.placeholders[secret.name];
       const value = this.#valueFor(secret, to);
       if (placeholder === undefined || value === undefined) return [];
@@ -146,8 +145,8 @@ class OpenSecrets implements CellSecrets {
     return new Finder([...fillings, ...this.#refusals(to)]);
   }
 
-  #refusals(to: Target): Sought[] {
-    return this.#options.granted.flatMap((secret): Sought[] => {
+  #refusals(to: Target): Replacement[] {
+    return this.#options.granted.flatMap((secret): Replacement[] => {
       const placeholder = this.placeholders[secret.name];
       if (placeholder === undefined || this.#valueFor(secret, to) !== undefined) return [];
       const replace = (): never => this.#refuse(secret, to.host);
@@ -155,14 +154,14 @@ class OpenSecrets implements CellSecrets {
     });
   }
 
-  /** Undefined also before the call has its values. */
+  /** Also undefined before the call has its values. */
   #valueFor(secret: GrantedSecret, to: Target): string | undefined {
     return this.#isFor(secret, to) ? this.#values.get(secret.name) : undefined;
   }
 
   #newCovering(from: Target): Finder {
     return new Finder(
-      this.#options.granted.flatMap((secret): Sought[] => {
+      this.#options.granted.flatMap((secret): Replacement[] => {
         const value = this.#values.get(secret.name);
         if (value === undefined || !this.#isFor(secret, from)) return [];
         const replace = (found: string): string => this.#coverFound(found);
@@ -172,8 +171,8 @@ class OpenSecrets implements CellSecrets {
   }
 
   #coverFound(found: string): string {
-    if (++this.#covered > MOST_COVERED)
-      throw new BrokerRefusal('toobig', 'the answers of this call have too many secrets in them');
+    if (++this.#covered > MAX_COVERED)
+      throw new BrokerRefusal('toobig', 'the answers of this call contain too many secrets');
     return '*'.repeat(found.length);
   }
 

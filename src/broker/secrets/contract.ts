@@ -1,13 +1,13 @@
 /**
- * Secrets as the gateway sees them: a cell holds placeholders, and values come into a request at the one place where it
- * leaves the host, after every check of the gateway has passed on the request with placeholders.
+ * Secrets as the gateway sees them: a cell holds placeholders, and values are inserted at the only place where a request
+ * leaves the host, after the request with placeholders has passed every check.
  *
  * @module
  */
 
 import type { Target } from './audience.ts';
 
-/** What the gateway knows of a request before its body. Everything that is noted in records is noted from this one. */
+/** A request before its body. Records are made from this one, with placeholders. */
 export interface RequestHead extends Target {
   /** Path and query, as on the request line. */
   path: string;
@@ -15,34 +15,33 @@ export interface RequestHead extends Target {
   headers: Record<string, string[]>;
 }
 
-/** Bytes in, bytes out, in pieces of any size. How many it holds back depends on how many came, never on what they are. */
+/** Filters bytes in pieces of any size. The number of bytes held back depends only on the number pushed, not on content. */
 export interface ByteFilter {
   push(chunk: Uint8Array): Uint8Array;
-  /** What was held back. */
+  /** Returns the bytes that were held back. */
   end(): Uint8Array;
 }
 
 /** The secrets of one cell. */
 export interface CellSecrets {
-  /** What the cell's environment holds instead of the values, by name. */
+  /** The values in the cell's environment, by name. */
   readonly placeholders: Readonly<Record<string, string>>;
-  /** Hands over the values of the call. Before that a placeholder in a request is a denial, like one for a foreign host. */
+  /** Sets the values of the call. Before that, a placeholder in a request is denied, as for a host it is not for. */
   arm(values: ReadonlyMap<string, string>): void;
   /**
-   * The head with values instead of placeholders in path, query and headers (plain, URL-encoded, within the base64 of
-   * `Authorization: Basic`), and `accept-encoding: identity` towards hosts that get a secret, because an answer that is
-   * compressed cannot be scrubbed. Throws `BrokerRefusal('denied')`, after noting the attempt, when a placeholder or the
-   * value of a secret is on its way to a server that the secret is not for.
+   * Replaces placeholders by values in path, query and headers (plain, URL-encoded, within the base64 of
+   * `Authorization: Basic`). Sets `accept-encoding: identity` for hosts that get a secret, because a compressed answer cannot
+   * be scrubbed. Records the attempt and throws `BrokerRefusal('denied')` if a placeholder or value would go to a server that
+   * the secret is not for.
    */
   fillHead(head: RequestHead): RequestHead;
-  /** For one request body; throws like `fillHead`, from `push` or `end`. A body that is said to be compressed has nothing filled in. */
+  /** For one request body; `push` and `end` throw like `fillHead`. Replaces nothing in a body declared as compressed. */
   bodyFilter(head: RequestHead): ByteFilter;
   /**
-   * For one response body of this server: values of secrets that are for it are covered with as many `*`, so that
-   * lengths stay true. No other server ever got a value, and covering one there would tell who guesses it.
-   * Undefined when there is nothing to cover.
+   * For one response body of this server: masks its secrets with as many `*`, so that lengths stay correct. Responses of other
+   * servers are not masked: they never got a value, and masking would confirm a guess. Undefined when there is nothing to mask.
    */
   responseFilter(from: Target): ByteFilter | undefined;
-  /** The same for header values of a response, a status text, a redirect target. */
+  /** The same for a header value, status text or redirect target of a response. */
   coverText(text: string, from: Target): string;
 }

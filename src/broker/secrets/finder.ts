@@ -1,33 +1,33 @@
 /**
- * Finds texts in bytes and puts something else in their place, in one piece or in a stream.
+ * Finds and replaces texts in bytes, in one piece or in a stream.
  *
  * @module
  */
 import type { ByteFilter } from './contract.ts';
 import { matchesOf, type Match } from './matches.ts';
-import { longest, type Pattern } from './patterns.ts';
+import { longestMatch, type Pattern } from './patterns.ts';
 import { Views } from './views.ts';
 
-export interface Sought {
+export interface Replacement {
   pattern: Pattern;
-  /** What stands in its place: one character per byte, like all text here. May throw. */
+  /** Returns the replacement, one character per byte like all text here. May throw. */
   replace: (found: string) => string;
 }
 
 export class Finder {
-  readonly #sought: readonly Sought[];
-  #longest: number | undefined;
+  readonly #replacements: readonly Replacement[];
+  #longestMatch: number | undefined;
 
-  constructor(sought: readonly Sought[]) {
-    this.#sought = sought;
+  constructor(replacements: readonly Replacement[]) {
+    this.#replacements = replacements;
   }
 
-  /** Text of bytes in and out. */
+  /** Takes and returns text with one character per byte. */
   replaceIn(bytes: string): string {
     return this.#replaceUpTo(bytes, { upTo: bytes.length, done: 0 }).replaced;
   }
 
-  /** The same for any text; what holds nothing sought comes back as it was. */
+  /** The same for any text; returns it unchanged if nothing is found. */
   replaceInText(text: string): string {
     const bytes = Buffer.from(text).toString('latin1');
     const replaced = this.replaceIn(bytes);
@@ -35,15 +35,15 @@ export class Finder {
   }
 
   /**
-   * Bytes leave by their number alone: of all that came, what the longest finding could still need is held back. What
-   * is released, and when, must not depend on how much of something sought has come.
+   * Holds back as many bytes as the longest match could still need. How many bytes are released, and when, depends only on
+   * the number of bytes pushed; otherwise it would reveal how much of a secret has matched.
    */
   filter(): ByteFilter {
     let held = '';
     let ready = '';
-    // Of what is held, so many at its beginning are replaced already: a finding reached into it.
+    // Bytes at the start of `held` that an earlier match already replaced.
     let done = 0;
-    let owed = -this.#mostHeld();
+    let owed = -this.#maxHeld();
     const settle = (upTo: number): void => {
       const text = this.#replaceUpTo(held, { upTo, done });
       held = held.slice(upTo);
@@ -58,7 +58,7 @@ export class Finder {
     return {
       push: (chunk) => {
         held += Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1');
-        settle(Math.max(0, held.length - this.#mostHeld()));
+        settle(Math.max(0, held.length - this.#maxHeld()));
         owed += chunk.length;
         const count = Math.max(0, owed);
         owed -= count;
@@ -71,12 +71,12 @@ export class Finder {
     };
   }
 
-  #mostHeld(): number {
-    this.#longest ??= Math.max(1, ...this.#sought.map(({ pattern }) => longest(pattern)));
-    return this.#longest - 1;
+  #maxHeld(): number {
+    this.#longestMatch ??= Math.max(1, ...this.#replacements.map(({ pattern }) => longestMatch(pattern)));
+    return this.#longestMatch - 1;
   }
 
-  /** A finding that begins before this place is whole, and taken as such. It may end behind it. */
+  /** Replaces matches that start before `upTo`; they are complete and may end after it. */
   #replaceUpTo(text: string, { upTo, done }: Span): { replaced: string; done: number } {
     let replaced = '';
     let at = done;
@@ -88,10 +88,10 @@ export class Finder {
     return { replaced, done: Math.max(at, upTo) - upTo };
   }
 
-  /** In order, none inside of another: two that overlap are covered together, the second from the end of the first on. */
+  /** Matches in order, without nesting; of two that overlap, the second starts at the end of the first. */
   #findings(text: string, { upTo, done }: Span): Finding[] {
     const views = new Views(text);
-    const all = this.#sought
+    const all = this.#replacements
       .filter(({ pattern }) => pattern.mayBeIn(views))
       .flatMap((one) => findingsOf(one, text));
     const kept: Finding[] = [];
@@ -99,7 +99,7 @@ export class Finder {
     for (const one of all.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
       if (one.from >= upTo || one.to <= end) continue;
       const last = kept.at(-1);
-      // What repeats itself (`abab`) begins again before it ends.
+      // A repetitive text such as `abab` can match again before its match ends.
       if (last && one.from < end && last.replace === one.replace) last.to = one.to;
       else kept.push({ ...one, from: Math.max(one.from, end) });
       end = one.to;
@@ -108,16 +108,16 @@ export class Finder {
   }
 }
 
-/** A part of a text: up to where it is settled, and from where on nothing has been done yet. */
+/** The end of the part to process, and the number of characters at its start that are already done. */
 interface Span {
   upTo: number;
   done: number;
 }
 
 interface Finding extends Match {
-  replace: Sought['replace'];
+  replace: Replacement['replace'];
 }
 
-function findingsOf({ pattern, replace }: Sought, text: string): Finding[] {
+function findingsOf({ pattern, replace }: Replacement, text: string): Finding[] {
   return matchesOf(pattern.steps, text).map(({ from, to }) => ({ from, to, replace }));
 }

@@ -1,6 +1,6 @@
 /**
- * Where in a text something stands that was written step by step, each step in one of several spellings. Walked by hand: an
- * expression of a key of some thousand characters is more than the engine takes.
+ * Finds the matches of a sequence of steps, each with several spellings. Implemented by hand, because the regular expression
+ * of a key with some thousand characters is too large for the engine.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export interface Match {
   to: number;
 }
 
-/** Every place where it begins, also inside of another, each with the longest way to write it from there. */
+/** Every start of a match, including overlapping ones, each with its longest end. */
 export function matchesOf(steps: Steps, text: string): Match[] {
   const isFirst = new Uint8Array(256);
   for (const spelling of steps[0] ?? []) isFirst[spelling.charCodeAt(0)] = 1;
@@ -24,7 +24,7 @@ export function matchesOf(steps: Steps, text: string): Match[] {
   return found;
 }
 
-/** A sign that begins its own escape (`%`, `%25`) can be read in two ways, so there may be more than one end. */
+/** A character that starts its own escape (`%`, `%25`) can be read in two ways, so there may be several ends. */
 function endOf(steps: Steps, text: string, from: number): number | undefined {
   let ends = [from];
   for (const spellings of steps) {

@@ -1,22 +1,22 @@
 /**
- * Looks for a text in a time that does not depend on the text. An ordinary search runs faster or slower the more of the
- * text is there, and whoever chooses what is searched and has a clock could find a secret letter by letter.
+ * Searches for a text in constant time. The duration of an ordinary search depends on how much of the text matches, so an
+ * attacker who chooses the input and measures time could find a secret letter by letter.
  *
  * @module
  */
 import { randomInt } from 'node:crypto';
 
-/** One character per byte, in what is sought as in what is searched. */
+/** Both the text and the input have one character per byte. */
 export class Needle {
   readonly #length: number;
   readonly #base: number;
-  /** What the first character of a window counts for. */
+  /** Weight of the first character of a window. */
   readonly #weight: number;
   readonly #hash: number;
 
   constructor(text: string) {
     this.#length = text.length;
-    // Nobody can make a collision on purpose who does not know the base.
+    // A random base, so that an attacker cannot construct collisions.
     this.#base = randomInt(1 << 30) * 2 + 1;
     let weight = 1;
     for (let at = 1; at < text.length; at++) weight = Math.imul(weight, this.#base);
@@ -24,7 +24,7 @@ export class Needle {
     this.#hash = this.#hashOf(text);
   }
 
-  /** True also for one window in four billion that only has the same hash: the caller looks again. */
+  /** Also true for one window in four billion with the same hash, so the caller must verify. */
   isIn(text: string): boolean {
     const length = this.#length;
     if (length === 0 || text.length < length) return false;

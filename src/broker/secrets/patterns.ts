@@ -1,6 +1,6 @@
 /**
- * The shapes in which a text can travel: as it is, URL-encoded in whole or in part, escaped in JSON, in base64 wherever
- * it begins inside of it, in hexadecimal. Everything is looked for in bytes, written as one character per byte.
+ * The encodings in which a text can appear: plain, URL-encoded in whole or in part, escaped in JSON, in base64 at any offset,
+ * in hexadecimal. Searches run on bytes, with one character per byte.
  *
  * @module
  */
@@ -8,12 +8,12 @@
 import { Needle } from './needle.ts';
 import type { Views } from './views.ts';
 
-/** Each step is a choice of spellings of one character, and the steps follow each other. */
+/** A sequence of steps; each step lists the spellings of one character. */
 export type Steps = readonly (readonly string[])[];
 
-/** One way to look for a text. */
+/** One encoding of a text to search for. */
 export class Pattern {
-  /** False unless all of it is there, found out in a time that does not depend on what is sought. */
+  /** A constant-time check; false if there is no complete match. */
   readonly mayBeIn: (text: Views) => boolean;
   readonly #make: () => Steps;
   #steps: Steps | undefined;
@@ -23,23 +23,23 @@ export class Pattern {
     this.mayBeIn = mayBeIn;
   }
 
-  /** Most texts are never looked at closely, so most patterns are never written out. */
+  /** Built on first use, because most patterns never get past `mayBeIn`. */
   get steps(): Steps {
     this.#steps ??= this.#make();
     return this.#steps;
   }
 }
 
-/** Everything that a text can look like; for what must not be seen anywhere. */
+/** All encodings of a text, for texts that must not appear anywhere. */
 export function everySpelling(text: string): Pattern[] {
   return [textPattern(text), ...base64Patterns(text), hexPattern(text)];
 }
 
-/** As it is, URL-encoded (also a part of its characters, in either case of the digits), or escaped in JSON. */
+/** Plain, URL-encoded (also in part, with digits in either case), or escaped in JSON. */
 export function textPattern(text: string): Pattern {
   const needle = new Needle(Buffer.from(text).toString('latin1'));
   const behind = new Needle(Buffer.from(behindEscape(text)).toString('latin1'));
-  // What has these signs of its own may be escaped in part in a way that undoing escapes does not give back.
+  // If a text with these characters is escaped in part, unescaping may not restore it.
   const isOdd = /[%\\]/.test(text);
   const hasSpace = text.includes(' ');
   const hasBoth = hasSpace && text.includes('+');
@@ -53,7 +53,7 @@ export function textPattern(text: string): Pattern {
   });
 }
 
-/** Without the characters that an escape in front may take for its own digits: `%0` before `0abc`. */
+/** Drops the characters that a preceding escape may take as its digits: `%0` before `0abc`. */
 function behindEscape(text: string): string {
   const [digits = ''] = /^u?[\da-f]{0,4}/i.exec(text) ?? [];
   return Array.from(text).slice(Math.max(1, digits.length)).join('');
@@ -71,8 +71,8 @@ function characterSpellings(character: string): string[] {
 }
 
 /**
- * Base64 joins three bytes to four characters, so there are three ways for the same text to look in the middle of
- * others. The characters at its ends, which it shares with its neighbours, are not part of the pattern.
+ * Base64 encodes three bytes as four characters, so a text has three forms depending on its offset. The characters at its
+ * ends, which also encode neighbouring bytes, are not part of the pattern.
  */
 export function base64Patterns(text: string): Pattern[] {
   const bytes = Buffer.from(text);
@@ -94,7 +94,7 @@ function base64Pattern(encoded: string): Pattern {
   });
 }
 
-/** The URL-safe alphabet, and the usual one inside of URLs and JSON. */
+/** The URL-safe alphabet, and the standard one inside URLs and JSON. */
 const BASE64_SPELLINGS: Readonly<Record<string, string[]>> = {
   '+': ['+', '-', '%2B', '%2b', '\\u002B', '\\u002b'],
   '/': ['/', '_', '%2F', '%2f', '\\/'],
@@ -120,7 +120,7 @@ function jsonEscapes(character: string): string[] {
   ];
 }
 
-/** Digits in lower or upper case, or one of them in each: nobody writes more mixtures than these. */
+/** Digits in lower or upper case, or mixed within one pair; other mixtures do not occur in practice. */
 function eitherCase(text: string): string[] {
   const lower = text.toLowerCase();
   const upper = text.toUpperCase();
@@ -140,7 +140,7 @@ function unique(texts: string[]): string[] {
   return [...new Set(texts)];
 }
 
-/** How many characters one finding can have at most. */
-export function longest({ steps }: Pattern): number {
+/** Maximum length of a match. */
+export function longestMatch({ steps }: Pattern): number {
   return steps.reduce((sum, spellings) => sum + Math.max(...spellings.map((text) => text.length)), 0);
 }

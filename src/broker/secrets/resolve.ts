@@ -1,24 +1,24 @@
 /**
- * Looks up the secrets of a call before anything of it runs.
+ * Looks up the secrets of a call before it runs.
  *
  * @module
  */
-import { shapeOf } from '../../cell/placeholders.ts';
+import { shapeOf } from '../../cell/protocol/placeholders.ts';
 import { SkillError } from '../../errors.ts';
 import type { Grant, GrantedSecret } from '../../policy/grant.ts';
 import type { SecretContext, SecretProvider } from './providers.ts';
 
-/** A shorter text is found by chance in results, and covering it there would damage them. */
-const SHORTEST_VALUE = 8;
-const LONGEST_VALUE = 16 * 1024;
+/** A shorter text occurs in results by chance, and masking it would damage them. */
+const MIN_LENGTH = 8;
+const MAX_LENGTH = 16 * 1024;
 
 export interface ResolvedSecrets {
-  /** With those secrets alone that have a value. */
+  /** Contains only the secrets that have a value. */
   grant: Grant;
   values: ReadonlyMap<string, string>;
 }
 
-/** Throws when a required secret has no value, or a value cannot be kept. The first provider that has one is taken. */
+/** Throws if a required secret has no value, or if a value cannot be protected. The first provider with a value wins. */
 export async function resolveSecrets(
   grant: Grant,
   providers: readonly SecretProvider[],
@@ -28,9 +28,9 @@ export async function resolveSecrets(
   const found: GrantedSecret[] = [];
   for (const secret of grant.secrets ?? []) {
     const value = await firstValue(secret.name, providers, context);
-    if (value === undefined) requireOptional(secret, providers);
+    if (value === undefined) assertOptional(secret, providers);
     else {
-      assertKeepable(secret.name, value);
+      assertProtectable(secret.name, value);
       values.set(secret.name, value);
       found.push({ ...secret, shape: shapeOf(value) });
     }
@@ -50,28 +50,23 @@ async function firstValue(
   return undefined;
 }
 
-function requireOptional({ name, required }: GrantedSecret, providers: readonly SecretProvider[]): void {
+function assertOptional({ name, required }: GrantedSecret, providers: readonly SecretProvider[]): void {
   if (!required) return;
-  const places = providers.map((provider) => provider.name).join(' and ') || 'nobody';
-  throw new SkillError(
-    'usage',
-    `The skill requires the secret "${name}", but ${places} has no value for it`,
-    {
-      fix: `Set it: export ${name}=…, or name where it is under "secrets" in the operator policy.`,
-      detail: { variable: name },
-    },
-  );
+  const places = providers.map((provider) => provider.name).join(' or ') || 'any source';
+  throw new SkillError('usage', `The skill requires the secret "${name}", which was not found in ${places}`, {
+    fix: `Set it with export ${name}=…, or add its source under "secrets" in the operator policy.`,
+    detail: { variable: name },
+  });
 }
 
-function assertKeepable(name: string, value: string): void {
-  if (value.length >= SHORTEST_VALUE && value.length <= LONGEST_VALUE && value.isWellFormed()) return;
-  const problem =
-    value.length < SHORTEST_VALUE ? `is shorter than ${SHORTEST_VALUE}` : 'is longer than 16384';
+function assertProtectable(name: string, value: string): void {
+  if (value.length >= MIN_LENGTH && value.length <= MAX_LENGTH && value.isWellFormed()) return;
+  const problem = value.length < MIN_LENGTH ? `is shorter than ${MIN_LENGTH}` : 'is longer than 16384';
   const message = value.isWellFormed()
     ? `The value of the secret "${name}" ${problem} characters, so it cannot be kept out of results`
-    : `The value of the secret "${name}" is no valid text`;
+    : `The value of the secret "${name}" is not valid Unicode text`;
   throw new SkillError('usage', message, {
-    fix: 'Use the key as the service gave it; what is no key can be declared without "secret: true".',
+    fix: 'Use the key exactly as the service issued it. If the value is not a key, declare it without "secret: true".',
     detail: { variable: name },
   });
 }

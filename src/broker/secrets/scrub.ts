@@ -1,6 +1,6 @@
 /**
- * Takes the values of secrets out of what leaves the runtime: results, logs, errors, receipts. A cell never holds a
- * value, but a server can send one back in a way that nobody expected.
+ * Removes secret values from everything that leaves the runtime: results, logs, errors, receipts. A cell never holds a value,
+ * but a server can return one in an unexpected form.
  *
  * @module
  */
@@ -8,10 +8,10 @@ import type { Outcome } from '../../outcome.ts';
 import { Finder } from './finder.ts';
 import { everySpelling } from './patterns.ts';
 
-/** The same value without any secret: in texts, in keys, and in numbers that are one. */
+/** Removes secrets from strings, keys and numbers of a value. */
 export type Scrub = <T>(value: T) => T;
 
-/** What a skill or a server can have written into an outcome; the rest is ours. */
+/** Scrubs the parts of an outcome that a skill or a server can influence. */
 export function scrubOutcome<T extends Outcome>(outcome: T, scrub: Scrub): T {
   const { capabilities, logs, warnings } = outcome;
   const base = { capabilities: scrub(capabilities), logs: scrub(logs), warnings: scrub(warnings) };
@@ -39,7 +39,7 @@ function scrubbed(value: unknown, finder: Finder): unknown {
     finder.replaceInText(key),
     scrubbed(item, finder),
   ]);
-  // fromEntries defines own properties, so that no key (`__proto__`) can do anything but be a key.
+  // fromEntries defines own properties, so that a key such as `__proto__` has no effect.
   return Object.fromEntries(entries);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The providers of a runtime: those that its embedder gave, else those that the policy names, else the environment.
+ * The providers of a runtime: those of the embedding program, otherwise those of the policy, otherwise the environment.
  *
  * @module
  */

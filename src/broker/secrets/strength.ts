@@ -1,9 +1,9 @@
 /**
- * How hard a value is to guess, as far as its form tells.
+ * Estimates from its form how hard a value is to guess.
  *
  * @module
  */
-import { shapeOf } from '../../cell/placeholders.ts';
+import { shapeOf } from '../../cell/protocol/placeholders.ts';
 
 const BITS_NEEDED = 64;
 const BITS_PER_CHARACTER: readonly [form: RegExp, bits: number][] = [
@@ -14,8 +14,8 @@ const BITS_PER_CHARACTER: readonly [form: RegExp, bits: number][] = [
 const BITS_OTHERWISE = Math.log2(62);
 
 /**
- * True when so many values of this form exist that nobody finds it by trying. Whether it is, the placeholder tells
- * anyway: it has the same form.
+ * True if there are too many values of this form to find it by trying. This reveals nothing new, because the placeholder has
+ * the same form.
  */
 export function isHardToGuess(value: string): boolean {
   const rest = value.slice(shapeOf(value).prefix.length);

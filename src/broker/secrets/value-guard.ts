@@ -1,10 +1,9 @@
 /**
- * A tripwire for values on their way to servers that they are not for. No cell holds a value, so one in a request came
- * another way: from a file, from parameters, from an answer in a disguise. It is no wall: who has a value can disguise it.
+ * A tripwire for values that would go to servers they are not for. No cell holds a value, so one in a request came from a
+ * file, from parameters, or disguised from an answer. This is not a wall: a skill that has a value can disguise it.
  *
- * It must not help to guess a value either. A request that is stopped tells that the guess in it was right, so a call
- * gets one such answer and then nothing leaves any more, what is looked at is bounded, and values that are easy to guess are
- * not looked for.
+ * It must not help to guess a value. A denied request confirms the guess in it, so after one such denial the call can send
+ * nothing more, the number of searched bytes is bounded, and values that are easy to guess are not searched for.
  *
  * @module
  */
@@ -12,25 +11,25 @@ import type { NetworkRule } from '../../manifest/manifest.ts';
 import type { GrantedSecret } from '../../policy/grant.ts';
 import { isFor, type Target } from './audience.ts';
 import type { ByteFilter, RequestHead } from './contract.ts';
-import { Finder, type Sought } from './finder.ts';
+import { Finder, type Replacement } from './finder.ts';
 import { everySpelling } from './patterns.ts';
 import { isHardToGuess } from './strength.ts';
 
 export interface ValueGuardOptions {
   granted: readonly GrantedSecret[];
   network: readonly NetworkRule[];
-  /** Notes the attempt and throws. */
+  /** Records the attempt and throws. */
   refuse: (secret: GrantedSecret, host: string) => never;
 }
 
-/** Bytes of a call to servers that some value is not for. Each place in them is a guess that can be tried. */
-export const MOST_LOOKED_AT: number = 1024 * 1024;
+/** Limit per call for bytes to servers that some value is not for, because every position in them is a possible guess. */
+export const MAX_SEARCHED_BYTES: number = 1024 * 1024;
 
 export class ValueGuard {
   readonly #options: ValueGuardOptions;
   #values: ReadonlyMap<string, string> = new Map();
-  #left = MOST_LOOKED_AT;
-  /** The attempt after which nothing leaves any more. */
+  #left = MAX_SEARCHED_BYTES;
+  /** The attempt after which the call can send nothing more. */
   #caught: { secret: GrantedSecret; host: string } | undefined;
 
   constructor(options: ValueGuardOptions) {
@@ -44,11 +43,11 @@ export class ValueGuard {
   checkHead(head: RequestHead): void {
     this.#assertNotCaught();
     const lines = Object.entries(head.headers).flat(2);
-    this.#look([head.path, ...lines].join('\n'), head);
+    this.#search([head.path, ...lines].join('\n'), head);
   }
 
-  /** A filter that looks at what goes into another one. */
-  before(filter: ByteFilter, head: RequestHead): ByteFilter {
+  /** A filter that searches the input of another one. */
+  inFrontOf(filter: ByteFilter, head: RequestHead): ByteFilter {
     let kept = '';
     return {
       push: (chunk) => {
@@ -56,15 +55,15 @@ export class ValueGuard {
         kept = (kept + text).slice(0, this.#left);
         return filter.push(chunk);
       },
-      // Bodies leave whole, so this comes before the first byte does.
+      // A body is sent only when it is complete, so this runs before its first byte leaves.
       end: () => {
-        this.#look(kept, head);
+        this.#search(kept, head);
         return filter.end();
       },
     };
   }
 
-  #look(text: string, { host, port, isTls }: Target): void {
+  #search(text: string, { host, port, isTls }: Target): void {
     const finder = this.#finderFor({ host, port, isTls });
     if (!finder) return;
     const seen = text.slice(0, this.#left);
@@ -74,13 +73,13 @@ export class ValueGuard {
 
   #finderFor(to: Target): Finder | undefined {
     const { granted, network } = this.#options;
-    const sought = granted.flatMap((secret): Sought[] => {
+    const replacements = granted.flatMap((secret): Replacement[] => {
       const value = this.#values.get(secret.name);
       if (value === undefined || isFor(secret, to, network)) return [];
       const replace = (): never => this.#catch(secret, to.host);
       return everySpelling(value).map((pattern) => ({ pattern, replace }));
     });
-    return sought.length === 0 ? undefined : new Finder(sought);
+    return replacements.length === 0 ? undefined : new Finder(replacements);
   }
 
   #catch(secret: GrantedSecret, host: string): never {

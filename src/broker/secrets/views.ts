@@ -1,6 +1,6 @@
 /**
- * A text in the ways in which somebody may read it: as it is, with escapes undone, in one alphabet of base64. Made once for
- * all that is sought in it, and without a look at what is sought.
+ * Decoded forms of a text: plain, unescaped, in one base64 alphabet. Computed once for all searches, independent of what is
+ * searched for.
  *
  * @module
  */
@@ -20,12 +20,12 @@ export class Views {
     this.text = text;
   }
 
-  /** Whether undoing escapes gives another text. */
+  /** Whether unescaping may change the text. */
   get isEscaped(): boolean {
     return this.text.includes('%') || this.text.includes('\\');
   }
 
-  /** URL encoding and escapes of JSON undone. */
+  /** With URL encoding and JSON escapes decoded. */
   get unescaped(): string {
     this.#unescaped ??= this.isEscaped ? unescape(this.text) : this.text;
     return this.#unescaped;
@@ -35,7 +35,7 @@ export class Views {
     return this.text.includes('+');
   }
 
-  /** As a form: a plus is a space. */
+  /** Decoded as a form: a plus is a space. */
   get form(): string {
     return unescape(this.text.replaceAll('+', ' '));
   }
@@ -45,19 +45,19 @@ export class Views {
     return this.#lower;
   }
 
-  /** In the usual alphabet, whichever it was written in. */
+  /** In the standard alphabet, whichever it was written in. */
   get base64(): string {
-    this.#base64 ??= usualAlphabet(this.text);
+    this.#base64 ??= standardAlphabet(this.text);
     return this.#base64;
   }
 
   get unescapedBase64(): string {
-    this.#unescapedBase64 ??= usualAlphabet(this.unescaped);
+    this.#unescapedBase64 ??= standardAlphabet(this.unescaped);
     return this.#unescapedBase64;
   }
 }
 
-function usualAlphabet(text: string): string {
+function standardAlphabet(text: string): string {
   return text.replaceAll('-', '+').replaceAll('_', '/');
 }
 
@@ -70,7 +70,7 @@ function unescape(text: string): string {
   });
 }
 
-/** Neighbours together: a letter beyond the first 65,536 is written as two. */
+/** Decodes adjacent units together, because a character beyond the first 65,536 is written as two. */
 function bytesOfUnits(units: string): string {
   const text = units.replaceAll(/\\u(.{4})/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

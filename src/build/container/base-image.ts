@@ -1,6 +1,6 @@
 /**
- * `skillcell build --base`: a minimal image to run skills in, from Debian packages, where no registry can be reached. The same
- * versions of packages always give the same digest.
+ * `skillcell build --base`: builds a minimal image for skills from Debian packages, without a registry. The same package
+ * versions always produce the same digest.
  *
  * @module
  */
@@ -8,56 +8,59 @@ import { mkdtempSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { FileTree } from '../../cell/container/images/file-tree.ts';
-import { writeLayer } from '../../cell/container/images/layers.ts';
-import { ownArchitecture } from '../../cell/container/images/oci.ts';
-import { createImageStore } from '../../cell/container/images/store.ts';
-import { removeUnpacked } from '../../cell/container/images/unpack.ts';
+import type { FileTree } from '../../cell/images/file-tree.ts';
+import { writeLayer } from '../../cell/images/layers.ts';
+import { ownArchitecture } from '../../cell/images/oci.ts';
+import { createImageStore } from '../../cell/images/store.ts';
+import { removeTree } from '../../load/remove-tree.ts';
 import { SkillError } from '../../errors.ts';
 import { defaultHome } from '../../load/home.ts';
 import { baseTree } from './base-tree.ts';
-import { demandApt, downloadPackages, packageClosure, packageVersion } from './debian-packages.ts';
+import { downloadPackages, packageClosure, packageVersion, requireApt } from './debian-packages.ts';
 import { addBytecode } from './python-bytecode.ts';
 
 export const BASES = ['python'] as const;
 export type Base = (typeof BASES)[number];
 
-/** A shell is in it for `RUN`; a cell may start nothing that its manifest does not declare. */
+/** Includes a shell for `RUN`; a cell can still start only what its manifest declares. */
 const ROOTS: readonly string[] = ['python3-minimal', 'libpython3-stdlib', 'busybox-static'];
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
+/** Options of `buildBase`. */
 export interface BaseOptions {
   home?: string;
   onProgress?: ((text: string) => void) | undefined;
 }
 
+/** The result of `buildBase`. */
 export interface BuiltBase {
-  /** `localhost/skillcell-python:3.11`; the tag `latest` means it as well. */
+  /** Such as `localhost/skillcell-python:3.11`; the tag `latest` refers to the same image. */
   reference: string;
   digest: string;
   bytes: number;
-  /** `name=version` of what it is made of. */
+  /** The packages in it, as `name=version`. */
   packages: string[];
 }
 
-/** What a base is called without its tag. */
+/** The name of a base image without its tag. */
 export function baseName(base: Base): string {
   return `localhost/skillcell-${base}`;
 }
 
+/** Builds a base image from Debian packages. */
 export async function buildBase(base: string, options: BaseOptions = {}): Promise<BuiltBase> {
   const known = BASES.find((name) => name === base);
   if (known === undefined) {
-    throw new SkillError('usage', `There is no base image ${JSON.stringify(base)}`, {
+    throw new SkillError('usage', `Unknown base image ${JSON.stringify(base)}`, {
       fix: `Use one of: ${BASES.join(', ')}.`,
     });
   }
-  demandApt();
+  requireApt();
   const scratch = mkdtempSync(join(tmpdir(), 'skillcell-base-'));
   try {
     return await build(known, scratch, options);
   } finally {
-    await removeUnpacked(scratch);
+    await removeTree(scratch);
   }
 }
 
@@ -78,16 +81,16 @@ async function build(base: Base, scratch: string, options: BaseOptions): Promise
 
 async function store(
   base: Base,
-  made: { tree: FileTree; packages: string[] },
+  content: { tree: FileTree; packages: string[] },
   home: string,
 ): Promise<BuiltBase> {
   const images = createImageStore({ home });
-  const layer = await images.blobs.write(writeLayer(made.tree));
-  const config = baseConfig(layer.digest, made.packages);
+  const layer = await images.blobs.write(writeLayer(content.tree));
+  const config = baseConfig(layer.digest, content.packages);
   const digest = await images.add(Buffer.from(JSON.stringify(config)), [layer]);
-  const reference = `${baseName(base)}:${pythonVersion(made.packages)}`;
+  const reference = `${baseName(base)}:${pythonVersion(content.packages)}`;
   for (const name of [reference, `${baseName(base)}:latest`]) await images.name(name, digest);
-  return { reference, digest, bytes: layer.size, packages: made.packages };
+  return { reference, digest, bytes: layer.size, packages: content.packages };
 }
 
 function baseConfig(layer: string, packages: readonly string[]): Record<string, unknown> {

@@ -1,12 +1,12 @@
 /**
- * The file system of a base image: folders and links as Debian has them, the packages, and nothing that is only read by people.
+ * The file system of a base image: folders and links as in Debian, and the packages without their documentation.
  *
  * @module
  */
-import { emptyFolder, FileTree, type TreeNode } from '../../cell/container/images/file-tree.ts';
+import { emptyFolder, FileTree, type TreeNode } from '../../cell/images/file-tree.ts';
 import { addPackage } from './debian-packages.ts';
 
-/** In place before any package: Debian has merged these into /usr, and its packages count on it. */
+/** Created before any package, because Debian has merged these into /usr and its packages rely on it. */
 const MERGED = ['bin', 'sbin', 'lib', 'lib64'];
 const FOLDERS: Readonly<Record<string, number>> = {
   dev: 0o755,
@@ -22,8 +22,8 @@ const FILES: Readonly<Record<string, string>> = {
   'etc/group': 'root:x:0:\nnogroup:x:65534:\n',
   'etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
 };
-/** Read by people alone. What remains of the documentation is the licence of each package. */
-const UNREAD = [
+/** Documentation. Only the licence of each package is kept. */
+const DOCUMENTATION = [
   'usr/share/man',
   'usr/share/info',
   'usr/share/lintian',
@@ -34,9 +34,9 @@ const UNREAD = [
 ];
 
 export interface BaseParts {
-  /** Where the packages are. */
+  /** Folder of the packages. */
   folder: string;
-  /** Their files, in a fixed order. */
+  /** File names, in a fixed order. */
   packages: readonly string[];
 }
 
@@ -49,9 +49,9 @@ export async function baseTree({ folder, packages }: BaseParts): Promise<FileTre
   for (const [name, mode] of Object.entries(FOLDERS)) tree.put(name, emptyFolder(mode));
   for (const file of packages) await addPackage(tree, folder, file);
   for (const [path, text] of Object.entries(FILES)) tree.put(path, plainFile(Buffer.from(text)));
-  // One program with many names: a shell for whoever builds on top.
+  // Busybox is the shell for images that build on this one.
   tree.put('bin/sh', { kind: 'link', target: 'busybox', uid: 0, gid: 0 });
-  for (const path of UNREAD) tree.remove(path);
+  for (const path of DOCUMENTATION) tree.remove(path);
   keepLicences(tree);
   return tree;
 }

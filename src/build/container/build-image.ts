@@ -1,18 +1,18 @@
 /**
- * `skillcell build` for a skill with a container: its Dockerfile becomes an image, or the image that it names is fetched, and the
- * lock pins the digest. The Dockerfile is the author's own and trusted; nothing of this happens when a skill is run.
+ * `skillcell build` for a skill with a container: builds its Dockerfile or fetches the image it names, and pins the digest in
+ * the lock. The Dockerfile is the author's own and trusted; running a skill never builds an image.
  *
  * @module
  */
 import { join, resolve } from 'node:path';
-import type { ResolvedImage } from '../../cell/container/images/contract.ts';
-import { findProgram } from '../../cell/container/images/inside.ts';
-import { imageMissing } from '../../cell/container/images/problems.ts';
-import { createImageStore, type StoredImage } from '../../cell/container/images/store.ts';
+import type { ResolvedImage } from '../../cell/images/contract.ts';
+import { findProgram } from '../../cell/images/inside.ts';
+import { imageMissing } from '../../cell/images/problems.ts';
+import { createImageStore, type StoredImage } from '../../cell/images/store.ts';
 import { SkillError } from '../../errors.ts';
 import { readDescription } from '../../load/bundle-texts.ts';
 import { capabilitySet } from '../../load/capability-set.ts';
-import { findEntry, requireDockerfile } from '../../load/entry.ts';
+import { findEntry, refuseIgnoredEntry, requireDockerfile } from '../../load/entry.ts';
 import { defaultHome } from '../../load/home.ts';
 import { compareLock, parseLock } from '../../load/lock.ts';
 import type { BundleLocation } from '../../load/load-bundle.ts';
@@ -23,25 +23,27 @@ import { createRuntime } from '../../runtime.ts';
 import { locateSkill } from '../../trust/origin.ts';
 import { makeImage, obtainImage, type ImageSources } from './make-image.ts';
 
+/** Options of `buildImage`. */
 export interface ImageOptions {
   home?: string;
-  /** Where the project's own skills are looked for. */
+  /** The project folder, to find its skills. */
   cwd?: string;
   onProgress?: ((text: string) => void) | undefined;
 }
 
+/** The result of `buildImage`. */
 export interface BuiltImage {
-  /** What it is, for people: its reference, or which Dockerfile. */
+  /** The reference of the image, or the path of the Dockerfile. */
   reference: string;
   digest: string;
   /**
-   * Whether `skill.lock` pins it now. `kept`: the skill came with Skillcell or was installed, and its lock is not ours to write;
-   * `stale`: the lock does not fit the bundle any more, and has to be looked at first.
+   * Whether `skill.lock` now pins the image. `kept`: the skill is bundled or installed, so its lock is not changed. `stale`:
+   * the lock no longer matches the bundle and must be reviewed first.
    */
   lock: 'written' | 'kept' | 'stale';
 }
 
-/** Builds or fetches the image of a skill; undefined when its manifest declares no container. */
+/** Builds or fetches the image of a skill; undefined if its manifest declares no container. */
 export async function buildImage(ref: string, options: ImageOptions = {}): Promise<BuiltImage | undefined> {
   const { onProgress = () => undefined } = options;
   const cwd = resolve(options.cwd ?? process.cwd());
@@ -50,8 +52,9 @@ export async function buildImage(ref: string, options: ImageOptions = {}): Promi
   const source = readBundle(location.dir);
   const { manifest } = readDescription(source.contents, location.dir);
   if (manifest.container === undefined) return undefined;
+  refuseIgnoredEntry(manifest, source);
   requireDockerfile(manifest, source.files);
-  // It makes the home as cells need it.
+  // Creates the home folder with the permissions that cells need.
   await using runtime = createRuntime({ home, cwd, audit: false });
   const images = createImageStore({ home, onProgress });
   const { image, reference } = await obtain(manifest.container, source, { home, images, onProgress });
@@ -70,13 +73,16 @@ async function obtain(
   if (rule.image !== undefined) return { image: await obtainImage(from, rule.image), reference: rule.image };
   const { dockerfile = 'Dockerfile', buildNetwork: network = false } = rule;
   const digest = await makeImage({ ...from, dockerfile, contents: source.contents, network });
-  await images.noteBuilt(source.digest, digest);
+  await images.recordBuild(source.digest, digest);
   const image = await images.find(digest);
   if (image) return { image, reference: dockerfile };
-  throw imageMissing(digest, 'Something removes images from the store while they are made.');
+  throw imageMissing(
+    digest,
+    'Make sure that nothing removes images from the store during the build, and try again.',
+  );
 }
 
-/** Unpacks it, which shows whether it is sound, and looks for the program that starts the skill. */
+/** Unpacks the image, which detects a corrupt one, and checks that it contains the program that starts the skill. */
 async function assertStarts(image: ResolvedImage, entry: string): Promise<void> {
   await image.rootfs();
   const { entrypoint, cmd } = image.config;

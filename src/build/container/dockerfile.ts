@@ -1,12 +1,12 @@
 /**
- * Reads a Dockerfile as far as we build it ourselves: instructions that run nothing. Whatever else is in it is left to an engine,
- * with the reason why.
+ * Parses the part of the Dockerfile format that we build ourselves: instructions that run nothing. Everything else needs a
+ * container engine, with a reason.
  *
  * @module
  */
 
 export interface Instruction {
-  /** Line in the file, from 1. */
+  /** Line number, starting at 1. */
   line: number;
   /** In upper case. */
   name: string;
@@ -15,17 +15,17 @@ export interface Instruction {
 
 export type Dockerfile =
   | { instructions: Instruction[]; needsEngine?: undefined }
-  | { instructions: Instruction[]; /** Why it cannot be built without one. */ needsEngine: string };
+  | { instructions: Instruction[]; /** The part that needs one. */ needsEngine: string };
 
-const OURS: ReadonlySet<string> = new Set('FROM COPY ENV USER WORKDIR ENTRYPOINT CMD LABEL'.split(' '));
+const SUPPORTED: ReadonlySet<string> = new Set('FROM COPY ENV USER WORKDIR ENTRYPOINT CMD LABEL'.split(' '));
 
 export function parseDockerfile(text: string): Dockerfile {
   const instructions = readInstructions(text);
   const directive = /^\s*#\s*(syntax|escape|check)\s*=/im.exec(text);
   if (directive) return { instructions, needsEngine: `the directive "${directive[1]}"` };
-  const foreign = instructions.find((one, index) => !isOurs(one, index));
-  if (!foreign) return { instructions };
-  return { instructions, needsEngine: `${foreign.name} in line ${foreign.line}` };
+  const unsupported = instructions.find((one, index) => !isSupported(one, index));
+  if (!unsupported) return { instructions };
+  return { instructions, needsEngine: `${unsupported.name} in line ${unsupported.line}` };
 }
 
 function readInstructions(text: string): Instruction[] {
@@ -48,9 +48,9 @@ function split(text: string, line: number): Instruction {
   return { line, name: name.toUpperCase(), rest: text.slice(name.length).trim() };
 }
 
-/** Variables, escapes, patterns, stages and files within the file have rules of their own, which engines know. */
-function isOurs({ name, rest }: Instruction, index: number): boolean {
-  if (!OURS.has(name) || (name === 'FROM') !== (index === 0)) return false;
+/** Variables, escapes, patterns, stages and heredocs have complex rules and are left to engines. */
+function isSupported({ name, rest }: Instruction, index: number): boolean {
+  if (!SUPPORTED.has(name) || (name === 'FROM') !== (index === 0)) return false;
   if (name === 'FROM') return /^[^\s$-]\S*$/.test(rest) && rest !== 'scratch';
   if (name === 'ENTRYPOINT' || name === 'CMD') return true;
   if (/[$\\]|<</.test(rest)) return false;
@@ -62,12 +62,12 @@ function isOurs({ name, rest }: Instruction, index: number): boolean {
   );
 }
 
-/** The words of an instruction: a JSON list, or what white space separates. */
+/** The words of an instruction: a JSON list, or separated by white space. */
 export function wordsOf(rest: string): string[] {
   return listOf(rest) ?? rest.split(/\s+/).filter(Boolean);
 }
 
-/** A command: a JSON list as it is, anything else for a shell. */
+/** A command: a JSON list, or a shell command. */
 export function commandOf(rest: string): string[] {
   return listOf(rest) ?? ['/bin/sh', '-c', rest];
 }
@@ -79,10 +79,10 @@ export function pairsOf(rest: string): [name: string, value: string][] {
     return [[name, rest.slice(name.length).trim()]];
   }
   const pairs = rest.matchAll(/("[^"]*"|[^\s="]+)=("[^"]*"|'[^']*'|\S*)/g);
-  return [...pairs].map(([, name = '', value = '']) => [unquoted(name), unquoted(value)]);
+  return [...pairs].map(([, name = '', value = '']) => [unquote(name), unquote(value)]);
 }
 
-function unquoted(text: string): string {
+function unquote(text: string): string {
   return /^(["']).*\1$/s.test(text) ? text.slice(1, -1) : text;
 }
 

@@ -1,5 +1,5 @@
 /**
- * From a Dockerfile to an image in our store: by ourselves when it runs nothing, else by an engine.
+ * Builds an image from a Dockerfile into our store: directly if it runs nothing, otherwise with a container engine.
  *
  * @module
  */
@@ -7,13 +7,13 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { engineName } from '../../cell/container/images/archive.ts';
-import type { ImageEngine } from '../../cell/container/images/engine.ts';
-import { fetchImage, importFrom } from '../../cell/container/images/fetch.ts';
-import { FileTree } from '../../cell/container/images/file-tree.ts';
-import { findEngines } from '../../cell/container/images/find-engines.ts';
-import { imageMissing, noEngine } from '../../cell/container/images/problems.ts';
-import type { LocalImages, StoredImage } from '../../cell/container/images/store.ts';
+import { engineName } from '../../cell/images/archive.ts';
+import type { ImageEngine } from '../../cell/images/engine.ts';
+import { fetchImage, importFrom } from '../../cell/images/fetch.ts';
+import { FileTree } from '../../cell/images/file-tree.ts';
+import { findEngines } from '../../cell/images/find-engines.ts';
+import { imageMissing, noEngine } from '../../cell/images/problems.ts';
+import type { LocalImages, StoredImage } from '../../cell/images/store.ts';
 import { SkillError } from '../../errors.ts';
 import { formatImageReference, imageProblem, parseImageReference } from '../../manifest/container.ts';
 import { baseName, BASES, buildBase } from './base-image.ts';
@@ -28,20 +28,20 @@ export interface ImageSources {
 }
 
 export interface ImageJob extends ImageSources {
-  /** Path of the Dockerfile among the files. */
+  /** Path of the Dockerfile in the bundle. */
   dockerfile: string;
   /** Files of the bundle by path. */
   contents: ReadonlyMap<string, Buffer>;
-  /** Whether instructions that run something may use the network. */
+  /** Whether `RUN` instructions may use the network. */
   network: boolean;
 }
 
-/** Digest of the image. */
+/** Returns the digest of the image. */
 export async function makeImage(job: ImageJob): Promise<string> {
   const dockerfile = parseDockerfile(job.contents.get(job.dockerfile)?.toString('utf8') ?? '');
-  if (dockerfile.needsEngine !== undefined) return byEngine(job, dockerfile);
+  if (dockerfile.needsEngine !== undefined) return buildWithEngine(job, dockerfile);
   const [from, ...instructions] = dockerfile.instructions;
-  if (!from) throw noBase();
+  if (!from) throw missingBase();
   const base = await baseOf(job, from.rest);
   return buildOurselves(job.images, { base, instructions, context: contextTree(job.contents) });
 }
@@ -58,26 +58,26 @@ async function baseOf(job: ImageSources, from: string): Promise<StoredImage> {
   return obtainImage(job, from);
 }
 
-/** The image that a reference names: ours is built when it is missing, others are fetched. */
+/** Returns the image behind a reference: builds our base image if it is missing, and fetches others. */
 export async function obtainImage(job: ImageSources, text: string): Promise<StoredImage> {
   const parsed = parseImageReference(text) ?? { name: text };
   const reference = formatImageReference(parsed);
   const own = BASES.find((base) => baseName(base) === parsed.name);
-  let digest = await job.images.named(reference);
+  let digest = await job.images.digestFor(reference);
   if (digest === undefined && own !== undefined) {
     job.onProgress(`Building the base image ${baseName(own)}; this is done once …`);
     await buildBase(own, job);
-    digest = await job.images.named(reference);
+    digest = await job.images.digestFor(reference);
   } else if (own === undefined) digest = await fetchImage(job.images, text);
   const image = await job.images.find(digest ?? parsed.digest ?? '');
   if (image) return image;
-  throw imageMissing(reference, 'Name a base image that is there, such as "localhost/skillcell-python".');
+  throw imageMissing(reference, 'Use an existing base image, such as "localhost/skillcell-python".');
 }
 
-async function byEngine(job: ImageJob, { needsEngine, instructions }: Dockerfile): Promise<string> {
+async function buildWithEngine(job: ImageJob, { needsEngine, instructions }: Dockerfile): Promise<string> {
   const [engine] = await findEngines();
   if (!engine) throw noEngine(`The Dockerfile cannot be built here: ${needsEngine} needs a container engine`);
-  for (const { name, rest } of instructions) if (name === 'FROM') await lendBase(job, engine, rest);
+  for (const { name, rest } of instructions) if (name === 'FROM') await loadBase(job, engine, rest);
   const scratch = await mkdtemp(join(tmpdir(), 'skillcell-build-'));
   const tag = `localhost/skillcell-build:${randomBytes(8).toString('hex')}`;
   try {
@@ -92,7 +92,7 @@ async function byEngine(job: ImageJob, { needsEngine, instructions }: Dockerfile
   }
 }
 
-/** Files of a bundle have no modes of their own; these are the same for everybody, whatever the umask. */
+/** Sets fixed modes, because a bundle has none, so that the image does not depend on the umask. */
 async function writeContext(folder: string, contents: ReadonlyMap<string, Buffer>): Promise<void> {
   for (const [path, bytes] of contents) {
     const file = join(folder, path);
@@ -105,8 +105,8 @@ async function writeContext(folder: string, contents: ReadonlyMap<string, Buffer
   }
 }
 
-/** An engine knows our base images by the names that a Dockerfile uses, once it was given them. */
-async function lendBase(job: ImageJob, engine: ImageEngine, rest: string): Promise<void> {
+/** Loads our base image into the engine under the name that the Dockerfile uses. */
+async function loadBase(job: ImageJob, engine: ImageEngine, rest: string): Promise<void> {
   const from = rest.split(/\s+/).find((word) => !word.startsWith('--')) ?? '';
   const parsed = parseImageReference(from);
   if (!parsed || !BASES.some((base) => baseName(base) === parsed.name)) return;
@@ -116,14 +116,14 @@ async function lendBase(job: ImageJob, engine: ImageEngine, rest: string): Promi
   await engine.tag(engineName(image.digest), formatImageReference(parsed));
 }
 
-function noBase(): SkillError {
-  return new SkillError('manifest_invalid', 'The Dockerfile is wrong: it has no FROM', {
-    fix: 'Begin it with an image, such as "FROM localhost/skillcell-python".',
+function missingBase(): SkillError {
+  return new SkillError('manifest_invalid', 'The Dockerfile is invalid: it has no FROM', {
+    fix: 'Start it with an image, such as "FROM localhost/skillcell-python".',
   });
 }
 
 function badBase(problem: string): SkillError {
-  return new SkillError('manifest_invalid', `The Dockerfile is wrong: FROM ${problem}`, {
-    fix: 'Write the whole name of an image, such as "FROM localhost/skillcell-python".',
+  return new SkillError('manifest_invalid', `The Dockerfile is invalid: FROM ${problem}`, {
+    fix: 'Use the full name of an image, such as "FROM localhost/skillcell-python".',
   });
 }

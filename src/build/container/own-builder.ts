@@ -1,14 +1,14 @@
 /**
- * Builds an image from a Dockerfile that runs nothing, without any engine: files in one new layer, the rest in the config. The
- * same bundle on the same base always gives the same digest.
+ * Builds an image from a Dockerfile that runs nothing, without a container engine: files go into one new layer, everything
+ * else into the config. The same bundle on the same base always produces the same digest.
  *
  * @module
  */
 import { posix } from 'node:path';
-import { emptyFolder, FileTree, type TreeNode } from '../../cell/container/images/file-tree.ts';
-import { walkTree, writeLayer } from '../../cell/container/images/layers.ts';
-import type { ConfigSection } from '../../cell/container/images/oci.ts';
-import type { LocalImages, StoredImage } from '../../cell/container/images/store.ts';
+import { emptyFolder, FileTree, type TreeNode } from '../../cell/images/file-tree.ts';
+import { walkTree, writeLayer } from '../../cell/images/layers.ts';
+import type { ConfigSection } from '../../cell/images/oci.ts';
+import type { LocalImages, StoredImage } from '../../cell/images/store.ts';
 import { SkillError } from '../../errors.ts';
 import { commandOf, pairsOf, wordsOf, type Instruction } from './dockerfile.ts';
 
@@ -24,8 +24,8 @@ const EPOCH = '1970-01-01T00:00:00Z';
 /** Returns the digest of the image. */
 export async function buildOurselves(images: LocalImages, build: OwnBuild): Promise<string> {
   const { base, instructions } = build;
-  const work = new Work(await images.tree(base), build.context, base.document.config ?? {});
-  for (const instruction of instructions) work.take(instruction);
+  const work = new BuildState(await images.tree(base), build.context, base.document.config ?? {});
+  for (const instruction of instructions) work.apply(instruction);
   const layers = [...base.layers];
   if (work.hasFiles) layers.push(await images.blobs.write(writeLayer(work.layer)));
   const history = Array.isArray(base.document['history']) ? (base.document['history'] as unknown[]) : [];
@@ -44,8 +44,8 @@ export async function buildOurselves(images: LocalImages, build: OwnBuild): Prom
   return images.add(Buffer.from(JSON.stringify(config)), layers);
 }
 
-/** The state between instructions. */
-class Work {
+/** The state of a build between instructions. */
+class BuildState {
   readonly layer = new FileTree();
   readonly section: ConfigSection;
   readonly #base: FileTree;
@@ -62,7 +62,7 @@ class Work {
     return this.layer.root.children.size > 0;
   }
 
-  take(instruction: Instruction): void {
+  apply(instruction: Instruction): void {
     const { name, rest } = instruction;
     if (name === 'COPY') this.#copy(instruction);
     else if (name === 'ENV') this.section.Env = withVariables(this.section.Env ?? [], pairsOf(rest));
@@ -78,7 +78,7 @@ class Work {
     this.#hasOwnCommand = true;
   }
 
-  /** Arguments that were meant for the program of the base are none for this one. */
+  /** Drops the arguments of the base image, which were meant for another program. */
   #entrypoint(command: string[]): void {
     this.section.Entrypoint = command;
     if (!this.#hasOwnCommand) delete this.section.Cmd;
@@ -99,30 +99,34 @@ class Work {
     const flags = rest.match(/^(?:--\S+\s+)*/)?.[0] ?? '';
     const words = wordsOf(rest.slice(flags.length));
     const target = words.pop();
-    if (target === undefined || words.length === 0) throw badCopy(line, 'names no source or no target');
-    const looks = looksOf(flags);
+    if (target === undefined || words.length === 0) throw badCopy(line, 'has no source or no target');
+    const attributes = attributesOf(flags);
     for (const word of words) {
       const source = posix.normalize(word).replace(/^\/+/, '').replace(/\/$/, '');
       const node = source.split('/').includes('..')
         ? undefined
         : this.#context.at(source === '.' ? '' : source);
-      if (!node) throw badCopy(line, `${JSON.stringify(word)} is no file of the bundle`);
+      if (!node) throw badCopy(line, `${JSON.stringify(word)} is not in the bundle`);
       const isFolder = node.kind === 'folder' || target.endsWith('/') || target === '.' || words.length > 1;
       const place = posix.resolve('/', this.section.WorkingDir ?? '', target);
-      if (node.kind === 'folder') this.#copyFolder(node, place, looks);
-      else this.#put(isFolder ? posix.join(place, posix.basename(source)) : place, dressed(node, looks));
+      if (node.kind === 'folder') this.#copyFolder(node, place, attributes);
+      else
+        this.#put(
+          isFolder ? posix.join(place, posix.basename(source)) : place,
+          withAttributes(node, attributes),
+        );
     }
   }
 
-  #copyFolder(folder: TreeNode & { kind: 'folder' }, place: string, looks: Looks): void {
+  #copyFolder(folder: TreeNode & { kind: 'folder' }, place: string, attributes: Attributes): void {
     const part = new FileTree();
     part.root.children = folder.children;
     for (const [path, node] of walkTree(part)) {
-      if (node.kind !== 'folder') this.#put(posix.join(place, path), dressed(node, looks));
+      if (node.kind !== 'folder') this.#put(posix.join(place, path), withAttributes(node, attributes));
     }
   }
 
-  /** Where the base has a link on the way, the file goes where the link points; its folders stay what they are. */
+  /** Follows links in the path that the base has, and keeps the attributes of its folders. */
   #put(path: string, node: TreeNode): void {
     const real = this.#base.realPath(path);
     const parts = real.split('/');
@@ -136,13 +140,13 @@ class Work {
   }
 }
 
-interface Looks {
+interface Attributes {
   mode?: number;
   uid: number;
   gid: number;
 }
 
-function looksOf(flags: string): Looks {
+function attributesOf(flags: string): Attributes {
   const mode = /--chmod=([0-7]+)/.exec(flags)?.[1];
   const [, uid = '0', gid = uid] = /--chown=(\d+)(?::(\d+))?/.exec(flags) ?? [];
   return {
@@ -152,8 +156,8 @@ function looksOf(flags: string): Looks {
   };
 }
 
-function dressed(node: TreeNode, looks: Looks): TreeNode {
-  return node.kind === 'file' ? { ...node, ...looks } : node;
+function withAttributes(node: TreeNode, attributes: Attributes): TreeNode {
+  return node.kind === 'file' ? { ...node, ...attributes } : node;
 }
 
 function withVariables(known: readonly string[], pairs: [string, string][]): string[] {
@@ -163,8 +167,8 @@ function withVariables(known: readonly string[], pairs: [string, string][]): str
 }
 
 function badCopy(line: number, why: string): SkillError {
-  return new SkillError('manifest_invalid', `The Dockerfile is wrong: COPY in line ${line} ${why}`, {
-    fix: 'Write COPY with files of the bundle, relative to it, and a target in the image.',
+  return new SkillError('manifest_invalid', `The Dockerfile is invalid: COPY in line ${line} ${why}`, {
+    fix: 'Use COPY with paths of files relative to the bundle, and a target in the image.',
     detail: { line },
   });
 }

@@ -1,14 +1,14 @@
 /**
- * Bytecode for the standard library of a base image, so that no cell has to compile it. The Python of the image itself makes it:
- * started through its own loader and its own libraries, it runs anywhere and needs no chroot. The same sources always give the
- * same bytes: no times in them, a fixed order, a fixed hash seed.
+ * Compiles the standard library of a base image to bytecode, so that no cell has to. The image's own Python does it, started
+ * through its own loader and libraries, so that no chroot is needed. The result is reproducible: no timestamps, a fixed order
+ * and a fixed hash seed.
  *
  * @module
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileTree } from '../../cell/container/images/file-tree.ts';
-import { writeTree } from '../../cell/container/images/unpack.ts';
+import type { FileTree } from '../../cell/images/file-tree.ts';
+import { writeTree } from '../../cell/images/unpack.ts';
 import { plainFile } from './base-tree.ts';
 import { step } from './debian-packages.ts';
 
@@ -35,7 +35,7 @@ const LOADERS: Readonly<Record<string, { triplet: string; loader: string }>> = {
   arm64: { triplet: 'aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
 };
 
-/** Adds bytecode to a tree that has a Python in it; `scratch` is an empty folder. */
+/** Adds bytecode to a tree that contains Python; `scratch` is an empty folder. */
 export async function addBytecode(tree: FileTree, scratch: string): Promise<void> {
   const known = LOADERS[process.arch];
   if (!known) return;
@@ -51,7 +51,7 @@ export async function addBytecode(tree: FileTree, scratch: string): Promise<void
   const libraries = join(root, 'usr/lib', known.triplet);
   const python = join(root, 'usr/bin', pythonName(root));
   step([join(libraries, known.loader), '--library-path', libraries, python, '-S', script, root, out], {
-    what: 'The standard library could not be compiled',
+    what: 'Cannot compile the standard library',
     env: { PYTHONHOME: join(root, 'usr'), PYTHONHASHSEED: '0', LC_ALL: 'C.UTF-8' },
   });
   for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
@@ -61,7 +61,7 @@ export async function addBytecode(tree: FileTree, scratch: string): Promise<void
   }
 }
 
-/** `python3.11`: the name without a version is a link that the loader of the host would follow. */
+/** Such as `python3.11`. `python3` is a link, which would be resolved on the host. */
 function pythonName(root: string): string {
   return readdirSync(join(root, 'usr/bin')).find((name) => /^python3\.\d+$/.test(name)) ?? 'python3';
 }

@@ -1,5 +1,5 @@
 /**
- * The core function that the canonical ABI makes of a function of an interface.
+ * The core function signature of an interface function in the canonical ABI.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface CoreSignature {
   results: readonly CoreType[];
 }
 
-/** More parameters than these go through memory. */
+/** With more parameters than this, they are passed in memory. */
 const MAX_PARAMS = 16;
 const ADDRESS: CoreType = 'i32';
 const PRIMITIVES: Readonly<Record<string, readonly CoreType[]>> = {
@@ -59,7 +59,7 @@ function flattenDefinition(definition: Definition, of: Interface): readonly Core
   return isRecord ? members.flat() : ['i32', ...joined(members)];
 }
 
-/** Cases share their places; a place is as wide as its widest case. */
+/** Cases share slots; a slot is as wide as its widest case. */
 function joined(cases: readonly (readonly CoreType[])[]): CoreType[] {
   const length = Math.max(0, ...cases.map((flat) => flat.length));
   return Array.from({ length }, (_, at) => (cases.some((flat) => flat[at] === 'i64') ? 'i64' : 'i32'));

@@ -1,5 +1,5 @@
 /**
- * `skillcell:skill/host`. The words are those of guest/wasm/wit/skill.wit.
+ * `skillcell:skill/host`, as defined in guest/wasm/wit/skill.wit.
  *
  * @module
  */

@@ -18,19 +18,19 @@ const PRIMITIVES: Readonly<Record<string, number>> = {
 const NONE: Bytes = [0x00];
 const SORT_TYPE = 0x03;
 
-/** Where the component around it knows a type of another interface. */
+/** Returns the index of a type of another interface in the enclosing component. */
 export type OuterTypes = (label: string, from: Interface) => number;
 
 export function instanceType(need: Need, outer: OuterTypes): Bytes {
   return new Declarations(need.of, outer).encode(need);
 }
 
-/** Types and exports in the order in which they are declared; both kinds number the types. */
+/** Declares types and exports in order; both add to the type index space. */
 class Declarations {
   readonly #of: Interface;
   readonly #outer: OuterTypes;
   readonly #items: Bytes[] = [];
-  /** Names, and what is written about types without one: each is declared once. */
+  /** Type indices by name, or by definition for unnamed types; each is declared once. */
   readonly #known = new Map<string, number>();
   #types = 0;
 
@@ -55,7 +55,7 @@ class Declarations {
     this.#items.push([0x04, 0x00, ...name(label), 0x01, ...u32(index)]);
   }
 
-  /** A type as it stands in a function or in another type. */
+  /** A reference to a type from a function or another type. */
   #value(type: Type): Bytes {
     if (typeof type !== 'string') return signed(this.#compound(type));
     const primitive = PRIMITIVES[type];
@@ -82,7 +82,7 @@ class Declarations {
     return [0x6a, ...this.#optional(type.ok), ...this.#optional(type.err)];
   }
 
-  /** A type has to be known by its name before a function may use it. */
+  /** A type must be exported by name before a function may use it. */
   #named(label: string): number {
     const index = this.#known.get(label) ?? this.#export(label, this.#bound(label));
     this.#known.set(label, index);
@@ -112,7 +112,7 @@ class Declarations {
 
   #fromOutside(label: string): number {
     const source = this.#of.uses[label];
-    if (source === undefined) throw new Error(`The interface "${this.#of.id}" knows no type "${label}"`);
+    if (source === undefined) throw new Error(`The interface "${this.#of.id}" has no type "${label}"`);
     this.#items.push([0x02, SORT_TYPE, 0x02, 0x01, ...u32(this.#outer(label, source))]);
     return this.#types++;
   }

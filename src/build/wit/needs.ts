@@ -1,5 +1,5 @@
 /**
- * Which interfaces a core module makes its component import, with which functions and types.
+ * Determines the interfaces, functions and types that a component must import for its core module.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { membersOf, partsOf, type Interface, type Type } from './types.ts';
 import { HTTP_OUTGOING_HANDLER, HTTP_TYPES } from './wasi-http.ts';
 import { IO_ERROR, IO_POLL, IO_STREAMS } from './wasi-io.ts';
 
-/** An interface stands behind those whose types it uses. */
+/** An interface comes after those whose types it uses. */
 const INTERFACES: readonly Interface[] = [
   HOST,
   IO_ERROR,
@@ -19,7 +19,7 @@ const INTERFACES: readonly Interface[] = [
 ];
 const DROP = '[resource-drop]';
 
-/** What a core module says about an import. */
+/** An import of a core module. */
 export interface CoreImport {
   module: string;
   name: string;
@@ -28,7 +28,7 @@ export interface CoreImport {
 export interface Need {
   of: Interface;
   functions: readonly string[];
-  /** Types that are used outside of the interface. */
+  /** Types that other interfaces use. */
   types: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export function interfaceOf(id: string): Interface | undefined {
   return INTERFACES.find((candidate) => candidate.id === id);
 }
 
-/** The resource that an import gives up, if that is what it does. */
+/** The resource that an import drops, if it is a drop function. */
 export function droppedResource(importName: string): string | undefined {
   return importName.startsWith(DROP) ? importName.slice(DROP.length) : undefined;
 }
@@ -52,7 +52,7 @@ function isResource(label: string, of: Interface): boolean {
   return Object.hasOwn(of.types, label) && of.types[label] === 'resource';
 }
 
-/** In the order in which the interfaces have to be imported. */
+/** In the order in which the interfaces must be imported. */
 export function needsOf(imports: readonly CoreImport[]): Need[] {
   const outside = new Map(INTERFACES.map((of) => [of, new Set<string>()]));
   const needs: Need[] = [];
@@ -70,7 +70,7 @@ export function needsOf(imports: readonly CoreImport[]): Need[] {
   return needs;
 }
 
-/** Every name that functions and types lead to. */
+/** All type names that the functions and types refer to, directly or indirectly. */
 function usedBy(of: Interface, functions: readonly string[], types: readonly string[]): Set<string> {
   const found = new Set<string>();
   const visit = (type: Type): void => {

@@ -1,10 +1,10 @@
 /**
- * Interfaces of WIT as data: what a component has to say about the functions that it imports.
+ * WIT interfaces as data: the functions that a component can import, and their types.
  *
  * @module
  */
 
-/** A primitive, the name of a type of the interface, or a type made of others. */
+/** A primitive, the name of a type of the interface, or a composite type. */
 export type Type =
   | string
   | { list: Type }
@@ -14,7 +14,7 @@ export type Type =
   | { own: string }
   | { borrow: string };
 
-/** A type that has a name. */
+/** A named type. */
 export type Definition =
   | 'resource'
   | { enum: readonly string[] }
@@ -29,7 +29,7 @@ export interface FunctionType {
 export interface Interface {
   /** Such as `wasi:io/poll@0.2.0`. */
   id: string;
-  /** Names of types that other interfaces define, and which. */
+  /** Types defined by other interfaces: name to interface. */
   uses: Readonly<Record<string, Interface>>;
   types: Readonly<Record<string, Definition>>;
   functions: Readonly<Record<string, FunctionType>>;
@@ -41,16 +41,16 @@ export const result = (ok?: Type, err?: Type): Type => ({ ok, err });
 export const own = (resource: string): Type => ({ own: resource });
 export const borrow = (resource: string): Type => ({ borrow: resource });
 
-/** The definition behind a name, and the interface in which it is to be read. */
+/** The definition of a name, and the interface it belongs to. */
 export function resolve(label: string, of: Interface): { definition: Definition; of: Interface } {
   const definition = of.types[label];
   if (definition !== undefined) return { definition, of };
   const source = of.uses[label];
-  if (source === undefined) throw new Error(`The interface "${of.id}" knows no type "${label}"`);
+  if (source === undefined) throw new Error(`The interface "${of.id}" has no type "${label}"`);
   return resolve(label, source);
 }
 
-/** The types that a type is made of. */
+/** The types that a type contains. */
 export function partsOf(type: Exclude<Type, string>): Type[] {
   if ('list' in type) return [type.list];
   if ('option' in type) return [type.option];
@@ -60,7 +60,7 @@ export function partsOf(type: Exclude<Type, string>): Type[] {
   return [type.ok, type.err].filter((part) => part !== undefined);
 }
 
-/** The types that a definition is made of. */
+/** The types that a definition contains. */
 export function membersOf(definition: Definition): Type[] {
   if (definition === 'resource' || 'enum' in definition) return [];
   const members = 'record' in definition ? definition.record : definition.variant;

@@ -1,6 +1,6 @@
 /**
- * What a client needs of `wasi:http` 0.2. Order and types of the cases decide where a value
- * lies in memory, so variants are complete even where no skill meets every case.
+ * The part of `wasi:http` 0.2 that a client needs. The order and types of cases determine the memory layout of a value, so
+ * variants are complete even if no skill uses every case.
  *
  * @module
  */

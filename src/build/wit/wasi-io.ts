@@ -1,5 +1,5 @@
 /**
- * What an http client needs of `wasi:io` 0.2: waiting, reading a stream and writing one.
+ * The part of `wasi:io` 0.2 that an HTTP client needs: waiting, and reading and writing streams.
  *
  * @module
  */

@@ -1,65 +1,79 @@
 /**
- * `skillcell approve`: shows what a skill asks for, and remembers that a person agreed.
+ * `skillcell approve`: shows what a skill requests, and records that a person approved it.
  *
  * @module
  */
 import { userInfo } from 'node:os';
-import { printableLine, questionFor, SkillError, type Runtime } from '../../index.ts';
+import { type Runtime, SkillError, printableLine, questionFor } from '../../inside.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { printLine, printNote } from '../output.ts';
+import { printAnswer, printNote } from '../output.ts';
 import { describeQuestion, personAtTerminal } from '../person.ts';
 
 export interface ApproveFlags {
   yes?: boolean;
   revoke?: boolean;
+  json?: boolean;
 }
 
 export async function approve(ref: string, flags: ApproveFlags): Promise<number> {
   await using runtime = openRuntime({ needsPolicy: false });
-  if (flags.revoke) return revoke(ref, runtime);
+  if (flags.revoke) return revoke(ref, runtime, flags.json);
   const { bundle } = await runtime.load(ref);
   const { name } = bundle.manifest;
   const state = runtime.approvals.stateOf(bundle);
   const question = questionFor(bundle, state);
   if (state.kind === 'approved') {
-    printLine(`${name} is approved already, since ${state.approval.at} by ${state.approval.by}.`);
+    const { by, at } = state.approval;
+    const answer = { name, digest: bundle.digest, by, at, already: true };
+    printAnswer(flags.json, answer, `${name} is already approved (by ${by}, ${at}).`);
     return 0;
   }
-  if (flags.yes) printNote(describeQuestion(question));
-  else if (!(await confirmed(question))) {
+  // With --json, the answer contains what was approved.
+  if (flags.yes && !flags.json) printNote(describeQuestion(question));
+  if (!flags.yes && !(await confirm(question))) {
+    if (flags.json) throw refused(name);
     printNote('Not approved.');
     return 5;
   }
   runtime.approvals.add(bundle, ownName());
-  printLine(`Approved ${name} ${bundle.digest}. Any change of it asks again.`);
+  const { digest } = bundle;
+  const text = `Approved ${name} ${digest}. Any change to it needs a new approval.`;
+  printAnswer(flags.json, { name, digest, by: ownName(), requests: question.lines, already: false }, text);
   return 0;
 }
 
-/** What is gone, or no longer loads, is named by the name that was approved. */
-async function revoke(ref: string, runtime: Runtime): Promise<number> {
-  const { name, digest } = await loaded(ref, runtime).catch((error: unknown) => {
+/** A skill that is gone or no longer loads is revoked by the name that was approved. */
+async function revoke(ref: string, runtime: Runtime, json: boolean | undefined): Promise<number> {
+  const { name, digest } = await identify(ref, runtime).catch((error: unknown) => {
     if (runtime.approvals.ofSkill(ref).length === 0) throw error;
     return { name: ref, digest: undefined };
   });
-  printLine(`Took back ${runtime.approvals.remove(name, digest)} approval(s) of ${printableLine(name)}.`);
+  const revoked = runtime.approvals.remove(name, digest);
+  printAnswer(json, { name, revoked }, `Revoked ${revoked} approval(s) of ${printableLine(name)}.`);
   return 0;
 }
 
-async function loaded(ref: string, runtime: Runtime): Promise<{ name: string; digest: string }> {
+async function identify(ref: string, runtime: Runtime): Promise<{ name: string; digest: string }> {
   const { bundle } = await runtime.load(ref);
   return { name: bundle.manifest.name, digest: bundle.digest };
 }
 
-function confirmed(question: ReturnType<typeof questionFor>): Promise<boolean> {
+function confirm(question: ReturnType<typeof questionFor>): Promise<boolean> {
   const { askPerson } = personAtTerminal();
   if (askPerson) return askPerson(question);
   printNote(describeQuestion(question));
-  throw new SkillError('usage', 'There is no terminal to ask on', {
-    fix: 'Run it in a terminal, or read the lines above and add --yes.',
+  throw new SkillError('usage', 'Cannot ask for approval: input or output is not a terminal', {
+    fix: 'Run the command in a terminal, or review the lines above and add --yes.',
   });
 }
 
-/** Who approves. In a container the user often has a number and no name. */
+function refused(name: string): SkillError {
+  return new SkillError('approval_required', `The skill "${name}" was not approved`, {
+    fix: 'Run the command again and answer "y" if you accept what it lists.',
+  });
+}
+
+/** The name of the approver. In a container the user often has a number but no name. */
 function ownName(): string {
   try {
     return userInfo().username;

@@ -3,16 +3,7 @@
  *
  * @module
  */
-import { ATTACK_POLICY } from '../../../attacks/runner/policy.ts';
-import { runNetworkAttacks } from '../../../attacks/runner/run-network.ts';
-import {
-  runAttacks,
-  type AttackMode,
-  type AttackRow,
-  type Execute,
-} from '../../../attacks/runner/run-attacks.ts';
-import { formatTable, verdictOf } from '../../../attacks/runner/table.ts';
-import { createRuntime } from '../../index.ts';
+import { loadAttacks, type AttackMode } from '../attack-suite.ts';
 import { printLine, printNote, printResult } from '../output.ts';
 
 interface Flags {
@@ -21,21 +12,14 @@ interface Flags {
   json?: boolean;
 }
 
-export async function attack(flags: Flags): Promise<number> {
-  await using runtime = createRuntime({ caller: 'attack', audit: false, policy: ATTACK_POLICY });
-  const { mode = 'subprocess', only } = flags;
-  const shared = { ...(only === undefined ? {} : { names: only.split(',') }), onRow };
-  const execute: Execute = (dir, params, options) =>
-    runtime.execute(dir, params, { ...options, reject: false });
-  const rows = await runAttacks({ ...shared, mode, execute });
-  // A container has the gateway of the jail; what may pass is not its affair.
-  if (mode === 'subprocess' || mode === 'wasm') rows.push(...(await runNetworkAttacks({ ...shared, mode })));
-  rows.sort((a, b) => a.name.localeCompare(b.name));
-  if (flags.json) printResult(rows);
-  else printLine(formatTable(rows));
+export async function attack({ mode = 'subprocess', only, json }: Flags): Promise<number> {
+  const suite = await loadAttacks();
+  const { rows, table } = await suite.run({ mode, names: only?.split(','), onVerdict: note });
+  if (json) printResult(rows);
+  else printLine(table);
   return rows.every((row) => row.stopped) ? 0 : 1;
 }
 
-function onRow(row: AttackRow): void {
-  if (process.stderr.isTTY) printNote(`${verdictOf(row)}  ${row.name}`);
+function note(verdict: string, name: string): void {
+  if (process.stderr.isTTY) printNote(`${verdict}  ${name}`);
 }

@@ -1,23 +1,24 @@
 /**
- * `skillcell audit list | show | verify`
+ * `skillcell audit list | show | verify | prune`
  *
  * @module
  */
 import { join } from 'node:path';
 import {
-  defaultHome,
   GENESIS,
-  readAuditLog,
-  SkillError,
   type ReadLog,
+  SkillError,
   type StoredReceipt,
   type Verification,
-} from '../../index.ts';
+  defaultHome,
+  pruneLog,
+  readAuditLog,
+} from '../../inside.ts';
+import { filterOf, pastTime, type FilterFlags } from '../receipt-filter.ts';
 import { printLine, printNote, printResult, table } from '../output.ts';
 
-export interface AuditListFlags {
+export interface AuditListFlags extends FilterFlags {
   limit: string;
-  skill?: string;
   denied?: boolean;
   json?: boolean;
 }
@@ -25,14 +26,9 @@ export interface AuditListFlags {
 export async function auditList(flags: Partial<AuditListFlags>): Promise<number> {
   const limit = countOf(flags.limit ?? '20');
   using log = openLog();
-  const receipts =
-    log?.list({
-      limit,
-      ...(flags.skill === undefined ? {} : { skill: flags.skill }),
-      deniedOnly: flags.denied ?? false,
-    }) ?? [];
+  const receipts = log?.list({ limit, ...filterOf(flags), deniedOnly: flags.denied ?? false }) ?? [];
   if (flags.json) printResult(receipts);
-  else if (receipts.length === 0) printNote('No receipts yet.');
+  else if (receipts.length === 0) printNote(log ? 'No receipts match.' : 'No receipts yet.');
   else printLine(table([['CALL', 'TIME', 'SKILL', 'MODE', 'CODE', 'MS', 'DENIED'], ...receipts.map(row)]));
   return 0;
 }
@@ -41,49 +37,74 @@ export async function auditShow(id: string): Promise<number> {
   using log = openLog();
   const found = log?.show(id);
   if (!found) {
-    throw new SkillError('usage', `There is no receipt of a call "${id}"`, {
-      fix: 'See `skillcell audit list`.',
+    throw new SkillError('usage', `No receipt for the call "${id}"`, {
+      fix: 'Run `skillcell audit list` to see the known calls.',
     });
   }
   printResult(found);
   return 0;
 }
 
-/** Exit code 1 when the chain is broken: scripts watch it. */
-export async function auditVerify(flags: { head?: string }): Promise<number> {
+/** Exits with 1 if the chain is broken, for scripts. */
+export async function auditVerify(flags: { head?: string; json?: boolean }): Promise<number> {
   using log = openLog();
   const checked = log?.verify(flags.head === undefined ? {} : { rememberedHead: flags.head });
-  const { ok, count, head, brokenAt, reason } = checked ?? noLog(flags.head);
+  const verification = checked ?? verifyMissingLog(flags.head);
+  const { ok, count, head, brokenAt, reason, pruned } = verification;
+  if (flags.json) {
+    printResult(verification);
+    return ok ? 0 : 1;
+  }
   const where = brokenAt === undefined ? 'Broken' : `Broken at receipt ${brokenAt}`;
   printLine(ok ? `${count} receipts, chain intact, head ${head}` : `${where}: ${reason}`);
+  if (pruned)
+    printLine(
+      `${pruned.through_seq} older receipts were pruned; checkpoint ${pruned.hash} of ${pruned.pruned_at}`,
+    );
   return ok ? 0 : 1;
 }
 
-/** A log that was deleted is no empty one to whoever remembers its head. */
-function noLog(rememberedHead: string | undefined): Verification {
-  const ok = rememberedHead === undefined || rememberedHead === GENESIS;
-  return { ok, count: 0, head: GENESIS, ...(ok ? {} : { reason: 'there is no audit log' }) };
+/** Removes old receipts; the checkpoint keeps the rest verifiable. */
+export async function auditPrune(flags: { keep: string; json?: boolean }): Promise<number> {
+  const pruned = pruneLog(auditFile(), pastTime('--keep', flags.keep));
+  if (flags.json) printResult(pruned);
+  else if (pruned.checkpoint)
+    printLine(
+      `Pruned ${pruned.removed} receipts, up to ${pruned.checkpoint.to}; checkpoint ${pruned.checkpoint.hash}`,
+    );
+  else printLine('No receipt is that old.');
+  return 0;
 }
 
-/** These commands only read: no file is made, and nothing is brought in that another process left. */
-function openLog(): ReadLog | undefined {
-  const log = readAuditLog(join(defaultHome(), 'audit.db'));
+/** With a remembered head, a missing log is a deleted one, not an empty one. */
+function verifyMissingLog(rememberedHead: string | undefined): Verification {
+  const ok = rememberedHead === undefined || rememberedHead === GENESIS;
+  return { ok, count: 0, head: GENESIS, ...(ok ? {} : { reason: 'the audit log is missing' }) };
+}
+
+/** These commands are read-only: they create no file and do not import receipts that another process left behind. */
+export function openLog(): ReadLog | undefined {
+  const log = readAuditLog(auditFile());
   if (log && log.leftBehind > 0)
     printNote(
-      `${log.leftBehind} receipts of a process that was killed are not in the log yet. The next call adds them.`,
+      `${log.leftBehind} receipts of a killed process are not in the log yet. The next call adds them.`,
     );
   return log;
 }
 
+function auditFile(): string {
+  return join(defaultHome(), 'audit.db');
+}
+
 function row({ receipt }: StoredReceipt): string[] {
   const { call_id, started_at, skill, execution, code, limit, usage, denied_count } = receipt;
-  const ended = limit ? `${code}/${limit}` : code;
+  const status = limit ? `${code}/${limit}` : code;
   return [
     call_id,
     started_at,
     skill.name,
     execution?.mode ?? '-',
-    ended,
+    status,
     usage.wall_ms.toFixed(1),
     String(denied_count),
   ];
@@ -92,7 +113,7 @@ function row({ receipt }: StoredReceipt): string[] {
 function countOf(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count > 0) return count;
-  throw new SkillError('usage', `--limit "${text}" is no positive number`, {
-    fix: 'Give a number such as 20.',
+  throw new SkillError('usage', `--limit "${text}" is not a positive whole number`, {
+    fix: 'Pass a number, such as --limit 20.',
   });
 }

@@ -13,14 +13,14 @@ import { runPythonWasmBench } from '../../../bench/runner/python-wasm/run-python
 import { formatPythonWasmReport } from '../../../bench/runner/python-wasm/table.ts';
 import { runWasmBench } from '../../../bench/runner/wasm/run-wasm-bench.ts';
 import { formatWasmReport } from '../../../bench/runner/wasm/table.ts';
-import { SkillError } from '../../index.ts';
+import { SkillError } from '../../inside.ts';
 import { printLine, printResult } from '../output.ts';
 
-/** What `--only` can name. */
+/** The benchmarks that run without `--only`. */
 const BENCH_NAMES = ['subprocess', 'wasm', 'python-wasm', 'gateway'] as const;
-/** Fetches packages for its image, so it is measured when it is asked for. */
-const BY_NAME_ALONE = 'container';
-export type BenchName = (typeof BENCH_NAMES)[number] | typeof BY_NAME_ALONE;
+/** Runs only when named, because it fetches packages for its image. */
+const ON_REQUEST = 'container';
+export type BenchName = (typeof BENCH_NAMES)[number] | typeof ON_REQUEST;
 
 export interface BenchFlags {
   rounds: string;
@@ -70,7 +70,7 @@ export async function bench({ rounds, seconds, only, json }: BenchFlags): Promis
 function positive(text: string, flag: string): number {
   const number = Number(text);
   if (number > 0 && number <= 10_000) return number;
-  throw new SkillError('usage', `${flag} is "${text}", which is no number above 0 and up to 10000`, {
-    fix: `Give a number, e.g. ${flag} 20.`,
+  throw new SkillError('usage', `${flag} "${text}" is not a number above 0 and up to 10000`, {
+    fix: `Pass a number, such as ${flag} 20.`,
   });
 }

@@ -4,57 +4,69 @@
  * @module
  */
 import {
+  type Built,
+  type BuiltImage,
+  SkillError,
   buildBase,
   buildImage,
   buildSkill,
   formatSize,
   isCompiled,
-  SkillError,
-  type BuiltImage,
-} from '../../index.ts';
-import { printLine, printNote } from '../output.ts';
+  shellWord,
+} from '../../inside.ts';
+import { printAnswer, printLine, printNote, printResult } from '../output.ts';
 
-const onProgress = process.stderr.isTTY ? printNote : undefined;
+interface JsonFlag {
+  json?: boolean;
+}
 
-export async function build(ref: string | undefined, options: { base?: string }): Promise<number> {
+const onProgress = (text: string): void => printNote(text);
+
+export async function build(
+  ref: string | undefined,
+  options: { base?: string; json?: boolean },
+): Promise<number> {
   if ((ref === undefined) === (options.base === undefined)) {
-    throw new SkillError('usage', 'Name a skill or --base, one of both', {
-      fix: 'For example: skillcell build ./my_skill, or: skillcell build --base python',
+    throw new SkillError('usage', 'Pass either a skill or --base', {
+      fix: 'Run for example `skillcell build ./my_skill` or `skillcell build --base python`.',
     });
   }
-  if (options.base !== undefined) await base(options.base);
-  if (ref !== undefined) await skill(ref);
+  if (options.base !== undefined) await base(options.base, options);
+  if (ref !== undefined) await skill(ref, options);
   return 0;
 }
 
-async function base(name: string): Promise<void> {
+async function base(name: string, { json }: JsonFlag): Promise<void> {
   const { reference, digest, bytes, packages } = await buildBase(name, { onProgress });
-  printLine(`Built ${reference} from ${packages.length} Debian packages: ${formatSize(bytes)}, ${digest}`);
+  const text = `Built ${reference} from ${packages.length} Debian packages: ${formatSize(bytes)}, ${digest}`;
+  printAnswer(json, { base: { reference, digest, bytes, packages } }, text);
 }
 
 /** A skill may have both: a binary for Wasm, and an image for machines that have containers. */
-async function skill(ref: string): Promise<void> {
-  const compiled = isCompiled(ref);
-  if (compiled) compile(ref);
+async function skill(ref: string, { json }: JsonFlag): Promise<void> {
+  const binary = isCompiled(ref) ? buildSkill(ref, { onProgress }) : undefined;
+  if (binary && !json) printBinary(binary, ref);
   const image = await buildImage(ref, { onProgress });
-  if (image) printImage(image);
-  // Says that there is nothing to build.
-  else if (!compiled) compile(ref);
+  if (image && !json) printImage(image);
+  // Reports that there is nothing to build.
+  if (!image && !binary) buildSkill(ref);
+  if (json) printResult({ ok: true, ...(binary ? { binary } : {}), ...(image ? { image } : {}) });
 }
 
-function compile(ref: string): void {
-  const { language, file, bytes, digest } = buildSkill(ref);
+function printBinary({ language, file, bytes, digest }: Built, ref: string): void {
   printLine(`Built ${file} from ${language}: ${formatSize(bytes)}, ${digest}`);
-  printNote('A lock that was written before no longer fits; write it anew with `skillcell lock`.');
+  printNote(
+    `An existing skill.lock is now outdated. Run \`skillcell lock\` to update it.\nRun it: skillcell run ${shellWord(ref)}`,
+  );
 }
 
-const LOCK_WORDS: Record<BuiltImage['lock'], string> = {
+const LOCK_NOTES: Record<BuiltImage['lock'], string> = {
   written: 'skill.lock pins this digest.',
-  kept: 'The lock of this skill is left as it came; the image is known by the digest of the skill.',
-  stale: 'skill.lock does not fit the skill any more; write it anew with `skillcell lock`.',
+  kept: 'skill.lock was not changed; the image is found by the digest of the skill.',
+  stale: 'skill.lock no longer matches the skill. Run `skillcell lock` to update it.',
 };
 
 function printImage({ reference, digest, lock }: BuiltImage): void {
   printLine(`Image of ${reference}: ${digest}`);
-  printNote(LOCK_WORDS[lock]);
+  printNote(LOCK_NOTES[lock]);
 }

@@ -4,16 +4,28 @@
  * @module
  */
 import { relative } from 'node:path';
-import { initSkill } from '../../index.ts';
-import { printLine } from '../output.ts';
+import { initSkill } from '../../inside.ts';
+import { printLine, printResult } from '../output.ts';
 
-export function init(name: string, options: { lang: string; dir?: string }): Promise<number> {
+export interface InitFlags {
+  lang?: string;
+  from?: string;
+  dir?: string;
+  json?: boolean;
+}
+
+export function init(name: string, options: InitFlags): Promise<number> {
   const { dir, files, next } = initSkill(name, {
     language: options.lang,
+    from: options.from,
     ...(options.dir === undefined ? {} : { dir: options.dir }),
   });
-  const shown = relative(process.cwd(), dir) || '.';
-  for (const file of files) printLine(`Wrote ${shown}/${file}`);
+  const folder = relative(process.cwd(), dir) || '.';
+  if (options.json) {
+    printResult({ ok: true, folder: dir, files, next });
+    return Promise.resolve(0);
+  }
+  for (const file of files) printLine(`Wrote ${folder}/${file}`);
   printLine('\nNext:');
   for (const step of next) printLine(`  ${step}`);
   return Promise.resolve(0);

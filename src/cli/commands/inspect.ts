@@ -4,17 +4,19 @@
  * @module
  */
 import {
-  capabilitySet,
   PACKAGE_ENGINES,
-  printableJson,
-  printableLine,
-  SkillError,
   type Plan,
   type Profile,
   type Runtime,
   type Skill,
+  SkillError,
   type Standing,
-} from '../../index.ts';
+  capabilitySet,
+  isNetworkModule,
+  printableJson,
+  printableLine,
+  specialFileWarnings,
+} from '../../inside.ts';
 import { describePlan, describePolicies } from '../explain.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { printLine, printResult, printWarning } from '../output.ts';
@@ -35,11 +37,19 @@ export async function inspect(ref: string, flags: PlanFlags & { json?: boolean }
       ? `runs      not here: ${printableLine(plan.message)}\n          ${printableLine(plan.fix)}`
       : describePlan(plan),
   );
-  for (const warning of skill.bundle.warnings) printWarning(warning);
+  for (const warning of warningsOf(skill, plan)) printWarning(warning);
   return 0;
 }
 
-/** A skill that cannot run here can still be looked at. */
+/** Warnings about the bundle, and about special files in the folders it would be granted. */
+function warningsOf({ bundle }: Skill, plan: Plan | SkillError): string[] {
+  return [
+    ...bundle.warnings,
+    ...(plan instanceof SkillError ? [] : specialFileWarnings(plan.grant.filesystem)),
+  ];
+}
+
+/** A skill that cannot run here can still be inspected. */
 async function planOrReason(runtime: Runtime, skill: Skill, flags: PlanFlags): Promise<Plan | SkillError> {
   try {
     return await runtime.plan(skill, executeOptions(flags));
@@ -57,7 +67,7 @@ function describeSkill({ bundle }: Skill, { summary, profile }: Standing): strin
     `skill     ${printableLine(`${manifest.name} ${manifest.version}`)}`,
     `about     ${printableLine(manifest.description.trim().split('\n')[0] ?? '')}`,
     `origin    ${origin} (${printableLine(bundle.sourceDir)})`,
-    `trust     ${printableLine(summary)}; ${PROFILE_WORDS[profile]}`,
+    `trust     ${printableLine(summary)}; ${PROFILE_WORDS[profile]}${printableLine(deniedModules(bundle))}`,
     `digest    ${digest} (${lock}, ${Object.keys(files).length} files, entry ${printableLine(entry || 'of the image')})`,
     ...describePins(bundle),
     `declares  ${list(capabilitySet(manifest))}`,
@@ -66,26 +76,35 @@ function describeSkill({ bundle }: Skill, { summary, profile }: Standing): strin
   ].join('\n');
 }
 
-function describePins({ image, pins }: Skill['bundle']): string[] {
+function describePins({ image, pins, lockedPackages }: Skill['bundle']): string[] {
+  const state = lockedPackages ? 'pinned by skill.lock' : 'not pinned';
   const here =
     image === undefined && pins?.image !== undefined ? [`image     ${pins.image} (not locked)`] : [];
   const packages = PACKAGE_ENGINES.flatMap((engine) => {
     const found = pins?.packages?.[engine];
     if (!found) return [];
     const wheels = found.packages.map((one) => `\n          ${one.name} ${one.version} sha256:${one.sha256}`);
-    return [`packages  ${found.digest} (${engine})${wheels.join('')}`];
+    return [`packages  ${found.digest} (${engine}, ${state})${wheels.join('')}`];
   });
   return [...(image === undefined ? here : [`image     ${image} (pinned by skill.lock)`]), ...packages];
 }
 
 const PROFILE_WORDS: Record<Profile, string> = {
-  local: 'local: works offline',
+  local: 'local: declares no host, so every connection is denied',
   networked: 'networked: uses hosts it declares',
-  cloud_only: 'cloud_only: of no use without an account at a service',
+  cloud_only: 'cloud_only: needs an account with a service',
 };
 
-function asJson({ bundle }: Skill, plan: Plan | SkillError): Record<string, unknown> {
-  const { manifest, origin, digest, lock, entry, files, inspection, warnings } = bundle;
+/** What the code imports although the manifest declares no network. */
+function deniedModules({ manifest, inspection }: Skill['bundle']): string {
+  if (manifest.capabilities.network.length > 0) return '';
+  const modules = new Set(inspection.modules.map(({ value }) => value).filter(isNetworkModule));
+  return modules.size === 0 ? '' : `, but its code imports ${[...modules].join(', ')}`;
+}
+
+function asJson(skill: Skill, plan: Plan | SkillError): Record<string, unknown> {
+  const { bundle } = skill;
+  const { manifest, origin, digest, lock, entry, files, inspection } = bundle;
   const shared = {
     manifest,
     capabilities: capabilitySet(manifest),
@@ -94,14 +113,15 @@ function asJson({ bundle }: Skill, plan: Plan | SkillError): Record<string, unkn
     lock,
     ...(bundle.image === undefined ? {} : { image: bundle.image }),
     pins: bundle.pins ?? {},
+    packages_pinned: bundle.lockedPackages !== undefined,
     entry,
     files,
     inspection,
-    warnings,
+    warnings: warningsOf(skill, plan),
   };
   if (plan instanceof SkillError) return { ...shared, runs: false, error: plan.toBody() };
-  const { choice, grant, enforces, engine } = plan;
-  // Values of variables are for the cell, not for a terminal.
-  const shown = { ...grant, env: Object.keys(grant.env) };
-  return { ...shared, runs: true, mode: choice, grant: shown, fixed_env: engine.fixedEnv(grant), enforces };
+  const { choice, grant, enforces, fixedEnv } = plan;
+  // Values of variables belong in the cell, not on a terminal.
+  const grantWithoutValues = { ...grant, env: Object.keys(grant.env) };
+  return { ...shared, runs: true, mode: choice, grant: grantWithoutValues, fixed_env: fixedEnv, enforces };
 }

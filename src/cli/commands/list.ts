@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { SkillError, type Runtime, type Skill } from '../../index.ts';
+import { SkillError, filterSkills, shadowWarnings, type Runtime, type Skill } from '../../inside.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { printLine, printNote, printResult, table } from '../output.ts';
+import { printLine, printNote, printResult, printWarning, table } from '../output.ts';
 
 const COLUMNS = [
   'skill',
@@ -22,23 +22,25 @@ const COLUMNS = [
 type Location = ReturnType<Runtime['list']>[number];
 type Row = Record<(typeof COLUMNS)[number], string>;
 
-export async function list(flags: { json?: boolean }): Promise<number> {
+export async function list(flags: { json?: boolean; skills?: string[] }): Promise<number> {
   await using runtime = openRuntime();
-  const rows = await Promise.all(runtime.list().map((location) => rowFor(runtime, location)));
+  const locations = filterSkills(runtime.list(), flags.skills);
+  const rows = await Promise.all(locations.map((location) => rowFor(runtime, location)));
+  for (const location of locations) shadowWarnings(location).forEach(printWarning);
   if (flags.json) printResult(rows);
-  else if (rows.length === 0) printNote('No skills found. Give `skillcell run` the folder of one.');
+  else if (rows.length === 0) printNote('No skills found. Pass the folder of a skill to `skillcell run`.');
   else
     printLine(
       table([
         COLUMNS.map((column) => column.toUpperCase()),
-        ...rows.map((row) => COLUMNS.map((column) => shown(column, row[column]))),
+        ...rows.map((row) => COLUMNS.map((column) => formatCell(column, row[column]))),
       ]),
     );
   return 0;
 }
 
-/** A digest is told apart by its beginning; `--json` has it whole. */
-function shown(column: string, value: string): string {
+/** The first characters of a digest identify it; `--json` prints all of it. */
+function formatCell(column: string, value: string): string {
   return column === 'digest' ? value.slice('sha256:'.length, 19) : value;
 }
 
@@ -57,7 +59,7 @@ async function rowFor(runtime: Runtime, { ref, dir, origin }: Location): Promise
   }
 }
 
-/** The mode that a call would have; `none here` when this machine has no fitting one. */
+/** The mode a call would run in, or `none here` if this machine supports none that the skill allows. */
 async function modeOf(runtime: Runtime, skill: Skill): Promise<string> {
   try {
     return (await runtime.choose(skill)).candidate.mode;

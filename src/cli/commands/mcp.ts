@@ -1,28 +1,43 @@
 /**
- * `skillcell mcp`: the skills as tools for agents, on standard input and output or over HTTP.
+ * `skillcell mcp`: serves the skills as MCP tools, on standard input and output or over HTTP.
  *
  * @module
  */
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import { createRuntime, defaultHome, isLoopback, printableLine, shellWord, SkillError } from '../../index.ts';
-import { clientConfig, CONFIG_PLACES, type ClientName } from '../../mcp/client-config.ts';
+import {
+  SkillError,
+  createRuntime,
+  defaultHome,
+  isLoopback,
+  printableLine,
+  shellWord,
+} from '../../inside.ts';
+import { clientConfigText } from '../../mcp/client-config.ts';
 import { serveOverHttp } from '../../mcp/http/serve-http.ts';
 import { SkillServer } from '../../mcp/skill-server.ts';
 import { serveOverStdio } from '../../mcp/stdio.ts';
-import { interruption } from '../interruption.ts';
-import { executeOptions, type PlanFlags } from '../open-runtime.ts';
+import { MCP_CLIENT_ROWS, type McpClientName } from '../../vocabulary/mcp-clients.ts';
+import { followPolicy, onHangUp } from '../follow-policy.ts';
+import { interruption, STOP_SIGNALS } from '../interruption.ts';
+import {
+  checkOffer,
+  executeOptions,
+  offerOptions,
+  type OfferFlags,
+  type PlanFlags,
+} from '../open-runtime.ts';
 import { printNote } from '../output.ts';
 import { surviveFaults } from '../last-resort.ts';
-import { policyInForce } from '../policy-in-force.ts';
 import { readText } from '../read-text.ts';
-import { keptToken } from '../token-file.ts';
+import { readOrCreateToken } from '../token-file.ts';
 
-/** A token on a command line could be read by everybody on the machine. */
+/** A variable, because every user of the machine can read command lines. */
 const TOKEN_VARIABLE = 'SKILLCELL_MCP_TOKEN';
 const MAX_PORT = 65_535;
+const MAX_UNREAD_NOTES = 64 * 1024;
 
-export interface McpFlags extends PlanFlags {
+export interface McpFlags extends PlanFlags, OfferFlags {
   http?: string;
   host?: string;
   allowHost?: string[];
@@ -32,21 +47,23 @@ export interface McpFlags extends PlanFlags {
   project?: string;
   searchOver?: string;
   keepContent?: boolean;
-  printConfig?: ClientName;
+  printConfig?: McpClientName;
 }
 
 export async function mcp(flags: McpFlags): Promise<number> {
   const port = flags.http === undefined ? undefined : wholeNumber('--http', flags.http, MAX_PORT);
   if (flags.project !== undefined) enter(flags.project, flags);
   if (flags.printConfig) return printConfig(flags.printConfig, flags);
-  const policy = policyInForce(flags.policy);
+  using policy = followPolicy(flags.policy);
   surviveFaults();
-  // Nobody is asked here: who writes to our input is a program, also when it looks like a terminal.
+  // Never asks for approval: the input comes from a program, even if it looks like a terminal.
   await using runtime = createRuntime({
     caller: 'mcp',
-    ...(policy ? { policy } : {}),
+    offer: offerOptions(flags),
+    policy: () => policy.live.current(),
     audit: { keepContent: flags.keepContent ?? false },
   });
+  checkOffer(runtime, flags);
   await using skills = new SkillServer({
     runtime,
     execute: executeOptions(flags),
@@ -56,11 +73,15 @@ export async function mcp(flags: McpFlags): Promise<number> {
     onNote,
   });
   if (port === undefined) await serveOverStdio(skills, { signal: interruption(), onNote });
-  else await listen(skills, port, flags);
+  else await listen(skills, port, { ...flags, reload: () => policy.live.reload() });
   return 0;
 }
 
-async function listen(skills: SkillServer, port: number, flags: McpFlags): Promise<void> {
+async function listen(
+  skills: SkillServer,
+  port: number,
+  flags: McpFlags & { reload: () => void },
+): Promise<void> {
   const { token, file } = tokenOf(flags);
   await using service = await serveOverHttp(skills, {
     port,
@@ -70,19 +91,20 @@ async function listen(skills: SkillServer, port: number, flags: McpFlags): Promi
     onNote,
   });
   printNote(`Listening on ${service.url}`);
-  if (file !== undefined) printNote(`Clients need the token in ${file}; --print-config has it.`);
+  if (file !== undefined) printNote(`Clients need the token in ${file}; --print-config includes it.`);
   const { promise, resolve: stop } = Promise.withResolvers<void>();
-  interruption().addEventListener('abort', () => stop(), { once: true });
+  onHangUp({ reload: flags.reload, stop });
+  interruption(STOP_SIGNALS).addEventListener('abort', () => stop(), { once: true });
   await promise;
 }
 
 interface ChosenToken {
   token: string | false | undefined;
-  /** Where a token of our own making lies. */
+  /** Set if we generated the token. */
   file?: string;
 }
 
-/** Given by the operator, or one that is made once and kept; an address that others can reach needs a given one. */
+/** The operator's token, or on loopback one that we generate once and keep. */
 function tokenOf({ tokenFile, host = '127.0.0.1', token: wantsToken }: McpFlags): ChosenToken {
   const given =
     tokenFile === undefined ? process.env[TOKEN_VARIABLE] : readText(tokenFile, 'token file').trim();
@@ -90,30 +112,28 @@ function tokenOf({ tokenFile, host = '127.0.0.1', token: wantsToken }: McpFlags)
   if (wantsToken === false) return { token: false };
   if (!isLoopback(host)) return { token: undefined };
   const file = join(defaultHome(), 'mcp-token');
-  return { token: keptToken(file), file };
+  return { token: readOrCreateToken(file), file };
 }
 
-function printConfig(client: ClientName, flags: McpFlags): number {
-  printNote(`For ${CONFIG_PLACES[client]}:`);
-  const url = flags.http === undefined ? {} : reachedOver(flags.http, flags);
-  process.stdout.write(
-    `${JSON.stringify(clientConfig(client, { args: argumentsFor(flags), ...url }), null, 2)}\n`,
-  );
+function printConfig(client: McpClientName, flags: McpFlags): number {
+  printNote(`For ${MCP_CLIENT_ROWS[client].place}:`);
+  const url = flags.http === undefined ? {} : httpEndpoint(flags.http, flags);
+  process.stdout.write(clientConfigText(client, { args: argumentsFor(flags), ...url }));
   return 0;
 }
 
-/** A token that we made is in the entry; one that was given is for the operator to put in. */
-function reachedOver(port: string, flags: McpFlags): { url: string; token?: string } {
+/** Includes the token only if we generated it; otherwise the operator fills it in. */
+function httpEndpoint(port: string, flags: McpFlags): { url: string; token?: string } {
   const { token, file } = tokenOf(flags);
   const url = `http://${flags.host ?? '127.0.0.1'}:${port}/mcp`;
   if (!token) return { url };
   return { url, token: file === undefined ? 'YOUR-TOKEN' : token };
 }
 
-/** The same decisions again, with paths that hold wherever the client starts it. */
+/** The same options again, with absolute paths, because the client may start it from any folder. */
 function argumentsFor(flags: McpFlags): string[] {
   const { policy, workspace, execution, timeout, memory, searchOver } = flags;
-  const given: [string, string | undefined][] = [
+  const values: [string, string | undefined][] = [
     ['--project', process.cwd()],
     ['--policy', policy === undefined ? undefined : resolve(policy)],
     ['--workspace', workspace === undefined ? undefined : resolve(workspace)],
@@ -123,33 +143,35 @@ function argumentsFor(flags: McpFlags): string[] {
     ['--search-over', searchOver],
   ];
   const switches: [string, boolean | undefined][] = [
+    ['--bundled', flags.bundled],
     ['--isolated', flags.isolated],
     ['--trust-remote-code', flags.trustRemoteCode],
     ['--keep-content', flags.keepContent],
   ];
   return [
     'mcp',
-    ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, value])),
+    ...values.flatMap(([name, value]) => (value === undefined ? [] : [name, value])),
     ...(flags.env ?? []).flatMap((name) => ['--env', name]),
+    ...(flags.skills ?? []).flatMap((glob) => ['--skills', glob]),
     ...switches.flatMap(([name, isOn]) => (isOn ? [name] : [])),
   ];
 }
 
 function enter(folder: string, flags: McpFlags): void {
   try {
-    if (realpathSync(folder) !== process.cwd()) refuseGuessing(folder, flags);
+    if (realpathSync(folder) !== process.cwd()) refuseRelativePaths(folder, flags);
     process.chdir(folder);
   } catch (cause) {
     if (cause instanceof SkillError) throw cause;
     throw new SkillError('usage', `Cannot use ${JSON.stringify(folder)} as the project`, {
-      fix: 'Give an existing folder.',
+      fix: 'Pass an existing folder with --project.',
       cause,
     });
   }
 }
 
-/** Files that decide: a project that somebody cloned must not be able to put its own in their place. */
-function refuseGuessing(project: string, { policy, tokenFile }: McpFlags): void {
+/** These files decide over grants and access: a cloned project must not be able to substitute its own. */
+function refuseRelativePaths(project: string, { policy, tokenFile }: McpFlags): void {
   const named: [string, string | undefined][] = [
     ['--policy', policy],
     ['--token-file', tokenFile],
@@ -158,19 +180,21 @@ function refuseGuessing(project: string, { policy, tokenFile }: McpFlags): void 
     if (file !== undefined && !isAbsolute(file))
       throw new SkillError(
         'usage',
-        `${option} ${JSON.stringify(file)} could be a file of the project ${JSON.stringify(project)}, or one of this folder`,
-        { fix: `Give its whole path: ${option} ${shellWord(resolve(file))}`, detail: { option, file } },
+        `${option} ${JSON.stringify(file)} is ambiguous: it could be relative to the project ${JSON.stringify(project)} or to this folder`,
+        { fix: `Pass the absolute path: ${option} ${shellWord(resolve(file))}`, detail: { option, file } },
       );
 }
 
 function wholeNumber(name: string, text: string, most: number): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number <= most) return number;
-  throw new SkillError('usage', `${name} "${text}" is no whole number from 0 to ${most}`, {
-    fix: `Give a number, such as ${name} ${name === '--http' ? '8765' : '40'}.`,
+  throw new SkillError('usage', `${name} "${text}" is not a whole number from 0 to ${most}`, {
+    fix: `Pass a number, such as ${name} ${name === '--http' ? '8765' : '40'}.`,
   });
 }
 
+/** Drops notes that are not read: a client that sends garbage and ignores our stderr must not fill the memory. */
 function onNote(text: string): void {
+  if (process.stderr.writableLength > MAX_UNREAD_NOTES) return;
   printNote(printableLine(text));
 }

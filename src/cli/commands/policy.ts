@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { printableLine } from '../../index.ts';
+import { printableLine } from '../../inside.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { describePolicies } from '../explain.ts';
-import { printLine, printResult, table } from '../output.ts';
+import { printAnswer, printLine, printResult, table } from '../output.ts';
 import { trustPolicy } from '../policy-in-force.ts';
 
-/** Which files are in force here; what they say together is what `explain` shows for a skill. */
+/** Lists the files in force; `policy explain` shows their combined effect on a skill. */
 export async function policyShow(flags: { policy?: string; json?: boolean }): Promise<number> {
   await using runtime = openRuntime(flags);
   if (flags.json) printResult({ policies: runtime.policyFiles });
@@ -27,19 +27,17 @@ export async function policyExplain(ref: string, flags: PlanFlags & { json?: boo
     return 0;
   }
   printLine(describePolicies(runtime));
-  printLine(`standing  ${summary}${rule.rule ? ` (rule "${rule.rule.match}": ${rule.rule.decision})` : ''}`);
+  printLine(`status    ${summary}${rule.rule ? ` (rule "${rule.rule.match}": ${rule.rule.decision})` : ''}`);
   printLine();
   const cells = rows.map((row) => [row.capability, row.declared, row.policy, row.approval, row.granted]);
   printLine(table([['CAPABILITY', 'DECLARED', 'POLICY', 'APPROVAL', 'GRANTED'], ...cells]));
   return 0;
 }
 
-export function policyTrust(file: string | undefined): number {
+export function policyTrust(file: string | undefined, flags: { json?: boolean } = {}): number {
   const { file: trusted, keys } = trustPolicy(file);
-  const more =
-    keys.length > 0
-      ? `It gives more than is in force without it: ${keys.join(', ')}.`
-      : 'It only takes away.';
-  printLine(`Trusted ${printableLine(trusted)}, as it is now. ${more}`);
+  const more = keys.length > 0 ? `It widens the policy in force: ${keys.join(', ')}.` : 'It only restricts.';
+  const text = `Trusted the current content of ${printableLine(trusted)}. ${more}`;
+  printAnswer(flags.json, { file: trusted, widens: keys }, text);
   return 0;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { printableLine, saveRecording, type Allowed, type Recording } from '../../index.ts';
+import { type Allowed, type Recording, printableLine, saveRecording } from '../../inside.ts';
 import { interruption } from '../interruption.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { printError, printFile, printLogs, printNote, printResult, printWarning } from '../output.ts';
@@ -20,7 +20,7 @@ export interface RecordFlags extends PlanFlags, ParamFlags {
   json?: boolean;
 }
 
-/** The difference of the manifests goes to stdout, all the rest to stderr. */
+/** The diff of the manifests goes to stdout, everything else to stderr. */
 export async function record(ref: string, flags: RecordFlags): Promise<number> {
   const params = await readParams(flags);
   await using runtime = openRuntime(flags);
@@ -60,6 +60,6 @@ function printRecording(recording: Recording, { write }: RecordFlags): void {
 }
 
 function summary({ diff, file, isWritten }: { diff: string; file: string; isWritten: boolean }): string {
-  if (diff === '') return 'The manifest declares just what this call needs.';
-  return isWritten ? `Written to ${file}.` : `Nothing was written; --write puts this into ${file}.`;
+  if (diff === '') return 'The manifest declares exactly what this call needs.';
+  return isWritten ? `Wrote ${file}.` : `Nothing was written. Add --write to update ${file}.`;
 }

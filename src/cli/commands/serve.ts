@@ -6,34 +6,38 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { addToken, makeToken, SCOPES, type Scope } from '../../http/access-file.ts';
+import { AccessLog } from '../../http/access-log.ts';
+import { makeToken } from '../../http/access-file.ts';
 import { startService, type RunningService } from '../../http/server.ts';
 import {
+  type Runtime,
+  SkillError,
   createRuntime,
   defaultHome,
   isLoopback,
   parseDuration,
   parseSize,
-  SkillError,
+  shadowWarnings,
   toSkillError,
-  type Runtime,
-} from '../../index.ts';
-import { printLine, printNote } from '../output.ts';
+} from '../../inside.ts';
+import { printLine, printNote, printWarning } from '../output.ts';
+import { followPolicy, onHangUp } from '../follow-policy.ts';
+import { STOP_SIGNALS } from '../interruption.ts';
 import { surviveFaults } from '../last-resort.ts';
-import { variableNames } from '../open-runtime.ts';
-import { policyInForce } from '../policy-in-force.ts';
+import { checkOffer, offerOptions, variableNames, type OfferFlags } from '../open-runtime.ts';
 import { writeSecret } from '../token-file.ts';
+import { accessFileOf, tokensCreate } from './tokens.ts';
 
 const MAX_PORT = 65_535;
-const MAX_DAYS = 36_500;
-/** Of `subprocess` cells: one at this level gets a thirtieth of the CPU time of the host, if both want all of it. */
+/** Niceness of `subprocess` cells: under full load, such a cell gets a thirtieth of the CPU time that the service gets. */
 const NICENESS = 15;
 
-export interface ServeFlags {
+export interface ServeFlags extends OfferFlags {
   port: string;
   host: string;
   allowHost?: string[];
   access?: string;
+  accessLog?: string;
   newToken?: string;
   scopes: string;
   tenant: string;
@@ -47,32 +51,39 @@ export interface ServeFlags {
 }
 
 export async function serve(flags: ServeFlags): Promise<number> {
-  const accessFile = flags.access ?? join(defaultHome(), 'access.json');
-  if (flags.newToken !== undefined) return newToken(accessFile, flags.newToken, flags);
-  const policy = policyInForce(flags.policy);
+  const accessFile = accessFileOf(flags);
+  if (flags.newToken !== undefined) return tokensCreate(flags.newToken, flags);
+  using policy = followPolicy(flags.policy);
   const faults = surviveFaults();
   keepHeapSmall();
-  // Nobody is asked here: what comes in over HTTP is no person at a terminal.
+  // Never asks for approval: HTTP requests do not come from a person at a terminal.
   await using runtime = createRuntime({
     caller: 'http',
-    // Who may run is for the dispatcher to say: it knows whose turn it is, the pool takes them as they come.
+    offer: offerOptions(flags),
+    // The dispatcher limits concurrency, fairly between tenants; the pool would only add a first-come queue.
     pool: { maxConcurrent: Number.POSITIVE_INFINITY },
-    // It has to answer all the others while some skill uses every core.
+    // The service must respond to other callers while a skill uses every core.
     jail: { niceness: NICENESS },
-    ...(policy ? { policy } : {}),
+    policy: () => policy.live.current(),
     ...(flags.env ? { allowEnv: variableNames(flags.env) } : {}),
     audit: { keepContent: flags.keepContent ?? false },
   });
+  runtime.assertOffer();
   openReceipts(runtime);
-  // For whoever sees this screen, and for this machine alone.
-  const own = isLoopback(flags.host)
+  // For the person at this terminal, and only if just this machine can connect.
+  const consoleToken = isLoopback(flags.host)
     ? makeToken({ name: 'console', tenant: 'local', scopes: ['admin'] })
     : undefined;
+  const onNote = (text: string): void => printNote(text);
+  const accessLog = flags.accessLog === undefined ? undefined : new AccessLog(flags.accessLog, onNote);
   const running = await startService({
     runtime,
     faults,
+    policyStatus: () => policy.live.status,
     accessFile,
-    extraTokens: own ? [own.entry] : [],
+    onNote,
+    ...(accessLog ? { accessLog } : {}),
+    extraTokens: consoleToken ? [consoleToken.entry] : [],
     host: flags.host,
     port: portOf(flags.port),
     hostNames: flags.allowHost ?? [],
@@ -80,16 +91,21 @@ export async function serve(flags: ServeFlags): Promise<number> {
     maxBodyBytes: parseSize(flags.maxBody),
     ...(flags.workspace === undefined ? {} : { workspace: flags.workspace }),
   });
+  checkOffer(runtime, flags);
+  for (const location of runtime.offered()) shadowWarnings(location).forEach(printWarning);
   printLine(`Listening on ${running.url}`);
-  // Behind the #, so that no server and no log of one gets to see it.
-  const tokenFile = own && tellToken(running.url, own.secret);
+  const tokenFile = consoleToken && announceToken(running.url, consoleToken.secret);
   running.service.readAhead().catch((error: unknown) => printNote(`warning: ${toSkillError(error).message}`));
-  await untilStopped(running);
+  await untilStopped(running, () => {
+    accessLog?.reopen();
+    policy.live.reload();
+  });
+  await accessLog?.close();
   if (tokenFile !== undefined) rmSync(tokenFile, { force: true });
   return 0;
 }
 
-/** Opening the log closes what a killed service left open. What is full now may have room when calls come. */
+/** Opening the log closes receipts that a killed service left open. A full disk is only a warning: it may have room later. */
 function openReceipts(runtime: Runtime): void {
   try {
     runtime.assertReceipts();
@@ -100,77 +116,50 @@ function openReceipts(runtime: Runtime): void {
   }
 }
 
-/** On a terminal somebody sees it; what goes anywhere else ends up in a log, so there it goes into a file of its own. */
-function tellToken(url: string, secret: string): string | undefined {
+/** Prints the token only on a terminal; elsewhere it would end up in a log, so it goes into a private file. */
+function announceToken(url: string, secret: string): string | undefined {
   if (process.stderr.isTTY) {
-    printNote(`Console: ${url}/#token=${secret} (an admin's token, until this process ends)`);
+    // After the #, so that the token reaches no server and no server log.
+    printNote(`Console: ${url}/#token=${secret} (admin token, valid until this process ends)`);
     return undefined;
   }
   const file = join(defaultHome(), `console-token.${process.pid}`);
   try {
     writeSecret(file, secret);
-    printNote(`Console: ${url}/ (an admin's token, until this process ends, is in ${file})`);
+    printNote(`Console: ${url}/ (admin token in ${file}, valid until this process ends)`);
   } catch (error) {
-    // A full disk is no reason not to serve those who have tokens.
-    printNote(`warning: No token for the console could be written: ${toSkillError(error).message}`);
+    // A full disk must not keep the service from serving clients that have tokens.
+    printNote(`warning: Cannot write a token for the console: ${toSkillError(error).message}`);
   }
   return file;
 }
 
-function newToken(file: string, name: string, flags: ServeFlags): number {
-  const { expires } = flags;
-  const token = addToken(file, {
-    name,
-    tenant: flags.tenant,
-    scopes: scopesOf(flags.scopes),
-    ...(expires === undefined ? {} : { expiresAt: inDays(expires) }),
-  });
-  printLine(token);
-  printNote(`Token "${name}" of tenant "${flags.tenant}" (${flags.scopes}). It is not shown again.`);
-  return 0;
-}
-
-/** The first signal lets running calls finish, the second ends them. */
-async function untilStopped(running: RunningService): Promise<void> {
+/** The first signal lets running calls finish, the second cancels them. */
+async function untilStopped(running: RunningService, reload: () => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isStopping = false;
   const stop = (): void => {
     if (isStopping) return running.service.live.cancelAll();
     isStopping = true;
-    printNote('Stopping: no more calls are taken, those that run may finish.');
+    printNote('Stopping: new calls are refused, running calls may finish. A second signal cancels them.');
     running.close().then(resolve, resolve);
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  for (const signal of STOP_SIGNALS) process.on(signal, stop);
+  onHangUp({ reload, stop });
   await promise;
-}
-
-function scopesOf(text: string): Scope[] {
-  return text.split(',').map((word) => {
-    const scope = SCOPES.find((one) => one === word.trim());
-    if (scope) return scope;
-    throw new SkillError('usage', `--scopes "${text}": there is no scope "${word.trim()}"`, {
-      fix: `Give some of ${SCOPES.join(', ')}, separated by commas.`,
-    });
-  });
-}
-
-function inDays(text: string): Date {
-  const days = Number(text);
-  if (days > 0 && days <= MAX_DAYS) return new Date(Date.now() + days * 86_400_000);
-  throw new SkillError('usage', `--expires "${text}" is no number of days`, {
-    fix: 'Give a number such as 30.',
-  });
 }
 
 function portOf(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= MAX_PORT) return port;
-  throw new SkillError('usage', `--port "${text}" is no port`, { fix: 'Give a number from 0 to 65535.' });
+  throw new SkillError('usage', `--port "${text}" is not a valid port`, {
+    fix: 'Pass a number from 0 to 65535.',
+  });
 }
 
 /**
- * Left to itself V8 lets the heap of a busy service grow to several times of what is in use before it looks. Every process
- * that the service starts is a copy of it at first, so what is large is slow, too.
+ * By default, V8 lets the heap of a busy service grow to several times its live size before it collects. Every process that
+ * the service starts is at first a copy of it, so a large heap also makes starting cells slow.
  */
 function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=50');

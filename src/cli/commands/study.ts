@@ -5,7 +5,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { formatStudy, printableLine, SkillError, studyFolder } from '../../index.ts';
+import { SkillError, formatStudy, printableLine, studyFolder } from '../../inside.ts';
 import { printFile, printNote, printResult } from '../output.ts';
 
 export interface StudyFlags {
@@ -16,7 +16,7 @@ export interface StudyFlags {
   json?: boolean;
 }
 
-/** 1 when something that should work does not. */
+/** Exits with 1 if something that should work does not. */
 export async function study(folder: string, flags: StudyFlags): Promise<number> {
   const report = await studyFolder(folder, {
     calls: count(flags.calls, '--calls'),
@@ -38,7 +38,7 @@ export async function study(folder: string, flags: StudyFlags): Promise<number> 
 function count(text: string, flag: string): number {
   const number = Number(text);
   if (Number.isInteger(number) && number > 0 && number <= 10_000) return number;
-  throw new SkillError('usage', `${flag} has to be a whole number above 0, not "${text}"`, {
-    fix: `Give a number, such as ${flag} 5.`,
+  throw new SkillError('usage', `${flag} "${text}" is not a whole number from 1 to 10000`, {
+    fix: `Pass a number, such as ${flag} 5.`,
   });
 }

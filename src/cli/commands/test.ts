@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { printableLine, runCases, type CaseRun } from '../../index.ts';
+import { printableLine, runCases, type CaseRun } from '../../inside.ts';
 import { interruption } from '../interruption.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { printLine, printLogs, printResult } from '../output.ts';
@@ -20,7 +20,7 @@ export async function test(ref: string, flags: PlanFlags & { json?: boolean }): 
   }
   const failed = runs.filter(({ misfit }) => misfit !== undefined).length;
   if (flags.json) printResult(runs.map(asJson));
-  else printLine(`${runs.length - failed} of ${runs.length} cases of ${skill.bundle.manifest.name} fit`);
+  else printLine(`${runs.length - failed} of ${runs.length} cases of ${skill.bundle.manifest.name} passed`);
   return failed === 0 ? 0 : 1;
 }
 
@@ -29,10 +29,10 @@ function printRun({ name, misfit, outcome }: CaseRun): void {
   const where = execution ? `${execution.mode}, ${usage.wall_ms.toFixed(1)} ms` : 'nothing ran';
   const label =
     misfit === undefined
-      ? ({ style: 'green', text: 'fits ' } as const)
-      : ({ style: 'red', text: 'fails' } as const);
+      ? ({ style: 'green', text: 'pass' } as const)
+      : ({ style: 'red', text: 'FAIL' } as const);
   printLine(`${printableLine(name)} (${where})`, { label });
-  if (misfit !== undefined) printLine(`      ${printableLine(misfit)}`);
+  if (misfit !== undefined) printLine(`     ${printableLine(misfit)}`);
   if (misfit !== undefined) printLogs(outcome.logs);
 }
 

@@ -3,26 +3,32 @@
  *
  * @module
  */
-import { printableLine, SkillError, type ToolFormat } from '../../index.ts';
-import { openRuntime } from '../open-runtime.ts';
+import { SkillError, shadowWarnings, type ToolFormat, printableLine } from '../../inside.ts';
+import { checkOffer, openRuntime, type OfferFlags } from '../open-runtime.ts';
 import { printLine, printNote, printResult, printWarning } from '../output.ts';
 
-export interface ToolsFlags {
+export interface ToolsFlags extends OfferFlags {
   format: ToolFormat;
   all?: boolean;
   instructions?: boolean;
 }
 
-export async function tools(refs: string[], { format, all, instructions }: ToolsFlags): Promise<number> {
-  if (refs.length > 0 === (all === true)) {
-    throw new SkillError('usage', 'Name the skills to offer, or give --all, not both', {
-      fix: 'For example: skillcell tools text/word_stats --format openai',
+export async function tools(refs: string[], flags: ToolsFlags): Promise<number> {
+  const { format, all, skills, bundled, instructions } = flags;
+  const isOffer = all === true || skills !== undefined || bundled === true;
+  if (refs.length > 0 === isOffer) {
+    throw new SkillError('usage', 'Pass either skills or --all', {
+      fix: 'Run for example `skillcell tools text/word_stats --format openai`.',
     });
   }
-  // Nothing runs, and what a tool may do is decided when it is called.
-  await using runtime = openRuntime({ needsPolicy: false });
-  const set = await runtime.tools(format, all ? undefined : refs);
-  for (const { ref, reason } of set.skipped) printWarning(`${ref} is not offered: ${reason}`);
+  // Nothing runs here: grants are decided when a tool is called.
+  await using runtime = openRuntime({ needsPolicy: false, skills, bundled });
+  if (isOffer) {
+    checkOffer(runtime, flags);
+    for (const location of runtime.offered()) shadowWarnings(location).forEach(printWarning);
+  }
+  const set = await runtime.tools(format, isOffer ? undefined : refs);
+  for (const { ref, reason } of set.skipped) printWarning(`Skipped ${ref}: ${reason}`);
   if (instructions) printLine(set.instructions);
   else printResult(set.tools);
   for (const { skill, path, what } of set.notes)

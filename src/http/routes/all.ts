@@ -1,5 +1,5 @@
 /**
- * Every route there is. What is not here does not exist.
+ * All routes of the service.
  *
  * @module
  */

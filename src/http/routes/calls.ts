@@ -1,20 +1,20 @@
 /**
- * Routes about calls: those that run, those that ended, and what is kept of them. A tenant sees its own.
+ * Routes for running and past calls and their receipts. A tenant sees only its own.
  *
  * @module
  */
 import { streamSSE } from 'hono/streaming';
-import { SkillError } from '../../index.ts';
+import { SkillError } from '../../inside.ts';
 import type { Identity } from '../access.ts';
 import { json } from '../answers.ts';
-import { tellEvents } from '../events.ts';
+import { writeEvents } from '../events.ts';
 import type { WatchedCall } from '../live-calls.ts';
 import {
   findReceipt,
   listReceipts,
-  shownReceipt,
-  type FoundReceipts,
+  visibleReceipt,
   type ReceiptFilter,
+  type VisibleReceipt,
 } from '../receipts.ts';
 import { route, type Route } from '../route.ts';
 import {
@@ -34,13 +34,13 @@ const calls: Route = route({
   method: 'get',
   path: '/v1/calls',
   tag: 'calls',
-  summary: 'Calls that run, and the newest that ended',
+  summary: 'Running calls, and the most recent past ones',
   scopes: ['read'],
   query: callQuery,
   answers: { 200: callList },
   handle: async ({ service, identity, query, c }) => {
     const past = query.limit === 0 ? [] : (await receiptsOf(service, identity, query)).receipts;
-    const running = service.live.all.filter((call) => isTheirs(call, identity)).map(shown);
+    const running = service.live.all.filter((call) => isTheirs(call, identity)).map(callView);
     return json(c, { running, past });
   },
 });
@@ -49,12 +49,12 @@ const call: Route = route({
   method: 'get',
   path: '/v1/calls/{id}',
   tag: 'calls',
-  summary: 'One call: running, or its receipt',
+  summary: 'One call: its state if it is running, otherwise its receipt',
   scopes: ['read'],
   answers: { 200: callState },
   handle: ({ service, identity, param, c }) => {
     const running = findRunning(service, identity, param('id'));
-    if (running) return json(c, { state: 'running', call: shown(running) });
+    if (running) return json(c, { state: 'running', call: callView(running) });
     return json(c, { state: 'ended', receipt: receiptOf(service, identity, param('id')) });
   },
 });
@@ -63,13 +63,18 @@ const events: Route = route({
   method: 'get',
   path: '/v1/calls/{id}/events',
   tag: 'calls',
-  summary: 'What a running call has told and tells: started, log, denied, done',
+  summary: 'Follow the events of a running call from its start: started, log, denied, done',
   scopes: ['read'],
   answers: { 200: 'text/event-stream' },
   handle: ({ service, identity, param, c }) => {
     const running = findRunning(service, identity, param('id'));
     if (!running) throw notRunning(param('id'));
-    return streamSSE(c, (stream) => tellEvents(stream, running));
+    const leave = service.streams.enter(identity.tenant);
+    return streamSSE(c, async (stream) => {
+      // Frees the slot immediately: a call may send no event for a long time after its reader disconnected.
+      stream.onAbort(leave);
+      await writeEvents(stream, running).finally(leave);
+    });
   },
 });
 
@@ -77,14 +82,14 @@ const cancel: Route = route({
   method: 'delete',
   path: '/v1/calls/{id}',
   tag: 'calls',
-  summary: 'End a running call; its cell is killed',
+  summary: 'Cancel a running call and kill its cell',
   scopes: ['call'],
   answers: { 200: liveCall },
   handle: ({ service, identity, param, c }) => {
     const running = findRunning(service, identity, param('id'));
     if (!running) throw notRunning(param('id'));
     running.cancel();
-    return json(c, shown(running));
+    return json(c, callView(running));
   },
 });
 
@@ -92,7 +97,7 @@ const receipts: Route = route({
   method: 'get',
   path: '/v1/receipts',
   tag: 'receipts',
-  summary: 'Receipts of ended calls, newest first',
+  summary: 'Receipts of past calls, newest first',
   scopes: ['read'],
   query: receiptQuery,
   answers: { 200: receiptList },
@@ -104,7 +109,7 @@ const verify: Route = route({
   method: 'get',
   path: '/v1/receipts/verify',
   tag: 'receipts',
-  summary: 'Check the hash chain over all receipts',
+  summary: 'Verify the hash chain of all receipts',
   scopes: ['admin'],
   answers: { 200: verification },
   handle: async ({ service, c }) => json(c, await service.runtime.audit.elsewhere.verify()),
@@ -120,7 +125,7 @@ const receipt: Route = route({
   handle: ({ service, identity, param, c }) => json(c, receiptOf(service, identity, param('id'))),
 });
 
-const figures: Route = route({
+const statistics: Route = route({
   method: 'get',
   path: '/v1/stats',
   tag: 'calls',
@@ -141,7 +146,7 @@ function findRunning(service: Service, identity: Identity, id: string): WatchedC
   return found && isTheirs(found, identity) ? found : undefined;
 }
 
-function shown({ id, facts, startedAt, state }: WatchedCall): Record<string, unknown> {
+function callView({ id, facts, startedAt, state }: WatchedCall): Record<string, unknown> {
   const { skill, caller } = facts;
   return { call_id: id, skill, caller, started_at: startedAt.toISOString(), state };
 }
@@ -150,21 +155,22 @@ async function receiptsOf(
   service: Service,
   identity: Identity,
   filter: ReceiptFilter,
-): Promise<FoundReceipts> {
-  const { receipts: found, ...rest } = await listReceipts(service.runtime.audit, identity, filter);
-  return { receipts: found.map((one) => shownReceipt(one, identity, service.folders)), ...rest };
+): Promise<{ receipts: VisibleReceipt[]; older?: string }> {
+  const { receipts: found, older } = await listReceipts(service.runtime.audit, identity, filter);
+  const visible = found.map((one) => visibleReceipt(one, identity, service.folders));
+  return { receipts: visible, ...(older && { older: older.receipt.call_id }) };
 }
 
 function receiptOf(service: Service, identity: Identity, id: string): object {
   const found = findReceipt(service.runtime.audit, identity, id);
-  if (found) return shownReceipt(found, identity, service.folders);
-  throw new SkillError('skill_unavailable', `There is no call ${JSON.stringify(id.slice(0, 40))}`, {
-    fix: 'See GET /v1/calls for running calls and GET /v1/receipts for those that ended.',
+  if (found) return visibleReceipt(found, identity, service.folders);
+  throw new SkillError('skill_unavailable', `Unknown call ${JSON.stringify(id.slice(0, 40))}`, {
+    fix: 'See GET /v1/calls for running calls and GET /v1/receipts for past ones.',
   });
 }
 
 function notRunning(id: string): SkillError {
-  return new SkillError('skill_unavailable', `No call ${JSON.stringify(id.slice(0, 40))} is running`, {
+  return new SkillError('skill_unavailable', `The call ${JSON.stringify(id.slice(0, 40))} is not running`, {
     fix: 'It may have ended: see GET /v1/receipts/{id}.',
   });
 }
@@ -177,5 +183,5 @@ export const CALL_ROUTES: readonly Route[] = [
   receipts,
   verify,
   receipt,
-  figures,
+  statistics,
 ];

@@ -3,17 +3,19 @@
  *
  * @module
  */
-import { packageVersion } from '../../index.ts';
+import { packageVersion } from '../../inside.ts';
 import { json } from '../answers.ts';
 import { route, type Route } from '../route.ts';
 import { health, identityAnswer, pairList, readiness } from '../answer-schemas.ts';
+import type { Service } from '../service.ts';
+import type { Gauges } from '../service-metrics.ts';
 import { machineOf } from '../views.ts';
 
 const alive: Route = route({
   method: 'get',
   path: '/healthz',
   tag: 'service',
-  summary: 'Whether the service takes calls',
+  summary: 'Report whether the service accepts calls',
   scopes: 'open',
   answers: { 200: health, 503: health },
   handle: ({ service, c }) => {
@@ -26,14 +28,15 @@ const ready: Route = route({
   method: 'get',
   path: '/readyz',
   tag: 'service',
-  summary: 'Whether a call that is made now would be taken: receipts can be written, and a wall works',
-  description: 'What is wrong is named without any path. For whether the process is alive, ask /healthz.',
+  summary: 'Report whether the service is ready: receipts can be written, and a wall works',
+  description: 'The reasons contain no paths. Use /healthz to check that the process is alive.',
   scopes: 'open',
   answers: { 200: readiness, 503: readiness },
   handle: async ({ service, c }) => {
     const hindrances = await service.hindrances();
     const isReady = hindrances.length === 0;
-    return json(c, { status: isReady ? 'ready' : 'not_ready', hindrances }, isReady ? 200 : 503);
+    const status = isReady ? 'ready' : 'not_ready';
+    return json(c, { status, hindrances, policy: service.policy() }, isReady ? 200 : 503);
   },
 });
 
@@ -41,21 +44,27 @@ const metrics: Route = route({
   method: 'get',
   path: '/metrics',
   tag: 'service',
-  summary: 'Counters and histograms in the text format of Prometheus',
-  description: 'Figures of all tenants, without anything of their calls.',
-  scopes: ['read'],
+  summary: 'Metrics in the Prometheus text format',
+  description:
+    'Totals over all tenants, and what each tenant used of its quota; nothing about the content of calls.',
+  scopes: ['metrics'],
   answers: { 200: 'text/plain' },
   handle: ({ service, c }) => {
     c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-    return c.body(service.metrics.format({ ...service.dispatcher.load, faults: service.options.faults }));
+    return c.body(service.metrics.format(gaugesOf(service)));
   },
 });
+
+function gaugesOf(service: Service): Gauges {
+  const { faults } = service.options;
+  return { ...service.dispatcher.load, faults, policy: service.policy(), quotas: service.quotas.use };
+}
 
 const me: Route = route({
   method: 'get',
   path: '/v1/me',
   tag: 'service',
-  summary: 'Whom the token belongs to, and what it may do',
+  summary: 'Tenant and scopes of the token',
   scopes: ['call', 'read'],
   answers: { 200: identityAnswer },
   handle: ({ identity: { tenant, token, scopes }, c }) => json(c, { tenant, token, scopes: [...scopes] }),
@@ -65,7 +74,7 @@ const machine: Route = route({
   method: 'get',
   path: '/v1/machine',
   tag: 'service',
-  summary: 'What this machine can run, and who enforces what',
+  summary: 'Modes this machine supports, and what enforces each field',
   scopes: ['read'],
   answers: { 200: pairList },
   handle: async ({ service, c }) => json(c, machineOf(service, await service.machine())),

@@ -1,14 +1,14 @@
 /**
- * Routes about skills: which there are, what they ask for, calling them, and the word of an admin on them.
+ * Routes for skills: list, inspect, call, approve and revoke.
  *
  * @module
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import { pinLines, SkillError, type Skill } from '../../index.ts';
+import { type Skill, SkillError, pinLines } from '../../inside.ts';
 import { answerOutcome, json } from '../answers.ts';
-import { tellEvents } from '../events.ts';
+import { writeEvents } from '../events.ts';
 import { route, type Route } from '../route.ts';
 import { approvalAnswer, failure, revocation, skillList, skillPage, success } from '../answer-schemas.ts';
 import { approvalBody, executeBody } from '../request-schemas.ts';
@@ -19,12 +19,12 @@ const list: Route = route({
   method: 'get',
   path: '/v1/skills',
   tag: 'skills',
-  summary: 'Every skill with what it can do, where it comes from and how it stands',
+  summary: 'All skills with their capabilities, origin and trust status',
   scopes: ['call', 'read'],
   answers: { 200: skillList },
   handle: async ({ service, c }) => {
     const skills: SkillSummary[] = [];
-    // One after the other, with a turn of the event loop between: reading all at once would hold up the calls that run.
+    // Sequentially, yielding to the event loop in between, so that running calls are not delayed.
     for (const location of service.shelf.list()) {
       skills.push(await summaryOf(service, location));
       await setImmediate();
@@ -37,10 +37,10 @@ const execute: Route = route({
   method: 'post',
   path: '/v1/skills/{name}/execute',
   tag: 'skills',
-  summary: 'Call a skill once, in a fresh cell',
+  summary: 'Call a skill once in a fresh sandbox',
   description:
-    'Answers with the outcome. With `Accept: text/event-stream` it answers with events instead: `accepted` with the id' +
-    ' of the call, `started`, `log` as the skill prints, `denied`, and `done` with the outcome. Who hangs up ends the call.',
+    'Returns the outcome. With `Accept: text/event-stream` it returns events instead: `accepted` with the id of the' +
+    ' call, `started`, `log` as the skill prints, `denied`, and `done` with the outcome. Closing the connection cancels the call.',
   scopes: ['call'],
   body: executeBody,
   answers: { 200: success, 409: failure, 422: failure, 499: failure, 504: failure },
@@ -49,7 +49,7 @@ const execute: Route = route({
     const { call, outcome } = await service.start(request, identity, c.req.raw.signal);
     if (!c.req.header('accept')?.includes('text/event-stream')) return answerOutcome(c, await outcome);
     outcome.catch(() => undefined);
-    return streamSSE(c, (stream) => tellEvents(stream, call));
+    return streamSSE(c, (stream) => writeEvents(stream, call));
   },
 });
 
@@ -57,7 +57,7 @@ const inspect: Route = route({
   method: 'get',
   path: '/v1/skills/{name}',
   tag: 'skills',
-  summary: 'One skill: what it declares, what a call would be granted, and who enforces it',
+  summary: 'One skill: what it declares, what a call would be granted, and what enforces the grant',
   scopes: ['call', 'read'],
   answers: { 200: skillPage },
   handle: async ({ service, param, c }) =>
@@ -68,7 +68,7 @@ const approve: Route = route({
   method: 'put',
   path: '/v1/skills/{name}/approval',
   tag: 'trust',
-  summary: 'Approve a skill exactly as it is',
+  summary: 'Approve a skill in exactly its current state',
   scopes: ['admin'],
   body: approvalBody,
   answers: { 200: approvalAnswer },
@@ -85,7 +85,7 @@ const revoke: Route = route({
   method: 'delete',
   path: '/v1/skills/{name}/approval',
   tag: 'trust',
-  summary: 'Take every approval of a skill back',
+  summary: 'Revoke all approvals of a skill',
   scopes: ['admin'],
   answers: { 200: revocation },
   handle: async ({ service, param, c }) => {
@@ -94,17 +94,21 @@ const revoke: Route = route({
   },
 });
 
-/** Where the caller's own trace goes on. */
+/** The trace of the caller, which the call continues. */
 function traceOf(c: Context): TraceHeaders | undefined {
   const traceparent = c.req.header('traceparent');
   return traceparent === undefined ? undefined : { traceparent, tracestate: c.req.header('tracestate') };
 }
 
 function changedSince(bundle: Skill['bundle']): SkillError {
-  return new SkillError('manifest_drift', 'The skill changed since you looked at it: nothing was approved', {
-    fix: 'Look at it again, and approve what you then see: its digest and its pins.',
-    detail: { digest: bundle.digest, pins: pinLines(bundle) },
-  });
+  return new SkillError(
+    'manifest_drift',
+    'The skill has changed since you reviewed it; nothing was approved',
+    {
+      fix: 'Review it again, and approve its current digest and pins.',
+      detail: { digest: bundle.digest, pins: pinLines(bundle) },
+    },
+  );
 }
 
 export const SKILL_ROUTES: readonly Route[] = [list, execute, approve, revoke, inspect];

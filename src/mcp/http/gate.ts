@@ -1,6 +1,5 @@
 /**
- * Who gets in: no page in a browser by way of a name that it made point here, and only who has the token, if there is
- * one.
+ * Admits requests: checks Host and Origin against DNS rebinding, and the token if one is set.
  *
  * @module
  */
@@ -16,13 +15,13 @@ import {
 } from '@modelcontextprotocol/server';
 
 export interface GateOptions {
-  /** Absent: everybody who can connect may call. */
+  /** If absent, any client that can connect may call. */
   token?: string | undefined;
-  /** Names by which this server may be called, besides those of the loopback. */
+  /** Host names that clients may use, in addition to those of the loopback. */
   allowedHosts?: readonly string[];
 }
 
-/** Resolves with what the request may go on with, or with the answer that ends it. */
+/** Resolves with the identity of the client, or with the response that rejects the request. */
 export type Gate = (request: Request) => Promise<{ authInfo?: AuthInfo } | Response>;
 
 export function openGate({ token, allowedHosts = [] }: GateOptions): Gate {
@@ -43,16 +42,21 @@ function bearerCheck(token: string): (request: Request) => Promise<AuthInfo | Re
     verifier: {
       verifyAccessToken: async (given) => {
         if (!timingSafeEqual(digestOf(given), expected)) {
-          throw new OAuthError(OAuthErrorCode.InvalidToken, 'The token is wrong');
+          throw new OAuthError(OAuthErrorCode.InvalidToken, 'Invalid token');
         }
-        // It is good for as long as we run.
-        return { token: given, clientId: 'token', scopes: [], expiresAt: Number.MAX_SAFE_INTEGER };
+        // Valid as long as the server runs.
+        return {
+          token: given,
+          clientId: `token:${digestOf(given).toString('hex')}`,
+          scopes: [],
+          expiresAt: Number.MAX_SAFE_INTEGER,
+        };
       },
     },
   });
 }
 
-/** Of equal length, whatever is given: so the time of the comparison says nothing. */
+/** All digests have the same length, so the time of the comparison reveals nothing. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -1,9 +1,9 @@
 /**
- * The body of a request: a small one is left to the SDK, a large one is read by a worker thread.
+ * Request bodies: small ones are left to the SDK, large ones are read in a worker thread.
  *
  * @module
  */
-import { MAX_JSON_HERE, toSkillError } from '../../index.ts';
+import { MAX_JSON_HERE, toSkillError } from '../../inside.ts';
 import { LargeArguments } from '../large-arguments.ts';
 import { MAX_HTTP_MESSAGE_BYTES } from '../limits.ts';
 import type { SkillServer } from '../skill-server.ts';
@@ -17,16 +17,16 @@ export interface LargeRequest {
   large: LargeArguments;
 }
 
-/** Undefined: the body is small, and nobody has read it yet. A response: it is refused. */
+/** Returns undefined if the body is small and still unread, or a response if it is rejected. */
 export async function readLargeRequest(
   request: Request,
   skills: SkillServer,
 ): Promise<LargeRequest | Response | undefined> {
   const length = request.headers.get('content-length');
-  // The server below holds a client to the length that it has named.
+  // Node's HTTP server enforces the declared length.
   if (request.method !== 'POST' || (length !== null && Number(length) <= MAX_JSON_HERE)) return undefined;
   const bytes = await readBytes(request);
-  if (!bytes) return refusal(413, SERVER_ERROR, `The message has more than ${MAX_HTTP_MESSAGE_BYTES} bytes`);
+  if (!bytes) return refusal(413, SERVER_ERROR, `The message is larger than ${MAX_HTTP_MESSAGE_BYTES} bytes`);
   const large = new LargeArguments();
   try {
     const isLarge = bytes.length > MAX_JSON_HERE;

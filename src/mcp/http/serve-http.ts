@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import { isIPv6, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
-import { Connections, isLoopback, SERVER_TIMEOUTS, SkillError } from '../../index.ts';
+import { Connections, SERVER_TIMEOUTS, SkillError, isLoopback } from '../../inside.ts';
 import { MAX_HTTP_MESSAGE_BYTES } from '../limits.ts';
 import type { SkillServer } from '../skill-server.ts';
 import { openGate } from './gate.ts';
@@ -18,41 +18,46 @@ import { Sessions } from './sessions.ts';
 
 const PATH = '/mcp';
 const MIN_TOKEN = 16;
+/** The owner of all sessions if no token is required. */
+const ANYONE = 'anyone';
 const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
+/** Options of `serveOverHttp`. */
 export interface HttpOptions {
-  /** 0 for any that is free. */
+  /** 0 picks a free port. */
   port: number;
   /** The address to listen on. */
   host?: string;
   /**
-   * What clients must send. Needed for an address that others can reach; on the loopback one is made if it is left out, and
-   * `false` lets every program of this machine in.
+   * Token that clients must send. Required unless `host` is a loopback address. On loopback, a token is generated if absent;
+   * `false` lets every program on this machine connect.
    */
   token?: string | false | undefined;
-  /** Names by which clients may call this server, besides the loopback and `host`. */
+  /** Host names that clients may use, in addition to the loopback and `host`. */
   allowedHosts?: readonly string[];
   onNote: (text: string) => void;
 }
 
+/** An MCP server that listens on HTTP. */
 export interface HttpService extends AsyncDisposable {
   url: string;
-  /** What clients must send; absent if none was wanted. */
+  /** Token that clients must send; absent if none is required. */
   token?: string;
   close: () => Promise<void>;
 }
 
+/** Serves skills as MCP tools over Streamable HTTP. */
 export async function serveOverHttp(skills: SkillServer, options: HttpOptions): Promise<HttpService> {
   const { host = '127.0.0.1', port, allowedHosts = [] } = options;
   assertGuarded(host, options.token || undefined);
   const token = options.token === false ? undefined : (options.token ?? randomBytes(32).toString('hex'));
-  // "All addresses" is no name that a client has for us.
+  // No client uses the "all addresses" address as a host name.
   const ownName = UNSPECIFIED.has(host) ? [] : [bracketed(host)];
   const handler = createHandler(skills, { ...options, token, allowedHosts: [...allowedHosts, ...ownName] });
   const listener = getRequestListener(handler.fetch, { overrideGlobalObjects: false });
   const connections = new Connections();
   const answer = connections.inTurn((incoming, outgoing) => {
-    // What fails after the answer began can only be cut off.
+    // An error after the response has started can only close the connection.
     listener(incoming, outgoing).catch(() => outgoing.destroy());
   });
   const server = createServer(SERVER_TIMEOUTS, answer);
@@ -65,7 +70,7 @@ export async function serveOverHttp(skills: SkillServer, options: HttpOptions): 
   const close = async (): Promise<void> => {
     const closed = once(server, 'close');
     server.close();
-    // Calls end first: whoever waits still gets an answer.
+    // Calls end first, so that waiting clients still get an answer.
     await skills.close();
     await handler.close();
     server.closeAllConnections();
@@ -100,7 +105,9 @@ function createHandler(skills: SkillServer, { token, allowedHosts = [], onNote }
       const { parsedBody } = read ?? {};
       const isLegacy = await isLegacyRequest(request, parsedBody, limits);
       return skills.serving(read?.large, () =>
-        isLegacy ? sessions.handle(request, parsedBody) : modern.fetch(request, { ...entry, parsedBody }),
+        isLegacy
+          ? sessions.handle(request, { owner: entry.authInfo?.clientId ?? ANYONE, parsedBody })
+          : modern.fetch(request, { ...entry, parsedBody }),
       );
     },
     close: async () => {
@@ -110,18 +117,22 @@ function createHandler(skills: SkillServer, { token, allowedHosts = [], onNote }
   };
 }
 
-/** An address that others can reach needs a token, and no token is one that can be guessed. */
+/** Requires a token beyond loopback, and refuses one short enough to guess. */
 function assertGuarded(host: string, token: string | undefined): void {
   if (token !== undefined && token.length < MIN_TOKEN) {
-    throw new SkillError('usage', `The token has ${token.length} characters; the least is ${MIN_TOKEN}`, {
-      fix: 'Make one with: openssl rand -hex 32',
+    throw new SkillError('usage', `The token has ${token.length} characters; the minimum is ${MIN_TOKEN}`, {
+      fix: 'Create one with: openssl rand -hex 32',
     });
   }
   if (token !== undefined || isLoopback(host)) return;
-  throw new SkillError('usage', `Others could reach ${host}, and there is no token`, {
-    fix: 'Put a token into a file and name it with --token-file, or leave --host out.',
-    detail: { host },
-  });
+  throw new SkillError(
+    'usage',
+    `The address "${host}" is reachable from other machines, but no token is set`,
+    {
+      fix: 'Write a token to a file and pass it with --token-file, or omit --host.',
+      detail: { host },
+    },
+  );
 }
 
 function bracketed(host: string): string {
@@ -130,8 +141,8 @@ function bracketed(host: string): string {
 
 function cannotListen(host: string, port: number, cause: unknown): SkillError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new SkillError('usage', `Cannot listen on ${host}, port ${port}: ${reason}`, {
-    fix: 'Choose another port, or 0 for any that is free.',
+  return new SkillError('usage', `Cannot listen on "${host}", port ${port}: ${reason}`, {
+    fix: 'Choose another port, or 0 to pick a free one.',
     cause,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Connections of clients that speak the protocol of 2025: it has sessions, by which a client is told of changes and can
- * take a call back. Later ones send each request on its own.
+ * Sessions of clients that speak the 2025 protocol, which needs them to notify clients of changes and to cancel calls. In
+ * later versions each request is independent.
  *
  * @module
  */
@@ -10,20 +10,29 @@ import { MAX_HTTP_MESSAGE_BYTES } from '../limits.ts';
 import type { SkillServer } from '../skill-server.ts';
 
 const MAX_SESSIONS = 256;
-/** Of one client: it cannot take all the places. */
+/** Per client, so that one cannot use up all sessions. */
 const MAX_PER_CLIENT = 64;
-/** Whoever has not asked for anything for so long may lose its session to another. Its client is told so, and begins again. */
+/** A session idle for this long may be evicted. Its client gets "Session not found" and opens a new one. */
 const IDLE_MS = 10 * 60_000;
 
 interface Session {
   mcp: McpServer;
   transport: WebStandardStreamableHTTPServerTransport;
+  /** Owner of the token that opened it. Only that owner can use it. */
+  owner: string;
   client: string;
-  /** Nothing came after the opening yet. */
+  /** No request has followed the opening one. */
   isUnused: boolean;
   usedAt: number;
-  /** Requests that are being answered. */
+  /** Requests whose responses are not complete, including open event streams. */
   active: number;
+}
+
+export interface SessionRequest {
+  /** Owner of the token in the request. */
+  owner: string;
+  /** Body of a large request, which has already been read. */
+  parsedBody?: unknown;
 }
 
 export interface SessionsOptions {
@@ -33,7 +42,7 @@ export interface SessionsOptions {
 export class Sessions {
   readonly #skills: SkillServer;
   readonly #now: () => number;
-  /** In the order of their last use. */
+  /** In order of last use. */
   readonly #open = new Map<string, Session>();
 
   constructor(skills: SkillServer, { now = () => performance.now() }: SessionsOptions = {}) {
@@ -41,21 +50,21 @@ export class Sessions {
     this.#now = now;
   }
 
-  /** `parsedBody`: of a large request, which was read already. */
-  async handle(request: Request, parsedBody?: unknown): Promise<Response> {
+  async handle(request: Request, { owner, parsedBody }: SessionRequest): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
-    if (id === null) return this.#begin(request, parsedBody);
+    if (id === null) return this.#begin(request, { owner, parsedBody });
     const session = this.#open.get(id);
-    if (!session) return refusal(404, 'Session not found');
+    // The same answer in both cases, so that only the owner learns whether a session exists.
+    if (session?.owner !== owner) return refusal(404, 'Session not found');
     this.#open.delete(id);
     this.#open.set(id, session);
     session.isUnused = false;
-    session.usedAt = this.#now();
-    session.active++;
+    const end = this.#useOf(session);
     try {
-      return await session.transport.handleRequest(request, { parsedBody });
-    } finally {
-      session.active--;
+      return untilSent(await session.transport.handleRequest(request, { parsedBody }), end);
+    } catch (error) {
+      end();
+      throw error;
     }
   }
 
@@ -63,15 +72,28 @@ export class Sessions {
     await Promise.allSettled([...this.#open.values()].map(({ mcp }) => mcp.close()));
   }
 
-  async #begin(request: Request, parsedBody: unknown): Promise<Response> {
+  /** Records the start of a use; the returned function ends it, once. */
+  #useOf(session: Session): () => void {
+    session.usedAt = this.#now();
+    session.active++;
+    let hasEnded = false;
+    return () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      session.active--;
+      session.usedAt = this.#now();
+    };
+  }
+
+  async #begin(request: Request, { owner, parsedBody }: SessionRequest): Promise<Response> {
     const client = clientOf(request);
-    if (!this.#makeRoom(client)) return refusal(503, 'Too many sessions are in use; try again later');
+    if (!this.#makeRoom(owner, client)) return refusal(503, 'Too many sessions; try again later');
     const mcp = this.#skills.open();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
         const usedAt = this.#now();
-        this.#open.set(id, { mcp, transport, client, isUnused: true, usedAt, active: 0 });
+        this.#open.set(id, { mcp, transport, owner, client, isUnused: true, usedAt, active: 0 });
       },
       onsessionclosed: (id) => {
         this.#open.delete(id);
@@ -80,19 +102,19 @@ export class Sessions {
     });
     await mcp.connect(transport);
     const response = await transport.handleRequest(request, { parsedBody });
-    // Anything but the opening of a session was refused.
+    // The request was not an opening one and was rejected.
     if (transport.sessionId === undefined) await mcp.close();
     return response;
   }
 
-  /** False when every place is in use: a new client waits, and throws nobody out. */
-  #makeRoom(client: string): boolean {
-    const own = [...this.#open].filter(([, session]) => session.client === client);
+  /** Returns false if all sessions are in use: active ones are never evicted for a new client. */
+  #makeRoom(owner: string, client: string): boolean {
+    const own = [...this.#open].filter(([, session]) => session.owner === owner && session.client === client);
     if (own.length >= MAX_PER_CLIENT) return this.#evictOne(own);
     return this.#open.size < MAX_SESSIONS || this.#evictOne([...this.#open]);
   }
 
-  /** Sessions that were only opened go first, then those that were idle for long; the oldest of them. */
+  /** Evicts the oldest session that was never used, otherwise the oldest that is idle. */
   #evictOne(candidates: [string, Session][]): boolean {
     const idleSince = this.#now() - IDLE_MS;
     const found =
@@ -106,9 +128,40 @@ export class Sessions {
   }
 }
 
-/** All have the same token; the name of the program is the best that is known of who asks. */
+/**
+ * Distinguishes programs that share a token by their user agent, so that one that keeps opening sessions does not use up the
+ * others' share. Access is decided only by the owner of a session.
+ */
 function clientOf(request: Request): string {
   return (request.headers.get('user-agent') ?? '').slice(0, 200);
+}
+
+/** The same response; calls `end` when its body is complete, fails, or is no longer read. */
+function untilSent(response: Response, end: () => void): Response {
+  const reader = response.body?.getReader();
+  if (!reader) {
+    end();
+    return response;
+  }
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        end();
+        controller.close();
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+    cancel: (reason) => {
+      end();
+      return reader.cancel(reason);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(body, { status, statusText, headers });
 }
 
 function refusal(status: number, message: string): Response {

@@ -1,29 +1,29 @@
 /**
- * The parameters of a skill as a provider's schema, and its arguments back as parameters.
+ * Converts the parameters of a skill to a provider's schema, and arguments back to parameters.
  *
  * @module
  */
 import type { JsonSchema } from '../../manifest/manifest.ts';
 import { objectRoot } from './merge.ts';
 import { plainSchema, type Note } from './plain.ts';
-import { rewriteSchema, type Rewritten } from './rewrite.ts';
+import { rewriteSchema, type RewrittenSchema } from './rewrite.ts';
 import { OPENAI_RULES, OPENAI_STRICT_RULES, type SchemaRules } from './rules.ts';
 import { assertWithinLimits, NotStrict } from './strict.ts';
 
-/** Undefined when the skill takes no object, and so cannot be a tool. */
+/** Undefined if the parameters are not an object, so that the skill cannot be a tool. */
 export function convertSchema(
   schema: JsonSchema,
   { rules, note }: { rules: SchemaRules; note: Note },
-): Rewritten | undefined {
+): RewrittenSchema | undefined {
   const root = objectRoot(plainSchema(schema, note));
   return root && rewriteSchema(root, { rules, note });
 }
 
-/** With `strict` where that is possible; a note says why where it is not. */
+/** Uses `strict` if possible; otherwise a note gives the reason. */
 export function convertForOpenAi(
   schema: JsonSchema,
   note: Note,
-): (Rewritten & { strict: boolean }) | undefined {
+): (RewrittenSchema & { strict: boolean }) | undefined {
   const remarks: Parameters<Note>[] = [];
   try {
     const strict = convertSchema(schema, {
@@ -44,12 +44,12 @@ export function convertForOpenAi(
   }
 }
 
-/** Keywords that hold schemas, by how they hold them. */
+/** Keywords whose value maps names to schemas. */
 const SCHEMA_MAPS = ['properties', '$defs', 'patternProperties', 'dependentSchemas'] as const;
 
 /**
- * For MCP, which takes any JSON Schema: an object at the root, and no boolean where clients expect objects, because some
- * of them refuse all tools for one such schema.
+ * For MCP, which accepts any JSON Schema: an object at the root, and no boolean schemas, because some clients reject all
+ * tools if one has them.
  */
 export function objectSchema(schema: JsonSchema): JsonSchema & { type: 'object' } {
   const maps = SCHEMA_MAPS.filter(

@@ -1,18 +1,18 @@
 /**
- * Conditions that hold together as one schema, for providers that know no `allOf`, and a root that is just an object.
- * The result may be looser than the parts, never stricter.
+ * Merges combined conditions into one schema, for providers without `allOf`, and reduces the root to an object. The result
+ * may be looser than the original, never stricter.
  *
  * @module
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonSchema } from '../../manifest/manifest.ts';
 import { isSchema } from './plain.ts';
-import { listed } from './types.ts';
+import { typeList } from './types.ts';
 
 type Merge = (one: unknown, other: unknown) => unknown;
 
 const MERGES: Readonly<Record<string, Merge>> = {
-  type: (one, other) => narrower(listed(one), listed(other)),
+  type: (one, other) => narrower(typeList(one), typeList(other)),
   enum: (one, other) => shared(one as unknown[], other as unknown[]),
   required: (one, other) => [...new Set([...(one as string[]), ...(other as string[])])],
   properties: mergeMaps,
@@ -27,18 +27,18 @@ const MERGES: Readonly<Record<string, Merge>> = {
   ),
 };
 
-/** Without `allOf`. */
+/** Merges `allOf` into the schema. */
 export function withoutAllOf(schema: JsonSchema): JsonSchema {
   const { allOf, ...own } = schema;
   if (!Array.isArray(allOf)) return schema;
-  return allOf.filter(isSchema).map(withoutAllOf).reduce(both, own);
+  return allOf.filter(isSchema).map(withoutAllOf).reduce(combine, own);
 }
 
-/** What both ask for; of keywords that cannot be joined, what the first says. */
-function both(one: JsonSchema, other: JsonSchema): JsonSchema {
+/** Combines two schemas; for keywords that cannot be merged, the first wins. */
+function combine(one: JsonSchema, other: JsonSchema): JsonSchema {
   const joined: JsonSchema = { ...one };
   for (const [keyword, value] of Object.entries(other)) {
-    // Belong together, and mean nothing apart.
+    // These two keywords belong together, so they are not mixed.
     if ((keyword === 'items' || keyword === 'prefixItems') && ('items' in one || 'prefixItems' in one))
       continue;
     const merged = keyword in one ? (MERGES[keyword] ?? first)(one[keyword], value) : value;
@@ -48,18 +48,18 @@ function both(one: JsonSchema, other: JsonSchema): JsonSchema {
   return joined;
 }
 
-/** An object at the root; undefined when the schema takes none. Providers know no alternatives there. */
+/** Reduces the root to an object, because providers accept no alternatives there; undefined if it cannot be an object. */
 export function objectRoot(schema: JsonSchema): JsonSchema | undefined {
   const { anyOf, oneOf, enum: _values, const: _value, ...root } = withoutAllOf(schema);
-  if (!listed(root['type'] ?? 'object').includes('object')) return undefined;
-  const alternatives = [anyOf, oneOf].filter(Array.isArray).map(eitherOf);
+  if (!typeList(root['type'] ?? 'object').includes('object')) return undefined;
+  const alternatives = [anyOf, oneOf].filter(Array.isArray).map(mergeAlternatives);
   if (alternatives.includes(undefined)) return undefined;
-  const whole = (alternatives as JsonSchema[]).reduce(both, root);
+  const whole = (alternatives as JsonSchema[]).reduce(combine, root);
   return { ...whole, type: 'object' };
 }
 
-/** What any of the alternatives names may be there; what all of them require must be. */
-function eitherOf(alternatives: unknown[]): JsonSchema | undefined {
+/** Allows the properties of every alternative, and requires those that all of them require. */
+function mergeAlternatives(alternatives: unknown[]): JsonSchema | undefined {
   const objects = alternatives
     .filter(isSchema)
     .map(objectRoot)
@@ -89,7 +89,7 @@ function mergeMaps(one: unknown, other: unknown): JsonSchema {
   const [left, right] = [one, other] as [Record<string, JsonSchema>, Record<string, JsonSchema>];
   const added = Object.entries(right).map(
     ([name, schema]) =>
-      [name, Object.hasOwn(left, name) ? both(left[name] as JsonSchema, schema) : schema] as const,
+      [name, Object.hasOwn(left, name) ? combine(left[name] as JsonSchema, schema) : schema] as const,
   );
   return Object.fromEntries([...Object.entries(left), ...added]);
 }
@@ -106,7 +106,7 @@ function smaller(one: unknown, other: unknown): number {
   return Math.min(one as number, other as number);
 }
 
-/** The types of both; those of the first when there is none. */
+/** The types that both allow; those of the first if there are none. */
 function narrower(one: string[], other: string[]): string | string[] {
   const common = one.filter(
     (type) => other.includes(type) || (type === 'integer' && other.includes('number')),

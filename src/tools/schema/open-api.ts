@@ -1,16 +1,16 @@
 /**
- * A schema in the dialect of OpenAPI 3.0 that Gemini takes: one type in capitals, `nullable`, choices of text alone, no
+ * Converts a schema to the OpenAPI 3.0 dialect of Gemini: one type in capitals, `nullable`, enums only for strings, no
  * object without properties and no array without items.
  *
  * @module
  */
 import type { JsonSchema } from '../../manifest/manifest.ts';
 import type { Note } from './plain.ts';
-import { eachOf, fromJsonText, type Restore } from './restore.ts';
+import { chainRestores, fromJsonText, type Restore } from './restore.ts';
 import { takesText, typesOf } from './types.ts';
 import { withRemark, withWords } from './words.ts';
 
-/** What may stand beside each type. */
+/** Keywords allowed with each type. */
 const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   string: ['format', 'minLength', 'maxLength', 'pattern'],
   number: ['minimum', 'maximum'],
@@ -31,14 +31,14 @@ export interface Dialect {
   restore: Restore | undefined;
 }
 
-/** Parts of the schema are in the dialect already. */
+/** Expects nested schemas to be converted already. */
 export function openApi(schema: JsonSchema, context: DialectContext): Dialect {
   const { type: _types, anyOf, ...own } = schema;
   const types = typesOf(schema);
   const choices = own['enum'] as unknown[] | undefined;
   const orNull = types.includes('null') && (choices?.includes(null) ?? true) ? { nullable: true } : {};
   const dialect = Array.isArray(anyOf)
-    ? besideAlternatives(anyOf as JsonSchema[], own, context)
+    ? withAlternatives(anyOf as JsonSchema[], own, context)
     : ofTypes(
         types.filter((type) => type !== 'null'),
         own,
@@ -47,7 +47,7 @@ export function openApi(schema: JsonSchema, context: DialectContext): Dialect {
   return { ...dialect, schema: { ...dialect.schema, ...orNull } };
 }
 
-/** Text beside JSON text could not be told from it: then all text is JSON. */
+/** Plain text and JSON text would be ambiguous, so if one alternative is JSON text, all text is. */
 export function unambiguous(parts: Dialect[]): Dialect[] {
   if (!parts.some(({ restore }) => restore === fromJsonText)) return parts;
   return parts.map((part) =>
@@ -61,38 +61,38 @@ function withJsonText(schema: JsonSchema): JsonSchema {
   const { anyOf } = schema;
   if (Array.isArray(anyOf)) return { ...schema, anyOf: (anyOf as JsonSchema[]).map(withJsonText) };
   if (!takesText(schema)) return schema;
-  const { shared } = parted(schema, [...SHARED, 'nullable']);
+  const { shared } = partition(schema, [...SHARED, 'nullable']);
   return { type: 'STRING', ...withRemark(shared, 'as JSON text') };
 }
 
-/** Nothing but a description stands beside them. */
-function besideAlternatives(anyOf: JsonSchema[], own: JsonSchema, context: DialectContext): Dialect {
-  const { shared, rest } = parted(own, SHARED);
+/** Next to `anyOf`, only a title and a description are allowed. */
+function withAlternatives(anyOf: JsonSchema[], own: JsonSchema, context: DialectContext): Dialect {
+  const { shared, rest } = partition(own, SHARED);
   return { schema: withWords({ ...shared, anyOf }, rest, context), restore: undefined };
 }
 
 function ofTypes(types: string[], own: JsonSchema, context: DialectContext): Dialect {
   const [only] = types;
   if (types.length < 2) return ofType(only, own, context);
-  const { shared, rest } = parted(own, SHARED);
+  const { shared, rest } = partition(own, SHARED);
   const each = types.map((type) => ofType(type, rest, context));
-  const restore = types.includes('string') ? undefined : eachOf(each.map((one) => one.restore));
+  const restore = types.includes('string') ? undefined : chainRestores(each.map((one) => one.restore));
   return { schema: { ...shared, anyOf: each.map((one) => one.schema) }, restore };
 }
 
 function ofType(type: string | undefined, own: JsonSchema, context: DialectContext): Dialect {
   if (type === undefined || (type === 'object' && isShapeless(own) && context.path !== ''))
     return asText(own, context);
-  const { shared, rest } = parted(own, [...SHARED, ...(KEYWORDS[type] ?? [])]);
+  const { shared, rest } = partition(own, [...SHARED, ...(KEYWORDS[type] ?? [])]);
   const { enum: values, ...lost } = rest;
   const choices = type === 'string' && Array.isArray(values) ? choicesOfText(values) : {};
-  const told = Array.isArray(values) && type !== 'string' ? { ...lost, enum: values as unknown[] } : lost;
+  const inWords = Array.isArray(values) && type !== 'string' ? { ...lost, enum: values as unknown[] } : lost;
   const isOpenArray = type === 'array' && !('items' in own);
   const items = isOpenArray
     ? { items: asText({}, { ...context, path: `${context.path}/items` }).schema }
     : {};
   const schema = { type: type.toUpperCase(), ...shared, ...choices, ...items };
-  return { schema: withWords(schema, told, context), restore: isOpenArray ? fromJsonTexts : undefined };
+  return { schema: withWords(schema, inWords, context), restore: isOpenArray ? fromJsonTexts : undefined };
 }
 
 function choicesOfText(values: unknown[]): JsonSchema {
@@ -103,10 +103,10 @@ function isShapeless({ properties }: JsonSchema): boolean {
   return Object.keys((properties as JsonSchema | undefined) ?? {}).length === 0;
 }
 
-/** There is no type for any value, and none for an object of which nothing is known. */
+/** The dialect has no type for arbitrary values, nor for objects with unknown properties. */
 function asText(own: JsonSchema, { path, note }: DialectContext): Dialect {
-  const { shared } = parted(own, SHARED);
-  note(path, 'is told as JSON text');
+  const { shared } = partition(own, SHARED);
+  note(path, 'is passed as JSON text');
   return { schema: { type: 'STRING', ...withRemark(shared, 'as JSON text') }, restore: fromJsonText };
 }
 
@@ -114,7 +114,10 @@ function fromJsonTexts(list: unknown): unknown {
   return Array.isArray(list) ? list.map(fromJsonText) : list;
 }
 
-function parted(schema: JsonSchema, keywords: readonly string[]): { shared: JsonSchema; rest: JsonSchema } {
+function partition(
+  schema: JsonSchema,
+  keywords: readonly string[],
+): { shared: JsonSchema; rest: JsonSchema } {
   const entries = Object.entries(schema);
   const isShared = ([keyword]: [string, unknown]): boolean => keywords.includes(keyword);
   return {

@@ -1,17 +1,17 @@
 /**
- * A schema without references, boolean schemas and addresses: what providers understand alike. It may be looser than
- * the original where that goes in circles or grows without end, and never stricter.
+ * Reduces a schema to what all providers understand: no references, boolean schemas or identifiers. The result may be looser
+ * than the original if that is recursive or very large, never stricter.
  *
  * @module
  */
 import type { JsonSchema } from '../../manifest/manifest.ts';
 
-/** A property or keyword that a provider does not get as the author wrote it. */
+/** Reports a property or keyword that the provider does not get as written. */
 export type Note = (path: string, what: string) => void;
 
-/** References can multiply a schema; beyond so many parts the rest is left open. */
+/** References can multiply a schema; beyond this many parts, the rest accepts anything. */
 const MAX_PARTS = 2000;
-/** What parts say besides parts of their own; a long list of values can be referred to a thousand times. */
+/** Total length of keywords and values: a long enum can be referenced a thousand times. */
 export const MAX_CHARACTERS: number = 256 * 1024;
 
 const SINGLE: ReadonlySet<string> = new Set([
@@ -28,8 +28,8 @@ const SINGLE: ReadonlySet<string> = new Set([
 ]);
 const LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas']);
-/** Of use only where schemas refer to each other. */
-const ADDRESSES: ReadonlySet<string> = new Set([
+/** Keywords that only serve references between schemas. */
+const REFERENCE_KEYWORDS: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
   '$anchor',
@@ -41,7 +41,7 @@ const ADDRESSES: ReadonlySet<string> = new Set([
   'definitions',
   '$ref',
 ]);
-/** What may stand beside a reference without adding a condition. */
+/** Keywords next to a reference that add no condition. */
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   'title',
   'description',
@@ -55,16 +55,16 @@ export function isSchema(value: unknown): value is JsonSchema {
 }
 
 export function plainSchema(schema: JsonSchema, note: Note): JsonSchema {
-  return new Plainer(schema, note).plain(schema, { path: '', within: [] });
+  return new SchemaReducer(schema, note).plain(schema, { path: '', within: [] });
 }
 
 interface Place {
   path: string;
-  /** References that are being followed. */
+  /** References being followed. */
   within: string[];
 }
 
-class Plainer {
+class SchemaReducer {
   readonly #root: JsonSchema;
   readonly #note: Note;
   #parts = 0;
@@ -80,18 +80,18 @@ class Plainer {
     if (!isSchema(schema)) return {};
     this.#characters += charactersOf(schema);
     if (++this.#parts > MAX_PARTS || this.#characters > MAX_CHARACTERS)
-      return this.#open(place, 'the schema is too large to be told whole');
-    const own = this.#parted(schema, place);
+      return this.#open(place, 'the schema is too large and is passed in part');
+    const own = this.#plainKeywords(schema, place);
     const { $ref, $dynamicRef } = schema;
-    if ($dynamicRef !== undefined) this.#note(place.path, '$dynamicRef is left out');
+    if ($dynamicRef !== undefined) this.#note(place.path, '$dynamicRef is omitted');
     if (typeof $ref !== 'string') return own;
     const target = this.#follow($ref, place);
     const isPlain = Object.keys(own).every((keyword) => ANNOTATIONS.has(keyword));
     return isPlain ? { ...target, ...own } : { allOf: [own, target] };
   }
 
-  #parted(schema: JsonSchema, place: Place): JsonSchema {
-    const entries = Object.entries(schema).filter(([keyword]) => !ADDRESSES.has(keyword));
+  #plainKeywords(schema: JsonSchema, place: Place): JsonSchema {
+    const entries = Object.entries(schema).filter(([keyword]) => !REFERENCE_KEYWORDS.has(keyword));
     const plain = entries.map(([keyword, value]) => [keyword, this.#keyword(keyword, value, place)] as const);
     return Object.fromEntries(plain.filter(([, value]) => value !== undefined));
   }
@@ -100,7 +100,7 @@ class Plainer {
     const at = (key: string | number): Place => ({ path: `${path}/${keyword}/${key}`, within });
     if (LISTS.has(keyword) && Array.isArray(value)) return value.map((one, n) => this.plain(one, at(n)));
     if (MAPS.has(keyword) && isSchema(value)) {
-      // `fromEntries` makes own properties of all names, `__proto__` too. What may never be there is not told.
+      // `fromEntries` defines own properties, so `__proto__` is safe. Properties that are never allowed are omitted.
       const parts = Object.entries(value).filter(([, part]) => part !== false);
       return Object.fromEntries(parts.map(([key, part]) => [key, this.plain(part, at(key))]));
     }
@@ -111,18 +111,18 @@ class Plainer {
   }
 
   #follow(ref: string, place: Place): JsonSchema {
-    if (place.within.includes(ref)) return this.#open(place, `${ref} refers to itself and is told once`);
+    if (place.within.includes(ref)) return this.#open(place, `${ref} refers to itself and is expanded once`);
     const target = this.#target(ref);
     if (target === undefined) return this.#open(place, `${ref} cannot be followed`);
     return this.plain(target, { path: place.path, within: [...place.within, ref] });
   }
 
-  /** By a path alone; an anchor or an address of its own is rare, and open is always right. */
+  /** Resolves only paths. Anchors and ids are rare, and accepting anything is always correct. */
   #target(ref: string): unknown {
     if (ref !== '#' && !ref.startsWith('#/')) return undefined;
     let target: unknown = this.#root;
     for (const part of ref.split('/').slice(1)) {
-      const key = unescaped(part);
+      const key = unescapePointer(part);
       if (typeof target !== 'object' || target === null || !Object.hasOwn(target, key)) return undefined;
       target = (target as JsonSchema)[key];
       if (isSchema(target) && '$id' in target) return undefined;
@@ -139,13 +139,13 @@ class Plainer {
 function charactersOf(schema: JsonSchema): number {
   return Object.entries(schema).reduce((sum, [keyword, value]) => {
     if (MAPS.has(keyword) && isSchema(value)) return sum + Object.keys(value).join().length;
-    const isOwn = !SINGLE.has(keyword) && !LISTS.has(keyword) && !ADDRESSES.has(keyword);
+    const isOwn = !SINGLE.has(keyword) && !LISTS.has(keyword) && !REFERENCE_KEYWORDS.has(keyword);
     return sum + keyword.length + (isOwn ? JSON.stringify(value).length : 0);
   }, 0);
 }
 
-/** Of a JSON pointer in a URI. */
-function unescaped(part: string): string {
+/** Decodes a segment of a JSON pointer in a URI. */
+function unescapePointer(part: string): string {
   try {
     return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
   } catch {

@@ -1,5 +1,5 @@
 /**
- * Names of properties in the characters that a provider takes.
+ * Converts property names to the characters that a provider accepts.
  *
  * @module
  */
@@ -8,9 +8,11 @@ import { createHash } from 'node:crypto';
 const MAX_LENGTH = 64;
 const DIGEST_LENGTH = 16;
 
-/** From each name to its spelling; no two have the same. */
-export function spelledNames(names: readonly string[], taken: RegExp | undefined): Map<string, string> {
-  const spelled = new Map(names.filter((name) => !taken || taken.test(name)).map((name) => [name, name]));
+/** Maps each name to a unique, accepted spelling. */
+export function providerNames(names: readonly string[], accepted: RegExp | undefined): Map<string, string> {
+  const spelled = new Map(
+    names.filter((name) => !accepted || accepted.test(name)).map((name) => [name, name]),
+  );
   const used = new Set(spelled.values());
   for (const name of names) {
     if (spelled.has(name)) continue;

@@ -1,34 +1,34 @@
 /**
- * From arguments as a model wrote them to parameters as the skill wants them.
+ * Converts the arguments of a model to the parameters that the skill expects.
  *
  * @module
  */
 
-/** Takes anything: what does not fit stays as it is, for the skill's own schema to refuse. */
+/** Accepts any value; unexpected ones stay unchanged, and the skill's own schema rejects them. */
 export type Restore = (value: unknown) => unknown;
 
 export interface RestoredProperty {
-  /** As the skill calls it. */
+  /** The name in the skill's schema. */
   name: string;
   restore: Restore | undefined;
-  /** Null stands for a property that is not there. */
+  /** Null represents an absent property. */
   dropsNull: boolean;
 }
 
-/** One after the other; undefined where none does anything. */
-export function eachOf(restores: readonly (Restore | undefined)[]): Restore | undefined {
-  // Each once: what was JSON text is none any more.
-  const acting = [...new Set(restores)].filter((restore) => restore !== undefined);
-  if (acting.length < 2) return acting[0];
-  return (value) => acting.reduce((current, restore) => restore(current), value);
+/** Applies all in order; undefined if there is nothing to do. */
+export function chainRestores(restores: readonly (Restore | undefined)[]): Restore | undefined {
+  // Each only once: JSON text must not be parsed twice.
+  const steps = [...new Set(restores)].filter((restore) => restore !== undefined);
+  if (steps.length < 2) return steps[0];
+  return (value) => steps.reduce((current, restore) => restore(current), value);
 }
 
-/** By the name that the model knows. */
+/** `properties` is keyed by the name that the model sees. */
 export function restoreProperties(properties: ReadonlyMap<string, RestoredProperty>): Restore | undefined {
-  const acting = [...properties].some(
+  const isNeeded = [...properties].some(
     ([spelled, { name, restore, dropsNull }]) => spelled !== name || restore !== undefined || dropsNull,
   );
-  if (!acting) return undefined;
+  if (!isNeeded) return undefined;
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const entries = Object.entries(value).flatMap(([spelled, item]) => {
@@ -41,7 +41,7 @@ export function restoreProperties(properties: ReadonlyMap<string, RestoredProper
   };
 }
 
-/** Of all properties that the schema does not name. */
+/** Restores all properties that the schema does not name. */
 export function restoreOthers({ properties = {} }: { properties?: unknown }, restore: Restore): Restore {
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -52,7 +52,7 @@ export function restoreOthers({ properties = {} }: { properties?: unknown }, res
   };
 }
 
-/** A value that the provider's schema cannot describe comes as JSON text. */
+/** Parses a value that arrived as JSON text, because the provider's schema cannot describe it. */
 export function fromJsonText(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {

@@ -1,6 +1,6 @@
 /**
- * From a plain schema to what one provider understands, and from the arguments that its model writes back to the
- * parameters of the skill. The rewritten schema may allow more than the skill does, which checks its parameters itself.
+ * Rewrites a plain schema for one provider, and converts the arguments of its model back to parameters of the skill. The
+ * rewritten schema may allow more than the skill, which checks its parameters itself.
  *
  * @module
  */
@@ -8,16 +8,22 @@ import type { JsonSchema } from '../../manifest/manifest.ts';
 import { withoutAllOf } from './merge.ts';
 import { openApi, unambiguous } from './open-api.ts';
 import { isSchema, type Note } from './plain.ts';
-import { spelledNames } from './property-names.ts';
-import { eachOf, restoreOthers, restoreProperties, type Restore, type RestoredProperty } from './restore.ts';
+import { providerNames } from './property-names.ts';
+import {
+  chainRestores,
+  restoreOthers,
+  restoreProperties,
+  type Restore,
+  type RestoredProperty,
+} from './restore.ts';
 import type { SchemaRules } from './rules.ts';
 import { assertStrictable, nullable, takesNull } from './strict.ts';
-import { listed, takesText, typed } from './types.ts';
+import { takesText, typeList, withType } from './types.ts';
 import { withRemark, withWords } from './words.ts';
 
-export interface Rewritten {
+export interface RewrittenSchema {
   schema: JsonSchema;
-  /** Undefined where the value stays as it is. */
+  /** Undefined if the value needs no conversion. */
   restore: Restore | undefined;
 }
 
@@ -26,8 +32,8 @@ export interface RewriteOptions {
   note: Note;
 }
 
-/** Throws `NotStrict` where strict rules cannot say it. */
-export function rewriteSchema(schema: JsonSchema, options: RewriteOptions): Rewritten {
+/** Throws `NotStrict` if strict rules cannot express the schema. */
+export function rewriteSchema(schema: JsonSchema, options: RewriteOptions): RewrittenSchema {
   return new Rewriter(options).rewrite(schema, '');
 }
 
@@ -40,38 +46,41 @@ class Rewriter {
     this.#note = note;
   }
 
-  rewrite(original: JsonSchema, path: string): Rewritten {
+  rewrite(original: JsonSchema, path: string): RewrittenSchema {
     const schema = this.#inKnownKeywords(original);
     if (this.#rules.isStrict) assertStrictable(schema, path);
     const restores: (Restore | undefined)[] = [];
     const parts: JsonSchema = {};
     const lost: JsonSchema = {};
     for (const [keyword, value] of Object.entries(schema)) {
-      if (!this.#takes(keyword, value, path)) lost[keyword] = value;
+      if (!this.#accepts(keyword, value, path)) lost[keyword] = value;
       else if (keyword !== 'required')
         parts[keyword] = this.#part(keyword, value, { schema, path, restores });
     }
-    const told = withWords({ ...parts, ...this.#required(schema, parts) }, lost, { path, note: this.#note });
+    const described = withWords({ ...parts, ...this.#required(schema, parts) }, lost, {
+      path,
+      note: this.#note,
+    });
     const finished = this.#rules.isOpenApi
-      ? openApi(told, { path, note: this.#note })
-      : { schema: told, restore: undefined };
-    return { schema: finished.schema, restore: eachOf([...restores, finished.restore]) };
+      ? openApi(described, { path, note: this.#note })
+      : { schema: described, restore: undefined };
+    return { schema: finished.schema, restore: chainRestores([...restores, finished.restore]) };
   }
 
-  /** Says with keywords that the provider takes what can be said with them. */
+  /** Replaces unsupported keywords with equivalent ones that the provider accepts. */
   #inKnownKeywords(original: JsonSchema): JsonSchema {
-    const takes = (keyword: string): boolean => this.#rules.keywords.has(keyword);
-    let schema = takes('allOf') ? original : withoutAllOf(original);
-    if (!takes('oneOf')) schema = renamed(schema, 'oneOf', 'anyOf');
-    if (!takes('const') && 'const' in schema && !('enum' in schema))
-      schema = renamed({ ...schema, const: [schema['const']] }, 'const', 'enum');
-    if (!takes('exclusiveMinimum')) schema = alsoAs(schema, 'exclusiveMinimum', 'minimum');
-    if (!takes('exclusiveMaximum')) schema = alsoAs(schema, 'exclusiveMaximum', 'maximum');
-    schema = withoutPatterns(withoutPrefix(schema));
-    return this.#rules.isStrict ? typed(schema) : schema;
+    const accepts = (keyword: string): boolean => this.#rules.keywords.has(keyword);
+    let schema = accepts('allOf') ? original : withoutAllOf(original);
+    if (!accepts('oneOf')) schema = renameKeyword(schema, 'oneOf', 'anyOf');
+    if (!accepts('const') && 'const' in schema && !('enum' in schema))
+      schema = renameKeyword({ ...schema, const: [schema['const']] }, 'const', 'enum');
+    if (!accepts('exclusiveMinimum')) schema = copyKeyword(schema, 'exclusiveMinimum', 'minimum');
+    if (!accepts('exclusiveMaximum')) schema = copyKeyword(schema, 'exclusiveMaximum', 'maximum');
+    schema = withoutPatterns(withoutPrefixItems(schema));
+    return this.#rules.isStrict ? withType(schema) : schema;
   }
 
-  #takes(keyword: string, value: unknown, path: string): boolean {
+  #accepts(keyword: string, value: unknown, path: string): boolean {
     const { keywords, rootKeywords, formats } = this.#rules;
     if (path === '' && rootKeywords && !rootKeywords.has(keyword)) return false;
     if (keyword === 'format' && formats && !formats.has(value as string)) return false;
@@ -103,7 +112,7 @@ class Rewriter {
   #properties(properties: Record<string, JsonSchema>, { schema, path, restores }: Use): JsonSchema {
     const { isStrict } = this.#rules;
     const required = new Set((schema['required'] as string[] | undefined) ?? []);
-    const names = spelledNames(Object.keys(properties), this.#rules.propertyNames);
+    const names = providerNames(Object.keys(properties), this.#rules.propertyNames);
     const restored = new Map<string, RestoredProperty>();
     const entries = Object.entries(properties).map(([name, property]) => {
       const own = this.rewrite(property, `${path}/properties/${name}`);
@@ -114,8 +123,9 @@ class Rewriter {
         restore: own.restore,
         dropsNull: isOptional && !takesNull(property),
       });
-      const told = spelled === name ? own.schema : withRemark(own.schema, `named ${JSON.stringify(name)}`);
-      return [spelled, isOptional ? nullable(told) : told] as const;
+      const described =
+        spelled === name ? own.schema : withRemark(own.schema, `named ${JSON.stringify(name)}`);
+      return [spelled, isOptional ? nullable(described) : described] as const;
     });
     restores.push(restoreProperties(restored));
     return Object.fromEntries(entries);
@@ -124,15 +134,15 @@ class Rewriter {
   #required(schema: JsonSchema, parts: JsonSchema): JsonSchema {
     const { isStrict, keywords, propertyNames } = this.#rules;
     const spelled = Object.keys((parts['properties'] as JsonSchema | undefined) ?? {});
-    if (isStrict && listed(schema['type']).includes('object'))
+    if (isStrict && typeList(schema['type']).includes('object'))
       return { properties: parts['properties'] ?? {}, required: spelled, additionalProperties: false };
     const names = schema['required'] as string[] | undefined;
     if (!names || !keywords.has('required')) return {};
-    const map = spelledNames(
+    const map = providerNames(
       Object.keys((schema['properties'] as JsonSchema | undefined) ?? {}),
       propertyNames,
     );
-    // A provider that reads the names of the properties takes no others.
+    // Providers reject required names that are not among the properties.
     const required = names.map((name) => map.get(name)).filter((name) => name !== undefined);
     return required.length > 0 ? { required } : {};
   }
@@ -144,33 +154,33 @@ interface Use {
   restores: (Restore | undefined)[];
 }
 
-/** A value of alternatives is restored by all of them, unless it is text and one of them takes text as it is. */
-function restoreAny(parts: Rewritten[]): Restore | undefined {
-  const all = eachOf(parts.map(({ restore }) => restore));
+/** Applies the conversions of all alternatives, unless the value is text and one alternative accepts plain text. */
+function restoreAny(parts: RewrittenSchema[]): Restore | undefined {
+  const all = chainRestores(parts.map(({ restore }) => restore));
   const hasText = parts.some(({ schema, restore }) => !restore && takesText(schema));
   return all && hasText ? (value) => (typeof value === 'string' ? value : all(value)) : all;
 }
 
-/** Another keyword that says a part of it. */
-function alsoAs(schema: JsonSchema, from: string, to: string): JsonSchema {
+/** Adds another keyword that expresses part of the same condition. */
+function copyKeyword(schema: JsonSchema, from: string, to: string): JsonSchema {
   return from in schema && !(to in schema) ? { ...schema, [to]: schema[from] } : schema;
 }
 
-/** Another keyword for the same, or for less. */
-function renamed(schema: JsonSchema, from: string, to: string): JsonSchema {
+/** Replaces a keyword with one that expresses the same or less. */
+function renameKeyword(schema: JsonSchema, from: string, to: string): JsonSchema {
   if (!(from in schema) || to in schema) return schema;
   const { [from]: value, ...rest } = schema;
   return { ...rest, [to]: value };
 }
 
-/** Every item may be what the first ones may be. */
-function withoutPrefix(schema: JsonSchema): JsonSchema {
+/** Lets every item be what any of the first ones may be. */
+function withoutPrefixItems(schema: JsonSchema): JsonSchema {
   const { prefixItems, items, ...rest } = schema;
   if (!Array.isArray(prefixItems)) return schema;
   return { ...rest, items: items === undefined ? {} : { anyOf: [...(prefixItems as JsonSchema[]), items] } };
 }
 
-/** Names by pattern are additional ones to who knows no patterns, so those must not be refused. */
+/** Without patterns, names that match one count as additional, so additional properties must be allowed. */
 function withoutPatterns(schema: JsonSchema): JsonSchema {
   if (!('patternProperties' in schema) || !('additionalProperties' in schema)) return schema;
   const { additionalProperties: _closed, ...rest } = schema;

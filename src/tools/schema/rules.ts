@@ -1,25 +1,25 @@
 /**
- * What each provider understands of JSON Schema, as a table. Whatever is not in it is told in words, or left out.
+ * The parts of JSON Schema that each provider understands. Everything else is described in words, or omitted.
  *
  * @module
  */
 
 export interface SchemaRules {
-  /** Keywords that the provider takes. */
+  /** Accepted keywords. */
   keywords: ReadonlySet<string>;
-  /** Those it takes at the root, where it takes fewer. */
+  /** Keywords accepted at the root, if fewer. */
   rootKeywords?: ReadonlySet<string>;
-  /** Names of properties that it takes; others are spelled differently and turned back. */
+  /** Accepted property names; others are converted, and converted back in arguments. */
   propertyNames?: RegExp;
-  /** Formats of text that it takes; absent: any. */
+  /** Accepted string formats; absent if any is accepted. */
   formats?: ReadonlySet<string>;
-  /** Every object is closed and every property required; what was optional may be null. */
+  /** Every object is closed and every property required; optional properties may be null. */
   isStrict?: boolean;
-  /** The dialect of OpenAPI: types in capitals, `nullable`, choices of text alone. */
+  /** OpenAPI dialect: types in capitals, `nullable`, enums only for strings. */
   isOpenApi?: boolean;
 }
 
-/** What any JSON Schema says about a value, without what refers to names of properties by other means. */
+/** Common keywords, except those that refer to property names in other ways, such as patterns. */
 const JSON_SCHEMA = [
   'type',
   'title',
@@ -51,10 +51,10 @@ const JSON_SCHEMA = [
   'allOf',
 ];
 
-/** Chat completions of OpenAI and of those who speak its language. */
+/** Chat completions of OpenAI and compatible APIs. */
 export const OPENAI_RULES: SchemaRules = { keywords: new Set(JSON_SCHEMA) };
 
-/** Functions of OpenAI with `strict`: the model cannot write what does not fit. */
+/** OpenAI functions with `strict`: the model can only write arguments that match the schema. */
 export const OPENAI_STRICT_RULES: SchemaRules = {
   keywords: new Set([
     'type',
@@ -84,14 +84,14 @@ const CLAUDE_PROPERTY = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 export const CLAUDE_RULES: SchemaRules = { keywords: new Set(JSON_SCHEMA), propertyNames: CLAUDE_PROPERTY };
 
-/** Converse of Bedrock: some of its models take nothing else at the root. */
+/** The Converse API of Bedrock: some models accept no other keywords at the root. */
 export const BEDROCK_RULES: SchemaRules = {
   keywords: new Set(JSON_SCHEMA),
   rootKeywords: new Set(['type', 'properties', 'required']),
   propertyNames: CLAUDE_PROPERTY,
 };
 
-/** The `Schema` of Gemini, which is a part of OpenAPI 3.0. */
+/** The `Schema` type of Gemini, a subset of OpenAPI 3.0. */
 export const GEMINI_RULES: SchemaRules = {
   keywords: new Set([
     'type',
@@ -117,7 +117,7 @@ export const GEMINI_RULES: SchemaRules = {
   isOpenApi: true,
 };
 
-/** What the server of Ollama reads; it passes over the rest in silence. */
+/** Keywords that the Ollama server reads; it silently ignores all others. */
 export const OLLAMA_RULES: SchemaRules = {
   keywords: new Set(['type', 'description', 'enum', 'properties', 'required', 'items', 'anyOf']),
 };

@@ -1,20 +1,20 @@
 /**
- * What OpenAI's strict mode asks of a schema. Where it cannot be met, the tool is offered without it.
+ * Requirements of OpenAI's strict mode. If a schema cannot meet them, the tool is offered without it.
  *
  * @module
  */
 import type { JsonSchema } from '../../manifest/manifest.ts';
 import { withoutAllOf } from './merge.ts';
 import { isSchema } from './plain.ts';
-import { listed } from './types.ts';
+import { typeList } from './types.ts';
 
-/** Limits of earlier and smaller models; to be within them is enough for all. */
+/** Limits of older and smaller models, which are within those of all others. */
 const MAX_PROPERTIES = 100;
 const MAX_DEPTH = 5;
 const MAX_ENUM_VALUES = 500;
 const MAX_NAME_CHARACTERS = 15_000;
 
-/** Why a schema cannot be strict. */
+/** Thrown if a schema cannot be strict. */
 export class NotStrict extends Error {}
 
 export function assertStrictable(schema: JsonSchema, path: string): void {
@@ -24,33 +24,36 @@ export function assertStrictable(schema: JsonSchema, path: string): void {
 
 function reasonAgainst(schema: JsonSchema, path: string): string | undefined {
   const { type, properties, required, additionalProperties } = schema;
-  if (type === undefined) return 'anyOf' in schema ? undefined : 'says nothing about the type of its value';
-  const types = listed(type);
-  if (types.includes('array') && !isSchema(schema['items'])) return 'is an array of anything';
+  if (type === undefined) return 'anyOf' in schema ? undefined : 'has no type';
+  const types = typeList(type);
+  if (types.includes('array') && !isSchema(schema['items']))
+    return 'is an array without a type for its items';
   if (
     types.filter((one) => one !== 'null').length > 1 &&
     types.some((one) => one === 'object' || one === 'array')
   )
-    return 'is an object or something else';
+    return 'may be an object or another type';
   if (!types.includes('object')) return undefined;
-  if ('patternProperties' in schema || isSchema(additionalProperties)) return 'takes properties of any name';
+  if ('patternProperties' in schema || isSchema(additionalProperties))
+    return 'accepts properties with any name';
   const names = Object.keys((properties as JsonSchema | undefined) ?? {});
-  if (names.length === 0 && additionalProperties !== false) return 'takes properties of any name';
+  if (names.length === 0 && additionalProperties !== false) return 'accepts properties with any name';
   const isOpenEnded = names.some((name) => !((required as string[] | undefined) ?? []).includes(name));
-  // Which of several objects it is decides what null stands for, and nobody can tell.
+  // The meaning of null would depend on which alternative was chosen, which is ambiguous.
   return isOpenEnded && /\/(?:anyOf|oneOf)\/\d+(?:$|\/)/.test(path)
     ? 'has optional properties in an alternative'
     : undefined;
 }
 
-/** Of the finished schema. */
+/** Checks the final schema. */
 export function assertWithinLimits(schema: JsonSchema): void {
   const size = { properties: 0, enums: 0, characters: 0, depth: 0 };
   measure(schema, 0, size);
   if (size.properties > MAX_PROPERTIES) throw new NotStrict(`it has ${size.properties} properties`);
-  if (size.depth > MAX_DEPTH) throw new NotStrict(`it is ${size.depth} objects deep`);
-  if (size.enums > MAX_ENUM_VALUES) throw new NotStrict(`it has ${size.enums} values to choose from`);
-  if (size.characters > MAX_NAME_CHARACTERS) throw new NotStrict('its names and choices are too long');
+  if (size.depth > MAX_DEPTH) throw new NotStrict(`it is nested ${size.depth} levels deep`);
+  if (size.enums > MAX_ENUM_VALUES) throw new NotStrict(`it has ${size.enums} enum values`);
+  if (size.characters > MAX_NAME_CHARACTERS)
+    throw new NotStrict('its property names and enum values are too long');
 }
 
 interface Size {
@@ -72,12 +75,12 @@ function measure(schema: JsonSchema, depth: number, size: Size): void {
   for (const one of (schema['anyOf'] as JsonSchema[] | undefined) ?? []) measure(one, depth, size);
 }
 
-/** The same, or null. */
+/** Also allows null. */
 export function nullable(schema: JsonSchema): JsonSchema {
   if (takesNull(schema)) return schema;
   const { type, enum: values, const: value, description, ...rest } = schema;
   if (type === undefined || 'const' in schema) {
-    const { description: _told, ...bare } = schema;
+    const { description: _omitted, ...bare } = schema;
     return {
       ...(description === undefined ? {} : { description }),
       anyOf: [...alternativesOf(bare), { type: 'null' }],
@@ -87,7 +90,7 @@ export function nullable(schema: JsonSchema): JsonSchema {
     ...rest,
     ...(value === undefined ? {} : { const: value }),
     ...(description === undefined ? {} : { description }),
-    type: [...listed(type), 'null'],
+    type: [...typeList(type), 'null'],
     ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}),
   };
 }
@@ -97,13 +100,13 @@ function alternativesOf(schema: JsonSchema): JsonSchema[] {
   return Array.isArray(anyOf) && Object.keys(rest).length === 0 ? (anyOf as JsonSchema[]) : [schema];
 }
 
-/** Null is a value of its own here, as far as one can see. */
+/** Whether null is already a valid value, as far as the schema shows. */
 export function takesNull(original: JsonSchema): boolean {
   const schema = withoutAllOf(original);
   const { type, enum: values, const: value, anyOf, oneOf } = schema;
   if ('const' in schema) return value === null;
   if (Array.isArray(values)) return values.includes(null);
-  if (type !== undefined) return listed(type).includes('null');
+  if (type !== undefined) return typeList(type).includes('null');
   const alternatives = [anyOf, oneOf].filter(Array.isArray).flat() as JsonSchema[];
   return alternatives.length === 0 || alternatives.some(takesNull);
 }

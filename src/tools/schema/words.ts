@@ -1,13 +1,13 @@
 /**
- * What a provider's schema cannot say, said in the description: the model reads that too.
+ * Adds conditions that a provider's schema cannot express to the description, which the model also reads.
  *
  * @module
  */
 import type { JsonSchema } from '../../manifest/manifest.ts';
 import type { Note } from './plain.ts';
 
-/** What a person would say in the same breath; the rest is too long or too involved. */
-const TELLABLE: ReadonlySet<string> = new Set([
+/** Keywords that are short and simple enough for a description. */
+const DESCRIBABLE: ReadonlySet<string> = new Set([
   'default',
   'enum',
   'const',
@@ -29,10 +29,10 @@ const TELLABLE: ReadonlySet<string> = new Set([
   'dependentRequired',
 ]);
 const MAX_VALUE = 200;
-/** Say nothing to a model; nor does that there is nothing beside what is named. */
-const SILENT: ReadonlySet<string> = new Set(['title', 'deprecated', 'readOnly', 'writeOnly']);
+/** Keywords that do not help a model; the same applies to a value of `false`. */
+const IRRELEVANT: ReadonlySet<string> = new Set(['title', 'deprecated', 'readOnly', 'writeOnly']);
 
-/** The schema with what was lost of it in its description. */
+/** Adds the lost keywords to the description of the schema. */
 export function withWords(
   schema: JsonSchema,
   lost: JsonSchema,
@@ -40,11 +40,11 @@ export function withWords(
 ): JsonSchema {
   const words: string[] = [];
   for (const [keyword, value] of Object.entries(lost)) {
-    if (SILENT.has(keyword) || value === false) continue;
+    if (IRRELEVANT.has(keyword) || value === false) continue;
     const json = JSON.stringify(value);
-    const isTold = TELLABLE.has(keyword) && json.length <= MAX_VALUE;
-    if (isTold) words.push(`${keyword}: ${json}`);
-    note(path, `${keyword} is ${isTold ? 'told in the description' : 'left out'}`);
+    const isDescribed = DESCRIBABLE.has(keyword) && json.length <= MAX_VALUE;
+    if (isDescribed) words.push(`${keyword}: ${json}`);
+    note(path, `${keyword} is ${isDescribed ? 'moved to the description' : 'omitted'}`);
   }
   return words.length === 0 ? schema : withRemark(schema, words.join(', '));
 }

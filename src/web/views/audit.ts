@@ -1,12 +1,12 @@
 /**
- * The audit log: searched, with denials in sight, each receipt whole on request.
+ * The audit log: searchable, denials highlighted, full receipts on request.
  *
  * @module
  */
 import { get } from '../api.ts';
 import { append, h, replace, type Child } from '../dom.ts';
-import { bytes, CODES, day, ending, ms } from '../format.ts';
-import { button, denials, details, empty, endPill, heading, json, panel, problemOf } from '../parts.ts';
+import { bytes, CODES, day, ms, statusText } from '../format.ts';
+import { button, denials, details, empty, heading, json, panel, problemOf, statusPill } from '../parts.ts';
 import type { StoredReceipt } from '../types.ts';
 import type { View } from '../view.ts';
 
@@ -15,19 +15,19 @@ const PAGE = 50;
 export const auditView: View = async (page, { argument, identity }) => {
   if (argument !== '') return showOne(page, argument);
   const list = h('ol', 'receipts');
-  const more = button('Show older', () => loadOrSay(list.childElementCount > 0));
-  const filters = filterForm(() => loadOrSay(false));
+  const more = button('Show older', () => loadOrReport(list.childElementCount > 0));
+  const filters = filterForm(() => loadOrReport(false));
   const chain = identity.scopes.includes('admin') ? verifyButton() : undefined;
   replace(page, heading('Audit', chain), filters.element, list, h('div', 'actions', more));
-  let oldest: number | undefined;
-  const loadOrSay = (older: boolean): void => {
+  let oldest: string | undefined;
+  const loadOrReport = (older: boolean): void => {
     load(older).catch((error: unknown) => replace(list, problemOf(error)));
   };
   const load = async (older: boolean): Promise<void> => {
     const query = filters.query();
-    if (older && oldest !== undefined) query.set('before', String(oldest));
+    if (older && oldest !== undefined) query.set('before', oldest);
     try {
-      const found = await get<{ receipts: StoredReceipt[]; older?: number }>(`/v1/receipts?${query}`);
+      const found = await get<{ receipts: StoredReceipt[]; older?: string }>(`/v1/receipts?${query}`);
       if (!older) replace(list);
       append(list, found.receipts.map(row));
       if (list.childElementCount === 0) append(list, [empty('No receipt matches.')]);
@@ -45,16 +45,16 @@ function filterForm(onChange: () => void): { element: HTMLElement; query: () => 
   const code = h(
     'select',
     { attrs: { name: 'code' } },
-    h('option', { attrs: { value: '' } }, 'any way'),
-    CODES.map((value) => h('option', { attrs: { value } }, ending(value))),
+    h('option', { attrs: { value: '' } }, 'any'),
+    CODES.map((value) => h('option', { attrs: { value } }, statusText(value))),
   );
   const denied = h('input', { attrs: { type: 'checkbox', name: 'denied' } });
   const element = h(
     'form',
     { class: 'filters', attrs: { role: 'search' } },
     h('label', {}, h('span', {}, 'Skill'), skill),
-    h('label', {}, h('span', {}, 'Ended'), code),
-    h('label', 'check', denied, h('span', {}, 'with denials only')),
+    h('label', {}, h('span', {}, 'Status'), code),
+    h('label', 'check', denied, h('span', {}, 'only with denials')),
     h('button', { class: 'button', attrs: { type: 'submit' } }, 'Search'),
   );
   element.addEventListener('submit', (event) => {
@@ -83,10 +83,14 @@ function row({ seq, receipt }: StoredReceipt): HTMLElement {
       'p',
       'receipt-head',
       h('a', { class: 'receipt-skill', attrs: { href: `#/audit/${call_id}` } }, skill.name),
-      endPill(code, limit),
+      statusPill(code, limit),
       (denied_count > 1 || (denied_count === 1 && code !== 'capability_denied')) &&
         h('span', 'pill bad', `${denied_count} denied`),
-      h('span', 'muted small', `${day(started_at)} · ${ms(usage.wall_ms)} · no. ${seq}`),
+      h(
+        'span',
+        'muted small',
+        `${day(started_at)} · ${ms(usage.wall_ms)}${seq === undefined ? '' : ` · no. ${seq}`}`,
+      ),
     ),
     denied
       .slice(0, 3)
@@ -103,13 +107,13 @@ async function showOne(page: HTMLElement, id: string): Promise<void> {
   const { skill, code, limit, usage, denied, message, execution, caller, started_at } = receipt;
   const rows: [string, Child][] = [
     ['Skill', h('a', { attrs: { href: `#/skills/${skill.name}` } }, `${skill.name} ${skill.version}`)],
-    ['Ended', endPill(code, limit)],
-    ['When', day(started_at)],
+    ['Status', statusPill(code, limit)],
+    ['Started', day(started_at)],
     ['Caller', caller],
-    ['Ran in', execution ? `${execution.mode} · ${execution.wall} · ${execution.engine}` : 'nothing ran'],
-    ['Took', `${ms(usage.wall_ms)}, ${ms(usage.cpu_ms)} of CPU, ${bytes(usage.memory_peak_bytes)}`],
-    ['Place in the chain', `no. ${seq}`],
-    ['Hash', h('code', 'break', hash)],
+    ['Mode', execution ? `${execution.mode} · ${execution.wall} · ${execution.engine}` : 'nothing ran'],
+    ['Usage', `${ms(usage.wall_ms)}, ${ms(usage.cpu_ms)} CPU, ${bytes(usage.memory_peak_bytes)}`],
+    ...(seq === undefined ? [] : ([['Position in the log', `no. ${seq}`]] satisfies [string, Child][])),
+    ...(hash === undefined ? [] : ([['Hash', h('code', 'break', hash)]] satisfies [string, Child][])),
   ];
   replace(
     page,
@@ -118,14 +122,14 @@ async function showOne(page: HTMLElement, id: string): Promise<void> {
     denials(denied),
     message !== undefined && h('p', 'lead', message),
     panel(
-      'Facts',
+      'Details',
       h(
         'dl',
         'pairs',
         rows.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
       ),
     ),
-    details('The whole receipt', json(receipt)),
+    details('Full receipt', json(receipt)),
   );
 }
 

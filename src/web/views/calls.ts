@@ -1,12 +1,12 @@
 /**
- * Calls as they run, with what they print, and the newest that ended.
+ * Running calls with their output, and the most recent past calls.
  *
  * @module
  */
 import { events, get, send } from '../api.ts';
 import { h, replace } from '../dom.ts';
 import { clock, ms } from '../format.ts';
-import { button, empty, endPill, heading, panel, problemOf, table } from '../parts.ts';
+import { button, empty, heading, panel, problemOf, statusPill, table } from '../parts.ts';
 import type { LiveCall, StoredReceipt } from '../types.ts';
 import type { View } from '../view.ts';
 
@@ -15,21 +15,21 @@ const EVERY_MS = 2000;
 export const callsView: View = async (page, { signal, identity }) => {
   const running = h('div', {});
   const past = h('div', {});
-  const watched = h('div', {});
+  const output = h('div', {});
   const mayCancel = identity.scopes.includes('call') || identity.scopes.includes('admin');
-  replace(page, heading('Calls'), panel('Running', running), watched, panel('Just ended', past));
-  let shown = '';
+  replace(page, heading('Calls'), panel('Running', running), output, panel('Recent', past));
+  let lastAnswer = '';
   const refresh = async (): Promise<void> => {
     const answer = await get<{ running: LiveCall[]; past: StoredReceipt[] }>('/v1/calls?limit=20');
-    // What has not changed keeps its place and its focus.
-    if (JSON.stringify(answer) === shown) return;
-    shown = JSON.stringify(answer);
-    replace(running, answer.running.length === 0 ? empty('Nothing is running.') : list(answer.running));
-    replace(past, answer.past.length === 0 ? empty('No calls yet.') : ended(answer.past));
+    // Unchanged content is not replaced, so that it keeps its focus.
+    if (JSON.stringify(answer) === lastAnswer) return;
+    lastAnswer = JSON.stringify(answer);
+    replace(running, answer.running.length === 0 ? empty('No calls are running.') : list(answer.running));
+    replace(past, answer.past.length === 0 ? empty('No calls yet.') : pastTable(answer.past));
   };
   const list = (calls: LiveCall[]): HTMLElement =>
     table(
-      ['Skill', 'Since', 'State', 'Caller', ''],
+      ['Skill', 'Started', 'State', 'Caller', ''],
       calls.map((call) => [
         h('a', { attrs: { href: `#/skills/${call.skill}` } }, call.skill),
         clock(call.started_at),
@@ -39,7 +39,7 @@ export const callsView: View = async (page, { signal, identity }) => {
           button(
             'Watch',
             () => {
-              watch(call, watched, signal).catch((error: unknown) => replace(watched, problemOf(error)));
+              watch(call, output, signal).catch((error: unknown) => replace(output, problemOf(error)));
             },
             'small',
           ),
@@ -47,8 +47,8 @@ export const callsView: View = async (page, { signal, identity }) => {
             button(
               'Cancel',
               () => {
-                const asked = send('DELETE', `/v1/calls/${call.call_id}`).then(refresh);
-                asked.catch((error: unknown) => replace(running, problemOf(error)));
+                const cancelled = send('DELETE', `/v1/calls/${call.call_id}`).then(refresh);
+                cancelled.catch((error: unknown) => replace(running, problemOf(error)));
               },
               'small',
             ),
@@ -62,14 +62,14 @@ export const callsView: View = async (page, { signal, identity }) => {
   signal.addEventListener('abort', () => clearInterval(timer));
 };
 
-function ended(receipts: StoredReceipt[]): HTMLElement {
+function pastTable(receipts: StoredReceipt[]): HTMLElement {
   return table(
-    ['Skill', 'At', 'Ended', 'Took', ''],
+    ['Skill', 'Started', 'Status', 'Duration', ''],
     receipts.map(({ receipt }) => [
       h('a', { attrs: { href: `#/skills/${receipt.skill.name}` } }, receipt.skill.name),
       clock(receipt.started_at),
       [
-        endPill(receipt.code, receipt.limit),
+        statusPill(receipt.code, receipt.limit),
         receipt.denied_count > 0 &&
           receipt.code !== 'capability_denied' &&
           h('span', 'pill bad', `${receipt.denied_count} denied`),
@@ -80,7 +80,7 @@ function ended(receipts: StoredReceipt[]): HTMLElement {
   );
 }
 
-/** What a call prints, as it prints it. */
+/** Shows the output of a call live. */
 async function watch(call: LiveCall, place: HTMLElement, signal: AbortSignal): Promise<void> {
   const log = h('pre', { class: 'code log', attrs: { tabindex: '0', 'aria-live': 'polite' } });
   const state = h('p', 'muted', 'Waiting for output…');
@@ -88,7 +88,7 @@ async function watch(call: LiveCall, place: HTMLElement, signal: AbortSignal): P
   try {
     for await (const { event, data } of events(`/v1/calls/${call.call_id}/events`, { signal })) {
       if (event === 'log') log.append(String(data['text']));
-      if (event === 'done') state.textContent = 'It has ended.';
+      if (event === 'done') state.textContent = 'The call has ended.';
       log.scrollTop = log.scrollHeight;
     }
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * What this machine can run, and who enforces what.
+ * The modes this machine supports, and what enforces each field.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Pair } from '../types.ts';
 import type { View } from '../view.ts';
 
 export const machineView: View = async (page) => {
-  replace(page, heading('Machine'), h('p', 'muted', 'Trying what this machine can do…'));
+  replace(page, heading('Machine'), h('p', 'muted', 'Probing this machine…'));
   const { pairs } = await get<{ pairs: Pair[] }>('/v1/machine');
   replace(page, heading('Machine'), pairs.map(panelFor));
 };
@@ -23,14 +23,14 @@ function panelFor({ mode, wall, engine, available, summary, fix, enforces }: Pai
       'h2',
       'facts',
       `${mode}: ${wall} + ${engine}`,
-      h('span', available ? 'pill good' : 'pill warn', available ? 'available' : 'not here'),
+      h('span', available ? 'pill good' : 'pill warn', available ? 'available' : 'unavailable'),
     ),
     h('p', 'muted', summary),
     fix !== undefined && h('p', {}, fix),
     details(
-      'Who enforces what',
+      'Enforcement',
       table(
-        ['What', 'By', 'How'],
+        ['Field', 'Enforced by', 'How'],
         enforces.map(({ field, by, how }) => [h('code', {}, field), h('span', `by by-${by}`, by), how]),
       ),
     ),

@@ -1,5 +1,5 @@
 /**
- * One skill: what it asks for in plain words, what is enforced by what, the word of an admin, and a form to try it.
+ * One skill: what it requests in plain words, how it is enforced, its approval, and a form to try it.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export const skillView: View = async (page, context) => {
       h('div', 'column', tryForm(skill), instructions(skill)),
       h('div', 'column', trust(skill, { isAdmin, reload }), asks(skill), facts(skill)),
     ),
-    enforced(skill),
+    enforcement(skill),
     manifest(skill),
   );
 };
@@ -39,40 +39,31 @@ function asks({ asks: sentences }: SkillPage): HTMLElement {
   const lines = sentences.map(({ risk, text }) =>
     h('li', {}, h('span', `risk-word risk-${risk}`, risk), h('span', {}, text)),
   );
-  return panel('What it asks for', h('ul', 'sentences', lines));
+  return panel('Requested permissions', h('ul', 'sentences', lines));
 }
 
-function facts({
-  origin,
-  trust: standing,
-  profile,
-  lock,
-  digest,
-  plan,
-  mode,
-  files,
-}: SkillPage): HTMLElement {
+function facts({ origin, trust: status, profile, lock, digest, plan, mode, files }: SkillPage): HTMLElement {
   const rows: [string, Child][] = [
-    ['Comes from', origin],
-    ['Standing', standing],
+    ['Origin', origin],
+    ['Status', status],
     [
       'Needs',
-      { local: 'nothing outside', networked: 'hosts it declares', cloud_only: 'an account' }[profile] ??
+      { local: 'nothing external', networked: 'declared hosts', cloud_only: 'an account' }[profile] ??
         profile,
     ],
-    ['Runs as', plan ? `${plan.mode}: ${plan.wall} + ${plan.engine}` : (mode ?? 'not on this machine')],
-    ['Why', plan?.reason ?? ''],
+    ['Mode', plan ? `${plan.mode}: ${plan.wall} + ${plan.engine}` : (mode ?? 'cannot run on this machine')],
+    ['Reason', plan?.reason ?? ''],
     ['Lock', lock],
     ['Digest', h('code', { attrs: { title: digest } }, shortDigest(digest))],
     ['Files', String(files.length)],
   ];
-  const shown = rows.filter(([, value]) => value !== '');
+  const filled = rows.filter(([, value]) => value !== '');
   return panel(
-    'Facts',
+    'Details',
     h(
       'dl',
       'pairs',
-      shown.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
+      filled.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
     ),
   );
 }
@@ -87,8 +78,8 @@ function trust(skill: SkillPage, { isAdmin, reload }: TrustOptions): Child {
   if (decision === 'allow' && state === 'none') return undefined;
   const words: Record<string, string> = {
     approved: `Approved by ${by ?? ''} on ${at === undefined ? '' : day(at)}.`,
-    none: 'A person has to approve it before it can be called.',
-    changed: 'It changed since it was approved, and has to be looked at again.',
+    none: 'A person must approve this skill before it can be called.',
+    changed: 'This skill has changed since it was approved. Review it again.',
   };
   return panel(
     'Approval',
@@ -105,22 +96,22 @@ function trust(skill: SkillPage, { isAdmin, reload }: TrustOptions): Child {
 }
 
 function actions(skill: SkillPage, { isAdmin, reload }: TrustOptions): HTMLElement {
-  if (!isAdmin) return h('p', 'muted', 'That needs a token with the scope admin.');
+  if (!isAdmin) return h('p', 'muted', 'Approving requires a token with the scope admin.');
   const result = h('div', {});
   const path = `${skillPath(skill.name)}/approval`;
   const act = (work: Promise<unknown>): void => {
     work.then(reload, (error: unknown) => replace(result, problemOf(error)));
   };
   const approve = button(
-    'Approve exactly this',
+    'Approve this version',
     () => confirm(skill, () => act(send('PUT', path, { digest: skill.digest, pins: skill.pins }))),
     'primary',
   );
-  const revoke = button('Take approval back', () => act(send('DELETE', path)), 'danger');
+  const revoke = button('Revoke approval', () => act(send('DELETE', path)), 'danger');
   return h('div', 'actions', skill.approval.state === 'approved' ? revoke : approve, result);
 }
 
-/** Says once more what is being approved. */
+/** Shows once more what is being approved. */
 function confirm({ name, asks: sentences, digest }: SkillPage, onYes: () => void): void {
   const close = (): void => dialog.close();
   const yes = button(
@@ -142,7 +133,7 @@ function confirm({ name, asks: sentences, digest }: SkillPage, onYes: () => void
         h('li', {}, h('span', `risk-word risk-${risk}`, risk), h('span', {}, text)),
       ),
     ),
-    h('p', 'muted small', `Exactly this one: ${shortDigest(digest)}. Any change of it asks again.`),
+    h('p', 'muted small', `Applies only to digest ${shortDigest(digest)}. Any change needs a new approval.`),
     h('div', 'actions', yes, button('Not now', close)),
   );
   dialog.addEventListener('close', () => dialog.remove());
@@ -150,13 +141,17 @@ function confirm({ name, asks: sentences, digest }: SkillPage, onYes: () => void
   dialog.showModal();
 }
 
-function enforced({ plan }: SkillPage): Child {
+function enforcement({ plan }: SkillPage): Child {
   if (!plan) return undefined;
   return panel(
-    'Enforced here',
-    h('p', 'muted', 'What nobody enforces here, no skill is granted: one that declares it is refused.'),
+    'Enforcement',
+    h(
+      'p',
+      'muted',
+      'Limits marked "nobody" cannot be enforced on this machine; skills that declare them are refused.',
+    ),
     table(
-      ['What', 'By', 'How'],
+      ['Field', 'Enforced by', 'How'],
       plan.enforces.map(({ field, by, how }) => [h('code', {}, field), h('span', `by by-${by}`, by), how]),
     ),
     details(
@@ -183,7 +178,7 @@ function manifest(skill: SkillPage): HTMLElement {
       skill.declares.map((line) => h('li', {}, line)),
     ),
     details('Parameters (JSON Schema)', json(skill.parameters)),
-    details('The rest of the manifest', json(skill.manifest)),
+    details('Rest of the manifest', json(skill.manifest)),
     details(
       `Files (${skill.files.length})`,
       h(
@@ -194,7 +189,7 @@ function manifest(skill: SkillPage): HTMLElement {
     ),
     skill.warnings.length > 0 &&
       details(
-        `Remarks (${skill.warnings.length})`,
+        `Warnings (${skill.warnings.length})`,
         h(
           'ul',
           {},

@@ -1,5 +1,5 @@
 /**
- * The registry: every skill with what it can do, where it comes from and how it stands.
+ * The registry: all skills with their capabilities, origin and trust status.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { badge, empty, heading } from '../parts.ts';
 import type { Badge, SkillSummary } from '../types.ts';
 import type { View } from '../view.ts';
 
-const MOST_BADGES = 4;
+const MAX_BADGES = 4;
 
 export const skillsView: View = async (page) => {
   const search = h('input', {
@@ -17,7 +17,7 @@ export const skillsView: View = async (page) => {
     attrs: { type: 'search', placeholder: 'Search skills', 'aria-label': 'Search skills' },
   });
   const list = h('ul', 'skill-grid');
-  const count = h('p', { class: 'muted', attrs: { role: 'status' } }, 'Reading the skills…');
+  const count = h('p', { class: 'muted', attrs: { role: 'status' } }, 'Loading skills…');
   replace(page, heading('Skills', search), count, list);
   const { skills } = await get<{ skills: SkillSummary[] }>('/v1/skills');
   const show = (): void => {
@@ -37,11 +37,11 @@ function textOf({ name, about, origin, trust, badges }: SkillSummary): string {
   return [name, about, origin, trust, ...badges.map(({ label }) => label)].join(' ').toLowerCase();
 }
 
-/** The page of a skill has all of them. */
-function few(badges: readonly Badge[]): Child[] {
-  const shown = badges.slice(0, MOST_BADGES).map(badge);
-  const rest = badges.length - shown.length;
-  return rest > 0 ? [...shown, h('span', 'muted small', `and ${rest} more`)] : shown;
+/** The first few badges; the page of the skill has all of them. */
+function topBadges(badges: readonly Badge[]): Child[] {
+  const visible = badges.slice(0, MAX_BADGES).map(badge);
+  const rest = badges.length - visible.length;
+  return rest > 0 ? [...visible, h('span', 'muted small', `and ${rest} more`)] : visible;
 }
 
 function card(skill: SkillSummary): HTMLElement {
@@ -58,7 +58,7 @@ function card(skill: SkillSummary): HTMLElement {
       h('span', 'skill-name', short),
     ),
     h('p', 'about', broken ? problem.message : about),
-    h('p', 'badges', few(badges)),
+    h('p', 'badges', topBadges(badges)),
     h(
       'p',
       'foot',

@@ -1,4 +1,4 @@
-/* {{name}}: turns a text around. */
+/* {{name}}: reverses a text. */
 #include "skillcell.h"
 
 static bool skill_execute(struct text params, struct output *out) {
@@ -8,7 +8,7 @@ static bool skill_execute(struct text params, struct output *out) {
         return false;
     }
 
-    /* A character has up to four bytes: first where each begins, then from the last to the first. */
+    /* A character has up to four bytes, so find where each one starts, then copy them in reverse order. */
     size_t *starts = allocate((text.length + 1) * sizeof *starts), characters = 0;
     for (size_t at = 0; at < text.length; characters++) {
         starts[characters] = at;

@@ -1,4 +1,4 @@
-// {{name}}: turns a text around. JSON comes on stdin, JSON goes to stdout.
+// {{name}}: reverses a text. Reads JSON from stdin and writes JSON to stdout.
 package main
 
 import (

@@ -1,10 +1,10 @@
-//! {{name}}: turns a text around.
+//! {{name}}: reverses a text.
 
 mod skillcell;
 
 skill!(execute);
 
-/// JSON in, JSON out; an error is a message for people.
+/// Takes JSON and returns JSON, or an error message.
 fn execute(params: &str) -> Result<String, String> {
     let text = skillcell::string(params, "text").ok_or("The parameter \"text\" is missing")?;
     let reversed: String = text.chars().rev().collect();

@@ -7,7 +7,7 @@ import { readRequest } from '../../../src/broker/gateway/request.ts';
 import { grantOf } from '../support.ts';
 import { isOneOf, isPublicAddress, ownAddresses } from '../../../src/broker/gateway/addresses.ts';
 
-/** From the registries of special addresses: first and last of each, and why it is none of a skill's business. */
+/** From the registries of special addresses: first and last address of each range, and its purpose. */
 const SPECIAL_V4: [string, string][] = [
   ['0.0.0.0', '0.255.255.255'],
   ['10.0.0.0', '10.255.255.255'],
@@ -43,8 +43,8 @@ const anyV4 = fc.oneof(
   }),
 );
 
-describe('addresses that a skill may reach', () => {
-  it('IPv4: everything outside of the special ranges, to the address', () => {
+describe('the check of public addresses', () => {
+  it('allows exactly the IPv4 addresses outside the special ranges', () => {
     fc.assert(
       fc.property(anyV4, (number) => {
         expect(isPublicAddress(toText(number))).toBe(!isSpecial(number));
@@ -57,7 +57,7 @@ describe('addresses that a skill may reach', () => {
     }
   });
 
-  it('no IPv4 address in the clothes of IPv6, public or not', () => {
+  it('allows no IPv4 address embedded in IPv6, public or not', () => {
     fc.assert(
       fc.property(anyV4, (number) => {
         const spellings = [
@@ -124,13 +124,13 @@ describe('addresses that a skill may reach', () => {
     '[::1]',
     '1.2.3.4.5',
     '1.2.3.4/8',
-  ])('takes %j for no address', (text) => {
+  ])('does not accept %j as an address', (text) => {
     expect(isPublicAddress(text)).toBe(false);
   });
 });
 
-describe('addresses of the machine itself', () => {
-  it('are those of all its interfaces, loopback among them', () => {
+describe('the addresses of the machine itself', () => {
+  it('include those of all its interfaces and loopback', () => {
     expect(ownAddresses()).toContain('127.0.0.1');
   });
 
@@ -141,12 +141,12 @@ describe('addresses of the machine itself', () => {
     ['2606:2800:021f:0:0:0:0:1', true],
     ['2606:2800:21f::2', false],
     ['fe80::1', true],
-  ])('are known in every spelling: %s', (address, expected) => {
+  ])('are recognized in every spelling: %s', (address, expected) => {
     const own = ['93.184.215.14', '2606:2800:21f:0::1', 'fe80::1%eth0'];
     expect(isOneOf(address, own)).toBe(expected);
   });
 
-  it('are refused to a name and to a rule that has them, and asked for with each request', async () => {
+  it('are refused even for a name or a rule that has them, and looked up again for each request', async () => {
     const own: string[] = [];
     const network = [
       { host: 'mine.test', scheme: 'http' as const },

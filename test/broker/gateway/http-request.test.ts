@@ -17,8 +17,8 @@ const covers = (rule: NetworkRule, authority: string, more: Record<string, unkno
   return objectionTo(readRequest(args), [rule]) === undefined;
 };
 
-describe('hosts', () => {
-  it('are exact: no other name, above, below or beside, is covered', () => {
+describe('a host rule', () => {
+  it('is exact: it covers no name above, below or beside it', () => {
     fc.assert(
       fc.property(host, host, label, (mine, other, more) => {
         const rule = { host: mine };
@@ -31,7 +31,7 @@ describe('hosts', () => {
     );
   });
 
-  it('with a star cover one or more labels, and never the bare domain', () => {
+  it('with a star covers one or more labels, but never the bare domain', () => {
     fc.assert(
       fc.property(host, fc.array(label, { minLength: 1, maxLength: 3 }), (domain, labels) => {
         const rule = { host: `*.${domain}` };
@@ -44,7 +44,7 @@ describe('hosts', () => {
   });
 });
 
-describe('a server of a tunnel', () => {
+describe('the server of a tunnel', () => {
   const strange = fc.constantFrom(
     '.',
     '..',
@@ -79,7 +79,7 @@ describe('a server of a tunnel', () => {
     fc.tuple(fc.ipV6(), fc.nat(70_000)).map(([host, port]) => `[${host}]:${port}`),
   );
 
-  it('is what was written, or refused: nothing is read as something else', () => {
+  it('is read exactly as written, or refused', () => {
     fc.assert(
       fc.property(authority, (text) => {
         let server;
@@ -99,7 +99,7 @@ describe('a server of a tunnel', () => {
   });
 });
 
-describe('ports, schemes and methods', () => {
+describe('rules for ports, schemes and methods', () => {
   it.each([
     [{}, 'https', 'a.test', true],
     [{}, 'https', 'a.test:443', true],
@@ -112,12 +112,12 @@ describe('ports, schemes and methods', () => {
     [{ scheme: 'http', port: 8080 }, 'http', 'a.test', false],
     [{ port: 8443 }, 'https', 'a.test:8443', true],
     [{ port: 8443 }, 'https', 'a.test', false],
-  ] as const)('%j and %s://%s: %s', (...row) => {
+  ] as const)('compare %j with %s://%s: %s', (...row) => {
     const [rule, scheme, authority, expected] = row;
     expect(covers({ host: 'a.test', ...rule }, authority, { scheme })).toBe(expected);
   });
 
-  it('methods are exact', () => {
+  it('compare methods exactly', () => {
     const rule = { host: 'a.test', methods: ['GET', 'HEAD'] };
     expect(covers(rule, 'a.test', { method: 'HEAD' })).toBe(true);
     expect(covers(rule, 'a.test', { method: 'POST' })).toBe(false);
@@ -127,7 +127,7 @@ describe('ports, schemes and methods', () => {
 describe('path patterns', () => {
   const piece = fc.stringMatching(/^[a-c/]{0,4}$/);
 
-  it('cover just what a regular expression would', () => {
+  it('match exactly what a regular expression would', () => {
     fc.assert(
       fc.property(
         fc.array(piece, { minLength: 1, maxLength: 4 }),
@@ -141,7 +141,7 @@ describe('path patterns', () => {
     );
   });
 
-  it('cover what they were filled in with', () => {
+  it('match the paths that were filled in', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(piece, piece), { minLength: 1, maxLength: 5 }), (pairs) => {
         const pattern = pairs.map(([fixed]) => fixed).join('*');
@@ -151,12 +151,12 @@ describe('path patterns', () => {
     );
   });
 
-  it('take no time for many stars', () => {
+  it('take little time for many stars', () => {
     expect(starMatches('*a'.repeat(2000), 'a'.repeat(1999))).toBe(false);
     expect(starMatches('*a'.repeat(1999), 'a'.repeat(2000))).toBe(true);
   });
 
-  it('hold for every reading of a path', () => {
+  it('must hold for every reading of a path', () => {
     const rule = { host: 'a.test', paths: ['/api/*'] };
     const evil = fc.constantFrom(
       '..',
@@ -241,11 +241,11 @@ describe('path patterns', () => {
     '/api/a:b@c,d+e!$&*()=~',
     '/api//x/',
     '/api/what%3F',
-  ])('cover what they always covered: %s', (path) => {
+  ])('match an ordinary path: %s', (path) => {
     expect(covers({ host: 'a.test', paths: ['/api/*'] }, 'a.test', { path })).toBe(true);
   });
 
-  it('read a parameter of a segment as a part that a server may leave out', () => {
+  it('treat a parameter of a segment as a part that a server may ignore', () => {
     const rule = { host: 'a.test', paths: ['/api/*/public'] };
     expect(covers(rule, 'a.test', { path: '/api/x/public' })).toBe(true);
     expect(covers(rule, 'a.test', { path: '/api/secret;/public' })).toBe(true);
@@ -254,7 +254,7 @@ describe('path patterns', () => {
     expect(covers(rule, 'a.test', { path: '/api/secret%23/public' })).toBe(false);
   });
 
-  it('hold for servers of many makes', () => {
+  it('hold for many kinds of servers', () => {
     const undo = (path: string): string =>
       path.replaceAll(/%([0-9a-f]{2})/gi, (_, two: string) => String.fromCharCode(Number.parseInt(two, 16)));
     const resolve = (path: string): string => {
@@ -303,7 +303,7 @@ describe('path patterns', () => {
     expect(covered).toBeGreaterThan(100);
   });
 
-  it('take no time for many readings', () => {
+  it('take little time for many readings', () => {
     const path = `/api/${'..;%2e%2f\\//%3b '.replaceAll(' ', '').repeat(500)}`;
     expect(covers({ host: 'a.test', paths: ['/api/*'] }, 'a.test', { path })).toBe(false);
     expect(
@@ -312,22 +312,22 @@ describe('path patterns', () => {
   });
 });
 
-describe('what makes a request another one', () => {
+describe('a header or field that overrides the request', () => {
   const variants = OVERRIDE_HEADERS.flatMap((name) => [name, name.toUpperCase(), name.replaceAll('-', '_')]);
-  it.each(variants)('is refused where a rule has methods or paths: %s', (name) => {
+  it.each(variants)('is refused if a rule has methods or paths: %s', (name) => {
     const more = { headers: [[name, 'DELETE']] };
     expect(covers({ host: 'a.test', methods: ['GET'] }, 'a.test', more)).toBe(false);
     expect(covers({ host: 'a.test', paths: ['/*'] }, 'a.test', more)).toBe(false);
     expect(covers({ host: 'a.test' }, 'a.test', more)).toBe(true);
   });
 
-  it.each(OVERRIDE_FIELDS)('is refused as a field of the query: %s', (name) => {
+  it.each(OVERRIDE_FIELDS)('is refused as a query field: %s', (name) => {
     const more = { path: `/?a=b&${name.replace('m', '%6d')}=DELETE` };
     expect(covers({ host: 'a.test', methods: ['GET'] }, 'a.test', more)).toBe(false);
     expect(covers({ host: 'a.test' }, 'a.test', more)).toBe(true);
   });
 
-  it('is named in the objection', () => {
+  it('is named in the error', () => {
     const args = {
       method: 'GET',
       scheme: 'https',
@@ -341,13 +341,14 @@ describe('what makes a request another one', () => {
   });
 });
 
-describe('a second place that a request names', () => {
+describe('a second path in a request', () => {
   const rule: NetworkRule = { host: 'a.test', methods: ['MOVE'], paths: ['/mine/*'] };
   const move = (destination: string): boolean =>
     covers(rule, 'a.test', { method: 'MOVE', path: '/mine/a', headers: [['Destination', destination]] });
 
-  it.each(['https://a.test/mine/b', '/mine/b', 'b'])('is covered by the rule as well: %s', (destination) =>
-    expect(move(destination)).toBe(true),
+  it.each(['https://a.test/mine/b', '/mine/b', 'b'])(
+    'is accepted if the rule covers it too: %s',
+    (destination) => expect(move(destination)).toBe(true),
   );
 
   it.each([
@@ -359,10 +360,10 @@ describe('a second place that a request names', () => {
     'https://b.test/mine/b',
     'http://a.test/mine/b',
     'https://',
-  ])('is refused where no rule covers it: %s', (destination) => expect(move(destination)).toBe(false));
+  ])('is refused if no rule covers it: %s', (destination) => expect(move(destination)).toBe(false));
 });
 
-describe('a field that makes the request another one', () => {
+describe('a query field that overrides the method', () => {
   it.each([
     'a=1;_method=PUT',
     '.method=PUT',
@@ -370,14 +371,14 @@ describe('a field that makes the request another one', () => {
     '[method=PUT',
     '_method[]=PUT',
     'X_HTTP_Method=PUT',
-  ])('is seen as servers read it: %s', (query) => {
+  ])('is recognized in every spelling that servers accept: %s', (query) => {
     const more = { path: `/?${query}` };
     expect(covers({ host: 'a.test', methods: ['GET'] }, 'a.test', more)).toBe(false);
     expect(covers({ host: 'a.test' }, 'a.test', more)).toBe(true);
   });
 
   it.each(['method=PUT', 'a_method=x', 'payment_method=card', 'q=_method', '[a]=b'])(
-    'is not seen in others: %s',
+    'is not mistaken for another field: %s',
     (query) =>
       expect(covers({ host: 'a.test', methods: ['GET'] }, 'a.test', { path: `/?${query}` })).toBe(true),
   );

@@ -48,7 +48,7 @@ export class TestServer implements AsyncDisposable {
     return test.#listen();
   }
 
-  /** Answers with these bytes, whatever was asked. */
+  /** Answers every request with these bytes. */
   static async startRaw(answer: (socket: Socket) => void): Promise<TestServer> {
     const server = createRawServer((socket) => socket.once('data', () => answer(socket)));
     return new TestServer(server).#listen();

@@ -6,8 +6,8 @@ import { Asked, countDescriptors, grantOf } from '../support.ts';
 
 const fine = (): Promise<TestServer> => TestServer.start((_, response) => response.end('fine'));
 
-describe('servers that mean no good', () => {
-  it('sends more than is taken', async () => {
+describe('a hostile or broken server', () => {
+  it('cannot send more than the limit', async () => {
     await using server = await TestServer.start((_, response) => {
       const more = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(1 << 20)));
@@ -29,7 +29,7 @@ describe('servers that mean no good', () => {
     await untilNone(server);
   });
 
-  it('breaks off in the middle, which is no end', async () => {
+  it('that closes in the middle of a response causes an error, not the end of the response', async () => {
     await using server = await TestServer.startRaw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf', () => socket.destroy());
     });
@@ -54,7 +54,7 @@ describe('servers that mean no good', () => {
 
   it.each([
     ['nothing', '', /connreset|proto/],
-    ['no HTTP', 'hello\r\n\r\n', /proto/],
+    ['something other than HTTP', 'hello\r\n\r\n', /proto/],
     [
       'a switch of protocols',
       'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
@@ -62,14 +62,14 @@ describe('servers that mean no good', () => {
     ],
     ['endless headers', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(9000)}`, /proto/],
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab', /proto/],
-  ])('answers with %s', async (_, bytes, code) => {
+  ])('that answers with %s causes an error', async (_, bytes, code) => {
     await using server = await TestServer.startRaw((socket) => socket.end(bytes));
     using asked = server.broker();
     expect(await asked.code('http', request(server.authority))).toMatch(code);
   });
 
-  it('is slower than the guest wants to wait, in each phase of a request', async () => {
-    // Longer than the test may take: what ends the waiting is what the guest asked for.
+  it('that is slower than the guest wants to wait causes a timeout in each phase of a request', async () => {
+    // Longer than the test's deadline, so that only the guest's timeout can end the wait.
     const patient = { timeoutMs: 600_000 };
     await using silent = await TestServer.startRaw(() => undefined);
     using secure = silent.broker({ scheme: 'https' }, patient);
@@ -90,7 +90,7 @@ describe('servers that mean no good', () => {
     await untilNone(stopping);
   });
 
-  it('is waited for as long as the broker allows, whatever the guest asks for', async () => {
+  it('cannot take longer than the broker allows, whatever the guest asks for', async () => {
     await using silent = await TestServer.startRaw(() => undefined);
     using asked = silent.broker({}, { timeoutMs: 100 });
     const long = { connectTimeout: 1e12, firstByteTimeout: 1e12, betweenBytesTimeout: 1e12 };
@@ -99,7 +99,7 @@ describe('servers that mean no good', () => {
       expect(await asked.code('http', request(silent.authority, { firstByteTimeout: wrong }))).toBe('inval');
   });
 
-  it('never answers, or stops in the middle', async () => {
+  it('that never answers or stops in the middle causes a timeout', async () => {
     await using silent = await TestServer.startRaw(() => undefined);
     using asked = silent.broker({}, { timeoutMs: 100 });
     expect(await asked.code('http', request(silent.authority))).toBe('timedout');
@@ -114,7 +114,7 @@ describe('servers that mean no good', () => {
     await untilNone(stopping);
   });
 
-  it('is not there', async () => {
+  it('that cannot be reached causes an error', async () => {
     const server = await fine();
     using asked = server.broker();
     const { authority } = server;
@@ -122,7 +122,7 @@ describe('servers that mean no good', () => {
     expect(await asked.code('http', request(authority))).toBe('connrefused');
   });
 
-  it('has no certificate that anybody vouches for, or no TLS at all', async () => {
+  it('without a trusted certificate or without TLS is refused', async () => {
     await using server = await fine();
     using asked = server.broker({ scheme: 'https' });
     expect(await asked.code('http', request(server.authority, { scheme: 'https' }))).toBe('tls');
@@ -130,8 +130,8 @@ describe('servers that mean no good', () => {
   });
 });
 
-describe('what is left', () => {
-  it('serves many, but only so many at once', async () => {
+describe('the HTTP broker', () => {
+  it('serves a limited number of requests at once', async () => {
     await using server = await fine();
     using asked = server.broker();
     const codes = await Promise.all(
@@ -148,7 +148,7 @@ describe('what is left', () => {
     expect(await asked.code('httpClose', { body: 5 })).toBe('done');
   });
 
-  it('closes everything with the call: what is under way, what is open, and what is still being resolved', async () => {
+  it('closes everything at the end of the call: running requests, open connections and lookups', async () => {
     await using slow = await TestServer.startRaw(() => undefined);
     await using open = await TestServer.start((_, response) => void response.write('x'));
     const before = countDescriptors();

@@ -5,8 +5,8 @@ import { Asked, grantOf } from '../support.ts';
 
 const fine = (): Promise<TestServer> => TestServer.start((_, response) => response.end('fine'));
 
-describe('a request that is granted', () => {
-  it('arrives as it was asked for, and comes back whole', async () => {
+describe('a granted request', () => {
+  it('arrives unchanged, and its response comes back complete', async () => {
     await using server = await TestServer.start((_, response) => {
       response.writeHead(
         201,
@@ -43,7 +43,7 @@ describe('a request that is granted', () => {
     expect(Object.fromEntries(seen?.headers ?? [])).toMatchObject({
       host: server.authority,
       'content-length': '4',
-      // A POST has a connection of its own.
+      // A POST uses a new connection.
       Connection: 'close',
     });
     expect(seen?.headers.filter(([name]) => name === 'x-mine').map(([, value]) => value)).toEqual([
@@ -53,7 +53,7 @@ describe('a request that is granted', () => {
     expect(seen?.headers.map(([name]) => name)).toContain('__proto__');
   });
 
-  it('is on record without its query, which may hold keys', async () => {
+  it('is recorded without its query, which may contain keys', async () => {
     await using server = await fine();
     using asked = server.broker();
     await asked.value('http', request(server.authority, { path: '/x?key=hidden' }));
@@ -62,7 +62,7 @@ describe('a request that is granted', () => {
     ]);
   });
 
-  it("leads nowhere else: a redirect is the guest's to follow, and is checked again", async () => {
+  it('follows no redirect: the guest may follow it, and that request is checked again', async () => {
     await using server = await TestServer.start((_, response) => {
       response.writeHead(302, { location: 'http://127.0.0.1:1/elsewhere' }).end();
     });
@@ -90,7 +90,7 @@ describe('a request that is not granted', () => {
     ['a path above it, with backslashes', { path: '/api\\..\\private' }],
     ['a path above it, with encoded backslashes', { path: '/api/..%5cprivate' }],
     ['a path encoded too often', { path: `/api/%${'25'.repeat(8)}2e` }],
-  ])('%s', async (_, more) => {
+  ])('is denied for %s', async (_, more) => {
     await using server = await fine();
     using asked = server.broker({ methods: ['GET'], paths: ['/api/*', '/health'] });
     expect(await asked.code('http', request(server.authority, more))).toBe('denied');
@@ -127,7 +127,7 @@ describe('a request that is not granted', () => {
     ['broken punycode', 'xn--\u00fc.test'],
     ['nothing', ''],
     ['no text', 7],
-  ])('a host that is spelled in another way: %s', async (_, authority) => {
+  ])('is refused for another spelling of the host: %s', async (_, authority) => {
     await using server = await fine();
     const anything = ['127.0.0.1', '*.0.0.1', '::1', 'example.com', '*.com'].map((host) => ({
       host,
@@ -142,7 +142,7 @@ describe('a request that is not granted', () => {
     expect(server.seen).toEqual([]);
   });
 
-  it('takes upper case for what it is, and a name in punycode for itself only', async () => {
+  it('is compared in lower case, and a punycode name only matches itself', async () => {
     await using server = await fine();
     const network: NetworkRule[] = [
       { host: 'xn--exmple-cua.test', port: server.port, scheme: 'http' },
@@ -182,7 +182,7 @@ describe('a request that is not granted', () => {
     ['headers that are no list', { headers: { a: 'b' } }],
     ['too many headers', { headers: Array.from({ length: 101 }, () => ['a', 'b']) }],
     ['too large headers', { headers: Array.from({ length: 9 }, () => ['a', 'b'.repeat(8000)]) }],
-  ])('is malformed: %s', async (_, more) => {
+  ])('is refused if malformed: %s', async (_, more) => {
     await using server = await fine();
     using asked = server.broker();
     expect(await asked.code('http', request(server.authority, more))).toBe('inval');
@@ -202,14 +202,14 @@ describe('a request that is not granted', () => {
     'Expect',
     'Proxy-Authorization',
     'Proxy-Connection',
-  ])('speaks for the connection: %s', async (name) => {
+  ])('is refused with a connection header: %s', async (name) => {
     await using server = await fine();
     using asked = server.broker();
     expect(await asked.code('http', request(server.authority, { headers: [[name, 'x']] }))).toBe('inval');
   });
 });
 
-describe('addresses', () => {
+describe('the address check of a request', () => {
   const named = (port: number): NetworkRule[] => [{ host: 'name.test', port, scheme: 'http' }];
 
   it.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '192.168.1.1', '[::1]', '[fd00::1]', '0.0.0.0'])(
@@ -222,7 +222,7 @@ describe('addresses', () => {
     },
   );
 
-  it('refuses a name that leads to a private address, be it one of many', async () => {
+  it('refuses a name with a private address, even if it is one of many', async () => {
     await using server = await fine();
     for (const addresses of [
       ['127.0.0.1'],
@@ -242,10 +242,10 @@ describe('addresses', () => {
     expect(server.sockets.size).toBe(0);
   });
 
-  it('resolves once: a name that changes its mind changes nothing', async () => {
+  it('resolves once, so that a name with changing addresses gains nothing', async () => {
     await using server = await fine();
     let lookups = 0;
-    // The first answer is judged; a second one would lead to our server.
+    // The first lookup is checked; a second one would return the address of our server.
     const lookup = async (): Promise<string[]> => (lookups++ === 0 ? ['10.9.8.7'] : ['127.0.0.1']);
     using asked = new Asked(grantOf({ network: named(server.port), privateAddresses: ['127.0.0.1'] }), '/', {
       lookup,
@@ -255,7 +255,7 @@ describe('addresses', () => {
     expect(server.seen).toEqual([]);
   });
 
-  it('tells a name that does not exist from one that is refused', async () => {
+  it('distinguishes a name that does not exist from one that is refused', async () => {
     const broken = async (): Promise<string[]> => Promise.reject(new Error('no such name'));
     for (const lookup of [broken, async (): Promise<string[]> => []]) {
       using asked = new Asked(grantOf({ network: named(80) }), '/', { lookup });

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { TestServer } from './http-server.ts';
 import { NativeClient } from './native-client.ts';
 
-describe('connections that leave from loopback', () => {
+describe('connections with a loopback source address', () => {
   const options = { localAddress: '127.0.0.3' };
 
-  it('reach the machine itself, from that address', async () => {
+  it('reach the machine itself from that address', async () => {
     const seen: (string | undefined)[] = [];
     await using server = await TestServer.start((request, response) => {
       seen.push(request.socket.remoteAddress?.replace('::ffff:', ''));

@@ -12,7 +12,7 @@ const UPGRADE = [
 const rulesFor = ({ port }: TestServer): NetworkRule[] =>
   (['http', 'ws'] as const).map((scheme) => ({ host: '127.0.0.1', port, scheme }));
 
-/** Answers the first request with these bytes, and all later ones well. */
+/** Answers the first request with these bytes, and all later ones correctly. */
 function onceBad(bytes: string): Promise<TestServer> {
   let asked = 0;
   return TestServer.startRaw((socket) =>
@@ -20,7 +20,7 @@ function onceBad(bytes: string): Promise<TestServer> {
   );
 }
 
-describe('an answer that HTTP does not allow', () => {
+describe('a response that violates HTTP', () => {
   const rows: [string, string][] = [
     ['a control character as its reason', 'HTTP/1.1 200 \x01\r\ncontent-length: 0\r\n\r\n'],
     ['a reason with DEL', 'HTTP/1.1 200 O\x7fK\r\ncontent-length: 0\r\n\r\n'],
@@ -53,14 +53,14 @@ describe('an answer that HTTP does not allow', () => {
     expect(await ask()).toContain('fine');
   });
 
-  it.each(rows)('is the same refusal for a Wasm cell: %s', async (_, bytes) => {
+  it.each(rows)('causes the same error for a Wasm cell: %s', async (_, bytes) => {
     await using server = await onceBad(bytes);
     using asked = server.broker();
     expect(await asked.code('http', request(server.authority))).toBe('proto');
     expect(await asked.code('http', request(server.authority))).toBe('done');
   });
 
-  it('is refused where the switch of protocols has a bad reason, and its connection is closed', async () => {
+  it('is refused if a protocol switch has an invalid reason, and its connection is closed', async () => {
     const switched = 'HTTP/1.1 101 \x01\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n';
     await using server = await TestServer.startRaw((socket) => socket.write(switched));
     using client = new NativeClient(rulesFor(server));

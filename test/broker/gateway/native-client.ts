@@ -1,5 +1,5 @@
 /**
- * A gateway as a native cell has it, and clients that speak to its socket.
+ * The gateway of a native cell, and clients that connect to its socket.
  *
  * @module
  */
@@ -40,7 +40,7 @@ export class NativeClient implements Disposable {
     this.socketPath = join(this.gateway.folder, 'socket');
   }
 
-  /** A request with a whole address, as a client sends it to a proxy. */
+  /** A request with an absolute URL, as a client sends it to a proxy. */
   async ask(
     url: string,
     {
@@ -56,7 +56,7 @@ export class NativeClient implements Disposable {
     return readReply((await once(outgoing, 'response')) as [IncomingMessage]);
   }
 
-  /** Sends these bytes and gives back all that comes, as text. */
+  /** Sends these bytes and returns the whole answer as text. */
   async raw(bytes: string): Promise<string> {
     const socket = connect(this.socketPath);
     socket.on('error', () => undefined);
@@ -64,7 +64,7 @@ export class NativeClient implements Disposable {
     return readAll(socket);
   }
 
-  /** A tunnel, or the status that came instead. */
+  /** Opens a tunnel, or returns the status of the refusal. */
   async tunnel(authority: string): Promise<Socket | number> {
     const socket = connect(this.socketPath);
     socket.on('error', () => undefined);
@@ -82,7 +82,7 @@ export class NativeClient implements Disposable {
     return socket;
   }
 
-  /** TLS through a tunnel, or the error that ended it. */
+  /** Opens TLS through a tunnel, or returns the error. */
   async secure(authority: string, options: ConnectionOptions): Promise<TLSSocket | Error> {
     const socket = connectTls({ socket: await this.openTunnel(authority), ...options });
     const { promise, resolve } = Promise.withResolvers<TLSSocket | Error>();
@@ -108,7 +108,7 @@ export async function readReply([message]: [IncomingMessage]): Promise<Reply> {
   };
 }
 
-/** Everything until the other end closes. */
+/** Reads until the other end closes. */
 export async function readAll(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -116,7 +116,7 @@ export async function readAll(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-/** One request on a connection that the caller has opened, with what came back. */
+/** Sends one request on an open connection and returns the response. */
 export async function speak(socket: Socket | TLSSocket, lines: string[]): Promise<string> {
   socket.write(`${[...lines, 'connection: close'].join('\r\n')}\r\n\r\n`);
   return readAll(socket);

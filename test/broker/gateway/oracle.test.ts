@@ -1,6 +1,6 @@
 /**
- * A server of the skill's author sends a guess, pauses, and watches what the skill has by then. What it has must not depend
- * on whether the guess is right.
+ * A malicious server sends a guess, pauses, and observes how many bytes have reached the skill. That number must not depend on
+ * whether the guess is right.
  *
  * @module
  */
@@ -28,7 +28,7 @@ const GUESSES = [
   String.raw`\u0073\u00`,
 ];
 
-/** Answers any request with padding and the guess, and goes on when it is told to. */
+/** Answers any request with padding and the guess, then continues on a signal. */
 class Pausing {
   guess = '';
   readonly #paused: Socket[] = [];
@@ -42,7 +42,7 @@ class Pausing {
   }
 }
 
-/** So many bytes of the body have come when the server pauses; more would have come by the end of this function. */
+/** Number of body bytes that arrive before the server pauses, waiting long enough for all of them. */
 type Watch = (server: TestServer, secretHost: string, atLeast: number) => Promise<number>;
 
 const grantFor = ({ port }: TestServer, secretHost: string) => ({
@@ -87,8 +87,8 @@ const byFrames: Watch = async (server, secretHost, atLeast) => {
 describe.each([
   ['the proxy of a native cell', byProxy],
   ['the frames of a Wasm cell', byFrames],
-])('a pause in an answer, by %s', (_, watch) => {
-  it.each(GUESSES)('shows all that came from a server that the secret is not for: "%s"', async (guess) => {
+])('a pause in a response, seen through %s,', (_, watch) => {
+  it.each(GUESSES)('shows all bytes from a server that the secret is not for: "%s"', async (guess) => {
     const pausing = new Pausing();
     await using server = await pausing.server;
     pausing.guess = guess;
@@ -97,12 +97,15 @@ describe.each([
     pausing.goOn();
   });
 
-  it.each(GUESSES)('shows the same number of bytes from the server that it is for: "%s"', async (guess) => {
-    const pausing = new Pausing();
-    await using server = await pausing.server;
-    pausing.guess = guess;
-    const shown = PADDING + guess.length - (LONGEST_SPELLING - 1);
-    expect(await watch(server, '127.0.0.1', shown)).toBe(shown);
-    pausing.goOn();
-  });
+  it.each(GUESSES)(
+    'shows the same number of bytes from the server that the secret is for: "%s"',
+    async (guess) => {
+      const pausing = new Pausing();
+      await using server = await pausing.server;
+      pausing.guess = guess;
+      const released = PADDING + guess.length - (LONGEST_SPELLING - 1);
+      expect(await watch(server, '127.0.0.1', released)).toBe(released);
+      pausing.goOn();
+    },
+  );
 });

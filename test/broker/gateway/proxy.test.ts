@@ -14,8 +14,8 @@ const rulesFor = (server: { port: number }, more: Partial<NetworkRule> = {}): Ne
   { host: '127.0.0.1', port: server.port, scheme: 'http', ...more },
 ];
 
-describe('a request with a whole address', () => {
-  it('arrives as the client sent it, without what speaks to the proxy', async () => {
+describe('a proxy request with an absolute URL', () => {
+  it('arrives as the client sent it, without the proxy headers', async () => {
     await using server = await TestServer.start((_, response) => {
       response.writeHead(
         201,
@@ -58,7 +58,7 @@ describe('a request with a whole address', () => {
     ['another method', 'SERVER/api/', 'DELETE', 'DELETE SERVER/api/'],
     ['another path', 'SERVER/private', 'GET', 'GET SERVER/private'],
     ['a path that leads out', 'SERVER/api/%2e%2e/private', 'GET', 'GET SERVER/private'],
-  ])('is denied in words: %s', async (...row) => {
+  ])('is denied with a readable message: %s', async (...row) => {
     const [, url, method, asked] = row;
     await using server = await fine();
     const origin = `http://${server.authority}`;
@@ -85,13 +85,13 @@ describe('a request with a whole address', () => {
     ['no scheme', '/x'],
     ['another scheme', 'ftp://127.0.0.1/'],
     ['a fragment', 'http://127.0.0.1/x#y'],
-  ])('is refused when the address is spelled in another way: %s', async (_, target) => {
+  ])('is refused for another spelling of the address: %s', async (_, target) => {
     const hosts = ['127.0.0.1', '*.b.test', '*.0.0.1'];
     using client = new NativeClient(hosts.map((host) => ({ host, scheme: 'http' })));
     expect(await client.raw(`GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)).toMatch(/^HTTP\/1.1 400 /);
   });
 
-  it('is denied when Host says something else, or says it twice', async () => {
+  it('is denied if the Host header differs or is repeated', async () => {
     await using server = await fine();
     using client = new NativeClient(rulesFor(server));
     const target = `GET http://${server.authority}/ HTTP/1.1\r\n`;
@@ -116,7 +116,7 @@ describe('a request with a whole address', () => {
     ['a header without a colon', 'Host evil.test\r\n\r\n'],
     ['a line feed in a value', 'X: a\nHost: evil.test\r\n\r\n'],
     ['a NUL in a value', 'X: a\0b\r\n\r\n'],
-  ])('is refused when servers could read it in two ways: %s', async (_, rest) => {
+  ])('is refused if servers could read it in two ways: %s', async (_, rest) => {
     await using server = await fine();
     using client = new NativeClient(rulesFor(server));
     const head = `POST http://${server.authority}/ HTTP/1.1\r\nHost: ${server.authority}\r\n`;
@@ -124,7 +124,7 @@ describe('a request with a whole address', () => {
     expect(server.seen).toEqual([]);
   });
 
-  it('is not followed elsewhere: a redirect is the client’s to follow, with a request that is checked', async () => {
+  it('is not redirected: the client may follow the redirect, and that request is checked', async () => {
     await using server = await TestServer.start((_, response) => {
       response.writeHead(302, { location: 'http://other.test/' }).end();
     });
@@ -135,7 +135,7 @@ describe('a request with a whole address', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('tells what is wrong with a server', async () => {
+  it('reports what is wrong with a server', async () => {
     const gone = await fine();
     const { authority, port } = gone;
     await gone[Symbol.asyncDispose]();
@@ -157,8 +157,8 @@ describe('a request with a whole address', () => {
   });
 });
 
-describe('a name', () => {
-  it('is resolved once in a call, and every address of it is judged', async () => {
+describe('a host name', () => {
+  it('is resolved once per call, and each of its addresses is checked', async () => {
     await using server = await fine();
     const answers = [['10.0.0.1'], ['127.0.0.1']];
     let lookups = 0;
@@ -172,7 +172,7 @@ describe('a name', () => {
     expect(server.sockets.size).toBe(0);
   });
 
-  it('is one of so many', async () => {
+  it('counts towards the limit on names per call', async () => {
     const lookup = async (): Promise<string[]> => ['10.0.0.1'];
     using client = new NativeClient([{ host: '*.test', scheme: 'http' }], { lookup, limits: { names: 2 } });
     const statuses: number[] = [];
@@ -181,8 +181,8 @@ describe('a name', () => {
   });
 });
 
-describe('limits', () => {
-  it('of a request, a response, a call, and how many', async () => {
+describe('the proxy', () => {
+  it('limits the bytes of a request, a response and a call, and the number of requests', async () => {
     await using server = await TestServer.start((_, response) => response.end(Buffer.alloc(3000)));
     const url = `http://${server.authority}/`;
     using client = new NativeClient(rulesFor(server), {
@@ -191,7 +191,7 @@ describe('limits', () => {
     expect((await client.ask(url, { method: 'POST', body: Buffer.alloc(1001) })).status).toBe(413);
     expect((await client.ask(url)).body).toHaveLength(3000);
     expect((await client.ask(url)).body).toHaveLength(3000);
-    // The third is beyond what the call may move, and breaks off.
+    // The third exceeds the byte limit of the call and is cut off.
     await expect(client.ask(url)).rejects.toThrow(/aborted|hang up/);
     expect((await client.ask(url)).status).toBe(413);
     expect((await client.ask(url)).status).toBe(429);
@@ -199,7 +199,18 @@ describe('limits', () => {
     await expect(small.ask(url)).rejects.toThrow(/aborted|hang up/);
   });
 
-  it('of what waits in the memory of the host', async () => {
+  it('also counts denied requests towards the limit', async () => {
+    await using server = await fine();
+    using client = new NativeClient(rulesFor(server), { limits: { requests: 6 } });
+    const statuses: number[] = [];
+    for (let at = 0; at < 5; at++) statuses.push((await client.ask(`http://invented-${at}.test/`)).status);
+    statuses.push((await client.ask(`http://${server.authority}/`)).status);
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 200]);
+    expect((await client.ask(`http://${server.authority}/`)).status).toBe(429);
+    expect((await client.ask('http://another.test/')).status).toBe(429);
+  });
+
+  it('limits the bytes that it holds in the memory of the host', async () => {
     await using server = await fine();
     using client = new NativeClient(rulesFor(server), { limits: { heldBytes: 1500 } });
     const url = `http://${server.authority}/`;
@@ -215,13 +226,13 @@ describe('limits', () => {
     half.destroy();
   });
 
-  it('of a request that is denied: nobody waits for its body', async () => {
+  it('does not wait for the body of a denied request', async () => {
     using client = new NativeClient([{ host: 'a.test', scheme: 'http' }]);
     const head = 'POST http://b.test/ HTTP/1.1\r\nHost: b.test\r\nContent-Length: 1000000\r\n\r\n';
     expect(await client.raw(head)).toMatch(/^HTTP\/1.1 403 /);
   });
 
-  it('of requests that are open at once', async () => {
+  it('limits the requests that are open at once', async () => {
     await using silent = await TestServer.startRaw(() => undefined);
     using client = new NativeClient(rulesFor(silent), { limits: { open: 2 } });
     const url = `http://${silent.authority}/`;
@@ -232,7 +243,7 @@ describe('limits', () => {
     await Promise.all(waiting);
   });
 
-  it('of a client that takes its time with its headers', async () => {
+  it('times out a client that is slow to send its headers', async () => {
     using client = new NativeClient([{ host: 'a.test' }], { timeoutMs: 200 });
     const socket = connect(client.socketPath);
     socket.write('GET http://a.test/ HTTP/1.1\r\n');
@@ -242,8 +253,8 @@ describe('limits', () => {
   });
 });
 
-describe('the socket', () => {
-  it('is for its owner alone, and may lie deeper than the path of a socket can be long', () => {
+describe('the socket of the proxy', () => {
+  it('is accessible only to its owner, and its path may be longer than a socket path', () => {
     using client = new NativeClient([{ host: 'a.test' }], { folder: `${'deep/'.repeat(40)}gateway` });
     expect(client.socketPath.length).toBeGreaterThan(200);
     expect(statSync(client.socketPath).mode & 0o777).toBe(0o600);
@@ -251,13 +262,13 @@ describe('the socket', () => {
   });
 });
 
-describe('the end of a gateway', () => {
+describe('closing a gateway', () => {
   it('removes its own socket, and no file of that name elsewhere', () => {
     using folders = new Folders();
     const precious = join(folders.work, 'socket');
     writeFileSync(precious, 'mine');
     using client = new NativeClient([{ host: 'a.test' }]);
-    // Takes the numbers that a descriptor of the gateway could have had.
+    // Descriptors of another folder, whose numbers the gateway must not confuse with its own.
     const handles = Array.from({ length: 20 }, () => openSync(folders.work, constants.O_DIRECTORY));
     client.gateway.close();
     client.gateway.close();
@@ -268,7 +279,7 @@ describe('the end of a gateway', () => {
 });
 
 describe('connections', () => {
-  it('to a server are kept for the next request of the call', async () => {
+  it('to a server are reused for the next request of the call', async () => {
     await using server = await fine();
     using client = new NativeClient(rulesFor(server));
     for (let round = 0; round < 5; round++)
@@ -277,7 +288,7 @@ describe('connections', () => {
     expect(server.sockets.size).toBe(1);
   });
 
-  it('that break while a request is read do not make it twice, unless it may be repeated', async () => {
+  it('that break while a request is read do not repeat it, unless it is idempotent', async () => {
     await using server = await TestServer.start((request, response) => {
       if (request.url === '/warm') response.end('fine');
       else request.socket.resetAndDestroy();
@@ -293,10 +304,10 @@ describe('connections', () => {
     expect(await made('GET')).toBe(2);
   });
 
-  it.each(['POST', 'GET'])('that a server closed in the meantime do no harm to a %s', async (method) => {
+  it.each(['POST', 'GET'])('that a server closed in the meantime do not break a %s', async (method) => {
     await using server = await TestServer.start((request, response) => {
       response.end('fine');
-      // Promises to keep the connection, and closes it.
+      // Announces keep-alive, but closes the connection.
       setImmediate(() => request.socket.destroy());
     });
     using client = new NativeClient(rulesFor(server));
@@ -304,7 +315,7 @@ describe('connections', () => {
       expect((await client.ask(`http://${server.authority}/`, { method })).status).toBe(200);
   });
 
-  it('end with the gateway, and nothing of it is left', async () => {
+  it('end with the gateway and leave nothing behind', async () => {
     await using open = await TestServer.start((_, response) => void response.write('x'));
     using client = new NativeClient(rulesFor(open));
     const reading = client.ask(`http://${open.authority}/`).catch((error: Error) => error.message);
@@ -348,7 +359,7 @@ describe('plain HTTP in a tunnel', () => {
     ['another spelling', '2130706433:80', 400],
     ['user-info', 'a@127.0.0.1:80', 400],
     ['a port that is none', '127.0.0.1:99999', 400],
-  ])('is not had by a tunnel to %s', async (_, authority, status) => {
+  ])('is refused for a tunnel to %s', async (_, authority, status) => {
     using client = new NativeClient([{ host: '127.0.0.1', scheme: 'http' }]);
     expect(await client.tunnel(authority)).toBe(status);
   });

@@ -1,6 +1,6 @@
 /**
- * Bodies are searched for secrets on the thread that serves all calls. How long one piece of that takes is for the host to
- * decide, not for whoever sends the bytes.
+ * Bodies are searched for secrets on the thread that serves all calls. The host, not the sender of the bytes, determines how
+ * long one step takes.
  *
  * @module
  */
@@ -29,8 +29,8 @@ function clientOf(server: TestServer): NativeClient {
   return client;
 }
 
-describe('an answer of a server that a secret is for', () => {
-  it('is searched in few pieces, however small those are that the server sends', async () => {
+describe('a response of a server that a secret is for', () => {
+  it('is searched in few chunks, however small the chunks of the server are', async () => {
     const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n';
     await using server = await TestServer.startRaw((socket) =>
       socket.end(`${head}${'1\r\nx\r\n'.repeat(SINGLE_BYTES)}0\r\n\r\n`),
@@ -42,11 +42,11 @@ describe('an answer of a server that a secret is for', () => {
       `GET http://${authority}/ HTTP/1.1\r\nhost: ${authority}\r\nconnection: close\r\n\r\n`,
     );
     expect(raw.split('\r\n\r\n', 2)[1]?.replaceAll(/[^x]/g, '')).toHaveLength(SINGLE_BYTES);
-    // Each piece is counted when it is searched.
+    // The spy is called once per searched piece.
     expect(counted.mock.calls.length).toBeLessThan(100);
   });
 
-  it('has begun for the skill when the server has said so, before there is a body', async () => {
+  it('reaches the skill with its headers, before there is a body', async () => {
     await using server = await TestServer.startRaw((socket) =>
       socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: 1\n\n'),
     );
@@ -62,7 +62,7 @@ describe('an answer of a server that a secret is for', () => {
   });
 });
 
-it('lets others have their turn while a large body of a request is searched', async () => {
+it('searching a large request body does not block other work', async () => {
   await using server = await TestServer.start((_, response) => response.end());
   const placeholder = 'placeholder-0123456789abcdef0123456789';
   using asked = new Asked(grantOf(grantFor(server, 'api.test')), '/', {

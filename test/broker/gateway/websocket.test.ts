@@ -30,7 +30,7 @@ describe('WebSockets', () => {
     return { server, port: (server.address() as AddressInfo).port };
   }
 
-  it('open only where a rule says ws, and a rule for ws opens nothing else', async () => {
+  it('open only if a rule says ws, and a rule for ws allows nothing else', async () => {
     const { server, port } = await echoServer();
     const authority = `127.0.0.1:${port}`;
     const lines = [
@@ -60,7 +60,7 @@ describe('WebSockets', () => {
     server.close();
   });
 
-  it('are not opened by asking for another protocol, and a server may decline', async () => {
+  it('cannot be used to ask for another protocol, and a server may decline', async () => {
     const { server, port } = await echoServer();
     const authority = `127.0.0.1:${port}`;
     server.removeAllListeners('upgrade');

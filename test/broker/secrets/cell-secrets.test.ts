@@ -63,8 +63,8 @@ function bodyOf(
   return Buffer.concat([...out, filter.end()]).toString();
 }
 
-describe('towards a declared host', () => {
-  it('fills headers, also the credentials of Basic', () => {
+describe('a request to a declared host', () => {
+  it('gets its headers filled in, including Basic credentials', () => {
     const { secrets } = open({ value: 'invented:väl' });
     const basic = `Basic ${Buffer.from(`user:${PLACEHOLDER}`).toString('base64')}`;
     const { headers } = secrets.fillHead(
@@ -76,14 +76,14 @@ describe('towards a declared host', () => {
     expect(sent.toString()).toBe('user:invented:väl');
   });
 
-  it('leaves credentials of Basic alone that have no placeholder', () => {
+  it('keeps Basic credentials without a placeholder unchanged', () => {
     const authorization = ['basic dXNlcjpwYXNz'];
     expect(open().secrets.fillHead(head({ headers: { authorization } })).headers['authorization']).toEqual(
       authorization,
     );
   });
 
-  it('fills path and query, so that the value stays one segment and one field', () => {
+  it('gets its path and query filled in, and the value stays one segment and one field', () => {
     const { path } = open().secrets.fillHead(
       head({ path: `/bot${PLACEHOLDER}/send?key=${PLACEHOLDER}&next=?${PLACEHOLDER}` }),
     );
@@ -96,7 +96,7 @@ describe('towards a declared host', () => {
     ]);
   });
 
-  it('fills a body in the spelling of its type', () => {
+  it('gets its body filled in with the encoding of its type', () => {
     const { secrets } = open();
     const inJson = bodyOf(secrets, JSON.stringify({ key: PLACEHOLDER }), { type: 'application/json' });
     expect(JSON.parse(inJson)).toEqual({ key: VALUE });
@@ -110,7 +110,7 @@ describe('towards a declared host', () => {
     expect(bodyOf(secrets, `<${PLACEHOLDER}>`, { type: 'text/plain' })).toBe(`<${VALUE}>`);
   });
 
-  it('fills a body wherever it is cut', () => {
+  it('gets its body filled in wherever it is split', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(12), { maxLength: 30 }), (pieces) => {
         const { secrets } = open();
@@ -121,7 +121,7 @@ describe('towards a declared host', () => {
     );
   });
 
-  it('fills nothing into a body that is said to be compressed, and refuses what is not for the server', () => {
+  it('with a compressed body is not filled in, and is refused if the secret is not for the server', () => {
     const through = (body: string, to: Target): string => {
       const filter = open().secrets.bodyFilter(head({ ...to, headers: { 'content-encoding': ['gzip'] } }));
       return Buffer.concat([filter.push(Buffer.from(body)), filter.end()]).toString();
@@ -132,14 +132,14 @@ describe('towards a declared host', () => {
     expect(() => through(OTHER, API)).toThrow(/exfiltration/);
   });
 
-  it('asks for an answer that can be scrubbed', () => {
+  it('asks for a response that can be scrubbed', () => {
     const { secrets } = open();
     const headers = { 'accept-encoding': ['gzip, br'] };
     expect(secrets.fillHead(head({ headers })).headers['accept-encoding']).toEqual(['identity']);
     expect(secrets.fillHead(head({ host: 'else.test', headers })).headers).toEqual(headers);
   });
 
-  it('refuses a value that would end a header', () => {
+  it('is refused if a value would end a header', () => {
     const { secrets } = open({ value: 'invented\r\nx-injected: 1' });
     expect(() => secrets.fillHead(head({ headers: { 'x-key': [PLACEHOLDER] } }))).toThrow(BrokerRefusal);
     expect(secrets.fillHead(head({ path: `/?k=${PLACEHOLDER}` })).path).toBe(
@@ -148,7 +148,7 @@ describe('towards a declared host', () => {
   });
 });
 
-describe('towards any other host', () => {
+describe('a request to any other host', () => {
   const base64 = Buffer.from(`ab${PLACEHOLDER}c`).toString('base64');
   const encoded = [...Buffer.from(PLACEHOLDER)].map((byte) => `%${byte.toString(16)}`).join('');
   it.each<[string, Partial<RequestHead>]>([
@@ -162,7 +162,7 @@ describe('towards any other host', () => {
     ['as a password', { headers: { authorization: [`Basic ${btoa(`u:${PLACEHOLDER}`)}`] } }],
     ['of another secret to a host of this one', { host: 'api.test', headers: { 'x-a': [OTHER] } }],
     ['to a bare domain', { host: 'sub.test', headers: { 'x-a': [PLACEHOLDER] } }],
-  ])('a placeholder is refused and noted: %s', (_, parts) => {
+  ])('is refused and recorded if it has a placeholder: %s', (_, parts) => {
     const { secrets, records } = open();
     expect(() => secrets.fillHead(head({ host: 'evil.test', ...parts }))).toThrow(
       expect.objectContaining({ code: 'denied' }) as Error,
@@ -174,7 +174,7 @@ describe('towards any other host', () => {
     expect(JSON.stringify(records.denied)).not.toContain('invented');
   });
 
-  it('a body is refused, wherever it is cut', () => {
+  it('is refused if the body has a placeholder, wherever it is split', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(12), { maxLength: 30 }), fc.boolean(), (pieces, isEncoded) => {
         const { secrets, records } = open();
@@ -185,7 +185,7 @@ describe('towards any other host', () => {
     );
   });
 
-  it('a placeholder without its end is worth nothing and passes', () => {
+  it('passes with an incomplete placeholder, which has no effect', () => {
     const { secrets, records } = open();
     const parts = { 'x-a': [PLACEHOLDER.slice(0, 20)], 'x-b': [PLACEHOLDER.slice(20)] };
     expect(secrets.fillHead(head({ headers: parts })).headers).toMatchObject(parts);
@@ -193,14 +193,14 @@ describe('towards any other host', () => {
   });
 });
 
-it('fills nothing before the call', () => {
+it('placeholders are not filled in before the call', () => {
   const { secrets, records } = open({ armed: false });
   expect(() => secrets.fillHead(head({ headers: { 'x-a': [PLACEHOLDER] } }))).toThrow(BrokerRefusal);
   expect(records.denied).toHaveLength(1);
 });
 
-describe('what a server sends back', () => {
-  it('is covered without a change of its length', () => {
+describe('a response', () => {
+  it('is scrubbed without a change of its length', () => {
     const { secrets } = open();
     const filter = secrets.responseFilter(API);
     const b64 = Buffer.from(`x ${VALUE}`).toString('base64');
@@ -210,11 +210,11 @@ describe('what a server sends back', () => {
     expect(covered.toString()).toMatch(/^\{"echo": "\*+", "b64": "[^"*]{0,3}\*+[^"*]?=*"\}$/);
   });
 
-  it('is covered in headers', () => {
+  it('has its headers scrubbed', () => {
     expect(open().secrets.coverText(`/?k=${encodeURIComponent(VALUE)}&x=1`, API)).toMatch(/^\/\?k=\*+&x=1$/);
   });
 
-  it('is left alone when there is no secret', () => {
+  it('stays unchanged if there is no secret', () => {
     const secrets = openSecrets({ granted: [], network: [], placeholders: {}, records: new Records() });
     expect(secrets.responseFilter(API)).toBeUndefined();
     expect(secrets.coverText('text', API)).toBe('text');
@@ -224,8 +224,8 @@ describe('what a server sends back', () => {
   });
 });
 
-describe('what a server sends that no value was ever sent to', () => {
-  it('passes as it is: covering a right guess there would tell that it is right', () => {
+describe('a response from a server that never received a value', () => {
+  it('stays unchanged, because scrubbing a correct guess would confirm it', () => {
     const { secrets } = open();
     expect(secrets.responseFilter(ELSE)).toBeUndefined();
     expect(secrets.coverText(VALUE, ELSE)).toBe(VALUE);
@@ -237,7 +237,7 @@ describe('what a server sends that no value was ever sent to', () => {
     expect(seen.toString()).toBe(VALUE);
   });
 
-  it('is covered a thousand times and no more, so that nobody has an endless answer of guesses judged', () => {
+  it('is scrubbed at most a thousand times, so that guesses cannot be checked without end', () => {
     const { secrets } = open();
     const cover = (): string => secrets.coverText(encodeURIComponent(VALUE), API);
     for (let times = 0; times < 1024; times++) expect(cover()).toMatch(/^\*+$/);
@@ -245,7 +245,7 @@ describe('what a server sends that no value was ever sent to', () => {
   });
 });
 
-describe('the value itself, on its way to a server that it is not for', () => {
+describe('a secret value sent to a server that it is not for', () => {
   const strong = 'invented0123456789ABCDEF';
   const spelled: [string, Partial<RequestHead>][] = [
     ['in a header', { headers: { 'x-a': [`Bearer ${strong}`] } }],
@@ -263,21 +263,21 @@ describe('the value itself, on its way to a server that it is not for', () => {
     expect(records.denied).toMatchObject([{ capability: 'secret', asked: `send KEY to ${to.host}` }]);
   });
 
-  it('is refused in a body before a byte of it leaves', () => {
+  it('is refused in a body before any byte leaves', () => {
     const { secrets } = open({ value: strong });
     const filter = secrets.bodyFilter(head(ELSE));
     expect(filter.push(Buffer.from(strong))).toHaveLength(0);
     expect(() => filter.end()).toThrow(BrokerRefusal);
   });
 
-  it('ends the way out of the call: one right guess is all that a call gets to hear of', () => {
+  it('ends the network access of the call, so that a call can confirm only one guess', () => {
     const { secrets } = open({ value: strong });
     expect(() => secrets.fillHead(head({ ...ELSE, path: `/${strong}` }))).toThrow(BrokerRefusal);
     expect(() => secrets.fillHead(head({ ...ELSE, path: '/harmless' }))).toThrow(BrokerRefusal);
     expect(() => secrets.fillHead(head())).toThrow(BrokerRefusal);
   });
 
-  it('is looked for in so many bytes of a call and no more', () => {
+  it('is searched for in a limited number of bytes per call', () => {
     const { secrets, records } = open({ value: strong });
     const fill = (body: string): string => bodyOf(secrets, body, { host: 'else.test' });
     fill('x'.repeat(1024 * 1024));
@@ -286,7 +286,7 @@ describe('the value itself, on its way to a server that it is not for', () => {
   });
 
   it.each(['12345678901234', 'abcdef0123456', 'sk-abc12345'])(
-    'is not looked for when it could be found by trying: %s',
+    'is not searched for if it could be found by trying: %s',
     (value) => {
       const { secrets, records } = open({ value });
       secrets.fillHead(head({ ...ELSE, path: `/${value}` }));
@@ -295,7 +295,7 @@ describe('the value itself, on its way to a server that it is not for', () => {
   );
 });
 
-describe('a secret is bound to the best way that the rules declare to its host', () => {
+describe('a secret is bound to the best route that the rules declare to its host', () => {
   const granted = [{ name: 'KEY', hosts: ['api.test'], required: true }];
   const fills = (network: NetworkRule[], to: Partial<Target>): boolean => {
     const secrets = openSecrets({

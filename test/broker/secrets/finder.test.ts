@@ -8,7 +8,7 @@ const covering = (value: string): Finder =>
     everySpelling(value).map((pattern) => ({ pattern, replace: (found) => '*'.repeat(found.length) })),
   );
 
-/** Of several values. */
+/** A finder for several values. */
 const coveringAll = (values: string[]): Finder =>
   new Finder(
     values.flatMap((value) =>
@@ -24,7 +24,7 @@ const secret = fc
   .filter((text) => !text.includes('*'));
 const surroundings = fc.tuple(fc.string({ maxLength: 30 }), fc.string({ maxLength: 30 }));
 
-/** Pieces of the given lengths, and the rest. */
+/** Splits into pieces of the given lengths and the rest. */
 function cut(bytes: Buffer, lengths: number[]): Buffer[] {
   const pieces: Buffer[] = [];
   let at = 0;
@@ -40,7 +40,7 @@ function through(finder: Finder, pieces: Buffer[]): string {
   return Buffer.concat([...pieces.map((piece) => filter.push(piece)), filter.end()]).toString('latin1');
 }
 
-/** Each character as it is, or percent-encoded, as the list of flags says. */
+/** Percent-encodes the characters whose flag is set. */
 function partlyEncoded(text: string, flags: boolean[]): string {
   const bytes = [...Buffer.from(text)];
   return bytes
@@ -51,7 +51,7 @@ function partlyEncoded(text: string, flags: boolean[]): string {
     .join('');
 }
 
-describe('what a value looks like on its way', () => {
+describe('a secret value', () => {
   it.each<[string, (value: string) => string]>([
     ['as it is', (value) => value],
     ['URL-encoded', encodeURIComponent],
@@ -103,10 +103,10 @@ describe('what a value looks like on its way', () => {
   });
 });
 
-describe('a stream', () => {
+describe('replacing in a stream', () => {
   const lengths = fc.array(fc.nat(20), { maxLength: 12 });
 
-  it('gives what one piece gives, wherever it is cut', () => {
+  it('gives the same result as in one piece, wherever it is split', () => {
     fc.assert(
       fc.property(secret, fc.array(fc.string(), { maxLength: 4 }), lengths, (value, texts, cuts) => {
         const whole = Buffer.from(texts.join(value) + value.slice(0, 5));
@@ -116,7 +116,7 @@ describe('a stream', () => {
     );
   });
 
-  it('puts something longer or shorter in place', () => {
+  it('inserts a longer or shorter text', () => {
     fc.assert(
       fc.property(secret, fc.string(), lengths, (value, replacement, cuts) => {
         fc.pre(!replacement.includes(value) && !/[^\0-\u007F]/.test(replacement));
@@ -127,7 +127,7 @@ describe('a stream', () => {
     );
   });
 
-  it('releases bytes by their number, whatever they are', () => {
+  it('releases bytes by their count, whatever they are', () => {
     const guess = fc.tuple(fc.nat(16), fc.string({ maxLength: 20, unit: 'grapheme-ascii' }));
     fc.assert(
       fc.property(
@@ -135,7 +135,7 @@ describe('a stream', () => {
         fc.array(guess, { minLength: 1, maxLength: 20 }),
         lengths,
         (value, guesses, cuts) => {
-          // Beginnings of the value of any length, and the same number of other bytes.
+          // Prefixes of the value of any length, and the same number of other bytes.
           const near = Buffer.from(guesses.map(([length, after]) => value.slice(0, length) + after).join(''));
           const far = Buffer.alloc(near.length, '\u0001');
           const released = (bytes: Buffer): number[] => {
@@ -148,7 +148,7 @@ describe('a stream', () => {
     );
   });
 
-  it('holds back what the longest spelling may still need, and gives it out as more comes', () => {
+  it('holds back what the longest encoding may still need, and releases it as more arrives', () => {
     const value = 'sk-0123456789';
     const most = value.length * '\\u0000'.length - 1;
     const filter = covering(value).filter();
@@ -157,23 +157,23 @@ describe('a stream', () => {
     expect(filter.end()).toHaveLength(most);
   });
 
-  it('does not mistake bytes for text', () => {
+  it('does not treat bytes as text', () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at));
     expect(through(covering('invented-value'), [bytes])).toBe(bytes.toString('latin1'));
   });
 });
 
-it('leaves text alone that has nothing of it, even if it is no valid text', () => {
+it('text without the value stays unchanged, even if it is not valid text', () => {
   expect(covering('invented-value').replaceInText('a \ud800 b')).toBe('a \ud800 b');
 });
 
-describe('two values that share a part', () => {
+describe('two values that overlap', () => {
   it.each([
     ['one begins with the other', 'abcdefgh12', 'abcdefgh12-the-rest', 'abcdefgh12-the-rest'],
     ['one ends with the other', 'first-abcdefgh', 'abcdefgh', 'first-abcdefgh'],
     ['one ends as the other begins', 'first-abcdefgh', 'abcdefgh-second', 'first-abcdefgh-second'],
     ['one repeats itself', 'abababab', 'abababab', 'ababababab'],
-  ])('are covered whole where %s', (...[, one, other, text]) => {
+  ])('are covered completely if %s', (...[, one, other, text]) => {
     for (const values of [
       [one, other],
       [other, one],
@@ -181,7 +181,7 @@ describe('two values that share a part', () => {
       expect(coveringAll(values).replaceIn(`<${text}>`)).toBe(`<${'*'.repeat(text.length)}>`);
   });
 
-  it('are covered whole in a stream too, wherever it is cut', () => {
+  it('are covered completely in a stream too, wherever it is split', () => {
     const part = fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom('a', 'b', 'c') });
     const lengths = fc.array(fc.nat(30), { maxLength: 12 });
     fc.assert(
@@ -196,7 +196,7 @@ describe('two values that share a part', () => {
   });
 });
 
-it('covers the longest value that a secret may have, in every spelling', () => {
+it('the longest value that a secret may have is covered in every encoding', () => {
   const value = Array.from({ length: 16 * 1024 }, (_, at) =>
     ((at * at + 7 * at + 11) % 61).toString(36).at(-1),
   ).join('');
@@ -208,7 +208,7 @@ it('covers the longest value that a secret may have, in every spelling', () => {
     expect(covering(value).replaceIn(`<${spelled}>`)).toMatch(/^<\*+[^*]{0,4}>$/);
 });
 
-it('reads a text that is nothing but escapes, as JSON writes other alphabets', () => {
+it('a text made only of escapes is searched, as JSON writes other alphabets', () => {
   const text = String.raw`\u4e2d`.repeat(200_000);
   expect(covering('sk-0123456789').replaceIn(text)).toBe(text);
   const spelled = Array.from('sk-0123456789', (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join(

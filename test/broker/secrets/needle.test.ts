@@ -4,13 +4,13 @@ import { Needle } from '../../../src/broker/secrets/needle.ts';
 
 const letters = fc.string({ unit: fc.constantFrom('a', 'b', '\u00ff'), maxLength: 30 });
 
-it('finds what an ordinary search finds', () => {
+it('the search finds what an ordinary search finds', () => {
   fc.assert(
     fc.property(
       letters.filter((text) => text !== ''),
       letters,
       (sought, text) => {
-        // A wrong yes would be one in four billion.
+        // False positives have a chance of one in four billion.
         expect(new Needle(sought).isIn(text)).toBe(text.includes(sought));
       },
     ),
@@ -18,7 +18,7 @@ it('finds what an ordinary search finds', () => {
   );
 });
 
-it('finds nothing in less, and no empty text', () => {
+it('the search finds nothing in a shorter text, and no empty text', () => {
   expect(new Needle('abc').isIn('ab')).toBe(false);
   expect(new Needle('').isIn('ab')).toBe(false);
 });

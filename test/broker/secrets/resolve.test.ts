@@ -41,20 +41,20 @@ describe('a secret comes from', () => {
     expect(await valueFrom(environmentSecrets({}))).toBeUndefined();
   });
 
-  it('a folder with a file for each, without the line break at its end', async () => {
+  it('a folder with one file per secret, without the trailing line break', async () => {
     writeFileSync(join(folder, 'KEY'), `${VALUE}\n`);
     expect(await valueFrom(fileSecrets(folder))).toBe(VALUE);
     rmSync(join(folder, 'KEY'));
     expect(await valueFrom(fileSecrets(folder))).toBeUndefined();
   });
 
-  it('a file with a line for each', async () => {
+  it('a file with one line per secret', async () => {
     const file = join(folder, 'secrets.env');
     writeFileSync(file, `# keys\nOTHER=other-value\nKEY="${VALUE}"\n`);
     expect(await valueFrom(fileSecrets(file))).toBe(VALUE);
   });
 
-  it('a command, which gets the name and no shell', async () => {
+  it('a command, which gets the name and runs without a shell', async () => {
     const script = join(folder, 'print key');
     writeFileSync(script, `#!/bin/sh\nprintf '%s-%s\\n' "$1" invented-by-command\n`);
     chmodSync(script, 0o755);
@@ -63,7 +63,7 @@ describe('a secret comes from', () => {
     );
   });
 
-  it('a function, which is told who asks', async () => {
+  it('a function, which gets the name of the skill', async () => {
     const asked: string[] = [];
     const provider = callbackSecrets((name, { skill }) => {
       asked.push(`${skill} ${name}`);
@@ -73,27 +73,27 @@ describe('a secret comes from', () => {
     expect(asked).toEqual(['finance/prices KEY']);
   });
 
-  it('the first that has it, and an empty value is none', async () => {
+  it('the first source that has it, and an empty value does not count', async () => {
     const empty = environmentSecrets({ KEY: '' });
     expect(await valueFrom(empty, environmentSecrets({ KEY: VALUE }), fileSecrets(folder))).toBe(VALUE);
   });
 });
 
 describe('the grant', () => {
-  it('keeps the secrets that have a value, and never the value', async () => {
+  it('lists the secrets that have a value, but never the value', async () => {
     const resolved = await resolveSecrets(grant(), [environmentSecrets({ KEY: VALUE })], context);
     expect(resolved.grant.secrets).toMatchObject([{ name: 'KEY', shape: { prefix: 'sk-' } }]);
     expect(JSON.stringify(resolved.grant)).not.toContain('invented');
   });
 
-  it('drops an optional one without a value', async () => {
+  it('omits an optional secret without a value', async () => {
     const resolved = await resolveSecrets(grant(false), [environmentSecrets({})], context);
     expect(resolved.grant.secrets).toEqual([]);
   });
 });
 
-describe('nothing runs', () => {
-  it('when a required secret has no value', async () => {
+describe('the call is refused', () => {
+  it('if a required secret has no value', async () => {
     const error = await refusal([environmentSecrets({}), fileSecrets(folder)]);
     expect(error.code).toBe('usage');
     expect(error.message).toContain('"KEY"');
@@ -103,7 +103,7 @@ describe('nothing runs', () => {
   });
 
   it.each(['pin1234', 'x'.repeat(20_000), 'invented \ud800 value'])(
-    'when a value cannot be kept: %.12s',
+    'if a value cannot be protected: %.12s',
     async (value) => {
       const error = await refusal([environmentSecrets({ KEY: value })]);
       expect(error.code).toBe('usage');
@@ -111,7 +111,7 @@ describe('nothing runs', () => {
     },
   );
 
-  it('when a command fails, and nothing it printed is told', async () => {
+  it('if a command fails, and its output is not shown', async () => {
     const error = await refusal([
       commandSecrets(['/bin/sh', '-c', `echo ${VALUE}; echo ${VALUE} >&2; exit 3`]),
     ]);
@@ -120,11 +120,11 @@ describe('nothing runs', () => {
     expect(JSON.stringify(error.toBody()) + String(error.cause)).not.toContain(VALUE);
   });
 
-  it('when the file of secrets is not there', async () => {
+  it('if the file of secrets is missing', async () => {
     expect((await refusal([fileSecrets(join(folder, 'none'))])).message).toContain('none');
   });
 
-  it('when the file of one secret cannot be read', async () => {
+  it('if the file of one secret cannot be read', async () => {
     mkdirSync(join(folder, 'KEY'));
     expect((await refusal([fileSecrets(folder)])).message).toContain('"KEY"');
   });

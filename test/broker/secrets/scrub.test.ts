@@ -4,7 +4,7 @@ import { scrubberFor } from '../../../src/broker/secrets/scrub.ts';
 
 const secret = fc.string({ minLength: 8, maxLength: 40 }).filter((text) => !'[secret KEY]'.includes(text));
 
-it('takes a value out of texts, keys and nested data', () => {
+it('scrubbing removes a value from texts, keys and nested data', () => {
   fc.assert(
     fc.property(secret, fc.jsonValue(), (value, other) => {
       const scrub = scrubberFor(new Map([['KEY', value]]));
@@ -18,7 +18,7 @@ it('takes a value out of texts, keys and nested data', () => {
   );
 });
 
-it('leaves everything else as it is', () => {
+it('scrubbing leaves everything else unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (data) => {
       expect(scrubberFor(new Map([['KEY', 'invented-and-nowhere-else']]))(data)).toEqual(data);
@@ -27,12 +27,12 @@ it('leaves everything else as it is', () => {
   );
 });
 
-it('takes a number out that is the value', () => {
+it('scrubbing removes a number that equals the value', () => {
   const scrub = scrubberFor(new Map([['PIN', '1234567890']]));
   expect(scrub({ pin: 1_234_567_890, other: 42 })).toEqual({ pin: '[secret PIN]', other: 42 });
 });
 
-it('keeps keys that mean something to JavaScript as keys', () => {
+it('scrubbing keeps keys that are special in JavaScript as keys', () => {
   const scrub = scrubberFor(new Map([['KEY', 'invented-value']]));
   const data = JSON.parse('{"__proto__": {"a": "invented-value"}, "constructor": 1}') as object;
   expect(JSON.stringify(scrub(data))).toBe('{"__proto__":{"a":"[secret KEY]"},"constructor":1}');

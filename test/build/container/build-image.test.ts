@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { buildBase } from '../../../src/build/container/base-image.ts';
 import { buildImage } from '../../../src/build/container/build-image.ts';
-import { pathInside } from '../../../src/cell/container/images/inside.ts';
-import { createImageStore } from '../../../src/cell/container/images/store.ts';
+import { pathInside } from '../../../src/cell/images/inside.ts';
+import { createImageStore } from '../../../src/cell/images/store.ts';
 import { createRuntime } from '../../../src/runtime.ts';
-import { seedImages, sharedBaseImage } from '../../cell/container-images/base-image.ts';
-import { failureOf, tempFolder } from '../../cell/container-images/helpers.ts';
+import { seedImages, sharedBaseImage } from '../../cell/images/base-image.ts';
+import { failureOf, tempFolder } from '../../cell/images/helpers.ts';
 import { writeTree } from '../../load/helpers.ts';
 
 const DOCKERFILE =
@@ -23,7 +23,7 @@ interface Place {
 
 async function place(files: Record<string, string> = {}): Promise<Place> {
   const folder = tempFolder();
-  // Cells have to pass through.
+  // Cells must be able to traverse this folder.
   chmodSync(folder, 0o755);
   const home = join(folder, 'home');
   await seedImages(home);
@@ -40,7 +40,7 @@ function manifest(container: string): string {
   return `name: test/skill\nversion: 1.0.0\ndescription: x\nexecution: [container, wasm]\ncapabilities: {}\ncontainer: { ${container} }\n`;
 }
 
-/** As on a machine without Debian's tools and without engines. */
+/** Simulates a machine without Debian's tools and without container engines. */
 function withoutPrograms(): void {
   vi.stubEnv('PATH', '/nowhere');
   vi.stubEnv('DOCKER_HOST', 'unix:///nowhere');
@@ -56,7 +56,7 @@ async function load({ home, skill }: Place): Promise<{ image?: string }> {
   const loaded = await runtime.load(skill);
   const { bundle } = loaded;
   const images = createImageStore({ home });
-  // What no mode can do without is found out when one is chosen.
+  // Requirements of a mode are checked when it is chosen.
   if (bundle.image === undefined || (await images.find(bundle.image)) === undefined)
     await runtime.choose(loaded);
   await images.resolve(bundle.manifest.container ?? {}, bundle);
@@ -73,7 +73,7 @@ describe('building a skill with a Dockerfile', () => {
     expect((await buildImage(at.skill, at))?.digest).toBe(built?.digest);
   });
 
-  it('is drift when what is built from it is not what was locked', async () => {
+  it('reports drift if a rebuild differs from the locked image', async () => {
     const at = await place();
     const built = await buildImage(at.skill, at);
     const lock = join(at.skill, 'skill.lock');
@@ -83,7 +83,7 @@ describe('building a skill with a Dockerfile', () => {
     expect(error).toMatchObject({ code: 'manifest_drift', detail: { locked: other, found: built?.digest } });
   });
 
-  it('leaves a lock alone that does not fit any more', async () => {
+  it('does not change a lock that no longer matches', async () => {
     const at = await place();
     const first = await buildImage(at.skill, at);
     writeFileSync(join(at.skill, 'skill.py'), 'def execute(params):\n    return {}\n');
@@ -94,7 +94,7 @@ describe('building a skill with a Dockerfile', () => {
     expect(await failureOf(load(at))).toMatchObject({ code: 'manifest_drift' });
   });
 
-  it('says that a program is missing in the image', async () => {
+  it('reports that a program is missing in the image', async () => {
     const at = await place({
       'manifest.yaml': `${manifest('dockerfile: Dockerfile')}entry: Dockerfile\n`,
       Dockerfile: 'FROM localhost/skillcell-python\nENTRYPOINT ["/app/none"]\n',
@@ -106,7 +106,7 @@ describe('building a skill with a Dockerfile', () => {
     });
   });
 
-  it('refuses a Dockerfile that is no file of the bundle', async () => {
+  it('refuses a Dockerfile that is not a file of the bundle', async () => {
     const at = await place({ 'manifest.yaml': manifest('dockerfile: docker/Dockerfile') });
     for (const attempt of [buildImage(at.skill, at), load(at)]) {
       expect(await failureOf(attempt)).toMatchObject({
@@ -116,12 +116,12 @@ describe('building a skill with a Dockerfile', () => {
     }
   });
 
-  it('has nothing to do for a skill without a container', async () => {
+  it('does nothing for a skill without a container', async () => {
     const at = await place({ 'manifest.yaml': 'name: test/skill\nversion: 1.0.0\ndescription: x\n' });
     expect(await buildImage(at.skill, at)).toBeUndefined();
   });
 
-  it('needs no engine, unless something runs or is fetched, and says so then', async () => {
+  it('needs an engine only for RUN or for a foreign base image, and reports if it is missing', async () => {
     const run = await place({ Dockerfile: `${DOCKERFILE}RUN true\n` });
     const named = await place({ 'manifest.yaml': manifest('image: localhost/nothing:1') });
     const own = await place();
@@ -132,14 +132,14 @@ describe('building a skill with a Dockerfile', () => {
       message: expect.stringContaining('RUN in line 4 needs a container engine') as string,
     });
     expect((await failureOf(buildImage(named.skill, named))).message).toContain(
-      'neither podman nor docker answers here',
+      'neither podman nor docker responds',
     );
     expect(await buildImage(own.skill, own)).toMatchObject({ lock: 'written' });
   });
 });
 
 describe('a skill that names an image', () => {
-  it('is pinned to what the name means, and drifts when the tag moves', async () => {
+  it('is pinned to the current digest, and drifts if the tag moves', async () => {
     const at = await place({ 'manifest.yaml': manifest('image: localhost/skillcell-python') });
     const built = await buildImage(at.skill, at);
     expect(built).toMatchObject({ digest: (await sharedBaseImage()).digest, lock: 'written' });
@@ -157,7 +157,7 @@ describe('a skill that names an image', () => {
 });
 
 describe('the base image', () => {
-  it('has the same digest when it is built again', async () => {
+  it('has the same digest after a rebuild', async () => {
     const shared = await sharedBaseImage();
     const again = await buildBase('python', { home: tempFolder() });
     expect(again.digest).toBe(shared.digest);
@@ -165,7 +165,7 @@ describe('the base image', () => {
     expect(again.packages.length).toBeGreaterThan(20);
   }, 120_000);
 
-  it('has Python with bytecode and json, a shell, and no program that lends rights', async () => {
+  it('has Python with bytecode and json, a shell, and no setuid program', async () => {
     const shared = await sharedBaseImage();
     const images = createImageStore(shared);
     const rootfs = await images.rootfs((await images.find(shared.digest)) ?? expect.fail());
@@ -181,12 +181,12 @@ describe('the base image', () => {
     expect(writable.stdout).toBe(`${rootfs}/tmp\n`);
   });
 
-  it('says what is missing where there is no Debian', async () => {
+  it('cannot be built without Debian, and the error says what is missing', async () => {
     withoutPrograms();
     const error = await failureOf(buildBase('python', { home: tempFolder() }));
     expect(error).toMatchObject({
       code: 'skill_unavailable',
-      message: expect.stringContaining('apt-get, apt-cache, dpkg-deb is not here') as string,
+      message: expect.stringContaining('apt-get, apt-cache, dpkg-deb is not installed') as string,
     });
     expect(await failureOf(buildBase('cobol'))).toMatchObject({ code: 'usage' });
   });

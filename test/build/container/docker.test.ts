@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startDocker, type DockerService } from '../../../scripts/docker-service.ts';
 import { makeImage } from '../../../src/build/container/make-image.ts';
-import { engineName } from '../../../src/cell/container/images/archive.ts';
-import { dockerEngine } from '../../../src/cell/container/images/docker.ts';
-import type { ImageEngine } from '../../../src/cell/container/images/engine.ts';
-import { importFrom } from '../../../src/cell/container/images/fetch.ts';
-import { createImageStore, type LocalImages } from '../../../src/cell/container/images/store.ts';
-import { removeUnpacked } from '../../../src/cell/container/images/unpack.ts';
-import { seedImages, sharedBaseImage } from '../../cell/container-images/base-image.ts';
-import { failureOf, listing } from '../../cell/container-images/helpers.ts';
+import { engineName } from '../../../src/cell/images/archive.ts';
+import { dockerEngine } from '../../../src/cell/images/docker.ts';
+import type { ImageEngine } from '../../../src/cell/images/engine.ts';
+import { importFrom } from '../../../src/cell/images/fetch.ts';
+import { createImageStore, type LocalImages } from '../../../src/cell/images/store.ts';
+import { removeTree } from '../../../src/load/remove-tree.ts';
+import { seedImages, sharedBaseImage } from '../../cell/images/base-image.ts';
+import { failureOf, listing } from '../../cell/images/helpers.ts';
 
-/** A service of this test alone, without any network. */
+/** A Docker service only for this test, without a network. */
 let folder: string;
 let docker: DockerService;
 let engine: ImageEngine;
@@ -32,11 +32,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await docker.close();
   vi.unstubAllEnvs();
-  await removeUnpacked(join(folder, 'home'));
+  await removeTree(join(folder, 'home'));
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('loads our archive under the id that we say, and gives back the same image', async () => {
+it('docker loads our archive under the id that we compute, and exports the same image', async () => {
   const { digest } = await sharedBaseImage();
   const image = images.describe((await images.find(digest)) ?? expect.fail(), 'base');
   await engine.load(await image.archive());
@@ -45,7 +45,7 @@ it('loads our archive under the id that we say, and gives back the same image', 
   expect(await importFrom(images, engine, engineName(digest))).toBe(digest);
 });
 
-it('runs RUN without a network, and says what docker says when it fails', async () => {
+it('docker runs RUN without a network, and its errors are shown', async () => {
   vi.stubEnv('PATH', '/nowhere');
   const build = (run: string): Promise<string> => {
     const text = `FROM localhost/skillcell-python\nUSER 0\nRUN ${run}\nCOPY data/a.txt /a.txt\n`;
@@ -65,7 +65,7 @@ it('runs RUN without a network, and says what docker says when it fails', async 
   expect(error.detail['trace']).toContain('returned a non-zero code: 3');
 }, 60_000);
 
-it('notices an archive that is damaged on its way', async () => {
+it('a damaged archive is detected', async () => {
   const { digest } = await sharedBaseImage();
   const damaged: ImageEngine = {
     ...engine,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { commandOf, pairsOf, parseDockerfile, wordsOf } from '../../../src/build/container/dockerfile.ts';
 
 describe('a Dockerfile', () => {
-  it('is read with comments, continued lines and any case', () => {
+  it('is parsed with comments, continued lines and any case', () => {
     const text =
       '# first\nfrom localhost/a\r\n\n  # within\nENV A=1 \\\n  # still\n  B=2\ncmd ["x"]\nLABEL a=b \\';
     expect(parseDockerfile(text)).toEqual({
@@ -31,7 +31,7 @@ describe('a Dockerfile', () => {
     ['ENV A=b\\ c', 'ENV in line 2'],
     ['# escape=`', 'the directive "escape"'],
     ['HEALTHCHECK NONE', 'HEALTHCHECK in line 2'],
-  ])('with %s needs an engine, and it is said why', (line, why) => {
+  ])('with %s needs an engine, and the reason is reported', (line, why) => {
     expect(parseDockerfile(`FROM localhost/a\n${line}`).needsEngine).toBe(why);
   });
 
@@ -52,11 +52,11 @@ describe('a Dockerfile', () => {
     'ENTRYPOINT ["sh", "-c", "echo $HOME"]',
     'CMD echo $HOME',
     'USER app',
-  ])('with %s needs none', (line) => {
+  ])('with %s needs no engine', (line) => {
     expect(parseDockerfile(`FROM localhost/a\n${line}`).needsEngine).toBeUndefined();
   });
 
-  it('never fails to be read', () => {
+  it('can always be parsed, whatever it contains', () => {
     const unit = fc.constantFrom(
       'FROM ',
       'COPY ',
@@ -85,7 +85,7 @@ describe('a Dockerfile', () => {
   });
 });
 
-it('separates words, and takes a list for a list', () => {
+it('words are split, and a JSON list is read as a list', () => {
   expect(wordsOf('a  b\tc')).toEqual(['a', 'b', 'c']);
   expect(wordsOf('["a b", "c"]')).toEqual(['a b', 'c']);
   expect(wordsOf('[1]')).toEqual(['[1]']);
@@ -93,7 +93,7 @@ it('separates words, and takes a list for a list', () => {
   expect(commandOf('a "b c"')).toEqual(['/bin/sh', '-c', 'a "b c"']);
 });
 
-it('reads variables in both forms', () => {
+it('variables are expanded in both forms', () => {
   expect(pairsOf('A=1 B="two words" C=\'x y\' D=')).toEqual([
     ['A', '1'],
     ['B', 'two words'],

@@ -1,9 +1,10 @@
-/** The demo: `compliance/example_skill`, in a container where its image is, and in the next mode of its list where it is not. */
+/** `compliance/example_skill` runs in a container if its image exists, otherwise in the next mode it lists. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildImage, createRuntime, type BuiltImage } from '../../../src/index.ts';
-import { seedImages } from '../../cell/container-images/base-image.ts';
+import { buildImage, type BuiltImage } from '../../../src/inside.ts';
+import { createRuntime } from '../../../src/index.ts';
+import { seedImages } from '../../cell/images/base-image.ts';
 import { bundled } from '../../skills/copy-skill.ts';
 import { openFolder, removeFolder } from '../../write-skill.ts';
 
@@ -30,13 +31,13 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => removeFolder(folder));
 
-it('is built without touching its lock, which pins no image', () => {
+it('the example skill is built without touching its lock, which pins no image', () => {
   expect(built).toMatchObject({ reference: 'Dockerfile', lock: 'kept' });
   expect(readFileSync(LOCK, 'utf8')).toBe(lockBefore);
   expect(JSON.parse(lockBefore)).not.toHaveProperty('image');
 });
 
-it('gives in a container what its cases say', async () => {
+it('the example skill passes its cases in a container', async () => {
   await using runtime = createRuntime({ home, cwd: folder, audit: false, pool: { size: 0 } });
   const skill = await runtime.load(SKILL);
   for (const { name, params, result, error } of cases) {
@@ -47,7 +48,7 @@ it('gives in a container what its cases say', async () => {
   }
 });
 
-it('runs in the next mode of its list where its image is not, and says how to get it', async () => {
+it('the example skill runs in its next mode if the image is missing, and says how to get it', async () => {
   await using runtime = createRuntime({
     home: join(folder, 'other'),
     cwd: folder,

@@ -1,11 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeImage } from '../../../src/build/container/make-image.ts';
-import {
-  createImageStore,
-  type LocalImages,
-  type StoredImage,
-} from '../../../src/cell/container/images/store.ts';
-import { addImage, failureOf, listing, tempFolder, type Entry } from '../../cell/container-images/helpers.ts';
+import { createImageStore, type LocalImages, type StoredImage } from '../../../src/cell/images/store.ts';
+import { addImage, failureOf, listing, tempFolder, type Entry } from '../../cell/images/helpers.ts';
 
 const BASE: Entry[] = [
   { name: 'usr/bin/sh', mode: 0o755, text: '#!' },
@@ -18,7 +14,7 @@ const FILES = { 'skill.py': 'print()', 'data/a.txt': 'A', 'data/sub/b.txt': 'B' 
 let images: LocalImages;
 let base: string;
 beforeEach(async () => {
-  // No engine is needed, so none can be asked.
+  // No engine is available, which proves that none is needed.
   vi.stubEnv('PATH', '/nowhere');
   vi.stubEnv('DOCKER_HOST', 'unix:///nowhere');
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -65,7 +61,7 @@ describe('COPY', () => {
     );
   });
 
-  it('goes through the links of the base, and leaves its folders as they are', async () => {
+  it('follows the links of the base image and keeps its folders', async () => {
     const lines = await files('COPY skill.py /bin/tool\nCOPY skill.py /tmp/x');
     expect(lines).toEqual(
       expect.arrayContaining(['bin -> usr/bin', 'usr/bin/tool file 644 0:0 print()', 'tmp folder 1777 0:0']),
@@ -81,8 +77,8 @@ describe('COPY', () => {
   );
 });
 
-describe('the config', () => {
-  it('has what the instructions say, and the rest of the base', async () => {
+describe('the image config', () => {
+  it('combines the instructions with the config of the base image', async () => {
     const { document, layers } = await build(
       'ENV LANG=de B="x y"\nLABEL b=2\nUSER 1000:1000\nWORKDIR /tmp\nENTRYPOINT ["/bin/sh", "-c"]\nCMD echo hi',
     );
@@ -98,13 +94,13 @@ describe('the config', () => {
     expect(document.rootfs.diff_ids).toEqual(layers.map(({ digest }) => digest));
   });
 
-  it('forgets the command of the base with a new entrypoint', async () => {
+  it('drops the command of the base image for a new entrypoint', async () => {
     expect((await build('ENTRYPOINT ["/x"]')).document.config).not.toHaveProperty('Cmd');
     expect((await build('CMD ["y"]\nENTRYPOINT ["/x"]')).document.config).toMatchObject({ Cmd: ['y'] });
   });
 });
 
-it('gives the same digest for the same files, and another for others', async () => {
+it('the same files produce the same digest, and different files a different one', async () => {
   const lines = 'WORKDIR /app\nCOPY . .';
   const { digest } = await build(lines);
   expect((await build(lines)).digest).toBe(digest);
@@ -113,9 +109,9 @@ it('gives the same digest for the same files, and another for others', async () 
 
 it.each([
   ['', 'no FROM'],
-  ['FROM busybox', 'is no image'],
+  ['FROM busybox', 'is not an image'],
   ['FROM team/busybox', 'names no registry'],
-])('refuses a Dockerfile that says %j', async (text, words) => {
+])('a Dockerfile that says %j is refused', async (text, words) => {
   const contents = new Map([['Dockerfile', Buffer.from(text)]]);
   const job = { home: tempFolder(), images, dockerfile: 'Dockerfile', contents, network: false };
   const error = await failureOf(makeImage({ ...job, onProgress: () => undefined }));

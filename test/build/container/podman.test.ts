@@ -8,19 +8,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildImage } from '../../../src/build/container/build-image.ts';
 import { makeImage } from '../../../src/build/container/make-image.ts';
 import { parseDockerfile } from '../../../src/build/container/dockerfile.ts';
-import { engineName } from '../../../src/cell/container/images/archive.ts';
-import { fetchImage } from '../../../src/cell/container/images/fetch.ts';
-import {
-  createImageStore,
-  type LocalImages,
-  type StoredImage,
-} from '../../../src/cell/container/images/store.ts';
-import { removeUnpacked } from '../../../src/cell/container/images/unpack.ts';
-import { seedImages, sharedBaseImage } from '../../cell/container-images/base-image.ts';
-import { addImage, failureOf, listing } from '../../cell/container-images/helpers.ts';
+import { engineName } from '../../../src/cell/images/archive.ts';
+import { fetchImage } from '../../../src/cell/images/fetch.ts';
+import { createImageStore, type LocalImages, type StoredImage } from '../../../src/cell/images/store.ts';
+import { removeTree } from '../../../src/load/remove-tree.ts';
+import { seedImages, sharedBaseImage } from '../../cell/images/base-image.ts';
+import { addImage, failureOf, listing } from '../../cell/images/helpers.ts';
 import { manifestWith, writeTree } from '../../load/helpers.ts';
 
-/** Podman with a storage of this test alone. */
+/** Podman with storage only for this test. */
 let folder: string;
 let home: string;
 let images: LocalImages;
@@ -37,11 +33,11 @@ beforeAll(async () => {
 }, 180_000);
 
 afterAll(async () => {
-  // Not `system reset`: that reaches beyond this storage.
+  // Not `system reset`, which affects more than this storage.
   podman('rmi', '--all', '--force');
   spawnSync('umount', [join(folder, 'graph/overlay')]);
   delete process.env['CONTAINERS_STORAGE_CONF'];
-  await removeUnpacked(home);
+  await removeTree(home);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -70,7 +66,7 @@ async function build(dockerfile: string, files: Record<string, string> = {}): Pr
   return (await images.find(digest)) ?? expect.fail();
 }
 
-it('loads our archive, under the id and the digest that we say', async () => {
+it('podman loads our archive under the id and the digest that we compute', async () => {
   const { digest } = await sharedBaseImage();
   const image = images.describe((await images.find(digest)) ?? expect.fail(), 'base');
   podman('load', '--quiet', '--input', await image.archive());
@@ -81,7 +77,7 @@ it('loads our archive, under the id and the digest that we say', async () => {
   expect(shown).toMatchObject({ Digest: digest, Architecture: image.config.architecture });
 });
 
-it('runs RUN without a network, and the result is ours', async () => {
+it('podman runs RUN without a network, and the result is ours', async () => {
   const image = await build(
     'FROM localhost/skillcell-python\nUSER 0\nRUN busybox ls /sys/class/net > /made; id >> /made\nUSER 1000\n',
   );
@@ -91,18 +87,18 @@ it('runs RUN without a network, and the result is ours', async () => {
   expect(made).toContain(' lo\n');
   expect(made).not.toContain('eth');
   expect(image.document.config?.User).toBe('1000');
-  // Nothing is left but the base and what it is called.
+  // Only the base image and its name are left.
   expect(podman('images', '--format', '{{.Repository}}')).not.toContain('skillcell-build');
 });
 
-it('says what podman says when a step fails, and leaves nothing', async () => {
+it('the errors of podman are shown if a step fails, and nothing is left behind', async () => {
   const error = await failureOf(build('FROM localhost/skillcell-python\nRUN echo out of luck >&2; exit 3\n'));
   expect(error).toMatchObject({ code: 'skill_unavailable', message: 'podman could not build the image' });
   expect(error.detail['trace']).toContain('out of luck');
   expect(podman('images', '--format', '{{.Repository}}')).not.toContain('skillcell-build');
 });
 
-it('agrees with podman on what a Dockerfile means that we build ourselves', async () => {
+it('our builder and podman agree on the meaning of a Dockerfile', async () => {
   const text = [
     'FROM localhost/skillcell-python',
     'USER 0',
@@ -123,7 +119,7 @@ it('agrees with podman on what a Dockerfile means that we build ourselves', asyn
   expect(await listing(await images.tree(ours))).toEqual(await listing(await images.tree(theirs)));
 });
 
-it('takes an image out of podman, notices when its tag moved, and never asks podman for what is pinned', async () => {
+it('an image is exported from podman, a moved tag is noticed, and a pinned image is never requested again', async () => {
   const small = await addImage(images, [{ name: 'one' }]);
   podman('load', '--quiet', '--input', await archiveOf(small));
   podman('tag', engineName(small), 'localhost/moving:1');
@@ -152,7 +148,7 @@ it('takes an image out of podman, notices when its tag moved, and never asks pod
   });
 });
 
-it('has podman pull from a registry, by tag and by digest, and says so when it cannot', async () => {
+it('podman pulls from a registry by tag and by digest, and a failure is reported', async () => {
   const digest = await addImage(images, [{ name: 'from-registry' }]);
   const registry = await serveRegistry(digest);
   process.env['CONTAINERS_REGISTRIES_CONF'] = join(folder, 'registries.conf');
@@ -162,7 +158,7 @@ it('has podman pull from a registry, by tag and by digest, and says so when it c
   );
   try {
     expect(await fetchImage(images, `${registry.host}/team/skill:1`)).toBe(digest);
-    expect(await images.named(`${registry.host}/team/skill:1`)).toBe(digest);
+    expect(await images.digestFor(`${registry.host}/team/skill:1`)).toBe(digest);
     expect(await fetchImage(images, `${registry.host}/team/skill@${digest}`)).toBe(digest);
     const error = await failureOf(fetchImage(images, `${registry.host}/team/other:1`));
     expect(error).toMatchObject({
@@ -175,7 +171,7 @@ it('has podman pull from a registry, by tag and by digest, and says so when it c
   }
 });
 
-/** A registry on this machine that has one image, `team/skill:1`. */
+/** A registry on loopback with one image, `team/skill:1`. */
 async function serveRegistry(digest: string): Promise<{ host: string; close: () => void }> {
   const blob = (name: string): Buffer | undefined =>
     images.blobs.has(name) ? readFileSync(images.blobs.path(name)) : undefined;
@@ -192,10 +188,10 @@ async function serveRegistry(digest: string): Promise<{ host: string; close: () 
   return { host: `localhost:${port}`, close: () => void server.close() };
 }
 
-it('says that an image is nowhere', async () => {
+it('an image that cannot be found is reported', async () => {
   const error = await failureOf(fetchImage(images, 'localhost/nowhere:1'));
   expect(error).toMatchObject({
     code: 'skill_unavailable',
-    message: 'The image "localhost/nowhere:1" is not here',
+    message: 'The image "localhost/nowhere:1" is not on this machine',
   });
 });

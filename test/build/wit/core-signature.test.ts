@@ -23,7 +23,7 @@ const i32s = (count: number): string[] => Array.from({ length: count }, () => 'i
 const strings = (count: number): FunctionType['params'] =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, 'string']));
 
-/** A row says what it shows, the function, and the parameters and results of its core function. */
+/** Title, function, and the parameters and results of its core function. */
 type Row = [what: string, func: FunctionType, core: [params: string[], results: string[]]];
 
 test.each<Row>([
@@ -38,13 +38,13 @@ test.each<Row>([
   ['cases that share places', { params: { choice: 'choice' } }, [['i32', 'i32', 'i32', 'i64'], []]],
   ['as many parameters as there may be', { params: strings(8) }, [i32s(16), []]],
   ['too many parameters', { params: strings(9), result: 'string' }, [i32s(2), []]],
-])('%s', (_, func, [params, results]) => {
+])('the core signature is correct for %s', (_, func, [params, results]) => {
   expect(coreSignature(func, INTERFACE)).toEqual({ params, results });
 });
 
-test('a name that nobody defines is an error', () => {
+test('an undefined type name is an error', () => {
   const func = { params: { lost: 'lost' } };
   expect(() => coreSignature(func, INTERFACE)).toThrow(
-    'The interface "test:test/interface" knows no type "lost"',
+    'The interface "test:test/interface" has no type "lost"',
   );
 });

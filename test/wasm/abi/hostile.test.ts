@@ -36,7 +36,7 @@ function write(context: AbiContext, address: number, bytes: number[]): void {
   context.bytes.set(bytes, address);
 }
 
-describe('lying addresses and lengths', () => {
+describe('a guest with false addresses or lengths', () => {
   const context = basicContext();
 
   it.each<[string, AbiType, unknown[]]>([
@@ -52,16 +52,16 @@ describe('lying addresses and lengths', () => {
     ['a number where a bigint belongs', primitiveType('u64'), [1]],
     ['a function where a number belongs', primitiveType('u32'), [() => 1]],
     ['no argument at all', primitiveType('u32'), []],
-  ])('%s', (_, type, core) => {
+  ])('traps for %s', (_, type, core) => {
     expect(endOf(() => liftOne(context, type, ...core)).kind).toBe('trap');
   });
 
-  it('the last byte of memory is still memory', () => {
+  it('can use the last byte of memory', () => {
     expect(liftOne(context, listType(primitiveType('u8')), 65_535, 1)).toEqual(new Uint8Array(1));
     expect(liftOne(context, text, 65_536, 0)).toBe('');
   });
 
-  it('an address for a result is checked for place and alignment', () => {
+  it('traps for a result address outside memory or misaligned', () => {
     for (const address of [65_536, -4, 65_529, 2, 1n, undefined]) {
       expect(endOf(() => lowerResult(context, text, { value: 'x', address })).kind).toBe('trap');
     }
@@ -71,7 +71,7 @@ describe('lying addresses and lengths', () => {
   });
 });
 
-describe('values that are none', () => {
+describe('invalid values', () => {
   const context = basicContext();
 
   it.each([
@@ -80,12 +80,12 @@ describe('values that are none', () => {
     [0xed, 0xa0, 0x80],
     [0xf4, 0x90, 0x80, 0x80],
     [0xe2, 0x82],
-  ])('invalid UTF-8 %#', (...bytes) => {
+  ])('in UTF-8 trap (%#)', (...bytes) => {
     write(context, 16, bytes);
     expect(endOf(() => liftOne(context, text, 16, bytes.length)).kind).toBe('trap');
   });
 
-  it('lone surrogates in UTF-16', () => {
+  it('in UTF-16, such as lone surrogates, trap', () => {
     const wide = basicContext({ encoding: 'utf16' });
     write(wide, 16, [0x00, 0xd8, 0x41, 0x00]);
     expect(endOf(() => liftOne(wide, text, 16, 2)).kind).toBe('trap');
@@ -93,19 +93,19 @@ describe('values that are none', () => {
     expect(endOf(() => liftOne(wide, text, 16, -1)).kind).toBe('trap');
   });
 
-  it('a byte order mark is a character like any other', () => {
+  it('do not include a byte order mark, which is kept as a character', () => {
     write(context, 16, [0xef, 0xbb, 0xbf, 0x41]);
     expect(liftOne(context, text, 16, 4)).toBe('\ufeffA');
   });
 
-  it('surrogates and numbers beyond Unicode as char', () => {
+  it('of type char, such as surrogates and numbers beyond Unicode, trap', () => {
     for (const code of [0xd800, 0xdfff, 0x11_0000, -1]) {
       expect(endOf(() => liftOne(context, primitiveType('char'), code)).kind).toBe('trap');
     }
     expect(liftOne(context, primitiveType('char'), 0x10_ffff)).toBe('\u{10ffff}');
   });
 
-  it('discriminants beyond the last case, flat and in memory', () => {
+  it('of a variant, with a discriminant beyond the last case, trap', () => {
     const type = enumType(['a', 'b', 'c']);
     expect(endOf(() => liftOne(context, type, 3)).kind).toBe('trap');
     expect(endOf(() => liftOne(context, type, -1)).kind).toBe('trap');
@@ -115,7 +115,7 @@ describe('values that are none', () => {
     expect(endOf(() => liftOne(context, listType(optionType(primitiveType('u8'))), 16, 1)).kind).toBe('trap');
   });
 
-  it('bits beyond a type are ignored, as specified', () => {
+  it('do not include extra bits beyond a type, which are ignored', () => {
     expect(liftOne(context, primitiveType('u8'), 0x1ff)).toBe(255);
     expect(liftOne(context, primitiveType('s8'), 0x80)).toBe(-128);
     expect(liftOne(context, primitiveType('s16'), 0x1_8000)).toBe(-32_768);
@@ -123,7 +123,7 @@ describe('values that are none', () => {
     expect(liftOne(context, flagsType(['a', 'b']), 0xfe)).toEqual({ a: false, b: true });
   });
 
-  it('every NaN arrives as the one NaN of the specification', () => {
+  it('do not include NaN, which always arrives as the canonical one', () => {
     write(context, 16, [0x01, 0x00, 0xa0, 0x7f]);
     const lifted = liftOne(context, listType(primitiveType('f32')), 16, 1) as number[];
     const [address] = lowerParams(
@@ -135,8 +135,8 @@ describe('values that are none', () => {
   });
 });
 
-describe('amounts', () => {
-  it('one value has a ceiling', () => {
+describe('limits on values', () => {
+  it('apply to the size of one value', () => {
     const context = basicContext({ valueBytes: 100 });
     expect(endOf(() => liftOne(context, text, 0, 101))).toEqual({ kind: 'limit', detail: 'output' });
     expect(endOf(() => liftOne(context, listType(primitiveType('u8')), 0, 101))).toEqual({
@@ -146,13 +146,13 @@ describe('amounts', () => {
     expect(liftOne(context, text, 0, 100)).toHaveLength(100);
   });
 
-  it('a list costs what its values cost here, not what they take in the guest', () => {
+  it('count a list by what it costs the host, not by its size in the guest', () => {
     const context = basicContext({ valueBytes: 60_000 });
     const type = listType(tupleType([primitiveType('bool')]));
     expect(endOf(() => liftOne(context, type, 0, 60_000))).toEqual({ kind: 'limit', detail: 'output' });
   });
 
-  it('the same bytes named over and over count every time', () => {
+  it('count the same bytes each time they are referenced', () => {
     const context = basicContext({ transferBytes: 1 << 20 });
     for (let index = 0; index < 64; index += 1) {
       context.view.setUint32(8 + index * 8, 0, true);
@@ -163,16 +163,16 @@ describe('amounts', () => {
   });
 });
 
-describe('allocators that lie', () => {
+describe('an allocator that misbehaves', () => {
   const allocators: [string, string, number?][] = [
-    ['address beyond memory', '(i32.const 65536)'],
+    ['an address beyond memory', '(i32.const 65536)'],
     ['the highest address', '(i32.const -1)'],
     ['an address that is not aligned', '(i32.const 4097)'],
-    ['too near to the end', '(i32.const 65532)'],
+    ['an address too near to the end', '(i32.const 65532)'],
     ['a trap', '(unreachable)'],
   ];
 
-  it.each(allocators)('%s', (_, body) => {
+  it.each(allocators)('causes a trap if it returns %s', (_, body) => {
     const { exports } = new WebAssembly.Instance(
       compile(`(module (memory (export "memory") 1)
         (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) ${body}))`),
@@ -181,7 +181,7 @@ describe('allocators that lie', () => {
     expect(() => lowerParams(contextOf(exports), params, [[1n, 2n]])).toThrow();
   });
 
-  it('another result type than an address', () => {
+  it('causes a trap if its result is not an address', () => {
     const { exports } = new WebAssembly.Instance(
       compile(`(module (memory (export "memory") 1)
         (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i64) (i64.const 8)))`),
@@ -190,7 +190,7 @@ describe('allocators that lie', () => {
     expect(endOf(() => lowerParams(contextOf(exports), params, ['x'])).kind).toBe('trap');
   });
 
-  it('memory that moves with every allocation', () => {
+  it('may move the memory with every allocation', () => {
     const { exports } = new WebAssembly.Instance(
       compile(`(module (memory (export "memory") 1)
         (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
@@ -204,14 +204,14 @@ describe('allocators that lie', () => {
     expect(liftOne(context, type, ...core)).toEqual(sent);
   });
 
-  it('is needed where there is none', () => {
+  it('causes a trap if it is missing but needed', () => {
     const { exports } = new WebAssembly.Instance(compile('(module (memory (export "memory") 1))'));
     const { params } = funcType([{ name: 'p', type: text }]);
     expect(endOf(() => lowerParams(contextOf(exports), params, ['x'])).kind).toBe('trap');
   });
 });
 
-describe('values of the host that are not of the declared type', () => {
+describe('a value of the host that does not have the declared type', () => {
   it.each<[Primitive, HostValue]>([
     ['u8', 256],
     ['s8', -129],
@@ -224,12 +224,12 @@ describe('values of the host that are not of the declared type', () => {
     ['char', ''],
     ['string', undefined],
     ['f64', null],
-  ])('%s from %j', (kind, value) => {
+  ])('causes a trap: %s from %j', (kind, value) => {
     const { params } = funcType([{ name: 'p', type: primitiveType(kind) }]);
     expect(endOf(() => lowerParams(basicContext(), params, [value])).kind).toBe('trap');
   });
 
-  it('bytes must be bytes, lists must be lists, cases must be known', () => {
+  it('causes a trap for bytes, lists and cases', () => {
     const lower = (type: AbiType, value: HostValue): string =>
       endOf(() => lowerParams(basicContext(), funcType([{ name: 'p', type }]).params, [value])).kind;
     expect(lower(listType(primitiveType('u8')), [1, 2])).toBe('trap');
@@ -238,7 +238,7 @@ describe('values of the host that are not of the declared type', () => {
     expect(lower(tupleType([text]), 'no tuple')).toBe('trap');
   });
 
-  it('what a resource of the host keeps cannot be read by calling it a record', () => {
+  it('cannot be used to read a host resource as a record', () => {
     class Connection {
       password = 'invented';
     }

@@ -17,7 +17,7 @@ const stream: ResourceType = { name: 'stream', owner: undefined };
 const table = (limit = 10): HandleTable => new HandleTable({ held: 0, limit });
 
 describe('handles', () => {
-  it('are never 0, are reused after a drop, and mean nothing in between', () => {
+  it('are never 0, are reused after a drop, and are invalid in between', () => {
     const handles = table();
     const first = handles.add(file, {});
     expect(first).toBe(1);
@@ -25,10 +25,10 @@ describe('handles', () => {
     expect(() => handles.get(first, file)).toThrow(/Unknown handle/);
     expect(() => handles.drop(first, file)).toThrow(GuestEnd);
     expect(handles.add(stream, {})).toBe(first);
-    expect(() => handles.get(first, file)).toThrow(/is no "file"/);
+    expect(() => handles.get(first, file)).toThrow(/is not a "file"/);
   });
 
-  it('cannot be made up', () => {
+  it('cannot be forged', () => {
     const handles = table();
     handles.add(file, {});
     fc.assert(
@@ -41,7 +41,7 @@ describe('handles', () => {
     );
   });
 
-  it('have a ceiling over all tables, and room again after a drop', () => {
+  it('are limited across all tables, and a drop frees one', () => {
     const quota = { held: 0, limit: 2 };
     const [one, other] = [new HandleTable(quota), new HandleTable(quota)];
     one.add(file, {});
@@ -51,7 +51,7 @@ describe('handles', () => {
     expect(one.add(file, {})).toBe(2);
   });
 
-  it('cannot be given away or dropped while lent', () => {
+  it('cannot be transferred or dropped while lent', () => {
     const handles = table();
     const index = handles.add(file, {});
     const scope = new CallScope();
@@ -62,7 +62,7 @@ describe('handles', () => {
     expect(handles.takeOwn(index, file)).toEqual({});
   });
 
-  it('that are borrowed cannot be given away and must be dropped by the end of the call', () => {
+  it('that are borrowed cannot be transferred and must be dropped by the end of the call', () => {
     const handles = table();
     const scope = new CallScope();
     const index = handles.add(file, {}, scope);
@@ -72,7 +72,7 @@ describe('handles', () => {
     scope.end();
   });
 
-  it('give back to the host what the guest still owns, newest first, and nothing borrowed', () => {
+  it('drop what the guest still owns at the end, newest first, and nothing borrowed', () => {
     const handles = table();
     const dropped: string[] = [];
     const resource = (name: string): { drop: () => void } => ({ drop: () => void dropped.push(name) });
@@ -86,7 +86,7 @@ describe('handles', () => {
     expect(dropped).toHaveLength(2);
   });
 
-  it('are all given back even if one of them fails', () => {
+  it('are all dropped even if one of them fails', () => {
     const handles = table();
     let dropped = 0;
     handles.add(file, { drop: () => void (dropped += 1) });
@@ -101,7 +101,7 @@ describe('handles', () => {
 });
 
 describe('resources as values', () => {
-  it('an owned one leaves the table when it is given to the host', () => {
+  it('leave the table when an owned handle is passed to the host', () => {
     const context = basicContext();
     const object = {};
     const own = handleType('own', file);
@@ -111,7 +111,7 @@ describe('resources as values', () => {
     expect(() => liftParams(context, params, [index])).toThrow(/Unknown handle/);
   });
 
-  it('a borrowed one stays, and is the same object', () => {
+  it('stay in the table when borrowed, and are the same object', () => {
     const context = basicContext();
     const object = {};
     const index = lowerResult(context, handleType('own', file), { value: object, address: undefined });
@@ -120,14 +120,14 @@ describe('resources as values', () => {
     expect(liftParams(context, params, [index])[0]).toBe(object);
   });
 
-  it('a handle of one type is refused as another', () => {
+  it('are refused as another type', () => {
     const context = basicContext();
     const index = lowerResult(context, handleType('own', file), { value: {}, address: undefined });
     const { params } = funcType([{ name: 'self', type: handleType('borrow', stream) }]);
-    expect(() => liftParams(context, params, [index])).toThrow(/is no "stream"/);
+    expect(() => liftParams(context, params, [index])).toThrow(/is not a "stream"/);
   });
 
-  it('only the right kind of object becomes a handle', () => {
+  it('must be objects of the right kind', () => {
     const context = basicContext();
     const theirs: ResourceType = { name: 'theirs', owner: 3 };
     const lower = (type: ResourceType, value: unknown) => () =>

@@ -124,7 +124,7 @@ const call = fc
   );
 const encodings = fc.constantFrom<CanonOptions['encoding']>('utf8', 'utf16', 'latin1+utf16');
 
-/** Lowers into a core function that passes its arguments on as they are, and lifts what arrives. */
+/** Lowers into a core function that returns its arguments unchanged, and lifts the result. */
 function throughParams(
   types: AbiType[],
   values: HostValue[],
@@ -149,7 +149,7 @@ const copier = compile(`(module ${GUEST_BASICS}
   (func (export "copy") (param $to i32) (param $from i32) (param $size i32)
     (memory.copy (local.get $to) (local.get $from) (local.get $size))))`);
 
-/** Lowers as a result, has the guest copy it to another place, and lifts it from there. */
+/** Lowers as a result, has the guest copy it to another address, and lifts it from there. */
 function throughResult(type: AbiType, value: HostValue, encoding: CanonOptions['encoding']): HostValue {
   const { exports } = new WebAssembly.Instance(copier);
   const context = contextOf(exports, { encoding });
@@ -162,7 +162,7 @@ function throughResult(type: AbiType, value: HostValue, encoding: CanonOptions['
 }
 
 describe('values through the canonical ABI', () => {
-  it('arrive as they were sent, as parameters of a core function', () => {
+  it('arrive unchanged as parameters of a core function', () => {
     fc.assert(
       fc.property(call, encodings, ([types, values], encoding) => {
         expect(throughParams(types, values, encoding)).toEqual(values);
@@ -171,7 +171,7 @@ describe('values through the canonical ABI', () => {
     );
   });
 
-  it('arrive as they were sent, as result through memory', () => {
+  it('arrive unchanged as a result in memory', () => {
     const one = sample.chain(({ type, values }) => fc.tuple(fc.constant(type), values));
     fc.assert(
       fc.property(one, encodings, ([type, value], encoding) => {
@@ -181,7 +181,7 @@ describe('values through the canonical ABI', () => {
     );
   });
 
-  it.each(SCALARS)('%s arrives, alone and in a list', (kind, values) => {
+  it.each(SCALARS)('of type %s arrive unchanged, alone and in a list', (kind, values) => {
     const type = primitiveType(kind);
     const element = kind === 'u8' ? fc.uint8Array() : fc.array(values);
     fc.assert(
@@ -193,7 +193,7 @@ describe('values through the canonical ABI', () => {
     );
   });
 
-  it('keeps apart an empty option and an option of an empty option', () => {
+  it('distinguish an empty option from an option of an empty option', () => {
     const type = optionType(optionType(primitiveType('u8')));
     for (const value of [undefined, { some: undefined }, { some: 7 }]) {
       expect(throughResult(type, value, 'utf8')).toStrictEqual(value);

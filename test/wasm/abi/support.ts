@@ -43,7 +43,7 @@ export interface ContextOptions {
   handles?: number;
 }
 
-/** A context over a real core instance that exports `memory` and maybe `cabi_realloc`. */
+/** A context over a real core instance that exports `memory` and optionally `cabi_realloc`. */
 export function contextOf(exports: WebAssembly.Exports, options: ContextOptions = {}): AbiContext {
   const quota = { held: 0, limit: options.handles ?? 100 };
   const context = new AbiContext({

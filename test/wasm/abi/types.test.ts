@@ -20,7 +20,7 @@ const names = (count: number): string[] => Array.from({ length: count }, (_, ind
 const variantOf = (...types: (AbiType | undefined)[]): AbiType =>
   variantType(types.map((type, index) => ({ name: `c${index}`, type })));
 
-describe('layout of types', () => {
+describe('the memory layout of types', () => {
   it.each<[string, AbiType, number, number]>([
     ['a string', text, 8, 4],
     ['a list', listType(u64), 8, 4],
@@ -36,13 +36,13 @@ describe('layout of types', () => {
     ['8 flags', flagsType(names(8)), 1, 1],
     ['9 flags', flagsType(names(9)), 2, 2],
     ['17 flags', flagsType(names(17)), 4, 4],
-    ['a payload behind a discriminant of two bytes', variantOf(...names(256).map(() => undefined), u8), 4, 2],
-  ])('%s', (_, type, ...layout) => {
+    ['a payload after a two-byte discriminant', variantOf(...names(256).map(() => undefined), u8), 4, 2],
+  ])('is correct for %s', (_, type, ...layout) => {
     expect([type.size, type.align]).toEqual(layout);
   });
 });
 
-describe('core types of values', () => {
+describe('the core types of values', () => {
   it.each<[string, AbiType, string[]]>([
     ['i32 and f32 share an i32', variantOf(u32, f32), ['i32', 'i32']],
     ['f32 and f32 stay an f32', variantOf(f32, f32), ['i32', 'f32']],
@@ -53,11 +53,11 @@ describe('core types of values', () => {
     ['i32 and f64 share an i64', variantOf(u32, f64), ['i32', 'i64']],
     ['cases of different length', variantOf(f64, text, undefined), ['i32', 'i64', 'i32']],
     ['variants within variants', variantOf(variantOf(f32, u8), f64), ['i32', 'i64', 'i32']],
-  ])('%s', (_, type, flat) => {
+  ])('are joined: %s', (_, type, flat) => {
     expect(type.flat).toEqual(flat);
   });
 
-  it('go by memory from the 17th on', () => {
+  it('are passed in memory if there are more than 16', () => {
     const params = (count: number): { name: string; type: AbiType }[] =>
       names(count).map((name) => ({ name, type: u32 }));
     expect(funcType(params(16)).params?.flat).toHaveLength(16);
@@ -67,13 +67,13 @@ describe('core types of values', () => {
   });
 });
 
-describe('types that would cost more than they are worth', () => {
-  it('do not grow without bound when they double themselves', () => {
+describe('expensive types', () => {
+  it('do not grow without bound by doubling', () => {
     let type: AbiType = u64;
     const double = (): void => {
       for (let step = 0; step < 40; step += 1) type = tupleType([type, type]);
     };
-    expect(double).toThrow(/more than \d+ bytes/);
+    expect(double).toThrow(/larger than \d+ bytes/);
   });
 
   it('do not nest without bound', () => {
@@ -84,7 +84,7 @@ describe('types that would cost more than they are worth', () => {
     expect(nest).toThrow(/nested deeper/);
   });
 
-  it('have at least one part, and at most 32 flags', () => {
+  it('must have at least one part, and at most 32 flags', () => {
     expect(() => recordType([])).toThrow(TypeError);
     expect(() => tupleType([])).toThrow(TypeError);
     expect(() => variantType([])).toThrow(TypeError);

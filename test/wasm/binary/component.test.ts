@@ -19,17 +19,17 @@ function why(...sections: readonly Bytes[]): string {
   return refusal(() => parse(component(...sections))).message;
 }
 
-describe('a component as a tool made it', () => {
+describe('a component built by a tool', () => {
   const parsed = parse(fixture('hosted.wasm'));
   const imported = parsed.component.definitions.find((item) => item.kind === 'import');
 
-  test('its modules, imports and exports are found', () => {
+  test('has its modules, imports and exports', () => {
     expect(parsed.modules).toHaveLength(3);
     expect(imported?.name).toBe('skillcell:fixture/host');
     expect(parsed.exports.get('execute')?.type?.def.kind).toBe('func');
   });
 
-  test('the imported interface has its resource, functions and value types', () => {
+  test('has the resource, functions and value types of the imported interface', () => {
     const first = parsed.component.definitions[0];
     if (first?.kind !== 'type' || first.type.kind !== 'instance') throw new Error('No instance type');
     const { declarations } = first.type;
@@ -43,14 +43,14 @@ describe('a component as a tool made it', () => {
     );
   });
 
-  test('names of core instances are collected, so that no fuel counter takes one of them', () => {
+  test('has the names of its core instances, so that no fuel counter uses one of them', () => {
     expect([...parsed.coreNames]).toEqual(
       expect.arrayContaining(['memory', 'execute', 'cabi_realloc', '[resource-drop]counter']),
     );
   });
 });
 
-test('definitions keep their order and their indices', () => {
+test('keeps the order and indices of its definitions', () => {
   const { component: read } = parse(skillComponent());
   expect(read.definitions.map((item) => item.kind)).toEqual([
     'type',
@@ -69,7 +69,7 @@ test('definitions keep their order and their indices', () => {
   });
 });
 
-test('a nested component is read, and an alias reaches what its instance exports', () => {
+test('a nested component is parsed, and an alias can refer to exports of its instance', () => {
   const inner = skillComponent();
   const bytes = component(
     section(4, [...inner]),
@@ -79,45 +79,45 @@ test('a nested component is read, and an alias reaches what its instance exports
   );
   expect(parse(bytes).exports.get('execute')?.type?.def.kind).toBe('func');
   const missing = component(section(4, [...inner]), list(5, [0, 0, 0]), list(6, [1, 0, 0, ...str('other')]));
-  expect(refusal(() => parse(missing)).message).toContain('exports no func');
+  expect(refusal(() => parse(missing)).message).toContain('does not export the func');
 });
 
-describe('names of imports', () => {
+describe('an import name', () => {
   const instance = list(7, [0x42, 0]);
 
   test.each([
     ['0', [0]],
     ['1', [1]],
-  ])('encoding %s', (_, form) => {
+  ])('is accepted in encoding %s', (_, form) => {
     const { component: read } = parse(
       component(instance, list(10, [...form, ...str('wasi:cli/run@0.2.0'), 5, 0])),
     );
     expect(read.definitions[1]).toMatchObject({ kind: 'import', name: 'wasi:cli/run@0.2.0' });
   });
 
-  test('with a version suffix', () => {
+  test('is accepted with a version suffix', () => {
     const name: Bytes = [2, ...str('wasi:cli/run@0.2'), 1, 1, ...str('.6')];
     const { component: read } = parse(component(instance, list(10, [...name, 5, 0])));
     expect(read.definitions[1]).toMatchObject({ name: 'wasi:cli/run@0.2' });
   });
 
-  test('what is no name, or twice the same, is refused', () => {
+  test('is refused if it is invalid or a duplicate', () => {
     expect(why(instance, list(10, [0, ...str("a'b"), 5, 0]))).toContain('kebab case');
     expect(why(instance, list(10, [0, ...str('[async]a'), 5, 0]))).toContain('Asynchronous');
     expect(why(instance, list(10, [0, ...str('a'), 5, 0], [0, ...str('A'), 5, 0]))).toContain(
-      'are called "A"',
+      'have the name "A"',
     );
     expect(why(instance, list(10, [3, ...str('a'), 5, 0]))).toContain('encoding');
   });
 });
 
-describe('refused by name', () => {
+describe('a refusal names', () => {
   test.each<[string, string, ...Bytes[]]>([
     ['start functions', 'Start functions', section(9, [0, 0, 0])],
-    ['values', 'Values', section(12, [0])],
+    ['values', 'Component values', section(12, [0])],
     ['imported components', 'cannot be imported', list(7, [0x41, 0]), list(10, [0, ...str('a'), 4, 0])],
     ['imported modules', 'cannot be imported', list(3, [0x50, 0]), list(10, [0, ...str('a'), 0, 0x11, 0])],
-    ['imported values', 'Values', list(10, [0, ...str('a'), 2, 1, STRING])],
+    ['imported values', 'Component values', list(10, [0, ...str('a'), 2, 1, STRING])],
     ['asynchronous functions', 'Asynchronous functions', list(7, [0x43, 0, 1, 0])],
     ['streams', 'Streams', list(7, [0x66, 0])],
     ['futures', 'Futures', list(7, [0x65, 0])],
@@ -126,45 +126,45 @@ describe('refused by name', () => {
     ['task.return', 'Asynchronous functions', list(8, [0x09, 1, 0, 0])],
     ['unknown sections', 'Section 13', section(13, [])],
     ['core tags', 'tags', list(2, [1, 1, ...str('a'), 4, 0])],
-    ['an index that nothing stands at', 'no type 0', list(10, [0, ...str('a'), 1, 0])],
+    ['an undefined index', 'no type 0', list(10, [0, ...str('a'), 1, 0])],
     [
       'a function where an instance is meant',
-      'no instance type',
+      'not of kind instance',
       EXECUTE_TYPES,
       list(10, [0, ...str('a'), 5, 1]),
     ],
-    ['a value of function type', 'no type of values', EXECUTE_TYPES, list(7, [0x70, 1])],
-    ['own of something else', 'no resource', EXECUTE_TYPES, list(7, [0x69, 0])],
-    ['labels that stand twice', 'stands twice', list(7, [0x6d, 2, ...str('a'), ...str('A')])],
+    ['a value of function type', 'not a value type', EXECUTE_TYPES, list(7, [0x70, 1])],
+    ['own of something else', 'not a resource', EXECUTE_TYPES, list(7, [0x69, 0])],
+    ['duplicate labels', 'occurs twice', list(7, [0x6d, 2, ...str('a'), ...str('A')])],
     ['empty records', 'no fields', list(7, [0x72, 0])],
     [
       '33 flags',
       'more than 32',
       list(7, [0x6e, 33, ...Array.from({ length: 33 }, (_, index) => str(`f${index}`)).flat()]),
     ],
-    ['an outer alias beyond the file', 'no 1 components', list(6, [3, 2, 1, 0])],
+    ['an outer alias beyond the file', 'enclosing component 1', list(6, [3, 2, 1, 0])],
     ['a resource inside a type', 'inside a type', list(7, [0x42, 1, 1, 0x3f, 0x7f, 0])],
   ])('%s', (_, message, ...sections) => {
     expect(why(...sections)).toContain(message);
   });
 
-  test('options that stand twice or mean async', () => {
+  test('options that are duplicate or mean async', () => {
     const canon = (...options: number[]): Bytes => list(8, [0, 0, 0, options.length, ...options, 1]);
     expect(refusal(() => parse(skillComponent(canon(0, 1)))).message).toContain(
-      '"string-encoding" stands twice',
+      '"string-encoding" occurs twice',
     );
     expect(refusal(() => parse(skillComponent(canon(6)))).message).toContain('Asynchronous');
   });
 });
 
-describe('bombs', () => {
-  test('components nested too deep', () => {
+describe('a component bomb is refused:', () => {
+  test('components nested too deeply', () => {
     let bytes = component();
     for (let level = 0; level < CAPS.componentNesting; level++) bytes = component(section(4, [...bytes]));
     expect(refusal(() => parse(bytes)).message).toContain('nested too deep');
   });
 
-  test('instance types nested too deep', () => {
+  test('instance types nested too deeply', () => {
     const outer = Array.from({ length: CAPS.typeNesting }, () => [0x42, 1, 1]).flat();
     expect(why(list(7, [...outer, 0x42, 0]))).toContain('nested too deep');
   });
@@ -190,9 +190,9 @@ describe('bombs', () => {
 });
 
 test.each([
-  ['made by hand', skillComponent()],
-  ['made by a tool', fixture('hosted.wasm')],
-])('cut off anywhere, a component %s is refused or a smaller one, and nothing else is thrown', (_, bytes) => {
+  ['written by hand', skillComponent()],
+  ['built by a tool', fixture('hosted.wasm')],
+])('a truncated component, %s, is refused or is a smaller one, and nothing else is thrown', (_, bytes) => {
   let refused = 0;
   for (let length = 0; length < bytes.length; length++) {
     try {
@@ -203,6 +203,6 @@ test.each([
       refused++;
     }
   }
-  // Only a cut between two sections leaves something whole.
+  // Only a cut between two sections leaves something complete.
   expect(bytes.length - refused).toBeLessThan(40);
 });

@@ -19,7 +19,7 @@ function withBody(instructions: readonly number[]): Uint8Array {
   return raw(list(1, [0x60, 0, 0]), list(3, [0]), list(5, [0, 1]), list(10, section(0, body).slice(1)));
 }
 
-describe('a module is taken apart', () => {
+describe('a parsed module', () => {
   const module = parseModule(
     wat(`(module
       (import "env" "__proto__" (func (param i32)))
@@ -32,23 +32,23 @@ describe('a module is taken apart', () => {
       (elem (i32.const 0) func 1) (data (i32.const 0) "abc") (data "passive"))`),
   );
 
-  test('counts include imports', () => {
+  test('includes imports in its counts', () => {
     expect(module.spaces).toEqual({ type: 3, func: 3, table: 1, memory: 1, global: 2, tag: 1 });
   });
 
-  test('names are kept as they are', () => {
+  test('keeps names unchanged', () => {
     expect(module.imports.map((item) => item.name)).toEqual(['__proto__', 'base']);
     expect(module.exports).toEqual([{ name: 'run', kind: 'func', index: 1 }]);
   });
 
-  test('limits, segments and the start function are found', () => {
+  test('has its limits, segments and start function', () => {
     expect(module.tables[0]?.limits).toMatchObject({ min: 3, max: 10 });
     expect(module.memories[0]).toMatchObject({ min: 1, max: 5 });
     expect(module).toMatchObject({ startFunction: 2, elementSegments: 1, dataSegments: 2 });
   });
 });
 
-describe('features that are not metered are refused by name', () => {
+describe('a refusal names the feature that cannot be metered:', () => {
   test.each([
     ['shared memory', '(module (memory 1 1 shared))', /threads/],
     ['memory64', '(module (memory i64 1))', /memory64/],
@@ -60,7 +60,7 @@ describe('features that are not metered are refused by name', () => {
       /relaxed/,
     ],
     ['a large table', `(module (table ${CAPS.tableEntries + 1} funcref))`, /larger than/],
-    ['nine tables', `(module ${'(table 1 funcref)'.repeat(9)})`, /at most 8|more than the 8/],
+    ['nine tables', `(module ${'(table 1 funcref)'.repeat(9)})`, /at most 8|maximum of 8/],
   ])('%s', (_, text, message) => {
     expect(refusal(rewriting(wat(text))).message).toMatch(message);
   });
@@ -68,34 +68,34 @@ describe('features that are not metered are refused by name', () => {
   test.each([
     ['garbage collection', [0xfb, 0x00, 0x00], /garbage collection/],
     ['typed references', [0x14, 0x00], /typed function references/],
-    ['an unknown instruction', [0x27], /no such instruction/],
-    ['an unknown bulk instruction', [0xfc, 0x30], /no such instruction/],
+    ['an unknown instruction', [0x27], /the instruction is unknown/],
+    ['an unknown bulk instruction', [0xfc, 0x30], /the instruction is unknown/],
     ['another memory', [0x41, 0, 0x28, 0x40, 0, 0, 0x1a], /multi-memory/],
-    ['the counter of fuel', [0x23, 0, 0x1a], /no global 0/],
-    ['a local that is not there', [0x20, 0, 0x1a], /no local 0/],
-    ['a label that is not there', [0x0c, 1], /no label 1/],
-    ['a function that is not there', [0x10, 1], /no function 1/],
+    ['the fuel counter', [0x23, 0, 0x1a], /no global 0/],
+    ['a missing local', [0x20, 0, 0x1a], /no local 0/],
+    ['a missing label', [0x0c, 1], /no label 1/],
+    ['a missing function', [0x10, 1], /no function 1/],
   ])('%s', (_, instructions, message) => {
     const error = refusal(rewriting(withBody(instructions)));
     expect(error.message).toMatch(message);
     expect(error.offset).toBeGreaterThan(20);
   });
 
-  test('types of garbage collection', () => {
-    expect(refusal(() => parseModule(raw(list(1, [0x5f, 0])))).message).toContain('garbage collection');
+  test('garbage-collected types', () => {
+    expect(refusal(() => parseModule(raw(list(1, [0x5f, 0])))).message).toContain('Garbage-collected');
     expect(refusal(() => parseModule(raw(list(1, [0x60, 1, 0x64, 0x70, 0])))).message).toContain(
       'Typed references',
     );
   });
 });
 
-describe('sections', () => {
+describe('the sections of a module', () => {
   test.each([
-    ['doubled', [list(1), list(1)], 'out of order or doubled', 11],
-    ['out of order', [list(3), list(1)], 'out of order or doubled', 11],
+    ['duplicate', [list(1), list(1)], 'out of order or occurs twice', 11],
+    ['out of order', [list(3), list(1)], 'out of order or occurs twice', 11],
     ['unknown', [section(14, [])], 'Section 14 is unknown', 8],
     ['too long', [section(1, [0, 0])], 'bytes too many', 11],
-    ['longer than the file', [[1, 9, 0]], 'fewer are there', 10],
+    ['longer than the file', [[1, 9, 0]], 'fewer follow', 10],
     ['without bodies', [list(1, [0x60, 0, 0]), list(3, [0])], 'have a body', undefined],
     ['with an unknown type', [list(3, [0])], 'no type 0', undefined],
     [
@@ -104,29 +104,29 @@ describe('sections', () => {
       'same name',
       undefined,
     ],
-    ['with an export of nothing', [list(7, [...str('a'), 0, 0])], 'no func 0', undefined],
-    ['with a wrong data count', [section(12, [1])], 'are announced', undefined],
+    ['with an export that does not exist', [list(7, [...str('a'), 0, 0])], 'no func 0', undefined],
+    ['with a wrong data count', [section(12, [1])], 'are declared', undefined],
     [
       'with a start function that takes values',
       [list(1, [0x60, 1, 0x7f, 0]), list(3, [0]), section(8, [0])],
       'start function',
       undefined,
     ],
-  ])('%s', (...[, sections, message, offset]) => {
+  ])('are refused: %s', (...[, sections, message, offset]) => {
     const error = refusal(() => parseModule(raw(...sections)));
     expect(error.message).toContain(message);
     if (offset !== undefined) expect(error.offset).toBe(offset);
   });
 
-  test('custom sections may stand anywhere', () => {
+  test('may include custom sections anywhere', () => {
     expect(parseModule(raw(section(0, str('x')), list(1), section(0, str('name')))).sections).toHaveLength(1);
   });
 });
 
-describe('caps against compile bombs', () => {
+describe('a compile bomb is refused:', () => {
   test('one function of several megabytes', () => {
     const nops = Array.from({ length: CAPS.bodyBytes }, () => 0x01);
-    expect(refusal(rewriting(withBody(nops))).message).toContain('larger than the 1048576');
+    expect(refusal(rewriting(withBody(nops))).message).toContain('larger than the maximum of 1048576');
   });
 
   test('twenty thousand locals in a few bytes', () => {
@@ -135,24 +135,24 @@ describe('caps against compile bombs', () => {
     expect(refusal(rewriting(bytes)).message).toContain('20000 locals');
   });
 
-  test('blocks without end', () => {
+  test('endlessly nested blocks', () => {
     const blocks = Array.from({ length: CAPS.nesting + 1 }, () => [0x02, 0x40]).flat();
     expect(refusal(rewriting(withBody(blocks))).message).toContain('nested deeper');
   });
 
-  test('loops that swell when they are metered', () => {
+  test('loops that grow too large when they are metered', () => {
     const loops = Array.from({ length: 340_000 }, () => [0x03, 0x40, 0x0b]).flat();
     expect(refusal(rewriting(withBody(loops))).message).toContain('too many branches');
   });
 });
 
-test('cut off anywhere, a module is refused and nothing else is thrown', () => {
+test('a truncated module is refused, and nothing else is thrown', () => {
   const bytes = wat(
     '(module (import "a" "b" (func)) (memory 1) (func (export "x") (loop (br 0))) (data (i32.const 0) "abc"))',
   );
   for (let length = 0; length < bytes.length; length++) {
     const cut = bytes.slice(0, length);
-    // A cut between two sections leaves a smaller module that may be whole.
+    // A cut between two sections leaves a smaller module that may be complete.
     if (WebAssembly.validate(cut)) continue;
     expect(refusal(rewriting(cut)).offset).toBeLessThanOrEqual(length);
   }

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { isExternName, isLabel, uniquenessKey } from '../../../guest/wasm/binary/names.ts';
 
-describe('labels', () => {
-  test.each(['a', 'a-b-c', 'a1-2-3', 'A', 'A-B-C', 'm1x3d-4CR0NYMS', 'get-JSON'])('%s is one', (label) => {
+describe('a kebab-case label', () => {
+  test.each(['a', 'a-b-c', 'a1-2-3', 'A', 'A-B-C', 'm1x3d-4CR0NYMS', 'get-JSON'])('can be %s', (label) => {
     expect(isLabel(label)).toBe(true);
   });
 
   test.each(['', '1-2', 'a-', '-a', 'a--b', 'aB', 'a_b', 'ä', 'a b', "a'", 'a\n', '__proto__'])(
-    '%j is none',
+    'cannot be %j',
     (text) => {
       expect(isLabel(text)).toBe(false);
     },
   );
 });
 
-describe('names of imports and exports', () => {
+describe('an import or export name', () => {
   test.each([
     'execute',
     'wasi:http/types@0.2.1',
@@ -24,7 +24,7 @@ describe('names of imports and exports', () => {
     '[constructor]foo',
     '[method]foo.bar-baz',
     '[static]foo.bar',
-  ])('%s is one', (name) => {
+  ])('can be %s', (name) => {
     expect(isExternName(name)).toBe(true);
   });
 
@@ -42,16 +42,16 @@ describe('names of imports and exports', () => {
     '[dtor]foo',
     "x'];process.exit();//",
     'unlocked-dep=<a:b>',
-  ])('%j is none', (name) => {
+  ])('cannot be %j', (name) => {
     expect(isExternName(name)).toBe(false);
   });
 
-  test('a long hostile name takes no time worth mentioning', () => {
+  test('is checked quickly even if it is long and hostile', () => {
     expect(isLabel(`a${'-1'.repeat(500)}-`)).toBe(false);
     expect(isExternName(`a:b/c@1.2.3-${'.-'.repeat(500)}!`)).toBe(false);
   });
 
-  test('names that bindings would confuse have one key', () => {
+  test('has the same key as another that bindings would confuse with it', () => {
     const same = [
       ['foo', 'FOO'],
       ['[method]foo.bar', '[static]foo.BAR'],

@@ -9,6 +9,7 @@ import initWabt from 'wabt';
 import { parseComponent, type ParsedComponent } from '../../../guest/wasm/binary/component.ts';
 import { parseCoreModule, type CoreModule } from '../../../guest/wasm/binary/core-module.ts';
 import { BinaryError, Reader } from '../../../guest/wasm/binary/reader.ts';
+import { thrownOf } from '../../thrown.ts';
 
 const FEATURES = {
   exceptions: true,
@@ -43,15 +44,9 @@ export function parse(bytes: Uint8Array): ParsedComponent {
   return parseComponent(new Reader(bytes));
 }
 
-/** Runs what must be refused, and gives why. */
+/** Runs something that must be refused, and returns the refusal. */
 export function refusal(run: () => unknown): BinaryError {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof BinaryError) return error;
-    throw error;
-  }
-  throw new Error('Nothing was refused');
+  return thrownOf(BinaryError, run);
 }
 
 export function fixture(name: string): Uint8Array<ArrayBuffer> {

@@ -1,5 +1,5 @@
 /**
- * A script engine is one loop around a switch of hundreds of small arms. Each pass takes one of them and pays for it.
+ * A script engine is one loop around a switch with hundreds of small branches. Each pass takes one of them and pays for it.
  */
 import { expect, test } from 'vitest';
 import { metered, runWith } from './support.ts';
@@ -7,7 +7,7 @@ import { metered, runWith } from './support.ts';
 const PLENTY = 10_000_000_000n;
 const PASSES = 1000;
 
-/** A loop of `PASSES` passes, each through one of so many arms. */
+/** A loop of `PASSES` passes, each through one of the given number of branches. */
 function interpreter(arms: number): string {
   const labels = Array.from({ length: arms }, (_, arm) => `$arm${arm}`);
   const blocks = labels.toReversed().map((label) => `(block ${label}`);
@@ -30,10 +30,10 @@ function fuelOf(arms: number): number {
   return Number(PLENTY - BigInt(job.fuel.value));
 }
 
-test('arms that are not taken cost nothing', () => {
+test('branches of a switch that are not taken cost no fuel', () => {
   const [few, many] = [fuelOf(50), fuelOf(90)];
   expect(few).toBeGreaterThan(PASSES);
-  // Almost twice the arms would be almost twice the fuel if every pass paid for all of them.
+  // Almost twice the branches would be almost twice the fuel if every pass paid for all of them.
   expect(many / few).toBeLessThan(1.2);
   expect(many / PASSES).toBeLessThan(100);
 });

@@ -21,45 +21,45 @@ function found(text: string): unknown[] {
   return facts.state?.globals.map((name) => (exports[name] as WebAssembly.Global).value) ?? [];
 }
 
-describe('what an instance can change', () => {
-  test('is its memory and those of its globals that are not constant', () => {
+describe('the inventory of an instance', () => {
+  test('contains its memory and its mutable globals', () => {
     const facts = factsOf(`(module (memory 1)
       (global i32 (i32.const 1)) (global (mut i32) (i32.const 2)) (global (mut i64) (i64.const 3)))`);
     expect(facts.state?.memories).toHaveLength(1);
     expect(facts.state?.globals).toHaveLength(2);
   });
 
-  test('is found by the right number, behind imported globals', () => {
+  test('has the right indices after imported globals', () => {
     const values = found(`(module (import "env" "i" (global i32)) (global i32 (i32.const 1)) 
       (global $a (mut i32) (i32.const 2)) (global $b (mut i64) (i64.const 3))
       (func (export "run") (global.set $a (i32.const 20)) (global.set $b (i64.const 30))))`);
     expect(values).toEqual([20, 30n]);
   });
 
-  test('is not what it imports: that belongs to another instance', () => {
+  test('does not contain imports, which belong to another instance', () => {
     const facts = factsOf(`(module (import "env" "m" (memory 1)) (import "env" "g" (global (mut i32))))`);
     expect(facts.state).toEqual({ memories: [], globals: [] });
   });
 
-  test('includes the flag of a failed growth, which we put there', () => {
+  test('contains the flag of a failed growth that the rewriter added', () => {
     const facts = factsOf('(module (memory 1) (func (export "run") (drop (memory.grow (i32.const 1)))))');
     expect(facts.state?.globals).toEqual([facts.growthExport]);
   });
 
-  test('gets names that nobody else has', () => {
+  test('uses names that do not occur in the module', () => {
     const [name = ''] = factsOf('(module (memory 1))').state?.memories ?? [];
     expect(factsOf('(module (memory 1))', [name]).state?.memories).not.toEqual([name]);
   });
 });
 
-describe('there is no inventory when there is more', () => {
+describe('an inventory', () => {
   const TABLE = '(table $t 4 funcref) (elem $e func $f) (memory 1) (data $d "x") (func $f)';
   const I32 = '(i32.const 0)';
   test.each([
-    ['a global that is a number with a NaN', '(global (mut f64) (f64.const 0))'],
-    ['a global that is a small number with a NaN', '(global (mut f32) (f32.const 0))'],
-    ['a global that is a vector', '(global (mut v128) (v128.const i32x4 0 0 0 0))'],
-    ['a global that is a reference', '(global (mut funcref) (ref.null func))'],
+    ['a 64-bit float global', '(global (mut f64) (f64.const 0))'],
+    ['a 32-bit float global', '(global (mut f32) (f32.const 0))'],
+    ['a vector global', '(global (mut v128) (v128.const i32x4 0 0 0 0))'],
+    ['a reference global', '(global (mut funcref) (ref.null func))'],
     ['table.set', `${TABLE} (func (table.set $t ${I32} (ref.null func)))`],
     ['table.fill', `${TABLE} (func (table.fill $t ${I32} (ref.null func) ${I32}))`],
     ['table.grow', `${TABLE} (func (drop (table.grow $t (ref.null func) ${I32})))`],
@@ -67,17 +67,17 @@ describe('there is no inventory when there is more', () => {
     ['table.init', `${TABLE} (func (table.init $t $e ${I32} ${I32} ${I32}))`],
     ['elem.drop', `${TABLE} (func (elem.drop $e))`],
     ['data.drop', `${TABLE} (func (data.drop $d))`],
-  ])('%s', (_, text) => {
+  ])('does not exist for a module with %s', (_, text) => {
     expect(factsOf(`(module ${text})`).state).toBeUndefined();
   });
 
-  test('and what only reads a table or a segment is no change', () => {
+  test('exists for a module that only reads a table or a segment', () => {
     const reads = `(func (drop (table.get $t ${I32})) (drop (table.size $t)) (memory.init $d ${I32} ${I32} ${I32}))`;
     expect(factsOf(`(module ${TABLE} ${reads})`).state).toBeDefined();
   });
 });
 
-test('a component has one for each of its modules', () => {
+test('a component has an inventory for each of its modules', () => {
   const { plan } = install(fixture('hosted.wasm'), { maxPages: 16 });
   expect(plan.modules.map(({ state }) => state?.memories.length)).toEqual([1, 0, 0]);
 });

@@ -30,7 +30,7 @@ function runInstaller(bytes: Uint8Array): { status: number | null; output: strin
   return { status: ended.status, output: `${ended.stdout}${ended.stderr}` };
 }
 
-test('plan and modules lie in the output directory, and nothing is printed', () => {
+test('the installer writes plan and modules to the output directory, and prints nothing', () => {
   expect(runInstaller(fixture('hosted.wasm'))).toEqual({ status: 0, output: '' });
   expect(readdirSync(directory).sort()).toEqual(['0.wasm', '1.wasm', '2.wasm', 'input', 'plan.json']);
   expect(JSON.parse(readFileSync(join(directory, 'plan.json'), 'utf8'))).toMatchObject({
@@ -40,7 +40,7 @@ test('plan and modules lie in the output directory, and nothing is printed', () 
   expect(WebAssembly.validate(readFileSync(join(directory, '0.wasm')))).toBe(true);
 });
 
-test('a refusal says why and where, and ends with 3', () => {
+test('a refusal says why and where, and exits with 3', () => {
   expect(runInstaller(fixture('hosted.wasm').slice(0, 1_000))).toEqual({ status: 3, output: '' });
   const refusal = JSON.parse(readFileSync(join(directory, 'refusal.json'), 'utf8')) as Record<
     string,

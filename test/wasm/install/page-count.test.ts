@@ -7,7 +7,7 @@ import { parseModule, wat } from '../binary/support.ts';
 
 const MAX_PAGES = 24;
 
-/** `run` grows and adds what it was told to the size that it then sees, so that neither answer can be wrong alone. */
+/** `run` grows and adds the reported result to the size that it then sees, so that neither can be wrong alone. */
 const SIZER = `(module (memory (export "memory") 2)
   (func (export "run") (param i32) (result i32)
     (i32.add (i32.mul (memory.grow (local.get 0)) (i32.const 1000)) (memory.size))))`;
@@ -33,7 +33,7 @@ function sizer(countsPages: boolean): Sizer {
 }
 
 describe('a module that counts its pages', () => {
-  test('is told the same as one that has only what it asked for', () => {
+  test('sees the same sizes as one whose memory has only what it requested', () => {
     const wishes = array(integer({ min: -3, max: 12 }), { maxLength: 8 });
     assert(
       property(wishes, integer({ min: 0, max: MAX_PAGES - 2 }), (asked, room) => {
@@ -51,7 +51,7 @@ describe('a module that counts its pages', () => {
     );
   });
 
-  test('grows its memory only when the room is used up', () => {
+  test('grows its memory only when the extra pages are used up', () => {
     const { grow, memory } = sizer(true);
     memory.grow(4);
     const { buffer } = memory;
@@ -67,7 +67,7 @@ describe('a module that counts its pages', () => {
   });
 });
 
-describe('of the modules of one file', () => {
+describe('among the modules of one file', () => {
   const OWNER = '(module (memory (export "memory") 1))';
   const counting = (guest: string): boolean[] => {
     const modules = [guest, OWNER].map((text) => parseModule(wat(text)));
@@ -81,7 +81,7 @@ describe('of the modules of one file', () => {
   });
 
   test.each(['(memory.size)', '(memory.grow (i32.const 1))'])(
-    'nobody counts where another one asks %s',
+    'none counts if another one uses %s',
     (asks) => {
       expect(counting(`(module ${IMPORT} (func (drop ${asks})))`)).toEqual([false, false]);
     },

@@ -21,8 +21,8 @@ function why(bytes: Uint8Array): string {
 const COMMAND = (more: string): Uint8Array =>
   wat(`(module (import "wasi_snapshot_preview1" "proc_exit" (func (param i32))) ${more})`);
 
-describe('components', () => {
-  test('a skill is installed with its entry, imports and metered modules', () => {
+describe('an installed component', () => {
+  test('has its entry, imports and metered modules', () => {
     const { plan, modules } = install(fixture('hosted.wasm'), OPTIONS);
     expect(plan).toMatchObject({
       version: 1,
@@ -36,12 +36,12 @@ describe('components', () => {
     expect(plan.modules.map((facts) => facts.bytes)).toEqual(modules.map((bytes) => bytes.length));
   });
 
-  test('a plan crosses a process boundary as JSON', () => {
+  test('has a plan that crosses a process boundary as JSON', () => {
     const { plan } = install(fixture('hosted.wasm'), OPTIONS);
     expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
   });
 
-  test('without an entry, or with another type, there is nothing to run', () => {
+  test('is refused without an entry, or with an entry of another type', () => {
     expect(why(component())).toContain('neither');
     const types = list(7, [0x40, 0, 1, 0]);
     const bytes = component(
@@ -52,7 +52,7 @@ describe('components', () => {
     expect(why(bytes)).toContain('but not as "execute: func(params: string) -> result<string, string>"');
   });
 
-  test('"wasi:cli/run" is accepted as an entry', () => {
+  test('may have "wasi:cli/run" as its entry', () => {
     const types = list(7, [0x6a, 0, 0], [0x40, 0, 0, 0]);
     const run = (name: string): Uint8Array =>
       component(
@@ -68,16 +68,18 @@ describe('components', () => {
     expect(why(run('wasi:cli/run@0.3.0'))).toContain('neither');
   });
 
-  test('no module can be linked to the fuel of another', () => {
+  test('has no module that can be linked to the fuel of another', () => {
     const name = install(skillComponent(), OPTIONS).plan.modules[0]?.fuelExport as string;
     const thief = section(1, [...wat(`(module (import "m" "${name}" (global (mut i64))))`)]);
     const alias: Bytes = list(6, [0, 3, 1, 0, ...str(name)]);
-    expect(refusal(() => install(skillComponent(alias), OPTIONS)).message).toContain('exports no global');
+    expect(refusal(() => install(skillComponent(alias), OPTIONS)).message).toContain(
+      'does not export the global',
+    );
     const { plan } = install(skillComponent(thief), OPTIONS);
     expect(plan.modules.map((facts) => facts.fuelExport)).not.toContain(name);
   });
 
-  test('memories of all instances together must fit', () => {
+  test('must fit the limit with the memories of all instances together', () => {
     const memory = (pages: number): Bytes => section(1, [...wat(`(module (memory ${pages}))`)]);
     const instances = (count: number): Bytes =>
       list(2, ...Array.from({ length: count }, (): Bytes => [0, 1, 0]));
@@ -86,8 +88,8 @@ describe('components', () => {
     expect(why(skillComponent(memory(17)))).toContain('limit is 16');
   });
 
-  test('a core module that is not valid is refused with the place', () => {
-    // The function says that it gives an i64 and gives an i32.
+  test('is refused with the offset if a core module is invalid', () => {
+    // The function declares an i64 result and returns an i32.
     const broken = wat('(module (func (result i32) (i32.const 0)))').with(14, 0x7e);
     const error = refusal(() => install(skillComponent(section(1, [...broken])), OPTIONS));
     expect(error.message).toContain('not valid');
@@ -95,8 +97,8 @@ describe('components', () => {
   });
 });
 
-describe('commands', () => {
-  test('a WASI preview1 command is installed', () => {
+describe('a module', () => {
+  test('is installed as a WASI preview1 command', () => {
     const { plan, modules } = install(
       COMMAND('(memory (export "memory") 1) (func (export "_start"))'),
       OPTIONS,
@@ -133,7 +135,7 @@ describe('commands', () => {
       wat('(module (import "wasi_snapshot_preview1" "fd_read" (memory 1)))'),
       'not WASI preview1',
     ],
-  ])('%s', (_, bytes, message) => {
+  ])('is refused with %s', (_, bytes, message) => {
     expect(why(bytes)).toContain(message);
   });
 
@@ -155,6 +157,6 @@ test.each([
   ['text', [...new TextEncoder().encode('#!/bin/sh\necho hello')]],
   ['an unknown version', [0, 0x61, 0x73, 0x6d, 2, 0, 0, 0]],
   ['a component of another version', [0, 0x61, 0x73, 0x6d, 0x0e, 0, 1, 0]],
-])('what is no WebAssembly at all: %s', (_, bytes) => {
+])('a file that is not WebAssembly is refused: %s', (_, bytes) => {
   expect(refusal(() => install(Uint8Array.from(bytes), OPTIONS)).offset).toBeLessThan(9);
 });

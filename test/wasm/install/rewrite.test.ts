@@ -9,7 +9,7 @@ import { metered, meteredBinary, plain, rewrite, runWith } from './support.ts';
 const PLENTY = 10_000_000n;
 
 describe('a rewritten module', () => {
-  test.each(Object.entries(PROGRAMS))('gives what the original gives: %s', (_, text) => {
+  test.each(Object.entries(PROGRAMS))('returns what the original returns: %s', (_, text) => {
     for (const input of [1, 2, 5, 12]) {
       const job = metered(text);
       job.fuel.value = PLENTY;
@@ -27,11 +27,11 @@ describe('a rewritten module', () => {
     expect(new Set(used).size).toBe(1);
   });
 
-  test.each(Object.entries(PROGRAMS))('runs not at all without fuel: %s', (_, text) => {
+  test.each(Object.entries(PROGRAMS))('does not run without fuel: %s', (_, text) => {
     expect(runWith(metered(text), 0n, 5)).toBe('fuel');
   });
 
-  test('a call pays for a small function, which then pays nothing itself', () => {
+  test('pays for a small function in the call, and not in the function', () => {
     const job = metered(
       '(module (func $leaf (export "run") (result i32) (i32.const 1)) (func (export "call") (drop (call $leaf))))',
     );
@@ -40,7 +40,7 @@ describe('a rewritten module', () => {
     expect(() => job.exports['call']?.()).toThrow();
   });
 
-  test('a function that is done at its first branch pays nothing, and pays for what is behind it', () => {
+  test('pays nothing in a function that returns at its first branch, and otherwise for the rest', () => {
     const job = metered(
       '(module (func $more) (func (export "run") (param i32) (block (br_if 0 (local.get 0)) (call $more))))',
     );
@@ -51,13 +51,13 @@ describe('a rewritten module', () => {
     expect(PLENTY - BigInt(job.fuel.value)).toBeGreaterThanOrEqual(16n);
   });
 
-  test('is the same, byte for byte, every time', () => {
+  test('is byte for byte the same every time', () => {
     const bytes = wat(PROGRAMS['a switch'] as string);
     expect(rewrite(bytes).bytes).toEqual(rewrite(bytes).bytes);
   });
 });
 
-describe('what never ends by itself is stopped', () => {
+describe('running out of fuel', () => {
   test.each([
     ['a loop', '(module (func (export "run") (loop (br 0))))'],
     [
@@ -93,11 +93,11 @@ describe('what never ends by itself is stopped', () => {
       '(module (table 1 funcref) (func (export "run") (loop (drop (table.grow (ref.null func) (i32.const 1))) (br 0))))',
     ],
     [
-      'a function that calls itself behind its first branch',
+      'a function that calls itself after its first branch',
       '(module (func $f (export "run") (block (br_if 0 (i32.const 0)) (return_call $f))))',
     ],
     [
-      'a function that calls itself behind the block of its first branch',
+      'a function that calls itself after the block of its first branch',
       '(module (func $f (export "run") (block (br_if 0 (i32.const 1))) (return_call $f)))',
     ],
     [
@@ -109,23 +109,23 @@ describe('what never ends by itself is stopped', () => {
       '(module (tag $e) (func $f (export "run") (try (do (br_if 0 (i32.const 0)) (throw $e)) (catch_all (return_call $f)))))',
     ],
     [
-      'a small function that loops behind its first branch',
+      'a small function that loops after its first branch',
       '(module (func (export "run") (block (br_if 0 (i32.const 0)) (loop (br 0)))))',
     ],
     [
       'a tree of calls',
       '(module (func $f (param i32) (if (local.get 0) (then (call $f (i32.sub (local.get 0) (i32.const 1))) (call $f (i32.sub (local.get 0) (i32.const 1)))))) (func (export "run") (call $f (i32.const 100))))',
     ],
-  ])('%s', (_, text) => {
+  ])('stops %s', (_, text) => {
     expect(runWith(metered(text), PLENTY)).toBe('fuel');
   });
 
-  test('other traps are not taken for it', () => {
+  test('is distinguished from other traps', () => {
     expect(runWith(metered('(module (func (export "run") unreachable))'), PLENTY)).toBe('trapped');
     expect(runWith(metered('(module (func $f (export "run") (call $f)))'), 1n << 60n)).toBe('trapped');
   });
 
-  test('a length is paid for before the work is done', () => {
+  test('stops a bulk operation before its work is done', () => {
     const job = metered(
       '(module (memory 64) (func (export "run") (memory.fill (i32.const 0) (i32.const 1) (i32.const 4194304))) (func (export "peek") (result i32) (i32.load8_u (i32.const 0))))',
     );
@@ -135,8 +135,8 @@ describe('what never ends by itself is stopped', () => {
   });
 });
 
-describe('fair prices', () => {
-  test('one case of a large switch does not pay for all the others', () => {
+describe('the fuel price', () => {
+  test('of one case of a large switch does not include the others', () => {
     const cases = 60;
     const arm = `${'(local.set $x (i32.add (i32.mul (local.get $x) (i32.const 3)) (i32.const 1)))'.repeat(8)} (br $next)`;
     const labels = Array.from({ length: cases }, (_, index) => `$c${index}`);
@@ -149,7 +149,7 @@ describe('fair prices', () => {
   });
 });
 
-test('exceptions in their newer form are metered too', () => {
+test('also covers the newer form of exceptions', () => {
   // prettier-ignore
   const module = Uint8Array.from([
     0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
@@ -166,8 +166,8 @@ test('exceptions in their newer form are metered too', () => {
   expect(runWith(job, 1_000n, 41)).toBe('fuel');
 });
 
-describe('ceilings', () => {
-  test('memory stops growing there', () => {
+describe('the ceiling of a module', () => {
+  test('stops the growth of its memory', () => {
     const text =
       '(module (memory 1) (func (export "run") (param i32) (result i32) (memory.grow (local.get 0))))';
     const job = metered(text, 4);
@@ -178,14 +178,14 @@ describe('ceilings', () => {
     expect(metered('(module (memory 1 2))', 4).rewritten.facts.memories).toEqual([{ min: 1, max: 2 }]);
   });
 
-  test('a module that starts above it is refused, with both numbers', () => {
+  test('refuses a module that starts above it, with both numbers', () => {
     const error = refusal(() => rewrite(wat('(module (memory 5))'), 4));
     expect(error.message).toContain('5 pages');
     expect(error.message).toContain('limit is 4');
     expect(error.offset).toBeGreaterThan(8);
   });
 
-  test('tables stop growing', () => {
+  test('stops the growth of its tables', () => {
     const text =
       '(module (table 1 funcref) (func (export "run") (param i32) (result i32) (table.grow (ref.null func) (local.get 0))))';
     const job = metered(text);
@@ -200,7 +200,7 @@ describe('a growth that fails', () => {
     ['memory', '(memory.grow (local.get 0))'],
     ['table', '(table.grow $t (ref.null func) (local.get 0))'],
   ];
-  test.each(growths)('is on record, and gives what it would give: %s', (of, growth) => {
+  test.each(growths)('is recorded, and returns what it normally returns: %s', (of, growth) => {
     const job = metered(
       `(module (memory 1) (table $t 1 funcref) (global i64 (i64.const 7))
         (func (export "run") (param i32) (result i32) (i32.add ${growth} (i32.const 1))))`,
@@ -212,13 +212,13 @@ describe('a growth that fails', () => {
     expect([job.exports['run']?.(1), flag.value]).toEqual([4, GROWTH_OF[of]]);
   });
 
-  test('has no record in a module that grows nothing', () => {
+  test('has no flag in a module that grows nothing', () => {
     expect(metered('(module (memory 1))').rewritten.facts.growthExport).toBeUndefined();
   });
 });
 
-describe('what is added', () => {
-  test('a start function does not run before there is fuel; it is an export instead', () => {
+describe('the rewriter', () => {
+  test('turns a start function into an export, so that it does not run before there is fuel', () => {
     const job = metered(
       '(module (global $g (export "g") (mut i32) (i32.const 0)) (func $s (global.set $g (i32.const 5))) (start $s))',
     );
@@ -229,14 +229,14 @@ describe('what is added', () => {
     expect((job.exports['g'] as unknown as WebAssembly.Global).value).toBe(5);
   });
 
-  test('names are ones that nobody uses', () => {
+  test('uses names that do not occur in the module', () => {
     const module = parseModule(wat('(module)'));
     const first = rewriteModule(module, { maxPages: 1, takenNames: new Set() }).facts.fuelExport;
     const second = rewriteModule(module, { maxPages: 1, takenNames: new Set([first]) }).facts.fuelExport;
     expect(second).not.toBe(first);
   });
 
-  test('custom sections are gone', () => {
+  test('removes custom sections', () => {
     const bytes = wat('(module (func $secret-name))');
     const named = Uint8Array.from([...bytes, 0, 6, 4, 0x6e, 0x61, 0x6d, 0x65, 0]);
     expect(rewrite(named).bytes).toEqual(rewrite(bytes).bytes);

@@ -31,7 +31,7 @@ export function meteredBinary(bytes: Uint8Array, maxPages = 64): Metered {
   return { rewritten, exports, fuel: exports[rewritten.facts.fuelExport] as unknown as WebAssembly.Global };
 }
 
-/** Calls `run` with this much fuel, and says how it ended. */
+/** Calls `run` with this much fuel, and returns how it ended. */
 export function runWith(job: Metered, fuel: bigint, ...values: unknown[]): 'returned' | 'fuel' | 'trapped' {
   job.fuel.value = fuel;
   try {

@@ -12,7 +12,7 @@ import { JsCell, type Finished } from '../../../guest/wasm/js/cell/js-cell.ts';
 import type { Listeners } from '../../../guest/wasm/js/cell/running.ts';
 import type { EngineCode } from '../../../guest/wasm/js/engine/quickjs.ts';
 import { checkImports, rewriteEngine } from '../../../guest/wasm/js/install/engine.ts';
-import { QUICKJS, readQuickJs } from '../../../src/cell/js-wasm/quickjs.ts';
+import { QUICKJS, readQuickJs } from '../../../src/cell/engines/js-wasm/quickjs.ts';
 import { packageRoot } from '../../../src/package-root.ts';
 
 const LISTENERS: Listeners = {
@@ -33,7 +33,7 @@ beforeAll(() => {
   }
 });
 
-/** A cell whose instances can be looked into. */
+/** A cell whose instances can be inspected. */
 function openCell(source: string): { cell: JsCell; state: () => string } {
   const opened: WebAssembly.Instance[] = [];
   const Original = WebAssembly.Instance;
@@ -69,7 +69,7 @@ function openCell(source: string): { cell: JsCell; state: () => string } {
 const call = (cell: JsCell, params: unknown = {}): Promise<Finished> =>
   cell.call(Buffer.from(JSON.stringify(params)), LISTENERS);
 
-describe('what a call did is taken back', () => {
+describe('a call leaves no trace after', () => {
   test.each([
     ['a result', 'return { ok: true }'],
     ['an exception', 'throw new Error("x")'],
@@ -82,8 +82,8 @@ describe('what a call did is taken back', () => {
       'let a = []; for (let i = 0; i < 5000; i++) a.push({ i, t: "t" + i }); a = 0; return 1',
     ],
     ['random numbers', 'return [Math.random(), crypto.randomUUID()]'],
-    ['a timer that is left', 'setTimeout(() => {}, 1000); return 1'],
-    ['a promise that is left', 'new Promise(() => {}).then(() => 1); return 1'],
+    ['a timer that is left over', 'setTimeout(() => {}, 1000); return 1'],
+    ['a promise that is left over', 'new Promise(() => {}).then(() => 1); return 1'],
     ['new code', 'return eval("(function f(n) { return n ? f(n - 1) : 7 })")(10)'],
   ])('%s', async (_, body) => {
     const { cell, state } = openCell(`export async function execute() { ${body} }`);
@@ -98,14 +98,14 @@ describe('what a call did is taken back', () => {
     expect(outcomes.size).toBe(1);
   });
 
-  test('a cell that nobody resets takes it back by itself', async () => {
+  test('another call without a reset in between', async () => {
     const { cell } = openCell('let n = 0;\nexport const execute = () => ++n;');
     for (let count = 0; count < 3; count++)
       expect(Buffer.from((await call(cell)).payload ?? []).toString()).toBe('1');
   });
 });
 
-test('a reset that comes when the next call has begun does it no harm', async () => {
+test('a reset that comes late, which does not affect the next call', async () => {
   const { cell } = openCell(
     'let n = 0;\nexport const execute = () => new Promise((done) => setTimeout(() => done(++n), 5));',
   );
@@ -116,7 +116,7 @@ test('a reset that comes when the next call has begun does it no harm', async ()
   }
 });
 
-test('after a trap, a deadline of fuel or a grown memory there is a new instance', async () => {
+test('a trap, an exhausted fuel or a grown memory, because the next instance is new', async () => {
   const { cell } = openCell(`
     export function execute({ act }) {
       if (act === 'loop') for (;;);
@@ -133,17 +133,17 @@ test('after a trap, a deadline of fuel or a grown memory there is a new instance
   }
 });
 
-describe('another engine is refused', () => {
-  test('by its bytes', () => {
+describe('another engine is refused because of', () => {
+  test('its bytes', () => {
     const bytes = new Uint8Array(readQuickJs());
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
-    expect(() => rewriteEngine(bytes, QUICKJS.sha256)).toThrow('not the one that was checked');
+    expect(() => rewriteEngine(bytes, QUICKJS.sha256)).toThrow('unexpected digest');
   });
 
-  test('by what it imports', () => {
+  test('its imports', () => {
     const names = WebAssembly.Module.imports(code.module).map(({ module, name }) => `${module}.${name}`);
     checkImports(names);
-    expect(() => checkImports([...names, 'env.system'])).toThrow('imports something else');
-    expect(() => checkImports(names.slice(1))).toThrow('imports something else');
+    expect(() => checkImports([...names, 'env.system'])).toThrow('unexpected imports');
+    expect(() => checkImports(names.slice(1))).toThrow('unexpected imports');
   });
 });

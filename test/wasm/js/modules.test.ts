@@ -1,5 +1,5 @@
 /**
- * Imports: whatever a skill writes there, it gets a file of the bundle, a public module of ours, or an error.
+ * Imports: whatever a skill writes, it gets a file of the bundle, a public module of ours, or an error.
  *
  * @module
  */
@@ -34,7 +34,7 @@ test.each([
   ['./lib//deep/../b.js', 'skill.ts', 'lib/b.js'],
   ['./__proto__', 'skill.ts', '__proto__'],
   ['./a b.js', 'skill.ts', 'a b.js'],
-])('%s in %s is %s', (specifier, importer, expected) => {
+])('the import %s in %s resolves to %s', (specifier, importer, expected) => {
   expect(resolveModule(specifier, BUNDLE + importer, texts)).toBe(BUNDLE + expected);
 });
 
@@ -53,11 +53,11 @@ test.each([
   'skillcell:',
   'constructor',
   './constructor',
-])('%j is nothing', (specifier) => {
+])('the import %j is refused', (specifier) => {
   expect(() => resolveModule(specifier, `${BUNDLE}skill.ts`, texts)).toThrow(ModuleError);
 });
 
-test('any specifier', () => {
+test('any import specifier resolves to a file of the bundle, a public module or an error', () => {
   const part = fc.oneof(
     fc.constantFrom(
       '.',
@@ -99,7 +99,7 @@ test('any specifier', () => {
   );
 });
 
-test('JSON is a text in the module that is made of it, whatever it holds', () => {
+test('a JSON file becomes a string literal in its module, whatever it contains', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
       const bundle = new Map([['x.json', text]]);

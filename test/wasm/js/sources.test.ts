@@ -1,5 +1,5 @@
 /**
- * Source is read for what it needs, whatever it looks like, and TypeScript becomes JavaScript of the same lines.
+ * The needs of a source are found whatever it looks like, and TypeScript becomes JavaScript with the same lines.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { prepareSources } from '../../../guest/wasm/js/install/sources.ts';
 const values = (source: string, kind: 'imports' | 'env' | 'hosts' | 'fetches'): string[] =>
   findIn(source, 'x.ts')[kind].map(({ value }) => value);
 
-describe('imports', () => {
+describe('imports are found in', () => {
   test.each([
     ['import "a";', ['a']],
     ["import a, { b as c } from './a.ts' with { type: 'json' };", ['./a.ts']],
@@ -27,7 +27,7 @@ describe('imports', () => {
   });
 });
 
-describe('variables', () => {
+describe('variables are found in', () => {
   test.each([
     ['process.env.A + process.env["B"] + process?.env?.C', ['A', 'B']],
     ['const { A, B: b, C = 1 } = process.env;', ['A', 'B', 'C']],
@@ -40,7 +40,7 @@ describe('variables', () => {
   });
 });
 
-describe('hosts and requests', () => {
+describe('hosts and requests are found in', () => {
   test.each([
     ['"https://API.example.org/x"', ['api.example.org']],
     ['`http://a.org:8080/${x}`; `https://${host}/x`; `https://api.${x}`', ['a.org']],
@@ -57,7 +57,7 @@ describe('hosts and requests', () => {
   });
 });
 
-test('a slash divides or begins a regular expression', () => {
+test('the lexer tells a division from a regular expression', () => {
   const kinds = (source: string): string[] =>
     [...tokens(source)].filter(({ kind }) => kind === 'regexp').map(({ value }) => value);
   expect(kinds('a / b / c; (a) / 2 / 1; x = /[/"]\\/"/g.test(y); return /"/; [/a/]')).toEqual([
@@ -67,7 +67,7 @@ test('a slash divides or begins a regular expression', () => {
   ]);
 });
 
-test('any text is read to its end, with lines that count', () => {
+test('the lexer reads any text to its end, with correct line numbers', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '`',
@@ -111,7 +111,7 @@ test('any text is read to its end, with lines that count', () => {
   );
 });
 
-test('types are taken away, and every line stays where it was', () => {
+test('types are stripped, and every line stays where it was', () => {
   const source = 'interface A {\n  b: string;\n}\nexport const execute = (a: A): string => a.b as string;\n';
   const { modules, findings } = prepareSources(new Map([['skill.ts', source]]), 'skill.ts');
   const [, text = ''] = modules[0] ?? [];
@@ -120,7 +120,7 @@ test('types are taken away, and every line stays where it was', () => {
   expect(findings.unparsed).toEqual([]);
 });
 
-test('only what the skill reaches is told, however it is imported', () => {
+test('findings cover only what the skill imports, directly or indirectly', () => {
   const files = new Map([
     ['skill.ts', 'import "./a.js";\nexport const execute = () => import("./b.ts");'],
     ['a.ts', 'process.env.A;\nimport "./skill.ts";'],

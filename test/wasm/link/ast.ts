@@ -1,5 +1,5 @@
 /**
- * Short words for writing components by hand.
+ * Short functions for writing components by hand.
  *
  * @module
  */

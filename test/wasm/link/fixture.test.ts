@@ -9,7 +9,7 @@ function prepareFixture(host: HostInterfaces): PreparedComponent {
   const { plan, modules } = install(readFileSync(new URL('../fixtures/hosted.wasm', import.meta.url)), {
     maxPages: 16,
   });
-  if (plan.component === undefined) throw new Error('The fixture is no component');
+  if (plan.component === undefined) throw new Error('The fixture is not a component');
   const facts = plan.modules;
   return prepareComponent({
     component: plan.component,
@@ -56,15 +56,15 @@ function countingHost(): { host: HostInterfaces; counters: Counter[]; logged: un
   };
 }
 
-describe('a component that other tools built, parsed and rewritten by the installer', () => {
-  it('gets resources, enums, flags and variants of the host', async () => {
+describe('a component built by other tools, parsed and rewritten by the installer', () => {
+  it('receives resources, enums, flags and variants of the host', async () => {
     const { host, counters, logged } = countingHost();
     expect(await execute(prepareFixture(host), 'hello')).toEqual({ kind: 'ok', value: 'hello' });
     expect(counters).toMatchObject([{ value: 42, dropped: true }]);
     expect(logged).toEqual([['info', 'hello', { read: true, write: false }, { tag: 'circle', val: 0 }]]);
   });
 
-  it('pays fuel, the same every time, and stops without', async () => {
+  it('pays the same fuel every time, and stops without it', async () => {
     const prepared = prepareFixture(countingHost().host);
     const used = new Set<bigint>();
     for (let round = 0; round < 3; round += 1) {
@@ -79,7 +79,7 @@ describe('a component that other tools built, parsed and rewritten by the instal
     expect(await execute(prepared, 'hello', { fuel: fuel - 1n })).toEqual({ kind: 'limit', limit: 'fuel' });
   });
 
-  it('names what is missing', () => {
+  it('is refused with the name of a missing import', () => {
     const { host } = countingHost();
     delete host['skillcell:fixture/host']?.['[method]counter.next'];
     expect(() => prepareFixture(host)).toThrow(

@@ -84,7 +84,7 @@ function mutate(
 }
 
 describe('plans that no honest installer writes', () => {
-  it('the unchanged ones work', async () => {
+  it('work if they are unchanged', async () => {
     for (const definitions of [SKILL, WITHIN]) {
       const prepared = prepare(definitions);
       expect(prepared).not.toBeInstanceOf(LinkError);
@@ -92,7 +92,7 @@ describe('plans that no honest installer writes', () => {
     }
   });
 
-  it('are refused or give an outcome, and never anything else', async () => {
+  it('are refused or give an outcome, and nothing else', async () => {
     const outcomes = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(

@@ -12,7 +12,7 @@ import {
   skillDefinitions,
 } from './support.ts';
 
-/** Behaves when it is asked to echo, and otherwise does `body`. */
+/** Echoes on request, and otherwise does `body`. */
 function misbehaving(body: string): string {
   return `
     (func $misbehave (param i32 i32) (result i32) ${body})
@@ -34,22 +34,22 @@ const answer = (address: number, length: number, tag = 0): string => `
 
 const trap = (part: string): object => ({ kind: 'trap', message: expect.stringContaining(part) as string });
 
-describe('a guest that misbehaves does not get through, and the next call is fine', () => {
+describe('a misbehaving guest is stopped, and the next call works, if it', () => {
   it.each<[string, string, object]>([
     ['traps', '(unreachable)', trap('unreachable')],
-    ['recurses without end', '(call $forever) (unreachable)', trap('Call stack exhausted')],
-    ['returns an address beyond memory', '(i32.const 65536)', trap('outside of memory')],
-    ['returns the highest address', '(i32.const -4)', trap('outside of memory')],
+    ['recurses endlessly', '(call $forever) (unreachable)', trap('Call stack exhausted')],
+    ['returns an address beyond memory', '(i32.const 65536)', trap('outside the memory')],
+    ['returns the highest address', '(i32.const -4)', trap('outside the memory')],
     ['returns an address that is not aligned', '(i32.const 65)', trap('not aligned')],
-    ['returns a string beyond memory', answer(65_000, 1000), trap('outside of memory')],
-    ['returns a string of 4 GB', answer(0, -1), trap('outside of memory')],
-    ['returns a case that does not exist', answer(0, 0, 2), trap('Case 2 of 2')],
+    ['returns a string beyond memory', answer(65_000, 1000), trap('outside the memory')],
+    ['returns a string of 4 GB', answer(0, -1), trap('outside the memory')],
+    ['returns a case that does not exist', answer(0, 0, 2), trap('Variant case 2 is out of range')],
     [
       'returns invalid UTF-8',
       `(i32.store8 (i32.const 100) (i32.const 255)) ${answer(100, 1)}`,
       trap('utf-8'),
     ],
-    ['reads outside of memory', '(i32.load (i32.const -1))', trap('memory access out of bounds')],
+    ['reads outside its memory', '(i32.load (i32.const -1))', trap('memory access out of bounds')],
     ['returns more than it may', answer(0, 60_000), { kind: 'limit', limit: 'output' }],
   ])('%s', async (_, body, outcome) => {
     const prepared = prepareSkill({ main: misbehaving(body) });
@@ -58,7 +58,7 @@ describe('a guest that misbehaves does not get through, and the next call is fin
     expect(await execute(prepared, 'echo', limits)).toEqual({ kind: 'ok', value: 'echo' });
   });
 
-  it('recurses without end on a stack that can be suspended', async () => {
+  it('recurses endlessly on a stack that can be suspended', async () => {
     const prepared = prepareSkill(
       {
         api: apiOf('say', ['string']),
@@ -71,7 +71,7 @@ describe('a guest that misbehaves does not get through, and the next call is fin
     expect(await execute(prepared, 'e')).toEqual({ kind: 'ok', value: 'e' });
   });
 
-  it('calls out with an endless recursion behind it', async () => {
+  it('calls out at the end of an endless recursion', async () => {
     const prepared = prepareSkill(
       {
         api: apiOf('say', ['string']),
@@ -87,7 +87,7 @@ describe('a guest that misbehaves does not get through, and the next call is fin
   });
 });
 
-describe('core functions of another type than declared', () => {
+describe('a core function that does not have its declared type is a trap', () => {
   it.each([
     [
       'execute takes and returns floats',
@@ -107,7 +107,7 @@ describe('core functions of another type than declared', () => {
       'execute returns two values',
       '(func (export "execute") (result i32 i32) (i32.const 64) (i32.const 64))',
     ],
-  ])('%s', async (_, main) => {
+  ])('if %s', async (_, main) => {
     expect((await execute(prepareSkill({ main }), 'x')).kind).toBe('trap');
   });
 
@@ -115,8 +115,8 @@ describe('core functions of another type than declared', () => {
     ['64-bit numbers', '(param i64 i64)', '(call $say (i64.const 0) (i64.const 0))'],
     ['too few', '(param i32)', '(call $say (i32.const 0))'],
     ['a function', '(param funcref i32)', '(call $say (ref.null func) (i32.const 0))'],
-    ['floats that are no address', '(param f64 f64)', '(call $say (f64.const 1e300) (f64.const nan))'],
-  ])('an import is called with %s', async (_, params, call) => {
+    ['floats that are not addresses', '(param f64 f64)', '(call $say (f64.const 1e300) (f64.const nan))'],
+  ])('if an import is called with %s', async (_, params, call) => {
     const prepared = prepareSkill(
       {
         api: apiOf('say', ['string']),
@@ -125,7 +125,7 @@ describe('core functions of another type than declared', () => {
       },
       { 'test:host/api': { say: { call: () => undefined } } },
     );
-    expect(await execute(prepared, 'x')).toEqual(trap('another type than declared'));
+    expect(await execute(prepared, 'x')).toEqual(trap('does not have its declared type'));
   });
 });
 
@@ -136,8 +136,8 @@ describe('allocator and post-return function', () => {
 
   it.each([
     ['traps', '(unreachable)', 'unreachable'],
-    ['returns what is no memory', '(i32.const -1)', 'outside of memory'],
-    ['recurses without end', '(call $again (i32.const 0))', 'Call stack exhausted'],
+    ['returns an address outside memory', '(i32.const -1)', 'outside the memory'],
+    ['recurses endlessly', '(call $again (i32.const 0))', 'Call stack exhausted'],
   ])('an allocator that %s', async (_, body, message) => {
     const basics = `(module (memory (export "memory") 1) (global (export "fuel") (mut i64) (i64.const 0))
       (func $again (param i32) (result i32) (call $again (local.get 0)))
@@ -147,7 +147,7 @@ describe('allocator and post-return function', () => {
     expect(await execute(prepared, 'x')).toEqual(trap(message));
   });
 
-  it('post-return is called, with what execute returned', async () => {
+  it('post-return is called with what execute returned', async () => {
     const main = `${ECHO} (func (export "cabi_post_execute") (param i32)
       (if (i32.eq (local.get 0) (i32.const 64)) (then (unreachable))))`;
     expect(await execute(prepareSkill({ main, postReturn: true }), 'x')).toEqual(trap('unreachable'));
@@ -158,13 +158,13 @@ describe('allocator and post-return function', () => {
     });
   });
 
-  it('post-return may not call out', async () => {
+  it('post-return must not call out', async () => {
     const main = `${ECHO} (func (export "cabi_post_execute") (param i32) (call $say (i32.const 0) (i32.const 0)))`;
     const prepared = prepareSkill({ api, imports, main, postReturn: true }, host);
     expect(await execute(prepared, 'x')).toEqual(trap('called out'));
   });
 
-  it('an allocator may not call out', async () => {
+  it('an allocator must not call out', async () => {
     // The allocator reaches the import through a table that the main module fills in.
     const basics = `(module (memory (export "memory") 1) (global (export "fuel") (mut i64) (i64.const 0))
       (table (export "table") 1 funcref) (type $say (func (param i32 i32)))
@@ -189,7 +189,7 @@ describe('start functions', () => {
     expect(await execute(prepared, 'x')).toEqual({ kind: 'ok', value: 'x' });
   });
 
-  it('that trap give a failed call, not a crash', async () => {
+  it('that trap cause a failed call, not a crash', async () => {
     const prepared = prepareSkill({ main: start('(unreachable)') });
     expect(await execute(prepared, 'x')).toEqual(trap('unreachable'));
     expect(await execute(prepared, 'x')).toEqual(trap('unreachable'));
@@ -202,15 +202,15 @@ describe('start functions', () => {
       { kind: 'alias', sort: { core: 'func' }, target: { coreExport: { instance: 2, name: 'start' } } },
     ] as typeof definitions;
     const texts = [`(module ${GUEST_BASICS})`, mainModule({ main: start('') })];
-    expect(() => prepare(reaching, texts)).toThrow(/exports no func "start"/);
+    expect(() => prepare(reaching, texts)).toThrow(/does not export the func "start"/);
     const fuelled = [
       ...definitions,
       { kind: 'alias', sort: { core: 'global' }, target: { coreExport: { instance: 0, name: 'fuel' } } },
     ] as typeof definitions;
-    expect(() => prepare(fuelled, texts)).toThrow(/exports no global "fuel"/);
+    expect(() => prepare(fuelled, texts)).toThrow(/does not export the global "fuel"/);
   });
 
-  it('with real start sections and no way to suspend: waiting there is a trap', async () => {
+  it('in real start sections cannot be suspended, so waiting is a trap', async () => {
     const prepared = prepareSkill(
       {
         api: apiOf('say', ['string']),
@@ -224,7 +224,7 @@ describe('start functions', () => {
 });
 
 describe('fuel', () => {
-  /** As the rewriter does: pay, and stop when nothing is left. */
+  /** Like the rewriter: pay, and stop when nothing is left. */
   const pay = (amount: number, global = '$fuel'): string =>
     `(global.set ${global} (i64.sub (global.get ${global}) (i64.const ${amount})))
      (if (i64.lt_s (global.get ${global}) (i64.const 0)) (then (unreachable)))`;
@@ -268,15 +268,15 @@ describe('fuel', () => {
     expect(await execute(prepared, 'x')).toEqual({ kind: 'ok', value: 'x' });
   });
 
-  it('that runs out inside the allocator is a fuel limit too', async () => {
+  it('that runs out inside the allocator is also a fuel limit', async () => {
     const basics = `(module ${GUEST_BASICS.replace('(global (export "fuel")', '(global $fuel (export "fuel")').replace('(block $fits', `${pay(2_000_000)} (block $fits`)})`;
     const prepared = prepare(skillDefinitions({ main: ECHO }), [basics, mainModule({ main: ECHO })]);
     expect(await execute(prepared, 'x')).toEqual({ kind: 'limit', limit: 'fuel' });
   });
 });
 
-describe('what cannot be linked', () => {
-  it('a core import that nobody gives', () => {
+describe('linking fails for', () => {
+  it('a core import that is not provided', () => {
     const main = mainModule({ imports: '(import "elsewhere" "f" (func))', main: ECHO });
     expect(() => prepare(skillDefinitions({ main: '' }), [`(module ${GUEST_BASICS})`, main])).toThrow(
       /"f" of "elsewhere"/,
@@ -290,15 +290,17 @@ describe('what cannot be linked', () => {
     );
   });
 
-  it('core functions whose types differ: a failed call', async () => {
+  it('core functions of different types, as a failed call', async () => {
     const main = mainModule({ imports: '(import "env" "cabi_realloc" (func (param i64)))', main: ECHO });
     const prepared = prepare(skillDefinitions({ main: '' }), [`(module ${GUEST_BASICS})`, main]);
     expect((await execute(prepared, 'x')).kind).toBe('trap');
   });
 
-  it('a file whose parts are missing', () => {
+  it('a file with missing parts', () => {
     const modules = [{ module: compile('(module)'), facts: { fuelExport: 'fuel' } }];
     const component = { definitions: skillDefinitions({ main: '' }) };
-    expect(() => prepareComponent({ component, modules, host: {} })).toThrow(/exports no memory "memory"/);
+    expect(() => prepareComponent({ component, modules, host: {} })).toThrow(
+      /does not export the memory "memory"/,
+    );
   });
 });

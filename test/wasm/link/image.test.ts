@@ -11,7 +11,7 @@ import { GUEST_BASICS } from '../abi/support.ts';
 import { parseModule, wat } from '../binary/support.ts';
 import { apiOf, LIMITS, mainModule, prepareSkill, skillDefinitions, type SkillParts } from './support.ts';
 
-/** As it is installed, with an inventory of what its instances can change. */
+/** Installed, with an inventory of what its instances can change. */
 function installed(parts: SkillParts, host: HostInterfaces = {}, countsPages = false): PreparedComponent {
   const takenNames = new Set<string>();
   const modules = [`(module ${GUEST_BASICS})`, mainModule(parts)].map((text) => {
@@ -22,7 +22,7 @@ function installed(parts: SkillParts, host: HostInterfaces = {}, countsPages = f
   return prepareComponent({ component: { definitions: skillDefinitions(parts) }, modules, host });
 }
 
-/** Answers with a digit: how often it was called, as its memory and its global say it. */
+/** Returns a digit: how often it was called, according to its memory and its global. */
 const COUNTER = `(global $calls (mut i32) (i32.const 0))
   (func (export "execute") (param i32 i32) (result i32)
     (global.set $calls (i32.add (global.get $calls) (i32.const 1)))
@@ -34,11 +34,11 @@ const COUNTER = `(global $calls (mut i32) (i32.const 0))
     (i32.store (i32.const 72) (i32.const 1))
     (i32.const 64))`;
 
-/** The same, and something else before. */
+/** The same, with something else before it. */
 const counterThat = (act: string): string =>
   COUNTER.replace('(global.set $calls', `${act}\n    (global.set $calls`);
 
-/** The instance of the next call: the same one if it can be set back. */
+/** The instance of the next call: the same one if it can be reset. */
 function again(prepared: PreparedComponent, used: ComponentInstance): ComponentInstance {
   return prepared.startOver(used) ? used : prepared.instantiate(LIMITS);
 }
@@ -56,12 +56,12 @@ async function twice(
 
 const ONE_CALL = { kind: 'ok', value: '2' };
 
-describe('an instance that is set back', () => {
-  test('knows nothing of the call before', async () => {
+describe('an instance that is reset', () => {
+  test('has no trace of the previous call', async () => {
     expect(await twice(installed({ main: COUNTER }))).toEqual({ same: true, answers: [ONE_CALL, ONE_CALL] });
   });
 
-  test('uses the same fuel, and the whole of it is there again', async () => {
+  test('uses the same fuel, and has the whole budget again', async () => {
     const prepared = installed({ main: COUNTER });
     let instance = prepared.instantiate(LIMITS);
     const used = new Set<bigint>();
@@ -73,7 +73,7 @@ describe('an instance that is set back', () => {
     expect(used.size).toBe(1);
   });
 
-  test('has what its start function did, once', async () => {
+  test('has the effects of its start function once', async () => {
     const start = '(func $start (i32.store (i32.const 100) (i32.const 3))) (start $start)';
     const { same, answers } = await twice(installed({ main: COUNTER + start }));
     expect(same).toBe(true);
@@ -83,13 +83,13 @@ describe('an instance that is set back', () => {
     ]);
   });
 
-  test('is not called a second time without being set back', async () => {
+  test('cannot be called again without a reset', async () => {
     const instance = installed({ main: COUNTER }).instantiate(LIMITS);
     await instance.callExecute('');
-    await expect(instance.callExecute('')).rejects.toThrow('one call');
+    await expect(instance.callExecute('')).rejects.toThrow('already served a call');
   });
 
-  test('answers like a new one, wherever in memory the calls before it wrote', async () => {
+  test('behaves like a new one, wherever earlier calls wrote in memory', async () => {
     // Adds up all of memory, then fills 1 KiB at an address that its parameters choose.
     const main = `(func (export "execute") (param $at i32) (param $length i32) (result i32)
       (local $sum i32) (local $next i32)
@@ -123,7 +123,7 @@ describe('an instance that is set back', () => {
   });
 });
 
-test('an answer of the host that comes after the end of a call is written into no other call', async () => {
+test('does not receive a late answer of the host to an earlier call', async () => {
   const answers: ((value: number) => void)[] = [];
   const call = (): Promise<number> => new Promise((resolve) => answers.push(resolve));
   const host = { 'test:host/api': { ask: { suspends: true, call } } };
@@ -134,7 +134,7 @@ test('an answer of the host that comes after the end of a call is written into n
   const first = instance.callExecute('');
   expect(prepared.startOver(instance)).toBe(true);
   answers[0]?.(1);
-  // It neither goes on in the memory of the next call nor ends that one.
+  // It neither continues in the memory of the next call nor ends that one.
   expect(await first).toMatchObject({ kind: 'trap' });
   const next = prepared.instantiate(LIMITS);
   const second = next.callExecute('');
@@ -146,7 +146,7 @@ describe('a module that counts its pages', () => {
   const PAGE_BYTES = 65_536;
   const counting = (): PreparedComponent => installed({ main: COUNTER }, {}, true);
 
-  test('is set back although it grew, and tells what it used', async () => {
+  test('is reset although it grew, and reports what it used', async () => {
     const prepared = counting();
     const first = prepared.instantiate(LIMITS);
     expect(await first.callExecute('x'.repeat(2 * PAGE_BYTES))).toEqual(ONE_CALL);
@@ -157,15 +157,15 @@ describe('a module that counts its pages', () => {
     expect(await second.callExecute('')).toEqual(ONE_CALL);
   });
 
-  test('gives way to a new instance when it grew beyond its room', async () => {
+  test('is replaced by a new instance if it grew beyond its extra pages', async () => {
     const { same, answers } = await twice(counting(), 'x'.repeat(20 * PAGE_BYTES));
     expect(same).toBe(false);
     expect(answers).toEqual([ONE_CALL, ONE_CALL]);
   });
 });
 
-describe('a new instance is made', () => {
-  test('after a call that made the memory grow', async () => {
+describe('a new instance is created', () => {
+  test('after a call that grew the memory', async () => {
     const main = counterThat('(drop (memory.grow (i32.const 1)))');
     const { same, answers } = await twice(installed({ main }));
     expect(same).toBe(false);
@@ -177,14 +177,14 @@ describe('a new instance is made', () => {
     expect(same).toBe(false);
   });
 
-  test('where the code changes tables', async () => {
+  test('if the code changes tables', async () => {
     const main = counterThat('(table.set $t (i32.const 0) (ref.null func))');
     const { same, answers } = await twice(installed({ main: `(table $t 1 funcref) ${main}` }));
     expect(same).toBe(false);
     expect(answers).toEqual([ONE_CALL, ONE_CALL]);
   });
 
-  test('where it asked us for something before there was a call', async () => {
+  test('if it called the host before there was a call', async () => {
     const host = { 'test:host/api': { ask: { call: () => 1 } } };
     const imports = '(import "host" "ask" (func $ask (result i32)))';
     const parts = { api: apiOf('ask', [], 'u32'), imports, main: COUNTER };
@@ -193,7 +193,7 @@ describe('a new instance is made', () => {
     expect((await twice(installed(asking, host))).same).toBe(false);
   });
 
-  test('where nobody took an inventory', async () => {
+  test('if there is no inventory', async () => {
     expect((await twice(prepareSkill({ main: COUNTER }))).same).toBe(false);
   });
 });

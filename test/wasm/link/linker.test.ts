@@ -17,38 +17,32 @@ import {
   skillDefinitions,
 } from './support.ts';
 import { GUEST_BASICS } from '../abi/support.ts';
+import { thrownOf } from '../../thrown.ts';
 
 const SAY = apiOf('say', ['string']);
 const IMPORT_SAY = '(import "host" "say" (func $say (param i32 i32)))';
 
 const CALL_SAY_AND_ECHO = ECHO.replace('(i32.store8', '(call $say (local.get 0) (local.get 1)) (i32.store8');
 
-function linkErrorOf(act: () => unknown): LinkError {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof LinkError) return error;
-    throw error;
-  }
-  throw new Error('It could be linked');
-}
-
 describe('a component with execute', () => {
-  it.each(['utf8', 'utf16', 'latin1+utf16'] as const)('gets and returns strings in %s', async (encoding) => {
-    const prepared = prepareSkill({ main: ECHO, encoding });
-    for (const params of ['', 'plain', 'Grüße', '日本 🦀']) {
-      expect(await execute(prepared, params)).toEqual({ kind: 'ok', value: params });
-    }
-  });
+  it.each(['utf8', 'utf16', 'latin1+utf16'] as const)(
+    'receives and returns strings in %s',
+    async (encoding) => {
+      const prepared = prepareSkill({ main: ECHO, encoding });
+      for (const params of ['', 'plain', 'Grüße', '日本 🦀']) {
+        expect(await execute(prepared, params)).toEqual({ kind: 'ok', value: params });
+      }
+    },
+  );
 
-  it('returns errors of its own as such', async () => {
+  it('can return its own errors', async () => {
     const prepared = prepareSkill({
       main: ECHO.replace('(i32.const 64) (i32.const 0)', '(i32.const 64) (i32.const 1)'),
     });
     expect(await execute(prepared, 'no')).toEqual({ kind: 'err', value: 'no' });
   });
 
-  it('starts every call afresh', async () => {
+  it('starts every call fresh', async () => {
     const prepared = prepareSkill({
       main: `(global $calls (mut i32) (i32.const 48))
         (func (export "execute") (param i32 i32) (result i32)
@@ -62,7 +56,7 @@ describe('a component with execute', () => {
     expect(await execute(prepared, '')).toEqual({ kind: 'ok', value: '1' });
   });
 
-  it('is good for one call per instance', async () => {
+  it('serves one call per instance', async () => {
     const instance = prepareSkill({ main: ECHO }).instantiate(LIMITS);
     await instance.callExecute('a');
     await expect(instance.callExecute('b')).rejects.toThrow(LinkError);
@@ -101,7 +95,7 @@ describe('a command', () => {
     `(module (global (export "fuel") (mut i64) (i64.const 0))
       (func (export "run") (result i32) (i32.const ${result})))`;
 
-  it('runs and says whether it succeeded', async () => {
+  it('runs and reports whether it succeeded', async () => {
     const prepared = prepare(RUN, [module(0)]);
     expect(prepared).toMatchObject({ canRun: true, canExecute: false });
     expect(await prepared.instantiate(LIMITS).run()).toEqual({ kind: 'ok', value: '' });
@@ -121,30 +115,30 @@ describe('a command', () => {
 describe('imports of the host', () => {
   const skill = { api: SAY, imports: IMPORT_SAY, main: CALL_SAY_AND_ECHO };
 
-  it('are called with what the guest passed', async () => {
+  it('are called with the arguments of the guest', async () => {
     const say = vi.fn();
     const prepared = prepareSkill(skill, { 'test:host/api': { say: { call: say } } });
     expect(await execute(prepared, 'hello')).toEqual({ kind: 'ok', value: 'hello' });
     expect(say).toHaveBeenCalledExactlyOnceWith('hello');
   });
 
-  it('that the host does not have are named, interface or function', () => {
-    expect(linkErrorOf(() => prepareSkill(skill))).toMatchObject({
+  it('that the host does not have are named in the error', () => {
+    expect(thrownOf(LinkError, () => prepareSkill(skill))).toMatchObject({
       interface: 'test:host/api',
       function: 'say',
     });
-    const without = linkErrorOf(() => prepareSkill(skill, { 'test:host/api': {} }));
+    const without = thrownOf(LinkError, () => prepareSkill(skill, { 'test:host/api': {} }));
     expect(without).toMatchObject({ interface: 'test:host/api', function: 'say' });
     expect(without.message).toContain('"say" of "test:host/api"');
   });
 
   it('are not found on prototypes', () => {
     const api = { ...SAY, name: 'constructor' };
-    expect(linkErrorOf(() => prepareSkill({ ...skill, api })).interface).toBe('constructor');
+    expect(thrownOf(LinkError, () => prepareSkill({ ...skill, api })).interface).toBe('constructor');
     const named = { ...apiOf('toString', ['string']), functions: ['toString'] };
-    expect(linkErrorOf(() => prepareSkill({ ...skill, api: named }, { 'test:host/api': {} })).function).toBe(
-      'toString',
-    );
+    expect(
+      thrownOf(LinkError, () => prepareSkill({ ...skill, api: named }, { 'test:host/api': {} })).function,
+    ).toBe('toString');
   });
 
   it.each([
@@ -155,25 +149,25 @@ describe('imports of the host', () => {
     ['wasi:io/api@0.2.0-rc-2023-11-10', false],
     ['wasi:io/api@0.20.1', false],
     ['wasi:io/api@1.0.0', false],
-  ])('%s: compatible is %s', (name, compatible) => {
+  ])('by version: %s is compatible: %s', (name, compatible) => {
     const link = (): unknown =>
       prepareSkill(
         { ...skill, api: { ...SAY, name } },
         { 'wasi:io/api': { say: { call: () => undefined } } },
       );
     if (compatible) expect(link()).toBeDefined();
-    else expect(linkErrorOf(link).interface).toBe(name);
+    else expect(thrownOf(LinkError, link).interface).toBe(name);
   });
 
-  it('of other kinds than interfaces are refused', () => {
+  it('of kinds other than interfaces are refused', () => {
     const definitions: Definition[] = [
       ...EXECUTE_TYPES,
       { kind: 'import', name: 'f', desc: { kind: 'func', type: 1 } },
     ];
-    expect(linkErrorOf(() => prepare(definitions, [])).interface).toBe('f');
+    expect(thrownOf(LinkError, () => prepare(definitions, [])).interface).toBe('f');
   });
 
-  it('may be waited for: the guest sleeps meanwhile', async () => {
+  it('may suspend the guest', async () => {
     const api = apiOf('ask', ['u32'], 'u32');
     const prepared = prepareSkill(
       {
@@ -189,7 +183,7 @@ describe('imports of the host', () => {
         'test:host/api': {
           ask: {
             suspends: true,
-            // One of the two answers at once: a function that may suspend need not.
+            // One of the two answers immediately: a function that may suspend need not.
             call: (value) => (value === 20 ? new Promise((resolve) => setTimeout(resolve, 5, 21)) : 28),
           },
         },
@@ -219,7 +213,7 @@ describe('imports of the host', () => {
     }
   });
 
-  it('may not return a promise unless they said so', async () => {
+  it('must not return a promise unless they are declared to suspend', async () => {
     const prepared = prepareSkill(skill, { 'test:host/api': { say: { call: () => Promise.resolve() } } });
     expect(await execute(prepared, 'x')).toMatchObject({
       kind: 'trap',
@@ -239,7 +233,7 @@ describe('imports of the host', () => {
     expect(await execute(prepared, '')).toEqual({ kind: 'limit', limit: 'host_calls' });
   });
 
-  it('end the guest even if it catches what they throw', async () => {
+  it('end the guest even if it catches their exception', async () => {
     const prepared = prepareSkill(
       {
         ...skill,
@@ -262,10 +256,10 @@ describe('imports of the host', () => {
   });
 });
 
-describe('flat limits of imported functions', () => {
+describe('an imported function', () => {
   const params = (count: number): 'u32'[] => Array.from({ length: count }, () => 'u32');
 
-  it('16 parameters come as core values, 17 through memory', async () => {
+  it('receives 16 parameters as core values, 17 through memory', async () => {
     const seen: unknown[][] = [];
     const host = { 'test:host/api': { many: { call: (...args: unknown[]) => void seen.push(args) } } };
     const sixteen = prepareSkill(
@@ -299,7 +293,7 @@ describe('flat limits of imported functions', () => {
     ]);
   });
 
-  it('a result of more than one core value is written where the guest says', async () => {
+  it('writes a result of more than one core value to the address that the guest passes', async () => {
     const api = {
       name: 'test:host/api',
       declarations: [func(['u32'], 'string'), exportFunc('name', 0)],

@@ -19,9 +19,9 @@ import {
 } from './ast.ts';
 import { core, execute, EXECUTE_TYPES, exportFunc, func, mainModule, prepare } from './support.ts';
 
-describe('components within components', () => {
+describe('nested components', () => {
   it('cannot be called while they run', async () => {
-    // The outer component lends its own function to an inner one, and calls that.
+    // The outer component passes its own function to an inner one, and calls that.
     const inner: Definition[] = [
       funcOf([], 'u32'),
       { kind: 'import', name: 'back', desc: { kind: 'func', type: 0 } },
@@ -67,7 +67,7 @@ describe('components within components', () => {
     expect(await execute(prepared, '')).toEqual(trapWith('called while it was running'));
   });
 
-  it('may wait for the host deep inside', async () => {
+  it('may wait for the host', async () => {
     const api: Definition = type({ kind: 'instance', declarations: [func([], 'u32'), exportFunc('ask', 0)] });
     const inner: Definition[] = [
       api,
@@ -138,9 +138,9 @@ describe('components within components', () => {
   });
 
   it.each<[string, Definition[]]>([
-    ['an index of nothing', [exportOf('func', 3, 'execute')]],
-    ['an instance of nothing', [{ kind: 'instance', expr: { instantiate: 0, args: [] } }]],
-    ['a module of nothing', [{ kind: 'core-module', module: 9 }, instantiateCore(0)]],
+    ['an undefined index', [exportOf('func', 3, 'execute')]],
+    ['an instance of an undefined component', [{ kind: 'instance', expr: { instantiate: 0, args: [] } }]],
+    ['an undefined module', [{ kind: 'core-module', module: 9 }, instantiateCore(0)]],
     [
       'a scope further out than there is',
       [{ kind: 'alias', sort: 'type', target: { outer: { count: 2, index: 0 } } }],
@@ -175,7 +175,7 @@ describe('components within components', () => {
         { kind: 'instance', expr: { instantiate: 0, args: [] } },
       ],
     ],
-  ])('that do not fit together are refused: %s', (_, definitions) => {
+  ])('that are inconsistent are refused: %s', (_, definitions) => {
     const host = { 'test:host/api': { log: { call: () => undefined } } };
     expect(() => prepare(definitions, [], host)).toThrow(LinkError);
   });

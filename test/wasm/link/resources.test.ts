@@ -103,7 +103,7 @@ const THING: Definition[] = [
 
 const NAMES = ['make', 'get', 'take', 'keep', 'release'];
 
-/** Instantiates the counter component twice; the core module gets all of the first and `other` = get of the second. */
+/** Instantiates the counter component twice; the core module gets all functions of the first and `other` = get of the second. */
 const rootDefinitions: Definition[] = [
   ...EXECUTE_TYPES,
   ...THING,
@@ -173,7 +173,7 @@ async function outcomeAndLog(body: string): Promise<{ log: unknown[]; outcome: o
 }
 
 describe('resources between components', () => {
-  it('are made, lent and destroyed by the one that defines them', async () => {
+  it('are created, lent and destroyed by the component that defines them', async () => {
     const { log, outcome } = await outcomeAndLog(`
       (local.set $a (call $make (i32.const 7)))
       (call $log (call $get (local.get $a)))
@@ -182,7 +182,7 @@ describe('resources between components', () => {
     expect(log).toEqual([7, 1007]);
   });
 
-  it('are gone once given away', async () => {
+  it('are invalid after they were transferred', async () => {
     const { log, outcome } = await outcomeAndLog(`
       (local.set $a (call $make (i32.const 7)))
       (call $log (call $take (local.get $a)))
@@ -192,31 +192,31 @@ describe('resources between components', () => {
   });
 
   it.each([
-    ['made up', '(call $log (call $get (i32.const 1)))', 'Unknown handle'],
+    ['forged', '(call $log (call $get (i32.const 1)))', 'Unknown handle'],
     ['0', '(call $log (call $get (i32.const 0)))', 'Unknown handle'],
     [
       'dropped twice',
       '(local.set $a (call $make (i32.const 7))) (call $drop (local.get $a)) (call $drop (local.get $a))',
       'Unknown handle',
     ],
-    ['of another type', '(call $log (call $get (call $thing)))', 'is no "resource'],
-    ['dropped as another type', '(call $drop (call $thing))', 'is no "resource'],
+    ['of another type', '(call $log (call $get (call $thing)))', 'is not a "resource'],
+    ['dropped as another type', '(call $drop (call $thing))', 'is not a "resource'],
     [
       'of another instance of the same component',
       '(call $log (call $other (call $make (i32.const 7))))',
-      'is no "resource',
+      'is not a "resource',
     ],
   ])('cannot be used when %s', async (_, body, message) => {
     expect((await outcomeAndLog(body)).outcome).toEqual(trapWith(message));
   });
 
-  it('of the host can be borrowed on, if they are dropped by the end of the call', async () => {
+  it('of the host can be borrowed further if they are dropped by the end of the call', async () => {
     const { log, outcome } = await outcomeAndLog('(call $log (call $release (call $thing)))');
     expect(outcome).toMatchObject({ kind: 'ok' });
     expect(log).toEqual([5, 'thing dropped']);
   });
 
-  it('of the host that are kept beyond the call are a trap, and are dropped all the same', async () => {
+  it('of the host that are kept beyond the call are a trap, and are dropped nevertheless', async () => {
     const { log, outcome } = await outcomeAndLog('(call $log (call $keep (call $thing)))');
     expect(outcome).toEqual(trapWith('not dropped by the end'));
     expect(log).toEqual(['thing dropped']);
@@ -227,7 +227,7 @@ describe('resources between components', () => {
     expect(log).toEqual(['thing dropped', 'thing dropped']);
   });
 
-  it('have a ceiling', async () => {
+  it('have a maximum number', async () => {
     const { log, outcome } = await outcomeAndLog('(loop $more (drop (call $thing)) (br $more))');
     expect(outcome).toEqual({ kind: 'limit', limit: 'handles' });
     expect(log).toHaveLength(100);

@@ -23,22 +23,22 @@ export const LIMITS: CallLimits = {
 export interface ImportedApi {
   name: string;
   declarations: Declaration[];
-  /** Given to the core module as `host` `<name>`. */
+  /** Passed to the core module as `host` `<name>`. */
   functions?: string[];
-  /** Resources whose drop function is given to the core module as `host` `drop-<name>`. */
+  /** Resources whose drop function is passed to the core module as `host` `drop-<name>`. */
   drops?: string[];
 }
 
 export interface SkillParts {
   api?: ImportedApi;
-  /** Of the core module: its imports of `host`, and its functions. */
+  /** The core module: its imports from `host`, and its functions. */
   imports?: string;
   main: string;
   postReturn?: boolean;
   encoding?: 'utf8' | 'utf16' | 'latin1+utf16';
 }
 
-/** Answers with what it was given. */
+/** Returns its parameters. */
 export const ECHO = `(func (export "execute") (param i32 i32) (result i32)
   (i32.store8 (i32.const 64) (i32.const 0))
   (i32.store (i32.const 68) (local.get 0))
@@ -96,7 +96,7 @@ export const EXECUTE_TYPES: Definition[] = [
   { kind: 'type', type: { kind: 'func', params: [{ name: 'params', type: 'string' }], result: { type: 0 } } },
 ];
 
-/** Module 0 has memory and allocator, module 1 all else. */
+/** Module 0 has memory and allocator, module 1 everything else. */
 export function skillDefinitions(parts: SkillParts): Definition[] {
   const { api, encoding = 'utf8' } = parts;
   const functions = api?.functions ?? [];

@@ -1,5 +1,5 @@
 /**
- * What a native library may be and do before the engine takes it, and where it goes.
+ * What a native library may contain and do before the engine accepts it, and where it is placed.
  *
  * @module
  */
@@ -28,7 +28,7 @@ function link(options: LibraryOptions = {}): Linked {
   return linkTo(symbols, new Map([[PATH, nativeLibrary(options)]]));
 }
 
-test('a library gets memory behind the stack and slots behind the trampoline', () => {
+test('a library gets memory after the stack and slots after the trampoline', () => {
   const { code, engineExports } = link();
   const [library] = code.plan.libraries;
   const stack = stackEnd(symbols.variables.get('__stack_low') ?? 0);
@@ -43,7 +43,7 @@ test('a library gets memory behind the stack and slots behind the trampoline', (
   ]);
 });
 
-test('a function of the engine keeps its address, for its code compares addresses', () => {
+test('a function of the engine keeps its address, because code compares addresses', () => {
   const slot = link().code.plan.libraries[0]?.slots['PyObject_GenericGetAttr'];
   expect(slot).toBe(symbols.slots.get(symbols.functions.get('PyObject_GenericGetAttr') ?? -1));
   expect(slot).toBeLessThan(symbols.tableSlots);
@@ -53,7 +53,7 @@ test('without libraries nothing is planned', () => {
   expect(linkLibraries(engine, new Map())).toBeUndefined();
 });
 
-test('a function that a library imports from itself is one that calls it through the table', () => {
+test('a function that a library imports from itself is a stub that calls it through the table', () => {
   const imports = '(import "env" "twice" (func $twice (param i32 f64) (result f64)))';
   const fields = `(func (export "twice") (param i32 f64) (result f64) (f64.mul (local.get 1) (f64.const 2)))
     (func (export "four_times") (param f64) (result f64)
@@ -75,12 +75,12 @@ test('a function that a library imports from itself is one that calls it through
   expect((thunk as (first: number, second: number) => number)(1, 21)).toBe(42);
 });
 
-test('a library that ends the guest gets the function of the engine that does so', () => {
+test('a library that exits gets the exit function of the engine', () => {
   const { engineExports } = link({ imports: '(import "env" "exit" (func (param i32)))' });
   expect(engineExports).toContain('_Exit');
 });
 
-test('the constructors of the engine are never those of a library', () => {
+test('constructors of the engine are never mistaken for those of a library', () => {
   const { code, engineExports } = link({ imports: '(import "env" "__wasm_call_ctors" (func))' });
   expect(code.plan.libraries[0]?.own).toHaveLength(1);
   expect(engineExports).not.toContain('__wasm_call_ctors');
@@ -89,7 +89,7 @@ test('the constructors of the engine are never those of a library', () => {
 const OWN_GLOBAL = '(global $own (mut i32) (i32.const 0))';
 const ADDRESS = '(global.set $own (i32.add (global.get $memory) (i32.const 8)))';
 
-test('a start function may set globals to addresses, as linkers make it do', () => {
+test('a start function may set globals to addresses, as linkers generate it', () => {
   const start = `(func $start ${ADDRESS} (memory.fill (global.get $memory) (i32.const 0) (i32.const 0)))`;
   expect(link({ fields: `${OWN_GLOBAL} ${start} (start $start)` }).code.plan.libraries).toHaveLength(1);
 });
@@ -102,15 +102,19 @@ const REFUSED: [string, LibraryOptions, RegExp][] = [
     /Only plain element segments/,
   ],
   ['clears the table', { fields: '(func (table.set (i32.const 5) (ref.null func)))' }, /function table/],
-  ['makes the table longer', { fields: '(func (drop (table.grow (ref.null func) (i32.const 1))))' }, /table/],
+  ['grows the table', { fields: '(func (drop (table.grow (ref.null func) (i32.const 1))))' }, /table/],
   [
     'keeps a global',
     { fields: '(global $g (mut i32) (i32.const 0)) (func (global.set $g (i32.const 1)))' },
     /global/,
   ],
-  ['sets an address of the loader', { fields: '(func (global.set $generic (i32.const 1)))' }, /global/],
   [
-    'sets a global by a function that is no start function',
+    'sets an address that the loader provides',
+    { fields: '(func (global.set $generic (i32.const 1)))' },
+    /global/,
+  ],
+  [
+    'sets a global in a function other than the start function',
     { fields: `${OWN_GLOBAL} (func ${ADDRESS})` },
     /global/,
   ],
@@ -131,40 +135,44 @@ const REFUSED: [string, LibraryOptions, RegExp][] = [
     { fields: '(func $start (global.set $error (i32.const 1))) (start $start)' },
     /global/,
   ],
-  ['has another table', { fields: '(table 1 externref)' }, /a table of its own/],
+  ['has another table', { fields: '(table 1 externref)' }, /its own table/],
   ['keeps a segment for later', { fields: '(data "later")' }, /plain data segments/],
-  [
-    'writes below its memory',
-    { fields: '(data (offset (i32.const 1024)) "x")' },
-    /outside of its own memory/,
-  ],
-  ['writes behind its memory', { memoryBytes: 100 }, /outside of its own memory/],
+  ['writes below its memory', { fields: '(data (offset (i32.const 1024)) "x")' }, /outside its own memory/],
+  ['writes beyond its memory', { memoryBytes: 100 }, /outside its own memory/],
   [
     'takes a foreign slot',
     { fields: '(func $f) (elem (offset (i32.const 7)) func $f)' },
-    /outside of its own slots/,
+    /outside its own slots/,
   ],
-  ['takes more slots than it said', { tableSlots: 2 }, /outside of its own slots/],
-  ['wants all memory', { memoryBytes: 2 ** 31 }, /bytes of memory/],
-  ['wants what the engine has not', { imports: '(import "env" "dlopen_all" (func))' }, /function dlopen_all/],
+  ['takes more slots than it declared', { tableSlots: 2 }, /outside its own slots/],
+  ['requests all memory', { memoryBytes: 2 ** 31 }, /bytes of memory/],
+  [
+    'imports what the engine does not have',
+    { imports: '(import "env" "dlopen_all" (func))' },
+    /function dlopen_all/,
+  ],
   [
     'wants a function of JavaScript',
     { imports: '(import "env" "_emscripten_system" (func))' },
     /_emscripten_system/,
   ],
-  ['wants another module', { imports: '(import "wasi_snapshot_preview1" "fd_write" (func))' }, /fd_write/],
+  [
+    'imports from another module',
+    { imports: '(import "wasi_snapshot_preview1" "fd_write" (func))' },
+    /fd_write/,
+  ],
   [
     'wants to move the stack bounds',
     { imports: '(import "env" "emscripten_stack_set_limits" (func))' },
     /stack_set/,
   ],
-  ['wants a reference', { imports: '(import "env" "_hiwire_set" (func))' }, /_hiwire_set/],
+  ['imports a function for references', { imports: '(import "env" "_hiwire_set" (func))' }, /_hiwire_set/],
   [
     'wants a variable that is not there',
     { imports: '(import "GOT.mem" "nothing" (global (mut i32)))' },
     /nothing/,
   ],
-  ['needs another library', { needed: ['libother.so'] }, /libother.so, which is not there/],
+  ['needs another library', { needed: ['libother.so'] }, /libother.so, which is missing/],
   ['is for threads', { fields: '(func (atomic.fence))' }, /threads/],
 ];
 
@@ -173,7 +181,7 @@ test.each(REFUSED)('a library that %s is refused', (_, options, reason) => {
   expect(() => link(options)).toThrow(PATH);
 });
 
-test('libraries come in the order in which they need each other, and never in a circle', () => {
+test('libraries are sorted by dependency, and a cycle is refused', () => {
   const lonely = nativeLibrary();
   const needy = nativeLibrary({ needed: ['z.so'] });
   const linked = linkTo(
@@ -188,10 +196,10 @@ test('libraries come in the order in which they need each other, and never in a 
     ['/deps/a.so', needy],
     ['/deps/z.so', nativeLibrary({ needed: ['a.so'] })],
   ]);
-  expect(() => linkTo(symbols, circle)).toThrow(/needs a library that needs it/);
+  expect(() => linkTo(symbols, circle)).toThrow(/is part of a cycle/);
 });
 
-test('a cell takes the libraries that the plan was made for, and no others', () => {
+test('a cell loads exactly the libraries that the plan was made for', () => {
   const folder = openFolder();
   onTestFinished(() => removeFolder(folder));
   const file = join(folder, 'native_counter.so');
@@ -202,12 +210,12 @@ test('a cell takes the libraries that the plan was made for, and no others', () 
   expect(() => loadLibraries(plan, folder)).toThrow(/not the library that was checked/);
 });
 
-test('what is no library is refused', () => {
+test('a file that is not a library is refused', () => {
   expect(() => readLibrary('/deps/x.so', wat('(module)'))).toThrow(/no section dylink.0/);
   expect(() => readLibrary('/deps/x.so', new TextEncoder().encode('\x7fELF and more'))).toThrow('/deps/x.so');
 });
 
-test('no corruption of a library makes the reader fail in another way than by refusing it', () => {
+test('a corrupted library is refused, and nothing else is thrown', () => {
   const whole = nativeLibrary();
   const change = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255) });
   fc.assert(

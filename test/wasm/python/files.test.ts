@@ -1,5 +1,5 @@
 /**
- * The virtual tree of a Python cell: what lies where, who may change it, and what it may cost.
+ * The virtual tree of a Python cell: what is where, who may change it, and what it costs.
  *
  * @module
  */
@@ -35,7 +35,7 @@ function scratch(bytes = 10_000): ScratchTree {
 }
 
 describe('scratch files', () => {
-  test('hold what was written, anywhere', () => {
+  test('hold what was written at any offset', () => {
     const file = scratch().open(['a'], CREATE);
     file.write(Buffer.from('hello'), 0);
     file.write(Buffer.from('!'), 7);
@@ -49,7 +49,7 @@ describe('scratch files', () => {
     expect(Buffer.from(into.subarray(0, 4)).toString()).toBe('he\0\0');
   });
 
-  test('keep to the quota, also when they were removed while open', () => {
+  test('respect the quota, even if they were removed while open', () => {
     const tree = scratch(5000);
     const file = tree.open(['a'], CREATE);
     file.write(new Uint8Array(4000), 0);
@@ -59,13 +59,13 @@ describe('scratch files', () => {
     expect(codeOf(() => tree.open(['b'], CREATE).write(new Uint8Array(4000), 0))).toBe('done');
   });
 
-  test('cost something even when they are empty', () => {
+  test('count against the quota even if they are empty', () => {
     const tree = scratch(5000);
     const made = Array.from({ length: 100 }, (_, n) => codeOf(() => tree.open([`f${n}`], CREATE).close()));
     expect(made.at(-1)).toBe('nospc');
   });
 
-  test('are moved like anywhere', () => {
+  test('can be renamed as on other file systems', () => {
     const tree = scratch();
     tree.makeDirectory(['d']);
     tree.open(['d', 'f'], CREATE).close();
@@ -82,7 +82,7 @@ describe('scratch files', () => {
     expect(codeOf(() => tree.open(['d'], CREATE))).toBe('isdir');
   });
 
-  test('never cost more than what is in them, whatever is done', () => {
+  test('never cost more than their content, whatever is done', () => {
     const step = fc.oneof(
       fc.record({ act: fc.constant('write' as const), name: fc.constantFrom('a', 'b'), at: fc.nat(3000) }),
       fc.record({ act: fc.constant('resize' as const), name: fc.constantFrom('a', 'b'), at: fc.nat(3000) }),
@@ -113,7 +113,7 @@ describe('fixed folders', () => {
   const tree = new FixedTree();
   tree.addFile(['a', 'b.txt'], 3, () => Buffer.from('abc'));
 
-  test('are read', () => {
+  test('can be read', () => {
     const into = new Uint8Array(2);
     expect(tree.open(['a', 'b.txt'], READ).read(into, 1)).toBe(2);
     expect(Buffer.from(into).toString()).toBe('bc');
@@ -126,13 +126,13 @@ describe('fixed folders', () => {
     ['a folder', () => tree.makeDirectory()],
     ['a name', () => tree.rename()],
     ['a time', () => tree.setModified()],
-  ])('are never changed: %s', (_, act) => {
+  ])('cannot be changed: %s', (_, act) => {
     expect(codeOf(act)).toBe('rofs');
   });
 });
 
 describe('paths', () => {
-  test('find the deepest tree, and folders on the way are listed', () => {
+  test('resolve to the deepest tree, and parent folders are listed', () => {
     const mounts = new Mounts();
     const [dev, shm, deep] = [new DeviceTree(() => undefined), scratch(), scratch()];
     mounts.mount('/dev', dev);

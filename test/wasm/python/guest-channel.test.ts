@@ -1,5 +1,5 @@
 /**
- * Descriptor 3 of a Python cell, where a skill can write whatever it likes.
+ * Descriptor 3 of a Python cell, to which a skill can write anything.
  *
  * @module
  */
@@ -36,7 +36,7 @@ function frame(body: unknown, payload = ''): Buffer {
   return Buffer.concat([header, text, Buffer.from(payload)]);
 }
 
-test('the first reply counts, however it is cut', () => {
+test('the first reply counts, however its bytes are split', () => {
   const { channel } = open();
   const bytes = Buffer.concat([
     frame({ t: 'result', payload_bytes: 2 }, '42'),
@@ -46,7 +46,7 @@ test('the first reply counts, however it is cut', () => {
   expect(Buffer.from(channel.reply?.payload ?? []).toString()).toBe('42');
 });
 
-test('only http is asked for, and the answer is read back', () => {
+test('only HTTP requests pass, and the answer can be read', () => {
   const { channel, asked } = open();
   for (const op of ['open', 'unlinkAt', 'http', 'httpRead']) channel.write(frame({ t: 'ask', op, args: {} }));
   expect(asked).toEqual(['http', 'httpRead']);
@@ -57,13 +57,13 @@ test('only http is asked for, and the answer is read back', () => {
   expect(text).toContain('"code":"denied"');
 });
 
-test('denials are passed on, but not without end', () => {
+test('denials are passed on, up to a limit', () => {
   const { channel, denied } = open();
   for (let n = 0; n < 200; n++) channel.write(frame({ t: 'denied', capability: 'env', asked: `read ${n}` }));
   expect(denied).toHaveLength(64);
 });
 
-test('a denial announces no bytes and has no other fields: the host would miscount what follows', () => {
+test('a denial is passed on without payload and extra fields, which would make the host misread what follows', () => {
   const { channel, denied } = open();
   const report = { t: 'denied', capability: 'env', asked: 'read A', declared: 'no' };
   channel.write(frame({ ...report, call: 1, payload_bytes: 3 }, 'abc'));
@@ -71,20 +71,20 @@ test('a denial announces no bytes and has no other fields: the host would miscou
 });
 
 test.each([
-  ['a length beyond reason', Buffer.from([0xff, 0xff, 0xff, 0xff])],
+  ['an excessive length', Buffer.from([0xff, 0xff, 0xff, 0xff])],
   ['no JSON', Buffer.from([2, 0, 0, 0, 0x7b, 0x7b])],
   ['no object', frame(5)],
   ['an unknown kind', frame({ t: 'init' })],
   ['a payload that is too large', frame({ t: 'result', payload_bytes: 5000 })],
-  ['a payload of less than nothing', frame({ t: 'result', payload_bytes: -1 })],
-  ['a payload of no number', frame({ t: 'result', payload_bytes: 'many' })],
-])('%s is a fault that cannot be taken back', (_, bytes) => {
+  ['a negative payload length', frame({ t: 'result', payload_bytes: -1 })],
+  ['a payload length that is not a number', frame({ t: 'result', payload_bytes: 'many' })],
+])('%s is a fault that the guest cannot undo', (_, bytes) => {
   const { channel } = open();
   expect(() => channel.write(bytes)).toThrow(ChannelFault);
   try {
     channel.write(frame({ t: 'result', payload_bytes: 1 }, '1'));
   } catch {
-    // The guest would catch it as well.
+    // The guest could catch it as well.
   }
   expect(() => channel.reply).toThrow(ChannelFault);
 });

@@ -1,5 +1,5 @@
 /**
- * Why an image of the memory and the stack pointer is the whole interpreter: nothing else in the engine can change.
+ * Why an image of the memory and the stack pointer is the complete interpreter: nothing else in the engine can change.
  *
  * @module
  */
@@ -26,7 +26,7 @@ test('memory grows only through our import', () => {
   expect(inventory.memoryGrow).toBe(0);
 });
 
-test('data is all there from the start, and nothing runs before we call it', () => {
+test('all data is placed at the start, and nothing runs before the host calls it', () => {
   expect(inventory.passiveData).toBe(0);
   expect(inventory.startFunction).toBe(false);
 });
@@ -41,12 +41,12 @@ test('the function table never changes', () => {
   expect(inventory.tableWriters.get(functionTable)).toBeUndefined();
 });
 
-test('the other tables hold references of JavaScript, start empty, and are all watched', () => {
+test('the other tables hold JavaScript references, start empty, and are all watched', () => {
   expect(new Set(inventory.tableWriters.keys())).toEqual(new Set(Object.values(REFERENCE_TABLES)));
   expect(inventory.tables).toBe(1 + Object.keys(REFERENCE_TABLES).length);
 });
 
-test('of its mutable globals only the stack pointer can be changed by running code', () => {
+test('running code can change only the stack pointer among the mutable globals', () => {
   const own = inventory.globals.flatMap((isMutable, index) =>
     isMutable && index >= inventory.importedGlobals ? [index] : [],
   );
@@ -88,7 +88,7 @@ test('the rewritten module has the same code, our memory and few exports', () =>
 
 test('another engine is refused', () => {
   const other = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
-  expect(() => checkImports(new WebAssembly.Module(other))).toThrow(/imports something else/);
+  expect(() => checkImports(new WebAssembly.Module(other))).toThrow(/unexpected imports/);
 });
 
 test('the trampoline calls by arity and refuses the rest', () => {

@@ -1,5 +1,5 @@
 /**
- * Takes the engine's module apart, as far as its mutable state goes: which globals and tables can change, and by what.
+ * Disassembles the engine's module as far as its mutable state goes: which globals and tables can change, and by what.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { Reader } from '../../../guest/wasm/binary/reader.ts';
 import { OPCODE, readBody, type Instruction } from '../../../guest/wasm/python/dlopen/instructions.ts';
 
 const NAME_BYTES = 4096;
-/** Indices are looked at where it matters. */
+/** Indices are checked where it matters. */
 const NO_LIMIT = { type: 1e9, func: 1e9, table: 1e9, memory: 1e9, global: 1e9, tag: 1e9 };
 
 export interface Inventory {
@@ -16,7 +16,7 @@ export interface Inventory {
   /** Index of every function in the function table. */
   tableEntries: number[];
   exports: Map<string, { kind: number; index: number }>;
-  /** Index → is it mutable; imported ones included. */
+  /** Index → whether it is mutable; includes imported ones. */
   globals: boolean[];
   importedGlobals: number;
   tables: number;

@@ -1,6 +1,6 @@
 /**
- * A native library as a compiler for Emscripten would make it, written by hand: an extension module `native_counter`
- * with variables of its own, functions of several arities, and one that overwrites memory.
+ * A native library as an Emscripten compiler would build it, written by hand: an extension module `native_counter`
+ * with its own variables, functions of several arities, and one that overwrites memory.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export function nativeLibrary(options: LibraryOptions = {}): Uint8Array {
   });
 }
 
-/** Puts the section in front of all others, where a loader looks for it. */
+/** Puts the section first, where a loader looks for it. */
 export function withDylink(module: Uint8Array, fill: (section: Writer) => void): Uint8Array {
   const section = new Writer();
   section.name('dylink.0');

@@ -1,5 +1,5 @@
 /**
- * The inventory is taken of Pyodide's module; what cells run is ours. Both have the very same code.
+ * The inventory is taken of Pyodide's module, but cells run ours. Both have exactly the same code.
  *
  * @module
  */
@@ -36,17 +36,17 @@ function sections(bytes: Uint8Array): Map<number, Uint8Array> {
 
 const [before, after] = [sections(engine), sections(module)];
 
-test.each(Object.entries(UNCHANGED))('the %s are those of Pyodide', (_, id) => {
+test.each(Object.entries(UNCHANGED))('the %s of the rewritten module are those of Pyodide', (_, id) => {
   const [old, now] = [before.get(id), after.get(id)];
   expect(old?.length).toBeGreaterThan(0);
   expect(Buffer.compare(old ?? Buffer.of(0), now ?? Buffer.of(1))).toBe(0);
 });
 
-test.each(Object.entries(GONE))('there is no %s section of its own any more', (_, id) => {
+test.each(Object.entries(GONE))('the rewritten module has no %s section', (_, id) => {
   expect(after.has(id)).toBe(false);
 });
 
-test('a module that lacks an export that we call is refused', () => {
+test('a module that lacks an export that the host calls is refused', () => {
   const keep = [...KEPT_EXPORTS, 'no_such_function'];
   const options = { minPages: 128, maxPages: 65_536, keep, tables: {} };
   expect(() => rewriteModule(engine, options)).toThrow(/does not export no_such_function/);

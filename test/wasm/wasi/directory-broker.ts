@@ -1,5 +1,5 @@
 /**
- * A broker over one real directory, to run real programs against. It trusts the segments it is given, so it is for
+ * A broker over one real directory, to run real programs against. It trusts the segments it receives, so it is for
  * tests only; the host's own broker does not.
  *
  * @module
@@ -130,7 +130,7 @@ export class DirectoryBroker implements BrokerClient {
   }
 }
 
-/** To the microsecond, which is what Node sets. */
+/** To the microsecond, the precision that Node sets. */
 async function setTimes(path: string, args: Args): Promise<Args> {
   const before = await lstat(path, { bigint: true });
   const seconds = (change: unknown, kept: bigint): number => {

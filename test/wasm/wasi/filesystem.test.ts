@@ -46,7 +46,7 @@ function readOnly(): { broker: MemoryBroker; files: Files } {
 }
 
 describe('files', () => {
-  test('are created, written, read, measured and removed', async () => {
+  test('can be created, written, read, measured and removed', async () => {
     const { on, open, root, broker } = files();
     const file = ok(await open('a.txt', ['create'], ['read', 'write']));
     expect(await on(file, 'write', Buffer.from('hello world'), 0n)).toEqual({ ok: 11n });
@@ -88,7 +88,7 @@ describe('files', () => {
     expect(broker.open.size).toBe(1);
   });
 
-  test('what a stream is given arrives whole, however little is written at once', async () => {
+  test('receive everything that is written to a stream, however little is accepted at a time', async () => {
     const { on, open, use, broker } = files();
     const long = 'abcdefg'.repeat(1000);
     const file = ok(await open('a.txt', ['create'], ['write']));
@@ -100,7 +100,7 @@ describe('files', () => {
     expect(await on(file, 'write', Buffer.from(long), 0n)).toEqual({ ok: 1000n });
   });
 
-  test('times and identity', async () => {
+  test('have times and an identity', async () => {
     const { on, open, root, broker } = files();
     broker.addFile('a', '');
     broker.addFile('b', '');
@@ -120,7 +120,7 @@ describe('files', () => {
     expect(await on(a, 'metadata-hash')).not.toEqual(await on(b, 'metadata-hash'));
   });
 
-  test('directories are made, listed, renamed and removed', async () => {
+  test('can be directories, which are created, listed, renamed and removed', async () => {
     const { on, open, root, use, broker } = files();
     broker.addFile('a', '');
     expect(await on(root, 'create-directory-at', 'd')).toEqual({ ok: undefined });
@@ -141,7 +141,7 @@ describe('files', () => {
     expect(await on(d, 'read', 1n, 0n)).toEqual({ err: 'is-directory' });
   });
 
-  test('the directory of a grant is not closed with its handle', async () => {
+  test('in a granted directory stay open when its handle is closed', async () => {
     const { root, open, broker } = files();
     (root as { drop(): void }).drop();
     expect(broker.ops()).toEqual([]);
@@ -149,7 +149,7 @@ describe('files', () => {
     expect(await open('a')).toHaveProperty('ok');
   });
 
-  test('everything left open is closed at the end of the call', async () => {
+  test('that are left open are closed at the end of the call', async () => {
     const { open, host, broker } = files();
     broker.addFile('a', 'x');
     ok(await open('a'));
@@ -159,7 +159,7 @@ describe('files', () => {
     expect(broker.open.size).toBe(1);
   });
 
-  test('there is a cap on open files and on requests', async () => {
+  test('are limited in number, and so are requests', async () => {
     const few = files({ limits: { openFiles: 2 } });
     few.broker.addFile('a', 'x');
     ok(await few.open('a'));
@@ -171,7 +171,7 @@ describe('files', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('the file system refuses or reports', () => {
   test('every change of a read-only directory, before the broker is asked', async () => {
     const { broker, files: f } = readOnly();
     const now = { tag: 'now' };
@@ -201,7 +201,7 @@ describe('what is refused', () => {
     expect(broker.text('a.txt')).toBe('hello');
   });
 
-  test('hears of every way out of it, and of none that leads to another part of it', async () => {
+  test('every path out of the granted directory, but none that leads to another part of it', async () => {
     const broker = new MemoryBroker();
     const f = files({ broker, preopens: [broker.preopen(true)] });
     for (const path of ['../secret', '/etc/passwd', 'below/../../x'])
@@ -214,7 +214,7 @@ describe('what is refused', () => {
     expect(f.denied).toHaveLength(3);
   });
 
-  test('symbolic links: none is made, none is followed', async () => {
+  test('symbolic links: none is created, none is followed', async () => {
     const { on, open, root, broker } = files();
     broker.addLink('l', '../../etc/passwd');
     expect(await on(root, 'symlink-at', '/etc', 'evil')).toEqual({ err: 'not-permitted' });
@@ -223,7 +223,7 @@ describe('what is refused', () => {
     expect(broker.ops()).toContain('symlinkAt');
   });
 
-  test('paths that lead elsewhere', async () => {
+  test('paths that lead out', async () => {
     const { open, on, root, broker } = files();
     broker.addFile('a', 'x');
     expect(await open('/etc/passwd')).toEqual({ err: 'not-permitted' });
@@ -240,7 +240,7 @@ describe('what is refused', () => {
     expect(await on(root, 'unlink-file-at', 'a/')).toEqual({ err: 'not-directory' });
   });
 
-  test('no path ever holds a segment that moves', () => {
+  test('special segments of paths, which never reach the broker', () => {
     const part = fc.oneof(fc.constantFrom('.', '..', '', 'a', 'b\\c', 'n\0l'), fc.string());
     fc.assert(
       fc.property(fc.array(part), (parts) => {

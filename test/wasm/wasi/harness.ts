@@ -1,5 +1,5 @@
 /**
- * Calls host functions as a linker would, with values that are lifted already.
+ * Calls host functions as a linker would, with values that are already lifted.
  *
  * @module
  */

@@ -28,7 +28,7 @@ const JUNK: unknown[] = [
   { read: true, write: true, 'mutate-directory': true },
 ];
 
-/** Handles of every kind, all of them of things that never make anybody wait. */
+/** Handles of every kind, all of which are always ready. */
 function handles(use: ReturnType<typeof harness>['use']): unknown[] {
   const fields = use('http/types', '[constructor]fields');
   const request = use('http/types', '[constructor]outgoing-request', fields);
@@ -43,7 +43,7 @@ function handles(use: ReturnType<typeof harness>['use']): unknown[] {
   ];
 }
 
-test('no argument of any function makes anything but an answer or the end of the guest', async () => {
+test('every argument of every host function leads to an answer or to the end of the guest', async () => {
   const { wasi, use, host } = harness({ stdin: Buffer.from('abc') });
   const functions = Object.values(wasi.interfaces).flatMap((one) => Object.entries(one));
   expect(functions.length).toBeGreaterThan(100);
@@ -68,7 +68,7 @@ test('no argument of any function makes anything but an answer or the end of the
   host.finish();
 });
 
-test('each function that takes a handle refuses none, a number and a handle of another kind', async () => {
+test('each host function that takes a handle refuses a missing one, a number and a handle of another kind', async () => {
   const { wasi, use } = harness();
   const methods = Object.values(wasi.interfaces)
     .flatMap((one) => Object.entries(one))

@@ -44,7 +44,7 @@ function serving(h: Harness, seen: { request?: HttpRequest; body?: string } = {}
 }
 
 describe('wasi:http', () => {
-  test('sends a request with a body and streams the answer', async () => {
+  test('sends a request with a body and streams the response', async () => {
     const h = harness();
     const seen: { request?: HttpRequest; body?: string } = {};
     serving(h, seen);
@@ -94,13 +94,13 @@ describe('wasi:http', () => {
     expect(h.broker.bodies.size).toBe(0);
   });
 
-  test('a denial is an error code, not a trap', async () => {
+  test('reports a denial as an error code, not a trap', async () => {
     const h = harness();
     const future = ok(handle(h, request(h)));
     expect(await answer(h, future)).toEqual({ err: { tag: 'HTTP-request-denied' } });
   });
 
-  test('a body that was dropped or is shorter than promised sends nothing', async () => {
+  test('sends nothing if a body was dropped or is shorter than declared', async () => {
     const h = harness();
     serving(h);
     const dropped = request(h);
@@ -115,7 +115,7 @@ describe('wasi:http', () => {
     expect(h.broker.ops()).toEqual([]);
   });
 
-  test('an unread response is let go of with its handle', async () => {
+  test('releases an unread response with its handle', async () => {
     const h = harness();
     serving(h);
     (ok(await answer(h, ok(handle(h, request(h))))) as { drop(): void }).drop();
@@ -127,7 +127,7 @@ describe('wasi:http', () => {
     expect(h.broker.bodies.size).toBe(0);
   });
 
-  test('header fields cannot break out of their line or speak for the connection', () => {
+  test('accepts no header fields that break out of their line or address the connection', () => {
     const h = harness();
     const fields = h.use(TYPES, '[constructor]fields');
     const append = (name: string, value: string): unknown =>
@@ -154,7 +154,7 @@ describe('wasi:http', () => {
     expect(h.use(TYPES, '[method]fields.delete', fixed, 'x-ok')).toEqual({ err: { tag: 'immutable' } });
   });
 
-  test('header fields and bodies have caps', async () => {
+  test('limits header fields and bodies', async () => {
     const h = harness({ limits: { headerBytes: 100, requestBody: 10 } });
     const fields = h.use(TYPES, '[constructor]fields');
     const big = Buffer.from('v'.repeat(100));
@@ -169,7 +169,7 @@ describe('wasi:http', () => {
     expect(await ending(write)).toEqual({ kind: 'limit', detail: 'http_body' });
   });
 
-  test('targets that could be read in two ways are refused', () => {
+  test('refuses ambiguous targets', () => {
     const h = harness();
     const made = request(h);
     const refused = { err: undefined };
@@ -188,7 +188,7 @@ describe('wasi:http', () => {
     expect(handle(h, made)).toEqual({ err: { tag: 'HTTP-protocol-error' } });
   });
 
-  test('what belongs to servers ends the guest', async () => {
+  test('ends a guest that calls a server function', async () => {
     const h = harness();
     const fields = fieldsOf(h);
     expect(await ending(() => h.use(TYPES, '[constructor]outgoing-response', fields))).toMatchObject({
@@ -201,7 +201,7 @@ describe('skillcell:skill/host', () => {
   const fetch = (h: Harness, url: string, headers: [string, string][] = []): unknown =>
     h.use('skillcell:skill/host', 'fetch', 'GET', url, headers, new Uint8Array(0));
 
-  test('fetches', async () => {
+  test('fetches a response', async () => {
     const h = harness();
     const seen: { request?: HttpRequest } = {};
     serving(h, seen);
@@ -219,7 +219,7 @@ describe('skillcell:skill/host', () => {
     expect(seen.request).toMatchObject({ scheme: 'http', path: '/?b' });
   });
 
-  test('says why not', async () => {
+  test('says why a request is refused', async () => {
     const h = harness();
     expect(await fetch(h, 'https://api.example.com')).toEqual({ err: 'denied: The host is not granted' });
     const asked = h.broker.requests.length;
@@ -234,13 +234,13 @@ describe('skillcell:skill/host', () => {
       expect(await fetch(h, url)).toHaveProperty('err');
     }
     expect(await fetch(h, 'https://a', [['host', 'b']])).toEqual({
-      err: 'The header "host" is not for a skill to set',
+      err: 'A skill cannot set the header "host"',
     });
     expect(await fetch(h, 'https://a', [['x', 'a\nb']])).toHaveProperty('err');
     expect(h.broker.requests).toHaveLength(asked);
   });
 
-  test('a response has a cap', async () => {
+  test('limits the size of a response', async () => {
     const h = harness({ limits: { responseBody: 5 } });
     serving(h);
     expect(await fetch(h, 'https://a')).toEqual({ err: 'the response is too large' });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ending, harness, ok, text } from './harness.ts';
 
 describe('clocks', () => {
-  test('the monotonic clock starts with the call and goes in steps of 100 µs', () => {
+  test('start with the call and advance in steps of 100 µs (monotonic clock)', () => {
     let time = 5000.04;
     const { use } = harness({ clock: () => time });
     const start = use('clocks/monotonic-clock', 'now') as bigint;
@@ -15,13 +15,13 @@ describe('clocks', () => {
     expect(use('clocks/monotonic-clock', 'resolution')).toBe(100_000n);
   });
 
-  test('the wall clock has milliseconds', () => {
+  test('have a precision of milliseconds (wall clock)', () => {
     const { use } = harness({ now: () => 1_700_000_000_123.9 });
     expect(use('clocks/wall-clock', 'now')).toEqual({ seconds: 1_700_000_000n, nanoseconds: 123_000_000 });
     expect(use('clocks/wall-clock', 'resolution')).toEqual({ seconds: 0n, nanoseconds: 1_000_000 });
   });
 
-  test('a timer waits and is not ready before', async () => {
+  test('have timers that are not ready before their time', async () => {
     const { use } = harness();
     const begun = use('clocks/monotonic-clock', 'now') as bigint;
     const timer = use('clocks/monotonic-clock', 'subscribe-duration', 20_000_000n);
@@ -33,7 +33,7 @@ describe('clocks', () => {
     expect(use('io/poll', '[method]pollable.block', timer)).toBeUndefined();
   });
 
-  test('an instance that was made ahead does not learn for how long nobody called', () => {
+  test('do not reveal to an instance that was created ahead how long it was idle', () => {
     let time = 0;
     const { use, host } = harness({ clock: () => time });
     const now = (): bigint => use('clocks/monotonic-clock', 'now') as bigint;
@@ -47,15 +47,15 @@ describe('clocks', () => {
     expect(now() - inStart).toBeLessThanOrEqual(5_000_000n);
   });
 
-  test('an instant in the past is ready at once', () => {
+  test('have timers that are ready immediately if their time is in the past', () => {
     const { use } = harness();
     const past = use('clocks/monotonic-clock', 'subscribe-instant', 1n);
     expect(use('io/poll', 'poll', [past, past])).toEqual([0, 1]);
   });
 });
 
-describe('random', () => {
-  test('gives as many bytes as asked, across chunks', () => {
+describe('the random generator', () => {
+  test('returns as many bytes as requested, across chunks', () => {
     let filled = 0;
     const { use } = harness({ random: (bytes) => (filled += bytes.fill(7).length) });
     expect(use('random/random', 'get-random-bytes', 100_000n)).toEqual(new Uint8Array(100_000).fill(7));
@@ -78,8 +78,8 @@ describe('random', () => {
   });
 });
 
-describe('cli', () => {
-  test('shows the granted environment and arguments only', () => {
+describe('the cli interface', () => {
+  test('shows only the granted environment and arguments', () => {
     const { use } = harness({ env: { LANG: 'C', KEY: 'placeholder' } });
     expect(use('cli/environment', 'get-environment')).toEqual([
       ['LANG', 'C'],
@@ -90,7 +90,7 @@ describe('cli', () => {
     expect(use('cli/terminal-stdout', 'get-terminal-stdout')).toBeUndefined();
   });
 
-  test('exit ends the guest, not the host', async () => {
+  test('ends the guest with exit, not the host', async () => {
     const { use } = harness();
     expect(await ending(() => use('cli/exit', 'exit', { ok: undefined }))).toEqual({
       kind: 'exit',
@@ -103,7 +103,7 @@ describe('cli', () => {
     expect(await ending(() => use('cli/exit', 'exit-with-code', 7))).toEqual({ kind: 'exit', detail: '7' });
   });
 
-  test('stdin is the input of the call, read once', () => {
+  test('provides the input of the call as stdin, once', () => {
     const { use, host } = harness();
     host.setStdin(Buffer.from('{"a":1}'));
     const stdin = use('cli/stdin', 'get-stdin');
@@ -114,7 +114,7 @@ describe('cli', () => {
     expect(use('io/streams', '[method]input-stream.read', stdin, 1n)).toEqual(closed);
   });
 
-  test('stdout and stderr share one cap with the log', async () => {
+  test('applies one limit to stdout, stderr and the log', async () => {
     const { use, output, logs } = harness({ limits: { output: 10 } });
     const stdout = use('cli/stdout', 'get-stdout');
     const stderr = use('cli/stderr', 'get-stderr');
@@ -128,8 +128,8 @@ describe('cli', () => {
   });
 });
 
-describe('life of a call', () => {
-  test('the tables are the same for all calls, the state is not', async () => {
+describe('the interface tables', () => {
+  test('are the same for all calls, the state is not', async () => {
     const { wasi, use, host, broker } = harness({ env: { CALL: '1' } });
     const second = wasi.createHost({ broker, env: { CALL: '2' } });
     expect(second.interfaces).toBe(host.interfaces);

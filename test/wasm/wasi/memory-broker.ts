@@ -1,5 +1,5 @@
 /**
- * A broker whose files and web servers are in memory: for tests, but a whole one.
+ * A complete broker for tests, whose files and web servers are in memory.
  *
  * @module
  */
@@ -40,7 +40,7 @@ export interface Served {
   body: string;
 }
 
-/** As on a full disk, not everything is written at once. */
+/** As on a full disk, only part of the data is written. */
 const MAX_WRITE = 1000;
 
 export class MemoryBroker implements BrokerClient {
@@ -48,7 +48,7 @@ export class MemoryBroker implements BrokerClient {
   readonly open: Map<number, Node> = new Map();
   readonly bodies: Map<number, Uint8Array> = new Map();
   readonly root: Directory;
-  /** Answers http requests; without it they are denied. */
+  /** Answers HTTP requests; without it they are denied. */
   serve: ((request: HttpRequest, body: Uint8Array) => Served) | undefined;
   #next = 100;
 
@@ -67,7 +67,7 @@ export class MemoryBroker implements BrokerClient {
 
   async request(op: string, args: Args, bytes?: Uint8Array): Promise<BrokerAnswer> {
     this.requests.push({ op, args, ...(bytes === undefined ? {} : { bytes }) });
-    // As over a channel: never at once, never the same memory.
+    // As over a channel: never synchronously, and never the same memory.
     await new Promise((resolve) => setImmediate(resolve));
     if (op.startsWith('http')) return this.#http(op, args, bytes);
     if ('toDir' in args) return this.#relate(op, args);

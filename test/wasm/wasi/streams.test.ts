@@ -12,8 +12,8 @@ const later = async <T>(value: T): Promise<T> => {
   return value;
 };
 
-describe('input', () => {
-  test('a read that has nothing yet gives nothing, and a pollable tells when to come back', async () => {
+describe('an input stream', () => {
+  test('returns nothing if nothing has arrived yet, and a pollable reports when it has', async () => {
     const { use } = harness();
     const chunks = ['one', 'two', ''];
     const stream = new InputStream(call, { read: () => later(Buffer.from(chunks.shift() ?? '')) });
@@ -29,7 +29,7 @@ describe('input', () => {
     expect(read()).toEqual({ err: { tag: 'closed' } });
   });
 
-  test('skips, and reads no more than asked', async () => {
+  test('skips, and returns no more than requested', async () => {
     const { use } = harness();
     const chunks = ['abcdef', ''];
     const stream = new InputStream(call, { read: () => later(Buffer.from(chunks.shift() ?? '')) });
@@ -39,7 +39,7 @@ describe('input', () => {
     expect(text(ok(use('io/streams', '[method]input-stream.read', stream, 0n)))).toBe('');
   });
 
-  test('a failure is told once, then the stream is closed', async () => {
+  test('reports a failure once, then is closed', async () => {
     const { use } = harness();
     const stream = new InputStream(call, {
       read: () => Promise.reject(new BrokerError('noent', 'It is gone')),
@@ -52,7 +52,7 @@ describe('input', () => {
     expect(await read()).toEqual({ err: { tag: 'closed' } });
   });
 
-  test('has a cap', async () => {
+  test('is limited in size', async () => {
     const stream = new InputStream(call, { read: () => new Uint8Array(40) });
     expect(stream.read(40)).toMatchObject({ ok: { length: 40 } });
     expect(stream.read(40)).toMatchObject({ ok: { length: 40 } });
@@ -60,7 +60,7 @@ describe('input', () => {
   });
 });
 
-describe('output', () => {
+describe('an output stream', () => {
   const collector = (): { stream: OutputStream; written: () => string } => {
     let all = '';
     const write = async (bytes: Uint8Array): Promise<void> => {
@@ -70,7 +70,7 @@ describe('output', () => {
     return { stream: new OutputStream(call, { write }), written: () => all };
   };
 
-  test('may be written to as far as check-write allows, and not while it is busy', async () => {
+  test('accepts as much as check-write allows, and nothing while it is busy', async () => {
     const { use } = harness();
     const { stream, written } = collector();
     expect(
@@ -96,7 +96,7 @@ describe('output', () => {
     expect(written()).toBe('abc\0\0\0');
   });
 
-  test('dropped while busy, it ends its write before it lets go; after a failure it lets go too', async () => {
+  test('that is dropped while busy finishes its write before it releases the sink; it also does so after a failure', async () => {
     const events: string[] = [];
     const sink = (fails: boolean): OutputStream =>
       new OutputStream(call, {
@@ -120,7 +120,7 @@ describe('output', () => {
     expect(events).toEqual(['written', 'closed', 'closed']);
   });
 
-  test('splices', async () => {
+  test('splices from an input stream', async () => {
     const { use } = harness();
     const { stream, written } = collector();
     const chunks = ['hello', ''];
@@ -133,7 +133,7 @@ describe('output', () => {
     expect(written()).toBe('hello');
   });
 
-  test('a failed write is told by the next operation', async () => {
+  test('reports a failed write with the next operation', async () => {
     const stream = new OutputStream(call, { write: () => Promise.reject(new BrokerError('nospc')) });
     expect(await stream.blockingWrite(Buffer.from('x'))).toMatchObject({
       err: { tag: 'last-operation-failed' },
@@ -141,7 +141,7 @@ describe('output', () => {
     expect(stream.checkWrite()).toEqual({ err: { tag: 'closed' } });
   });
 
-  test('has a cap', async () => {
+  test('is limited in size', async () => {
     const stream = new OutputStream(call, { write: () => undefined });
     expect(await stream.blockingWrite(new Uint8Array(100))).toEqual({ ok: undefined });
     expect(await ending(() => stream.blockingWrite(new Uint8Array(1)))).toEqual({

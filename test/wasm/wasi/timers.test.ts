@@ -9,11 +9,11 @@ const DAY_NS = 86_400_000_000_000n;
 beforeAll(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterAll(() => void vi.useRealTimers());
 
-/** Timers that are armed. */
+/** Number of armed timers. */
 const armed = (): number => vi.getTimerCount();
 
 describe('a timer of the guest', () => {
-  test('arms nothing by being asked whether it is ready', () => {
+  test('is not armed by a query whether it is ready', () => {
     const { use } = harness();
     for (let count = 0; count < 100; count++) {
       const timer = use('clocks/monotonic-clock', 'subscribe-duration', DAY_NS);
@@ -22,7 +22,7 @@ describe('a timer of the guest', () => {
     expect(armed()).toBe(0);
   });
 
-  test('is not left behind by a poll that something else ended', async () => {
+  test('is disarmed if something else ends the poll', async () => {
     const { use } = harness();
     const call = new Call({ broker: new MemoryBroker() });
     const stream = new InputStream(call, { read: () => new Uint8Array(4) });
@@ -56,7 +56,7 @@ describe('a timer of the guest', () => {
     expect(armed()).toBe(0);
   });
 
-  test('is one of a limited number, and cannot be armed after the end', async () => {
+  test('is limited in number, and cannot be armed after the call ended', async () => {
     const { use, host } = harness();
     const wait = (): unknown => {
       const timer = use('clocks/monotonic-clock', 'subscribe-duration', DAY_NS);

@@ -1,10 +1,10 @@
-"""The base class that Skillware bundles derive from, with the behaviour their code relies on."""
+"""The base class of Skillware bundles, with the behaviour that their code relies on."""
 
 import os
 
 
 class SkillwareParamValidationError(ValueError):
-    """The parameters break the skill's schema."""
+    """The parameters do not match the skill's schema."""
 
 
 _TYPES = {
@@ -34,7 +34,7 @@ class BaseSkill:
     def execute(self, params):
         if type(self).aexecute is BaseSkill.aexecute:
             raise NotImplementedError("%s defines neither execute nor aexecute" % type(self).__name__)
-        # Imported where it is used: it costs more than everything else here, and few skills need it.
+        # Imported lazily, because it costs more than everything else here and few skills need it.
         import asyncio
 
         return asyncio.run(self.aexecute(params))
@@ -45,7 +45,7 @@ class BaseSkill:
         return await asyncio.to_thread(self.execute, params)
 
     def credential(self, key):
-        """From the config first, then from the callback, then from the environment."""
+        """Looks in the config first, then asks the callback, then looks in the environment."""
         if isinstance(self.config, dict) and self.config.get(key):
             return self.config[key]
         if self._credential_fn is not None:
@@ -55,7 +55,7 @@ class BaseSkill:
         return os.environ.get(key)
 
     def validate_params(self, params):
-        """Checks what Skillware's schemas use. The host has checked the whole schema of the manifest already."""
+        """Checks the keywords that Skillware's schemas use. The host has already checked the manifest's whole schema."""
         schema = self.manifest.get("parameters")
         if not schema or not isinstance(schema, dict):
             return True
@@ -71,7 +71,7 @@ class BaseSkill:
 
 
 def _problems(value, schema, path):
-    """Each misfit as (dotted path, words), in the words of the jsonschema package."""
+    """Yields each mismatch as (dotted path, message), with the messages of the jsonschema package."""
     declared = schema.get("type")
     names = declared if isinstance(declared, list) else [declared] if declared else []
     known = [_TYPES[name] for name in names if name in _TYPES]
@@ -92,7 +92,7 @@ def _problems(value, schema, path):
 
 
 def _is(value, kind):
-    # True is an int to Python and no number to JSON Schema.
+    # True is an int in Python, but not a number in JSON Schema.
     if isinstance(value, bool):
         return kind is bool
     return isinstance(value, kind)

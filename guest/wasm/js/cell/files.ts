@@ -1,6 +1,6 @@
 /**
- * Files as a skill reads them: by path, from the bundle and from what was granted. The broker walks the path itself; what
- * lies outside of everything granted is refused here, and reported.
+ * Files as a skill reads them: by path, from the bundle and from granted folders. The broker walks the path itself;
+ * paths outside all grants are refused here, and reported.
  *
  * @module
  */
@@ -21,7 +21,7 @@ const FLAGS = {
   followLast: false,
 };
 
-/** An act that the grant does not cover. */
+/** An operation that the grant does not cover. */
 export class Denied extends Error {
   readonly capability: string;
   readonly asked: string;
@@ -44,7 +44,7 @@ export class Files {
   readonly #call: Call;
   readonly #maxBytes: number;
 
-  /** `maxBytes`: largest file that is read. */
+  /** `maxBytes`: maximum size of a file. */
   constructor(call: Call, maxBytes: number) {
     this.#call = call;
     this.#maxBytes = maxBytes;
@@ -53,7 +53,7 @@ export class Files {
   async read(path: string): Promise<Uint8Array> {
     const chunks: Uint8Array[] = [];
     let length = 0;
-    await this.#opened(path, false, async (file) => {
+    await this.#withFile(path, false, async (file) => {
       for (;;) {
         const { bytes } = await this.#call.request('read', { file, offset: length, length: CHUNK_BYTES });
         if (!bytes || bytes.length === 0) return;
@@ -67,7 +67,7 @@ export class Files {
 
   async list(path: string): Promise<FoundFile[]> {
     let found: FoundFile[] = [];
-    await this.#opened(path, true, async (file) => {
+    await this.#withFile(path, true, async (file) => {
       const { value } = await this.#call.request('readDir', { file });
       const { entries } = value as unknown as Listing;
       found = entries.map(({ name, type }) => ({ name, type: typeOf(type) }));
@@ -81,7 +81,7 @@ export class Files {
     return { type: typeOf(type), size, modified: Number(BigInt(modified) / 1_000_000n) };
   }
 
-  async #opened(path: string, directory: boolean, use: (file: number) => Promise<void>): Promise<void> {
+  async #withFile(path: string, directory: boolean, use: (file: number) => Promise<void>): Promise<void> {
     const { value } = await this.#call.request('open', {
       ...this.#place(path),
       flags: { ...FLAGS, directory },
@@ -110,7 +110,7 @@ export class Files {
   }
 }
 
-/** What holds the path and lies deepest. */
+/** The deepest granted folder that contains the path. */
 function nearest(full: string, preopens: readonly Preopen[]): Preopen | undefined {
   const holders = preopens.filter(
     ({ guestPath }) => full === guestPath || full.startsWith(`${guestPath.replace(/\/$/, '')}/`),
@@ -123,7 +123,7 @@ function typeOf(type: string): FoundFile['type'] {
   return type === 'directory' ? 'directory' : 'other';
 }
 
-/** As the harness of Python shows it. */
+/** Shown as the Python harness shows it. */
 function short(text: string): string {
   const clean = text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
   return clean.length <= MAX_SHOWN ? clean : `${clean.slice(0, MAX_SHOWN - 3)}...`;

@@ -1,6 +1,6 @@
 /**
- * The functions that the prelude is given. They are all that JavaScript in a cell can reach of its host, and skills only
- * get what the prelude makes of them. Arguments are checked: whoever corrupts the engine's memory can call them, too.
+ * The functions passed to the prelude. JavaScript in a cell can reach nothing else of its host, and skills see only what
+ * the prelude exposes. Arguments are checked, because code that corrupts the engine's memory can call them too.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Value } from '../engine/exports.ts';
 import type { QuickJs } from '../engine/quickjs.ts';
 import type { Running } from './running.ts';
 
-/** Work of the host is paid for as if the guest had done it. */
+/** Work of the host is charged as if the guest had done it. */
 const BYTES_PER_FUEL = 16;
 const MAX_EVENT_TEXT = 500;
 const NO_BYTES = new Uint8Array(0);
@@ -37,12 +37,12 @@ function random({ engine, running }: HostContext, [length]: Value[]): Value {
   return engine.newBytes(charged(engine, bytes));
 }
 
-/** A text as UTF-8. */
+/** Encodes a string as UTF-8. */
 function encode({ engine }: HostContext, [text]: Value[]): Value {
   return engine.newBytes(charged(engine, engine.utf8(text) ?? NO_BYTES));
 }
 
-/** UTF-8 as text; undefined where that is impossible and the caller wants to know. */
+/** Decodes UTF-8; undefined if that is impossible and the caller wants to know. */
 function decode({ engine }: HostContext, [bytes, flags]: Value[]): Value {
   const wanted = engine.number(flags);
   const decoder = new TextDecoder('utf-8', {
@@ -58,7 +58,7 @@ function decode({ engine }: HostContext, [bytes, flags]: Value[]): Value {
   }
 }
 
-/** `denied` or `used`, the capability, what was asked and what is declared, on a line each. */
+/** `denied` or `used`, the capability, the operation and what is declared, on one line each. */
 function note({ engine, running }: HostContext, [text]: Value[]): Value {
   const fields = engine.text(text).split(FIELD_SEPARATOR, 4);
   const [t, capability = '', asked = '', declared = ''] = fields.map((one) => one.slice(0, MAX_EVENT_TEXT));
@@ -77,7 +77,7 @@ function cancel({ engine, running }: HostContext, [id]: Value[]): Value {
   return engine.undefined;
 }
 
-/** The first one counts. */
+/** The first reply counts. */
 function reply({ engine, running }: HostContext, [kind, text]: Value[]): Value {
   running.reply ??= { kind: engine.text(kind), utf8: charged(engine, engine.utf8(text) ?? NO_BYTES) };
   return engine.undefined;
@@ -93,7 +93,7 @@ function parsed(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new GuestEnd('trap', 'The prelude asked with what is no JSON');
+  throw new GuestEnd('trap', 'The prelude sent a request that is not JSON');
 }

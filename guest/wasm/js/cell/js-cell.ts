@@ -1,6 +1,6 @@
 /**
- * The skill of this cell. The engine is booted and the skill's module body is run once; from then on every call runs on
- * the image taken after that. Whatever a call did to the engine is overwritten before the next one.
+ * The skill of this cell. The engine is booted and the skill's module body runs once; after that, every call runs on the
+ * image taken then. Whatever a call did to the engine is overwritten before the next one.
  *
  * @module
  */
@@ -12,15 +12,16 @@ import type { BrokerAnswer } from '../../wasi/broker-client.ts';
 import type { Value } from '../engine/exports.ts';
 import type { Surroundings } from '../engine/imports.ts';
 import { QuickJs, type EngineCode } from '../engine/quickjs.ts';
-import type { Answer, JsInit } from './contract.ts';
+import type { JsInit } from '../../../protocol.ts';
+import type { Answer } from '../../cell/channel.ts';
 import { describeEnd, describeReply } from './end.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { BUNDLE, moduleSource, PRELUDE, resolveModule, type ModuleTexts } from './modules.ts';
 import { Running, type CellEvent, type Listeners } from './running.ts';
 
-/** For code of ours, which ends. */
+/** For our own code, which always ends. */
 const BOOT_FUEL = 1n << 50n;
-/** Where the prelude finds the host functions, and leaves its own. It takes the name away again. */
+/** Where the prelude finds the host functions and stores its own. It removes the name afterwards. */
 const EXCHANGE = '__skillcell';
 /** One is enough to end the call; a flood of them must not fill the process. */
 const MAX_REJECTIONS = 1024;
@@ -38,8 +39,8 @@ export interface Finished extends Answer {
   memoryBytes: number;
 }
 
-/** What the module body said before there was a call that could hear it. */
-interface Overheard {
+/** Output of the module body from before the first call. */
+interface BodyOutput {
   logs: Uint8Array[];
   events: CellEvent[];
 }
@@ -57,28 +58,28 @@ export class JsCell {
   #running: Running;
   readonly #entries: Record<(typeof ENTRY_POINTS)[number], Value>;
   #snapshot: Snapshot;
-  #overheard: Overheard = { logs: [], events: [] };
+  #bodyOutput: BodyOutput = { logs: [], events: [] };
   #state: 'fresh' | 'running' | 'used' = 'fresh';
 
-  /** @throws GuestEnd with the limit `memory` when not even the engine fits. */
+  /** @throws GuestEnd with the limit `memory` if not even the engine fits. */
   constructor(options: JsCellOptions) {
     this.#options = options;
     this.#around = this.#surroundings();
     this.#running = this.#newRunning(NOBODY);
-    // Functions of their own: a frame that is still there would hold an engine that is to be let go of.
+    // Separate functions: a live frame would keep an engine alive that should be released.
     this.#entries = this.#boot();
     this.#snapshot = this.#takeSnapshot();
     this.#loadAhead();
     this.#restore();
   }
 
-  /** Runs one call. Resetting the cell afterwards saves the next call the time for it. */
+  /** Runs one call. Resetting the cell afterwards saves the next call that time. */
   async call(params: Uint8Array, listeners: Listeners): Promise<Finished> {
     this.reset();
     this.#state = 'running';
     const { fuel } = this.#options.init.limits;
-    for (const bytes of this.#overheard.logs) listeners.onLog(bytes);
-    for (const event of this.#overheard.events) listeners.onEvent(event);
+    for (const bytes of this.#bodyOutput.logs) listeners.onLog(bytes);
+    for (const event of this.#bodyOutput.events) listeners.onEvent(event);
     this.#running = new Running(this.#options.init, listeners);
     const engine = this.#ready();
     engine.fuel = BigInt(fuel);
@@ -89,7 +90,7 @@ export class JsCell {
     return { ...answer, fuel: fuel - left, memoryBytes: engine.memoryBytes };
   }
 
-  /** Takes back everything that the last call did. The next one may have come first: then there is nothing to do. */
+  /** Undoes everything that the last call did. Does nothing if the next call has already done it. */
   reset(): void {
     if (this.#state !== 'used') return;
     this.#restore();
@@ -102,7 +103,7 @@ export class JsCell {
     this.#ready();
   }
 
-  /** A function of its own: its frame would hold the engine that is let go of. */
+  /** A separate function: its frame would keep the released engine alive. */
   #startOver(): void {
     const engine = this.#engine;
     if (engine && !engine.restore(this.#snapshot.image)) this.#letGo(engine);
@@ -116,13 +117,13 @@ export class JsCell {
       if (!reply) throw new GuestEnd('trap', 'No reply');
       return describeReply(reply, { output: this.#options.init.limits.output, engine });
     } catch (error) {
-      // It was stopped somewhere in the middle: nothing of it is used again.
+      // It was stopped at an arbitrary point, so nothing of it is used again.
       this.#letGo(engine);
       return describeEnd(error, engine);
     }
   }
 
-  /** Lets the guest go on until it has replied. */
+  /** Runs the guest until it has replied. */
   async #settle(engine: QuickJs): Promise<void> {
     const running = this.#running;
     for (;;) {
@@ -141,7 +142,7 @@ export class JsCell {
     }
   }
 
-  /** A rejection that nobody listens to is the end of the call, whatever else it replied. */
+  /** An unhandled rejection fails the call, whatever it replied. */
   #reportRejections(engine: QuickJs): void {
     const [reason] = this.#running.rejections.values();
     if (reason === undefined) return;
@@ -171,20 +172,20 @@ export class JsCell {
   }
 
   /**
-   * Runs the module body for all calls, if that leaves nothing outside of the memory: nothing asked of the host that takes
-   * time to answer. Else the body is run by every call anew, as it would be in a process of its own.
+   * Runs the module body once for all calls, if that leaves nothing outside the memory: no request to the host that takes
+   * time to answer. Otherwise every call runs the body again, as it would in a process of its own.
    */
   #loadAhead(): void {
-    const overheard: Overheard = { logs: [], events: [] };
+    const bodyOutput: BodyOutput = { logs: [], events: [] };
     this.#running = this.#newRunning({
       ...NOBODY,
-      onLog: (bytes) => overheard.logs.push(bytes),
-      onEvent: (event) => overheard.events.push(event),
+      onLog: (bytes) => bodyOutput.logs.push(bytes),
+      onEvent: (event) => bodyOutput.events.push(event),
     });
     const engine = this.#ready();
     engine.fuel = BigInt(this.#options.init.limits.fuel);
     if (this.#runsBody(engine)) {
-      this.#overheard = overheard;
+      this.#bodyOutput = bodyOutput;
       this.#snapshot = this.#takeSnapshot();
     } else {
       this.#letGo(engine);
@@ -226,11 +227,11 @@ export class JsCell {
     this.#garbage.clear();
     const engine = new QuickJs(this.#options.code, this.#around);
     engine.growTo(this.#snapshot.memoryBytes);
-    if (!engine.restore(this.#snapshot.image)) throw new Error('An image does not fit its own engine');
+    if (!engine.restore(this.#snapshot.image)) throw new Error('The image does not match its engine');
     return engine;
   }
 
-  /** Outside of a call its clock stands still. */
+  /** Outside a call its clock does not advance. */
   #newRunning(listeners: Listeners): Running {
     return new Running(this.#options.init, listeners, () => 0);
   }
@@ -252,7 +253,7 @@ export class JsCell {
   #hostCall(name: string, args: Value[]): Value {
     const act = HOST_FUNCTIONS.get(name);
     const engine = this.#engine;
-    if (!act || !engine) throw new GuestEnd('trap', `There is no host function ${JSON.stringify(name)}`);
+    if (!act || !engine) throw new GuestEnd('trap', `${JSON.stringify(name)} is not a host function`);
     return act({ engine, running: this.#running }, args);
   }
 
@@ -265,7 +266,7 @@ export class JsCell {
   }
 }
 
-/** Outside of a call nobody answers; a guest that asks then is run within its call. */
+/** There are no answers outside a call; a guest that makes a request then is run within its call. */
 const NOBODY: Listeners = {
   broker: { request: (): Promise<BrokerAnswer> => new Promise(() => undefined) },
   onLog: () => undefined,

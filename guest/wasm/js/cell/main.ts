@@ -1,6 +1,6 @@
 /**
- * Entry of a JavaScript cell: `main.js <engine> <artifact>`, both of them folders. Says that it is there, is told what it
- * serves, and answers one call after the other.
+ * Entry of a JavaScript cell: `main.js <engine> <artifact>`, both folders. Reports that it is ready, receives its skill,
+ * and answers one call after the other.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import { ChannelBroker } from '../../cell/broker.ts';
 import { Channel, type Frame } from '../../cell/channel.ts';
 import { GuestEnd, type ModuleFacts } from '../../contract.ts';
 import type { EngineCode } from '../engine/quickjs.ts';
-import type { JsInit } from './contract.ts';
+import type { JsInit } from '../../../protocol.ts';
 import { describeStart } from './end.ts';
 import { JsCell } from './js-cell.ts';
 import type { Listeners } from './running.ts';
 
 const [, , engineFolder = '', artifact = ''] = process.argv;
-/** As a process ends that reached for memory that is not its own. */
+/** The exit code of a process that died of SIGSEGV. */
 const EXIT_OF_TRAP = 139;
 const channel = new Channel(() => process.exit(EXIT_OF_TRAP));
 const broker = new ChannelBroker(channel);
@@ -33,16 +33,16 @@ let cell: JsCell | undefined;
 let isServing = false;
 await attend(channel, { onFrame, isServing: () => isServing, onIdle: reset });
 
-function onFrame(frame: Frame): void {
-  switch (frame.body['t']) {
+function onFrame({ body, payload }: Frame): void {
+  switch (body.t) {
     case 'init':
-      return load(frame.body as unknown as JsInit);
+      return load(body as JsInit);
     case 'reply':
-      return broker.onReply(frame);
+      return broker.onReply(body, payload);
     case 'call':
-      return void serve(Number(frame.body['call']), frame.payload);
+      return void serve(body.call, payload);
     default:
-      return undefined;
+      return body satisfies never;
   }
 }
 
@@ -61,19 +61,19 @@ async function serve(call: number, params: Uint8Array): Promise<void> {
   const before = process.cpuUsage();
   isServing = true;
   try {
-    if (!cell) throw new Error('There is no skill yet');
+    if (!cell) throw new Error('No skill has been loaded yet');
     const { body, payload, fuel, memoryBytes } = await cell.call(params, listeners);
     broker.forget();
     const { user, system } = process.cpuUsage(before);
     channel.send({ ...body, call, fuel, memory_bytes: memoryBytes, cpu_us: user + system }, payload);
   } catch (error) {
-    // An instance could not even be made, e.g. because there is no memory for it.
+    // The instance could not be created, for example because there is no memory for it.
     channel.send({ ...describeStart(error), call });
   }
   isServing = false;
 }
 
-/** After the reply: the caller does not wait for it. What cannot be done ahead is tried again with the call, which is then told why. */
+/** Runs after the reply, so that the caller does not wait. A failure here is repeated, and reported, by the next call. */
 function reset(): void {
   try {
     cell?.reset();
@@ -86,7 +86,7 @@ function compile(): EngineCode {
   return { module: new WebAssembly.Module(readFileSync(`${engineFolder}/engine.wasm`)), facts };
 }
 
-/** Fails where the skill may have less memory than the engine begins with; the call is told. */
+/** Fails if the skill may have less memory than the engine starts with; the call reports it. */
 function tryCompile(): EngineCode | undefined {
   try {
     return compile();

@@ -1,6 +1,6 @@
 /**
- * Which source an import means. There are the files of the bundle and two modules of ours, and nothing else: names are
- * compared with a list and never become a path of the host.
+ * Resolves imports. They can name files of the bundle and two modules of ours, and nothing else: names are compared with
+ * a list and never become a path of the host.
  *
  * @module
  */
@@ -10,12 +10,12 @@ import { ModuleError } from '../engine/imports.ts';
 /** Where skills see their bundle. */
 export const BUNDLE = '/skill/';
 export const PRELUDE = 'skillcell:prelude/';
-/** What skills may import of the prelude. */
+/** What skills may import from the prelude. */
 const PUBLIC: ReadonlyMap<string, string> = new Map([
   ['skillcell:env', `${PRELUDE}env.js`],
   ['skillcell:fs', `${PRELUDE}fs.js`],
 ]);
-/** TypeScript names what will be there once it is compiled. */
+/** TypeScript code names the files that exist after compilation. */
 const COMPILED_FROM: ReadonlyMap<string, string> = new Map([
   ['.js', '.ts'],
   ['.mjs', '.mts'],
@@ -23,13 +23,13 @@ const COMPILED_FROM: ReadonlyMap<string, string> = new Map([
 const MAX_NAME = 200;
 
 export interface ModuleTexts {
-  /** JavaScript and JSON of the bundle by path. */
+  /** JavaScript and JSON files of the bundle by path. */
   bundle: ReadonlyMap<string, string>;
   /** Modules of the prelude by file name. */
   prelude: ReadonlyMap<string, string>;
 }
 
-/** Full name of what `importer` means. Throws ModuleError. */
+/** Full name of the module that `importer` names. Throws ModuleError. */
 export function resolveModule(specifier: string, importer: string, texts: ModuleTexts): string {
   if (importer.startsWith(PRELUDE) && specifier.startsWith('./')) return PRELUDE + specifier.slice(2);
   if (specifier.startsWith('skillcell:')) return PUBLIC.get(specifier) ?? notOurs(specifier);
@@ -38,7 +38,7 @@ export function resolveModule(specifier: string, importer: string, texts: Module
   const full = posix.resolve(posix.dirname(importer), specifier);
   const path = full.startsWith(BUNDLE) ? fileOf(full.slice(BUNDLE.length), texts) : undefined;
   if (path !== undefined) return BUNDLE + path;
-  throw new ModuleError(`${quote(importer)} imports ${quote(specifier)}, which is no file of the bundle`);
+  throw new ModuleError(`${quote(importer)} imports ${quote(specifier)}, which is not a file of the bundle`);
 }
 
 /** Source of a module by its full name. */
@@ -46,8 +46,8 @@ export function moduleSource(name: string, { bundle, prelude }: ModuleTexts): st
   const text = name.startsWith(PRELUDE)
     ? prelude.get(name.slice(PRELUDE.length))
     : bundle.get(name.slice(BUNDLE.length));
-  if (text === undefined) throw new ModuleError(`There is no module ${quote(name)}`);
-  // As a literal: whatever the file holds, it is a text here.
+  if (text === undefined) throw new ModuleError(`Module ${quote(name)} does not exist`);
+  // As a literal, so that the content of the file is always a string here.
   return name.endsWith('.json') ? `export default JSON.parse(${JSON.stringify(text)});` : text;
 }
 
@@ -59,14 +59,16 @@ function fileOf(path: string, { bundle }: ModuleTexts): string | undefined {
 }
 
 function notOurs(specifier: string): never {
-  throw new ModuleError(`There is no module ${quote(specifier)}: there are ${[...PUBLIC.keys()].join(', ')}`);
+  throw new ModuleError(
+    `Module ${quote(specifier)} does not exist; available are ${[...PUBLIC.keys()].join(', ')}`,
+  );
 }
 
 function notBundled(specifier: string): never {
   throw new ModuleError(
     specifier.startsWith('node:')
-      ? `A cell has no modules of Node, and so no ${quote(specifier)}`
-      : `The package ${quote(specifier)} is not part of the bundle: put it there with \`skillcell build\``,
+      ? `Node modules such as ${quote(specifier)} are not available in this cell`
+      : `The package ${quote(specifier)} is not part of the bundle: bundle it with \`skillcell build\``,
   );
 }
 

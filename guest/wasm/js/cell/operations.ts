@@ -1,5 +1,5 @@
 /**
- * What a skill waits for: requests, files and time. Each ends with a JSON text for the prelude and maybe bytes.
+ * Operations that a skill waits for: requests, files and timers. Each ends with a JSON text for the prelude and optional bytes.
  *
  * @module
  */
@@ -19,17 +19,17 @@ export interface Settled {
 
 export interface Operation {
   settled: Promise<Settled>;
-  /** Nobody waits for it any more. */
+  /** The result is no longer wanted. */
   cancel: () => void;
 }
 
 export interface OperationInput {
-  /** From JSON of the guest: anything. */
+  /** From the guest's JSON, so it can be anything. */
   args: Record<string, unknown>;
   bytes: Uint8Array;
 }
 
-/** Undefined when there is no such operation. */
+/** Undefined if there is no such operation. */
 export function startOperation(name: string, input: OperationInput, call: Call): Operation | undefined {
   if (name === 'sleep') return sleep(Number(input.args['milliseconds']));
   const act = ACTS.get(name);
@@ -85,7 +85,7 @@ function sleep(milliseconds: number): Operation {
   return { settled, cancel: () => clearTimeout(timer) };
 }
 
-/** What ends the whole call goes on up. */
+/** Lets errors through that end the whole call. */
 function failure(error: unknown): Settled {
   if (error instanceof Denied) {
     const { capability, asked, declared, message } = error;

@@ -1,6 +1,6 @@
 /**
- * What belongs to one call outside of the engine: its output, what it waits for, and its reply. Made anew for every call,
- * so that nothing of a call is left in the process.
+ * The state of one call outside the engine: its output, pending operations, and reply. Created for every call,
+ * so that nothing of a call stays in the process.
  *
  * @module
  */
@@ -8,31 +8,26 @@ import { GuestEnd } from '../../contract.ts';
 import type { BrokerClient } from '../../wasi/broker-client.ts';
 import { Call, type HostOptions } from '../../wasi/call.ts';
 import type { Value } from '../engine/exports.ts';
-import type { JsInit } from './contract.ts';
+import type { CapabilityFields, JsInit } from '../../../protocol.ts';
 import { startOperation, type Operation, type OperationInput, type Settled } from './operations.ts';
 
 const MAX_HOST_CALLS = 200_000;
-/** Requests and timers at once. */
+/** Maximum number of concurrent requests and timers. */
 const MAX_PENDING = 1024;
 const MAX_EVENTS = 64;
 const MAX_USES = 4096;
-/** What a line costs at least, however short: each is a frame of its own. */
+/** Minimum cost of a line, however short, because each is a separate frame. */
 const LINE_BYTES = 16;
 
-/** Who hears of what a call does. */
+/** Receives what a call does. */
 export interface Listeners {
   broker: BrokerClient;
   onLog: (bytes: Uint8Array) => void;
-  /** A denial, or a use where the host records what a skill needs. */
+  /** A denial, or a use if the host records what a skill needs. */
   onEvent: (event: CellEvent) => void;
 }
 
-export interface CellEvent {
-  t: 'denied' | 'used';
-  capability: string;
-  asked: string;
-  declared: string;
-}
+export type CellEvent = CapabilityFields & { t: 'denied' | 'used' };
 
 export interface Reply {
   kind: string;
@@ -41,10 +36,10 @@ export interface Reply {
 
 export class Running {
   readonly call: Call;
-  /** Rejected promises that nobody listens to, by the object; with the reason. */
+  /** Unhandled rejected promises by object, with the reason. */
   readonly rejections: Map<number, Value> = new Map();
   reply: Reply | undefined;
-  /** Something was asked of the host that it takes time to answer. */
+  /** Whether the host was asked for something that takes time. */
   hasAsked = false;
   readonly #listeners: Listeners;
   #linesLeft: number;
@@ -82,7 +77,7 @@ export class Running {
     if (this.#pending.size >= MAX_PENDING) throw new GuestEnd('limit', 'handles');
     const operation = startOperation(name, input, this.call);
     if (!operation || this.#pending.has(id))
-      throw new GuestEnd('trap', 'The prelude asked for nothing known');
+      throw new GuestEnd('trap', 'The prelude requested an unknown operation');
     this.#pending.set(id, operation);
     operation.settled.then(
       (result) => this.#settle(id, result),
@@ -95,7 +90,7 @@ export class Running {
     this.#pending.delete(id);
   }
 
-  /** The next thing that the guest waited for; undefined when it waits for nothing that could ever come. */
+  /** The next event that the guest waits for; undefined if nothing can ever arrive. */
   async next(): Promise<{ id: number; result: Settled } | undefined> {
     while (this.#settled.length === 0 && this.#failure === undefined) {
       if (this.#pending.size === 0) return undefined;

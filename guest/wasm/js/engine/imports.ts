@@ -1,5 +1,5 @@
 /**
- * The whole import object of the engine: twelve functions, and no other way out of it.
+ * The complete import object of the engine: twelve functions, and no other way out.
  *
  * @module
  */
@@ -12,36 +12,36 @@ const REALTIME_CLOCK = 0;
 const NANOSECONDS_PER_MS = 1_000_000n;
 const ADDRESS_BYTES = 4;
 const CHUNK_RECORD_BYTES = 8;
-/** The engine itself asks for a handful of numbers; skills go through a host function. */
+/** The engine itself needs a handful of random numbers; skills use a host function. */
 const MAX_RANDOM_BYTES = 65_536;
-/** No function of ours takes more, and no text of the engine comes in more pieces. */
+/** None of our functions takes more arguments, and the engine writes no text in more pieces. */
 const MAX_ITEMS = 64;
 
-/** What the engine is surrounded by. Looked up with each use: it is another one with every call. */
+/** The engine's environment. Looked up on each use, because it changes with every call. */
 export interface Surroundings {
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Nanoseconds, never going back. */
+  /** Monotonic nanoseconds. */
   elapsed: () => bigint;
   random: (length: number) => Uint8Array;
-  /** Gets what the engine itself prints, such as a failed assertion. */
+  /** Receives what the engine itself prints, such as a failed assertion. */
   print: (bytes: Uint8Array) => void;
-  /** Full name of a module that another one names. */
+  /** Full name of a module that another one imports. */
   resolve: (specifier: string, importer: string) => string;
   /** Source of a module by its full name. */
   source: (name: string) => string;
   /** A host function was called. */
   call: (name: string, args: Value[]) => Value;
-  /** A promise was rejected that nobody listens to, or somebody does by now. Both values are the receiver's. */
+  /** A promise was rejected without a handler, or got one later. The receiver owns both values. */
   rejection: (promise: Value, reason: Value, isHandled: boolean) => void;
 }
 
-/** What imports need of the engine that they belong to. */
+/** What the imports need from their engine. */
 export interface Guest {
   readonly memory: GuestMemory;
-  /** Leaves a text that ends with NUL in the guest's memory, which is then the guest's. */
+  /** Writes a NUL-terminated string into the guest's memory; the guest owns it. */
   leaveText(text: string): { address: number; bytes: number };
-  /** Makes the guest's function end with an exception as soon as it goes on. */
+  /** Makes the guest's function throw an exception when it continues. */
   throwError(error: unknown): void;
 }
 
@@ -55,7 +55,7 @@ export function engineImports(guest: () => Guest, around: Surroundings): WebAsse
 type Functions = Record<string, (...args: never[]) => unknown>;
 
 function moduleCalls(guest: () => Guest, around: Surroundings): Functions {
-  /** The engine takes 0 for an exception. */
+  /** The engine treats 0 as an exception. */
   const attempt = (act: () => number): number => {
     try {
       return act();
@@ -80,12 +80,12 @@ function moduleCalls(guest: () => Guest, around: Surroundings): Functions {
   };
 }
 
-/** A module that cannot be had; the guest is told why. */
+/** A module that cannot be loaded; the guest sees the reason. */
 export class ModuleError extends Error {}
 
 function hostCalls(guest: () => Guest, around: Surroundings): Functions {
   return {
-    // oxlint-disable-next-line max-params -- as the engine calls it
+    // oxlint-disable-next-line max-params -- required by the engine
     host_call: (name: number, bytes: number, _self: number, count: number, list: number) => {
       const { memory } = guest();
       const args = Array.from({ length: Math.min(count >>> 0, MAX_ITEMS) }, (_, at) =>
@@ -96,7 +96,7 @@ function hostCalls(guest: () => Guest, around: Surroundings): Functions {
     host_promise_rejection: (promise: number, reason: number, isHandled: number) =>
       around.rejection(promise, reason, isHandled !== 0),
     host_interrupt: () => 0,
-    // Every cell lives in UTC: a time zone would tell where the host is.
+    // Every cell is in UTC: a time zone would reveal where the host is.
     host_get_timezone_offset: () => 0,
   };
 }
@@ -109,11 +109,11 @@ function systemCalls(guest: () => Guest, around: Surroundings): Functions {
       return SUCCESS;
     },
     random_get: (address: number, length: number) => {
-      if (length >>> 0 > MAX_RANDOM_BYTES) throw new RangeError('Too many random numbers at once');
+      if (length >>> 0 > MAX_RANDOM_BYTES) throw new RangeError('Too many random bytes in one request');
       guest().memory.slice(address, length).set(around.random(length));
       return SUCCESS;
     },
-    // oxlint-disable-next-line max-params -- as WASI has it
+    // oxlint-disable-next-line max-params -- required by WASI
     fd_write: (descriptor: number, list: number, count: number, written: number) => {
       if (descriptor !== 1 && descriptor !== 2) return BAD_DESCRIPTOR;
       const { memory } = guest();

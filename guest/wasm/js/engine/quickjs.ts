@@ -1,6 +1,6 @@
 /**
- * One instance of QuickJS. Its whole mutable state is its memory and two globals, as the installer has shown, so an
- * image of them is the engine at that moment.
+ * One instance of QuickJS. Its whole mutable state is its memory and two globals, as verified by the installer, so an
+ * image of them is the complete engine at that moment.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import { Image } from '../../imaged/image.ts';
 import { EVAL_MODULE, type EngineExports, type Value } from './exports.ts';
 import { engineImports, type Surroundings } from './imports.ts';
 
-/** Of the megabyte that the engine was linked with. The stack of V8 grows alongside and must not end first. */
+/** Out of the megabyte that the engine was linked with. The V8 stack grows alongside and must not overflow first. */
 const STACK_BYTES = 256 * 1024;
-/** What the first calls may use without the memory growing, which would cost each of them a new instance. */
+/** Memory that the first calls may use without growing it, which would cost each of them a new instance. */
 const SPARE_BYTES = 1024 * 1024;
 const WORD_BYTES = 4;
 
@@ -38,7 +38,7 @@ export class QuickJs {
     this.#fuel = this.#all[code.facts.fuelExport] as WebAssembly.Global;
   }
 
-  /** Makes the engine ready for its first script. Not for an instance that is going to be an image of another. */
+  /** Prepares the engine for its first script. Not needed for an instance that an image is restored into. */
   boot(): void {
     const exports = this.#exports;
     exports._initialize();
@@ -48,7 +48,7 @@ export class QuickJs {
     exports.qjs_set_promise_rejection_handler(1);
   }
 
-  /** Lets the memory grow, so that what runs next need not. */
+  /** Grows the memory ahead, so that the code that runs next need not. */
   makeRoom(): void {
     this.#exports.wasm_free(this.#allocate(SPARE_BYTES));
   }
@@ -61,7 +61,7 @@ export class QuickJs {
     this.#fuel.value = units;
   }
 
-  /** A growth of the memory was refused since the image was taken. */
+  /** Whether a growth of the memory was refused since the image was taken. */
   get hasFailedToGrow(): boolean {
     const { growthExport } = this.#code.facts;
     return growthExport !== undefined && (this.#all[growthExport] as WebAssembly.Global).value !== 0;
@@ -73,16 +73,16 @@ export class QuickJs {
 
   takeImage(): Image {
     const image = Image.of([this.#code.facts as { state: ModuleFacts['state'] }], [this.#all]);
-    if (!image) throw new Error('The engine has state that no image brings back');
+    if (!image) throw new Error('The engine has state that an image cannot restore');
     return image;
   }
 
-  /** False when the memory has another size than the image: it has grown, or the instance is new. */
+  /** False if the memory differs in size from the image: it has grown, or the instance is new. */
   restore(image: Image): boolean {
     return image.restore([this.#code.facts as { state: ModuleFacts['state'] }], [this.#all]);
   }
 
-  /** Makes the memory of a new instance as large as that of another. */
+  /** Grows the memory of a new instance to the size of another. */
   growTo(bytes: number): void {
     const { memory } = this.#exports;
     const missing = (bytes - memory.buffer.byteLength) / 65_536;
@@ -93,7 +93,7 @@ export class QuickJs {
     }
   }
 
-  /** Runs the source of a module. What it leaves to be done is done by `runJobs`. */
+  /** Runs the source of a module. `runJobs` runs the jobs that it leaves behind. */
   evaluate(source: string, name: string): void {
     const text = this.leaveText(source);
     const label = this.leaveText(name);
@@ -103,7 +103,7 @@ export class QuickJs {
     this.#exports.qjs_free_value(result);
   }
 
-  /** Calls a function of the prelude. The arguments are given away. */
+  /** Calls a function of the prelude, and takes ownership of the arguments. */
   call(callee: Value, ...args: Value[]): void {
     const exports = this.#exports;
     const list = this.#allocate(Math.max(1, args.length) * WORD_BYTES);
@@ -115,7 +115,7 @@ export class QuickJs {
     for (const value of [...args, self, result]) exports.qjs_free_value(value);
   }
 
-  /** Runs what promises have left to be done, until nothing is left. */
+  /** Runs pending promise jobs until none is left. */
   runJobs(): void {
     while (this.#exports.qjs_is_job_pending() !== 0) {
       if (this.#exports.qjs_execute_pending_job() < 0) this.#fail();
@@ -133,7 +133,7 @@ export class QuickJs {
     return value;
   }
 
-  /** The value stays with the caller. */
+  /** The caller keeps ownership of the value. */
   setProperty(object: Value, name: string, value: Value): void {
     const { address } = this.leaveText(name);
     this.#exports.qjs_set_prop_string(object, address, value);
@@ -159,7 +159,7 @@ export class QuickJs {
     return this.#exports.qjs_new_number(value);
   }
 
-  /** Of UTF-8. */
+  /** Creates a string from UTF-8. */
   newText(utf8: Uint8Array): Value {
     const address = this.#leave(utf8);
     const value = this.#exports.qjs_new_string(address, utf8.length);
@@ -178,7 +178,7 @@ export class QuickJs {
     return value === undefined ? Number.NaN : this.#exports.qjs_get_float64(value);
   }
 
-  /** UTF-8 of a string, as a copy; undefined for what is none. */
+  /** UTF-8 of a string, as a copy; undefined for other values. */
   utf8(value: Value | undefined): Uint8Array | undefined {
     const exports = this.#exports;
     if (value === undefined || exports.qjs_is_string(value) === 0) return undefined;
@@ -191,13 +191,13 @@ export class QuickJs {
     return bytes;
   }
 
-  /** Empty for what is no string. */
+  /** Empty for values that are not strings. */
   text(value: Value | undefined): string {
     const utf8 = this.utf8(value);
     return utf8 ? Buffer.from(utf8).toString('utf8') : '';
   }
 
-  /** Bytes of a typed array, as a copy; undefined for what is none. */
+  /** Bytes of a typed array, as a copy; undefined for other values. */
   bytes(value: Value | undefined): Uint8Array | undefined {
     if (value === undefined) return undefined;
     const exports = this.#exports;
@@ -236,7 +236,7 @@ export class QuickJs {
     for (const value of [message, made]) this.#exports.qjs_free_value(value);
   }
 
-  /** With a NUL behind it, which scripts and names have to have. */
+  /** Appends a NUL, which scripts and names require. */
   #leave(bytes: Uint8Array): number {
     const address = this.#allocate(bytes.length + 1);
     const place = this.memory.slice(address, bytes.length + 1);
@@ -255,7 +255,7 @@ export class QuickJs {
     if (result === 0 || this.#exports.qjs_is_exception(result) !== 0) this.#fail();
   }
 
-  /** Code of ours ended with an exception: there was no memory for it, or the skill changed what it stands on. */
+  /** Our own code threw an exception: it ran out of memory, or the skill changed what it relies on. */
   #fail(): never {
     if (this.hasFailedToGrow) throw new GuestEnd('limit', 'memory');
     const error = this.#exports.qjs_get_exception();

@@ -1,6 +1,6 @@
 /**
- * QuickJS as a cell runs it: the same module with a ceiling for its memory, fuel charged on every path, and all that it
- * can change exported, so that an instance can be set back. Another binary than the one that we know is refused.
+ * Prepares QuickJS for cells: the same module with a memory maximum, fuel charged on every path, and all its mutable
+ * state exported, so that an instance can be reset. Any binary other than the known one is refused.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { Reader } from '../../binary/reader.ts';
 import type { ModuleFacts } from '../../contract.ts';
 import { rewriteModule } from '../../install/rewrite.ts';
 
-/** All that the engine can ask for. Our import layer was written for this list. */
+/** Everything that the engine may import. Our import layer was written for this list. */
 const KNOWN_IMPORTS: readonly string[] = [
   'env.host_call',
   'env.host_get_timezone_offset',
@@ -25,7 +25,7 @@ const KNOWN_IMPORTS: readonly string[] = [
   'wasi_snapshot_preview1.fd_write',
   'wasi_snapshot_preview1.random_get',
 ];
-/** The grant of a call clamps it further. */
+/** The grant of a call lowers it further. */
 const MAX_PAGES = 65_536;
 
 export interface RewrittenEngine {
@@ -35,12 +35,12 @@ export interface RewrittenEngine {
 
 export function rewriteEngine(bytes: Uint8Array, sha256: string): RewrittenEngine {
   const found = createHash('sha256').update(bytes).digest('hex');
-  if (found !== sha256) throw new Error(`The engine is not the one that was checked: ${found}`);
+  if (found !== sha256) throw new Error(`The engine has an unexpected digest: ${found}`);
   const module = parseCoreModule(new Reader(bytes));
   checkImports(module.imports.map(({ module: from, name, kind }) => `${from}.${name}${suffixOf(kind)}`));
   const takenNames = new Set([...module.imports, ...module.exports].map(({ name }) => name));
   const rewritten = rewriteModule(module, { maxPages: MAX_PAGES, takenNames, inventory: true });
-  if (!rewritten.facts.state) throw new Error('The engine has state that no image brings back');
+  if (!rewritten.facts.state) throw new Error('The engine has state that an image cannot restore');
   if (!WebAssembly.validate(rewritten.bytes)) throw new Error('The engine cannot be metered');
   return { module: rewritten.bytes, facts: rewritten.facts };
 }
@@ -51,5 +51,5 @@ function suffixOf(kind: string): string {
 
 export function checkImports(names: readonly string[]): void {
   const [found, known] = [names.toSorted().join(', '), KNOWN_IMPORTS.join(', ')];
-  if (found !== known) throw new Error(`The engine imports something else than expected: ${found}`);
+  if (found !== known) throw new Error(`The engine has unexpected imports: ${found}`);
 }

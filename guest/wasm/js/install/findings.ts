@@ -1,6 +1,6 @@
 /**
- * What the words of a source say about what it needs: modules, variables, hosts, requests. Facts as far as words can
- * tell; what follows from them is decided elsewhere.
+ * What the tokens of a source suggest about its needs: modules, variables, hosts, requests. Other code decides what
+ * follows from them.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export interface Finding {
 }
 
 export interface Findings {
-  /** What is imported, as it is written there. */
+  /** Import specifiers, as written. */
   imports: Finding[];
   env: Finding[];
   hosts: Finding[];
@@ -24,7 +24,7 @@ export interface Findings {
 const HOST = /^(?:https?|wss?):\/\/(?:[^/?#@\s]*@)?([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?=[:/?#]|$)/i;
 const ENV_NAME = /^[A-Za-z_]\w*$/;
 const MAX_VALUE = 1000;
-/** Words of one pattern that are looked at. */
+/** Maximum number of tokens of one pattern that are examined. */
 const MAX_TAKEN_APART = 400;
 
 export function findIn(source: string, file: string): Findings {
@@ -53,7 +53,7 @@ function importAt(words: Token[], at: number): Token | undefined {
   return isCall && second?.kind === 'text' ? second : undefined;
 }
 
-/** `process.env.NAME`, `process.env['NAME']`, `const { NAME } = process.env`, `requireEnv('NAME')`; `env` of ours alike. */
+/** `process.env.NAME`, `process.env['NAME']`, `const { NAME } = process.env`, `requireEnv('NAME')`; also our own `env`. */
 function envAt(words: Token[], at: number, hasOwnEnv: boolean): string[] {
   const word = words[at];
   if (word?.kind !== 'name') return [];
@@ -68,14 +68,14 @@ function envAt(words: Token[], at: number, hasOwnEnv: boolean): string[] {
   return named(takenApart(words, isOwn ? at - 3 : at - 1));
 }
 
-/** A text that stands alone between these marks. */
+/** A string that is the only token between these marks. */
 function textBetween(words: Token[], at: number, marks: string): string[] {
   const [open, text, close] = words.slice(at, at + 3);
   const isThere = open?.value === marks[0] && text?.kind === 'text' && close?.value === marks[1];
   return isThere ? named([text.value]) : [];
 }
 
-/** Names in `{ A, B: other, C = 1 } =`, whose equals sign is here. */
+/** Names in `{ A, B: other, C = 1 } =`, whose equals sign is at this index. */
 function takenApart(words: Token[], equals: number): string[] {
   if (words[equals]?.value !== '=' || words[equals - 1]?.value !== '}') return [];
   const names: string[] = [];
@@ -93,7 +93,7 @@ function named(names: string[]): string[] {
 function hostIn({ kind, value, isCut }: Token): string | undefined {
   if (kind !== 'text' && kind !== 'template') return undefined;
   const [whole, host] = HOST.exec(value) ?? [];
-  // More of the name may come out of a variable.
+  // A variable may supply the rest of the name.
   return isCut && whole?.length === value.length ? undefined : host?.toLowerCase();
 }
 

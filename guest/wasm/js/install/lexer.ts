@@ -1,13 +1,13 @@
 /**
- * Words of JavaScript and TypeScript source: enough to tell code from texts and comments, not to understand it. Where a
- * slash may begin a regular expression or divide, it guesses by what stands before it.
+ * Tokens of JavaScript and TypeScript source: enough to tell code from strings and comments, not to understand it.
+ * Whether a slash starts a regular expression or divides is guessed from the token before it.
  *
  * @module
  */
 
 export interface Token {
   kind: 'name' | 'text' | 'template' | 'number' | 'regexp' | 'mark';
-  /** Of a text its content; of a template what stands before the first `${`, and whether there is one. */
+  /** For a string its content; for a template the text before the first `${`, and whether there is one. */
   value: string;
   isCut?: boolean;
   line: number;
@@ -18,7 +18,7 @@ const NUMBER = /(?:0[xob][\da-f_]+|\d[\d_]*\.?[\d_]*(?:e[+-]?\d+)?|\.\d[\d_]*(?:
 const BLANK = /[\s\ufeff]+|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)|^#![^\n]*/y;
 const REGEXP = /\/(?:[^\\/[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/iy;
 const TEXT = /'(?:[^'\\\n]|\\[^])*'?|"(?:[^"\\\n]|\\[^])*"?/y;
-/** Behind these words a slash begins a regular expression. */
+/** After these words a slash starts a regular expression. */
 const BEFORE_REGEXP: ReadonlySet<string> = new Set(
   'return typeof case in of do else void delete throw new instanceof yield await'.split(' '),
 );
@@ -45,7 +45,7 @@ class Lexer {
   #line = 1;
   #counted = 0;
   #last: Token | undefined;
-  /** Open braces; true for those that lead back into a template. */
+  /** Open braces; true for those that return to a template. */
   readonly #braces: boolean[] = [];
 
   constructor(source: string) {
@@ -75,7 +75,7 @@ class Lexer {
     }
     this.#at++;
     if (letter === '{') this.#braces.push(false);
-    // The rest of a template says nothing that its beginning does not.
+    // The rest of a template adds nothing that its beginning does not have.
     if (letter === '}' && this.#braces.pop() === true) this.#skipTemplate();
     return { kind: 'mark', value: letter, line };
   }
@@ -88,7 +88,7 @@ class Lexer {
     return { kind: 'template', value: unescape(this.#source.slice(start, end)), isCut, line };
   }
 
-  /** Goes behind the template, or behind the next `${` in it; returns where its text ends. */
+  /** Moves past the template, or past the next `${` in it; returns where its text ends. */
   #skipTemplate(): number {
     for (; this.#at < this.#source.length; this.#at++) {
       const letter = this.#source[this.#at];
@@ -125,7 +125,7 @@ class Lexer {
 }
 
 function unescape(text: string): string {
-  // oxlint-disable-next-line max-params -- as the pattern has groups
+  // oxlint-disable-next-line max-params -- one per group of the pattern
   return text.replaceAll(ESCAPE, (_, braced?: string, four?: string, two?: string, plain?: string) => {
     const digits = braced ?? four ?? two;
     if (digits === undefined) return /^[\r\n]/.test(plain ?? '') ? '' : (ESCAPES[plain ?? ''] ?? plain ?? '');

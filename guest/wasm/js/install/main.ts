@@ -1,6 +1,6 @@
 /**
- * Makes the engine that every JavaScript cell starts from. Runs in a process that can be killed: `main.js <folder>`, with
- * the input in `<folder>/input`, leaving `<folder>/code`.
+ * Prepares the engine that every JavaScript cell starts from. Runs in a process that can be killed: `main.js <folder>`,
+ * with the input in `<folder>/input` and the output in `<folder>/code`.
  *
  * @module
  */

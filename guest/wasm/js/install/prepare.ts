@@ -1,6 +1,6 @@
 /**
  * Prepares the source of a bundle, in a process that can be killed: `prepare.js <folder> <bundle>`, with the names of the
- * files in `<folder>/input`, leaving `<folder>/made`.
+ * files in `<folder>/input` and the output in `<folder>/made`.
  *
  * @module
  */

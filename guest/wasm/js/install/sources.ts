@@ -1,6 +1,6 @@
 /**
- * Turns the source of a bundle into what a cell loads: TypeScript without its types, line by line as it was, and says
- * what the skill's own code needs. Hostile text is read here, in a process without any rights.
+ * Turns the source of a bundle into what a cell loads: TypeScript without its types, with unchanged lines, and findings
+ * about what the skill's own code needs. Untrusted text is read here, in a process without any rights.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export function prepareSources(files: ReadonlyMap<string, string>, entry: string
       continue;
     }
     unparsed.set(path, stripped);
-    // A file that nothing imports may be anything; whoever imports it is told.
+    // A file that nothing imports may contain anything; an importer gets the error.
     bundle.set(path, `throw new SyntaxError(${JSON.stringify(`${stripped.at}: ${stripped.value}`)});`);
   }
   const reached = reachable(entry, bundle);
@@ -46,7 +46,7 @@ export function prepareSources(files: ReadonlyMap<string, string>, entry: string
   };
 }
 
-/** JavaScript, or what keeps it from being that. */
+/** JavaScript, or the reason why the file cannot be converted. */
 function withoutTypes(path: string, text: string): string | Finding {
   if (!/\.[cm]?ts$/.test(path)) return text;
   try {
@@ -58,7 +58,7 @@ function withoutTypes(path: string, text: string): string | Finding {
   }
 }
 
-/** Node tells the place only in the stack, and only of a source that has a name. */
+/** Node reports the location only in the stack, and only for a source with a name. */
 function lineOf(text: string): string | undefined {
   try {
     stripTypeScriptTypes(text, { sourceUrl: 'source' });
@@ -68,7 +68,7 @@ function lineOf(text: string): string | undefined {
   }
 }
 
-/** What the entry imports, and what that imports, as far as it is written down. */
+/** Files that the entry imports, directly or indirectly, through literal specifiers. */
 function reachable(entry: string, bundle: ReadonlyMap<string, string>): string[] {
   const reached = new Set([entry]);
   for (const path of reached) {

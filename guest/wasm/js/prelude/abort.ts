@@ -1,5 +1,5 @@
 /**
- * AbortController and AbortSignal: how a skill gives up waiting.
+ * AbortController and AbortSignal.
  *
  * @module
  */
@@ -21,7 +21,10 @@ export class AbortSignal {
 
   static timeout(milliseconds: number): AbortSignal {
     const signal = new AbortSignal();
-    setTimeout(() => abort(signal, new DOMException('The time is over', 'TimeoutError')), milliseconds);
+    setTimeout(
+      () => abort(signal, new DOMException('The operation timed out', 'TimeoutError')),
+      milliseconds,
+    );
     return signal;
   }
 

@@ -1,5 +1,5 @@
 /**
- * structuredClone, without what a cell does not have: nothing can be transferred to anybody.
+ * structuredClone, without transfer: a cell has no other thread to transfer to.
  *
  * @module
  */
@@ -27,11 +27,11 @@ function copy(value: unknown, done: Map<object, unknown>): unknown {
   return copyHolder(value, done);
 }
 
-/** What holds no other values. */
+/** Values that contain no other values. */
 function copySimple(value: object): unknown {
   if (value instanceof Date) return new Date(value.getTime());
   if (value instanceof RegExp) return new RegExp(value.source, value.flags);
-  // oxlint-disable-next-line unicorn/no-instanceof-builtins -- boxes are what is meant
+  // oxlint-disable-next-line unicorn/no-instanceof-builtins -- boxed primitives are meant
   if (value instanceof Boolean || value instanceof Number || value instanceof String)
     return Object(value.valueOf());
   if (value instanceof ArrayBuffer) return value.slice(0);

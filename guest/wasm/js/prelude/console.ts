@@ -1,5 +1,5 @@
 /**
- * console: lines for people, which the host keeps as the log of the call.
+ * console: lines for people, which the host stores as the log of the call.
  *
  * @module
  */

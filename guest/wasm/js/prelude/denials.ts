@@ -1,5 +1,5 @@
 /**
- * Acts that nobody granted, as errors that tell what was asked for.
+ * Operations that were not granted, as errors that name the operation.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export interface Denial {
 const MAX_CAUSES = 32;
 const reported = new Set<string>();
 
-/** An undeclared act. */
+/** An undeclared operation. */
 export class CapabilityDenied extends Error {
   readonly denial: Denial;
 
@@ -28,7 +28,7 @@ export class CapabilityDenied extends Error {
   }
 }
 
-/** Tells the host, once for each. */
+/** Reports it to the host, once per denial. */
 export function note(kind: 'denied' | 'used', { capability, asked, declared }: Denial): void {
   const text = [kind, capability, asked.replaceAll('\n', '?'), declared].join('\n');
   if (reported.has(text)) return;
@@ -36,7 +36,7 @@ export function note(kind: 'denied' | 'used', { capability, asked, declared }: D
   host.note(text);
 }
 
-/** The denial that led to this error, as far as `cause` tells. */
+/** The denial that led to this error, following `cause`. */
 export function denialBehind(error: unknown): Denial | undefined {
   let cause: unknown = error;
   for (let left = MAX_CAUSES; left > 0 && cause instanceof Error; left--) {

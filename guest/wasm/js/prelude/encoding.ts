@@ -1,5 +1,5 @@
 /**
- * TextEncoder and TextDecoder. UTF-8 alone: it is what the web is written in.
+ * TextEncoder and TextDecoder, for UTF-8 only.
  *
  * @module
  */
@@ -52,15 +52,15 @@ export class TextDecoder {
   }
 
   decode(input?: ArrayBuffer | ArrayBufferView, { stream = false }: { stream?: boolean } = {}): string {
-    if (stream) throw new TypeError('This decoder wants the whole text at once');
+    if (stream) throw new TypeError('This decoder does not support streaming');
     const flags = (this.fatal ? FATAL : 0) | (this.ignoreBOM ? IGNORE_BOM : 0);
     const text = host.decode(bytesOf(input ?? new Uint8Array()), flags);
-    if (text === undefined) throw new TypeError('The bytes are no UTF-8');
+    if (text === undefined) throw new TypeError('The bytes are not valid UTF-8');
     return text;
   }
 }
 
-/** A view, not a copy. */
+/** Returns a view, not a copy. */
 export function bytesOf(input: ArrayBuffer | ArrayBufferView): Uint8Array {
   if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength);
   return new Uint8Array(input);

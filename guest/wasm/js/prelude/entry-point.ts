@@ -1,6 +1,6 @@
 /**
- * What a skill in JavaScript is, wherever it runs: a module with `execute(params)`, or with a class or object that has it,
- * or a function, as its default export.
+ * The shape of a JavaScript skill in every mode: a module that exports `execute(params)`, or has as its default export
+ * a function, or a class or object with that method.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 export type Execute = (params: unknown) => unknown;
 export type SkillModule = Record<string, unknown>;
 
-/** `execute` itself, or that of an object or class that is the default export. `entry` is for people. */
+/** `execute` itself, or that of the default export. `entry` is used in the message. */
 export function executeOf(skill: SkillModule, entry: string): Execute {
   if (typeof skill['execute'] === 'function') return skill['execute'] as Execute;
   const standard = skill['default'];
@@ -17,7 +17,7 @@ export function executeOf(skill: SkillModule, entry: string): Execute {
   if (typeof execute === 'function') return (params) => (execute as Execute).call(holder, params);
   if (typeof standard === 'function') return standard as Execute;
   throw new TypeError(
-    `${entry} exports no function "execute", and no class or object with a method "execute" as default`,
+    `${entry} exports neither a function "execute" nor a default class or object with a method "execute"`,
   );
 }
 

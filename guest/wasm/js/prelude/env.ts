@@ -1,5 +1,5 @@
 /**
- * `skillcell:env`, and process.env: the variables that were granted, and a word to the host about those that were not.
+ * `skillcell:env` and process.env: the granted variables; reads of other names are reported to the host.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { CapabilityDenied, note, type Denial } from './denials.ts';
 import { init } from './host.ts';
 
 const declared: ReadonlySet<string> = new Set(init.declaredEnv);
-/** Names that code looks at by the way, and engines themselves. */
+/** Names that libraries and engines read in passing. */
 const UNREMARKABLE: ReadonlySet<string> = new Set([
   'toJSON',
   'then',
@@ -17,7 +17,7 @@ const UNREMARKABLE: ReadonlySet<string> = new Set([
   'FORCE_COLOR',
 ]);
 
-/** Undefined for what has no value. */
+/** Undefined if there is no value. */
 export const env: Record<string, string | undefined> = new Proxy<Record<string, string>>(
   { ...init.env },
   {
@@ -34,7 +34,7 @@ export const env: Record<string, string | undefined> = new Proxy<Record<string, 
   },
 );
 
-/** The value of a variable that the skill cannot do without. */
+/** The value of a variable that the skill requires. */
 export function requireEnv(name: string): string {
   const value = env[name];
   if (value !== undefined) return value;

@@ -1,5 +1,5 @@
 /**
- * fetch: the host makes the request, if the grant covers it, and follows no redirect; each is a request of its own.
+ * fetch: the host makes the request if the grant covers it, and follows no redirects; each is a separate request.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { URL } from './url.ts';
 const MAX_REDIRECTS = 20;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const NO_BYTES = new Uint8Array(0);
-/** Of the body that is not sent again, and for one server alone. */
+/** Headers of a body that is not sent again, and headers that are only for one server. */
 const BODY_HEADERS = ['content-encoding', 'content-language', 'content-location', 'content-type'];
 const REASONS: Readonly<Record<string, string>> = {
   connrefused: 'the server refused the connection',
@@ -53,9 +53,9 @@ async function exchange(sent: Sent, { signal }: Request): Promise<{ received: Re
   const address = new URL(url);
   address.hash = '';
   const question = ask('fetch', { method, url: address.href, headers }, body);
-  const given = signal === undefined ? question.answer : raced(question, signal);
+  const answer = signal === undefined ? question.answer : raced(question, signal);
   try {
-    const { value, bytes } = await given;
+    const { value, bytes } = await answer;
     return { received: value as Received, bytes: bytes ?? NO_BYTES };
   } catch (error) {
     if (!(error instanceof HostFailure)) throw error;
@@ -66,7 +66,7 @@ async function exchange(sent: Sent, { signal }: Request): Promise<{ received: Re
   }
 }
 
-/** The answer, or the reason to wait no longer. */
+/** The response, or the reason to stop waiting. */
 function raced(
   question: { id: number; answer: Promise<HostAnswer> },
   signal: NonNullable<Request['signal']>,

@@ -1,5 +1,5 @@
 /**
- * `skillcell:fs`: files of the bundle and of what was granted, to be read. Relative paths begin at the bundle.
+ * `skillcell:fs`: reads files of the bundle and granted files. Relative paths start at the bundle.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { TextDecoder } from './encoding.ts';
 import { ask, HostFailure, type HostAnswer } from './pending.ts';
 import { asText } from './text.ts';
 
-/** What Node calls the same. */
+/** Node's codes for the same errors. */
 const CODES: Readonly<Record<string, [code: string, text: string]>> = {
   noent: ['ENOENT', 'no such file or directory'],
   notdir: ['ENOTDIR', 'not a directory'],
@@ -48,7 +48,7 @@ export async function readFile(path: string, encoding?: 'utf8'): Promise<Uint8Ar
   return encoding === undefined ? bytes : new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
 }
 
-/** By name. */
+/** Sorted by name. */
 export async function readDir(path: string): Promise<DirectoryEntry[]> {
   return (await about('readDir', path)).value as DirectoryEntry[];
 }

@@ -7,11 +7,11 @@ type Pair = [name: string, value: string];
 export type HeadersInit = Headers | Iterable<readonly unknown[]> | Record<string, unknown> | undefined;
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-// oxlint-disable-next-line no-control-regex -- just these end a line
+// oxlint-disable-next-line no-control-regex -- these end a line
 const FORBIDDEN = /[\0\r\n]/;
 
 export class Headers {
-  /** By the name in lower case. */
+  /** By lower-case name. */
   readonly #values = new Map<string, string[]>();
 
   constructor(from?: HeadersInit) {
@@ -21,7 +21,7 @@ export class Headers {
     for (const pair of pairs) {
       const [name, value, ...more] = [...pair];
       if (more.length > 0 || value === undefined)
-        throw new TypeError('A header has to have a name and a value');
+        throw new TypeError('A header must have a name and a value');
       this.append(name, value);
     }
   }
@@ -55,7 +55,7 @@ export class Headers {
     for (const [name, value] of this) callback(value, name, this);
   }
 
-  /** By name. Cookies stay apart: a comma is part of them. */
+  /** Sorted by name. Cookies stay separate, because they may contain commas. */
   *entries(): Generator<Pair> {
     for (const name of [...this.#values.keys()].toSorted()) {
       const values = this.#values.get(name) ?? [];
@@ -79,12 +79,12 @@ export class Headers {
 
 function nameOf(name: unknown): string {
   const text = String(name);
-  if (!TOKEN.test(text)) throw new TypeError(`${JSON.stringify(text)} is no name of a header`);
+  if (!TOKEN.test(text)) throw new TypeError(`${JSON.stringify(text)} is not a valid header name`);
   return text.toLowerCase();
 }
 
 function valueOf(value: unknown): string {
   const text = String(value).replaceAll(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
-  if (FORBIDDEN.test(text)) throw new TypeError('The value of a header has forbidden letters');
+  if (FORBIDDEN.test(text)) throw new TypeError('A header value has invalid characters');
   return text;
 }

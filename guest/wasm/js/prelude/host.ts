@@ -1,6 +1,6 @@
 /**
- * The functions of the host, as the cell hands them over. The prelude is JavaScript that runs inside of the sandbox, in
- * front of the skill: it makes of them what programs expect to find. It has no more rights than the skill itself.
+ * The host functions, as the cell passes them. The prelude is JavaScript that runs inside the sandbox, before the skill:
+ * it turns them into the APIs that programs expect. It has no more rights than the skill itself.
  *
  * @module
  */
@@ -11,13 +11,13 @@ export interface HostFunctions {
   encode: (text: string) => Uint8Array;
   decode: (bytes: Uint8Array, flags: number) => string | undefined;
   note: (text: string) => void;
-  // oxlint-disable-next-line max-params -- as the host has it
+  // oxlint-disable-next-line max-params -- as defined by the host
   start: (id: number, name: string, args: string, bytes?: Uint8Array) => void;
   cancel: (id: number) => void;
   reply: (kind: string, text: string) => void;
 }
 
-/** What the host calls. */
+/** Functions that the host calls. */
 export interface EntryPoints {
   load: () => void;
   serve: (params: string) => void;
@@ -35,7 +35,7 @@ export interface Init {
 
 type Exchange = HostFunctions & Partial<EntryPoints> & { init: string };
 
-/** Where the cell leaves it. */
+/** Where the cell stores it. */
 const NAME = '__skillcell';
 const place = globalThis as unknown as Record<string, Exchange>;
 const exchange = place[NAME] as Exchange;

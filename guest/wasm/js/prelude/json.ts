@@ -1,30 +1,30 @@
 /**
- * What a skill returned, as JSON, or precisely why that is impossible.
+ * Serializes the result of a skill as JSON, or says precisely why that is impossible.
  *
  * @module
  */
 
-/** Taken before the skill could change it. */
+/** Captured before the skill could change it. */
 const { stringify } = JSON;
-/** Of what is looked at to name a place. */
+/** Maximum number of values searched to name the place. */
 const MAX_DEPTH = 200;
 
 /** The result is not JSON; the message says which part and why. */
 export class NotJson extends Error {}
 
 export function toJson(result: unknown): string {
-  // What a function without a return statement means.
+  // A function without a return statement returns undefined.
   if (result === undefined) return 'null';
   let text: string | undefined;
   try {
     text = stringify(result);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'it cannot be turned into JSON';
+    const reason = error instanceof Error ? error.message : 'it cannot be serialized as JSON';
     throw new NotJson(firstProblem(result, 'result', new Set()) ?? reason, { cause: error });
   }
   if (text === undefined)
     throw new NotJson(`the result is of type ${typeof result}, which JSON does not have`);
-  // Numbers that JSON does not have become null without a word; most results have none.
+  // Numbers that JSON does not have silently become null; most results have none.
   const problem = text.includes('null') ? firstProblem(result, 'result', new Set()) : undefined;
   if (problem !== undefined) throw new NotJson(problem);
   return text;

@@ -1,5 +1,5 @@
 /**
- * Sets up what programs expect to find, and tells the host where to call.
+ * Sets up what programs expect to find, and tells the host which functions to call.
  *
  * @module
  */
@@ -48,7 +48,7 @@ function define(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: false });
 }
 
-/** Who makes a trace of his own gets the frames of the stack, and with them functions of the host that wait on it. */
+/** A custom `prepareStackTrace` would receive stack frames, and with them host functions further down the stack. */
 function hideFunctionsOfFrames(): void {
   const errors = Error as unknown as { prepareStackTrace?: unknown };
   const { prepareStackTrace } = errors;

@@ -1,5 +1,5 @@
 /**
- * Request and Response, with bodies as a whole: a cell has no streams.
+ * Request and Response, with complete bodies: a cell has no streams.
  *
  * @module
  */
@@ -54,15 +54,15 @@ class Message {
     return JSON.parse(await this.text());
   }
 
-  /** A body can be read once, as everywhere. */
+  /** A body can be read once, as in browsers. */
   protected take(): Uint8Array {
-    if (this.#used) throw new TypeError('The body was read already');
+    if (this.#used) throw new TypeError('The body was already read');
     this.#used = true;
     return this.#bytes;
   }
 
   protected get content(): Uint8Array {
-    if (this.#used) throw new TypeError('The body was read already');
+    if (this.#used) throw new TypeError('The body was already read');
     return this.#bytes;
   }
 }
@@ -96,7 +96,7 @@ export class Request extends Message {
     return new Request(this);
   }
 
-  /** What is sent. */
+  /** The body that is sent. */
   get payload(): Uint8Array {
     return this.take();
   }

@@ -1,5 +1,5 @@
 /**
- * What the skill waits for: numbered questions to the host, whose answers settle promises.
+ * What the skill waits for: numbered requests to the host, whose answers settle promises.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export interface HostAnswer {
   bytes?: Uint8Array | undefined;
 }
 
-/** The host could not do what it was asked for. */
+/** The host could not do what was requested. */
 export class HostFailure extends Error {
   readonly code: string;
 
@@ -47,7 +47,7 @@ export function ask(name: string, args: Record<string, unknown>, bytes?: Uint8Ar
   return { id, answer: promise };
 }
 
-/** Nobody wants to know any more; the promise never settles. */
+/** The result is no longer wanted; the promise never settles. */
 export function withdraw(id: number): void {
   if (waiting.delete(id)) host.cancel(id);
 }

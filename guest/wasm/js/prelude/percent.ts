@@ -1,5 +1,5 @@
 /**
- * Percent-encoding as the URL standard has it: each part of a URL has letters of its own that it does not keep.
+ * Percent-encoding as in the URL standard: each part of a URL has its own set of characters to encode.
  *
  * @module
  */
@@ -10,7 +10,7 @@ const USERINFO = `${PATH}/:;=@[\\]|`;
 
 type Part = 'c0' | 'fragment' | 'query' | 'specialQuery' | 'path' | 'userinfo';
 
-/** Letters that each part does not keep, besides control characters and all that is not ASCII. */
+/** Characters that each part encodes, in addition to control characters and non-ASCII ones. */
 export const ENCODE_SETS: Readonly<Record<Part, ReadonlySet<string>>> = {
   c0: new Set(C0),
   fragment: new Set(' "<>`'),
@@ -37,7 +37,7 @@ function hex(byte: number): string {
   return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-/** Bytes that are no UTF-8 become U+FFFD. */
+/** Bytes that are not valid UTF-8 become U+FFFD. */
 export function percentDecode(text: string): string {
   return text.replaceAll(HEX_RUN, (run) => {
     try {

@@ -1,20 +1,20 @@
 /**
- * Random numbers. Those of Math are made anew for every call: the state that the engine keeps is part of its image, and
- * would be the same in all of them.
+ * Random numbers. Math.random is seeded again for every call: the engine's own state is part of its image, and would be
+ * the same in all of them.
  *
  * @module
  */
 import { bytesOf } from './encoding.ts';
 import { host } from './host.ts';
 
-/** As the web has it. */
+/** The limit of the web API. */
 const MOST_AT_ONCE = 65_536;
 const POOL_NUMBERS = 128;
 
 let pool = new Uint32Array(0);
 let used = 0;
 
-/** Numbers drawn before are never seen again. */
+/** Numbers that were drawn are never returned again. */
 export function forgetRandom(): void {
   pool = new Uint32Array(0);
   used = 0;
@@ -28,7 +28,7 @@ function next(): number {
   return pool[used++] as number;
 }
 
-/** 53 bits, as any number between 0 and 1 has. */
+/** 53 random bits, the precision of a number between 0 and 1. */
 export function random(): number {
   return ((next() >>> 5) * 2 ** 26 + (next() >>> 6)) / 2 ** 53;
 }
@@ -46,9 +46,12 @@ export const crypto: { getRandomValues: <T extends IntegerArray>(array: T) => T;
   {
     getRandomValues(array) {
       if (!ArrayBuffer.isView(array) || array instanceof DataView || isFloat(array))
-        throw new TypeError('getRandomValues wants an array of integers');
+        throw new TypeError('getRandomValues needs an array of integers');
       if (array.byteLength > MOST_AT_ONCE)
-        throw new DOMException(`At most ${MOST_AT_ONCE} bytes at once`, 'QuotaExceededError');
+        throw new DOMException(
+          `At most ${MOST_AT_ONCE} bytes can be requested per call`,
+          'QuotaExceededError',
+        );
       bytesOf(array).set(host.random(array.byteLength));
       return array;
     },

@@ -11,7 +11,7 @@ export type SearchInit = string | Iterable<readonly unknown[]> | Record<string, 
 
 export class URLSearchParams {
   #pairs: Pair[];
-  /** Hears of changes: the URL that it belongs to. */
+  /** Notified of changes: the URL that it belongs to. */
   readonly #onChange: (() => void) | undefined;
 
   constructor(from: SearchInit = '', onChange?: () => void) {
@@ -45,7 +45,7 @@ export class URLSearchParams {
     return this.#pairs.some((pair) => matches(pair, name, value));
   }
 
-  /** At the place of the first one, instead of all. */
+  /** Replaces the first one, and removes the others. */
   set(name: unknown, value: unknown): void {
     const first = this.#pairs.findIndex((pair) => matches(pair, name));
     if (first < 0) return this.append(name, value);
@@ -82,7 +82,7 @@ export class URLSearchParams {
     return this.entries();
   }
 
-  /** Takes what the query of a URL says, without telling the URL of it. */
+  /** Reads the query of a URL, without notifying the URL. */
   replaceAll(query: string): void {
     this.#pairs = pairsOf(query);
   }
@@ -104,7 +104,7 @@ function pairsOf(from: SearchInit): Pair[] {
     : Object.entries(from);
   return items.map((item) => {
     const [name, value, ...more] = [...item];
-    if (item.length < 2 || more.length > 0) throw new TypeError('A pair has to have a name and a value');
+    if (item.length < 2 || more.length > 0) throw new TypeError('A pair must have a name and a value');
     return [asText(name), asText(value)];
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Values as text for people: short, and never in a circle.
+ * Values as short text for people; circular references end.
  *
  * @module
  */

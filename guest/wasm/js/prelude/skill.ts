@@ -1,5 +1,5 @@
 /**
- * Loads the skill, runs it, and says what came of it.
+ * Loads the skill, runs it, and reports the result.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { host, init } from './host.ts';
 import { NotJson, toJson } from './json.ts';
 import { forgetRandom } from './random.ts';
 
-/** Taken before the skill could change them. */
+/** Captured before the skill could change them. */
 const { parse, stringify } = JSON;
 const MAX_CAUSES = 32;
 
@@ -49,11 +49,11 @@ async function run(params: string): Promise<string> {
 
 function fail(error: unknown): void {
   const denied = denialBehind(error);
-  const told = { ...describe(error), ...(denied ? { denied } : { explained: explained(error) }) };
-  host.reply('error', stringify(told));
+  const report = { ...describe(error), ...(denied ? { denied } : { explained: explained(error) }) };
+  host.reply('error', stringify(report));
 }
 
-/** Somebody else may be behind a failure of the host, such as the gateway. */
+/** A failure of the host may have another cause, such as the gateway. */
 function explained(error: unknown): 'inside' | 'wholly' {
   let cause: unknown = error;
   for (let left = MAX_CAUSES; left > 0 && cause instanceof Error; left--) {
@@ -71,7 +71,7 @@ interface Description {
 
 const MAX_TEXT = 10_000;
 
-/** An error of a skill may be anything, and do anything when it is looked at. */
+/** A skill can throw anything, and its getters can do anything. */
 function describe(error: unknown): Description {
   const typed = error instanceof NotJson ? 'NotJson' : undefined;
   return {
@@ -91,7 +91,7 @@ function textOf(read: () => unknown): string | undefined {
   }
 }
 
-/** The skill's own lines. */
+/** Stack lines of the skill only. */
 function traceOf(stack: string): string {
   return stack
     .split('\n')

@@ -1,10 +1,10 @@
 /**
- * What callers hand over where a text is wanted: anything, as everywhere in JavaScript.
+ * Converts arguments to strings: callers can pass anything, as everywhere in JavaScript.
  *
  * @module
  */
 
-/** Halves of surrogate pairs become U+FFFD. */
+/** Unpaired surrogates become U+FFFD. */
 export function asText(value: unknown): string {
   return String(value).toWellFormed();
 }

@@ -1,5 +1,5 @@
 /**
- * setTimeout and its like. The host wakes the cell; nothing spins.
+ * setTimeout and similar functions. The host wakes the cell, so waiting uses no CPU.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { ask, withdraw } from './pending.ts';
 
 type Callback = (...args: unknown[]) => void;
 
-/** Numbers of the questions that timers wait for, by the timer. */
+/** Pending request numbers by timer. */
 const running = new Map<number, number>();
 let last = 0;
 
@@ -32,7 +32,7 @@ interface TimerOptions {
 }
 
 function begin(callback: Callback, { delay, args, repeats }: TimerOptions): number {
-  if (typeof callback !== 'function') throw new TypeError('The callback of a timer has to be a function');
+  if (typeof callback !== 'function') throw new TypeError('The callback of a timer must be a function');
   const timer = ++last;
   const milliseconds = Math.max(repeats ? 1 : 0, Number(delay) || 0);
   const wait = (): void => {

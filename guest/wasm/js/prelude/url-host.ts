@@ -1,26 +1,29 @@
 /**
- * Hosts of URLs: names in ASCII, and addresses in the one form that everybody compares.
+ * Hosts of URLs: names in ASCII, and addresses in canonical form.
  *
  * @module
  */
 import { ENCODE_SETS, percentDecode, percentEncode } from './percent.ts';
 
-// oxlint-disable-next-line no-control-regex -- just these are what no host may have
+// oxlint-disable-next-line no-control-regex -- forbidden in hosts
 const FORBIDDEN_HOST = /[\0\t\n\r #/:<>?@[\\\]^|]/;
-// oxlint-disable-next-line no-control-regex -- just these are what no host may have
+// oxlint-disable-next-line no-control-regex -- forbidden in hosts
 const FORBIDDEN_DOMAIN = /[\0-\x20#%/:<>?@[\\\]^|\x7f]/;
 const NUMBER = /^(?:0x[0-9a-f]*|\d+)$/i;
 const BASE = 36;
 const T_MAX = 26;
 
-/** Undefined: this is no host. `isSpecial`: of http and its like. */
+/** Undefined if this is not a valid host. `isSpecial`: for http and similar schemes. */
 export function parseHost(text: string, isSpecial: boolean): string | undefined {
   if (text.startsWith('[')) {
     const pieces = text.endsWith(']') ? parseIpv6(text.slice(1, -1)) : undefined;
     return pieces && `[${formatIpv6(pieces)}]`;
   }
   if (!isSpecial) return FORBIDDEN_HOST.test(text) ? undefined : percentEncode(text, ENCODE_SETS.c0);
-  const name = toAscii(percentDecode(text));
+  const decoded = percentDecode(text);
+  // No name may contain the character that stands for invalid bytes.
+  if (decoded.includes('\ufffd')) return undefined;
+  const name = toAscii(decoded);
   if (name === undefined || name === '' || FORBIDDEN_DOMAIN.test(name)) return undefined;
   return endsInNumber(name) ? parseIpv4(name) : name;
 }
@@ -48,13 +51,13 @@ function parseNumber(text: string): number {
   return /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
 }
 
-/** Eight numbers of 16 bits. */
+/** Eight 16-bit numbers. */
 function parseIpv6(text: string): number[] | undefined {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;
   const [front, back] = halves.map((half) => (half === '' ? [] : piecesOf(half)));
   if (!front || (halves.length === 2 && !back)) return undefined;
-  // An address of the old kind stands at the end alone.
+  // An embedded IPv4 address is allowed only at the end.
   if (halves.length === 2 && halves[0]?.includes('.')) return undefined;
   const missing = 8 - front.length - (back?.length ?? 0);
   if (!back) return missing === 0 ? front : undefined;
@@ -79,7 +82,7 @@ function piecesOf(text: string): number[] | undefined {
   return pieces;
 }
 
-/** The longest run of zeros is left out. */
+/** The longest run of zeros is omitted. */
 function formatIpv6(pieces: number[]): string {
   let [start, length] = [-1, 1];
   for (let at = 0; at < pieces.length; at++) {
@@ -92,7 +95,7 @@ function formatIpv6(pieces: number[]): string {
   return `${shown.slice(0, start).join(':')}::${shown.slice(start + length).join(':')}`;
 }
 
-/** Names of other scripts as `xn--`; the tables of IDNA that map look-alikes are not part of this. */
+/** Converts names in other scripts to `xn--`; the IDNA tables that map look-alikes are not included. */
 function toAscii(name: string): string | undefined {
   // oxlint-disable-next-line no-control-regex -- ASCII
   if (/^[\0-\x7f]*$/.test(name)) return name.toLowerCase();
@@ -146,7 +149,7 @@ function variableLength(value: number, bias: number): string {
   }
 }
 
-/** a-z come before 0-9 here. */
+/** a-z come before 0-9. */
 function digit(value: number): string {
   return value < 26 ? String.fromCodePoint(97 + value) : String(value - 26);
 }

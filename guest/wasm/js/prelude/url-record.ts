@@ -1,5 +1,5 @@
 /**
- * A URL taken apart, after the URL standard; without the drive letters of Windows.
+ * A parsed URL, as in the URL standard, without Windows drive letters.
  *
  * @module
  */
@@ -11,12 +11,12 @@ export interface UrlRecord {
   scheme: string;
   username: string;
   password: string;
-  /** Undefined: there is none, as in `mailto:`. */
+  /** Undefined if there is none, as in `mailto:`. */
   host: string | undefined;
-  /** Empty when it is the usual one. */
+  /** Empty for the default port of the scheme. */
   port: string;
   path: string;
-  /** The path is no list of segments, as in `data:`. */
+  /** True if the path is not a list of segments, as in `data:`. */
   isOpaque: boolean;
   /** Without the question mark. */
   query: string | undefined;
@@ -33,14 +33,14 @@ const USUAL_PORTS: Readonly<Record<string, string>> = {
   file: '',
 };
 const MAX_PORT = 65_535;
-// oxlint-disable-next-line no-control-regex -- what the standard strips
+// oxlint-disable-next-line no-control-regex -- stripped by the standard
 const AROUND = /^[\0-\x20]+|[\0-\x20]+$/g;
 
 export function isSpecial(scheme: string): boolean {
   return Object.hasOwn(USUAL_PORTS, scheme);
 }
 
-/** Undefined: this is no URL. */
+/** Undefined if this is not a valid URL. */
 export function parseUrl(input: string, base?: UrlRecord): UrlRecord | undefined {
   const text = input.replaceAll(AROUND, '').replaceAll(/[\t\n\r]/g, '');
   const [, beforeFragment = '', fragment] = /^([^#]*)(?:#([^]*))?$/.exec(text) ?? [];
@@ -70,7 +70,7 @@ function absolute(rest: string, parts: Parts): UrlRecord | undefined {
   if (special || rest.startsWith('/'))
     return { ...EMPTY, ...parts, host: special ? '' : undefined, path: normalize(rest, special) };
   const path = percentEncode(rest, ENCODE_SETS.c0);
-  // Or it would be lost when what follows is taken away.
+  // Otherwise it would be lost when the rest is removed.
   const isFollowed = parts.query !== undefined || parts.fragment !== undefined;
   return { ...EMPTY, ...parts, isOpaque: true, path: isFollowed ? path.replace(/ $/, '%20') : path };
 }
@@ -88,7 +88,7 @@ function relative(rest: string, parts: Parts, base: UrlRecord): UrlRecord | unde
   return { ...base, ...parts, path: normalize(folder + rest, special) };
 }
 
-/** The host of a file may be empty. */
+/** The host of a file URL may be empty. */
 function fileSlashes({ scheme }: UrlRecord): (slashes: string) => string {
   return (slashes) => (scheme === 'file' ? slashes.slice(2) : '');
 }
@@ -136,7 +136,7 @@ export function encodeQuery(query: string, special: boolean): string {
   return percentEncode(query, special ? ENCODE_SETS.specialQuery : ENCODE_SETS.query);
 }
 
-/** Without `.` and `..`, encoded. */
+/** Encoded, with `.` and `..` resolved. */
 export function normalize(path: string, special: boolean): string {
   const segments: string[] = [];
   const parts = (special ? path.replaceAll('\\', '/') : path).replace(/^\//, '').split('/');
@@ -163,7 +163,7 @@ export function formatUrl({
 }: UrlRecord): string {
   const user = username || password ? `${username}${password ? `:${password}` : ''}@` : '';
   const place = host === undefined ? '' : `//${user}${host}${port ? `:${port}` : ''}`;
-  // Or the path would be read as a host.
+  // Otherwise the path would be read as a host.
   const shield = host === undefined && !isOpaque && path.startsWith('//') ? '/.' : '';
   const rest = (query === undefined ? '' : `?${query}`) + (fragment === undefined ? '' : `#${fragment}`);
   return `${scheme}:${place}${shield}${path}${rest}`;

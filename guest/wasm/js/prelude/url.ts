@@ -160,5 +160,5 @@ function read(url: unknown, base?: unknown): UrlRecord | undefined {
 }
 
 function refuse(url: unknown): never {
-  throw new TypeError(`${JSON.stringify(asText(url))} is no URL`);
+  throw new TypeError(`${JSON.stringify(asText(url))} is not a valid URL`);
 }

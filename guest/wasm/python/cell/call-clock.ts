@@ -1,13 +1,13 @@
 /**
- * A clock that begins with the call and goes in steps: it neither tells for how long the process has lived and what calls
- * before used, nor times caches. What the module body saw of it, ahead of all calls, stays in its past.
+ * A coarse clock that starts with the call: it reveals neither the age of the process nor earlier calls, and cannot time
+ * caches. Times that the module body read ahead of all calls are always in the past.
  *
  * @module
  */
 
-/** Steps in a millisecond: as in components and scripts. */
+/** Steps per millisecond, as in components and scripts. */
 const STEPS_PER_MS = 10;
-/** It does not start at zero, which programs take for a clock that does not work. */
+/** It does not start at zero, which programs take for a broken clock. */
 const FIRST_MS = 1000;
 
 export class CallClock {
@@ -28,13 +28,13 @@ export class CallClock {
     return FIRST_MS + this.#last;
   }
 
-  /** A call begins: it knows of no call before. */
+  /** Starts a call, without any trace of earlier ones. */
   begin(): void {
     this.#begun = this.#source();
     this.#last = this.#offset;
   }
 
-  /** Whatever was read until now was read for all calls to come. */
+  /** Everything read so far was read for all future calls. */
   keep(): void {
     this.#offset = this.#last;
   }

@@ -1,5 +1,5 @@
 /**
- * Reads what the installer left, and folders of the cell that the guest sees.
+ * Reads the output of the installer, and the folders of the cell that the guest sees.
  *
  * @module
  */
@@ -13,11 +13,11 @@ export interface Engine {
   code: EngineCode;
   image: Image;
   facts: EngineFacts;
-  /** Holds the standard library. */
+  /** Contains the standard library. */
   library: FixedTree;
 }
 
-/** `imageFolder` holds the base image: it is made anew from time to time, the code is not. */
+/** `imageFolder` contains the base image, which is renewed from time to time, unlike the code. */
 export function readEngine(folder: string, imageFolder: string, packages: string = ''): Engine {
   const read = (name: string): Uint8Array => readFileSync(`${folder}/${name}`);
   const facts = JSON.parse(readFileSync(`${imageFolder}/engine.json`, 'utf8')) as EngineFacts;
@@ -36,7 +36,7 @@ export function readEngine(folder: string, imageFolder: string, packages: string
   };
 }
 
-/** A folder that never changes while the cell lives, such as the bundle; in addition to what the tree has already. */
+/** Adds a folder that does not change while the cell exists, such as the bundle, to the tree. */
 export function readFolder(folder: string, tree: FixedTree = new FixedTree()): FixedTree {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const full = `${entry.parentPath}/${entry.name}`;

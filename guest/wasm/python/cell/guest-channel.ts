@@ -1,35 +1,46 @@
 /**
- * Descriptor 3 of the guest: how the harness reports denials, asks for http, and gives the answer of a call. A skill can
- * write there as well; what it can say is checked here and again by the host, and is worth no more than its own result.
+ * Descriptor 3 of the guest: the harness uses it to report denials, make HTTP requests and return the result of a call. A
+ * skill can write there too; its frames are checked here and again by the host, and are trusted no more than its result.
  *
  * @module
  */
+import type {
+  AskFields,
+  CapabilityFields,
+  FailureFields,
+  InnerPythonFrames,
+  Unchecked,
+} from '../../../protocol.ts';
+import type { CellEvent } from '../../cell/channel.ts';
 import type { BrokerAnswer } from '../../wasi/broker-client.ts';
 import { BrokerError } from '../../wasi/broker-client.ts';
-import { fail, type NodeStat, type OpenNode } from '../files/contract.ts';
+import { StreamNode } from '../files/contract.ts';
 import type { Ask } from '../files/broker-tree.ts';
 
 const HEADER_BYTES = 4;
 const MAX_BODY_BYTES = 256 * 1024;
 const MAX_DENIALS = 64;
 const MAX_USES = 4096;
-/** Files go through the tree, which knows what lies where. */
+/** File operations go through the tree, which knows where each path belongs. */
 const ASKABLE: ReadonlySet<string> = new Set(['http', 'httpRead', 'httpClose']);
 
+/** Written by the guest: a frame of some kind, or any other object. */
+type Body = Unchecked<{ t: string; payload_bytes: number } & AskFields & CapabilityFields & FailureFields>;
+
 export interface GuestReply {
-  body: Record<string, unknown>;
+  body: Body;
   payload: Uint8Array;
 }
 
 export interface GuestChannelOptions {
   ask: Ask;
-  /** A denial, or a use where the host records what a skill needs. */
-  onEvent: (body: Record<string, unknown>) => void;
-  /** Largest payload. */
+  /** A denial, or a use if the host records what a skill needs. */
+  onEvent: (event: CellEvent) => void;
+  /** Maximum size of a payload. */
   maxPayload: number;
 }
 
-/** The guest wrote what is no frame. */
+/** The guest wrote something that is not a frame. */
 export class ChannelFault extends Error {
   readonly limit: 'output' | undefined;
 
@@ -39,8 +50,7 @@ export class ChannelFault extends Error {
   }
 }
 
-export class GuestChannel implements OpenNode {
-  readonly isStream = true;
+export class GuestChannel extends StreamNode {
   readonly #options: GuestChannelOptions;
   #pending: Buffer = Buffer.alloc(0);
   #answers: Buffer = Buffer.alloc(0);
@@ -50,43 +60,28 @@ export class GuestChannel implements OpenNode {
   #fault: ChannelFault | undefined;
 
   constructor(options: GuestChannelOptions) {
+    super();
     this.#options = options;
   }
 
-  /** What the call ended with. Throws when the guest broke the protocol, even if it caught that. */
+  /** The reply of the call. Throws if the guest broke the protocol, even if it caught the exception. */
   get reply(): GuestReply | undefined {
     if (this.#fault) throw this.#fault;
     return this.#reply;
   }
 
-  stat(): NodeStat {
-    return { type: 'device', size: 0, modified: 0, identity: 1n, writable: true };
-  }
-
-  write(bytes: Uint8Array): number {
-    // A copy: the window on the guest's memory is gone with the next call.
+  override write(bytes: Uint8Array): number {
+    // A copy, because the view of the guest's memory is invalid after the next call.
     this.#pending = Buffer.concat([this.#pending, bytes]);
     for (let frame = this.#take(); frame; frame = this.#take()) this.#onFrame(frame);
     return bytes.length;
   }
 
-  read(into: Uint8Array): number {
+  override read(into: Uint8Array): number {
     const chunk = this.#answers.subarray(0, into.length);
     into.set(chunk);
     this.#answers = this.#answers.subarray(chunk.length);
     return chunk.length;
-  }
-
-  resize(): void {
-    fail('inval');
-  }
-
-  list(): never {
-    return fail('notdir');
-  }
-
-  close(): void {
-    // The layer keeps it.
   }
 
   #take(): GuestReply | undefined {
@@ -96,7 +91,7 @@ export class GuestChannel implements OpenNode {
     const bodyEnd = HEADER_BYTES + bodyBytes;
     if (this.#pending.length < bodyEnd) return undefined;
     const body = this.#parse(this.#pending.subarray(HEADER_BYTES, bodyEnd));
-    const payloadBytes = Number(body['payload_bytes'] ?? 0);
+    const payloadBytes = Number(body.payload_bytes ?? 0);
     if (!(payloadBytes >= 0 && payloadBytes <= this.#options.maxPayload))
       this.#refuse(new ChannelFault('the result is too large', 'output'));
     const end = bodyEnd + payloadBytes;
@@ -106,18 +101,19 @@ export class GuestChannel implements OpenNode {
     return { body, payload };
   }
 
-  #parse(bytes: Buffer): Record<string, unknown> {
+  #parse(bytes: Buffer): Body {
     try {
       const body: unknown = JSON.parse(bytes.toString('utf8'));
-      if (typeof body === 'object' && body !== null) return body as Record<string, unknown>;
+      if (typeof body === 'object' && body !== null) return body;
     } catch {
-      // Said below.
+      // Reported below.
     }
-    return this.#refuse(new ChannelFault('a frame is no JSON'));
+    return this.#refuse(new ChannelFault('a frame is not JSON'));
   }
 
   #onFrame(frame: GuestReply): void {
-    switch (frame.body['t']) {
+    const kind = frame.body.t as keyof InnerPythonFrames;
+    switch (kind) {
       case 'denied':
         if (this.#denials++ < MAX_DENIALS) this.#options.onEvent(eventOf('denied', frame.body));
         return;
@@ -131,15 +127,16 @@ export class GuestChannel implements OpenNode {
         this.#reply ??= frame;
         return;
       default:
-        this.#refuse(new ChannelFault('a frame of unknown kind'));
+        kind satisfies never;
+        this.#refuse(new ChannelFault('a frame has an unknown kind'));
     }
   }
 
   #onAsk({ body, payload }: GuestReply): void {
-    const op = String(body['op']);
+    const op = String(body.op);
     if (!ASKABLE.has(op)) return this.#answer({ code: 'nosys' });
     try {
-      const args = (body['args'] ?? {}) as Record<string, unknown>;
+      const args = (body.args ?? {}) as Record<string, unknown>;
       const { value, bytes }: BrokerAnswer = this.#options.ask(op, args, payload);
       this.#answer({ value }, bytes);
     } catch (error) {
@@ -148,7 +145,7 @@ export class GuestChannel implements OpenNode {
     }
   }
 
-  #answer(body: Record<string, unknown>, payload: Uint8Array = new Uint8Array()): void {
+  #answer(body: object, payload: Uint8Array = new Uint8Array()): void {
     const text = Buffer.from(JSON.stringify({ ...body, payload_bytes: payload.length }));
     const header = Buffer.allocUnsafe(HEADER_BYTES);
     header.writeUInt32LE(text.length);
@@ -161,10 +158,7 @@ export class GuestChannel implements OpenNode {
   }
 }
 
-/** Nothing else is passed on: announced bytes that do not follow would make the host take our next words for them. */
-function eventOf(
-  t: 'denied' | 'used',
-  { capability, asked, declared }: Record<string, unknown>,
-): Record<string, unknown> {
+/** Passes on nothing else: if declared bytes were missing, the host would take our next frame for them. */
+function eventOf(t: 'denied' | 'used', { capability, asked, declared }: Body): CellEvent {
   return { t, capability, asked, declared };
 }

@@ -1,14 +1,14 @@
 /**
- * Entry of a Python cell: `main.js engine=… image=… bundle=… [packages=… bytecode=…] [saved=…]`, all of them folders. Says that it is
- * there, is told what it serves, and answers one call after the other. There is no event loop in it: it waits by reading.
+ * Entry of a Python cell: `main.js engine=… image=… bundle=… [packages=… bytecode=…] [saved=…]`, all folders. Reports that it is
+ * ready, receives its skill, and answers one call after the other. It has no event loop: it waits by reading.
  *
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { Channel, type Frame } from '../../cell/channel.ts';
+import type { PythonWasmInit, ToReusable } from '../../../protocol.ts';
+import { Channel, type Answer } from '../../cell/channel.ts';
 import { collectNow } from '../../imaged/garbage.ts';
 import { BrokerError } from '../../wasi/broker-client.ts';
-import type { Answer, PythonInit } from './contract.ts';
 import { describeEnd } from './end.ts';
 import { readEngine, readFolder } from './engine-files.ts';
 import type { FixedTree } from '../files/fixed-tree.ts';
@@ -16,7 +16,7 @@ import { ports } from './ports.ts';
 import { PythonCell, type HostLine } from './python-cell.ts';
 
 const folders = new Map(process.argv.slice(2).map((argument) => argument.split('=') as [string, string]));
-/** As a process ends that reached for memory that is not its own. */
+/** The exit code of a process that died of SIGSEGV. */
 const EXIT_OF_TRAP = 139;
 const channel = new Channel(() => exit(EXIT_OF_TRAP));
 const line: HostLine = {
@@ -32,12 +32,13 @@ const engine = readEngine(folder('engine'), folder('image'), folder('packages'))
 let cell: PythonCell | undefined;
 
 for (let frame = channel.receive(); frame; frame = channel.receive()) {
-  if (frame.body['t'] === 'init') load(frame.body as unknown as PythonInit);
-  else if (frame.body['t'] === 'call' && cell) serve(cell, frame);
+  const { body, payload } = frame;
+  if (body.t === 'init') load(body as PythonWasmInit);
+  else if (body.t === 'call' && cell) serve(cell, body, payload);
 }
 process.exit(0);
 
-function load(init: PythonInit): void {
+function load(init: PythonWasmInit): void {
   const trees: Record<string, FixedTree> = { '/skill': readFolder(folder('bundle')) };
   if (folders.has('packages'))
     trees['/deps'] = readFolder(folder('bytecode'), readFolder(folder('packages')));
@@ -55,12 +56,12 @@ function folder(name: string): string {
   return folders.get(name) ?? '';
 }
 
-function serve(served: PythonCell, { body: { call }, payload: params }: Frame): void {
+function serve(served: PythonCell, { call }: ToReusable['call'], params: Uint8Array): void {
   const before = process.cpuUsage();
   const { body, payload } = answer(served, params);
   const { user, system } = process.cpuUsage(before);
   channel.send({ ...body, call, cpu_us: user + system, memory_bytes: served.memoryBytes }, payload);
-  // After the reply: the caller does not wait for it.
+  // After the reply, so that the caller does not wait for it.
   served.reset();
 }
 
@@ -77,14 +78,15 @@ function ask(...[op, args, bytes]: Parameters<HostLine['ask']>): ReturnType<Host
   const id = asked++;
   channel.send({ t: 'ask', id, op, args }, bytes);
   for (let frame = channel.receive(); frame; frame = channel.receive()) {
-    if (frame.body['t'] !== 'reply' || frame.body['id'] !== id) continue;
-    if (typeof frame.body['code'] === 'string') throw new BrokerError(frame.body['code']);
-    return { value: frame.body['value'] as Record<string, unknown>, bytes: frame.payload };
+    const { body, payload } = frame;
+    if (body.t !== 'reply' || body.id !== id) continue;
+    if ('code' in body) throw new BrokerError(body.code);
+    return { value: body.value, bytes: payload };
   }
   return exit(0);
 }
 
-/** The guest ended itself; nothing of this process is used again. */
+/** The guest has exited; nothing of this process is used again. */
 function exit(code: number): never {
   process.exit(code & 0xff);
 }

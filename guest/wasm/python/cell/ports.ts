@@ -1,11 +1,11 @@
 /**
- * The outside as the import layer may see it.
+ * The parts of the outside that the import layer may use.
  *
  * @module
  */
 import type { Ports } from '../host/context.ts';
 
-/** Longest wait at once; who wants more waits again. */
+/** Longest single wait; callers that need more wait again. */
 const LONGEST_WAIT_MS = 1_000_000;
 const MICROSECONDS_PER_MS = 1000;
 const RANDOM_CHUNK_BYTES = 65_536;

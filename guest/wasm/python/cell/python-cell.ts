@@ -1,6 +1,6 @@
 /**
- * The skill of this cell. The interpreter is prepared for it and its module body is run once; from then on every call
- * runs on the image taken after that. Whatever a call did to the memory is overwritten before the next one.
+ * The skill of this cell. The interpreter is prepared for it and its module body runs once; after that, every call runs
+ * on the image taken then. Whatever a call did to the memory is overwritten before the next one.
  *
  * @module
  */
@@ -17,35 +17,36 @@ import { Quota, ScratchTree } from '../files/scratch.ts';
 import type { Ports } from '../host/context.ts';
 import { GuestProcess } from '../host/process.ts';
 import { CallClock } from './call-clock.ts';
-import type { Answer, PythonInit } from './contract.ts';
+import type { PythonWasmInit } from '../../../protocol.ts';
+import type { Answer, CellEvent } from '../../cell/channel.ts';
 import type { Engine } from './engine-files.ts';
 import { describeEnd } from './end.ts';
 import { GuestChannel } from './guest-channel.ts';
-import { decodeImage, encodeImage, type Overheard, type SavedImageOptions } from './saved-image.ts';
+import { decodeImage, encodeImage, type BodyOutput, type SavedImageOptions } from './saved-image.ts';
 
-/** Room beyond the image, so that small calls need not grow the memory. */
+/** Memory beyond the image, so that small calls need not grow it. */
 const SPARE_PAGES = 16;
-/** A memory that grew by more than this is thrown away: zeroing it would cost more than a new one. */
+/** A memory that grew by more than this is discarded: zeroing it would cost more than a new one. */
 const MAX_GROWTH_PAGES = 256;
 const FRAME_SLACK_BYTES = 64 * 1024;
-/** The largest body of a request to the broker. */
+/** Maximum body size of a request to the broker. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 const encoder = new TextEncoder();
 
-/** How the cell speaks with its host during a call. */
+/** How the cell talks to its host during a call. */
 export interface HostLine {
   ask: Ask;
   log: (bytes: Uint8Array) => void;
-  denied: (body: Record<string, unknown>) => void;
+  denied: (event: CellEvent) => void;
 }
 
 export interface PythonCellOptions {
   engine: Engine;
-  init: PythonInit;
-  /** Fixed folders by the path where the guest sees them. */
+  init: PythonWasmInit;
+  /** Fixed folders by their path inside the guest. */
   folders: Record<string, FixedTree>;
   ports: Ports;
-  /** The image that an earlier process of this skill handed over. */
+  /** The image that an earlier process of this skill saved. */
   saved?: Buffer | undefined;
   collect: Collect;
 }
@@ -66,40 +67,40 @@ export class PythonCell {
   #channel!: GuestChannel;
   #scratch: ScratchTree[] = [];
   #image: Image;
-  #overheard: Overheard = { logs: [], denials: [] };
-  /** True when the image holds something that another process should not have: a time or a random number. */
-  #isOfThisMoment = false;
+  #bodyOutput: BodyOutput = { logs: [], denials: [] };
+  /** Whether the image contains something that must differ between processes: a time or a random number. */
+  #isProcessSpecific = false;
   readonly #isSaved: boolean;
 
   constructor(options: PythonCellOptions) {
     this.#options = options;
     const { elapsed, worked } = options.ports;
     this.#clocks = { elapsed: new CallClock(elapsed), worked: new CallClock(worked) };
-    this.#ports = this.#watched(options.ports);
+    this.#ports = this.#watchPorts(options.ports);
     this.#devices = new DeviceTree(this.#ports.random);
     this.#image = options.engine.image;
     this.#surroundings = { process: this.#newProcess(NOBODY), ports: this.#ports, env: {} };
     const known = options.saved && decodeImage(options.saved, this.#savedImageOptions());
-    if (known) ({ image: this.#image, overheard: this.#overheard } = known);
+    if (known) ({ image: this.#image, bodyOutput: this.#bodyOutput } = known);
     else this.#loadAhead();
     this.#isSaved = known !== undefined;
     this.#running();
   }
 
-  /** The image for later processes of this skill; undefined when each of them has to make its own. */
+  /** The image for later processes of this skill; undefined if each of them must make its own. */
   save(): Buffer | undefined {
     const { engine, init } = this.#options;
-    const isFinal = this.#image.stackPointer === engine.image.stackPointer && !this.#isOfThisMoment;
+    const isFinal = this.#image.stackPointer === engine.image.stackPointer && !this.#isProcessSpecific;
     if (this.#isSaved || init.keepBytes === 0 || !isFinal) return undefined;
-    const skill = { image: this.#image, overheard: this.#overheard };
+    const skill = { image: this.#image, bodyOutput: this.#bodyOutput };
     const encoded = encodeImage(skill, this.#savedImageOptions());
     return encoded.length <= init.keepBytes ? encoded : undefined;
   }
 
-  /** Runs one call. The cell has to be reset before the next. Throws after a trap. */
+  /** Runs one call. The cell must be reset before the next one. Throws after a trap. */
   call(params: Uint8Array, line: HostLine): Answer {
-    for (const bytes of this.#overheard.logs) line.log(bytes);
-    for (const body of this.#overheard.denials) line.denied(body);
+    for (const bytes of this.#bodyOutput.logs) line.log(bytes);
+    for (const body of this.#bodyOutput.denials) line.denied(body);
     this.#surroundings.process = this.#newProcess(line);
     this.#clocks.elapsed.begin();
     this.#clocks.worked.begin();
@@ -113,20 +114,20 @@ export class PythonCell {
     }
   }
 
-  /** What the guest has taken of its memory, which may still have the size that an earlier call left it with. */
+  /** How much memory the guest has allocated; the memory itself may still have the size of an earlier call. */
   get memoryBytes(): number {
     const { layout } = this.#options.engine.facts;
     return this.#running().usedBytes(layout);
   }
 
-  /** Takes back everything that the call did. */
+  /** Undoes everything that the call did. */
   reset(): void {
     if (this.#isSpent()) this.#renew();
     else this.#startOver();
     this.#surroundings.process = this.#newProcess(NOBODY);
   }
 
-  /** A function of its own: a frame that is still there would hold the memory that is to be let go of. */
+  /** A separate function: a live frame would keep memory alive that should be released. */
   #isSpent(): boolean {
     return this.#grownPages() > MAX_GROWTH_PAGES || !this.#running().isIntact;
   }
@@ -146,9 +147,9 @@ export class PythonCell {
     };
   }
 
-  /** Notes who looks at a clock or draws a random number. */
-  #watched(ports: Ports): Ports {
-    const note = (): void => void (this.#isOfThisMoment = true);
+  /** Records whether the guest read a clock or drew a random number. */
+  #watchPorts(ports: Ports): Ports {
+    const note = (): void => void (this.#isProcessSpecific = true);
     return {
       ...ports,
       now: () => (note(), ports.now()),
@@ -167,7 +168,7 @@ export class PythonCell {
     return this.#interpreter;
   }
 
-  /** The old memory has to be gone first: two of them could be more than the process may have. */
+  /** The old memory must be released first: two of them could exceed what the process may have. */
   #renew(): void {
     this.#interpreter = undefined;
     this.#options.collect();
@@ -181,28 +182,28 @@ export class PythonCell {
   }
 
   /**
-   * Runs the module body for all calls, if that leaves nothing outside of the memory: no open file, no scratch file, no
-   * question to the broker. Else, or if the operator wants it so, the body is run by every call anew, as it would be in
-   * a process of its own.
+   * Runs the module body once for all calls, if that leaves nothing outside the memory: no open file, no scratch file, no
+   * request to the broker. Otherwise, or if the operator requires it, every call runs the body again, as it would in a
+   * process of its own.
    */
   #loadAhead(): void {
     const { layout } = this.#options.engine.facts;
-    const overheard: Overheard = { logs: [], denials: [] };
+    const bodyOutput: BodyOutput = { logs: [], denials: [] };
     this.#surroundings.process = this.#newProcess({
       ...NOBODY,
-      log: (bytes) => overheard.logs.push(bytes.slice()),
-      denied: (body) => overheard.denials.push(body),
+      log: (bytes) => bodyOutput.logs.push(bytes.slice()),
+      denied: (body) => bodyOutput.denials.push(body),
     });
     this.#prepare();
-    this.#isOfThisMoment = false;
-    if (!this.#options.init.fresh.strict && this.#runsBody() && this.#isPristine(overheard)) {
-      this.#overheard = overheard;
+    this.#isProcessSpecific = false;
+    if (!this.#options.init.fresh.strict && this.#runsBody() && this.#isPristine(bodyOutput)) {
+      this.#bodyOutput = bodyOutput;
       this.#clocks.elapsed.keep();
       this.#clocks.worked.keep();
     } else {
       this.reset();
       this.#prepare();
-      this.#isOfThisMoment = false;
+      this.#isProcessSpecific = false;
     }
     this.#image = this.#running().takeImage(layout);
     this.reset();
@@ -217,7 +218,7 @@ export class PythonCell {
     }
   }
 
-  #isPristine({ logs }: Overheard): boolean {
+  #isPristine({ logs }: BodyOutput): boolean {
     const { output } = this.#options.init.limits;
     const printed = logs.reduce((sum, bytes) => sum + bytes.length, 0);
     const hasNoFiles = this.#scratch.every((tree) => tree.isEmpty);
@@ -270,15 +271,16 @@ export class PythonCell {
 
 function answerOf(channel: GuestChannel): Answer {
   const { reply } = channel;
-  if (!reply) return { body: { t: 'error', type: 'NoReply', message: 'the skill took the channel away' } };
+  if (!reply) return { body: { t: 'error', type: 'NoReply', message: 'the skill closed the channel' } };
   const { payload_bytes: _, ...body } = reply.body;
-  return body['t'] === 'result' ? { body: { t: 'result' }, payload: reply.payload } : { body };
+  if (body.t === 'result') return { body: { t: 'result' }, payload: reply.payload };
+  return { body: { ...body, t: 'error' } };
 }
 
-/** Outside of a call nobody answers; a guest that asks then is run within its call. */
+/** There are no answers outside a call; a guest that makes a request then is run within its call. */
 const NOBODY: HostLine = {
   ask: (): BrokerAnswer => {
-    throw new BodyAsks('The module body asks the broker');
+    throw new BodyAsks('The module body made a request to the broker');
   },
   log: () => undefined,
   denied: () => undefined,

@@ -1,32 +1,33 @@
 /**
- * The image of a skill as it is kept between processes: the pages in which it differs from the base image. It came out of
- * the memory of a guest and was kept by the host unread, so it is checked here again. Whatever it holds, it is only ever
- * the memory of the very same skill.
+ * The image of a skill as stored between processes: the pages that differ from the base image. It came from the memory of
+ * a guest, and the host stored it without reading it, so it is checked again here. Whatever it contains, it is only ever
+ * used as the memory of the same skill.
  *
  * Layout: sha256 of the rest; compressed: u32 length of the JSON, the JSON, u32 for each page, the pages.
  *
  * @module
  */
+import type { CellEvent } from '../../cell/channel.ts';
 import { createHash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { PAGE_BYTES, type Image } from '../engine/interpreter.ts';
 
-/** Smaller than the pages of Wasm: much of such a page stays as it was. */
+/** Smaller than Wasm pages, most of which stay unchanged. */
 const DELTA_BYTES = 4096;
 const DIGEST_BYTES = 32;
 const WORD_BYTES = 4;
 const FASTEST = 1;
 
-/** What the module body said before there was a call that could hear it. */
-export interface Overheard {
+/** Output of the module body from before the first call. */
+export interface BodyOutput {
   logs: Uint8Array[];
-  denials: Record<string, unknown>[];
+  denials: CellEvent[];
 }
 
-/** An image that many calls start from, and what the module body said while it was made. */
+/** An image that many calls start from, and the output of the module body while it was made. */
 export interface SkillImage {
   image: Image;
-  overheard: Overheard;
+  bodyOutput: BodyOutput;
 }
 
 interface Head {
@@ -35,26 +36,26 @@ interface Head {
   bytes: number;
   pages: number;
   logs: string[];
-  denials: Record<string, unknown>[];
+  denials: CellEvent[];
 }
 
 export interface SavedImageOptions {
   base: Image;
   /** Digest of the base image. */
   baseDigest: string;
-  /** Largest memory that the skill may have. */
+  /** Maximum memory of the skill. */
   maxBytes: number;
 }
 
-export function encodeImage({ image, overheard }: SkillImage, options: SavedImageOptions): Buffer {
+export function encodeImage({ image, bodyOutput }: SkillImage, options: SavedImageOptions): Buffer {
   const { memory } = image;
   const pages = changedPages(memory, options.base.memory);
   const head: Head = {
     base: options.baseDigest,
     bytes: memory.length,
     pages: pages.length,
-    logs: overheard.logs.map((bytes) => Buffer.from(bytes).toString('base64')),
-    denials: overheard.denials,
+    logs: bodyOutput.logs.map((bytes) => Buffer.from(bytes).toString('base64')),
+    denials: bodyOutput.denials,
   };
   const text = Buffer.from(JSON.stringify(head));
   const numbers = Buffer.alloc(WORD_BYTES * (pages.length + 1));
@@ -71,7 +72,7 @@ export function encodeImage({ image, overheard }: SkillImage, options: SavedImag
   return Buffer.concat([digestOf(packed), packed]);
 }
 
-/** Undefined when it is damaged, or was made for another base image. */
+/** Undefined if it is damaged or was made for another base image. */
 export function decodeImage(saved: Buffer, options: SavedImageOptions): SkillImage | undefined {
   const packed = saved.subarray(DIGEST_BYTES);
   if (!digestOf(packed).equals(saved.subarray(0, DIGEST_BYTES))) return undefined;
@@ -89,7 +90,7 @@ export function decodeImage(saved: Buffer, options: SavedImageOptions): SkillIma
   layPages(memory, rest.subarray(textEnd), head.pages);
   return {
     image: { memory, stackPointer: options.base.stackPointer },
-    overheard: {
+    bodyOutput: {
       logs: head.logs.map((text) => new Uint8Array(Buffer.from(text, 'base64'))),
       denials: head.denials,
     },
@@ -100,7 +101,7 @@ function layPages(memory: Uint8Array, body: Buffer, count: number): void {
   const contents = body.subarray(WORD_BYTES * count);
   for (let at = 0; at < count; at++) {
     const page = body.readUInt32LE(WORD_BYTES * at);
-    // A page that lies outside throws.
+    // Throws for a page outside the memory.
     memory.set(contents.subarray(at * DELTA_BYTES, (at + 1) * DELTA_BYTES), page * DELTA_BYTES);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Puts libraries into an instance of the engine, as the plan says. Their memory comes from the image, or, when that is
- * still to be made, from `initialise`.
+ * Attaches libraries to an instance of the engine, following the plan. Their memory comes from the image or, if there is
+ * none yet, from `initialise`.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { thunkModule } from './thunks.ts';
 export interface LibraryCode {
   plan: LinkPlan;
   modules: WebAssembly.Module[];
-  /** Stand-ins for what each imports from itself. */
+  /** Stand-ins for the functions that each imports from itself. */
   thunks: (WebAssembly.Module | undefined)[];
 }
 
@@ -32,7 +32,7 @@ export interface AttachOptions extends LibraryCode {
 
 interface ImportSources extends AttachOptions {
   library: LibraryPlan;
-  /** What it imports from itself. */
+  /** Functions that it imports from itself. */
   own: WebAssembly.Exports;
 }
 
@@ -55,7 +55,7 @@ export class Libraries {
     }
   }
 
-  /** Once, on memory that has no image yet: addresses are put into the data, then constructors run. */
+  /** Runs once, on memory without an image: relocates addresses in the data, then runs constructors. */
   initialise(): void {
     for (const step of ['__wasm_apply_data_relocs', '__wasm_call_ctors'])
       for (const exports of this.#instances) (exports[step] as (() => void) | undefined)?.();
@@ -71,7 +71,7 @@ export class Libraries {
   }
 
   #importOf(from: string, name: string, { engine, library, memory, own }: ImportSources): unknown {
-    // Nothing sets them; they are mutable because the type of the import says so.
+    // They never change; they are mutable because the import's type requires it.
     if (from === 'GOT.mem') return i32(library.addresses[name], true);
     if (from === 'GOT.func') return i32(library.slots[name], true);
     if (name === BASES.memory) return i32(library.memoryBase, false);
@@ -84,6 +84,6 @@ export class Libraries {
 }
 
 function i32(value: number | undefined, mutable: boolean): WebAssembly.Global {
-  if (value === undefined) throw new Error('The plan of the libraries has a gap');
+  if (value === undefined) throw new Error('The plan of the libraries is incomplete');
   return new WebAssembly.Global({ value: 'i32', mutable }, value);
 }

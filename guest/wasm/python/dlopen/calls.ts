@@ -1,13 +1,13 @@
 /**
- * `dlopen` and `dlsym`, as far as Python uses them: libraries are in the instance from its start, so that they only
- * look up. A file that is not one of them cannot be loaded, whoever made it.
+ * `dlopen` and `dlsym`, as far as Python uses them: libraries are part of the instance from the start, so these only
+ * look them up. No other file can be loaded, whatever its origin.
  *
  * @module
  */
 import type { GuestMemory } from '../../imaged/guest-memory.ts';
 import type { LinkPlan } from './plan.ts';
 
-/** Of the path in the C library's record of a library. */
+/** Offset of the path in the C library's record of a library. */
 const PATH_OFFSET = 36;
 
 export type LoaderCalls = Record<'_dlopen_js' | '_dlsym_js', (...args: number[]) => number>;

@@ -1,5 +1,5 @@
 /**
- * The section `dylink.0`, in which a library for Emscripten says how much memory and how many table slots it wants,
+ * The section `dylink.0`, in which an Emscripten library declares how much memory and how many table slots it needs,
  * and which other libraries.
  *
  * @module
@@ -10,7 +10,7 @@ import { Reader } from '../../binary/reader.ts';
 const SECTION = 'dylink.0';
 const MAX_NAME_BYTES = 1024;
 const MAX_LIBRARIES = 64;
-/** Above it, an alignment would be a way to waste memory. */
+/** Larger alignments would be a way to waste memory. */
 const MAX_ALIGNMENT = 16;
 const SPACE = 1;
 const NEEDED = 2;
@@ -24,17 +24,17 @@ export interface Dylink {
   tableSlots: number;
   /** Names of libraries whose symbols it uses. */
   needed: string[];
-  /** Imports that may be missing: the code asks whether they are there. */
+  /** Imports that may be missing: the code checks whether they exist. */
   weak: Set<string>;
 }
 
-/** Undefined for a module that is no library. */
+/** Undefined for a module that is not a library. */
 export function readDylink(bytes: Uint8Array): Dylink | undefined {
   const reader = new Reader(bytes, MODULE_HEADER.length);
   while (!reader.done) {
     const id = reader.byte();
     const section = reader.window(reader.u32());
-    // It has to be the first section.
+    // It must be the first section.
     return id === 0 && section.name(MAX_NAME_BYTES) === SECTION ? readParts(section) : undefined;
   }
   return undefined;
@@ -62,7 +62,7 @@ function readSpace(part: Reader, found: Dylink): void {
   found.memoryBytes = part.u32();
   found.memoryAlignment = readAlignment(part);
   found.tableSlots = part.u32();
-  if (readAlignment(part) !== 1) part.fail('Slots of a table need no alignment');
+  if (readAlignment(part) !== 1) part.fail('Table slots must not have an alignment');
 }
 
 function readAlignment(part: Reader): number {

@@ -1,5 +1,5 @@
 /**
- * The native code among the files of packages.
+ * Native code among the files of packages.
  *
  * @module
  */
@@ -12,14 +12,14 @@ import type { LinkPlan } from './plan.ts';
 const GUEST_FOLDER = '/deps/';
 const LIBRARY_FILE = /\.so(?:\.|$)/;
 
-/** Bytes by the path where the guest sees them, in an order that does not depend on the machine. */
+/** Bytes by path inside the guest, in an order that does not depend on the machine. */
 export function findLibraries(folder: string): Map<string, Uint8Array> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const libraries = names.filter((name) => LIBRARY_FILE.test(name)).toSorted();
   return new Map(libraries.map((name) => [`${GUEST_FOLDER}${name}`, readFileSync(`${folder}/${name}`)]));
 }
 
-/** Compiles what the plan was made for, and nothing else. */
+/** Compiles exactly the libraries that the plan was made for. */
 export function loadLibraries(plan: LinkPlan, folder: string): LibraryCode {
   const modules = plan.libraries.map(({ path, sha256 }) => {
     const bytes = readFileSync(`${folder}/${path.slice(GUEST_FOLDER.length)}`);

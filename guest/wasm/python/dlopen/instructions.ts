@@ -1,12 +1,12 @@
 /**
- * Reads function bodies one instruction at a time, as far as it takes to see what they can change.
+ * Reads function bodies instruction by instruction, as far as needed to find what they can change.
  *
  * @module
  */
 import { BULK, featureOf, IMMEDIATE, PLAIN, SIMD } from '../../binary/opcodes.ts';
 import type { Reader } from '../../binary/reader.ts';
 
-/** The instructions that matter here: they change something besides the memory, they call, or they are constant. */
+/** The relevant instructions: they change something other than the memory, they call, or they are constant. */
 export const OPCODE = {
   end: 0x0b,
   call: 0x10,
@@ -27,14 +27,14 @@ export const OPCODE = {
   tableFill: 0xfc11,
 } as const;
 
-/** The opcode, with its prefix as the upper byte, and the index that it names first and second. */
+/** The opcode, with its prefix as the upper byte, and its first and second index operand. */
 export interface Instruction {
   opcode: number;
   first: number;
   second: number;
 }
 
-/** Calls `visit` for every instruction of a body; what it gets is overwritten by the next one. */
+/** Calls `visit` for every instruction of a body; its argument is reused for the next one. */
 export function readBody(body: Reader, visit: (instruction: Instruction) => void): void {
   for (let groups = body.u32(); groups > 0; groups--) {
     body.u32();

@@ -1,6 +1,6 @@
 /**
- * A native library of a package, checked: it may change the memory and the stack pointer, and nothing else, so that an
- * image of both is still the whole interpreter.
+ * A checked native library of a package: it may change only the memory and the stack pointer, so that an
+ * image of both is still the complete interpreter.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import { readDylink, type Dylink } from './dylink.ts';
 import { OPCODE, readBody } from './instructions.ts';
 import { readShape, type Place, type Shape } from './shape.ts';
 
-/** All libraries of an environment together; more would not fit into what a cell may have by default. */
+/** For all libraries of an environment together; more would exceed the default limits of a cell. */
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
 const MAX_TABLE_SLOTS = 100_000;
 
 export const BASES = { memory: '__memory_base', table: '__table_base', stack: '__stack_pointer' } as const;
 
-/** Why a library cannot be loaded, in words for whoever wrote the skill. */
+/** Why a library cannot be loaded, worded for the author of the skill. */
 export class LinkError extends Error {
   constructor(path: string, reason: string) {
     super(`${path} ${reason}`);
@@ -25,7 +25,7 @@ export class LinkError extends Error {
 }
 
 export interface Library {
-  /** Where the guest sees it. */
+  /** Path inside the guest. */
   path: string;
   shape: Shape;
   dylink: Dylink;
@@ -34,7 +34,7 @@ export interface Library {
 export function readLibrary(path: string, bytes: Uint8Array): Library {
   try {
     const dylink = readDylink(bytes);
-    if (!dylink) throw new LinkError(path, 'is no library for Emscripten: it has no section dylink.0');
+    if (!dylink) throw new LinkError(path, 'is not an Emscripten library: it has no section dylink.0');
     const library = { path, dylink, shape: readShape(bytes) };
     checkFrame(library);
     checkPlaces(library);
@@ -54,10 +54,10 @@ function checkFrame({ path, dylink, shape: { module } }: Library): void {
   const refuse = (reason: string): never => {
     throw new LinkError(path, reason);
   };
-  if (dylink.memoryBytes > MAX_MEMORY_BYTES) refuse(`wants ${dylink.memoryBytes} bytes of memory`);
-  if (dylink.tableSlots > MAX_TABLE_SLOTS) refuse(`wants ${dylink.tableSlots} slots for functions`);
-  if (module.tables.length > 0) refuse('has a table of its own');
-  if (module.memories.length > 0) refuse('has a memory of its own');
+  if (dylink.memoryBytes > MAX_MEMORY_BYTES) refuse(`requests ${dylink.memoryBytes} bytes of memory`);
+  if (dylink.tableSlots > MAX_TABLE_SLOTS) refuse(`requests ${dylink.tableSlots} function slots`);
+  if (module.tables.length > 0) refuse('has its own table');
+  if (module.memories.length > 0) refuse('has its own memory');
   const unknown = module.imports.find((one) => !isKnownImport(one));
   if (unknown) refuse(`imports ${unknown.module}.${unknown.name}, which is a ${unknown.kind}`);
 }
@@ -71,7 +71,7 @@ function isKnownImport({ module, name, kind }: CoreImport): boolean {
   return true;
 }
 
-/** Its data and its functions go to the place that it asked for, and nowhere else. */
+/** Its data and functions must be placed in the area that it requested, and nowhere else. */
 function checkPlaces(library: Library): void {
   const { path, dylink, shape } = library;
   const names = importedGlobals(library).map(({ name }) => name);
@@ -84,11 +84,11 @@ function checkPlaces(library: Library): void {
   const data = shape.data.every(({ place, length }) =>
     isInside(place, BASES.memory, { length, size: dylink.memoryBytes }),
   );
-  if (!data) throw new LinkError(path, 'puts data outside of its own memory');
+  if (!data) throw new LinkError(path, 'places data outside its own memory');
   const functions = shape.elements.every(({ place, functions: { length } }) =>
     isInside(place, BASES.table, { length, size: dylink.tableSlots }),
   );
-  if (!functions) throw new LinkError(path, 'puts functions outside of its own slots');
+  if (!functions) throw new LinkError(path, 'places functions outside its own slots');
 }
 
 const REFUSED: ReadonlyMap<number, string> = new Map([
@@ -121,8 +121,8 @@ function checkCode(library: Library): void {
 }
 
 /**
- * True for a start function that computes with nothing but its bases, and in one way only. Linkers make such a function
- * to set globals that hold addresses: it runs whenever an instance is made, and always sets the same.
+ * True for a start function that computes only with its base addresses, and in one way only. Linkers generate such a
+ * function to set globals that hold addresses: it runs for every instance, and always sets the same values.
  */
 function isStraight(body: Reader, names: readonly string[]): boolean {
   let straight = true;

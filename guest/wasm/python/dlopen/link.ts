@@ -1,5 +1,5 @@
 /**
- * From the native code of packages to what an engine with them is made of.
+ * Combines the native code of packages into what an engine with them needs.
  *
  * @module
  */
@@ -15,11 +15,11 @@ import { engineSymbols, type EngineSymbols } from './symbols.ts';
 export interface Linked {
   code: LibraryCode;
   trampoline: Uint8Array;
-  /** Names that the engine has to export. */
+  /** Names that the engine must export. */
   engineExports: string[];
 }
 
-/** Undefined without libraries; throws a `LinkError` for one that is refused. */
+/** Undefined without libraries; throws a `LinkError` for a refused one. */
 export function linkLibraries(
   engine: Uint8Array,
   libraries: ReadonlyMap<string, Uint8Array>,
@@ -33,7 +33,7 @@ export function linkTo(symbols: EngineSymbols, libraries: ReadonlyMap<string, Ui
     engine: symbols,
     libraries: ordered,
     firstAddress: stackEnd(symbols.variables.get('__stack_low') ?? 0),
-    // Behind the trampoline, which is the first that is put into the table.
+    // After the trampoline, which takes the first slot.
     firstSlot: symbols.tableSlots + 1,
   });
   const modules = ordered.map(({ shape }) => new WebAssembly.Module(shape.module.bytes));

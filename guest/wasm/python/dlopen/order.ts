@@ -1,5 +1,5 @@
 /**
- * Brings libraries into an order in which each comes behind those that it needs.
+ * Sorts libraries so that each comes after those that it needs.
  *
  * @module
  */
@@ -10,7 +10,8 @@ export function inOrder(libraries: readonly Library[]): Library[] {
   const left = new Set(libraries);
   while (left.size > 0) {
     const next = [...left].find(({ dylink }) => dylink.needed.every((name) => !isAmong(left, name)));
-    if (!next) throw new LinkError([...left][0]?.path ?? '', 'needs a library that needs it');
+    if (!next)
+      throw new LinkError([...left][0]?.path ?? '', 'is part of a cycle of libraries that need each other');
     left.delete(next);
     ordered.push(next);
   }

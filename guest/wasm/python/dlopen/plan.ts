@@ -1,6 +1,6 @@
 /**
- * Decides where libraries go and what their imports are, once, before anything runs: every instance of the engine that
- * is made afterwards has the same addresses and slots, so an image fits all of them.
+ * Decides where libraries are placed and what their imports are, once, before anything runs: every later instance of the
+ * engine has the same addresses and slots, so an image fits all of them.
  *
  * @module
  */
@@ -10,17 +10,17 @@ import { importedGlobals, LinkError, type Library } from './library.ts';
 import { arityOf, engineName, type EngineSymbols } from './symbols.ts';
 import type { OwnFunction } from './thunks.ts';
 
-/** Entry points of extension modules; Python asks for no others. */
+/** Entry points of extension modules; Python looks up no others. */
 const ENTRY_POINT = /^PyInit_/;
 const HEAP_ALIGNMENT = 16;
 
 export interface LinkPlan {
   libraries: LibraryPlan[];
-  /** Functions that are put into the table one by one; `library` is an index, undefined for the engine. */
+  /** Functions to put into the table one by one; `library` is an index, undefined for the engine. */
   added: { slot: number; library?: number; name: string }[];
-  /** Of the engine, with everything in it. */
+  /** Size of the engine's table, with all entries. */
   tableSlots: number;
-  /** The first address behind the data of the libraries. */
+  /** The first address after the data of the libraries. */
   end: number;
   /** Slots of the entry points, by path and name. */
   entryPoints: Record<string, Record<string, number>>;
@@ -43,7 +43,7 @@ export interface LibraryPlan {
 
 export interface PlanOptions {
   engine: EngineSymbols;
-  /** In an order in which each comes behind those that it needs. */
+  /** Sorted so that each comes after those that it needs. */
   libraries: readonly Library[];
   firstAddress: number;
   firstSlot: number;
@@ -51,9 +51,9 @@ export interface PlanOptions {
 
 export interface Planned {
   plan: LinkPlan;
-  /** Names that the engine has to export. */
+  /** Names that the engine must export. */
   engineExports: string[];
-  /** Of every slot of the table. */
+  /** For every slot of the table. */
   arities: number[];
 }
 
@@ -122,11 +122,11 @@ class Planner {
   #find(path: string, name: string): number {
     const placed = this.#libraries.slice(0, this.#plan.libraries.length);
     const index = placed.findIndex((one) => one.path.endsWith(`/${name}`));
-    if (index < 0) throw new LinkError(path, `needs the library ${name}, which is not there`);
+    if (index < 0) throw new LinkError(path, `needs the library ${name}, which is missing`);
     return index;
   }
 
-  /** The engine's symbols come first, then those of the library itself, then those of the libraries that it needs. */
+  /** The engine's symbols have priority, then those of the library itself, then those of the libraries that it needs. */
   #bindFunction(index: number, name: string, type: number): void {
     const [library, plan] = [this.#libraries[index] as Library, this.#plan.libraries[index] as LibraryPlan];
     if (this.#engine.functions.has(engineName(name))) return void this.#used.add(engineName(name));
@@ -163,13 +163,13 @@ class Planner {
     throw missing(path, `variable ${name}`);
   }
 
-  /** What a library exports is an offset from its own base. */
+  /** Exports of a library are offsets from its own base. */
   #addressOf(owner: number, name: string): number {
     const library = this.#libraries[owner] as Library;
     const global = (this.#exportOf(owner, name, 'global') ?? 0) - importedGlobals(library).length;
     const start = library.shape.globals[global]?.start;
     if (!start || start.global !== undefined)
-      throw new LinkError(library.path, `exports ${name} at no known place`);
+      throw new LinkError(library.path, `exports ${name} at an unknown address`);
     return (this.#plan.libraries[owner]?.memoryBase ?? 0) + start.offset;
   }
 
@@ -182,7 +182,7 @@ class Planner {
     throw missing(path, `function ${name}`);
   }
 
-  /** Where the engine has it already: its code compares addresses of functions. */
+  /** Reuses the engine's slot if there is one, because its code compares function addresses. */
   #engineSlot(name: string, index: number): number {
     const known =
       this.#engine.slots.get(index) ??
@@ -221,5 +221,5 @@ class Planner {
 }
 
 function missing(path: string, what: string): LinkError {
-  return new LinkError(path, `needs the ${what}, which the engine does not give`);
+  return new LinkError(path, `needs the ${what}, which the engine does not provide`);
 }

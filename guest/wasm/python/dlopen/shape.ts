@@ -1,6 +1,6 @@
 /**
- * What linking has to know of a module, the engine's or a library's: its frame, the values of its globals, and what it
- * puts where.
+ * What the linker needs to know about a module, the engine's or a library's: its layout, the values of its globals, and
+ * what it places where.
  *
  * @module
  */
@@ -16,7 +16,7 @@ const GLOBAL_GET = 0x23;
 const I32_ADD = 0x6a;
 const END = 0x0b;
 
-/** A place: a number, on top of an imported global if it names one. */
+/** A location: a number, relative to an imported global if it names one. */
 export interface Place {
   global: number | undefined;
   offset: number;
@@ -24,7 +24,7 @@ export interface Place {
 
 export interface Shape {
   module: CoreModule;
-  /** Of the globals that the module defines: do they change, and where they start, as far as it is a place. */
+  /** For the globals that the module defines: whether they change, and their initial value, if it is a location. */
   globals: { isMutable: boolean; start: Place | undefined }[];
   elements: { place: Place; functions: number[] }[];
   data: { place: Place; length: number }[];
@@ -57,19 +57,19 @@ function readGlobal(section: Reader): Shape['globals'][number] {
 
 function readElement(section: Reader): Shape['elements'][number] {
   if (section.u32() !== 0) section.fail('Only plain element segments are expected');
-  const place = readPlace(section) ?? section.fail('An element segment lies at no known place');
+  const place = readPlace(section) ?? section.fail('The location of an element segment is unknown');
   return { place, functions: Array.from({ length: section.u32() }, () => section.u32()) };
 }
 
 function readData(section: Reader): Shape['data'][number] {
   if (section.u32() !== 0) section.fail('Only plain data segments are expected');
-  const place = readPlace(section) ?? section.fail('A data segment lies at no known place');
+  const place = readPlace(section) ?? section.fail('The location of a data segment is unknown');
   const length = section.u32();
   section.skip(length);
   return { place, length };
 }
 
-/** A constant expression: `i32.const`, `global.get`, or the sum of both. Other constants have no place. */
+/** A constant expression: `i32.const`, `global.get`, or the sum of both. Other constants are not locations. */
 function readPlace(section: Reader): Place | undefined {
   const place: Place = { global: undefined, offset: 0 };
   let isPlace = true;

@@ -1,6 +1,6 @@
 /**
- * What of the engine a library may use: its functions and variables by name, except for those that change something
- * besides the memory, and those that take part in the traffic with JavaScript.
+ * What a library may use of the engine: its functions and variables by name, except those that change something other
+ * than the memory, and those that exchange data with JavaScript.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import type { Shape } from './shape.ts';
 
 const EXTERNREF = 0x6f;
 
-/** `exit` is JavaScript in this engine. What it would run besides ending the guest makes no difference to a cell. */
+/** `exit` is JavaScript in this engine. Its side effects make no difference to a cell, which ends. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([['exit', '_Exit']]);
 
-/** The name under which the engine exports what libraries know by this one. */
+/** The engine's export name for a name that libraries use. */
 export function engineName(name: string): string {
   return OTHER_NAMES.get(name) ?? name;
 }
@@ -26,9 +26,9 @@ export interface EngineSymbols {
   /** Address of the variable. */
   variables: Map<string, number>;
   tags: Set<string>;
-  /** Slot of a function, for those that are in the table. */
+  /** Slot of a function, if it is in the table. */
   slots: Map<number, number>;
-  /** For the trampoline: how many parameters the function in each slot has. */
+  /** For the trampoline: the number of parameters of the function in each slot. */
   arities: number[];
   arity: (index: number) => number;
   tableSlots: number;
@@ -48,7 +48,7 @@ export function engineSymbols(shape: Shape): EngineSymbols {
     ),
     variables: new Map(exports.flatMap((one) => variable(shape, one))),
     tags: new Set(exports.filter(({ kind }) => kind === 'tag').map(({ name }) => name)),
-    // A function can have several slots, as equal functions are merged; Emscripten's loader takes the last as well.
+    // A function can have several slots, because equal functions are merged; like Emscripten's loader, use the last.
     slots: new Map(table.map(([slot, index]) => [index, slot])),
     arities: table.reduce<number[]>((all, [slot, index]) => ((all[slot] = arityOf(shape, index)), all), []),
     arity: (index) => arityOf(shape, index),
@@ -67,7 +67,7 @@ function usesReferences({ module }: Shape, index: number): boolean {
   return !type || [...type.params, ...type.results].includes(EXTERNREF);
 }
 
-/** Slot and function of everything that the module puts into the table. */
+/** Slot and function of every table entry of the module. */
 function tableOf({ elements }: Shape): [number, number][] {
   return elements.flatMap(({ place, functions }) =>
     functions.map((index, at): [number, number] => [place.offset + at, index]),
@@ -81,7 +81,7 @@ function variable({ module, globals }: Shape, { name, kind, index }: CoreExport)
   return global?.start && !global.isMutable ? [[name, global.start.offset]] : [];
 }
 
-/** Functions that set another global than the stack pointer, and all that call one of them. */
+/** Functions that set a global other than the stack pointer, and everything that calls one of them. */
 function functionsWithEffects(shape: Shape, importedFunctions: number): Set<number> {
   const { bytes, bodies, exports } = shape.module;
   const stack = exports.find(({ name }) => name === '__stack_pointer')?.index;
@@ -95,7 +95,7 @@ function functionsWithEffects(shape: Shape, importedFunctions: number): Set<numb
         callers.set(first, (callers.get(first) ?? new Set()).add(self));
     });
   }
-  // A set that grows while it is walked visits what was added.
+  // Iterating a set also visits members added during the iteration.
   for (const index of found) for (const caller of callers.get(index) ?? []) found.add(caller);
   return found;
 }

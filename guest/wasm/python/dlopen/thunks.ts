@@ -1,6 +1,6 @@
 /**
- * Libraries in C++ import functions that they export themselves, so that another library could replace them. An instance
- * cannot import from itself: these small functions stand in, and call the real ones through the table.
+ * C++ libraries import functions that they export themselves, so that another library could replace them. An instance
+ * cannot import from itself, so these small functions stand in and call the real ones through the table.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Starts CPython for the first time: constructors, built-in modules, configuration, initialisation. Done once, when the
- * engine is installed; every process after that starts from the image.
+ * Starts CPython for the first time: constructors, built-in modules, configuration, initialisation. This happens once,
+ * when the engine is installed; every later process starts from the image.
  *
  * @module
  */
@@ -8,12 +8,12 @@
 import type { DataSegment } from './rewrite.ts';
 import type { Interpreter, Layout } from './interpreter.ts';
 
-/** Small enough that Python's own check sees the end before the stack of JavaScript, which runs alongside, is at its end. */
+/** Small enough that Python's own check triggers before the JavaScript stack, which grows alongside, overflows. */
 const STACK_BYTES = 256 * 1024;
 const STACK_ALIGNMENT = 16;
 const INITTAB_ENTRY_BYTES = 8;
 
-/** Built-in modules that would only be tools to corrupt memory, or that lead to what does not exist here. */
+/** Built-in modules that would only help to corrupt memory, or that depend on things that do not exist here. */
 const DENIED_MODULES: ReadonlySet<string> = new Set([
   '_ctypes',
   '_posixsubprocess',
@@ -66,19 +66,19 @@ export interface BootOptions {
   data: DataSegment[];
   /** Path of the standard library. */
   library: string;
-  /** A number that nobody can guess: it decides the order of sets, and hardens dictionaries against crafted keys. */
+  /** An unpredictable number: it determines the order of sets, and protects dictionaries against crafted keys. */
   hashSeed: number;
-  /** Where the heap starts, if not right behind the stack. */
+  /** Start of the heap, if not right after the stack. */
   heapStart?: number | undefined;
 }
 
-/** Boots; the layout is that of every image taken afterwards. */
+/** Boots; every later image has the same layout. */
 export function boot(interpreter: Interpreter, options: BootOptions): Layout {
   const { exports, memory } = interpreter;
   for (const { address, bytes } of options.data) memory.slice(address, bytes.length).set(bytes);
   const layout = placeStack(interpreter, options.heapStart);
   exports.__wasm_call_ctors();
-  // Once more: the constructors set the bounds that were compiled in.
+  // Again, because the constructors set the compiled-in bounds.
   setStack(interpreter, layout);
   const offset = memory.view.getInt32(Number(exports._PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET.value), true);
   memory.setU32(Number(exports._PyRuntime.value) + offset, layout.trampolineSlot);
@@ -93,16 +93,16 @@ export function runSource(interpreter: Interpreter, source: string): void {
   if (failed !== 0) throw new Error('The boot script failed');
 }
 
-/** A function of `__main__`, to be called from outside. */
+/** A function of `__main__`, to be called from the host. */
 export function findFunction(interpreter: Interpreter, name: string): number {
   const { exports } = interpreter;
   const main = exports.PyImport_AddModule(allocateText(interpreter, '__main__'));
   const found = exports.PyObject_GetAttrString(main, allocateText(interpreter, name));
-  if (found === 0) throw new Error(`The boot script defines no ${name}`);
+  if (found === 0) throw new Error(`The boot script does not define ${name}`);
   return found;
 }
 
-/** A stack of our size with the heap right behind it: the ten megabytes that were compiled in would be in every image. */
+/** A smaller stack with the heap right after it: the compiled-in ten megabytes would be in every image. */
 function placeStack(interpreter: Interpreter, heapStart: number | undefined): Layout {
   const { exports, memory, trampolineSlot } = interpreter;
   const stackLow = Number(exports.__stack_low.value);
@@ -114,7 +114,7 @@ function placeStack(interpreter: Interpreter, heapStart: number | undefined): La
   return layout;
 }
 
-/** The first address behind the stack. */
+/** The first address after the stack. */
 export function stackEnd(stackLow: number): number {
   return (stackLow + STACK_BYTES) & -STACK_ALIGNMENT;
 }

@@ -1,5 +1,5 @@
 /**
- * The C functions and variables of the engine that we use, by name. All others are taken out of the module.
+ * The C functions and variables of the engine that we use, by name. All others are removed from the module.
  *
  * @module
  */
@@ -36,8 +36,8 @@ export interface EngineExports {
 }
 
 /**
- * Tables of references to JavaScript. An image does not hold them, and nothing here uses them; but code that corrupts
- * the memory could make them longer, so they are watched. By their index.
+ * Tables of references to JavaScript, by index. An image does not contain them, and nothing uses them; but code that
+ * corrupts the memory could grow them, so their size is checked.
  */
 export const REFERENCE_TABLES = { references_1: 1, references_2: 2 } as const;
 

@@ -1,6 +1,6 @@
 /**
- * One instance of the engine on a memory of its own. Its whole mutable state is the memory and the stack pointer
- * (a test takes the module apart to show it), so an image of both is the interpreter at that moment.
+ * One instance of the engine with its own memory. Its whole mutable state is the memory and the stack pointer
+ * (a test disassembles the module to verify this), so an image of both is the complete interpreter at that moment.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface EngineCode {
   libraries?: LibraryCode | undefined;
 }
 
-/** Where things lie in an image; fixed when the engine is booted. */
+/** Addresses in an image; fixed when the engine is booted. */
 export interface Layout {
   stackLow: number;
   stackHigh: number;
@@ -40,9 +40,9 @@ export interface InterpreterOptions {
   code: EngineCode;
   initialPages: number;
   maxPages: number;
-  /** Everything of the context but the memory. */
+  /** The whole context except the memory. */
   surroundings: Omit<Context, 'memory' | 'maxPages' | 'linked'>;
-  /** That of an instance before; what it holds stays as it is until an image is restored. */
+  /** Memory of a previous instance; its content stays until an image is restored. */
   memory?: GuestMemory;
 }
 
@@ -56,7 +56,7 @@ export class Interpreter {
   constructor({ code, initialPages, maxPages, surroundings, memory }: InterpreterOptions) {
     this.memory =
       memory ?? new GuestMemory(new WebAssembly.Memory({ initial: initialPages, maximum: maxPages }));
-    // The process is another one with every call, so it is looked up each time.
+    // Looked up each time, because every call has another process.
     const context: Context = {
       memory: this.memory,
       maxPages,
@@ -76,7 +76,7 @@ export class Interpreter {
       new Libraries({ ...code.libraries, memory: this.memory.memory, engine: instance.exports });
   }
 
-  /** False when something changed that no image brings back. */
+  /** False if something changed that an image cannot restore. */
   get isIntact(): boolean {
     return this.exports.references_1.length + this.exports.references_2.length === 0;
   }
@@ -85,7 +85,7 @@ export class Interpreter {
     return this.memory.memory.buffer.byteLength / PAGE_BYTES;
   }
 
-  /** Calls a Python function with bytes; an exception that leaves it is a fault of the harness. */
+  /** Calls a Python function with bytes; an exception that it raises is a bug in the harness. */
   call(callable: number, argument: Uint8Array): void {
     const { exports } = this;
     const bytes = exports.PyBytes_FromStringAndSize(0, argument.length);
@@ -96,13 +96,13 @@ export class Interpreter {
     if (result === 0) throw new Error('The harness raised an exception');
   }
 
-  /** Up to the break of the C library, which never goes back. The guest could write there: it is a figure, no more. */
+  /** Up to the break of the C library, which never decreases. The guest could overwrite it, so it is only a figure. */
   usedBytes({ breakCell }: Layout): number {
     const used = Math.ceil(this.memory.u32(breakCell) / PAGE_BYTES) * PAGE_BYTES;
     return Math.min(used, this.memory.bytes.length);
   }
 
-  /** Everything up to the break of the C library; behind it lies nothing that was ever used. */
+  /** Everything up to the break of the C library; memory after it was never used. */
   takeImage(layout: Layout): Image {
     return {
       memory: this.memory.bytes.slice(0, this.usedBytes(layout)),
@@ -110,7 +110,7 @@ export class Interpreter {
     };
   }
 
-  /** Makes the instance what it was when the image was taken. Nothing in the guest's memory is asked or trusted. */
+  /** Restores the state of the image. Nothing in the guest's memory is read or trusted. */
   restore(image: Image, layout: Layout): void {
     layImage(this.memory.bytes, image.memory);
     this.exports.emscripten_stack_set_limits(layout.stackHigh, layout.stackLow);
@@ -127,5 +127,5 @@ export class Interpreter {
   }
 }
 
-/** The parameters alone do not fit. */
+/** The parameters themselves do not fit. */
 export class OutOfMemory extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Pyodide's module with another frame: its memory comes from us, so that we set the bounds; of its 8,500 exports only
- * those that we call are left; its data is taken out, because a process starts from an image. The code stays as it is.
+ * Pyodide's module with another interface: it imports its memory, so that we set the bounds; of its 8,500 exports only
+ * those that we call remain; its data is removed, because a process starts from an image. The code is unchanged.
  *
  * @module
  */
@@ -31,9 +31,9 @@ export interface Rewritten {
 export interface RewriteOptions {
   minPages: number;
   maxPages: number;
-  /** Names of the exports that stay; a missing one is an error. */
+  /** Names of the exports that remain; a missing one is an error. */
   keep: readonly string[];
-  /** Tables that are exported besides, by name. */
+  /** Tables that are also exported, by name. */
   tables: Readonly<Record<string, number>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * CPython calls C functions whose arity it does not know through a trampoline. Pyodide's is JavaScript; ours is a few
- * instructions of Wasm that look the arity up by the index of the function.
+ * CPython calls C functions of unknown arity through a trampoline. Pyodide's is JavaScript; ours is a few
+ * Wasm instructions that look up the arity by the index of the function.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import { Writer } from '../../install/writer.ts';
 const I32 = 0x7f;
 const FUNC = 0x60;
 const MAX_NAME_BYTES = 4096;
-/** Marks a function that the trampoline does not call: it has other parameters than up to three i32. */
+/** Marks a function that the trampoline cannot call: its parameters are not up to three i32. */
 const OTHER = 4;
 const MAX_ARITY = 3;
 
-/** For every slot of the function table the number of its parameters, or `OTHER`. */
+/** The number of parameters for every slot of the function table, or `OTHER`. */
 export function tableArities(bytes: Uint8Array): number[] {
   const reader = new Reader(bytes, MODULE_HEADER.length);
   const arities: number[] = [];
@@ -43,7 +43,7 @@ function readTypes(section: Reader, arities: number[]): void {
   }
 }
 
-/** How many parameters a function of this type has, or `OTHER`. */
+/** The number of parameters of this function type, or `OTHER`. */
 export function plainArity(params: ArrayLike<number>, results: ArrayLike<number>): number {
   const isPlain = [...Array.from(params), ...Array.from(results)].every((type) => type === I32);
   return isPlain && params.length <= MAX_ARITY && results.length === 1 ? params.length : OTHER;
@@ -71,7 +71,7 @@ function readElements(section: Reader, table: number[]): void {
 
 /**
  * A module with one function `(ok, function, a, b, c) -> i32`. It stores 1 at `ok` and calls the table's function with
- * as many of a, b, c as it takes; for one that it cannot call it stores 0.
+ * as many of a, b, c as it takes; for a function that it cannot call it stores 0.
  */
 export function trampolineModule(arities: readonly number[]): Uint8Array {
   const writer = new Writer(64 * 1024);
@@ -96,7 +96,7 @@ function section(writer: Writer, id: number, fill: (out: Writer) => void): void 
   writer.bytes(body.view);
 }
 
-/** Types 0 to 3 are functions of so many i32; type 4 is the trampoline's own. */
+/** Types 0 to 3 are functions with that many i32 parameters; type 4 is the trampoline's own. */
 function typeSection(out: Writer): void {
   out.u32(5);
   for (const count of [0, 1, 2, 3, 5])
@@ -117,7 +117,7 @@ function codeSection(out: Writer, arities: readonly number[]): void {
   const body = new Writer(arities.length + 256);
   const LOCAL_GET = 0x20;
   const store = (value: number): number[] => [LOCAL_GET, 0, 0x41, value, 0x36, 2, 0];
-  // No locals; *ok = 1; five nested blocks; br_table leaves as many of them as the arity says.
+  // No locals; *ok = 1; five nested blocks; br_table leaves as many of them as the arity.
   body.bytes([0, ...store(1), ...Array.from({ length: 5 }, () => [0x02, 0x40]).flat(), LOCAL_GET, 1, 0x0e]);
   body.u32(arities.length);
   for (let slot = 0; slot < arities.length; slot++) body.u32(arities[slot] ?? OTHER);

@@ -1,6 +1,6 @@
 /**
- * A granted directory of the host. Nothing of it is here: every act is a question to the broker, which walks the path
- * itself and follows no link.
+ * A granted directory of the host. It is not stored here: every operation is a request to the broker, which walks the
+ * path itself and follows no link.
  *
  * @module
  */
@@ -19,12 +19,12 @@ import {
 const MAX_CHUNK_BYTES = 512 * 1024;
 const NANOSECONDS_PER_MS = 1_000_000n;
 
-/** Asks the broker and waits for the answer; the guest stands still meanwhile. */
+/** Asks the broker and waits for the answer; the guest is blocked until then. */
 export type Ask = (op: string, args: Record<string, unknown>, bytes?: Uint8Array) => BrokerAnswer;
 
 export interface BrokerTreeOptions {
   ask: Ask;
-  /** Number of the directory at the broker. */
+  /** The broker's number for the directory. */
   directory: number;
   writable: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * What a part of the virtual tree is. A failure is a `BrokerError` with the words of POSIX, as the broker's own are.
+ * Interface of a part of the virtual tree. A failure is a `BrokerError` with a POSIX name, as in the broker.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface NodeStat {
   size: number;
   /** Milliseconds since 1970. */
   modified: number;
-  /** The same number for the same file of a tree. */
+  /** Identifies the file within its tree. */
   identity: bigint;
   writable: boolean;
 }
@@ -32,21 +32,54 @@ export interface OpenOptions {
   directory: boolean;
 }
 
-/** An open file. The position is kept by who holds it. */
+export const READ_ONLY: OpenOptions = {
+  read: true,
+  write: false,
+  create: false,
+  exclusive: false,
+  truncate: false,
+  directory: false,
+};
+
+/** An open file. The caller keeps the position. */
 export interface OpenNode {
   stat(): NodeStat;
   read(into: Uint8Array, position: number): number;
-  /** `position` undefined: at the end. */
+  /** Appends if `position` is undefined. */
   write(bytes: Uint8Array, position: number | undefined): number;
   resize(size: number): void;
-  /** Of a directory, without `.` and `..`. */
+  /** For a directory, without `.` and `..`. */
   list(): DirectoryItem[];
   close(): void;
-  /** True for what has no positions: devices, the channel, sockets. */
+  /** True for files without positions: devices, the channel, sockets. */
   readonly isStream: boolean;
 }
 
-/** Modified time to set: `now` or milliseconds since 1970. */
+/** What devices, the channel and standard streams have in common: bytes without positions, sizes or entries. */
+export abstract class StreamNode implements OpenNode {
+  readonly isStream = true;
+
+  abstract read(into: Uint8Array): number;
+  abstract write(bytes: Uint8Array): number;
+
+  stat(): NodeStat {
+    return { type: 'device', size: 0, modified: 0, identity: 1n, writable: true };
+  }
+
+  resize(): void {
+    fail('inval');
+  }
+
+  list(): never {
+    return fail('notdir');
+  }
+
+  close(): void {
+    // There is nothing to release.
+  }
+}
+
+/** Modification time to set: `now` or milliseconds since 1970. */
 export type NewTime = number | 'now';
 
 /** One mounted tree. Paths are segments below its top. */

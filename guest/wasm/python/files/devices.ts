@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { fail, type NodeStat, type OpenNode, type OpenOptions } from './contract.ts';
+import { fail, StreamNode, type NodeStat, type OpenNode, type OpenOptions } from './contract.ts';
 import { FixedTree } from './fixed-tree.ts';
 
 type Fill = (into: Uint8Array) => number;
@@ -40,37 +40,25 @@ export class DeviceTree extends FixedTree {
   }
 }
 
-class Device implements OpenNode {
-  readonly isStream = true;
+class Device extends StreamNode {
   readonly #stat: NodeStat;
   readonly #fill: Fill;
 
   constructor(stat: NodeStat, fill: Fill) {
+    super();
     this.#stat = stat;
     this.#fill = fill;
   }
 
-  stat(): NodeStat {
+  override stat(): NodeStat {
     return this.#stat;
   }
 
-  read(into: Uint8Array): number {
+  override read(into: Uint8Array): number {
     return this.#fill(into);
   }
 
-  write(bytes: Uint8Array): number {
+  override write(bytes: Uint8Array): number {
     return bytes.length;
-  }
-
-  resize(): void {
-    fail('inval');
-  }
-
-  list(): never {
-    return fail('notdir');
-  }
-
-  close(): void {
-    // Nothing is held.
   }
 }

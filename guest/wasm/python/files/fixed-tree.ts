@@ -1,13 +1,13 @@
 /**
- * Folders whose content is known when the cell starts: the bundle, the packages, the standard library. The content of a
- * file is fetched when it is first read, and kept: it is the same for every call.
+ * Folders whose content is known when the cell starts: the bundle, the packages, the standard library. A file is read on
+ * first use and then cached, because it is the same for every call.
  *
  * @module
  */
 import { fail, type DirectoryItem, type NodeStat } from './contract.ts';
 import { ReadOnlyNode, ReadOnlyTree } from './read-only.ts';
 
-/** Without times of the host: a skill has no use for them, and results stay the same everywhere. */
+/** Without times of the host: skills do not need them, and results stay the same everywhere. */
 const MODIFIED_MS = 1_600_000_000_000;
 
 interface FixedFile {
@@ -29,7 +29,7 @@ export class FixedTree extends ReadOnlyTree {
   #identities = 1n;
   readonly #root: FixedFolder = this.#folder();
 
-  /** Adds a file and the folders on the way. */
+  /** Adds a file and its parent folders. */
   addFile(path: readonly string[], size: number, load: () => Uint8Array): void {
     const folder = this.addFolder(path.slice(0, -1));
     let content: Uint8Array | undefined;
@@ -45,7 +45,7 @@ export class FixedTree extends ReadOnlyTree {
     let folder = this.#root;
     for (const segment of path) {
       const next = folder.entries.get(segment) ?? this.#folder();
-      if (next.type !== 'directory') throw new Error('A file stands where a folder should');
+      if (next.type !== 'directory') throw new Error('A file exists where a folder is needed');
       folder.entries.set(segment, next);
       folder = next;
     }

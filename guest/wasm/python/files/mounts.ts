@@ -1,6 +1,6 @@
 /**
- * The whole tree of a cell: which part of it a path belongs to. `..` is taken away by name, before anything is looked
- * up: no part of the tree has links that lead elsewhere.
+ * The whole tree of a cell: finds the part that a path belongs to. `..` is resolved lexically, before any lookup,
+ * because no part of the tree has links that lead elsewhere.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface Located {
 }
 
 export class Mounts {
-  /** Holds the folders that lead to the mounted trees. */
+  /** Contains the folders that lead to the mounted trees. */
   readonly #top = new FixedTree();
   readonly #mounted: { at: readonly string[]; tree: Tree }[] = [];
 
@@ -24,7 +24,7 @@ export class Mounts {
     const segments = segmentsOf(at);
     this.#showInParents(segments);
     this.#mounted.push({ at: segments, tree });
-    // The deepest comes first, so that it is found before what it lies in.
+    // Deepest first, so that a nested mount is found before the tree that contains it.
     this.#mounted.sort((a, b) => b.at.length - a.at.length);
   }
 
@@ -35,14 +35,14 @@ export class Mounts {
     return { tree: this.#top, path };
   }
 
-  /** A mount inside another fixed tree shows up in its listing, too. */
+  /** A mount inside another fixed tree also appears in its listing. */
   #showInParents(segments: readonly string[]): void {
     const { tree, path } = this.locate(segments);
     if (tree instanceof FixedTree) tree.addFolder(path);
   }
 }
 
-/** Absolute segments of a path, seen from a directory. */
+/** Absolute segments of a path, resolved from a directory. */
 export function resolvePath(from: readonly string[], path: string): string[] {
   if (path === '') fail('noent');
   return segmentsOf(path, path.startsWith('/') ? [] : from);

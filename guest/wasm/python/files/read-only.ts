@@ -1,5 +1,5 @@
 /**
- * The half of a tree that answers every change with EROFS.
+ * The part of a tree that answers every change with EROFS.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export abstract class ReadOnlyTree implements Tree {
     fail('rofs');
   }
 
-  /** Opening an existing file with O_CREAT alone changes nothing. */
+  /** Opening an existing file with only O_CREAT changes nothing. */
   #refuseChange(path: readonly string[], options: OpenOptions): void {
     if (options.write || options.truncate || options.exclusive) fail('rofs');
     try {
@@ -71,6 +71,6 @@ export abstract class ReadOnlyNode implements OpenNode {
   }
 
   close(): void {
-    // Nothing is held.
+    // There is nothing to release.
   }
 }

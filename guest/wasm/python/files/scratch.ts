@@ -1,5 +1,5 @@
 /**
- * Files in memory that live as long as a call: /tmp and /dev/shm, with one quota for both.
+ * In-memory files that exist for one call: /tmp and /dev/shm, with one quota for both.
  *
  * @module
  */
@@ -13,11 +13,11 @@ import {
   type Tree,
 } from './contract.ts';
 
-/** What an entry costs of the quota beside its content. */
+/** What an entry costs of the quota in addition to its content. */
 const ENTRY_BYTES = 512;
 const FIRST_CAPACITY = 4096;
 
-/** What is left for all files of a call. */
+/** The remaining quota for all files of a call. */
 export class Quota {
   #left: number;
 
@@ -87,12 +87,12 @@ class ScratchFile {
     this.#settle();
   }
 
-  /** What has no name and no reader any more costs nothing any more. */
+  /** A file without names and readers no longer counts. */
   #settle(): void {
     if (this.#isRemoved && this.#opens === 0) this.resize(0);
   }
 
-  /** What no longer counts must not be held either. */
+  /** A file that no longer counts must not be kept either. */
   #release(size: number): void {
     if (size < this.#content.length / 2) this.#content = this.#content.slice(0, size);
     else this.#content.fill(0, size, this.size);
@@ -229,7 +229,7 @@ export class ScratchTree implements Tree {
     return { folder, name };
   }
 
-  /** The clock is looked at when somebody asks: whoever has looked at a clock is told from whoever has not. */
+  /** The clock is read only on demand, because cells record whether a skill has read it. */
   #newRoot(): ScratchFolder {
     let modified: number | undefined;
     const { now } = this.#options;
@@ -319,6 +319,6 @@ class OpenScratchFolder implements OpenNode {
   }
 
   close(): void {
-    // Nothing is held.
+    // There is nothing to release.
   }
 }

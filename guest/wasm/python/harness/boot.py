@@ -1,4 +1,4 @@
-"""The last step before the base image: what skills commonly import is loaded once for all of them."""
+"""The last step before the base image: loads what skills commonly import, once for all of them."""
 
 import gc
 import sys

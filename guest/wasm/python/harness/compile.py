@@ -15,7 +15,7 @@ _FIXED_TIME = (2020, 1, 1, 0, 0, 0)
 
 
 def _sources():
-    """Path in the archive and text. What is added comes last and may extend a file of the library."""
+    """Path in the archive and text. Additions come last and may extend a file of the library."""
     with zipfile.ZipFile(_SOURCE) as archive:
         texts = {
             item.filename: archive.read(item)
@@ -34,7 +34,7 @@ def _sources():
 
 def _compiled(name, source):
     code = compile(source, "%s/%s" % (_LIBRARY, name), "exec", dont_inherit=True, optimize=0)
-    # Unchecked: the source is not there to compare with.
+    # Unchecked, because there is no source to compare with.
     return bytes(importing._code_to_hash_pyc(code, importlib.util.source_hash(source), False))
 
 

@@ -1,5 +1,5 @@
 /**
- * `struct tm` for the C library. A cell lives in UTC.
+ * `struct tm` for the C library. A cell is always in UTC.
  *
  * @module
  */

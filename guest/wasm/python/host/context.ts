@@ -1,5 +1,5 @@
 /**
- * What the import layer works with. It reaches nothing else: no file system, no clock, no process but what stands here.
+ * What the import layer works with. It can reach nothing else: no file system, clock or process that is not listed here.
  *
  * @module
  */
@@ -7,29 +7,29 @@ import type { GuestMemory } from '../../imaged/guest-memory.ts';
 import type { LinkPlan } from '../dlopen/plan.ts';
 import type { GuestProcess } from './process.ts';
 
-/** The few things of the outside that the layer uses. */
+/** The parts of the outside that the layer uses. */
 export interface Ports {
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Milliseconds from any start, never going back. */
+  /** Milliseconds from an arbitrary start, monotonic. */
   elapsed: () => number;
-  /** Milliseconds of CPU time from any start. */
+  /** Milliseconds of CPU time from an arbitrary start. */
   worked: () => number;
   random: (into: Uint8Array) => void;
   /** Waits without using the CPU. */
   sleep: (milliseconds: number) => void;
-  /** The guest ended itself. */
+  /** Called when the guest exits. */
   exit: (code: number) => never;
 }
 
 export interface Context {
   readonly memory: GuestMemory;
-  /** Of the running call. */
+  /** For the running call. */
   readonly process: GuestProcess;
   readonly ports: Ports;
   readonly env: Readonly<Record<string, string>>;
   readonly maxPages: number;
-  /** The native code of packages that the instance has; undefined when it has none. */
+  /** The native code of packages in this instance; undefined if there is none. */
   readonly linked: LinkPlan | undefined;
 }
 

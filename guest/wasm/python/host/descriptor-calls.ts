@@ -179,7 +179,7 @@ function control(
   return access | (file.append ? O_APPEND : 0);
 }
 
-/** Everything that can be open is always ready; without any it is a way to sleep. */
+/** Everything that can be open is always ready; without descriptors it is a way to sleep. */
 function poll(
   { memory, process, ports }: Context,
   { polled, count, timeout }: { polled: number; count: number; timeout: number },

@@ -1,5 +1,5 @@
 /**
- * The open files of the guest by number, and what else a kernel keeps for a process. All of it is new for every call.
+ * The open files of the guest by number, and other state that a kernel keeps for a process. All of it is new for every call.
  *
  * @module
  */
@@ -14,9 +14,9 @@ export interface Description {
   readable: boolean;
   writable: boolean;
   append: boolean;
-  /** Absolute path, for what is opened relative to it. */
+  /** Absolute path, for files opened relative to it. */
   path: readonly string[];
-  /** What getdents goes through, and how far it came. */
+  /** The entries that getdents returns, and its progress. */
   listing?: { items: DirectoryItem[]; next: number };
 }
 
@@ -35,7 +35,7 @@ export class Descriptors {
     return this.#open.size;
   }
 
-  /** Puts it at the lowest free number. */
+  /** Stores it under the lowest free number. */
   add(description: Description, least: number = 0): number {
     let fd = least;
     while (this.#open.has(fd)) fd++;
@@ -47,7 +47,7 @@ export class Descriptors {
     return fd;
   }
 
-  /** Another number for the same open file. */
+  /** Adds another number for the same open file. */
   duplicate(fd: number, least: number = 0): number {
     const description = this.get(fd);
     let copy = least;

@@ -1,6 +1,6 @@
 /**
- * The whole import object of the engine. What is not written down here and is a system call does not exist; what is
- * anything else is a way to JavaScript, and whoever takes it is ended.
+ * The complete import object of the engine. A system call that is not listed here does not exist; any other unlisted
+ * import leads to JavaScript, and using it ends the guest.
  *
  * @module
  */
@@ -14,10 +14,10 @@ import { systemCalls } from './system-calls.ts';
 
 const OWN_MODULES: ReadonlySet<string> = new Set(['env', 'wasi_snapshot_preview1']);
 
-/** The guest reached for JavaScript. */
+/** The guest tried to reach JavaScript. */
 export class BridgeTrap extends Error {}
 
-/** Remembers that a bridge was touched: the guest's code could catch the exception and go on. */
+/** Records that a bridge was used, because the guest's code could catch the exception and continue. */
 export class BridgeAlarm {
   #touched: string | undefined;
 

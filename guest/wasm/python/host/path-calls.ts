@@ -1,5 +1,5 @@
 /**
- * Calls that name a path.
+ * Calls that take a path.
  *
  * @module
  */
@@ -116,7 +116,7 @@ function changes(
   };
 }
 
-/** Modes and owners mean nothing here; the file has to be there, and be one that may be changed. */
+/** Modes and owners have no meaning here; the file must exist and be writable. */
 function changesOfMode(
   context: Context,
   at: (fd: number, path: number) => ReturnType<Context['process']['locate']>,
@@ -182,7 +182,7 @@ function optionsOf(flags: number): OpenOptions {
   };
 }
 
-/** From two `struct timespec`, of which the second counts; none at all means now. */
+/** From two `struct timespec`, of which the second counts; without them it is now. */
 function modifiedTime({ memory }: Context, times: number): NewTime | undefined {
   if (times === 0) return 'now';
   const second = (times >>> 0) + 16;

@@ -1,10 +1,10 @@
 /**
- * The guest as a process: its files, its directory, its streams. Made anew for every call, so that nothing of a call is
- * left outside of the guest's memory.
+ * The guest as a process: its files, its directory, its streams. Created for every call, so that nothing of a call is
+ * left outside the guest's memory.
  *
  * @module
  */
-import { fail, type NodeStat, type OpenNode } from '../files/contract.ts';
+import { fail, StreamNode, type OpenNode } from '../files/contract.ts';
 import { resolvePath, type Located, type Mounts } from '../files/mounts.ts';
 import { Descriptors } from './descriptors.ts';
 
@@ -15,9 +15,9 @@ const STANDARD_DESCRIPTORS = 4;
 
 export interface ProcessOptions {
   mounts: Mounts;
-  /** Gets what the guest prints. */
+  /** Receives what the guest prints. */
   onOutput: (bytes: Uint8Array) => void;
-  /** The harness's way to the host, as descriptor 3. */
+  /** The harness's channel to the host, as descriptor 3. */
   channel: OpenNode;
 }
 
@@ -42,7 +42,7 @@ export class GuestProcess {
     }
   }
 
-  /** False when the guest changed something that lies outside of its memory. */
+  /** False if the guest changed something outside its memory. */
   get isPristine(): boolean {
     const { descriptors } = this;
     const hasStandard = Array.from({ length: STANDARD_DESCRIPTORS }, (_, fd) => fd).every((fd) =>
@@ -57,7 +57,7 @@ export class GuestProcess {
     );
   }
 
-  /** Absolute segments of a path that a system call names. */
+  /** Absolute segments of a path in a system call. */
   resolve(directoryFd: number, path: string): string[] {
     const isAbsolute = path.startsWith('/');
     const from =
@@ -76,38 +76,22 @@ export class GuestProcess {
   }
 }
 
-/** Nothing to read; what is written goes to the log. */
-class OutputStream implements OpenNode {
-  readonly isStream = true;
+/** Has nothing to read; writes go to the log. */
+class OutputStream extends StreamNode {
   readonly #onOutput: ((bytes: Uint8Array) => void) | undefined;
 
   constructor(onOutput?: (bytes: Uint8Array) => void) {
+    super();
     this.#onOutput = onOutput;
   }
 
-  stat(): NodeStat {
-    return { type: 'device', size: 0, modified: 0, identity: 1n, writable: true };
-  }
-
-  read(): number {
+  override read(): number {
     return 0;
   }
 
-  write(bytes: Uint8Array): number {
+  override write(bytes: Uint8Array): number {
     if (!this.#onOutput) fail('badf');
     this.#onOutput(bytes);
     return bytes.length;
-  }
-
-  resize(): void {
-    fail('inval');
-  }
-
-  list(): never {
-    return fail('notdir');
-  }
-
-  close(): void {
-    // Nothing is held.
   }
 }

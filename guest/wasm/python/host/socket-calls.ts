@@ -1,6 +1,6 @@
 /**
- * Sockets that lead nowhere. A skill may make one; the harness names the denial when it is used, and whoever goes past
- * the harness gets an error number. Http goes through the broker, on another way.
+ * Sockets without a network. A skill may create one; the harness reports the denial when it is used, and code that
+ * bypasses the harness gets an error number. HTTP takes another route, through the broker.
  *
  * @module
  */
@@ -40,7 +40,7 @@ export function socketCalls(context: Context): ImportFunctions {
     getaddrinfo: () => NOT_RESOLVED,
     getnameinfo: () => NOT_RESOLVED,
     getprotobyname: () => 0,
-    // Pyodide's detours for sockets of JavaScript: null means that the plain call is to be made.
+    // Pyodide's detours for JavaScript sockets: null means that the ordinary call is made.
     _try_fcntl64: () => 0,
     _try_shutdown: () => 0,
     _maybe_poll_async: () => null,
@@ -86,6 +86,6 @@ class Socket implements OpenNode {
   }
 
   close(): void {
-    // Nothing is held.
+    // There is nothing to release.
   }
 }

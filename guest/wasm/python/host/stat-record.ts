@@ -46,7 +46,7 @@ export function writeStat(memory: GuestMemory, address: number, stat: NodeStat):
 }
 
 export interface ListedItem extends DirectoryItem {
-  /** Its place in the listing. */
+  /** Position in the listing. */
   place: number;
 }
 
@@ -61,7 +61,7 @@ export function writeEntry(memory: GuestMemory, address: number, item: ListedIte
   record.set(name, 19);
 }
 
-/** A file system of no particular size. */
+/** A file system of unspecified size. */
 export function writeFileSystem(memory: GuestMemory, address: number): void {
   const record = memory.slice(address, STATFS_BYTES).fill(0);
   const view = new DataView(record.buffer, record.byteOffset, STATFS_BYTES);

@@ -1,5 +1,5 @@
 /**
- * Clock, randomness, environment, memory growth, and the end of the guest.
+ * Clock, randomness, environment, memory growth, and exit.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { ERRNO } from './errno.ts';
 import { GUEST_ID } from './stat-record.ts';
 
 const PAGE_BYTES = 65_536;
-/** As the C library numbers them; what is anything else is CPU time. */
+/** Numbers of the C library; every other number is CPU time. */
 const CLOCK = { real: 0, monotonic: 1 } as const;
 const REAL_STEP_NS = 1_000_000n;
 const STEP_NS = 100_000n;
@@ -54,7 +54,7 @@ export function systemCalls(context: Context): ImportFunctions {
     _mmap_js: () => -ERRNO.NOSYS,
     _munmap_js: () => -ERRNO.NOSYS,
     _msync_js: () => -ERRNO.NOSYS,
-    // Called by constructors and by every call; none of them has anything to do here.
+    // Called by constructors and on every call; they have nothing to do here.
     _Py_emscripten_runtime: () => 0,
     _Py_CheckEmscriptenSignals_Helper: () => 0,
     __hiwire_deduplicate_new: () => null,
@@ -93,7 +93,7 @@ function environmentCalls({ memory, env }: Context): ImportFunctions {
   };
 }
 
-/** The only way memory grows: the module has no instruction for it. */
+/** The only way memory grows, because the module has no instruction for it. */
 function grow({ memory, maxPages }: Context, bytes: number): number {
   const wanted = Math.ceil((bytes >>> 0) / PAGE_BYTES);
   const missing = wanted - memory.memory.buffer.byteLength / PAGE_BYTES;

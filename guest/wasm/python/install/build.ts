@@ -1,5 +1,5 @@
 /**
- * From Pyodide's files to an image: rewrite the module, let it compile its own standard library, boot it again with that.
+ * Builds an image from Pyodide's files: rewrites the module, compiles its standard library with it, and boots it with that.
  *
  * @module
  */
@@ -10,6 +10,7 @@ import { Interpreter, PAGE_BYTES, type EngineCode, type Image, type Layout } fro
 import { rewriteModule, type DataSegment } from '../engine/rewrite.ts';
 import { tableArities, trampolineModule } from '../engine/trampoline.ts';
 import { ports } from '../cell/ports.ts';
+import { READ_ONLY } from '../files/contract.ts';
 import { DeviceTree } from '../files/devices.ts';
 import { FixedTree } from '../files/fixed-tree.ts';
 import { Mounts } from '../files/mounts.ts';
@@ -26,23 +27,23 @@ const BUILD_PAGES = 8192;
 const BUILD_SCRATCH_BYTES = 256 * 1024 * 1024;
 const LIBRARY = '/lib/python314.zip';
 
-/** What every cell has; the granted variables come on top. */
+/** Variables of every cell; granted variables are added to them. */
 const BASE_ENV = { PATH: '/usr/bin:/bin', HOME: '/tmp', TMPDIR: '/tmp', LANG: 'C.UTF-8' };
 
 export interface EngineInput {
   engine: Uint8Array;
   library: Uint8Array;
-  /** True when the library has been through this before, and only the image is to be made anew. */
+  /** True if the library was compiled before, and only a new image is needed. */
   isCompiled: boolean;
-  /** `boot` and `compile` are scripts; `added` are modules, and additions to modules of the library, by their path. */
+  /** `boot` and `compile` are scripts; `added` are modules, and additions to library modules, by path. */
   sources: { boot: string; compile: string; added: Record<string, string> };
-  /** Native code of packages, by the path where the guest sees it. */
+  /** Native code of packages, by path inside the guest. */
   libraries: ReadonlyMap<string, Uint8Array>;
-  /** Gets what the interpreter prints. */
+  /** Receives what the interpreter prints. */
   report: (text: string) => void;
 }
 
-/** What a cell has to know about the files beside it. */
+/** What a cell must know about the files next to it. */
 export interface EngineFacts {
   layout: Layout;
   stackPointer: number;
@@ -50,7 +51,7 @@ export interface EngineFacts {
   digest: string;
   /** Addresses of the Python functions that a cell calls. */
   functions: { prepare: number; load: number; serve: number };
-  /** The native code of packages that is in the image. */
+  /** The native code of packages in the image. */
   linked?: LinkPlan | undefined;
 }
 
@@ -108,7 +109,7 @@ function compileLibrary(input: Started): Uint8Array {
   const scratch = newScratch();
   const { interpreter } = start({ ...input, scratch });
   runSource(interpreter, input.sources.compile);
-  const file = scratch.open(['library.zip'], READ);
+  const file = scratch.open(['library.zip'], READ_ONLY);
   const archive = new Uint8Array(file.stat().size);
   file.read(archive, 0);
   return archive;
@@ -118,12 +119,12 @@ function start(input: Started & { scratch: ScratchTree }): { interpreter: Interp
   const { code, data } = input;
   const heapStart = code.libraries?.plan.end;
   const outside = ports((exitCode) => {
-    throw new Error(`The engine ended with ${exitCode} while it was made`);
+    throw new Error(`The engine exited with code ${exitCode} while it was being prepared`);
   });
   const process = new GuestProcess({
     mounts: mountsFor(input, outside),
     onOutput: (bytes) => input.report(new TextDecoder().decode(bytes)),
-    channel: new DeviceTree(outside.random).open(['null'], READ),
+    channel: new DeviceTree(outside.random).open(['null'], READ_ONLY),
   });
   const interpreter = new Interpreter({
     code,
@@ -169,12 +170,3 @@ function sha256(bytes: Uint8Array): string {
 function newScratch(): ScratchTree {
   return new ScratchTree({ quota: new Quota(BUILD_SCRATCH_BYTES), now: () => Date.now() });
 }
-
-const READ = {
-  read: true,
-  write: false,
-  create: false,
-  exclusive: false,
-  truncate: false,
-  directory: false,
-};

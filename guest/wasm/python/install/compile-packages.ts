@@ -1,6 +1,6 @@
 /**
  * Compiles the packages of a skill with the interpreter that will import them. Runs in a process that can be killed:
- * `compile-packages.js <output> <engine> <image> <packages>`; what it makes lies as Python looks for it, in `__pycache__`.
+ * `compile-packages.js <output> <engine> <image> <packages>`; the output is in `__pycache__` folders, where Python looks for it.
  *
  * @module
  */
@@ -9,6 +9,7 @@ import { readEngine, readFolder } from '../cell/engine-files.ts';
 import { ports } from '../cell/ports.ts';
 import { runSource } from '../engine/boot.ts';
 import { Interpreter, PAGE_BYTES } from '../engine/interpreter.ts';
+import { READ_ONLY } from '../files/contract.ts';
 import { DeviceTree } from '../files/devices.ts';
 import { Mounts } from '../files/mounts.ts';
 import { Quota, ScratchTree } from '../files/scratch.ts';
@@ -17,14 +18,6 @@ import { GuestProcess } from '../host/process.ts';
 const MAX_PAGES = 8192;
 const SPARE_PAGES = 16;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
-const READ = {
-  read: true,
-  write: false,
-  create: false,
-  exclusive: false,
-  truncate: false,
-  directory: false,
-};
 
 const [, , output = '', engineFolder = '', imageFolder = '', packages = ''] = process.argv;
 const made = new ScratchTree({ quota: new Quota(MAX_OUTPUT_BYTES), now: () => Date.now() });
@@ -35,7 +28,7 @@ writeOut([]);
 function openInterpreter(): Interpreter {
   const engine = readEngine(engineFolder, imageFolder, packages);
   const outside = ports((code) => {
-    throw new Error(`The engine ended with ${code} while it compiled packages`);
+    throw new Error(`The engine exited with code ${code} while compiling packages`);
   });
   const devices = new DeviceTree(outside.random);
   const mounts = new Mounts();
@@ -46,7 +39,7 @@ function openInterpreter(): Interpreter {
   const guest = new GuestProcess({
     mounts,
     onOutput: (bytes) => process.stderr.write(bytes),
-    channel: devices.open(['null'], READ),
+    channel: devices.open(['null'], READ_ONLY),
   });
   const opened = new Interpreter({
     code: engine.code,
@@ -59,7 +52,7 @@ function openInterpreter(): Interpreter {
 }
 
 function writeOut(path: string[]): void {
-  const folder = made.open(path, { ...READ, directory: true });
+  const folder = made.open(path, { ...READ_ONLY, directory: true });
   for (const { name, type } of folder.list()) {
     const inside = [...path, name];
     const target = [output, ...inside].join('/');
@@ -67,7 +60,7 @@ function writeOut(path: string[]): void {
       mkdirSync(target);
       writeOut(inside);
     } else {
-      const file = made.open(inside, READ);
+      const file = made.open(inside, READ_ONLY);
       const content = new Uint8Array(file.stat().size);
       file.read(content, 0);
       writeFileSync(target, content);

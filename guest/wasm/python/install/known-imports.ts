@@ -1,5 +1,5 @@
 /**
- * The imports of the engine that our layer was written for. Another list means another engine, and is refused.
+ * The imports of the engine that our layer was written for. Any other list means another engine, and is refused.
  *
  * @module
  */
@@ -11,5 +11,5 @@ const KNOWN_IMPORTS = '598fe0b1292f469b543f80c0a46e76ac7008ab27b0d7260779e8b332b
 export function checkImports(module: WebAssembly.Module): void {
   const lines = WebAssembly.Module.imports(module).map((one) => `${one.module}.${one.name} ${one.kind}`);
   const found = createHash('sha256').update(lines.toSorted().join('\n')).digest('hex');
-  if (found !== KNOWN_IMPORTS) throw new Error(`The engine imports something else than expected: ${found}`);
+  if (found !== KNOWN_IMPORTS) throw new Error(`The engine has unexpected imports: ${found}`);
 }

@@ -1,7 +1,7 @@
 /**
- * Makes what every Python cell starts from: the rewritten engine, the compiled standard library and the base image.
- * Runs in a process that can be killed: `main.js <folder> [<packages>]`, with the input in `<folder>/input`. Made once per version are
- * the folders `code` and `image`; with a library that is compiled already, only another `image` with another hash seed.
+ * Prepares what every Python cell starts from: the rewritten engine, the compiled standard library and the base image.
+ * Runs in a process that can be killed: `main.js <folder> [<packages>]`, with the input in `<folder>/input`. Writes the folders
+ * `code` and `image` once per version; if the library is already compiled, only another `image` with a new hash seed.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { findLibraries } from '../dlopen/files.ts';
 import { buildEngine, type EngineInput } from './build.ts';
 
 interface InputFile {
-  /** Digests that the input has to have. */
+  /** Digests that the input must have. */
   sha256: { engine: string; library: string };
   sources: EngineInput['sources'];
   isCompiled: boolean;
@@ -44,6 +44,6 @@ function write(name: string, files: Record<string, Uint8Array | string>): void {
 
 function demand(bytes: Uint8Array, digest: string): Uint8Array {
   const found = createHash('sha256').update(bytes).digest('hex');
-  if (found !== digest) throw new Error(`The engine is not the one that was checked: ${found}`);
+  if (found !== digest) throw new Error(`The engine has an unexpected digest: ${found}`);
   return bytes;
 }

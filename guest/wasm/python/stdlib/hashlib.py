@@ -1,5 +1,5 @@
 
-# Added by Skillcell: the engine has no OpenSSL, where this function comes from otherwise.
+# Added by Skillcell: this function normally comes from OpenSSL, which the engine does not have.
 def pbkdf2_hmac(hash_name, password, salt, iterations, dklen=None):
     """PKCS #5 key derivation, slower than elsewhere."""
     import hmac

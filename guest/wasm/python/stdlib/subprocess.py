@@ -1,5 +1,5 @@
 
-# Added by Skillcell: a program that cannot be started is still reported as what it is.
+# Added by Skillcell: reports which program the skill tried to start.
 def _refuse(self, args, *rest, **options):
     program = [args] if isinstance(args, (str, bytes)) else list(args)
     sys.audit("subprocess.Popen", program[0], program, options.get("cwd"), options.get("env"))

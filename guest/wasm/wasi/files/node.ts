@@ -1,6 +1,6 @@
 /**
- * An open file or directory of the broker, as both WASI versions use it. Holds the broker's handle, never a path.
- * What a read-only grant forbids is refused here, and once more by the broker.
+ * An open file or directory of the broker, for both WASI versions. Holds the broker's handle, never a path.
+ * Operations that a read-only grant forbids are refused here, and again by the broker.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import {
 import type { Call } from '../call.ts';
 import { parsePath } from './path.ts';
 
-/** The most that one request carries. */
+/** Maximum size of one request. */
 const MAX_TRANSFER = 1 << 20;
 
 const EMPTY = new Uint8Array(0);
@@ -69,7 +69,7 @@ export class FileNode {
     return this.#file === this.preopen.id;
   }
 
-  /** Streams outlive the descriptor they came from. */
+  /** Streams outlive the descriptor that created them. */
   retain(): this {
     this.#users += 1;
     return this;
@@ -87,7 +87,7 @@ export class FileNode {
     this.call.notify('close', { file: this.#file });
   }
 
-  /** Throws unless the grant allows changes; tells the host of the attempt. */
+  /** Throws unless the grant allows changes, and reports the attempt to the host. */
   mustBeWritable(act: string): void {
     if (this.preopen.writable) return;
     this.call.options.onDenied?.('filesystem', `${act} in ${this.preopen.guestPath}`, 'readable only');
@@ -102,7 +102,7 @@ export class FileNode {
     return bytes === undefined ? EMPTY : bytes.subarray(0, length);
   }
 
-  /** Returns how much was written, which may be less. */
+  /** Returns the number of bytes written, which may be smaller. */
   async write(offset: number, bytes: Uint8Array): Promise<number> {
     return this.#send('write', { file: this.#file, offset }, bytes);
   }
@@ -143,7 +143,7 @@ export class FileNode {
     const wanted: OpenFlags = { ...flags, directory: flags.directory || directory };
     const { value } = await this.call.request('open', { dir: this.#file, path: segments, flags: wanted });
     const type = value['type'] as FileType;
-    // A directory handed out for reading still bears the right to change what is in it.
+    // A directory opened for reading still allows changes to its content.
     const write = type === 'directory' ? this.preopen.writable : flags.write;
     const access = { read: type === 'directory' || flags.read, write };
     return new FileNode(this.call, this.preopen, { file: Number(value['file']), type, access });
@@ -199,7 +199,7 @@ export class FileNode {
     return String(value['target']);
   }
 
-  /** The broker refuses; it is asked so that the attempt is on record. */
+  /** The broker refuses this; it is asked so that the attempt is recorded. */
   async symlinkAt(path: string): Promise<void> {
     const { segments } = this.#changing(path, 'create a symbolic link');
     await this.call.request('symlinkAt', { dir: this.#file, path: segments });
@@ -211,7 +211,7 @@ export class FileNode {
     if (bytes.length === 0) return 0;
     const { value } = await this.call.request(op, args, bytes.subarray(0, MAX_TRANSFER));
     const written = Number(value['written']);
-    // Nothing written and no error would let a guest try for ever.
+    // A write of zero bytes without an error would let a guest retry forever.
     if (!(written > 0 && written <= bytes.length)) throw new BrokerError('io');
     return written;
   }
@@ -220,7 +220,7 @@ export class FileNode {
     const from = this.#changing(paths[0], op);
     const target = to.#changing(paths[1], op);
     if (from.segments.length === 0 || target.segments.length === 0) throw new BrokerError('busy');
-    // Directories have no second names, and a new name with a slash would be one.
+    // Directories cannot be hard-linked, and a new name with a slash would be one.
     if (op === 'linkAt' && target.directory) throw new BrokerError('noent');
     if (from.directory || target.directory) await this.#mustBeDirectory(paths[0]);
     const args = { dir: this.#file, path: from.segments, toDir: to.#file, toPath: target.segments };
@@ -248,7 +248,7 @@ export class FileNode {
     }
   }
 
-  /** What lies above a directory that the guest opened itself may be granted all the same. */
+  /** The parent of a directory that the guest opened itself may also be granted. */
   #tellOfEscape(path: string): void {
     if (!this.#isPreopen && !path.startsWith('/')) return;
     const outside = posix.resolve(this.preopen.guestPath, path);
@@ -257,6 +257,6 @@ export class FileNode {
 
   #needs(access: 'read' | 'write'): void {
     if (this.isDirectory) throw new BrokerError('isdir');
-    if (!this.access[access]) throw new BrokerError('badf', `The file is not open to ${access}`);
+    if (!this.access[access]) throw new BrokerError('badf', `The file is not open for ${access} access`);
   }
 }

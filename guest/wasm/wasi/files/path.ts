@@ -1,6 +1,6 @@
 /**
- * Paths of a guest, as segments below a directory handle. No symbolic link is ever followed on the way, so taking
- * `..` away here means the same as walking there and back.
+ * Guest paths, as segments below a directory handle. No symbolic link is ever followed, so resolving
+ * `..` here is the same as walking there and back.
  *
  * @module
  */
@@ -11,17 +11,17 @@ const MAX_SEGMENT = 255;
 
 export interface GuestPath {
   segments: string[];
-  /** The path ended in `/`, `.` or `..`: it means a directory and nothing else. */
+  /** The path ended in `/`, `.` or `..`: it can only mean a directory. */
   directory: boolean;
 }
 
-/** Throws BrokerError for what is no path below a directory. */
+/** Throws BrokerError for anything that is not a path below a directory. */
 export function parsePath(path: string): GuestPath {
   if (path === '') throw new BrokerError('noent', 'The path is empty');
   if (path.length > MAX_PATH) throw new BrokerError('nametoolong', 'The path is too long');
-  // A backslash separates on some hosts and is a letter on others; no skill needs it.
+  // A backslash is a separator on some hosts and a plain character on others; no skill needs it.
   if (path.includes('\0') || path.includes('\\'))
-    throw new BrokerError('inval', 'The path has a forbidden letter');
+    throw new BrokerError('inval', 'The path has a forbidden character');
   if (path.startsWith('/')) throw new BrokerError('perm', 'The path is absolute');
   const segments: string[] = [];
   let directory = false;

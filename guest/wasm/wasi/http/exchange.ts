@@ -1,5 +1,5 @@
 /**
- * One request to the broker and the way its answer comes back: shared by `wasi:http` and `skillcell:skill/host`.
+ * One request to the broker and its answer, for both `wasi:http` and `skillcell:skill/host`.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export interface HttpErrorCode {
   val?: unknown;
 }
 
-/** The rest of a body, at the broker. Let go of once it is read to its end, or no longer wanted. */
+/** The rest of a body, held by the broker. Released when read to its end or no longer wanted. */
 export class ResponseBody {
   readonly #call: Call;
   readonly #body: number;
@@ -73,7 +73,7 @@ const PLAIN_CODES: ReadonlyMap<string, string> = new Map([
   ['inval', 'HTTP-request-URI-invalid'],
 ]);
 
-/** The code for a failed exchange; anything but a broker's answer goes on up. */
+/** The code of a failed exchange; errors that are not from the broker are rethrown. */
 export function httpErrorCode(error: unknown): HttpErrorCode {
   if (!(error instanceof BrokerError)) throw error;
   const plain = PLAIN_CODES.get(error.code);

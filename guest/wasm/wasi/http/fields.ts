@@ -1,5 +1,5 @@
 /**
- * The resource `fields` of `wasi:http/types`: headers with names and values that cannot break out of their line.
+ * The resource `fields` of `wasi:http/types`: headers whose names and values cannot break out of their line.
  *
  * @module
  */
@@ -13,7 +13,7 @@ type Changed = { ok: undefined } | { err: HeaderError };
 type Entry = [name: string, value: Uint8Array];
 
 const DONE: Changed = { ok: undefined };
-/** What an entry costs besides its letters. */
+/** What an entry costs in addition to its characters. */
 const ENTRY_COST = 32;
 
 export class Fields {
@@ -27,7 +27,7 @@ export class Fields {
     this.#immutable = immutable;
   }
 
-  /** Of a response: what came in is not judged by the rules for what goes out. */
+  /** For a response: incoming headers are not subject to the rules for outgoing ones. */
   static received(limit: number, headers: readonly (readonly [string, string])[]): Fields {
     const fields = new Fields(limit, true);
     for (const [name, value] of headers) fields.#add(name, Buffer.from(value, 'latin1'));

@@ -1,6 +1,6 @@
 /**
- * Answers of `wasi:http/types`: future-incoming-response, incoming-response, its body, and the trailers that
- * there never are.
+ * Responses of `wasi:http/types`: future-incoming-response, incoming-response, its body, and trailers, which
+ * never exist.
  *
  * @module
  */

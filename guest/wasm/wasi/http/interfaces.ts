@@ -1,6 +1,6 @@
 /**
- * `wasi:http`: types for a client, and the outgoing handler. A skill answers no requests, so what belongs to a
- * server is there to be imported and ends whoever calls it.
+ * `wasi:http`: types for a client, and the outgoing handler. A skill serves no requests: server functions can be
+ * imported, but calling one ends the guest.
  *
  * @module
  */
@@ -17,7 +17,7 @@ const NS_PER_MS = 1_000_000n;
 const MAX_TIMEOUT_MS = 0x7fffffff;
 const NO_BODY = new Uint8Array(0);
 
-/** JavaScript engines import them although they never meet an incoming request here. */
+/** JavaScript engines import these although they never receive an incoming request here. */
 const SERVER_ONLY: readonly string[] = [
   '[method]incoming-request.method',
   '[method]incoming-request.path-with-query',
@@ -34,7 +34,7 @@ const SERVER_ONLY: readonly string[] = [
 ];
 
 export function httpInterfaces(slot: Slot): HostInterfaces {
-  const serverOnly: HostFunction = { call: () => trap('A skill answers no http requests') };
+  const serverOnly: HostFunction = { call: () => trap('A skill cannot serve HTTP requests') };
   return {
     'wasi:http/types': {
       ...fieldsFunctions(slot),
@@ -94,7 +94,7 @@ function toMessage(
   };
 }
 
-/** The length is counted by whoever sends the body. */
+/** The sender of the body counts its length. */
 function outgoingHeaders(request: OutgoingRequest): [string, string][] {
   return request.headers
     .entries()

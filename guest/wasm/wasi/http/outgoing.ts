@@ -27,7 +27,7 @@ export class OutgoingBody implements HostResource {
   readonly #expected: number | undefined;
   #length = 0;
   #state: 'new' | 'open' | 'finished' | 'dropped' = 'new';
-  /** Set by whoever sends the request: called once the body is complete, or never will be. */
+  /** Set by the sender of the request: called once the body is complete, or can never be. */
   onEnd: ((error?: HttpErrorCode) => void) | undefined;
 
   constructor(call: Call, expected: number | undefined) {
@@ -39,7 +39,7 @@ export class OutgoingBody implements HostResource {
     return this.#state === 'finished';
   }
 
-  /** The one stream that there is. */
+  /** The only stream of the body. */
   write(): { ok: OutputStream } | { err: undefined } {
     if (this.#state !== 'new') return { err: undefined };
     this.#state = 'open';

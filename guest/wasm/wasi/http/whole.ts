@@ -1,5 +1,5 @@
 /**
- * A request by its url, and its response as a whole: for guests that have no streams.
+ * A request by URL, with a complete response: for guests without streams.
  *
  * @module
  */
@@ -24,13 +24,13 @@ export interface WholeResponse {
   body: Uint8Array;
 }
 
-/** The request, or why it is none. The url is taken apart by hand: what cannot be sent as it stands is refused. */
+/** The request, or the reason why it is invalid. The URL is parsed by hand: anything that cannot be sent as it is, is refused. */
 export function toRequest(call: Call, asked: Asked): HttpRequest | string {
   const [, scheme = '', authority = '', path = '/'] = URL_PARTS.exec(asked.url) ?? [];
-  if (scheme === '') return 'The url does not begin with "http://" or "https://"';
-  if (!isAuthority(authority)) return 'The url has no plain host and port';
-  if (!isPath(path)) return 'The path of the url has letters that need encoding';
-  if (!isToken(asked.method)) return 'The method is not a word';
+  if (scheme === '') return 'The URL does not begin with "http://" or "https://"';
+  if (!isAuthority(authority)) return 'The URL does not have a plain host and port';
+  if (!isPath(path)) return 'The path of the URL has characters that must be encoded';
+  if (!isToken(asked.method)) return 'The method is not a valid token';
   const headers = toHeaders(call, asked.headers);
   if (typeof headers === 'string') return headers;
   return {
@@ -49,14 +49,14 @@ function toHeaders(call: Call, list: [string, string][]): [string, string][] | s
     const value = Buffer.from(text);
     size += name.length + value.length;
     if (size > call.limits.headerBytes) throw new GuestEnd('limit', 'http_headers');
-    if (!isToken(name) || !isFieldValue(value)) return `The header "${name}" has forbidden letters`;
-    if (isForbidden(name)) return `The header "${name}" is not for a skill to set`;
+    if (!isToken(name) || !isFieldValue(value)) return `The header "${name}" has forbidden characters`;
+    if (isForbidden(name)) return `A skill cannot set the header "${name}"`;
     if (name.toLowerCase() !== 'content-length') headers.push([name, value.toString('latin1')]);
   }
   return headers;
 }
 
-/** Makes a request and collects its response. Rejects with BrokerError, also when it is too large: a server did that. */
+/** Makes a request and collects its response. Rejects with BrokerError, also if the response is too large. */
 export async function fetchWhole(call: Call, request: HttpRequest, body: Uint8Array): Promise<WholeResponse> {
   const answer = await exchange(call, request, body);
   return { status: answer.status, headers: answer.headers, body: await collect(call, answer) };

@@ -1,5 +1,5 @@
 /**
- * System calls on open descriptors: reading, writing, seeking, what is known of them.
+ * System calls on open descriptors: reading, writing, seeking, metadata.
  *
  * @module
  */
@@ -156,7 +156,7 @@ function statusCalls(): SystemCalls {
     fd_fdstat_set_flags: {
       run(process, [fd, flags]) {
         const descriptor = process.descriptor(u32(fd));
-        // Synchronous writing cannot be promised afterwards.
+        // Synchronous writing cannot be enabled after opening.
         if ((u32(flags) & ~(FLAG_APPEND | FLAG_NONBLOCK)) !== 0) throw new BrokerError('notsup');
         descriptor.flags = u32(flags);
         descriptor.append = (u32(flags) & FLAG_APPEND) !== 0;
@@ -256,12 +256,12 @@ export function writeFilestat(memory: GuestMemory, out: number, stat: FileStat):
   memory.writeU64(out + 56, BigInt.asUintN(64, BigInt(stat.changed)));
 }
 
-/** A number for comparing files, never that of the host. */
+/** A number for comparing files, never the host's inode. */
 export function inodeOf(identity: string): bigint {
   return BigInt(`0x${identity.slice(16)}`);
 }
 
-/** Times from bits: 1 set, 2 now for access; 4 set, 8 now for modification. */
+/** Times from flag bits: 1 set, 2 now for access; 4 set, 8 now for modification. */
 export function timesOf(accessed: unknown, modified: unknown, flags: unknown): Times {
   const bits = u32(flags);
   return { accessed: timeChange(accessed, bits & 3), modified: timeChange(modified, (bits >> 2) & 3) };

@@ -25,7 +25,7 @@ async function readDirectory(process: Preview1Process, args: unknown[]): Promise
   process.memory.writeU32(u32(out), bytes.length);
 }
 
-/** Kept from the first read on: numbers of entries must not move while a program walks. */
+/** Cached after the first read, because entry numbers must not change while a program walks. */
 async function listingOf(descriptor: Descriptor, fresh: boolean): Promise<DirectoryEntry[]> {
   if (descriptor.node?.isDirectory !== true) throw new BrokerError('notdir');
   if (!fresh && descriptor.listing !== undefined) return descriptor.listing;
@@ -39,7 +39,7 @@ async function listingOf(descriptor: Descriptor, fresh: boolean): Promise<Direct
   return descriptor.listing;
 }
 
-/** As many entries as fit; the last one may be cut off, which tells the program to ask for more. */
+/** As many entries as fit; the last one may be truncated, which tells the program to ask for more. */
 function encodeEntries(listing: DirectoryEntry[], start: bigint, room: number): Uint8Array {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -57,7 +57,7 @@ function encodeEntry(entry: DirectoryEntry, next: bigint): Uint8Array {
   const name = Buffer.from(entry.name);
   const bytes = Buffer.alloc(DIRENT_BYTES + name.length);
   bytes.writeBigUInt64LE(next, 0);
-  // A C library asks again for an entry whose number is zero.
+  // A C library looks up an entry again if its number is zero.
   if (entry.identity !== undefined) bytes.writeBigUInt64LE(inodeOf(entry.identity), 8);
   bytes.writeUInt32LE(name.length, 16);
   bytes.writeUInt8(fileTypeNumber(entry.type), 20);

@@ -1,5 +1,5 @@
 /**
- * The import module `wasi_snapshot_preview1`, made once per process.
+ * The import module `wasi_snapshot_preview1`, created once per process.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { systemCalls } from './system-calls.ts';
 
 type ImportFunction = (...args: unknown[]) => number | Promise<number>;
 
-/** Makes an import that may return a promise fit for Wasm: `(call) => new WebAssembly.Suspending(call)`. */
+/** Converts an import that may return a promise for Wasm: `(call) => new WebAssembly.Suspending(call)`. */
 export type Suspend = (call: ImportFunction) => unknown;
 
 export type Preview1Imports = Record<string, unknown>;
@@ -29,11 +29,11 @@ export function createPreview1(slot: Preview1Slot, suspend: Suspend): Preview1Im
   return imports;
 }
 
-/** From the guest's call to an errno. What ends the guest passes through. */
+/** Converts the result of a call to an errno. Exceptions that end the guest pass through. */
 function enter(slot: Preview1Slot, call: SystemCall): ImportFunction {
   return (...args) => {
     const process = slot.current ?? trap('A system call was made before the memory was known');
-    if (process.call.ended !== undefined) throw process.call.ended;
+    if (process.call.guestEnd !== undefined) throw process.call.guestEnd;
     try {
       const waiting = call.run(process, args);
       return waiting === undefined
@@ -49,6 +49,6 @@ function enter(slot: Preview1Slot, call: SystemCall): ImportFunction {
 }
 
 function failed({ call }: Preview1Process, error: unknown): number {
-  if (error instanceof GuestEnd) call.ended ??= error;
+  if (error instanceof GuestEnd) call.guestEnd ??= error;
   return errnoOf(error);
 }

@@ -1,5 +1,5 @@
 /**
- * The guest's memory, every access checked. A pointer that leads outside is the guest's mistake: `fault`.
+ * The guest's memory, with every access checked. A pointer out of bounds is the guest's mistake: `fault`.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { trap } from '../check.ts';
 
 const MAX_VECTORS = 1024;
 const MAX_PATH = 4096;
-/** The most that one read or write moves; callers go on with the rest. */
+/** Maximum size of one read or write; callers continue with the rest. */
 const MAX_TRANSFER = 1 << 20;
 const VECTOR_BYTES = 8;
 
@@ -25,7 +25,7 @@ export function u64(value: unknown): bigint {
     : trap('An argument of a system call is not an i64');
 }
 
-/** A u64 offset or size; what no file can reach is invalid. */
+/** A u64 offset or size; values that no file can reach are invalid. */
 export function offset64(value: unknown): number {
   const number = u64(value);
   if (number > BigInt(Number.MAX_SAFE_INTEGER)) throw new BrokerError('inval');
@@ -46,7 +46,7 @@ export class GuestMemory {
     this.#view = new DataView(memory.buffer);
   }
 
-  /** Of exactly these bytes, good until the guest runs again. */
+  /** A view of exactly these bytes, valid until the guest runs again. */
   bytes(pointer: number, length: number): Uint8Array {
     this.#at(pointer, length);
     return new Uint8Array(this.#memory.buffer, pointer, length);
@@ -88,7 +88,7 @@ export class GuestMemory {
     this.bytes(pointer, bytes.length).set(bytes);
   }
 
-  /** A path as text. */
+  /** Reads a path. */
   path(pointer: number, length: number): string {
     if (length > MAX_PATH) throw new BrokerError('nametoolong');
     try {
@@ -99,7 +99,7 @@ export class GuestMemory {
     }
   }
 
-  /** The buffers of a read or write, together no longer than one transfer. */
+  /** The buffers of a read or write, together at most one transfer. */
   vectors(pointer: number, count: number): Vector[] {
     if (count > MAX_VECTORS) throw new BrokerError('inval');
     this.#at(pointer, count * VECTOR_BYTES);
@@ -116,7 +116,7 @@ export class GuestMemory {
     return vectors;
   }
 
-  /** A copy of what the vectors hold. */
+  /** A copy of the bytes in the vectors. */
   gather(vectors: readonly Vector[]): Uint8Array {
     const all = new Uint8Array(totalLength(vectors));
     let at = 0;
@@ -136,7 +136,7 @@ export class GuestMemory {
     }
   }
 
-  /** The view, which a growing memory replaces, once the range is known to be inside. */
+  /** The current view, which growth replaces, after a bounds check. */
   #at(pointer: number, length: number): DataView {
     const { buffer } = this.#memory;
     if (this.#view.buffer !== buffer) this.#view = new DataView(buffer);

@@ -1,5 +1,5 @@
 /**
- * System calls that name a file below a directory descriptor.
+ * System calls that take a path below a directory descriptor.
  *
  * @module
  */
@@ -32,7 +32,7 @@ export function pathCalls(): SystemCalls {
   };
 }
 
-/** The calls with a descriptor and a path and nothing else. */
+/** The calls that take only a descriptor and a path. */
 function onPath(work: (process: Preview1Process, fd: number, path: string) => Promise<void>): SystemCall {
   return {
     suspends: true,
@@ -57,7 +57,7 @@ async function open(process: Preview1Process, args: unknown[]): Promise<void> {
     directory: (bits & OPEN_DIRECTORY) !== 0,
     exclusive: (bits & OPEN_EXCLUSIVE) !== 0,
     truncate,
-    // Neither is asked for when a program wants only to look at a file.
+    // A program that only wants to inspect a file requests neither.
     read: (wanted & RIGHT_READ) !== 0n || !write,
     write,
     followLast: (u32(lookup) & FOLLOW) !== 0,

@@ -1,5 +1,5 @@
 /**
- * What a preview1 command sees as its process: memory, and descriptors for stdio and granted directories.
+ * The process that a preview1 command sees: memory, and descriptors for stdio and granted directories.
  *
  * @module
  */
@@ -8,24 +8,24 @@ import type { Call } from '../call.ts';
 import { FileNode } from '../files/node.ts';
 import { GuestMemory } from './memory.ts';
 
-/** Bits of `rights`. These are kept to; the others are told as programs expect them and decide nothing. */
+/** Bits of `rights`. These are enforced; the others are reported as programs expect them, without effect. */
 export const RIGHT_READ: bigint = 1n << 1n;
 export const RIGHT_WRITE: bigint = 1n << 6n;
-/** Of a directory: files in it may be truncated when they are opened. */
+/** For a directory: files in it may be truncated when opened. */
 export const RIGHT_TRUNCATE: bigint = 1n << 19n;
-/** Everything that concerns an open file: datasync, read, seek, flags, sync, tell, write, advise, …, poll. */
+/** Rights on an open file: datasync, read, seek, flags, sync, tell, write, advise, …, poll. */
 const FILE_RIGHTS = 0x8e001ffn;
 const ALL_RIGHTS = 0xfffffffn;
 /** Without read, seek, tell, write, advise, allocate and set size, which are for files. */
 const DIRECTORY_RIGHTS = ALL_RIGHTS & ~0x4001e6n;
-/** Neither seek nor tell: that is how a C library knows a stream. */
+/** Neither seek nor tell: a C library recognizes a stream by this. */
 const STREAM_RIGHTS = FILE_RIGHTS & ~((1n << 2n) | (1n << 5n));
 
 export type StandardStream = 'stdin' | 'stdout' | 'stderr';
 
 /** One descriptor. */
 export interface Descriptor {
-  /** One of both. */
+  /** Exactly one of these is set. */
   stream?: StandardStream;
   node?: FileNode;
   preopenName?: string;
@@ -35,7 +35,7 @@ export interface Descriptor {
   flags: number;
   rights: bigint;
   inheriting: bigint;
-  /** Of a directory, as it was when reading began. */
+  /** For a directory: its entries when reading began. */
   listing?: DirectoryEntry[];
 }
 
@@ -53,7 +53,7 @@ const FILE_TYPES: readonly FileType[] = [
   'symbolic-link',
 ];
 
-/** The number of a file type; what preview1 has no word for is unknown. */
+/** The number of a file type; types that preview1 does not have are unknown. */
 export function fileTypeNumber(type: FileType): number {
   return Math.max(0, FILE_TYPES.indexOf(type));
 }
@@ -85,7 +85,7 @@ export class Preview1Process {
     return found;
   }
 
-  /** The file or directory behind a descriptor; a stream is none. */
+  /** The file or directory behind a descriptor; fails for a stream. */
   node(number: number): FileNode {
     const { node } = this.descriptor(number);
     if (node === undefined) throw new BrokerError('badf');
@@ -98,7 +98,7 @@ export class Preview1Process {
     return node;
   }
 
-  /** Gives a file the lowest free number. */
+  /** Assigns the lowest free number to a file. */
   add(node: FileNode, rights: bigint): number {
     let number = FIRST_FREE;
     while (this.#descriptors.has(number)) number += 1;
@@ -129,7 +129,7 @@ function standardStream(stream: StandardStream): Descriptor {
   return { stream, position: 0, append: false, flags, rights: STREAM_RIGHTS & ~other, inheriting: 0n };
 }
 
-/** A system call: arguments as they came. Returns nothing on success, throws BrokerError otherwise. */
+/** A system call with its raw arguments. Returns nothing on success, throws BrokerError otherwise. */
 export interface SystemCall {
   suspends?: boolean;
   run(process: Preview1Process, args: unknown[]): void | Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * System calls that need no files: arguments, environment, clocks, random numbers, waiting, the end.
+ * System calls that need no files: arguments, environment, clocks, random numbers, waiting, exit.
  *
  * @module
  */
@@ -35,7 +35,7 @@ export function systemCalls(): SystemCalls {
     ...clockCalls(),
     random_get: {
       run({ call, memory }, [buffer, length]) {
-        // Before any number is drawn, for a lying length may be huge.
+        // Checked before any number is drawn, because a false length may be huge.
         memory.bytes(u32(buffer), u32(length));
         memory.writeBytes(u32(buffer), call.random(u32(length)));
       },
@@ -119,7 +119,7 @@ function clockTime(call: Call, clock: number): bigint {
 interface Subscription {
   userdata: bigint;
   type: number;
-  /** Of a clock; files and streams are ready always. */
+  /** For a clock; files and streams are always ready. */
   timer?: Timer;
   errno: number;
 }

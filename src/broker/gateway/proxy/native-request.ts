@@ -1,6 +1,6 @@
 /**
- * A request that a native program sends to its proxy, as the request it stands for. What speaks to the proxy alone is
- * left out; what would speak to another server than the one that was checked is refused.
+ * Converts a request from a native program to its proxy into the request to the server. Headers for the proxy are removed; a
+ * request that names another server than the checked one is refused.
  *
  * @module
  */
@@ -10,24 +10,24 @@ import { OWN_HEADERS, readRequest, readUrl, type HttpRequest } from '../request.
 import { headerPairs } from '../response-head.ts';
 import type { Scheme } from '../rules.ts';
 
-/** Whom a connection leads to, when the client has said so before: inside a tunnel. */
+/** The server of a connection inside a tunnel. */
 export interface Origin {
   scheme: 'http' | 'https';
   authority: string;
 }
 
-/** Of headers in which the gateway speaks to the harness: nobody else gets to use them. */
+/** Prefix of headers from the gateway to the harness; skills and servers must not set them. */
 const OUR_PREFIX = 'skillcell-';
 const ABSOLUTE = /^(https?):\/\/([^/?#]*)([^#]*)$/i;
 const SCHEMES: readonly Scheme[] = ['http', 'https', 'ws', 'wss'];
 
 export interface NativeRequest {
   request: HttpRequest;
-  /** What the header Host says, when that is somebody else. */
+  /** The value of the Host header if it names another server. */
   otherHost?: string;
 }
 
-export function readNative(message: IncomingMessage, origin: Origin | undefined): NativeRequest {
+export function readNativeRequest(message: IncomingMessage, origin: Origin | undefined): NativeRequest {
   const { scheme, authority, path } = origin
     ? { ...origin, path: message.url }
     : readAbsolute(message.url ?? '');
@@ -39,7 +39,7 @@ export function readNative(message: IncomingMessage, origin: Origin | undefined)
       scheme: isSocket ? socketScheme(scheme) : scheme,
       authority,
       path,
-      headers: withoutOwn(pairs),
+      headers: withoutConnectionHeaders(pairs),
     },
     SCHEMES,
   );
@@ -51,7 +51,7 @@ export function readNative(message: IncomingMessage, origin: Origin | undefined)
 function readAbsolute(target: string): Origin & { path: string } {
   const [, scheme = '', authority = '', rest = ''] = ABSOLUTE.exec(target) ?? [];
   if (scheme === '')
-    throw new BrokerRefusal('inval', 'this is a proxy: it needs a whole http:// or https:// address');
+    throw new BrokerRefusal('inval', 'this is a proxy: it needs an absolute http:// or https:// URL');
   const path = rest.startsWith('/') ? rest : `/${rest}`;
   return { scheme: scheme.toLowerCase() === 'http' ? 'http' : 'https', authority, path };
 }
@@ -70,8 +70,8 @@ function otherThan(url: URL, host: string): string | undefined {
   }
 }
 
-/** The headers without those of the connection, and without those that `Connection` says belong to it. */
-export function withoutOwn(pairs: [string, string][]): [string, string][] {
+/** Removes the headers of the connection, including those that `Connection` lists. */
+export function withoutConnectionHeaders(pairs: [string, string][]): [string, string][] {
   const named = new Set(
     pairs
       .filter(([name]) => /^(?:proxy-)?connection$/i.test(name))

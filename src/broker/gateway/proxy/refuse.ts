@@ -1,6 +1,6 @@
 /**
- * How a native program hears that its request was not made: a status for its library, words for its author, and
- * headers for our own harness.
+ * Reports a refused request to a native program: a status for its library, a text for its author, and headers for the
+ * harness.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BrokerRefusal } from '../../../cell/contract.ts';
 import { Denial } from '../../denial.ts';
-import { asRefusal } from '../failures.ts';
+import { toRefusal } from '../failures.ts';
 
 const STATUS: Readonly<Record<string, number>> = {
   denied: 403,
@@ -20,14 +20,14 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 const BAD_GATEWAY = 502;
 
-/** Never throws: it is what handlers do when everything else has failed. */
+/** Never throws, because handlers call it after everything else has failed. */
 export function refuse(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   try {
-    answerRefusal(response, asRefusal(error));
+    answerRefusal(response, toRefusal(error));
   } catch {
     response.destroy();
   }
@@ -36,7 +36,7 @@ export function refuse(response: ServerResponse, error: unknown): void {
 function answerRefusal(response: ServerResponse, refusal: BrokerRefusal): void {
   const body = `${describe(refusal)}\n`;
   const status = STATUS[refusal.code] ?? BAD_GATEWAY;
-  // An attempt to pass an answer on may have left headers and a reason behind.
+  // A failed attempt to forward an answer may have left headers and a reason.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.writeHead(status, STATUS_CODES[status] ?? '', {
     'content-type': 'text/plain; charset=utf-8',
@@ -54,7 +54,7 @@ function answerRefusal(response: ServerResponse, refusal: BrokerRefusal): void {
   response.end(body);
 }
 
-/** The same where the server has handed over the bare connection. */
+/** The same for a bare connection. */
 export function refuseSocket(request: IncomingMessage, socket: Socket, error: unknown): void {
   if (socket.destroyed) return;
   try {
@@ -64,7 +64,7 @@ export function refuseSocket(request: IncomingMessage, socket: Socket, error: un
   }
 }
 
-/** A response on a bare connection, which ends with it. */
+/** Creates a response on a bare connection, which closes with it. */
 export function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.assignSocket(socket);
@@ -76,7 +76,7 @@ export function responseOn(request: IncomingMessage, socket: Socket): ServerResp
 function describe(refusal: BrokerRefusal): string {
   if (refusal instanceof Denial)
     return `Skillcell denied: ${refusal.event.asked} (${refusal.event.declared})`;
-  return `Skillcell could not make the request: ${refusal.message}`;
+  return `Skillcell could not send the request: ${refusal.message}`;
 }
 
 function ascii(text: string): string {

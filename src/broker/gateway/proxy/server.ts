@@ -1,6 +1,6 @@
 /**
- * The proxy of one native cell: HTTP/1.1 with whole addresses, CONNECT and WebSocket upgrades. Node reads the requests;
- * each becomes one that is checked and made like those of a Wasm cell.
+ * The proxy of one native cell: HTTP/1.1 with absolute URLs, CONNECT and WebSocket upgrades. Node parses the requests; each
+ * is checked and sent like those of a Wasm cell.
  *
  * @module
  */
@@ -16,15 +16,15 @@ import type { SecureContext } from 'node:tls';
 import { BrokerRefusal } from '../../../cell/contract.ts';
 import { isSocketRequest } from '../exchange.ts';
 import type { Egress, HttpResponse } from '../egress.ts';
-import { readServer, shown, type HttpRequest } from '../request.ts';
+import { readServer, describeRequest, type HttpRequest } from '../request.ts';
 import { createAuthority, type CellAuthority } from '../tls/authority.ts';
 import { HelloReader } from '../tls/server-name.ts';
-import { readNative, withoutOwn, type Origin } from './native-request.ts';
+import { readNativeRequest, withoutConnectionHeaders, type Origin } from './native-request.ts';
 import { refuse, refuseSocket, responseOn } from './refuse.ts';
 import { splice } from './splice.ts';
 import { openTunnel } from './tunnel.ts';
 
-/** More than the open requests of a call: connections wait for their next request. */
+/** More than the open requests of a call, because idle connections wait for their next request. */
 const MAX_CONNECTIONS = 128;
 const MAX_HEADER_BYTES = 64 * 1024;
 const HEADERS_MS = 10_000;
@@ -33,7 +33,7 @@ const MAX_LISTENERS = 30;
 
 export interface ProxyOptions {
   egress: Egress;
-  /** Ends TLS in the proxy; absent: TLS is passed on unread. */
+  /** Terminates TLS in the proxy; absent: TLS is forwarded uninspected. */
   authority: CellAuthority | undefined;
 }
 
@@ -41,11 +41,11 @@ export class Proxy {
   readonly #options: ProxyOptions;
   readonly #server: HttpServer;
   readonly #connections = new Set<Socket>();
-  /** Connections inside a tunnel: whom they lead to is settled. */
+  /** The fixed servers of connections inside tunnels. */
   readonly #origins = new WeakMap<Socket, Origin>();
 
-  /** A server that never gets to answer; made when the first hello is to be read. */
-  #nobody: SecureContext | undefined;
+  /** Only for reading hellos, never used to answer; created with the first one. */
+  #helloContext: SecureContext | undefined;
 
   constructor(options: ProxyOptions) {
     this.#options = options;
@@ -55,12 +55,12 @@ export class Proxy {
       requestTimeout: options.egress.timeoutMs,
       connectionsCheckingInterval: CHECKING_MS,
       keepAliveTimeout: options.egress.timeoutMs,
-      // Any other protocol is not spoken here, and asking for it is no reason to refuse the request.
+      // A request to upgrade to another protocol is served as a normal request.
       shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
     });
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.#server.on('connection', (socket: Socket) => this.#keep(socket));
-    // A host that has run out of descriptors cannot accept; that ends no more than the connection.
+    // A host without free descriptors cannot accept; that must only affect this connection.
     this.#server.on('error', () => undefined);
     this.#server.on('request', (request, response) => {
       this.#onRequest(request, response).catch(() => response.destroy());
@@ -73,12 +73,12 @@ export class Proxy {
     });
   }
 
-  /** Listens on a unix socket. The socket is there when this returns. */
+  /** Listens on a unix socket, which exists when this returns. */
   listen(path: string): void {
     this.#server.listen(path);
   }
 
-  /** Ends every connection at once. */
+  /** Closes every connection immediately. */
   close(): void {
     this.#server.close();
     for (const socket of this.#connections) socket.destroy();
@@ -86,7 +86,7 @@ export class Proxy {
 
   #keep(socket: Socket): void {
     this.#connections.add(socket);
-    // A tunnel has more who wait for its end than Node expects.
+    // A tunnel has more listeners than Node's default limit.
     socket.setMaxListeners(MAX_LISTENERS);
     socket.once('close', () => this.#connections.delete(socket));
     socket.on('error', () => socket.destroy());
@@ -130,26 +130,27 @@ export class Proxy {
   }
 
   #helloReader(): HelloReader {
-    this.#nobody ??= createAuthority().contextFor('nobody');
-    return new HelloReader(this.#nobody);
+    this.#helloContext ??= createAuthority().contextFor('nobody');
+    return new HelloReader(this.#helloContext);
   }
 
-  /** Requests to one server follow on this connection. */
+  /** Serves requests to one server on this connection. */
   #serve(socket: Socket, origin: Origin): void {
     this.#origins.set(socket, origin);
     this.#server.emit('connection', socket);
   }
 
   #checked(message: IncomingMessage): HttpRequest {
-    const { request, otherHost } = readNative(message, this.#origins.get(message.socket));
+    const { request, otherHost } = readNativeRequest(message, this.#origins.get(message.socket));
     if (otherHost === undefined) return request;
+    this.#options.egress.budget.ask();
     throw this.#options.egress.checks.deny(
-      shown(request),
+      describeRequest(request),
       `its Host header says "${otherHost.slice(0, 100)}"`,
     );
   }
 
-  /** The body goes out whole: a placeholder may be anywhere in it, and what is refused has not been sent in part. */
+  /** Reads the whole body first: a placeholder may be anywhere in it, and a refused request must not be sent in part. */
   async #send(request: HttpRequest, message: IncomingMessage): Promise<HttpResponse> {
     const { egress } = this.#options;
     const { budget } = egress;
@@ -176,7 +177,7 @@ export class Proxy {
     try {
       passOrClose(answer, response);
     } catch (error) {
-      // The refusal needs the connection, which has room for one response.
+      // Free the connection for the refusal, because it takes one response at a time.
       response.detachSocket(socket);
       throw error;
     }
@@ -187,7 +188,7 @@ export class Proxy {
       `HTTP/1.1 101 ${answer.statusText}`,
       'connection: Upgrade',
       'upgrade: websocket',
-      ...withoutOwn(answer.headers).map(([name, value]) => `${name}: ${value}`),
+      ...withoutConnectionHeaders(answer.headers).map(([name, value]) => `${name}: ${value}`),
     ];
     client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
     if (head.length > 0) socket.unshift(head);
@@ -196,7 +197,7 @@ export class Proxy {
   }
 }
 
-/** Whatever goes wrong before the first byte is for the caller to tell the client; the answer has no other reader. */
+/** Closes the answer on an error before the first byte; the caller reports it to the client. */
 function passOrClose(answer: HttpResponse, response: ServerResponse): void {
   try {
     pass(answer, response);
@@ -208,14 +209,14 @@ function passOrClose(answer: HttpResponse, response: ServerResponse): void {
 
 function pass(answer: HttpResponse, response: ServerResponse): void {
   response.sendDate = false;
-  response.writeHead(answer.status, answer.statusText, withoutOwn(answer.headers).flat());
-  // A stream that has only begun is one already, and its first bytes may be held back.
+  response.writeHead(answer.status, answer.statusText, withoutConnectionHeaders(answer.headers).flat());
+  // The client should see the head of a stream even while its first bytes are held back.
   response.flushHeaders();
   const covered = (chunks: AsyncIterable<Buffer>): AsyncIterable<Uint8Array> => bodyOf(answer, chunks);
   pipeline(answer.message, covered, response, () => answer.close());
 }
 
-/** All that has come is one chunk: single bytes of a server are searched together. */
+/** Joins all received bytes into one chunk, so that single bytes are searched together. */
 async function* bodyOf(answer: HttpResponse, chunks: AsyncIterable<Buffer>): AsyncIterable<Uint8Array> {
   for await (const chunk of chunks) {
     const { message } = answer;

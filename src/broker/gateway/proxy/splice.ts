@@ -1,5 +1,5 @@
 /**
- * Two connections joined, byte for byte, within the budget of the call.
+ * Joins two connections byte for byte, within the budget of the call.
  *
  * @module
  */
@@ -7,33 +7,33 @@ import type { Socket } from 'node:net';
 import { pipeline, Transform, type Duplex } from 'node:stream';
 import type { Budget } from '../limits.ts';
 
-export interface Spliced {
+export interface SpliceOptions {
   client: Duplex;
   server: Socket;
   budget: Budget;
   onEnd: () => void;
 }
 
-/** As many wait for the end of a connection in two pipelines, more than Node expects. */
+/** Two pipelines add more listeners to a connection than Node's default limit. */
 const MAX_LISTENERS = 30;
 
-export function splice({ client, server, budget, onEnd }: Spliced): void {
+export function splice({ client, server, budget, onEnd }: SpliceOptions): void {
   let open = 2;
   client.setMaxListeners(MAX_LISTENERS);
   server.setMaxListeners(MAX_LISTENERS);
   const onClose = (): void => {
-    // Nobody is left to read what the other may still say.
+    // Without one end, the other has no reader.
     client.destroy();
     server.destroy();
     if (--open === 0) onEnd();
   };
   client.once('close', onClose);
   server.once('close', onClose);
-  pipeline(client, counted(budget), server, () => undefined);
-  pipeline(server, counted(budget), client, () => undefined);
+  pipeline(client, meter(budget), server, () => undefined);
+  pipeline(server, meter(budget), client, () => undefined);
 }
 
-function counted(budget: Budget): Transform {
+function meter(budget: Budget): Transform {
   return new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       try {

@@ -1,12 +1,12 @@
 /**
- * What a native program may do in a tunnel that it asked for with CONNECT. Plain HTTP in it is read like any other
- * request. TLS is either ended here and its requests read, or passed on to the server whose name the client gave twice.
+ * Handles a tunnel that a native program opened with CONNECT. Plain HTTP inside is handled like any other request. TLS is
+ * either terminated here and its requests handled, or forwarded to the server if both CONNECT and TLS name it.
  *
  * @module
  */
 import { isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { shownTunnel } from '../checks.ts';
+import { describeTunnel } from '../checks.ts';
 import type { Egress } from '../egress.ts';
 import { authorityOf, type Server } from '../request.ts';
 import type { Scheme } from '../rules.ts';
@@ -19,11 +19,11 @@ const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n';
 
 export interface TunnelOptions {
   egress: Egress;
-  /** Ends TLS here, with certificates that the cell trusts; absent: TLS is passed on unread. */
+  /** Terminates TLS here, with certificates that the cell trusts; absent: TLS is forwarded uninspected. */
   authority: CellAuthority | undefined;
-  /** Finds out whom TLS is meant for. */
+  /** Reads the server name of TLS. */
   reader: () => HelloReader;
-  /** Takes a connection on which requests to one server follow. */
+  /** Handles a connection with requests to one server. */
   serve: (socket: Socket, origin: Origin) => void;
 }
 
@@ -32,27 +32,28 @@ interface Tunnel {
   schemes: Set<Scheme>;
   addresses: string[];
   client: Socket;
-  /** Gives its place in the budget back. */
+  /** Releases its slot in the budget. */
   leave: () => void;
 }
 
-/** Rejects only as long as nothing has been said to the client; from then on the connection just ends. */
+/** Rejects only before the first answer to the client; later errors close the connection. */
 export async function openTunnel(
   server: Server,
   { client, head }: { client: Socket; head: Buffer },
   options: TunnelOptions,
 ): Promise<void> {
   const { egress } = options;
+  egress.budget.ask();
   const admitted = await egress.checks.tunnel(server);
   const leave = egress.budget.enter();
   const tunnel = { server, client, leave, ...admitted };
   client.once('close', leave);
   if (head.length > 0) client.unshift(head);
-  const isPassedOn = !options.authority && !mayBePlain(tunnel);
-  // A server that is not there is told at once, as it would be without a proxy.
-  const upstream = isPassedOn ? await dial(tunnel, egress) : undefined;
+  const isForwarded = !options.authority && !mayBePlain(tunnel);
+  // Connect first, so that an unreachable server is reported immediately, as without a proxy.
+  const upstream = isForwarded ? await dial(tunnel, egress) : undefined;
   client.write(ESTABLISHED);
-  const inside = upstream ? passOn(tunnel, upstream, options) : serveInside(tunnel, options);
+  const inside = upstream ? forward(tunnel, upstream, options) : serveInside(tunnel, options);
   await inside.catch(() => client.destroy());
 }
 
@@ -80,8 +81,8 @@ async function serveInside(tunnel: Tunnel, options: TunnelOptions): Promise<void
   const isTls = first[0] === TLS_HANDSHAKE;
   if (!isTls && !mayBePlain(tunnel)) return denyPlain(tunnel, egress);
   if (isTls && !maybeSecure(tunnel)) return deny(tunnel, 'no network rule covers TLS to it', egress);
-  if (isTls && !authority) return passOn(tunnel, await dial(tunnel, egress), options);
-  // Each request inside takes its own place.
+  if (isTls && !authority) return forward(tunnel, await dial(tunnel, egress), options);
+  // Each request inside takes its own slot.
   leave();
   if (!isTls || !authority) return serve(client, { scheme: 'http', authority: authorityOf(server, 'http') });
   const secured = new TLSSocket(client, { isServer: true, secureContext: authority.contextFor(server.host) });
@@ -98,11 +99,11 @@ async function serveInside(tunnel: Tunnel, options: TunnelOptions): Promise<void
   });
 }
 
-/** TLS goes through unread, once the name in its first bytes is the one that was checked. */
-async function passOn(tunnel: Tunnel, upstream: Socket, { egress, reader }: TunnelOptions): Promise<void> {
+/** Forwards TLS uninspected if the name in its first bytes is the checked one. */
+async function forward(tunnel: Tunnel, upstream: Socket, { egress, reader }: TunnelOptions): Promise<void> {
   const { client, server, leave } = tunnel;
   const { hello, bytes } = await readHello(client, reader());
-  // Whoever opens a connection and says nothing has asked for nothing.
+  // A client that sent nothing made no request, so there is nothing to deny.
   if (bytes.length === 0) {
     client.destroy();
     return;
@@ -111,12 +112,12 @@ async function passOn(tunnel: Tunnel, upstream: Socket, { egress, reader }: Tunn
     upstream.destroy();
     return hello.isTls ? denyName(tunnel, hello.name, egress) : denyPlain(tunnel, egress);
   }
-  egress.checks.noteUse(`CONNECT https://${authorityOf(server, 'https')}`);
+  egress.checks.recordUse(`CONNECT https://${authorityOf(server, 'https')}`);
   client.unshift(bytes);
   splice({ client, server: upstream, budget: egress.budget, onEnd: leave });
 }
 
-/** A server that is named by its address has no name to say. */
+/** TLS to an address carries no server name. */
 function isServerName(name: string | undefined, { host }: Server): boolean {
   return isIP(host) ? name === undefined : name?.toLowerCase() === host;
 }
@@ -126,18 +127,18 @@ function denyPlain(tunnel: Tunnel, egress: Egress): void {
 }
 
 function deny({ client, server }: Tunnel, declared: string, egress: Egress): void {
-  egress.checks.deny(shownTunnel(server), declared);
+  egress.checks.deny(describeTunnel(server), declared);
   client.destroy();
 }
 
 function denyName({ client, server }: Tunnel, name: string | undefined, egress: Egress): void {
-  const other = name === undefined ? shownTunnel(server) : shownTunnel({ ...server, host: name });
-  const said = name === undefined ? 'its TLS names no server' : `the tunnel is for ${server.host}`;
-  egress.checks.deny(other, said);
+  const other = name === undefined ? describeTunnel(server) : describeTunnel({ ...server, host: name });
+  const declared = name === undefined ? 'its TLS names no server' : `the tunnel is for ${server.host}`;
+  egress.checks.deny(other, declared);
   client.destroy();
 }
 
-/** Everything that was read on the way comes along: it is the server's to read. */
+/** Also returns the bytes that were read, because they belong to the server. */
 async function readHello(client: Socket, reader: HelloReader): Promise<{ hello: Hello; bytes: Buffer }> {
   const seen: Buffer[] = [];
   const onReadable = (): void => {
@@ -154,7 +155,7 @@ async function readHello(client: Socket, reader: HelloReader): Promise<{ hello: 
   return { hello, bytes: Buffer.concat(seen) };
 }
 
-/** Undefined at the end. */
+/** Returns undefined at the end. */
 function nextChunk(socket: Socket): Promise<Buffer | undefined> {
   const { promise, resolve } = Promise.withResolvers<Buffer | undefined>();
   const settle = (chunk: Buffer | undefined): void => {

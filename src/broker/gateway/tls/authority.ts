@@ -1,7 +1,7 @@
 /**
- * The certificate authority of one cell: made when the cell starts, trusted by nobody but that cell, gone with it.
- * Its key never leaves the host. Node can read certificates but not make them; these few fields are written here
- * rather than by a library with a dozen dependencies.
+ * The certificate authority of one cell: created when the cell starts, trusted only by that cell, discarded with it. Its key
+ * never leaves the host. Node cannot create certificates; writing these few fields here avoids a library with a dozen
+ * dependencies.
  *
  * @module
  */
@@ -18,9 +18,9 @@ const SERVER_AUTH = sequence(oid('1.3.6.1.5.5.7.3.1'));
 const [SIGNS_DATA, SIGNS_CERTIFICATES] = [bits(Buffer.of(0x80), 7), bits(Buffer.of(0x06), 1)];
 
 export interface CellAuthority {
-  /** The certificate (PEM) that the cell has to trust. */
+  /** The certificate (PEM) that the cell must trust. */
   readonly certificate: string;
-  /** What a server of this name or address proves itself with. */
+  /** The TLS context of a server with this name or address. */
   contextFor(host: string): SecureContext;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The few forms of DER that a certificate is written in. Only a writer: what others wrote, OpenSSL reads.
+ * Writes the few DER forms that a certificate needs. There is no reader; OpenSSL reads the certificates of others.
  *
  * @module
  */
@@ -29,15 +29,15 @@ export function truth(): Buffer {
   return element(0x01, Buffer.of(0xff));
 }
 
-/** A number that is not negative, from its bytes. */
+/** A non-negative number from its bytes. */
 export function integer(bytes: Uint8Array): Buffer {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = first < 0 ? Buffer.of(0) : bytes.subarray(first);
-  // A leading one bit would make it negative.
+  // A leading 1 bit would make it negative.
   return (digits[0] ?? 0) >= 0x80 ? element(0x02, Buffer.of(0), digits) : element(0x02, digits);
 }
 
-/** A moment in this century's first half, as X.509 wants it before 2050. */
+/** UTCTime, which X.509 requires for dates before 2050. */
 export function time(at: Date): Buffer {
   const digits = at.toISOString().replaceAll(/[-:T]|\.\d+/g, '');
   return element(0x17, Buffer.from(digits.slice(2), 'ascii'));
@@ -48,7 +48,7 @@ export function oid(dotted: string): Buffer {
   return element(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
-/** A part that is known by its number; `constructed` when it holds other elements. */
+/** A context-specific element; `constructed` if it contains other elements. */
 export function tagged(
   number: number,
   content: Uint8Array,

@@ -1,23 +1,23 @@
 /**
- * The server name in the first bytes of a TLS connection, read by OpenSSL and not by us: a second parser would be one
- * more opinion about where a name begins.
+ * Reads the server name from the first bytes of a TLS connection with OpenSSL, because a parser of our own could disagree
+ * with it.
  *
  * @module
  */
 import { Duplex } from 'node:stream';
 import { TLSSocket, type SecureContext } from 'node:tls';
 
-/** TLS's word for "a handshake follows". No method of HTTP begins with it. */
+/** The TLS record type of a handshake. No HTTP method starts with this byte. */
 export const TLS_HANDSHAKE = 0x16;
 /** A ClientHello is a few hundred bytes; with the largest key shares in use, a few thousand. */
 const MAX_HELLO_BYTES = 64 * 1024;
 
-/** What a client says first. Without a name when it names no server. */
+/** The first message of a client; `name` is undefined if it names no server. */
 export type Hello = { isTls: false } | { isTls: true; name: string | undefined };
 
 const NO_TLS: Hello = { isTls: false };
 
-/** Looks at the bytes of a client until it knows what they say. */
+/** Reads the bytes of a client until its hello is complete. */
 export class HelloReader {
   readonly hello: Promise<Hello>;
   readonly #input: Duplex;
@@ -25,7 +25,7 @@ export class HelloReader {
   readonly #settle: (hello: Hello) => void;
   #bytes = 0;
 
-  /** The context is that of a server who would answer; its answer goes nowhere. */
+  /** OpenSSL needs the context of a server, but its answer is discarded. */
   constructor(secureContext: SecureContext) {
     const { promise, resolve } = Promise.withResolvers<Hello>();
     this.hello = promise;
@@ -36,7 +36,7 @@ export class HelloReader {
     this.#input = new Duplex({
       read: () => undefined,
       write: (chunk: Buffer, _encoding, done) => {
-        // OpenSSL asks for the name before it answers at all. An alert says that it was no TLS.
+        // OpenSSL reports the name before it answers, so an answer means that there is none. An alert means that it is not TLS.
         this.#settle(chunk[0] === TLS_HANDSHAKE ? { isTls: true, name: undefined } : NO_TLS);
         done();
       },
@@ -46,7 +46,7 @@ export class HelloReader {
       secureContext,
       SNICallback: (name, done) => {
         this.#settle({ isTls: true, name });
-        done(new Error('only the name was wanted'));
+        done(new Error('only the name is needed'));
       },
     });
     this.#socket.on('error', () => this.#settle(NO_TLS));

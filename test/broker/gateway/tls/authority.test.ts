@@ -9,7 +9,7 @@ import { integer, oid, sequence } from '../../../../src/broker/gateway/tls/der.t
 import { HelloReader, type Hello } from '../../../../src/broker/gateway/tls/server-name.ts';
 
 describe('the authority of a cell', () => {
-  it('is a certificate that vouches for itself, and for a day', () => {
+  it('is a self-signed certificate that is valid for a day', () => {
     const certificate = new X509Certificate(createAuthority().certificate);
     expect(certificate.ca).toBe(true);
     expect(certificate.verify(certificate.publicKey)).toBe(true);
@@ -18,7 +18,7 @@ describe('the authority of a cell', () => {
     expect(days).toBeLessThan(1.1);
   });
 
-  it('is another for each cell', () => {
+  it('is different for each cell', () => {
     const [one, two] = [createAuthority(), createAuthority()].map(
       ({ certificate }) => new X509Certificate(certificate),
     );
@@ -33,7 +33,7 @@ describe('the authority of a cell', () => {
     'fe80::1:2',
     '::1',
     `${'a'.repeat(63)}.${'b'.repeat(63)}.test`,
-  ])('makes servers that a client who trusts it believes to be %s, and nobody else does', async (host) => {
+  ])('makes certificates that convince only a client that trusts it that a server is %s', async (host) => {
     const authority = createAuthority();
     const server = createServer((socket) => {
       const secured = new TLSSocket(socket, { isServer: true, secureContext: authority.contextFor(host) });
@@ -63,13 +63,13 @@ describe('the authority of a cell', () => {
   });
 });
 
-describe('DER', () => {
+describe('the DER writer', () => {
   it.each([
     ['1.2.840.10045.4.3.2', '06082a8648ce3d040302'],
     ['2.5.29.17', '0603551d11'],
   ])('writes the identifier %s', (dotted, hex) => expect(oid(dotted).toString('hex')).toBe(hex));
 
-  it('writes no number that is negative, none with needless zeros, and long lengths', () => {
+  it('writes no negative number, no needless zeros, and long lengths', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 300 }), (bytes) => {
         const written = integer(bytes);
@@ -95,7 +95,7 @@ describe('the server name of a client', () => {
     ['before a second hello is asked for', { minVersion: 'TLSv1.3', ecdhCurve: 'ffdhe3072:X25519' }],
   ] as const;
 
-  it.each(clients)('is read %s, whatever the pieces', async (_, options) => {
+  it.each(clients)('is read %s, however it is split', async (_, options) => {
     for (const size of [1, 7, 100_000]) {
       expect(await helloFrom({ servername: 'Api.test', ...options }, size)).toEqual({
         isTls: true,
@@ -105,7 +105,7 @@ describe('the server name of a client', () => {
     }
   });
 
-  it('is none in bytes that are no TLS, however many', async () => {
+  it('is not found in bytes that are not TLS, however many', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 6, maxLength: 400 }), async (bytes) => {
         const reader = new HelloReader(context);

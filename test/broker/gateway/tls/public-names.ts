@@ -1,5 +1,5 @@
 /**
- * A program for a network namespace of its own: gives its loopback an address that counts as public, and tries names.
+ * A program for a separate network namespace: gives its loopback a public address and tries names.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { NativeClient, speak } from '../native-client.ts';
 import { secureServer } from './secure-server.ts';
 
 const PUBLIC = '93.184.215.14';
-/** SIOCSIFADDR and SIOCSIFFLAGS on `lo`: the tools that do this are not on every machine, Python is. */
+/** SIOCSIFADDR and SIOCSIFFLAGS on `lo`, in Python because the usual tools are not on every machine. */
 const BRING_UP = `
 import fcntl, socket, struct
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -31,7 +31,7 @@ await once(server, 'listening');
 
 const lookups: string[] = [];
 const lookup = async (name: string): Promise<string[]> => (lookups.push(name), [PUBLIC]);
-/** The server is in this namespace too, and stands for one that is elsewhere. */
+/** The server runs in this namespace and represents a remote one. */
 const own = (): string[] => [];
 const network = [{ host: 'api.test' }];
 using client = new NativeClient(network, { ca, own, lookup });
@@ -42,7 +42,7 @@ using fooled = new NativeClient(
   { inspectTls: true },
 );
 
-/** Nobody has the first address; the second was judged as well. */
+/** The first address is unused; the second was checked as well. */
 using halfGone = new NativeClient(network, { ca, own, lookup: async () => ['93.184.215.15', PUBLIC] });
 
 async function firstLine(from: NativeClient, host: string, options: ConnectionOptions): Promise<string> {

@@ -1,5 +1,5 @@
 /**
- * An https server whose certificate is vouched for by an authority of the test.
+ * An https server with a certificate from the test's own authority.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { createServer as createRawServer, type Server } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { CellAuthority } from '../../../../src/broker/gateway/tls/authority.ts';
 
-/** Whatever name a client gives, the certificate is the one for `host`. */
+/** The certificate is always the one for `host`, whatever name a client sends. */
 export function secureServer(
   authority: CellAuthority,
   host: string,

@@ -43,8 +43,8 @@ async function secured(client: NativeClient, options: object): Promise<TLSSocket
   return socket;
 }
 
-describe('TLS that passes unread', () => {
-  it('is between the program and the server alone', async () => {
+describe('TLS that is forwarded uninspected', () => {
+  it('is end-to-end between the program and the server', async () => {
     using client = new NativeClient(rules(), { ca });
     const socket = await secured(client, { ca });
     const reply = await speak(socket, ['GET /a HTTP/1.1', `host: ${address()}`]);
@@ -54,7 +54,7 @@ describe('TLS that passes unread', () => {
     ]);
   });
 
-  it('names no other server than the tunnel', async () => {
+  it('cannot name another server than the tunnel', async () => {
     using client = new NativeClient(rules(), { ca });
     const before = seen.length;
     expect(await client.secure(address(), { ca, servername: 'evil.test' })).toBeInstanceOf(Error);
@@ -64,7 +64,7 @@ describe('TLS that passes unread', () => {
     expect([seen.length, client.gateway.used]).toEqual([before, []]);
   });
 
-  it('is TLS, and plain HTTP does not go in its place; nor the other way round', async () => {
+  it('cannot be replaced by plain HTTP, nor plain HTTP by TLS', async () => {
     using secure = new NativeClient(rules(), { ca });
     expect(await speak(await secure.openTunnel(address()), ['GET / HTTP/1.1', `host: ${address()}`])).toBe(
       '',
@@ -75,7 +75,7 @@ describe('TLS that passes unread', () => {
     expect(plain.gateway.denied[0]?.declared).toContain('TLS');
   });
 
-  it('is not missed in a connection that says nothing', async () => {
+  it('is not required of a connection that sends nothing', async () => {
     using client = new NativeClient(rules(), { ca });
     const socket = await client.openTunnel(address());
     socket.end();
@@ -84,21 +84,21 @@ describe('TLS that passes unread', () => {
     expect([client.gateway.denied, client.gateway.used]).toEqual([[], []]);
   });
 
-  it('trusts whom the host trusts', () => {
+  it('uses the trusted roots of the host', () => {
     using client = new NativeClient(rules());
     const roots = readFileSync(join(client.gateway.folder, 'roots.pem'), 'utf8');
     expect(roots.match(/BEGIN CERTIFICATE/g)?.length).toBeGreaterThan(50);
   });
 });
 
-describe('TLS that ends in the gateway', () => {
+describe('TLS that is terminated in the gateway', () => {
   const inspected = (more: Partial<NetworkRule>, options = { ca }): NativeClient =>
     new NativeClient(rules(more), options, { inspectTls: true });
   const rootsOf = (client: NativeClient): string[] => [
     readFileSync(join(client.gateway.folder, 'roots.pem'), 'utf8'),
   ];
 
-  it('has its requests checked, and the certificate of the server too', async () => {
+  it('has its requests and the certificate of the server checked', async () => {
     using client = inspected({ methods: ['GET'], paths: ['/a*'] });
     const roots = rootsOf(client);
     expect(roots[0]?.match(/BEGIN CERTIFICATE/g)).toHaveLength(1);
@@ -122,7 +122,7 @@ describe('TLS that ends in the gateway', () => {
     expect(seen).not.toContain('GET /never');
   });
 
-  it('is believed by its own cell alone, and names no other server', async () => {
+  it('is trusted only by its own cell and cannot name another server', async () => {
     using client = inspected({});
     using other = inspected({});
     expect(await client.secure(address(), { ca: rootsOf(other) })).toBeInstanceOf(Error);
@@ -136,17 +136,17 @@ describe('TLS that ends in the gateway', () => {
     expect(client.gateway.denied).toMatchObject([{ asked: `CONNECT https://evil.test:${port}` }]);
   });
 
-  it('can be had without a tunnel: the gateway does TLS for a whole https address', async () => {
+  it('works without a tunnel: the gateway speaks TLS for an absolute https URL', async () => {
     using client = new NativeClient(rules({ methods: ['GET'] }), { ca });
     expect((await client.ask(`https://${address()}/whole`)).body).toBe('secret');
     expect((await client.ask(`https://${address()}/whole`, { method: 'PUT' })).status).toBe(403);
   });
 });
 
-describe('names', () => {
-  it('are held to in TLS, in the certificate and in a network where they lead to public addresses', async () => {
+describe('host names', () => {
+  it('are enforced in TLS, in certificates and for names with public addresses', async () => {
     const program = join(import.meta.dirname, 'public-names.ts');
-    // A network of its own, with an address that only looks public: no packet leaves it.
+    // A separate network namespace with a public address: no packet leaves it.
     const own = ['--user', '--map-root-user', '--net'];
     const { stdout } = await promisify(execFile)('unshare', [...own, process.execPath, program], {
       timeout: 60_000,
@@ -172,14 +172,14 @@ describe('names', () => {
   });
 });
 
-describe("Node's own fetch", () => {
-  it('gets out by the variables of a cell', async () => {
+describe('the built-in fetch of Node', () => {
+  it('reaches the network through the variables of a cell', async () => {
     const plain = createPlainServer((_, response) => response.end('plain')).listen(0, '127.0.0.1');
     await once(plain, 'listening');
     const { port: plainPort } = plain.address() as AddressInfo;
     const network: NetworkRule[] = [{ host: '127.0.0.1', port: plainPort, scheme: 'http' }, ...rules()];
     using client = new NativeClient(network, { ca });
-    // What the harness does in a cell.
+    // As the harness does in a cell.
     const forwarder = createRawServer((socket) => {
       const there = connect(client.socketPath);
       socket.pipe(there).pipe(socket);

@@ -1,5 +1,5 @@
 /**
- * A WebSocket inside of TLS that the gateway ends, as a native program opens it.
+ * A WebSocket of a native program inside TLS that the gateway terminates.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { secureServer } from './secure-server.ts';
 
 const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n';
 
-it('goes both ways inside of TLS, and leaves no warning on the host', async () => {
+it('a WebSocket works in both directions inside TLS and leaves no warning on the host', async () => {
   const warnings: string[] = [];
   const onWarning = (warning: Error): void => void warnings.push(warning.message);
   process.on('warning', onWarning);

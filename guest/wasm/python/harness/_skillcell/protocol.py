@@ -1,4 +1,4 @@
-"""Frames between the harness and the layer around the engine, over a descriptor that exists nowhere else.
+"""Frames between the harness and the layer around the engine, over a descriptor that only exists inside the engine.
 
 As outside: u32 little-endian length, one UTF-8 JSON object, and the raw bytes that it announces as `payload_bytes`.
 """
@@ -8,13 +8,13 @@ import os
 from . import minijson
 
 CHANNEL_FD = 3
-# Kept before any skill code runs: a skill that replaces os.write must not break its own denials.
+# Saved before any skill code runs: a skill that replaces os.write must not break its own denials.
 _dumps, _loads, _read, _write = minijson.dumps, minijson.loads, os.read, os.write
 
 
 def send(frame, encoded_value=None):
-    """Sends one frame. `encoded_value` is JSON text, which goes as raw bytes."""
-    # Half of a surrogate pair has no UTF-8; written with a backslash it is the escape that JSON has for it.
+    """Sends one frame. `encoded_value` is JSON text, sent as raw bytes."""
+    # A lone surrogate has no UTF-8; with a backslash it becomes its JSON escape.
     _send(frame, None if encoded_value is None else encoded_value.encode("utf-8", "backslashreplace"))
 
 

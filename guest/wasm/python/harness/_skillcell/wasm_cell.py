@@ -1,6 +1,6 @@
 """A cell in WebAssembly. The interpreter is imaged after `prepare`, and again after `load`; every call runs on a copy.
 
-The layer around the engine calls the three functions with bytes and looks at nothing they return.
+The layer around the engine calls the three functions with bytes and ignores what they return.
 """
 
 import gc
@@ -10,22 +10,22 @@ import sys
 
 from . import cell, denials, minijson
 
-# Kept, for a skill may replace them.
+# Saved, because a skill may replace them.
 _random_state, _urandom = random.getstate, os.urandom
 # Library modules that are in the base image; set when it is made.
 PRELOADED = []
 
 
 class _Cell:
-    """What `prepare` learned."""
+    """What `prepare` received."""
 
     work = None
     loader = None
 
 
 def prepare(data):
-    """Takes over what the grant says: environment, files, and which modules the bundle brings itself."""
-    # The base image has a state of the generator in it that every skill would start with.
+    """Applies the grant: environment, files, and which modules the bundle brings itself."""
+    # The base image contains a generator state that every skill would start with.
     random.seed()
     init = minijson.loads(data)
     os.environ.update(init["env"])
@@ -47,29 +47,29 @@ def prepare(data):
 
 
 def load(_):
-    """Runs the module body ahead of the calls. Its failure is kept for the call that needs the skill."""
+    """Runs the module body ahead of the calls. A failure is kept for the call that needs the skill."""
     if _Cell.loader is None:
         return
     before = _random_state()
     _Cell.loader.run()
     if _random_state() != before:
-        # The layer sees who draws from the outside; this was drawn from what had been seeded before.
+        # The layer sees reads of outside randomness; this value came from a generator seeded before.
         _urandom(1)
     _close_archives()
     flush()
-    # What the body left is looked at by no later collection: calls stay cheap.
+    # Exempt what the body left from later garbage collections, so that calls stay cheap.
     gc.collect()
     gc.freeze()
 
 
 def serve(data):
-    # The image has the state of the generator in it, and every call starts from the image.
+    # The image contains the generator state, and every call starts from the image.
     random.seed()
     cell.answer(lambda: _Cell.work(minijson.loads(data)))
 
 
 def _close_archives():
-    """What looks up versions of packages keeps the library's archive open; a body with an open file is not imaged."""
+    """Looking up package versions keeps the library's archive open, and a body with an open file is not imaged."""
     metadata = sys.modules.get("importlib.metadata")
     if metadata is not None:
         metadata.MetadataPathFinder.invalidate_caches()
@@ -84,7 +84,7 @@ def flush():
 
 
 def _forget(siblings):
-    """A bundle may have a file with the name of a library module; its code must find that one."""
+    """A bundle may have a file with the name of a library module; its code must find its own file."""
     for name in PRELOADED:
         if name.partition(".")[0] in siblings:
             sys.modules.pop(name, None)

@@ -1,4 +1,4 @@
-"""Compiles installed packages once, so that no cell has to. Nothing of them is run."""
+"""Compiles installed packages once, so that no cell has to. Their code is not run."""
 
 import importlib._bootstrap_external as importing
 import importlib.util
@@ -21,10 +21,10 @@ def _compile(path):
     try:
         code = compile(source, path, "exec", dont_inherit=True, optimize=0)
     except Exception:
-        # Packages carry templates and code for other versions; whoever imports it is told what is wrong with it.
+        # Packages contain templates and code for other versions; an import of them reports the error.
         return
     target = _TARGET + importlib.util.cache_from_source(path)[len(_PACKAGES) :]
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with open(target, "wb") as file:
-        # Unchecked: both are kept under the digest of the source.
+        # Unchecked, because both are stored under the digest of the source.
         file.write(importing._code_to_hash_pyc(code, importlib.util.source_hash(source), False))

@@ -1,4 +1,4 @@
-"""Where the standard library of this engine differs from what skills rely on, and what makes up for it."""
+"""Compensates for differences between this engine's standard library and what skills rely on."""
 
 import errno
 import os
@@ -8,7 +8,7 @@ import time
 
 
 def adapt():
-    # Libraries that know Pyodide would look for its JavaScript; what they do on Linux works.
+    # Libraries that support Pyodide would look for its JavaScript; their Linux code works.
     sys.platform = "linux"
     time.sleep = sleep
     for function in (fork, forkpty, posix_spawn, posix_spawnp):
@@ -17,14 +17,14 @@ def adapt():
 
 
 def sleep(seconds, /):
-    """Waits in the host: the engine's own sleep would use up CPU time."""
+    """Waits in the host, because the engine's own sleep would use CPU time."""
     if seconds < 0:
         raise ValueError("sleep length must be non-negative")
-    # The host waits in whole milliseconds; nobody may wake too early.
+    # The host waits in whole milliseconds; round up, so that no sleep ends too early.
     _select((), (), (), -(-seconds * 1000 // 1) / 1000)
 
 
-# None of these ever works; asked for, they are reported like anywhere else.
+# None of these ever works; attempts are reported as in every other mode.
 
 
 def fork():
@@ -50,5 +50,5 @@ def _no_processes():
     return OSError(errno.ENOSYS, "a Wasm cell has no processes")
 
 
-# Kept, for a skill may replace it.
+# Saved, because a skill may replace it.
 _select = select.select

@@ -1,7 +1,7 @@
-"""Http for a cell that has no network: a socket that hands its request to the broker and reads back the response.
+"""HTTP for a cell that has no network: a socket that passes its request to the broker and reads the response.
 
-Libraries that speak HTTP/1.1 over sockets (http.client, urllib, urllib3, requests) work on it as they are. The broker
-decides about every request, follows no redirect, and does TLS itself.
+Libraries that speak HTTP/1.1 over sockets (http.client, urllib, urllib3, requests) work unchanged. The broker
+checks every request, follows no redirects, and does TLS itself.
 """
 
 import errno
@@ -13,7 +13,7 @@ from . import denials, protocol
 _socket_class = socket.socket
 _MOST_HEAD = 128 * 1024
 _READ_BYTES = 256 * 1024
-# What belongs to the connection between the broker and the server.
+# Headers of the connection between the broker and the server.
 _NOT_SENT = frozenset(
     "host connection keep-alive transfer-encoding content-length upgrade http2-settings te trailer expect "
     "proxy-authenticate proxy-authorization proxy-connection".split()
@@ -24,9 +24,9 @@ _ERRORS = {
     "dns": (socket.gaierror, socket.EAI_NONAME, "the name cannot be resolved"),
     "timedout": (TimeoutError, errno.ETIMEDOUT, "the server did not answer in time"),
     "tls": (ConnectionError, errno.ECONNABORTED, "the server's certificate is not valid"),
-    # Not EFBIG: that one says that a file outgrew the scratch space.
+    # Not EFBIG, which means that a file exceeded the scratch space.
     "toobig": (OSError, errno.EMSGSIZE, "the response is too large"),
-    "inval": (OSError, errno.EINVAL, "this is no request that the broker makes"),
+    "inval": (OSError, errno.EINVAL, "the broker does not make this kind of request"),
 }
 
 
@@ -65,7 +65,7 @@ class BrokerSocket(_socket_class):
         return 0
 
     def secure(self):
-        """What TLS would do to a socket; the broker does it."""
+        """Stands in for TLS on a socket; the broker does the real TLS."""
         self._is_secure = True
         return self
 
@@ -121,15 +121,15 @@ class BrokerSocket(_socket_class):
         pass
 
     def _real_close(self):
-        # Not close(): readers made of this socket may outlive it.
+        # Not close(): readers of this socket may outlive it.
         if self._response is not None:
             self._response.close()
         super()._real_close()
 
-    # What code asks of a TLS socket.
+    # Attributes that code reads from a TLS socket.
 
     def getpeercert(self, binary_form=False):
-        """The name alone: the broker makes no request to a server that does not prove it."""
+        """Only the name: the broker makes no request to a server that cannot prove it."""
         host = self._peer[0]
         kind = "IP Address" if ":" in host or host.replace(".", "").isdigit() else "DNS"
         return b"" if binary_form else {"subjectAltName": ((kind, host),)}
@@ -200,7 +200,7 @@ def _authority(host, port, usual):
 
 
 def _read_request(sent):
-    """Method, path, headers and body; None if it is no http."""
+    """Method, path, headers and body; None if it is not HTTP."""
     head, found, rest = sent.partition(b"\r\n\r\n")
     if not found or len(head) > _MOST_HEAD:
         return None
@@ -223,7 +223,7 @@ def _unchunked(data):
 
 
 def _head(value):
-    """Without a length: the body ends where the connection does."""
+    """Without a length: the body ends with the connection."""
     lines = ["HTTP/1.1 %d %s" % (value["status"], "Answer"), "Connection: close"]
     lines += ["%s: %s" % (name, text) for name, text in value["headers"] if name.lower() not in _NOT_PASSED_ON]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")

@@ -1,10 +1,10 @@
 
-# Added by Skillcell: says what is missing here.
+# Added by Skillcell: names what is missing.
 def _load_or_explain(key, _load=load_tzdata):
     try:
         return _load(key)
     except ZoneInfoNotFoundError:
-        text = "No time zone found with key %s: a Wasm cell has no zone data of its own, add the requirement tzdata"
+        text = "No time zone found with key %s: a Wasm cell has no zone data; add the requirement tzdata"
         raise ZoneInfoNotFoundError(text % key) from None
 
 

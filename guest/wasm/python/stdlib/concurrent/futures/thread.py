@@ -1,5 +1,5 @@
 
-# Added by Skillcell: without threads, work is done when it is handed in; whoever waits for it finds it done.
+# Added by Skillcell: without threads, a task runs when it is submitted, so it is always done when someone waits for it.
 def _submit_at_once(self, fn, /, *args, **kwargs):
     if self._shutdown:
         raise RuntimeError("cannot schedule new futures after shutdown")

@@ -1,6 +1,0 @@
-/** Asks a neighbour on the host for its secret. */
-export async function execute(params) {
-  const answer = await fetch(`http://127.0.0.1:${params.tcp_port}/`);
-  const text = await answer.text();
-  return { succeeded: text.includes(params.marker), evidence: text };
-}

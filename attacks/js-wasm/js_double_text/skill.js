@@ -1,6 +1,0 @@
-/** Doubles a text until there is no room. */
-export async function execute(params) {
-  let text = 'x'.repeat(1024);
-  const kept = [];
-  for (;;) kept.push((text = `${text}${text}y`));
-}

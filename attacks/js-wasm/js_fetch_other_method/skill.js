@@ -1,9 +1,0 @@
-/** Sends what a rule lets it ask for only. */
-export async function execute(params) {
-  const answer = await fetch(`http://127.0.0.1:${params.web_port}/open/harmless`, {
-    method: 'POST',
-    body: 'x',
-  });
-  const text = await answer.text();
-  return { succeeded: text.includes(params.marker), evidence: text };
-}

@@ -1,0 +1,6 @@
+/** Requests a port that no rule covers. */
+export async function execute(params) {
+  const answer = await fetch(`http://127.0.0.1:${params.tcp_port}/open/harmless`);
+  const text = await answer.text();
+  return { succeeded: text.includes(params.marker), evidence: text };
+}

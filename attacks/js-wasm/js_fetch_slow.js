@@ -1,0 +1,6 @@
+/** Waits for a response that takes too long. */
+export async function execute(params) {
+  const answer = await fetch(`http://127.0.0.1:${params.web_port}/open/slow`);
+  const text = await answer.text();
+  return { succeeded: text.includes(params.marker), evidence: text };
+}

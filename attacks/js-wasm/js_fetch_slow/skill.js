@@ -1,6 +1,0 @@
-/** Waits for an answer that takes too long. */
-export async function execute(params) {
-  const answer = await fetch(`http://127.0.0.1:${params.web_port}/open/slow`);
-  const text = await answer.text();
-  return { succeeded: text.includes(params.marker), evidence: text };
-}

@@ -1,6 +1,0 @@
-/** Hides the host behind one that is allowed. */
-export async function execute(params) {
-  const url = `http://127.0.0.1:${params.web_port}@127.0.0.1:${params.tcp_port}/open/harmless`;
-  const text = await (await fetch(url)).text();
-  return { succeeded: text.includes(params.marker), evidence: text };
-}

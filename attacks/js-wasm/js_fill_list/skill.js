@@ -1,5 +1,0 @@
-/** Fills a list of four thousand million places. */
-export async function execute(params) {
-  const list = new Array(2 ** 32 - 1).fill(0);
-  return { succeeded: list.length > 0 };
-}

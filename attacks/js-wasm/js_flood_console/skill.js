@@ -1,4 +1,0 @@
-/** Prints without end. */
-export async function execute(params) {
-  for (;;) console.log('x'.repeat(100_000));
-}

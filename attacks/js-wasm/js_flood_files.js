@@ -1,0 +1,6 @@
+/** Requests files endlessly. */
+import { stat } from 'skillcell:fs';
+
+export async function execute(params) {
+  for (;;) await stat('/skill/skill.js');
+}

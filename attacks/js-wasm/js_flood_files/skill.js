@@ -1,6 +1,0 @@
-/** Asks for files without end. */
-import { stat } from 'skillcell:fs';
-
-export async function execute(params) {
-  for (;;) await stat('/skill/skill.js');
-}

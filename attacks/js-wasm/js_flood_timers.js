@@ -1,0 +1,4 @@
+/** Starts timers endlessly. */
+export async function execute(params) {
+  for (;;) setTimeout(() => undefined, 1_000_000);
+}

@@ -1,8 +1,0 @@
-/** Keeps a text in the last match of an expression. */
-const WORD = /call/g;
-
-export async function execute(params) {
-  const before = WORD.lastIndex;
-  WORD.test(params.call_secret);
-  return { succeeded: before !== 0, evidence: String(before) };
-}

@@ -1,5 +1,0 @@
-/** Has a deep expression be compiled. */
-export async function execute(params) {
-  const depth = 200_000;
-  return { value: new RegExp(`${'('.repeat(depth)}${')'.repeat(depth)}`).test('') };
-}

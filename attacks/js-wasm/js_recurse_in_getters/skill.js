@@ -1,5 +1,0 @@
-/** Calls itself without end through proxies. */
-export async function execute(params) {
-  const trap = new Proxy({}, { get: (target, name, self) => self[name] });
-  return { depth: trap.depth };
-}

@@ -1,6 +1,0 @@
-/** Has deep JSON be read and written. */
-export async function execute(params) {
-  const depth = 400_000;
-  const made = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
-  return JSON.stringify(made).length;
-}

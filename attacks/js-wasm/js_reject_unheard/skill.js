@@ -1,6 +1,0 @@
-/** Leaves a rejection that nobody listens to. */
-export async function execute(params) {
-  void Promise.reject(new Error('unheard'));
-  await new Promise((done) => setTimeout(done, 5));
-  return { succeeded: false };
-}

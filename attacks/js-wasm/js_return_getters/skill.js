@@ -1,5 +1,0 @@
-/** Returns an object that grows while it is looked at. */
-export async function execute(params) {
-  const grow = () => Object.defineProperty({}, 'more', { enumerable: true, get: grow });
-  return grow();
-}

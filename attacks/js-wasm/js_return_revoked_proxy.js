@@ -1,0 +1,6 @@
+/** Returns a revoked proxy. */
+export async function execute(params) {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return { proxy };
+}

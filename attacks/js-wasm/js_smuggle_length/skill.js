@@ -1,8 +1,0 @@
-/** Has the end of its request be read in two ways. */
-export async function execute(params) {
-  const answer = await fetch(`http://127.0.0.1:${params.web_port}/open/headers`, {
-    headers: { 'Transfer-Encoding': 'chunked' },
-  });
-  const text = await answer.text();
-  return { succeeded: text.includes(params.marker), evidence: text };
-}

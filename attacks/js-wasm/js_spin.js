@@ -1,0 +1,4 @@
+/** Loops forever. */
+export async function execute(params) {
+  for (;;);
+}

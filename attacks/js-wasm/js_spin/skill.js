@@ -1,4 +1,0 @@
-/** Never ends. */
-export async function execute(params) {
-  for (;;);
-}

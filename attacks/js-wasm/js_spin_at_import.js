@@ -1,0 +1,5 @@
+/** Loops forever while it is being loaded. */
+console.log('attack reached');
+for (;;);
+
+export function execute() {}

@@ -1,0 +1,4 @@
+/** Throws null. */
+export async function execute(params) {
+  throw null;
+}

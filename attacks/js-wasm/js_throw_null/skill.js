@@ -1,4 +1,0 @@
-/** Throws nothing. */
-export async function execute(params) {
-  throw null;
-}

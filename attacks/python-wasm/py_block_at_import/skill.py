@@ -1,9 +1,0 @@
-"""Never ends loading."""
-
-print("attack reached", flush=True)
-while True:
-    pass
-
-
-def execute(params):
-    return None

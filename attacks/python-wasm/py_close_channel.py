@@ -1,0 +1,8 @@
+"""Closes the harness's channel."""
+
+import os
+
+
+def execute(params):
+    os.close(3)
+    return {"succeeded": False, "evidence": "the host compares"}

@@ -1,0 +1,6 @@
+"""Crashes with the test functions of faulthandler."""
+
+def execute(params):
+    import faulthandler
+
+    faulthandler._sigsegv()

@@ -1,0 +1,7 @@
+"""Replaces itself with another program."""
+
+import os
+
+
+def execute(params):
+    os.execv("/bin/true", ["true"])

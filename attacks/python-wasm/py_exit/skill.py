@@ -1,7 +1,0 @@
-"""Ends the process."""
-
-import os
-
-
-def execute(params):
-    os._exit(0)

@@ -1,8 +1,0 @@
-"""Prints single letters without end."""
-
-import os
-
-
-def execute(params):
-    while True:
-        os.write(1, b"x")

@@ -1,6 +1,0 @@
-"""Prints without end."""
-
-def execute(params):
-    line = "x" * 65535
-    for _ in range(200):
-        print(line)

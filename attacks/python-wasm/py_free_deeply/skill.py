@@ -1,8 +1,0 @@
-"""Frees a structure of a million levels."""
-
-def execute(params):
-    nested = None
-    for _ in range(1_000_000):
-        nested = (nested,)
-    del nested
-    return {"succeeded": False, "evidence": "freed"}

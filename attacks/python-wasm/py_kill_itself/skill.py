@@ -1,9 +1,0 @@
-"""Ends by a signal to itself."""
-
-import os
-import signal
-
-
-def execute(params):
-    os.kill(os.getpid(), signal.SIGKILL)
-    signal.raise_signal(signal.SIGKILL)

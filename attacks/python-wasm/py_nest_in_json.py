@@ -1,0 +1,10 @@
+"""Encodes a list nested 100,000 levels deep."""
+
+import json
+
+
+def execute(params):
+    nested = []
+    for _ in range(100_000):
+        nested = [nested]
+    return {"succeeded": False, "evidence": len(json.dumps(nested))}

@@ -1,8 +1,0 @@
-"""Puts a file in the place of the channel."""
-
-import os
-
-
-def execute(params):
-    os.dup2(os.open("/tmp/channel", os.O_CREAT | os.O_RDWR), 3)
-    return {"succeeded": False, "evidence": "the host compares"}

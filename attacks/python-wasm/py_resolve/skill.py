@@ -1,7 +1,0 @@
-"""Resolves a name."""
-
-import socket
-
-
-def execute(params):
-    return {"succeeded": bool(socket.getaddrinfo("localhost", 80)), "evidence": "resolved"}

@@ -1,0 +1,13 @@
+"""Declares the length of the request in two ways."""
+
+import socket
+
+
+def execute(params):
+    request = (
+        "GET /open/headers HTTP/1.0\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", params["web_port"]), timeout=5) as peer:
+        peer.sendall(request.encode("latin-1"))
+        text = b"".join(iter(lambda: peer.recv(65536), b"")).decode("latin-1")
+    return {"succeeded": params["marker"] in text, "evidence": text[-200:]}

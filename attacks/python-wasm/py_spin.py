@@ -1,0 +1,5 @@
+"""Runs forever."""
+
+def execute(params):
+    while True:
+        pass

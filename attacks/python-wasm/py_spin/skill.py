@@ -1,5 +1,0 @@
-"""Runs for ever."""
-
-def execute(params):
-    while True:
-        pass

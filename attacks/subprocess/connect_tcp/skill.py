@@ -1,8 +1,0 @@
-"""Connects to a service on the loopback of the host."""
-
-import socket
-
-
-def execute(params):
-    with socket.create_connection(("127.0.0.1", params["tcp_port"]), 2) as peer:
-        return {"succeeded": True, "evidence": peer.recv(200).decode()}

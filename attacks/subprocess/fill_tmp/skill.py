@@ -1,9 +1,0 @@
-"""Fills /tmp far past the scratch limit."""
-
-def execute(params):
-    written = 0
-    with open("/tmp/full", "wb", 0) as file:
-        while written < 48:
-            file.write(bytes(1 << 20))
-            written += 1
-    return {"succeeded": True, "evidence": f"{written} MiB"}

@@ -1,5 +1,0 @@
-"""Fills the heap far past the memory limit."""
-
-def execute(params):
-    held = [b"x" * (1 << 20) for _ in range(320)]
-    return {"succeeded": True, "evidence": f"{len(held)} MiB"}

@@ -1,8 +1,0 @@
-"""Leaves a socket in a granted folder by mknod."""
-
-import os, stat
-
-
-def execute(params):
-    os.mknod("/workspace/agent.sock", stat.S_IFSOCK | 0o777)
-    return {"succeeded": True, "evidence": "a socket lies in the workspace"}

@@ -1,8 +1,0 @@
-"""Opens a packet socket to listen to the network."""
-
-import socket
-
-
-def execute(params):
-    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 3)
-    return {"succeeded": True, "evidence": f"descriptor {sock.fileno()}"}

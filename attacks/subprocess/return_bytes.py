@@ -1,0 +1,4 @@
+"""Returns bytes, which are not JSON."""
+
+def execute(params):
+    return b"forged"

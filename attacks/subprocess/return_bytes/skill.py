@@ -1,4 +1,0 @@
-"""Returns bytes, which are no JSON."""
-
-def execute(params):
-    return b"forged"

@@ -1,6 +1,0 @@
-"""Writes into /etc."""
-
-def execute(params):
-    with open("/etc/planted", "w") as file:
-        file.write("planted")
-    return {"succeeded": True, "evidence": "wrote /etc/planted"}

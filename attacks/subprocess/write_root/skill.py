@@ -1,6 +1,0 @@
-"""Writes into the root directory."""
-
-def execute(params):
-    with open("/planted", "w") as file:
-        file.write("planted")
-    return {"succeeded": True, "evidence": "wrote /planted"}

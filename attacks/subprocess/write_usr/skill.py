@@ -1,6 +1,0 @@
-"""Writes into the programs of the host."""
-
-def execute(params):
-    with open("/usr/local/planted", "w") as file:
-        file.write("planted")
-    return {"succeeded": True, "evidence": "wrote /usr/local/planted"}

@@ -1,0 +1,230 @@
+/**
+ * The frames between a cell and the host, typed once for both ends: u32 little-endian length, one UTF-8 JSON object with
+ * its kind as `t`, and as many raw bytes as its `payload_bytes` says.
+ *
+ * Only types. A cell trusts the host; the host trusts nothing, and reads all fields as `Unchecked`.
+ *
+ * @module
+ */
+
+/** Fields from an untrusted sender. Each may be missing or have any type. */
+export type Unchecked<Fields> = { [Name in keyof Fields]?: unknown };
+
+/** Union of the frames in a table. */
+export type FrameOf<Frames> = { [Kind in keyof Frames]: { t: Kind } & Frames[Kind] }[keyof Frames];
+
+interface NoFields {
+  /** Number of raw bytes that follow. */
+  payload_bytes?: number;
+}
+
+/** A denied act; or an allowed one, if the host records what a skill needs. */
+export interface CapabilityFields {
+  capability: string;
+  asked: string;
+  declared: string;
+}
+
+/** Why a call failed. */
+export interface FailureFields {
+  type: string;
+  message: string;
+  trace?: string;
+  /** The denial that caused it, if the cell knows. */
+  denied?: CapabilityFields;
+  /** `wholly`: no denial caused it. `inside`: no denial of the cell's own checks did, but one of the host may have. */
+  explained?: 'inside' | 'wholly';
+  /** The exceeded limit that caused it. */
+  limit?: string;
+}
+
+/** Usage of one call, as counted by a reusable cell. */
+export interface UsageFields {
+  fuel?: number;
+  memory_bytes?: number;
+  cpu_us?: number;
+}
+
+/** From a cell that serves one call. */
+export interface SingleUseFrames {
+  /** `pid` is set for forks: their pid in the zygote's namespace. */
+  ready: { pid?: number };
+  /** The module body has run before the call. */
+  loaded: NoFields;
+  denied: CapabilityFields;
+  used: CapabilityFields;
+  /** A large value may follow as raw bytes instead. */
+  result: { value?: unknown };
+  error: FailureFields;
+}
+
+/** From a cell that serves many calls, one at a time. */
+export interface ReusableFrames {
+  ready: NoFields;
+  /** Raw bytes: an image of the skill, for other cells of the same skill and grant. */
+  loaded: NoFields;
+  /** The skill cannot be loaded. */
+  failed: FailureFields;
+  /** Raw bytes: output of the skill. */
+  log: NoFields;
+  denied: CapabilityFields;
+  used: CapabilityFields;
+  /** A request to the broker, optionally with raw bytes. */
+  ask: AskFields & { id: number };
+  /** Raw bytes: the value as JSON. */
+  result: { call: number } & UsageFields;
+  error: { call: number } & UsageFields & FailureFields;
+}
+
+export interface AskFields {
+  op: string;
+  args: Record<string, unknown>;
+}
+
+/** From Python in Wasm to the program around it, which forwards what the host may see. */
+export interface InnerPythonFrames {
+  denied: CapabilityFields;
+  used: CapabilityFields;
+  ask: AskFields;
+  result: NoFields;
+  error: FailureFields;
+}
+
+/** From the process that forks cells. */
+export interface ZygoteFrames {
+  ready: NoFields;
+  listening: NoFields;
+  forked: { id: string; pid: number };
+  exit: { id: string; code: number; signal: number };
+}
+
+/** To a cell that serves one call. */
+export interface ToSingleUse {
+  init: EngineInit & StartFields;
+  call: { params: unknown };
+}
+
+export interface StartFields {
+  /** Whether to run the module body before the call. */
+  preload: boolean;
+  /** Placeholders of secrets. */
+  env: Record<string, string>;
+}
+
+/** To a cell that serves many calls, one at a time. */
+export interface ToReusable {
+  init: EngineInit;
+  /** Raw bytes: the parameters as JSON. */
+  call: { call: number };
+  /** Answers the request with this id, optionally with raw bytes. */
+  reply: { id: unknown; value: Record<string, unknown> } | { id: unknown; code: string };
+}
+
+/** To the process that forks cells. */
+export interface ToZygote {
+  init: {
+    modules: string[];
+    siblings: (string | undefined)[];
+    limits: { memory: number; cpu: number; scratch: number; file_size: number };
+    masked: readonly string[];
+    filter: string;
+  };
+  kill: { id: string };
+}
+
+/** The engine-specific part of the first frame to a cell. */
+export type EngineInit = ComponentInit | JsInit | PythonWasmInit | NodeInit | PythonInit | NoFields;
+
+/** A granted directory. `id` is a handle that the broker opens at the start of each call. */
+export interface Preopen {
+  id: number;
+  guestPath: string;
+  writable: boolean;
+}
+
+export interface ComponentInit {
+  env: Record<string, string>;
+  preopens: Preopen[];
+  limits: { pages: number; output: number; fuel: number };
+}
+
+export interface JsInit {
+  /** Path of the skill's module inside the bundle. */
+  entry: string;
+  limits: { pages: number; output: number; fuel: number };
+  /** Folders and files that the skill may read. */
+  preopens: Preopen[];
+  /** For the prelude. */
+  prelude: PreludeInit;
+}
+
+export interface PreludeInit {
+  env: Record<string, string>;
+  /** Names that the manifest declares, with or without a value. */
+  declaredEnv: string[];
+  /** Whether the needs of the skill are recorded. */
+  observe: boolean;
+}
+
+export interface PythonWasmInit {
+  fresh: Freshness;
+  /** The cell sends its image with `loaded` if it is not larger than this; 0: never. */
+  keepBytes: number;
+  limits: { pages: number; output: number; scratch: number };
+  preopens: Preopen[];
+  harness: InnerPythonInit;
+}
+
+/** Stricter resets between calls, if the operator asks for them. */
+export interface Freshness {
+  /** Every call gets a new instance of the engine instead of only restored memory. */
+  newInstance: boolean;
+  /** Every call runs the module body itself. */
+  strict: boolean;
+}
+
+/** The host's grant, with paths as seen inside the cell. */
+export interface View {
+  read: string[];
+  write: string[];
+  processes: boolean;
+  env: string[];
+  observe: boolean;
+}
+
+export interface NodeInit {
+  entry: string;
+  view: View;
+  /** Port of the gateway inside the cell; 0 without a gateway. */
+  proxy_port: number;
+}
+
+/** First frame for the Python harness in both Python engines. */
+export interface HarnessInit {
+  task: 'call';
+  entry: string;
+  view: View;
+  manifest: Record<string, unknown>;
+}
+
+/** Parses source without running it. */
+export interface InspectInit {
+  task: 'inspect';
+}
+
+export type PythonInit =
+  | InspectInit
+  | (HarnessInit & {
+      proxy_port: number;
+      /** A seccomp filter in hex that the harness installs before it loads the skill. */
+      lockdown: string;
+    });
+
+export type InnerPythonInit = { env: Record<string, string> } & (
+  | InspectInit
+  | (HarnessInit & {
+      network: boolean;
+      /** Names in the bundle that shadow modules of the standard library. */
+      siblings: (string | undefined)[];
+    })
+);

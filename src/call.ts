@@ -1,0 +1,220 @@
+/**
+ * One call, top-down: a method per stage, in the order of the folders. A stage runs only after all earlier stages passed,
+ * and an exception from any of them becomes the outcome.
+ *
+ * @module
+ */
+import { isIP } from 'node:net';
+import { relative } from 'node:path';
+import { digestLazily } from './audit/digests.ts';
+import type { EndedCall, Receipts } from './audit/receipts.ts';
+import { isPublicAddress } from './broker/gateway/addresses.ts';
+import { resolveSecrets, type ResolvedSecrets } from './broker/secrets/resolve.ts';
+import { scrubberFor, scrubOutcome, type Scrub } from './broker/secrets/scrub.ts';
+import type { SecretProvider } from './broker/secrets/providers.ts';
+import type { LiveCall } from './calls/live-call.ts';
+import type { CellParts, CellReport } from './cell/contract.ts';
+import type { CellWay } from './cell/machine.ts';
+import type { Pool } from './cell/pool/pool.ts';
+import { describeOutcome, identity, raise, type CallFacts } from './cell/verdict/describe.ts';
+import { throwIfCancelled } from './cell/verdict/judge.ts';
+import type { Situation } from './cell/verdict/situation.ts';
+import { SkillError } from './errors.ts';
+import type { Skill } from './load/skill.ts';
+import type { Offload } from './offload/offload.ts';
+import { GivenParams } from './params/given-params.ts';
+import type { Gatekeeper } from './policy/gatekeeper.ts';
+import type { Grant } from './policy/grant.ts';
+import type { OperatorPolicy } from './policy/operator.ts';
+import type { Planned } from './policy/plan.ts';
+import { settle, withLarge, type Settled } from './results/settle.ts';
+import type { CallRequest, ExecuteOptions } from './runtime-options.ts';
+import { traceHeaders } from './telemetry/telemetry.ts';
+import type { GuardAnswer, GuardRule } from './trust/guard.ts';
+
+/** The services that the stages use, shared by all calls of a runtime. */
+export interface Stages {
+  readonly policy: OperatorPolicy;
+  readonly gatekeeper: Gatekeeper;
+  readonly pool: Pool;
+  readonly receipts: Receipts;
+  readonly offload: Offload;
+  load(ref: string): Promise<Skill>;
+  pin(skill: Skill): Promise<Skill>;
+  plan(skill: Skill, options: ExecuteOptions): Promise<Planned<CellWay>>;
+  secretProviders(): SecretProvider[];
+}
+
+export class Call {
+  readonly #stagesNow: () => Stages;
+  /** Under one policy from the call's turn to its end. */
+  #stages: Stages;
+  readonly #live: LiveCall;
+  readonly #request: CallRequest;
+  readonly #facts: CallFacts;
+  readonly #given: GivenParams;
+  #tenant: string | undefined;
+  #secrets: ReadonlyMap<string, string> = new Map();
+  #scrub: Scrub = (value) => value;
+  #digests: EndedCall['digests'];
+  #decision: GuardAnswer | undefined;
+
+  constructor(stagesNow: () => Stages, live: LiveCall, request: CallRequest) {
+    this.#stagesNow = stagesNow;
+    this.#stages = stagesNow();
+    this.#live = live;
+    this.#request = request;
+    this.#facts = { id: live.id, ref: live.ref };
+    const { offload } = this.#stages;
+    const rules = (): readonly GuardRule[] => this.#stages.policy.guard ?? [];
+    this.#given = new GivenParams(request.params, { offload, rules, owner: live.ref, signal: live.signal });
+  }
+
+  async run(): Promise<EndedCall> {
+    try {
+      return await this.#live.untilFault(() => this.#succeed());
+    } catch (thrown) {
+      return await this.#fail(thrown);
+    }
+  }
+
+  async #succeed(): Promise<EndedCall> {
+    await this.#takeTurn();
+    const skill = await this.#load();
+    await this.#stages.gatekeeper.admit(skill.bundle);
+    await this.#given.check(skill, this.#tenant);
+    const planned = await this.#plan(skill);
+    await this.#guard(skill, planned.plan.grant);
+    const grant = await this.#resolveSecrets(skill, planned.plan.grant);
+    const params = await this.#recordStart(grant);
+    const report = await this.#runInCell(partsOf(planned, grant));
+    return this.#describe(await this.#settle(report, skill, grant), params);
+  }
+
+  async #takeTurn(): Promise<void> {
+    this.#tenant = (await this.#request.options.turn)?.tenant;
+    throwIfCancelled(this.#live.signal);
+    // The policy may have changed while the call waited.
+    this.#stages = this.#stagesNow();
+  }
+
+  async #load(): Promise<Skill> {
+    const { ref, options } = this.#request;
+    const { load = (name) => this.#stages.load(name) } = options;
+    const skill = await this.#stages.pin(typeof ref === 'string' ? await load(ref) : ref);
+    this.#facts.skill = skill;
+    return skill;
+  }
+
+  async #plan(skill: Skill): Promise<Planned<CellWay>> {
+    const planned = await this.#stages.plan(skill, this.#request.options);
+    this.#facts.plan = planned.plan;
+    return planned;
+  }
+
+  async #guard({ bundle }: Skill, grant: Grant): Promise<void> {
+    const { forCell, holding } = this.#given;
+    const proposed = { params: forCell, holding, grant, caller: this.#live.caller };
+    this.#decision = await this.#stages.gatekeeper.guard(bundle, proposed);
+  }
+
+  /** Returns the grant with the shapes of its secrets. */
+  async #resolveSecrets(skill: Skill, granted: Grant): Promise<Grant> {
+    const { grant, values } = await secretsOf(skill, granted, this.#stages);
+    if (this.#facts.plan) this.#facts.plan = { ...this.#facts.plan, grant };
+    this.#secrets = values;
+    this.#scrub = scrubberFor(values);
+    return grant;
+  }
+
+  /** From here on, the receipt names the skill and the digests even if the host is killed. */
+  async #recordStart(grant: Grant): Promise<EndedCall['params']> {
+    const params = await this.#given.forReceipt(this.#scrub, this.#secrets);
+    this.#digests = digestLazily(params, grant, (digests) =>
+      this.#stages.receipts.recordStart(this.#live, this.#facts, digests),
+    );
+    return params;
+  }
+
+  async #runInCell(parts: CellParts): Promise<CellReport> {
+    const { signal, failed } = this.#live;
+    const { pool, policy } = this.#stages;
+    if (this.#facts.plan) this.#live.started(() => identity(this.#facts), this.#facts.plan.choice.candidate);
+    const report = await pool.run(parts, {
+      params: this.#given.forCell,
+      signal,
+      failed,
+      secrets: this.#secrets,
+      headers: policy.network.traceContext ? traceHeaders() : undefined,
+      onLog: this.#live.logListener(this.#secrets.size > 0),
+    });
+    this.#facts.report = report;
+    return report;
+  }
+
+  #settle(report: CellReport, skill: Skill, grant: Grant): Promise<Settled> {
+    const { signal } = this.#live;
+    const { offload } = this.#stages;
+    const situation = this.#situation(skill);
+    return settle(report, {
+      ...{ skill, grant, situation, offload, signal },
+      secrets: this.#secrets,
+      tenant: this.#tenant,
+    });
+  }
+
+  #situation({ bundle }: Skill): Situation {
+    const { options } = this.#request;
+    const { timeout, memory } = options;
+    return {
+      dir: fromHere(bundle.sourceDir),
+      isLocked: bundle.lock === 'locked',
+      manifest: bundle.manifest,
+      policy: this.#stages.policy,
+      mode: this.#facts.plan?.choice.candidate.mode ?? 'subprocess',
+      hasWorkspace: options.workspace !== undefined,
+      lowered: { timeout, memory },
+      isPublicAddress: (address) => isIP(address) === 0 || isPublicAddress(address),
+    };
+  }
+
+  #describe(settled: Settled, params: EndedCall['params']): EndedCall {
+    const outcome = scrubOutcome(
+      describeOutcome(this.#facts, () => settled),
+      this.#scrub,
+    );
+    return { ...this.#endedCall(params), ...withLarge(outcome, settled) };
+  }
+
+  async #fail(thrown: unknown): Promise<EndedCall> {
+    // A cause is not scrubbed, so a call with secrets keeps none.
+    if (this.#secrets.size === 0) this.#live.cause = thrown instanceof SkillError ? thrown.cause : thrown;
+    const outcome = describeOutcome(this.#facts, () => raise(thrown));
+    const params = await this.#given.forReceipt(this.#scrub, this.#secrets);
+    return { ...this.#endedCall(params), outcome: scrubOutcome(outcome, this.#scrub) };
+  }
+
+  #endedCall(params: EndedCall['params']): Omit<EndedCall, 'outcome'> {
+    return { ...this.#facts, params, digests: this.#digests, decision: this.#decision };
+  }
+}
+
+/** Relative to the working directory if it is inside, as a person would write it. */
+function fromHere(dir: string): string {
+  const path = relative(process.cwd(), dir);
+  return path === '' || path.startsWith('..') ? dir : path;
+}
+
+/** Looks up the values for each call, because they can change and are not stored. */
+export function secretsOf(
+  { bundle }: Skill,
+  grant: Grant,
+  { secretProviders }: Pick<Stages, 'secretProviders'>,
+): Promise<ResolvedSecrets> {
+  return resolveSecrets(grant, secretProviders(), { skill: bundle.manifest.name });
+}
+
+/** The parts that the cell of a planned call is built from. */
+export function partsOf({ way, prepared }: Planned<CellWay>, grant: Grant): CellParts {
+  return { wall: way.wall, engine: way.engine, artifact: prepared, grant };
+}

@@ -1,0 +1,131 @@
+/**
+ * The third-party packages of bundles for every engine that has its own: installed, found, and pinned.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import type { Bundle } from '../load/bundle.ts';
+import type { InstallHow } from '../load/install-progress.ts';
+import { mergeLocked, pinsOfTarget, type LockedPackages } from '../load/locked-packages.ts';
+import type { PackageEngine, PinnedPackages, Pins } from '../load/pins.ts';
+import { markUsed } from '../load/presence.ts';
+import type { Mode } from '../vocabulary/modes.ts';
+import { recordedPackages } from './engines/python/environment.ts';
+import type { Interpreter } from './engines/python/interpreter.ts';
+import {
+  assertPinned,
+  findEnvironment,
+  folderOf,
+  requirementsOfBundle,
+  type PackageTarget,
+} from './engines/python/pinned-environment.ts';
+import { installEnvironment, nativeTarget } from './engines/python/requirements.ts';
+import {
+  installWasmEnvironment,
+  rememberRefusal,
+  WASM_TARGET,
+  type WasmInstalled,
+} from './engines/python-wasm/requirements.ts';
+
+export interface BundlePackagesOptions {
+  home: string;
+  interpreter: Interpreter | undefined;
+  /** Builds a Wasm engine with the native code of the packages in this folder. */
+  link: (packages: string) => Promise<unknown>;
+}
+
+/** Installed packages by the name of their target in a lock. */
+export type InstalledTargets = Record<string, PinnedPackages>;
+
+export class BundlePackages {
+  readonly #options: BundlePackagesOptions;
+
+  constructor(options: BundlePackagesOptions) {
+    this.#options = options;
+  }
+
+  /** Installs the packages for each engine that the bundle may run in. */
+  async install(bundle: Bundle, how: InstallHow): Promise<InstalledTargets> {
+    const { home, interpreter, link } = this.#options;
+    if (!interpreter || !bundle.entry.endsWith('.py')) return {};
+    const mayRunIn = modesOf(bundle);
+    const wasm = mayRunIn('wasm') ? await this.#installWasm({ home, bundle, interpreter, link }, how) : {};
+    if (!mayRunIn('subprocess') && wasm.refusal !== undefined) throw notPure(wasm.refusal);
+    const native = mayRunIn('subprocess')
+      ? await installEnvironment({ home, interpreter, bundle }, how)
+      : undefined;
+    // The package index was reachable, so the refusal is not due to a missing network.
+    if (wasm.refusal !== undefined) rememberRefusal({ home, bundle }, wasm.refusal);
+    return { ...read(WASM_TARGET, wasm.folder), ...read(nativeTarget(interpreter), native) };
+  }
+
+  /** If the lock pins packages only for native Python, the skill does without Wasm. */
+  async #installWasm(
+    options: Parameters<typeof installWasmEnvironment>[0],
+    how: InstallHow,
+  ): Promise<WasmInstalled> {
+    const { bundle } = options;
+    const pins = pinsOfTarget(bundle.lockedPackages, WASM_TARGET.name, requirementsOfBundle(bundle));
+    if (pins.kind === 'missing' && !how.mayPin && modesOf(bundle)('subprocess')) return {};
+    return installWasmEnvironment(options, how);
+  }
+
+  /** The packages that a call would use now, if they are installed. */
+  installed(bundle: Bundle): Pins['packages'] {
+    const found = this.#targets(bundle).flatMap(([engine, target]) => {
+      const environment = findEnvironment({ home: this.#options.home, bundle, target });
+      if (environment.kind !== 'found') return [];
+      markUsed(environment.environment);
+      return [[engine, environment.packages] as const];
+    });
+    return found.length === 0 ? undefined : Object.fromEntries(found);
+  }
+
+  /** Throws `manifest_drift` if the lock pins packages, and no engine of this machine has exactly these. */
+  assertPinned(bundle: Bundle): void {
+    if (!bundle.lockedPackages) return;
+    const { home } = this.#options;
+    const found = this.#targets(bundle).map(([, target]) => findEnvironment({ home, bundle, target }));
+    if (found.some(({ kind }) => kind === 'found' || kind === 'none' || kind === 'absent')) return;
+    for (const one of found.toSorted((a) => (a.kind === 'different' ? -1 : 1))) assertPinned(bundle, one);
+  }
+
+  /** What a new lock pins: what the old one pinned for the same requirements, and what is installed here. */
+  toPin(bundle: Bundle, before: LockedPackages | undefined): LockedPackages | undefined {
+    const requirements = requirementsOfBundle(bundle);
+    if (requirements.length === 0) return undefined;
+    const added = this.#targets(bundle).flatMap(([, target]) => {
+      if (before && pinsOfTarget(before, target.name, requirements).kind === 'pinned') return [];
+      const here = recordedPackages(folderOf({ home: this.#options.home, target }, requirements));
+      return here ? [[target.name, here] as const] : [];
+    });
+    return mergeLocked(requirements, Object.fromEntries(added), before);
+  }
+
+  #targets(bundle: Bundle): [PackageEngine, PackageTarget][] {
+    const { interpreter } = this.#options;
+    if (!bundle.entry.endsWith('.py')) return [];
+    const mayRunIn = modesOf(bundle);
+    return [
+      ...(interpreter && mayRunIn('subprocess')
+        ? [['python', nativeTarget(interpreter)] as [PackageEngine, PackageTarget]]
+        : []),
+      ...(mayRunIn('wasm') ? [['python-wasm', WASM_TARGET] as [PackageEngine, PackageTarget]] : []),
+    ];
+  }
+}
+
+function read(target: PackageTarget, environment: string | undefined): InstalledTargets {
+  const packages = environment === undefined ? undefined : recordedPackages(environment);
+  return packages ? { [target.name]: packages } : {};
+}
+
+export function modesOf({ manifest: { execution } }: Bundle): (mode: Mode) => boolean {
+  return (mode) => execution.length === 0 || execution.includes(mode);
+}
+
+function notPure(reason: string): SkillError {
+  return new SkillError('skill_unavailable', `The skill cannot run in Wasm: ${reason}`, {
+    fix: 'List "subprocess" or "container" under execution, or use packages of pure Python.',
+  });
+}

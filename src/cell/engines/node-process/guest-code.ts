@@ -1,0 +1,91 @@
+/**
+ * Stages the TypeScript that runs inside Node cells as plain JavaScript: cells start faster without type stripping, and
+ * Node does not strip types below node_modules.
+ *
+ * @module
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { publishSync } from '../../../load/publish.ts';
+import { packageRoot } from '../../../package-root.ts';
+import { makeReadable } from '../../linux/readable.ts';
+import { markInUse, sweepOtherVersions } from './staged-folders.ts';
+
+/** Files of other guests that a guest imports; they are staged with it, each below the name of its guest. */
+const SHARED: Readonly<Record<string, readonly string[]>> = {
+  node: ['wasm/js/prelude/entry-point.ts', 'wasm/js/prelude/json.ts'],
+};
+
+interface GuestCode {
+  version: string;
+  texts: Record<string, string>;
+}
+
+/** By guest name. Read once, so that replacing the package under a running host does not mix versions. */
+const CODE = new Map<string, GuestCode>();
+
+/** Returns the folder with the staged code of `guest/<name>`; creates it on first use of this version. */
+export function stageGuestCode(home: string, name: string): string {
+  const code = CODE.get(name) ?? readCode(name);
+  CODE.set(name, code);
+  const { version, texts } = code;
+  const staged = join(home, 'guest', version);
+  if (existsSync(staged)) {
+    markInUse(staged);
+  } else {
+    stage(staged, stripTypes(texts));
+    // Old versions only accumulate when a new one is staged.
+    sweepOtherVersions(home, version);
+  }
+  return staged;
+}
+
+function readCode(name: string): GuestCode {
+  const texts = readTexts(name);
+  const key = createHash('sha256').update(process.version).update(JSON.stringify(texts)).digest('hex');
+  return { version: `${name}-${key.slice(0, 32)}`, texts };
+}
+
+function readTexts(name: string): Record<string, string> {
+  const guest = join(packageRoot(), 'guest');
+  const own = readdirSync(join(guest, name), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .toSorted();
+  const shared = SHARED[name];
+  const root = shared ? guest : join(guest, name);
+  const files = shared ? [...own.map((file) => `${name}/${file}`), ...shared] : own;
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+}
+
+function stage(staged: string, scripts: Record<string, string>): void {
+  const write = (draft: string): void => {
+    for (const [file, text] of Object.entries(scripts)) {
+      const target = join(draft, file.replace(/\.ts$/, '.js'));
+      mkdirSync(dirname(target), { recursive: true });
+      writeFileSync(target, text.replaceAll(/(from\s+'\.[^']*)\.ts'/g, "$1.js'"));
+    }
+    writeFileSync(join(draft, 'package.json'), '{"type":"module"}');
+    makeReadable(draft);
+  };
+  publishSync(staged, write, { keepsExisting: true });
+}
+
+const STRIP = `
+const { stripTypeScriptTypes } = require('node:module');
+const texts = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+const stripped = Object.entries(texts).map(([file, text]) => [file, stripTypeScriptTypes(text)]);
+process.stdout.write(JSON.stringify(Object.fromEntries(stripped)));
+`;
+
+/** Runs in a child process, because Node prints a warning that the function is experimental. */
+function stripTypes(texts: Record<string, string>): Record<string, string> {
+  const output = execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', '-e', STRIP], {
+    input: JSON.stringify(texts),
+    env: {},
+    maxBuffer: 64 * 1024 * 1024,
+    encoding: 'utf8',
+  });
+  return JSON.parse(output) as Record<string, string>;
+}

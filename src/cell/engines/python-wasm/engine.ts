@@ -1,0 +1,222 @@
+/**
+ * The engine `python-wasm`: unmodified Python on WebAssembly. Every call starts from a fresh image of the interpreter.
+ *
+ * @module
+ */
+import type { PythonWasmInit } from '../../../../guest/protocol.ts';
+import type { Bundle } from '../../../load/bundle.ts';
+import type { EnforcementTable } from '../../../policy/enforcement.ts';
+import { wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
+import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
+import { NEW_MEMORY_ONLY, type PythonFreshness } from '../../../policy/python-freshness.ts';
+import type { Artifact, Engine, LaunchSpec, Mount, Wall } from '../../contract.ts';
+import { BASE_ENV } from '../../native-env.ts';
+import { stageGuestCode } from '../node-process/guest-code.ts';
+import { heapLimitBehind } from '../node-process/heap-limit.ts';
+import { findNode } from '../node-process/node-binary.ts';
+import { nodeSpec } from '../node-process/spec.ts';
+import { markInUse } from '../node-process/staged-folders.ts';
+import { harnessInit } from '../python/harness-init.ts';
+import { BaseImages } from './base-images.ts';
+import { assertAsInstalled } from '../python/requirements.ts';
+import { nativeCodeDigest, nativeCodeIn } from './native-code.ts';
+import { isPyodideInstalled, PYODIDE } from './pyodide.ts';
+import { openPackages, type Packages } from './packages.ts';
+import { wasmEnvironment } from './requirements.ts';
+import { findSavedImage, MAX_SAVED_BYTES, saveImage, savedImageKey } from './saved-images.ts';
+
+const PAGE_BYTES = 64 * 1024;
+/** V8's share of the main thread's stack, in KiB; Linux provides 8 MiB. */
+const STACK_KIB = 7000;
+const GUEST_PLACES = {
+  engine: '/engine',
+  image: '/image',
+  bundle: '/skill',
+  packages: '/deps',
+  bytecode: '/bytecode',
+  saved: '/saved',
+} as const;
+const CELL_FOLDERS = Object.keys(GUEST_PLACES) as (keyof typeof GUEST_PLACES)[];
+
+export interface PythonWasmOptions {
+  home: string;
+  /** The strongest wall that works on this machine, found by probing. */
+  wall: () => Promise<Wall>;
+  /** Folder in which several homes share prepared engines. */
+  shared?: string | undefined;
+  onProgress?: ((text: string) => void) | undefined;
+  /** Stricter resets between calls, if the operator asks for them. */
+  fresh?: (() => PythonFreshness | undefined) | undefined;
+}
+
+/** Host folders that a cell mounts, by purpose. */
+export interface CellFolders {
+  /** The base image. */
+  image: string;
+  bundle: string;
+  packages?: string | undefined;
+  /** Bytecode of the packages. */
+  bytecode?: string | undefined;
+  /** The image that an earlier cell of this skill saved. */
+  saved?: string | undefined;
+}
+
+export class PythonWasmEngine implements Engine {
+  readonly name = 'python-wasm';
+  readonly reusable = true;
+  /** Restoring the interpreter's memory takes about as long as a short call. */
+  readonly takesTurns = true;
+  readonly #options: PythonWasmOptions;
+  #isInstalled: boolean | undefined;
+  /** By the digest of the packages' native code that they contain. */
+  readonly #images = new Map<string | undefined, Promise<BaseImages>>();
+
+  constructor(options: PythonWasmOptions) {
+    this.#options = options;
+  }
+
+  enforces(wall: EnforcementTable): EnforcementTable {
+    return wasmEnforcement(wall, IN_WASM);
+  }
+
+  fixedEnv(): Readonly<Record<string, string>> {
+    return BASE_ENV;
+  }
+
+  describe(): string {
+    return `CPython ${PYODIDE.python} in Wasm with our own import layer`;
+  }
+
+  missing(): { reason: string; fix: string } | undefined {
+    // Cached, because resolving a package takes longer than a call.
+    this.#isInstalled ??= isPyodideInstalled();
+    if (this.#isInstalled) return undefined;
+    return {
+      reason: 'the package pyodide is not installed',
+      fix: `Install it: npm install pyodide@${PYODIDE.version}`,
+    };
+  }
+
+  refuses(bundle: Bundle): string | undefined {
+    const { entry, manifest } = bundle;
+    if (!entry.endsWith('.py')) return `the engine python-wasm cannot run "${entry}"`;
+    if ((manifest.limits.processes ?? 0) > 0) return 'the skill declares processes, and Wasm has none';
+    return wasmEnvironment({ home: this.#options.home, bundle }).refusal;
+  }
+
+  async prepare(bundle: Bundle): Promise<Artifact> {
+    const { home } = this.#options;
+    const fresh = this.#options.fresh?.() ?? NEW_MEMORY_ONLY;
+    const { folder } = wasmEnvironment({ home, bundle });
+    const uses =
+      folder === undefined ? undefined : await assertAsInstalled(folder, { bundle, engine: this.name });
+    const images = await this.images(folder);
+    const packages = folder === undefined ? undefined : await this.#openPackages(images, folder);
+    const start = this.cellSpec(images);
+    const init = (grant: Grant): CallInit => callInit(bundle, grant, fresh);
+    const key = (grant: Grant): string => savedImageKey([bundle.digest, packages?.digest, init(grant)]);
+    return {
+      engine: 'python-wasm',
+      bundle,
+      settings: fresh,
+      ...(uses ? { uses } : {}),
+      spec: (grant) => {
+        const image = images.take();
+        const saved = mayKeep(grant, fresh) ? findSavedImage(image.skills, key(grant)) : undefined;
+        return start({
+          image: image.base,
+          bundle: bundle.stagedDir,
+          packages: packages?.folder,
+          bytecode: packages?.bytecode,
+          saved,
+        });
+      },
+      init: (grant) => ({ ...init(grant), keepBytes: mayKeep(grant, fresh) ? MAX_SAVED_BYTES : 0 }),
+      keep: (grant, bytes) => {
+        if (mayKeep(grant, fresh)) saveImage(images.newest.skills, key(grant), bytes);
+      },
+      limitBehind: heapLimitBehind,
+    };
+  }
+
+  async #openPackages(images: BaseImages, folder: string): Promise<Packages> {
+    const { home, wall } = this.#options;
+    return openPackages({ home, wall: await wall(), images, folder });
+  }
+
+  /** Returns a function that makes the launch spec of a cell with these folders. */
+  cellSpec({ code }: BaseImages): (folders: CellFolders) => LaunchSpec {
+    const { home } = this.#options;
+    const [node, harness] = [findNode(home), stageGuestCode(home, 'wasm')];
+    return (folders) => {
+      markInUse(harness);
+      const mounts = mountsOf({ engine: code, ...folders });
+      return nodeSpec({
+        node,
+        code: harness,
+        entry: 'python/cell/main.js',
+        args: mounts.map(({ name, guest }) => `${name}=${guest}`),
+        mounts: mounts.map(({ host, guest }) => ({ host, guest })),
+        flags: ['--max-old-space-size=96', `--stack-size=${STACK_KIB}`, '--expose-gc'],
+      });
+    };
+  }
+
+  /** Installs the engine if it is missing. Packages with native code get their own engine. */
+  images(packages?: string): Promise<BaseImages> {
+    const { home, wall, onProgress, shared } = this.#options;
+    const native = packages !== undefined && nativeCodeIn(packages).length > 0 ? packages : undefined;
+    const key = native && nativeCodeDigest(native);
+    const known = this.#images.get(key);
+    if (known) return known;
+    const opened = wall().then((outer) =>
+      BaseImages.open({ home, wall: outer, onProgress, shared, packages: native }),
+    );
+    this.#images.set(key, opened);
+    // Forgotten on failure, so that a later call can try again, e.g. after disk space was freed.
+    opened.catch(() => this.#images.delete(key));
+    return opened;
+  }
+}
+
+function mountsOf(folders: CellFolders & { engine: string }): (Mount & { name: string })[] {
+  return CELL_FOLDERS.flatMap((name) => {
+    const host = folders[name];
+    return host === undefined ? [] : [{ name, host, guest: GUEST_PLACES[name] }];
+  });
+}
+
+/** Values of variables may be secrets, which must not reach the disk. Strict calls do not use saved images. */
+function mayKeep(grant: Grant, { strict }: PythonFreshness): boolean {
+  const isBare = Object.keys(grant.env).length === 0 && (grant.secrets ?? []).length === 0;
+  return isBare && !strict;
+}
+
+type CallInit = Omit<PythonWasmInit, 'keepBytes'>;
+
+function callInit(bundle: Bundle, grant: Grant, fresh: PythonFreshness): CallInit {
+  const siblings = Object.keys(bundle.files).map((path) => path.split('/')[0]?.replace(/\.py$/, ''));
+  return {
+    ...cellLimits(grant),
+    fresh,
+    preopens: grant.filesystem.map(({ guest, access }, at) => ({
+      id: at + 1,
+      guestPath: guest,
+      writable: access === 'read-write',
+    })),
+    harness: {
+      ...harnessInit(bundle, grant),
+      env: grant.env,
+      network: mayReachHosts(grant),
+      siblings: [...new Set(siblings)],
+    },
+  };
+}
+
+export function cellLimits({ limits }: Grant): Pick<PythonWasmInit, 'limits'> {
+  const { memory, output, scratch } = limits;
+  return { limits: { pages: Math.floor(memory / PAGE_BYTES), output, scratch } };
+}
+
+/** Enforced by Wasm itself: Python cannot do this at all, or only by asking the host. */
+const IN_WASM = { scratch: wasm('files in memory with a quota') };

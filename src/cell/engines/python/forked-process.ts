@@ -1,0 +1,143 @@
+/**
+ * The host's view of a cell that a zygote forked.
+ *
+ * @module
+ */
+import { unattended } from '../../../errors.ts';
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { Duplex, Readable } from 'node:stream';
+import type { Grant } from '../../../policy/grant.ts';
+import type { CellProcess, ExitInfo, KillReason, ProcessUsage } from '../../contract.ts';
+import type { Cgroup } from '../../linux/cgroup/cgroup.ts';
+import { Meter } from '../../linux/meter.ts';
+import { startWatchdog } from '../../linux/watchdog.ts';
+
+/**
+ * How long a zygote may take to kill a child before the zygote itself is killed with all its children. Normally it kills
+ * the child immediately; the long grace period protects the other children on an overloaded machine.
+ */
+const ZYGOTE_GRACE_MS = 3000;
+
+export interface ForkedProcessOptions {
+  channel: Socket;
+  log: Socket;
+  grant: Grant;
+  /** Host pids of the zygote and its children. */
+  siblings: () => number[];
+  /** Returns the cgroup that the child started in, if the child has it to itself. */
+  adopt: (pid: number) => Cgroup | undefined;
+  makeCgroup: () => Promise<Cgroup | undefined>;
+  /** Asks the zygote to kill this child. */
+  end: () => void;
+  /** Kills the zygote and all its children. */
+  endAll: () => void;
+}
+
+export class ForkedProcess implements CellProcess {
+  readonly channel: Duplex;
+  readonly logs: Readable[];
+  readonly exited: Promise<ExitInfo>;
+  readonly #options: ForkedProcessOptions;
+  #settleExit!: (exit: ExitInfo) => void;
+  #killReason: KillReason | undefined;
+  #cgroup: Cgroup | undefined;
+  #meter: Meter | undefined;
+  #attached: Promise<void> | undefined;
+  #hasExited = false;
+  #stopWatchdog: () => void = () => undefined;
+  #grace: NodeJS.Timeout | undefined;
+
+  constructor(options: ForkedProcessOptions) {
+    this.#options = options;
+    this.channel = options.channel;
+    this.logs = [options.log];
+    this.exited = new Promise((resolve) => (this.#settleExit = resolve));
+  }
+
+  get killReason(): KillReason | undefined {
+    return this.#killReason;
+  }
+
+  /** Called when the zygote reports the fork, long before the child itself is ready. */
+  onForked(pid: unknown): void {
+    if (this.#attached) return;
+    const { siblings, adopt } = this.#options;
+    const hostPid = siblings().find((candidate) => pidInside(candidate) === pid);
+    if (hostPid === undefined) return;
+    const cgroup = adopt(hostPid);
+    if (cgroup) this.#useCgroup(cgroup, hostPid);
+    this.#attached = cgroup ? Promise.resolve() : this.#move(hostPid);
+    // A failure is reported through confine().
+    this.#attached.catch(() => undefined);
+  }
+
+  #useCgroup(cgroup: Cgroup | undefined, hostPid: number): void {
+    this.#cgroup = cgroup;
+    this.#meter = new Meter(hostPid, cgroup);
+  }
+
+  async #move(hostPid: number): Promise<void> {
+    const cgroup = await this.#options.makeCgroup();
+    if (this.#hasExited) {
+      await cgroup?.remove();
+      return;
+    }
+    this.#useCgroup(cgroup, hostPid);
+    await cgroup?.attach(hostPid);
+  }
+
+  async confine(ready: Record<string, unknown>): Promise<boolean> {
+    this.onForked(ready['pid']);
+    const { grant } = this.#options;
+    await this.#attached;
+    const meter = this.#meter;
+    if (!meter || this.#hasExited) return false;
+    this.#stopWatchdog = startWatchdog({
+      exceeded: () => meter.exceeded(grant.limits),
+      kill: (reason) => this.kill(reason),
+    });
+    return true;
+  }
+
+  kill(reason: KillReason): void {
+    this.#killReason ??= reason;
+    if (this.#hasExited || this.#grace) return;
+    this.#options.end();
+    // Timers run before I/O: in a host that was busy, the zygote's report may have arrived but not been read.
+    this.#grace = setTimeout(() => setImmediate(() => this.#endAllUnlessExited()), ZYGOTE_GRACE_MS);
+  }
+
+  #endAllUnlessExited(): void {
+    if (!this.#hasExited) this.#options.endAll();
+  }
+
+  usage(): ProcessUsage {
+    return this.#meter?.read() ?? { cpuMs: 0, memoryPeakBytes: 0 };
+  }
+
+  /** Called when the zygote reports that the child and its namespaces are gone. */
+  onExit(exit: ExitInfo): void {
+    if (this.#hasExited) return;
+    this.#hasExited = true;
+    clearTimeout(this.#grace);
+    this.#stopWatchdog();
+    const { grant, channel, log } = this.#options;
+    const limit = this.#meter?.stop(exit, grant.limits.cpu);
+    this.#killReason ??= limit;
+    unattended(this.#cgroup?.remove());
+    channel.end();
+    log.end();
+    this.#settleExit(exit);
+  }
+}
+
+/** The pid of a process inside the zygote's namespace. */
+function pidInside(hostPid: number): number | undefined {
+  try {
+    const line = /^NSpid:\s*(.+)$/m.exec(readFileSync(`/proc/${hostPid}/status`, 'utf8'))?.[1];
+    return line === undefined ? undefined : Number(line.split(/\s+/)[1]);
+  } catch {
+    return undefined;
+  }
+}

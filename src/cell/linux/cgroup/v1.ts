@@ -1,0 +1,161 @@
+/**
+ * Control groups v1: one hierarchy per controller; memory is required, cpuacct and pids are optional.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { SkillError } from '../../../errors.ts';
+import { cpuMsOf } from '../memory-watch.ts';
+import type { Cgroup, CgroupDriver, CgroupLimits } from './contract.ts';
+import {
+  attachTo,
+  checkRequest,
+  killMembers,
+  makeGroup,
+  makeGroupAsync,
+  makeParent,
+  membersOf,
+  parentName,
+  readField,
+  readNumber,
+  removeWithRetries,
+  sweepRoots,
+  write,
+  writeIfPresent,
+  type GroupSteps,
+} from './directories.ts';
+
+/** The directory of our own group in each hierarchy, below which we create groups. */
+export interface V1Roots {
+  memory: string;
+  cpuacct?: string | undefined;
+  pids?: string | undefined;
+}
+
+const NANOSECONDS_PER_MS = 1e6;
+/** Enough for all concurrent connections of a cell to its gateway. */
+const TCP_BUFFER_BYTES = 16 * 1024 * 1024;
+
+export function createV1Driver(roots: V1Roots): CgroupDriver {
+  const name = parentName();
+  const parents = mapRoots(roots, (root) => join(root, name));
+  return {
+    version: 1,
+    describe: `cgroup v1 (${controllerNames(parents).join(', ')})`,
+    limitsPids: parents.pids !== undefined,
+    countsCpu: parents.cpuacct !== undefined,
+    directories: distinct(parents),
+    create(name, limits) {
+      const { group, directories, steps } = planGroup(parents, { name, limits });
+      makeGroup(directories, steps);
+      return groupAt(group);
+    },
+    async createAsync(name, limits) {
+      const { group, directories, steps } = planGroup(parents, { name, limits });
+      await makeGroupAsync(directories, steps);
+      return groupAt(group);
+    },
+    sweepStale: () => sweepRoots(distinct(roots)),
+    close: () => removeWithRetries(distinct(parents)),
+  };
+}
+
+interface GroupPlan {
+  group: V1Roots;
+  directories: string[];
+  steps: GroupSteps;
+}
+
+function planGroup(parents: V1Roots, request: { name: string; limits: CgroupLimits }): GroupPlan {
+  const { name, limits } = request;
+  checkRequest(name, limits);
+  if (limits.pids !== undefined && parents.pids === undefined) throw pidsUnavailable();
+  const group = mapRoots(parents, (parent) => join(parent, name));
+  const steps = {
+    makeParents: () => distinct(parents).forEach(makeParent),
+    setUp: () => setLimits(group, limits),
+  };
+  return { group, directories: distinct(group), steps };
+}
+
+/** The interface to an existing group. */
+export function groupAt(group: V1Roots): Cgroup {
+  const directories = distinct(group);
+  return {
+    attach: (pid) => attachTo(directories, pid),
+    members: () => membersOf(group.memory),
+    usage: () => usageOf(group),
+    limitTcp: (memory) => limitTcp(group.memory, memory),
+    oomKilled: () => wasOomKilled(group.memory),
+    kill: () => killGroup(group),
+    remove: () => removeWithRetries(directories),
+  };
+}
+
+function setLimits({ memory, pids }: V1Roots, limits: CgroupLimits): void {
+  write(join(memory, 'memory.limit_in_bytes'), limits.memory);
+  // The limit of memory plus swap must not be below the memory limit, so it is set second.
+  const memoryAndSwap = join(memory, 'memory.memsw.limit_in_bytes');
+  if (existsSync(memoryAndSwap)) write(memoryAndSwap, limits.memory);
+  else writeIfPresent(join(memory, 'memory.swappiness'), 0);
+  limitTcp(memory, limits.memory);
+  if (pids !== undefined && limits.pids !== undefined) write(join(pids, 'pids.max'), limits.pids);
+}
+
+/** In v1, TCP buffers are counted separately from memory and are unlimited by default. */
+function limitTcp(directory: string, memory: number): void {
+  writeIfPresent(join(directory, 'memory.kmem.tcp.limit_in_bytes'), Math.min(memory, TCP_BUFFER_BYTES));
+}
+
+function usageOf({ memory, cpuacct }: V1Roots): { cpuMs: number; memoryPeakBytes: number } {
+  return {
+    cpuMs: cpuacct === undefined ? cpuMsOf(membersOf(memory)) : cpuMsFrom(cpuacct),
+    memoryPeakBytes: peakOf(memory, 'memory') + peakOf(memory, 'memory.kmem.tcp'),
+  };
+}
+
+function peakOf(directory: string, counter: string): number {
+  return readNumber(join(directory, `${counter}.max_usage_in_bytes`)) ?? 0;
+}
+
+function cpuMsFrom(cpuacct: string): number {
+  return (readNumber(join(cpuacct, 'cpuacct.usage')) ?? 0) / NANOSECONDS_PER_MS;
+}
+
+function wasOomKilled(memory: string): boolean {
+  // Kernels before 4.13 do not count kills; a failed charge is the best indication there.
+  const kills = readField(join(memory, 'memory.oom_control'), 'oom_kill');
+  return (kills ?? readNumber(join(memory, 'memory.failcnt')) ?? 0) > 0;
+}
+
+function killGroup({ memory, pids }: V1Roots): void {
+  // Prevents forks during the kill.
+  if (pids !== undefined) writeIfPresent(join(pids, 'pids.max'), 0);
+  killMembers(memory);
+}
+
+function mapRoots({ memory, cpuacct, pids }: V1Roots, change: (directory: string) => string): V1Roots {
+  return { memory: change(memory), cpuacct: cpuacct && change(cpuacct), pids: pids && change(pids) };
+}
+
+function controllerNames(roots: V1Roots): string[] {
+  return Object.entries(roots).flatMap(([name, directory]) => (directory === undefined ? [] : [name]));
+}
+
+/** Controllers may share one hierarchy, e.g. `cpu,cpuacct`. */
+function distinct(roots: V1Roots): string[] {
+  const all = [roots.memory, roots.cpuacct, roots.pids].filter((directory) => directory !== undefined);
+  return [...new Set(all)];
+}
+
+function pidsUnavailable(): SkillError {
+  return new SkillError(
+    'unenforceable',
+    'No control group can limit the number of processes: there is no pids controller.',
+    {
+      fix: 'Mount the pids controller, or limit the processes with rlimits.',
+      detail: { field: 'processes' },
+    },
+  );
+}

@@ -1,0 +1,76 @@
+/**
+ * Bounded concurrency with a bounded queue; overflow is rejected immediately.
+ *
+ * @module
+ */
+import { SkillError } from '../../errors.ts';
+import { cancelled } from '../verdict/judge.ts';
+
+export interface GateOptions {
+  maxConcurrent: number;
+  maxQueue: number;
+}
+
+export class Gate {
+  readonly #options: GateOptions;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  /** Runs `work` when there is room; throws if the queue is full. Aborting the signal leaves the queue. */
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#enter(signal);
+    try {
+      return await work();
+    } finally {
+      this.#leave();
+    }
+  }
+
+  #enter(signal: AbortSignal | undefined): Promise<void> | undefined {
+    const { maxConcurrent, maxQueue } = this.#options;
+    if (this.#running < maxConcurrent) {
+      this.#running++;
+      return undefined;
+    }
+    if (this.#waiting.length >= maxQueue) throw busy(this.#options);
+    return this.#wait(signal);
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const giveUp = (): void => {
+      this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+      reject(cancelled());
+    };
+    const enter = (): void => {
+      signal?.removeEventListener('abort', giveUp);
+      resolve();
+    };
+    this.#waiting.push(enter);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    if (signal?.aborted) giveUp();
+    return promise;
+  }
+
+  #leave(): void {
+    // Hands the slot to the next in the queue, so that no newcomer can take it.
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#running--;
+  }
+}
+
+function busy({ maxConcurrent, maxQueue }: GateOptions): SkillError {
+  return new SkillError(
+    'resource_exceeded',
+    `Too many calls: ${maxConcurrent} are running and ${maxQueue} are waiting`,
+    {
+      fix: 'Try again later, or raise pool.maxConcurrent or pool.maxQueue.',
+      detail: { limit: 'busy', maxConcurrent, maxQueue },
+    },
+  );
+}

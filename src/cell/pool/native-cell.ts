@@ -1,0 +1,69 @@
+/**
+ * Starts native cells with their gateway, if they may reach hosts, and placeholders for their secrets. Both are created
+ * before the process, because a cell may be started before its call.
+ *
+ * @module
+ */
+import { createFaultOwner, createFaultOwnerAsync } from '../../fault-owner.ts';
+import type { StartKind } from '../../outcome.ts';
+import { hasGateway } from '../../policy/grant.ts';
+import type { CellGateway, CellParts, OpenGateway, Zygote } from '../contract.ts';
+import { withGateway } from '../native-env.ts';
+import { makePlaceholders } from '../protocol/placeholders.ts';
+import { Session } from '../protocol/session.ts';
+
+export interface NativePlace extends CellParts {
+  openGateway: OpenGateway;
+}
+
+interface StartOptions {
+  start: StartKind;
+  preload: boolean;
+}
+
+/** Starts a new process. */
+export function startNative(place: NativePlace, options: StartOptions): Session {
+  return createFaultOwner(() => launchNative(place, options));
+}
+
+function launchNative(place: NativePlace, { start, preload }: StartOptions): Session {
+  const { wall, artifact, grant } = place;
+  const placeholders = makePlaceholders(grant);
+  const gateway = gatewayFor(place, placeholders);
+  try {
+    const spec = artifact.spec(grant);
+    const process = wall.launch(gateway ? withGateway(spec, gateway.folder) : spec, grant);
+    return new Session({ process, artifact, grant, start, preload, gateway, placeholders });
+  } catch (error) {
+    gateway?.close();
+    throw error;
+  }
+}
+
+/** Forks a zygote. */
+export function forkNative(place: NativePlace, zygote: Zygote): Promise<Session> {
+  return createFaultOwnerAsync(() => fork(place, zygote));
+}
+
+async function fork(place: NativePlace, zygote: Zygote): Promise<Session> {
+  const { artifact, grant } = place;
+  const placeholders = makePlaceholders(grant);
+  const gateway = gatewayFor(place, placeholders, zygote.gatewayFolder());
+  try {
+    const process = await zygote.fork(gateway?.folder);
+    return new Session({ process, artifact, grant, start: 'zygote', preload: false, gateway, placeholders });
+  } catch (error) {
+    gateway?.close();
+    throw error;
+  }
+}
+
+function gatewayFor(
+  { wall, grant, artifact, openGateway }: NativePlace,
+  placeholders: Readonly<Record<string, string>>,
+  folder?: string,
+): CellGateway | undefined {
+  // Without a harness, nothing forwards connections to a gateway.
+  if (!hasGateway(grant) || artifact.engine === 'exec') return undefined;
+  return openGateway({ grant, placeholders, uid: wall.identity(grant)?.uid, folder });
+}

@@ -1,0 +1,50 @@
+/**
+ * Probes the jail by opening one.
+ *
+ * @module
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import type { SkillError } from '../../../errors.ts';
+import type { EnforcementTable } from '../../../policy/enforcement.ts';
+import type { WallProbe } from '../../contract.ts';
+import { probeFailure, unavailable, type Launch } from '../try-program.ts';
+import type { CgroupDriver } from '../../linux/cgroup/cgroup.ts';
+
+const PROBE_TIMEOUT_MS = 5000;
+
+export interface JailProbeOptions {
+  bwrap: string | undefined;
+  cgroups: CgroupDriver | undefined;
+  enforces: EnforcementTable;
+  launch: Launch;
+  /** Why there is no user that a cell could run as. */
+  refusal: () => SkillError | undefined;
+}
+
+export async function probeJail(options: JailProbeOptions): Promise<WallProbe> {
+  const { bwrap, cgroups, enforces } = options;
+  if (process.platform !== 'linux') return unavailable('the jail needs Linux', 'Use another execution mode.');
+  if (bwrap === undefined)
+    return unavailable('bubblewrap is not installed', 'Install it: apt-get install bubblewrap');
+  if (!existsSync('/usr/bin/prlimit')) {
+    return unavailable('/usr/bin/prlimit is missing', 'Install it: apt-get install util-linux');
+  }
+  const refused = options.refusal();
+  if (refused) return unavailable(refused.message, refused.fix);
+  const failure = await probeFailure(options.launch, PROBE_TIMEOUT_MS);
+  if (failure)
+    return unavailable(`bubblewrap cannot open a jail here: ${failure}`, userNamespaceFix(failure));
+  const memory = cgroups ? cgroups.describe : 'no writable cgroup';
+  return { available: true, summary: `${versionOf(bwrap)}, ${memory}`, enforces };
+}
+
+function userNamespaceFix(failure: string): string {
+  return /namespace|permission|Operation not permitted/i.test(failure)
+    ? 'Allow unprivileged user namespaces for bwrap (kernel.unprivileged_userns_clone, or an AppArmor profile for bwrap).'
+    : 'Run `bwrap --ro-bind / / true` to see the error by itself; bubblewrap 0.8 or newer is needed.';
+}
+
+function versionOf(bwrap: string): string {
+  return execFileSync(bwrap, ['--version'], { encoding: 'utf8', env: {} }).trim();
+}

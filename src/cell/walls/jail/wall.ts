@@ -1,0 +1,191 @@
+/**
+ * The wall `jail`: bubblewrap with all namespaces, a seccomp filter, rlimits and, if available, a cgroup.
+ *
+ * @module
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { type Grant } from '../../../policy/grant.ts';
+import type { LaunchSpec, Wall, WallProbe } from '../../contract.ts';
+import { inheritableDescriptors, withoutLeaks } from '../../linux/descriptors.ts';
+import { RunningProcesses } from '../../linux/running-processes.ts';
+import { jailArguments, limitedProgram, readLayout, THREAD_ALLOWANCE } from './arguments.ts';
+import { probeCgroups, type Cgroup, type CgroupDriver } from '../../linux/cgroup/cgroup.ts';
+import { jailEnforcement } from './enforcement.ts';
+import { cellIdentity, DEFAULT_CELL_ID, refusalOf } from '../../linux/identity.ts';
+import { pathIdentity } from '../../linux/path-identity.ts';
+import { checkedNiceness, lowerPriority } from '../../linux/priority.ts';
+import { probeJail } from './probe.ts';
+import { JailProcess } from './process.ts';
+import { seccompArch, seccompFilter, SOCKET_FAMILIES } from '../../linux/seccomp/policy.ts';
+
+const BWRAP_PLACES = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap'];
+/** After the standard streams and the channel. */
+const ARGS_FD = 4;
+const INFO_FD = 5;
+const SECCOMP_FD = 6;
+
+export interface JailOptions {
+  /** Path of bubblewrap; default: searched in the system's program folders. */
+  bwrap?: string;
+  /** uid and gid of cells if the host runs as root. */
+  cellId?: number;
+  /**
+   * Nice value of `subprocess` cells, which matters when CPU time is scarce: 0 (default) is the host's priority, 19 the
+   * lowest. Wasm cells serve many short calls and always keep the host's priority.
+   */
+  niceness?: number;
+  /** `false` disables cgroups even if they are available. */
+  cgroups?: boolean;
+}
+
+export class JailWall implements Wall {
+  readonly name = 'jail';
+  readonly #bwrap: string | undefined;
+  readonly #cellId: number;
+  readonly #niceness: number;
+  readonly #cgroups: CgroupDriver | undefined;
+  readonly #layout = readLayout();
+  readonly #leaks = inheritableDescriptors();
+  readonly #running = new RunningProcesses();
+  readonly #filters = new Map<string, Buffer>();
+  #cells = 0;
+  #probe: Promise<WallProbe> | undefined;
+
+  constructor(options: JailOptions = {}) {
+    this.#bwrap = options.bwrap ?? BWRAP_PLACES.find((place) => existsSync(place));
+    this.#cellId = options.cellId ?? DEFAULT_CELL_ID;
+    this.#niceness = checkedNiceness(options.niceness ?? 0);
+    this.#cgroups = options.cgroups === false ? undefined : probeCgroups();
+    this.#cgroups?.sweepStale();
+  }
+
+  probe(): Promise<WallProbe> {
+    this.#probe ??= probeJail({
+      bwrap: this.#bwrap,
+      cgroups: this.#cgroups,
+      enforces: jailEnforcement(this.#cgroups),
+      launch: (spec, grant) => this.launch(spec, grant),
+      refusal: () => refusalOf(this.#cellId),
+    });
+    return this.#probe;
+  }
+
+  accepts(grant: Grant): void {
+    this.filter(grant);
+    this.identity(grant);
+  }
+
+  launch(spec: LaunchSpec, grant: Grant): JailProcess {
+    const mounts = new Map(grant.filesystem.map((path) => [path.guest, pathIdentity(path.host)]));
+    const cgroup = this.#cgroups?.create(`cell-${++this.#cells}`, { memory: grant.limits.memory });
+    const name = `bwrap-${randomUUID()}`;
+    const child = this.#spawn(spec, grant, name);
+    const jailed = new JailProcess({
+      child,
+      info: extraPipe(child, INFO_FD) as Readable,
+      name,
+      niceness: this.#nicenessOf(spec),
+      grant,
+      cgroup,
+      mounts,
+    });
+    this.#running.add(jailed, jailed.gone);
+    return jailed;
+  }
+
+  async close(): Promise<void> {
+    await this.#running.end();
+    await this.#cgroups?.close();
+  }
+
+  /** Whether forks of a zygote can be limited individually; RLIMIT_NPROC counts all of them together. */
+  get limitsForks(): boolean {
+    return this.#cgroups?.limitsPids ?? false;
+  }
+
+  /** A cgroup with the limits of one fork of a zygote. */
+  async cgroupFor(grant: Grant): Promise<Cgroup | undefined> {
+    const limits = { memory: grant.limits.memory, pids: THREAD_ALLOWANCE, killTogether: false };
+    return this.#cgroups?.createAsync(`cell-${++this.#cells}`, limits);
+  }
+
+  /** The user that a cell with this grant runs as; undefined for the host's own user. */
+  identity(grant: Grant): { uid: number; gid: number } | undefined {
+    const identity = cellIdentity(grant, this.#cellId);
+    // Only this group may traverse Skillcell's folders. The owner's own group is never passed on.
+    return identity && { ...identity, gid: this.#cellId };
+  }
+
+  /** Files of /proc that no cell can read. */
+  get masked(): readonly string[] {
+    return this.#layout.masked;
+  }
+
+  /** The seccomp filter of a cell. */
+  filter(grant: Grant, { gateway = false }: Pick<LaunchSpec, 'gateway'> = {}): Buffer {
+    const allowProcesses = grant.limits.processes > 0;
+    const key = `${allowProcesses} ${gateway} ${JSON.stringify(grant.syscalls)}`;
+    const known = this.#filters.get(key);
+    if (known) return known;
+    const filter = seccompFilter({
+      syscalls: grant.syscalls,
+      allowProcesses,
+      isGrouped: this.#cgroups !== undefined,
+      // The cell's proxy listens on loopback, the only interface of its network namespace.
+      families: gateway ? Object.values(SOCKET_FAMILIES) : [],
+      arch: seccompArch(),
+    });
+    this.#filters.set(key, filter);
+    return filter;
+  }
+
+  #nicenessOf({ lowPriority = false }: LaunchSpec): number {
+    return lowPriority ? this.#niceness : 0;
+  }
+
+  #limited(spec: LaunchSpec, grant: Grant): string[] {
+    return limitedProgram(spec, grant, { isGrouped: this.#cgroups !== undefined });
+  }
+
+  #spawn(spec: LaunchSpec, grant: Grant, name: string): ChildProcess {
+    const filtered = !spec.keepNamespaceRights;
+    const args = jailArguments({
+      spec,
+      grant,
+      layout: this.#layout,
+      infoFd: INFO_FD,
+      seccompFd: filtered ? SECCOMP_FD : undefined,
+    });
+    const pipes = Array.from({ length: filtered ? SECCOMP_FD : INFO_FD }, () => 'pipe' as const);
+    const child = withoutLeaks(['ignore', ...pipes], this.#leaks, (stdio) =>
+      spawn(this.#bwrap ?? 'bwrap', ['--args', String(ARGS_FD), ...this.#limited(spec, grant)], {
+        // bwrap's own environment is readable in /proc inside, so it is empty.
+        env: {},
+        argv0: name,
+        cwd: '/',
+        stdio,
+        ...this.identity(grant),
+      }),
+    );
+    // bwrap waits for its arguments before it starts children, which inherit the priority.
+    lowerPriority(child.pid, this.#nicenessOf(spec));
+    feed(child, ARGS_FD, args.map((arg) => `${arg}\0`).join(''));
+    if (filtered) feed(child, SECCOMP_FD, this.filter(grant, spec));
+    return child;
+  }
+}
+
+/** A pipe beyond those in the type of `ChildProcess.stdio`. */
+function extraPipe(child: ChildProcess, fd: number): Readable | Writable | null | undefined {
+  return (child.stdio as readonly (Readable | Writable | null | undefined)[])[fd];
+}
+
+function feed(child: ChildProcess, fd: number, data: string | Buffer): void {
+  const pipe = extraPipe(child, fd) as Writable;
+  // If bwrap fails early it closes its end; the reason is on stderr.
+  pipe.on('error', () => undefined);
+  pipe.end(data);
+}

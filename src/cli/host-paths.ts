@@ -1,0 +1,54 @@
+/**
+ * Warns about parameters that name files of this machine which the cell cannot see: a skill would find nothing there, or
+ * write to a place that is lost. Only for people at the command line; an agent must not learn what exists on the host.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { isAbsolute, relative, resolve } from 'node:path';
+import { shellWord, type Plan } from '../inside.ts';
+
+const MAX_TEXTS = 200;
+/** Deeper parameters are refused later. */
+const MAX_DEPTH = 64;
+/** Nobody should grant these, and a cell has its own. */
+const SYSTEM = /^\/(?:$|(?:etc|usr|s?bin|lib\w*|proc|dev|sys|run|boot)(?:\/|$)|tmp$)/;
+const GUEST_WORKSPACE = '/workspace';
+
+type GrantedPaths = readonly Pick<Plan['grant']['filesystem'][number], 'guest'>[];
+
+/** Texts in the parameters that are paths of existing files or folders. */
+export function hostPathsIn(params: unknown): string[] {
+  const texts: string[] = [];
+  collectTexts(params, texts);
+  const paths = texts.filter(
+    (text) => isAbsolute(text) && !text.includes('\0') && !SYSTEM.test(resolve(text)),
+  );
+  return [...new Set(paths)].filter((path) => existsSync(path));
+}
+
+function collectTexts(value: unknown, texts: string[], depth = 0): void {
+  if (texts.length >= MAX_TEXTS || depth > MAX_DEPTH) return;
+  if (typeof value === 'string') texts.push(value);
+  else if (typeof value === 'object' && value !== null)
+    for (const inner of Object.values(value)) collectTexts(inner, texts, depth + 1);
+}
+
+/** One warning per path that the cell does not see under its name. */
+export function invisiblePaths(
+  paths: readonly string[],
+  granted: GrantedPaths,
+  workspace?: string,
+): string[] {
+  const isGranted = (path: string): boolean =>
+    granted.some(({ guest }) => path === guest || path.startsWith(`${guest}/`));
+  return paths.filter((path) => !isGranted(resolve(path))).map((path) => describe(path, workspace));
+}
+
+function describe(path: string, workspace: string | undefined): string {
+  const inside = workspace === undefined ? undefined : relative(resolve(workspace), resolve(path));
+  const what = `The parameter ${JSON.stringify(path)} exists on this machine, but the skill cannot see it there`;
+  if (inside !== undefined && !inside.startsWith('..') && !isAbsolute(inside))
+    return `${what}. The workspace is ${GUEST_WORKSPACE} inside the cell: pass ${JSON.stringify(`${GUEST_WORKSPACE}/${inside}`.replace(/\/$/, ''))} instead.`;
+  return `${what}, and what it writes there is lost. Pass --workspace ${shellWord(path)} and the path ${JSON.stringify(GUEST_WORKSPACE)} to a skill that declares "\${workspace}".`;
+}

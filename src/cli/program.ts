@@ -1,0 +1,26 @@
+/**
+ * The tree of all commands. Help, completion and the man page are derived from it.
+ *
+ * @module
+ */
+import { Command } from 'commander';
+import { packageVersion } from '../package-root.ts';
+import { addCommands } from './commands.ts';
+import type { Done } from './shared-options.ts';
+
+export interface ProgramOptions {
+  /** Print no usage errors: the caller does, as JSON. */
+  quiet?: boolean;
+}
+
+export function createProgram(done: Done, { quiet = false }: ProgramOptions = {}): Command {
+  const program = new Command('skillcell')
+    .description('Runs untrusted AI-agent skills, each call in a fresh sandbox.')
+    .version(packageVersion())
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('(see --help)');
+  if (quiet) program.configureOutput({ writeErr: () => undefined });
+  addCommands(program, done);
+  return program;
+}

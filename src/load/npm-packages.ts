@@ -1,0 +1,72 @@
+/**
+ * The npm packages that a `package-lock.json` lists. A build puts them into the script of a skill, and the lock of the
+ * skill records them.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { SkillError } from '../errors.ts';
+import type { FileDigests } from './bundle.ts';
+
+export const PACKAGE_FILE = 'package.json';
+export const PACKAGE_LOCK = 'package-lock.json';
+
+const MAX_LOCK_BYTES = 8 * 1024 * 1024;
+/** One line of a `skill.lock`: name, version and what the registry calls integrity. */
+export const NPM_LINE: RegExp = /^(?:@[\w.~-]+\/)?[\w.~-]+ [\w.+-]+ sha(?:256|384|512)-[A-Za-z0-9+/]+={0,2}$/;
+
+const lockSchema = z.looseObject({
+  packages: z.record(
+    z.string(),
+    z.looseObject({
+      version: z.string().optional(),
+      resolved: z.string().optional(),
+      integrity: z.string().optional(),
+      link: z.boolean().optional(),
+      dev: z.boolean().optional(),
+    }),
+  ),
+});
+
+/** Name, version and integrity of each package, sorted; throws if one is not a file of a registry. */
+export function npmPackagesIn(text: string): string[] {
+  const parsed = lockSchema.safeParse(text.length > MAX_LOCK_BYTES ? undefined : parseJson(text));
+  if (!parsed.success) throw invalidLock('it is not a lock that npm 7 or newer wrote');
+  const lines = Object.entries(parsed.data.packages).flatMap(([path, found]) => {
+    const at = path.lastIndexOf('node_modules/');
+    if (at === -1 || found.dev) return path === '' || found.dev ? [] : [unlisted(path)];
+    const line = `${path.slice(at + 'node_modules/'.length)} ${found.version ?? ''} ${found.integrity ?? ''}`;
+    // Without an integrity it is a folder or a repository, whose code a fetch would build. npm can omit the address.
+    const isFile = /^https?:/.test(found.resolved ?? 'https:') && !found.link && NPM_LINE.test(line);
+    return [isFile ? line : unlisted(path)];
+  });
+  return [...new Set(lines)].toSorted();
+}
+
+/** The packages that a build put into a bundle; undefined if it has no npm packages. */
+export function npmPackagesOf(stagedDir: string, files: FileDigests): string[] | undefined {
+  if (!Object.hasOwn(files, PACKAGE_LOCK) || !Object.hasOwn(files, PACKAGE_FILE)) return undefined;
+  const packages = npmPackagesIn(readFileSync(join(stagedDir, PACKAGE_LOCK), 'utf8'));
+  return packages.length > 0 ? packages : undefined;
+}
+
+function unlisted(path: string): never {
+  throw invalidLock(`the package ${JSON.stringify(path)} is not a file of a registry with an integrity`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function invalidLock(reason: string): SkillError {
+  return new SkillError('manifest_invalid', `The file "${PACKAGE_LOCK}" cannot be used: ${reason}.`, {
+    fix: `List only packages of the registry in ${PACKAGE_FILE}, and write the lock again: npm install --package-lock-only`,
+    detail: { file: PACKAGE_LOCK, reason },
+  });
+}

@@ -1,0 +1,186 @@
+/**
+ * Plans one call: mode, grant and artifact are decided before anything runs.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import type { Bundle } from '../load/bundle.ts';
+import type { Skill } from '../load/skill.ts';
+import type { Execution } from '../outcome.ts';
+import { shellWord } from '../manifest/quote.ts';
+import type { Mode } from '../vocabulary/modes.ts';
+import { chooseMode, type Candidate, type ModeChoice } from './choose-mode.ts';
+import { computeGrant, type CallOptions } from './compute-grant.ts';
+import { assertEnforceable, underPolicy } from './enforce-or-refuse.ts';
+import type { EnforcementTable } from './enforcement.ts';
+import type { Grant } from './grant.ts';
+import type { OperatorPolicy } from './operator.ts';
+import { placeName } from '../vocabulary/place.ts';
+import { resolveGrantPaths } from './resolve-paths.ts';
+import { LOWERABLE_LIMITS, type LowerableLimit } from '../vocabulary/limits.ts';
+
+/** The caller's options for one call. Limits, in milliseconds and bytes, only lower what manifest and policy allow. */
+export interface PlanOptions extends Partial<Record<LowerableLimit, number>> {
+  /** Host folder for `${workspace}` in a manifest. */
+  workspace?: string;
+  execution?: Mode;
+  /** Refuses every mode weaker than `subprocess`. */
+  isolated?: boolean;
+  /** The caller vouches for the code: `in_process` may then run skills that are not bundled. */
+  trustRemoteCode?: boolean;
+  /** Variables and secrets for a skill that declares them but is not approved. */
+  allowEnv?: readonly string[];
+}
+
+/** The decisions about a call, as plain data without live resources. */
+export interface Plan {
+  choice: ModeChoice;
+  grant: Grant;
+  enforces: EnforcementTable;
+  /** Variables that every cell of the engine has, whatever the manifest declares. */
+  fixedEnv: Readonly<Record<string, string>>;
+  /** Digests of the image and packages that the call uses. */
+  uses: MachineUses;
+}
+
+type MachineUses = Pick<Execution, 'image' | 'packages'>;
+
+/** One way to run a bundle on this machine. */
+export interface Way {
+  readonly enforces: EnforcementTable;
+  /** One process serves many calls. */
+  readonly isReusable: boolean;
+  /** Throws if it cannot enforce this grant. */
+  accepts(grant: Grant): void;
+  fixedEnv(grant: Grant): Readonly<Record<string, string>>;
+  prepare(): Promise<{ readonly uses?: MachineUses }>;
+}
+
+/** The parts of the machine that planning needs. */
+export interface WaysToRun<W extends Way> {
+  /** Skillcell's own folder. */
+  readonly home: string;
+  candidates(bundle: Bundle): Promise<Candidate[]>;
+  way(candidate: Candidate, bundle: Bundle): Promise<W>;
+}
+
+/** A plan, and what the machine prepared for it. */
+export interface Planned<W extends Way> {
+  plan: Plan;
+  way: W;
+  prepared: Awaited<ReturnType<W['prepare']>>;
+}
+
+export interface PlanInput<W extends Way> {
+  skill: Skill;
+  options: PlanOptions;
+  policy: OperatorPolicy;
+  machine: WaysToRun<W>;
+  env: Record<string, string | undefined>;
+  /** Variables that the runtime allows to every call, or all of `env`. */
+  allowEnv?: readonly string[] | 'all' | undefined;
+  /** The working directory, whose skills and policies apply. */
+  cwd: string;
+  /** Did a person approve exactly this skill? */
+  isApproved: () => boolean;
+  /** For an observed call: extends the grant beyond the manifest. */
+  adjust?: (grant: Grant) => Grant;
+}
+
+export async function planCall<W extends Way>(input: PlanInput<W>): Promise<Planned<W>> {
+  const { skill, policy, machine } = input;
+  const { bundle } = skill;
+  const choice = await choose(input);
+  const way = await machine.way(choice.candidate, bundle);
+  const enforces = underPolicy(way.enforces, policy);
+  assertEnforceable({
+    manifest: bundle.manifest,
+    policy,
+    lowered: LOWERABLE_LIMITS.filter((limit) => input.options[limit] !== undefined),
+    table: enforces,
+    pair: placeName(choice.candidate),
+  });
+  const granted = await grantFor(input);
+  const grant = input.adjust?.(granted) ?? granted;
+  way.accepts(grant);
+  const prepared = (await way.prepare()) as Awaited<ReturnType<W['prepare']>>;
+  const { uses = {} } = prepared;
+  return { plan: { choice, grant, enforces, fixedEnv: way.fixedEnv(grant), uses }, way, prepared };
+}
+
+/** The mode that a call would run in, and why. */
+export async function choose<W extends Way>({
+  skill,
+  options,
+  policy,
+  machine,
+}: PlanInput<W>): Promise<ModeChoice> {
+  const { manifest, origin } = skill.bundle;
+  assertNoContradiction(options);
+  const choice = chooseMode({
+    declared: manifest.execution,
+    ...(options.execution ? { requested: options.execution } : {}),
+    isolated: options.isolated ?? false,
+    origin,
+    minimum: policy.minimum[origin],
+    minimumIsSet: policy.minimumSet?.includes(origin) ?? false,
+    trustRemoteCode: options.trustRemoteCode ?? false,
+    candidates: await machine.candidates(skill.bundle),
+  });
+  assertVouched(choice, { skill, options });
+  return choice;
+}
+
+/** Without a lock, there is no record of the code that was trusted. */
+function assertVouched(
+  { candidate }: ModeChoice,
+  { skill, options }: Pick<PlanInput<Way>, 'skill' | 'options'>,
+): void {
+  const { manifest, lock } = skill.bundle;
+  if (candidate.mode !== 'in_process' || lock === 'locked' || options.trustRemoteCode) return;
+  throw new SkillError('untrusted', `Refused to run "${manifest.name}" in_process: it has no skill.lock`, {
+    fix: 'Run it sandboxed as wasm or subprocess, or have its author lock it with `skillcell lock`.',
+  });
+}
+
+function assertNoContradiction({ isolated, trustRemoteCode }: PlanOptions): void {
+  if (!isolated || !trustRemoteCode) return;
+  throw new SkillError('usage', '--isolated and --trust-remote-code contradict each other', {
+    fix: 'Pass --isolated for an untrusted skill, or --trust-remote-code for code you vouch for.',
+  });
+}
+
+function grantFor<W extends Way>(input: PlanInput<W>): Promise<Grant> {
+  const { skill, options, policy, env, machine } = input;
+  const { workspace } = options;
+  const workspaceOption = workspace === undefined ? {} : { workspace };
+  const lowered = Object.fromEntries(
+    LOWERABLE_LIMITS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  ) as Partial<Record<LowerableLimit, number>>;
+  const grant = computeGrant({
+    manifest: skill.bundle.manifest,
+    policy,
+    call: { ...lowered, ...workspaceOption, env, ...envApproval(input) },
+  });
+  const places = { home: machine.home, cwd: input.cwd, bundle: skill.bundle.sourceDir };
+  return resolveGrantPaths(grant, { policy, ...places, ...workspaceOption });
+}
+
+/** Why the skill may have variables of the host: its origin, an approval, or an explicitly allowed name. */
+function envApproval({
+  skill,
+  options,
+  allowEnv = [],
+  isApproved,
+}: Pick<PlanInput<Way>, 'skill' | 'options' | 'allowEnv' | 'isApproved'>): Pick<
+  CallOptions,
+  'allowEnv' | 'approveCommand'
+> {
+  const { manifest, origin, sourceDir } = skill.bundle;
+  const asks = Object.keys(manifest.env).length > 0;
+  if (!asks || origin === 'bundled' || isApproved()) return {};
+  return {
+    allowEnv: allowEnv === 'all' ? 'all' : [...allowEnv, ...(options.allowEnv ?? [])],
+    approveCommand: `skillcell approve ${shellWord(sourceDir)}`,
+  };
+}

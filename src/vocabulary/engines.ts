@@ -1,0 +1,33 @@
+/**
+ * The engines, which run a skill's code inside a wall, and their modes.
+ *
+ * @module
+ */
+import type { Mode } from './modes.ts';
+import { choicesOf, namesOf } from './table.ts';
+
+export interface EngineRow {
+  /** `src/cell/machine.ts` must have an implementation for each. */
+  modes: readonly Mode[];
+  /** Its cells have scratch space in /tmp. */
+  scratch: boolean;
+  meaning: string;
+}
+
+export const ENGINES = {
+  component: { modes: ['wasm'], scratch: false, meaning: 'WebAssembly components' },
+  'python-wasm': { modes: ['wasm'], scratch: true, meaning: 'Python source in WebAssembly' },
+  'js-wasm': { modes: ['wasm'], scratch: false, meaning: 'JavaScript and TypeScript source in WebAssembly' },
+  python: { modes: ['subprocess', 'container'], scratch: true, meaning: 'the Python of the system or image' },
+  node: { modes: ['subprocess', 'in_process'], scratch: true, meaning: 'Node' },
+  exec: { modes: ['container'], scratch: true, meaning: 'a program in an image: JSON in, JSON out' },
+} as const;
+
+export type EngineName = keyof typeof ENGINES;
+/** The modes that an engine runs in. */
+export type ModeOf<Name extends EngineName> = (typeof ENGINES)[Name]['modes'][number];
+
+/** With one row type, for lookups by name. */
+export const ENGINE_ROWS: Readonly<Record<EngineName, EngineRow>> = ENGINES;
+
+export const ENGINE_NAMES: readonly [EngineName, ...EngineName[]] = choicesOf(namesOf(ENGINES));

@@ -1,0 +1,43 @@
+/**
+ * The execution modes. `strength` ranks them by their separation from the host.
+ *
+ * @module
+ */
+import { choicesOf, namesOf } from './table.ts';
+
+interface ModeRow {
+  /** Degree of separation from the host; `minimum` in a policy compares it. */
+  strength: 0 | 1 | 2;
+  /** Order in which modes are tried if the manifest names none; lowest first. */
+  preference: number;
+  meaning: string;
+}
+
+export const MODES = {
+  in_process: { strength: 0, preference: 4, meaning: 'in the host process, without isolation' },
+  subprocess: { strength: 1, preference: 2, meaning: 'a process in an OS jail' },
+  wasm: { strength: 2, preference: 1, meaning: 'WebAssembly, inside a jail where available' },
+  container: { strength: 1, preference: 3, meaning: 'a container created from an image' },
+} as const;
+
+/** An execution mode. */
+export type Mode = keyof typeof MODES;
+/** Modes with a wall around the skill. */
+export type IsolatedMode = Exclude<Mode, 'in_process'>;
+
+const ROWS: Readonly<Record<Mode, ModeRow>> = MODES;
+
+export const MODE_NAMES: readonly [Mode, ...Mode[]] = choicesOf(namesOf(MODES));
+
+export const ISOLATED_MODES: readonly [IsolatedMode, ...IsolatedMode[]] = choicesOf(
+  MODE_NAMES.filter((mode) => isIsolated(mode)),
+);
+
+/** In the order in which they are tried. */
+export const PREFERRED_MODES: readonly Mode[] = MODE_NAMES.toSorted(
+  (a, b) => ROWS[a].preference - ROWS[b].preference,
+);
+
+export function isIsolated(mode: Mode): mode is IsolatedMode {
+  return ROWS[mode].strength > 0;
+}

@@ -1,0 +1,17 @@
+/**
+ * The walls, which enclose a cell's process.
+ *
+ * @module
+ */
+import { choicesOf, namesOf } from './table.ts';
+
+export const WALLS = {
+  none: { meaning: 'no wall: the skill runs in the host process' },
+  process: { meaning: 'a plain process; the engine itself must isolate the skill' },
+  jail: { meaning: 'bubblewrap: namespaces, seccomp, control groups' },
+  container: { meaning: 'an OCI runtime or a container engine' },
+} as const;
+
+export type WallName = keyof typeof WALLS;
+
+export const WALL_NAMES: readonly [WallName, ...WallName[]] = choicesOf(namesOf(WALLS));

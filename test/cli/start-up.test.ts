@@ -1,0 +1,52 @@
+/**
+ * Which modules a command loads: most of the time of a short command goes into loading modules.
+ */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { ROOT } from './command.ts';
+
+/** Prints the URL of each loaded file on stderr. */
+const LIST_MODULES = `data:text/javascript,${encodeURIComponent(`
+import { registerHooks } from 'node:module';
+import { writeSync } from 'node:fs';
+registerHooks({ load(url, context, next) { if (url.startsWith('file:')) writeSync(2, url + '\\n'); return next(url, context); } });
+`)}`;
+
+function modulesOf(...args: string[]): string[] {
+  const command = ['--import', LIST_MODULES, `${ROOT}bin/skillcell.js`, ...args];
+  const { stderr, status } = spawnSync(process.execPath, command, { encoding: 'utf8', cwd: ROOT });
+  expect(status).toBe(0);
+  const urls = stderr.split('\n').filter((line) => line.startsWith('file:'));
+  return urls.map((url) => fileURLToPath(url).slice(ROOT.length)).toSorted();
+}
+
+describe('a command loads only what it needs', () => {
+  test('--version loads the command and the check of the version', () => {
+    expect(modulesOf('--version')).toEqual(['bin/oldest-node.js', 'bin/skillcell.js']);
+  });
+
+  test.each([[['--help']], [['run', '--help']], [['audit', '--help']]])(
+    '%j loads no part of the runtime',
+    (args) => {
+      const modules = modulesOf(...args);
+      const own = modules.filter((file) => !file.startsWith('node_modules/'));
+      expect(own.filter((file) => !/^(?:bin|src\/cli|src\/vocabulary)\//.test(file))).toEqual([
+        'src/errors.ts',
+        'src/package-root.ts',
+      ]);
+      // Raise this only for a new group of commands.
+      expect(own.length).toBeLessThanOrEqual(22);
+      expect(
+        modules.filter((file) => file.startsWith('node_modules/') && !file.includes('/commander/')),
+      ).toEqual([]);
+    },
+  );
+
+  test('the usage of a wrong command loads no part of the runtime either', () => {
+    const command = ['--import', LIST_MODULES, `${ROOT}bin/skillcell.js`, 'rnu', '--json'];
+    const ended = spawnSync(process.execPath, command, { encoding: 'utf8' });
+    expect(ended.status).toBe(2);
+    expect(ended.stderr).not.toContain('src/inside.ts');
+  });
+});

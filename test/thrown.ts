@@ -1,0 +1,24 @@
+/**
+ * Returns the error that an action throws, to check its code, message and fix together.
+ *
+ * @module
+ */
+import { SkillError } from '../src/errors.ts';
+
+/** Fails the test if nothing is thrown, or an error of another class. */
+export function thrownBy(action: () => unknown): SkillError {
+  return thrownOf(SkillError, action);
+}
+
+export function thrownOf<Thrown extends Error>(
+  expected: abstract new (...args: never[]) => Thrown,
+  action: () => unknown,
+): Thrown {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof expected) return error;
+    throw error;
+  }
+  throw new Error(`Expected a ${expected.name}, but nothing was thrown`);
+}
