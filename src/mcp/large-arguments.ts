@@ -20,6 +20,8 @@ export type ToolArguments = Record<string, unknown> | JsonText;
 export interface ReadOptions {
   /** Path of the arguments in a message. */
   path: readonly string[];
+  /** Whether this message will come for its arguments; the text of others is dropped. By default tool calls only. */
+  keeps?: (message: unknown) => boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -30,11 +32,12 @@ export class LargeArguments {
    * Reads a large message, or a list of them, in a worker thread, and returns it with placeholders. Throws `usage` if it is
    * not JSON, or if something other than the arguments is large.
    */
-  async read(runtime: Runtime, bytes: Uint8Array, { path, signal }: ReadOptions): Promise<unknown> {
+  async read(runtime: Runtime, bytes: Uint8Array, options: ReadOptions): Promise<unknown> {
+    const { path, keeps = isToolCall, signal } = options;
     const { message, parts } = await runtime.readMessage(bytes, { path, owner: 'mcp', signal });
     for (const [at, one] of [message].flat().entries()) {
       const text = parts[at];
-      if (text) put(one, path, isToolCall(one) ? this.#placeholder(text) : {});
+      if (text) put(one, path, keeps(one) ? this.#placeholder(text) : {});
     }
     return message;
   }

@@ -172,7 +172,11 @@ export class SkillServer implements AsyncDisposable {
   ): Promise<{ name: string; arguments: ToolArguments } | CallToolResult> {
     if (!(given instanceof JsonText)) return parseInnerCall(given);
     const large = new LargeArguments();
-    const message = await large.read(this.#options.runtime, given.bytes, { path: ['arguments'], signal });
+    const message = await large.read(this.#options.runtime, given.bytes, {
+      path: ['arguments'],
+      keeps: () => true,
+      signal,
+    });
     const inner = parseInnerCall(message);
     return 'content' in inner ? inner : { ...inner, arguments: large.take(inner.arguments) };
   }
