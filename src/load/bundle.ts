@@ -8,6 +8,7 @@ import type { Manifest } from '../manifest/manifest.ts';
 import type { Inspection } from './inspection.ts';
 import type { LockedPackages } from './locked-packages.ts';
 import type { Pins } from './pins.ts';
+import type { Kind } from '../vocabulary/kinds.ts';
 import type { Origin } from '../vocabulary/origins.ts';
 
 /** sha256 of every file by its path inside the bundle, `/` as separator, sorted. */
@@ -17,6 +18,7 @@ export type LockState = 'locked' | 'unlocked';
 
 export interface Bundle {
   manifest: Manifest;
+  kind: Kind;
   /** Other names that callers use for it or that it claims; rules for any of them apply. */
   aliases?: readonly string[];
   origin: Origin;
@@ -36,7 +38,7 @@ export interface Bundle {
   pins?: Pins;
   /** Bytes of the matching lock and of its signatures: what a publisher vouches for. */
   vouched?: { lock: Buffer; signature: Buffer };
-  /** Entry file inside the bundle. */
+  /** Entry file inside the bundle; empty unless its kind is `function`, or if its image contains the program. */
   entry: string;
   inspection: Inspection;
   instructions?: string;

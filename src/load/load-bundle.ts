@@ -120,7 +120,7 @@ interface ReadSkill extends LoadOptions {
 
 async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
   const { location, source } = skill;
-  const { files, digest, entry, stagedDir } = source;
+  const { files, digest, kind, entry, stagedDir } = source;
   const { state: lock, image, packages } = source.checked;
   const { manifest, warnings, instructions } = source.description;
   const inspection = await deps.inspect(stagedDir, files, { entry, execution: manifest.execution });
@@ -132,6 +132,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
     throw driftError(manifest.name, found.drift, fixForDrift(facts, location.dir));
   return {
     manifest,
+    kind,
     ...(source.description.aliases.length > 0 ? { aliases: source.description.aliases } : {}),
     origin: location.origin,
     sourceDir: location.dir,

@@ -10,7 +10,7 @@ import type { FileDigests, LockState } from './bundle.ts';
 import { readDescription } from './bundle-texts.ts';
 import { capabilitySet } from './capability-set.ts';
 import { findDrift } from './drift.ts';
-import { findEntry, refuseIgnoredEntry, requireDockerfile } from './entry.ts';
+import { findEntry, kindOf, refuseIgnoredEntry, requireDockerfile } from './entry.ts';
 import { identify, type IdentifiedDescription } from './identify.ts';
 import type { Finding } from './inspection.ts';
 import type { LockedPackages } from './locked-packages.ts';
@@ -18,6 +18,7 @@ import { compareLock, parseLock, type Lock } from './lock.ts';
 import { readBundle, type BundleFiles, type ReadLimits } from './read-bundle.ts';
 import type { BundleLocation } from './load-bundle.ts';
 import type { Store } from './store.ts';
+import type { Kind } from '../vocabulary/kinds.ts';
 
 /** The facts about a bundle that has been read and staged. */
 export interface SourceFacts {
@@ -25,6 +26,7 @@ export interface SourceFacts {
   digest: string;
   description: IdentifiedDescription;
   checked: LockCheck;
+  kind: Kind;
   entry: string;
   stagedDir: string;
   lock?: Uint8Array;
@@ -100,7 +102,8 @@ export function readSourceHere(location: SourceLocation, options: SourceOptions)
   refuseIgnoredEntry(manifest, source);
   const checked: LockCheck = options.ignoresLock ? { state: 'unlocked' } : checkLock(source, manifest);
   const { files, digest, lock, signature } = source;
-  const entry = findEntry(manifest, files);
+  const kind = kindOf(manifest, files);
+  const entry = kind === 'function' ? findEntry(manifest, files) : '';
   requireDockerfile(manifest, files);
   const stagedDir = options.store.stage(source);
   return {
@@ -108,6 +111,7 @@ export function readSourceHere(location: SourceLocation, options: SourceOptions)
     digest,
     description,
     checked,
+    kind,
     entry,
     stagedDir,
     ...(lock ? { lock } : {}),

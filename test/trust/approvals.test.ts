@@ -26,6 +26,7 @@ function bundle(over: Partial<Manifest> = {}, letter = 'a'): Bundle {
     stagedDir: '',
     files: {},
     digest: digest(letter),
+    kind: 'function',
     lock: 'unlocked',
     entry: 'skill.py',
     inspection: { modules: [], interfaces: [], env: [], hosts: [], unparsed: [] },

@@ -26,6 +26,7 @@ function bundleWith(requirements: string[]): Bundle {
     stagedDir: '/staged',
     files: {},
     digest: 'sha256:0',
+    kind: 'function',
     lock: 'unlocked',
     entry: 'skill.py',
     inspection: NOTHING_INSPECTED,
