@@ -16,7 +16,7 @@ import type { LiveCall } from './calls/live-call.ts';
 import type { CellParts, CellReport } from './cell/contract.ts';
 import type { CellWay } from './cell/machine.ts';
 import type { Pool } from './cell/pool/pool.ts';
-import { describeOutcome, identity, raise, type CallFacts } from './cell/verdict/describe.ts';
+import { describeFailure, describeOutcome, identity, type CallFacts } from './cell/verdict/describe.ts';
 import { throwIfCancelled } from './cell/verdict/judge.ts';
 import type { Situation } from './cell/verdict/situation.ts';
 import { SkillError } from './errors.ts';
@@ -78,49 +78,44 @@ export class Call {
     }
   }
 
+  /** Stages wait here and nowhere else: each asynchronous method in between would cost a short call about a percent. */
   async #succeed(): Promise<EndedCall> {
-    await this.#takeTurn();
-    const skill = await this.#load();
+    this.#takeTurn(await this.#request.options.turn);
+    const skill = await this.#stages.pin(await this.#find());
+    this.#facts.skill = skill;
     await this.#stages.gatekeeper.admit(skill.bundle);
     await this.#given.check(skill, this.#tenant);
-    const planned = await this.#plan(skill);
-    await this.#guard(skill, planned.plan.grant);
-    const grant = await this.#resolveSecrets(skill, planned.plan.grant);
-    const params = await this.#recordStart(grant);
-    const report = await this.#runInCell(partsOf(planned, grant));
-    return this.#describe(await this.#settle(report, skill, grant), params);
+    const planned = await this.#stages.plan(skill, this.#request.options);
+    this.#facts.plan = planned.plan;
+    this.#decision = await this.#guard(skill, planned.plan.grant);
+    const grant = this.#protect(await secretsOf(skill, planned.plan.grant, this.#stages));
+    const params = await this.#given.forReceipt(this.#scrub, this.#secrets);
+    this.#recordStart(params, grant);
+    this.#facts.report = await this.#runInCell(partsOf(planned, grant));
+    return this.#describe(await this.#settle(this.#facts.report, skill, grant), params);
   }
 
-  async #takeTurn(): Promise<void> {
-    this.#tenant = (await this.#request.options.turn)?.tenant;
+  #takeTurn(turn: { readonly tenant?: string } | undefined): void {
+    this.#tenant = turn?.tenant;
     throwIfCancelled(this.#live.signal);
     // The policy may have changed while the call waited.
     this.#stages = this.#stagesNow();
   }
 
-  async #load(): Promise<Skill> {
+  #find(): Skill | Promise<Skill> {
     const { ref, options } = this.#request;
     const { load = (name) => this.#stages.load(name) } = options;
-    const skill = await this.#stages.pin(typeof ref === 'string' ? await load(ref) : ref);
-    this.#facts.skill = skill;
-    return skill;
+    return typeof ref === 'string' ? load(ref) : ref;
   }
 
-  async #plan(skill: Skill): Promise<Planned<CellWay>> {
-    const planned = await this.#stages.plan(skill, this.#request.options);
-    this.#facts.plan = planned.plan;
-    return planned;
-  }
-
-  async #guard({ bundle }: Skill, grant: Grant): Promise<void> {
+  #guard({ bundle }: Skill, grant: Grant): Promise<GuardAnswer | undefined> {
     const { forCell, holding } = this.#given;
     const proposed = { params: forCell, holding, grant, caller: this.#live.caller };
-    this.#decision = await this.#stages.gatekeeper.guard(bundle, proposed);
+    return this.#stages.gatekeeper.guard(bundle, proposed);
   }
 
-  /** Returns the grant with the shapes of its secrets. */
-  async #resolveSecrets(skill: Skill, granted: Grant): Promise<Grant> {
-    const { grant, values } = await secretsOf(skill, granted, this.#stages);
+  /** Keeps the secrets out of everything that follows; returns the grant with their shapes. */
+  #protect({ grant, values }: ResolvedSecrets): Grant {
     if (this.#facts.plan) this.#facts.plan = { ...this.#facts.plan, grant };
     this.#secrets = values;
     this.#scrub = scrubberFor(values);
@@ -128,19 +123,17 @@ export class Call {
   }
 
   /** From here on, the receipt names the skill and the digests even if the host is killed. */
-  async #recordStart(grant: Grant): Promise<EndedCall['params']> {
-    const params = await this.#given.forReceipt(this.#scrub, this.#secrets);
+  #recordStart(params: EndedCall['params'], grant: Grant): void {
     this.#digests = digestLazily(params, grant, (digests) =>
       this.#stages.receipts.recordStart(this.#live, this.#facts, digests),
     );
-    return params;
   }
 
-  async #runInCell(parts: CellParts): Promise<CellReport> {
+  #runInCell(parts: CellParts): Promise<CellReport> {
     const { signal, failed } = this.#live;
     const { pool, policy } = this.#stages;
     if (this.#facts.plan) this.#live.started(() => identity(this.#facts), this.#facts.plan.choice.candidate);
-    const report = await pool.run(parts, {
+    return pool.run(parts, {
       params: this.#given.forCell,
       signal,
       failed,
@@ -148,8 +141,6 @@ export class Call {
       headers: policy.network.traceContext ? traceHeaders() : undefined,
       onLog: this.#live.logListener(this.#secrets.size > 0),
     });
-    this.#facts.report = report;
-    return report;
   }
 
   #settle(report: CellReport, skill: Skill, grant: Grant): Promise<Settled> {
@@ -167,7 +158,10 @@ export class Call {
     const { options } = this.#request;
     const { timeout, memory } = options;
     return {
-      dir: fromHere(bundle.sourceDir),
+      // Only errors name it, and most calls succeed.
+      get dir(): string {
+        return fromHere(bundle.sourceDir);
+      },
       isLocked: bundle.lock === 'locked',
       manifest: bundle.manifest,
       policy: this.#stages.policy,
@@ -179,17 +173,14 @@ export class Call {
   }
 
   #describe(settled: Settled, params: EndedCall['params']): EndedCall {
-    const outcome = scrubOutcome(
-      describeOutcome(this.#facts, () => settled),
-      this.#scrub,
-    );
+    const outcome = scrubOutcome(describeOutcome(this.#facts, settled), this.#scrub);
     return { ...this.#endedCall(params), ...withLarge(outcome, settled) };
   }
 
   async #fail(thrown: unknown): Promise<EndedCall> {
     // A cause is not scrubbed, so a call with secrets keeps none.
     if (this.#secrets.size === 0) this.#live.cause = thrown instanceof SkillError ? thrown.cause : thrown;
-    const outcome = describeOutcome(this.#facts, () => raise(thrown));
+    const outcome = describeFailure(this.#facts, thrown);
     const params = await this.#given.forReceipt(this.#scrub, this.#secrets);
     return { ...this.#endedCall(params), outcome: scrubOutcome(outcome, this.#scrub) };
   }

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import type { LiveCall } from '../calls/live-call.ts';
-import { describeOutcome, raise, type CallFacts } from '../cell/verdict/describe.ts';
+import { describeFailure, type CallFacts } from '../cell/verdict/describe.ts';
 import { SkillError, toSkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import { resultText } from '../json-text.ts';
@@ -91,7 +91,7 @@ export class Receipts {
       // Before any listener learns of the call: the host may be killed while the call waits for its turn.
       this.#accept(call, facts);
     } catch (thrown) {
-      return describeOutcome(facts, () => raise(thrown));
+      return describeFailure(facts, thrown);
     }
     call.accepted();
     const outcome = this.#settle(call, await work());
@@ -178,7 +178,7 @@ export class Receipts {
 }
 
 function endedEarly(invocation: Invocation, facts: CallFacts, digests: CallDigests): Receipt {
-  const outcome = describeOutcome(facts, raiseEndedEarly);
+  const outcome = describeFailure(facts, ENDED_EARLY);
   return makeReceipt(outcome, contextOf(invocation, digests, facts.skill?.bundle));
 }
 
@@ -226,8 +226,4 @@ function withoutReceipt(outcome: Outcome, thrown: unknown): Outcome {
     logs,
     warnings,
   };
-}
-
-function raiseEndedEarly(): never {
-  throw ENDED_EARLY;
 }

@@ -39,6 +39,8 @@ export type InstalledTargets = Record<string, PinnedPackages>;
 
 export class BundlePackages {
   readonly #options: BundlePackagesOptions;
+  /** Whether a bundle needs packages at all. A loaded bundle does not change, and each call asks. */
+  readonly #needsPackages = new WeakMap<Bundle, boolean>();
 
   constructor(options: BundlePackagesOptions) {
     this.#options = options;
@@ -72,6 +74,7 @@ export class BundlePackages {
 
   /** The packages that a call would use now, if they are installed. */
   installed(bundle: Bundle): Pins['packages'] {
+    if (!this.#needsAny(bundle)) return undefined;
     const found = this.#targets(bundle).flatMap(([engine, target]) => {
       const environment = findEnvironment({ home: this.#options.home, bundle, target });
       if (environment.kind !== 'found') return [];
@@ -100,6 +103,14 @@ export class BundlePackages {
       return here ? [[target.name, here] as const] : [];
     });
     return mergeLocked(requirements, Object.fromEntries(added), before);
+  }
+
+  #needsAny(bundle: Bundle): boolean {
+    const known = this.#needsPackages.get(bundle);
+    if (known !== undefined) return known;
+    const needs = bundle.entry.endsWith('.py') && requirementsOfBundle(bundle).length > 0;
+    this.#needsPackages.set(bundle, needs);
+    return needs;
   }
 
   #targets(bundle: Bundle): [PackageEngine, PackageTarget][] {

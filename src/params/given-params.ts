@@ -67,15 +67,10 @@ export class GivenParams {
     assertFits(await skill.params.check(this.#given, tenant), name, { isLegacy: !declaresCapabilities });
   }
 
-  /** The parameters without secrets, or their digest. Works however early the call ends. */
+  /** The parameters without secrets, or the digest of large ones. Works however early the call ends; never rejects. */
   async forReceipt(scrub: Scrub, secrets: ReadonlyMap<string, string>): Promise<unknown> {
-    return (await this.#digested(secrets)) ?? scrub(this.#given);
-  }
-
-  /** Undefined for small parameters. Never rejects. */
-  async #digested(secrets: ReadonlyMap<string, string>): Promise<DigestedParams | undefined> {
     const bytes = this.#largeBytes();
-    if (bytes === undefined) return undefined;
+    if (bytes === undefined) return scrub(this.#given);
     if (typeof bytes === 'number') return new DigestedParams(NO_DIGEST, bytes);
     const digest = secrets.size === 0 ? this.#digest : undefined;
     return new DigestedParams(digest ?? (await this.#digestInWorker(bytes, secrets)), bytes.length);

@@ -11,6 +11,7 @@ import {
   type Execution,
   type Outcome,
   type SkillIdentity,
+  type Success,
   type Usage,
 } from '../../outcome.ts';
 import type { CellReport } from '../contract.ts';
@@ -27,8 +28,23 @@ export interface CallFacts {
 }
 
 /** Builds the outcome of a call from its verdict. */
-export function describeOutcome(facts: CallFacts, verdict: () => Verdict): Outcome {
-  const base = {
+export function describeOutcome(facts: CallFacts, { result, warnings: remarks, problems }: Verdict): Outcome {
+  const base = describeFacts(facts);
+  try {
+    const mismatches = outputWarnings(problems, facts);
+    return { ok: true, result, ...base, warnings: [...base.warnings, ...remarks, ...mismatches] };
+  } catch (thrown) {
+    return { ok: false, error: toSkillError(thrown).toBody(), ...base };
+  }
+}
+
+/** Builds the outcome of a call that failed. */
+export function describeFailure(facts: CallFacts, thrown: unknown): Outcome {
+  return { ok: false, error: toSkillError(thrown).toBody(), ...describeFacts(facts) };
+}
+
+function describeFacts(facts: CallFacts): Omit<Success, 'ok' | 'result'> {
+  return {
     call_id: facts.id,
     skill: identity(facts),
     ...execution(facts),
@@ -37,13 +53,6 @@ export function describeOutcome(facts: CallFacts, verdict: () => Verdict): Outco
     logs: facts.report?.logs ?? '',
     warnings: warnings(facts),
   };
-  try {
-    const { result, warnings: remarks, problems } = verdict();
-    const mismatches = outputWarnings(problems, facts);
-    return { ok: true, result, ...base, warnings: [...base.warnings, ...remarks, ...mismatches] };
-  } catch (thrown) {
-    return { ok: false, error: toSkillError(thrown).toBody(), ...base };
-  }
 }
 
 /** Throws if the result violates `outputs`. Skillware never checks them, so for its bundles this is only a warning. */
@@ -106,9 +115,4 @@ function warnings({ skill, plan }: CallFacts): string[] {
 function noIsolation({ bundle }: Skill): string {
   const { sourceDir, digest } = bundle;
   return `Runs without isolation, inside this program and with all its permissions: ${sourceDir} (${digest})`;
-}
-
-/** Rethrows, as a verdict for `describeOutcome`. */
-export function raise(thrown: unknown): never {
-  throw thrown;
 }
