@@ -40,6 +40,7 @@ const WHOLE_CALLS = [
   'test/params/exact-numbers.test.ts',
   'test/telemetry/telemetry.test.ts',
   'test/tools/offer.test.ts',
+  'test/tools/offered.test.ts',
   'test/trust/admission.test.ts',
   'test/trust/pins.test.ts',
 ];

@@ -120,6 +120,8 @@ export interface WallProbe {
   available: boolean;
   /** Version and findings if available, otherwise what is missing. */
   summary: string;
+  /** The machine was too busy to tell, so the next probe tries again. Never a reason to use a weaker wall. */
+  isTemporary?: boolean;
   fix?: string;
   enforces: EnforcementTable;
 }

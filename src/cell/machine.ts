@@ -267,7 +267,9 @@ export class Machine {
 
   /** The strongest available wall to put around Wasm, which isolates by itself. */
   async #outerWall(): Promise<Wall> {
-    return (await this.#walls.jail.probe()).available ? this.#walls.jail : this.#walls.process;
+    const { available, isTemporary } = await this.#walls.jail.probe();
+    // A jail that a busy machine could not open in time is refused by the call, not replaced by a weaker wall.
+    return available || isTemporary ? this.#walls.jail : this.#walls.process;
   }
 
   /** Parses with the Python that will run the skill, because syntax differs by version. Prefers the system's: it starts faster. */

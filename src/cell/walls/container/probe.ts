@@ -5,7 +5,7 @@
  */
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
 import type { WallProbe } from '../../contract.ts';
-import { probeFailure, unavailable, type Launch } from '../try-program.ts';
+import { busy, probeFailure, unavailable, type Launch } from '../try-program.ts';
 
 /** Rootless podman takes many seconds for its first container on a busy machine. */
 const PROBE_TIMEOUT_MS = 30_000;
@@ -21,6 +21,7 @@ export interface Trial {
 export async function probeBackend({ launch, summary, enforces, fix }: Trial): Promise<WallProbe> {
   const failure = await probeFailure(launch, PROBE_TIMEOUT_MS);
   if (failure === undefined) return { available: true, summary, enforces };
+  if (failure.isTemporary) return busy(`${summary}: cannot start a container now: ${failure.reason}`);
   // Engines print context first and the error last.
-  return unavailable(`${summary}: cannot start a container: ${failure.split('\n').at(-1)}`, fix);
+  return unavailable(`${summary}: cannot start a container: ${failure.reason.split('\n').at(-1)}`, fix);
 }

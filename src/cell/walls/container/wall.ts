@@ -11,7 +11,7 @@ import { BACKENDS, type ContainerBackend, type ContainerWallOptions, type Backen
 import { DockerWall } from './docker/wall.ts';
 import { OciWall } from './oci/wall.ts';
 import { PodmanWall } from './podman/wall.ts';
-import { unavailable } from '../try-program.ts';
+import { busy, CachedProbe, unavailable } from '../try-program.ts';
 import { candidates, operatorBackends, unmetDemand } from './choice.ts';
 
 const CANNOT_START = 'Start a container with it by hand to see the error by itself, or uninstall it.';
@@ -21,7 +21,7 @@ export class ContainerWall implements Wall {
   readonly #listed: readonly BackendName[] | undefined;
   readonly #backends: ReadonlyMap<BackendName, ContainerBackend>;
   #chosen: ContainerBackend | undefined;
-  #probe: Promise<WallProbe> | undefined;
+  readonly #probe = new CachedProbe(() => this.#tryAll());
 
   constructor(options: ContainerWallOptions & { home: string }) {
     this.#listed = options.makes ?? operatorBackends();
@@ -32,8 +32,7 @@ export class ContainerWall implements Wall {
 
   /** Probes every backend; `forBundle` stops at the first that works. */
   probe(): Promise<WallProbe> {
-    this.#probe ??= this.#tryAll();
-    return this.#probe;
+    return this.#probe.get();
   }
 
   /** The first working backend that the operator allows and the manifest accepts; this wall if there is none. */
@@ -86,6 +85,8 @@ export class ContainerWall implements Wall {
       .map((name) => probes.find(({ backend }) => backend === name))
       .find((probe) => probe?.available);
     if (best) return { available: true, summary, enforces: best.enforces };
+    const slow = probes.find(({ isTemporary }) => isTemporary);
+    if (slow) return busy(slow.summary);
     return unavailable(`no container engine: ${summary}`, 'Install one: apt-get install crun, or podman.');
   }
 

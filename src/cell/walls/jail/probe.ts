@@ -8,10 +8,11 @@ import { existsSync } from 'node:fs';
 import type { SkillError } from '../../../errors.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
 import type { WallProbe } from '../../contract.ts';
-import { probeFailure, unavailable, type Launch } from '../try-program.ts';
+import { busy, probeFailure, unavailable, type Launch } from '../try-program.ts';
 import type { CgroupDriver } from '../../linux/cgroup/cgroup.ts';
 
-const PROBE_TIMEOUT_MS = 5000;
+/** A jail opens in milliseconds, but on a crowded machine it once took more than five seconds. */
+const PROBE_TIMEOUT_MS = 30_000;
 
 export interface JailProbeOptions {
   bwrap: string | undefined;
@@ -33,13 +34,14 @@ export async function probeJail(options: JailProbeOptions): Promise<WallProbe> {
   const refused = options.refusal();
   if (refused) return unavailable(refused.message, refused.fix);
   const failure = await probeFailure(options.launch, PROBE_TIMEOUT_MS);
+  if (failure?.isTemporary) return busy(`bubblewrap cannot open a jail now: ${failure.reason}`);
   if (failure)
-    return unavailable(`bubblewrap cannot open a jail here: ${failure}`, userNamespaceFix(failure));
+    return unavailable(`bubblewrap cannot open a jail here: ${failure.reason}`, fixFor(failure.reason));
   const memory = cgroups ? cgroups.describe : 'no writable cgroup';
   return { available: true, summary: `${versionOf(bwrap)}, ${memory}`, enforces };
 }
 
-function userNamespaceFix(failure: string): string {
+function fixFor(failure: string): string {
   return /namespace|permission|Operation not permitted/i.test(failure)
     ? 'Allow unprivileged user namespaces for bwrap (kernel.unprivileged_userns_clone, or an AppArmor profile for bwrap).'
     : 'Run `bwrap --ro-bind / / true` to see the error by itself; bubblewrap 0.8 or newer is needed.';

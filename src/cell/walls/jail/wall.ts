@@ -17,6 +17,7 @@ import { jailEnforcement } from './enforcement.ts';
 import { cellIdentity, DEFAULT_CELL_ID, refusalOf } from '../../linux/identity.ts';
 import { pathIdentity } from '../../linux/path-identity.ts';
 import { checkedNiceness, lowerPriority } from '../../linux/priority.ts';
+import { CachedProbe } from '../try-program.ts';
 import { probeJail } from './probe.ts';
 import { JailProcess } from './process.ts';
 import { seccompArch, seccompFilter, SOCKET_FAMILIES } from '../../linux/seccomp/policy.ts';
@@ -52,7 +53,7 @@ export class JailWall implements Wall {
   readonly #running = new RunningProcesses();
   readonly #filters = new Map<string, Buffer>();
   #cells = 0;
-  #probe: Promise<WallProbe> | undefined;
+  readonly #probe = new CachedProbe(() => this.#try());
 
   constructor(options: JailOptions = {}) {
     this.#bwrap = options.bwrap ?? BWRAP_PLACES.find((place) => existsSync(place));
@@ -63,14 +64,17 @@ export class JailWall implements Wall {
   }
 
   probe(): Promise<WallProbe> {
-    this.#probe ??= probeJail({
+    return this.#probe.get();
+  }
+
+  #try(): Promise<WallProbe> {
+    return probeJail({
       bwrap: this.#bwrap,
       cgroups: this.#cgroups,
       enforces: jailEnforcement(this.#cgroups),
       launch: (spec, grant) => this.launch(spec, grant),
       refusal: () => refusalOf(this.#cellId),
     });
-    return this.#probe;
   }
 
   accepts(grant: Grant): void {

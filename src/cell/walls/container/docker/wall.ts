@@ -16,7 +16,7 @@ import type { ContainerBackend } from '../contract.ts';
 import { engineEnforcement } from '../enforcement.ts';
 import { containerName, isOrphan, ownOwner } from '../owner.ts';
 import { probeBackend } from '../probe.ts';
-import { unavailable } from '../../try-program.ts';
+import { CachedProbe, unavailable } from '../../try-program.ts';
 import { ContainerProcess } from '../process.ts';
 import { rootOf } from '../programs.ts';
 import { LABEL, profileFor, sandboxFor } from '../sandbox.ts';
@@ -46,7 +46,7 @@ export class DockerWall implements ContainerBackend {
   readonly #running = new RunningProcesses();
   /** Images that docker has or is loading, by id. */
   readonly #images = new Map<string, Promise<string>>();
-  #probe: Promise<WallProbe> | undefined;
+  readonly #probe = new CachedProbe(() => this.#try());
   #cgroupVersion: string | undefined;
 
   constructor(options: DockerWallOptions) {
@@ -56,8 +56,7 @@ export class DockerWall implements ContainerBackend {
   }
 
   probe(): Promise<WallProbe> {
-    this.#probe ??= this.#try();
-    return this.#probe;
+    return this.#probe.get();
   }
 
   accepts(grant: Grant): void {

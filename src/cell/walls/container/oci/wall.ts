@@ -20,7 +20,7 @@ import { ChildRun } from '../child-run.ts';
 import { runSetUp } from '../faults.ts';
 import { containerName, ownOwner } from '../owner.ts';
 import { probeBackend } from '../probe.ts';
-import { unavailable } from '../../try-program.ts';
+import { CachedProbe, unavailable } from '../../try-program.ts';
 import { ContainerProcess } from '../process.ts';
 import { rootOf } from '../programs.ts';
 import { profileFor, sandboxFor, type Sandbox } from '../sandbox.ts';
@@ -68,7 +68,7 @@ export class OciWall implements ContainerBackend {
   readonly #state: string;
   #cgroups: CgroupDriver | undefined;
   #prefix: readonly string[] = [];
-  #probe: Promise<WallProbe> | undefined;
+  readonly #probe = new CachedProbe(() => this.#try());
 
   constructor(options: OciWallOptions) {
     this.#options = options;
@@ -80,8 +80,7 @@ export class OciWall implements ContainerBackend {
   }
 
   probe(): Promise<WallProbe> {
-    this.#probe ??= this.#try();
-    return this.#probe;
+    return this.#probe.get();
   }
 
   accepts(grant: Grant): void {

@@ -21,7 +21,7 @@ import { engineEnforcement } from '../enforcement.ts';
 import { runSetUp } from '../faults.ts';
 import { containerName, isOrphan, ownOwner } from '../owner.ts';
 import { probeBackend } from '../probe.ts';
-import { unavailable } from '../../try-program.ts';
+import { CachedProbe, unavailable } from '../../try-program.ts';
 import { ContainerProcess } from '../process.ts';
 import { profileFor, sandboxFor } from '../sandbox.ts';
 import { rootOf } from '../programs.ts';
@@ -54,7 +54,7 @@ export class PodmanWall implements ContainerBackend {
   #runtime: readonly string[] = [];
   #info: PodmanInfo | undefined;
   #pause: PauseProcess | undefined;
-  #probe: Promise<WallProbe> | undefined;
+  readonly #probe = new CachedProbe(() => this.#try());
 
   constructor(options: PodmanWallOptions) {
     this.#options = options;
@@ -62,8 +62,7 @@ export class PodmanWall implements ContainerBackend {
   }
 
   probe(): Promise<WallProbe> {
-    this.#probe ??= this.#try();
-    return this.#probe;
+    return this.#probe.get();
   }
 
   accepts(grant: Grant): void {
