@@ -4,6 +4,7 @@
  * @module
  */
 export { createRuntime, Runtime } from './runtime.ts';
+export { mapConcurrently } from './tools/map-concurrently.ts';
 export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 export type { Allowed } from './record/observation.ts';
 export { saveRecording } from './record/recording.ts';

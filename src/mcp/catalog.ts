@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { availableParallelism } from 'node:os';
 import {
   SkillError,
   folderStamp,
+  mapConcurrently,
   shadowWarnings,
   type BundleLocation,
   type Runtime,
@@ -143,15 +143,4 @@ export class Catalog {
 /** Everything that clients see, as text that can be compared. */
 function shapeOf(entries: Entries): string {
   return JSON.stringify([...entries.values()].map(({ tool, skill }) => [tool, skill.bundle.instructions]));
-}
-
-/** Limited concurrency: inspecting a skill may start a jail, and too many at a time would starve each other. */
-async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const rest = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [at, item] of rest) results[at] = await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(items.length, availableParallelism()) }, worker));
-  return results;
 }

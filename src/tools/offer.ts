@@ -5,6 +5,7 @@
  */
 import { SkillError } from '../errors.ts';
 import type { Skill } from '../load/skill.ts';
+import { mapConcurrently } from './map-concurrently.ts';
 import { FORMATS, TOOL_FORMATS, type ToolFormat } from './formats.ts';
 import { toolName } from './names.ts';
 import { assertTool, ToolSet, type SkippedSkill } from './tool-set.ts';
@@ -33,19 +34,17 @@ async function offerAll<Format extends ToolFormat>(
   { list, load }: Registry,
 ): Promise<ToolSet<Format>> {
   const skipped: SkippedSkill[] = [];
-  const found = await Promise.all(
-    list().map(async ({ ref, dir }) => {
-      try {
-        const skill = await load(dir);
-        assertTool(skill, format);
-        return { ref, skill };
-      } catch (error) {
-        if (!(error instanceof SkillError)) throw error;
-        skipped.push({ ref, reason: error.message });
-        return undefined;
-      }
-    }),
-  );
+  const found = await mapConcurrently(list(), async ({ ref, dir }) => {
+    try {
+      const skill = await load(dir);
+      assertTool(skill, format);
+      return { ref, skill };
+    } catch (error) {
+      if (!(error instanceof SkillError)) throw error;
+      skipped.push({ ref, reason: error.message });
+      return undefined;
+    }
+  });
   const byTool = Map.groupBy(
     found.filter((one) => one !== undefined),
     ({ skill }) => toolName(skill.bundle.manifest.name),

@@ -3,7 +3,14 @@
  *
  * @module
  */
-import { SkillError, filterSkills, shadowWarnings, type Runtime, type Skill } from '../../inside.ts';
+import {
+  SkillError,
+  filterSkills,
+  mapConcurrently,
+  shadowWarnings,
+  type Runtime,
+  type Skill,
+} from '../../inside.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printLine, printNote, printResult, printWarning, table } from '../output.ts';
 
@@ -25,7 +32,7 @@ type Row = Record<(typeof COLUMNS)[number], string>;
 export async function list(flags: { json?: boolean; skills?: string[] }): Promise<number> {
   await using runtime = openRuntime();
   const locations = filterSkills(runtime.list(), flags.skills);
-  const rows = await Promise.all(locations.map((location) => rowFor(runtime, location)));
+  const rows = await mapConcurrently(locations, (location) => rowFor(runtime, location));
   for (const location of locations) shadowWarnings(location).forEach(printWarning);
   if (flags.json) printResult(rows);
   else if (rows.length === 0) printNote('No skills found. Pass the folder of a skill to `skillcell run`.');
@@ -55,8 +62,13 @@ async function rowFor(runtime: Runtime, { ref, dir, origin }: Location): Promise
   } catch (error) {
     const about = error instanceof Error ? error.message : String(error);
     const unknown = { trust: '-', mode: '-', profile: '-', digest: '' };
-    return { skill: ref, version: '-', origin, ...unknown, lock: 'broken', about };
+    return { skill: ref, version: '-', origin, ...unknown, lock: isOurFault(error) ? '-' : 'broken', about };
   }
+}
+
+/** A busy machine or a fault of ours says nothing about the skill. */
+function isOurFault(error: unknown): boolean {
+  return !(error instanceof SkillError) || error.code === 'resource_exceeded' || error.code === 'internal';
 }
 
 /** The mode a call would run in, or `none here` if this machine supports none that the skill allows. */

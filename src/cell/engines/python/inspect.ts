@@ -27,12 +27,14 @@ import type { Interpreter } from './interpreter.ts';
 
 const MIB = 1024 * 1024;
 const READ_DEADLINE_MS = 30_000;
+const RETRY_MS = 10_000;
 export const INSPECT_GRANT: Grant = {
   filesystem: [],
   network: [],
   env: {},
   syscalls: 'default',
-  limits: { timeout: 20_000, cpu: 15_000, memory: 512 * MIB, output: 16 * MIB, processes: 0, scratch: MIB },
+  // The CPU limit stops hostile source. The timeout only ends a cell that hangs, also on a machine at a load of 40.
+  limits: { timeout: 180_000, cpu: 15_000, memory: 512 * MIB, output: 16 * MIB, processes: 0, scratch: MIB },
   withheld: [],
 };
 
@@ -92,13 +94,14 @@ export async function inspectPython(
 }
 
 async function readReport(
-  { reply: given, started, logs }: CellReport,
+  { reply: given, started, logs, killReason }: CellReport,
   offload: Offload,
 ): Promise<InspectorReply> {
   const read = given?.kind === 'unread' ? await readElsewhere(given, offload) : { reply: given };
   if ('answer' in read) return read.answer;
   const { reply } = read;
   if (reply?.kind === 'result') return replySchema.parse(reply.value);
+  if (killReason === 'timeout') throw tooSlow();
   if (!started) throw notInspected(logs);
   const reason =
     reply?.kind === 'error' || reply?.kind === 'broken' ? reply.message : logs.trim() || 'no answer';
@@ -119,6 +122,19 @@ async function readElsewhere(
     if (!(error instanceof TaskEndedError) || error.reason === 'closed') throw error;
     return { reply: { kind: 'broken', message: 'its findings take too long to read' } };
   }
+}
+
+/** A deadline of ours says nothing about the source, so nothing is cached. */
+function tooSlow(): SkillError {
+  const seconds = INSPECT_GRANT.limits.timeout / 1000;
+  return new SkillError(
+    'resource_exceeded',
+    `Inspecting the source took longer than ${seconds} s, with little CPU time: the machine is busy`,
+    {
+      fix: 'Try again when the machine has less to do.',
+      detail: { limit: 'busy', scope: 'all', retry_after_ms: RETRY_MS },
+    },
+  );
 }
 
 /** The cell failed, not the source, so nothing is cached. */
