@@ -46,13 +46,19 @@ export class Answers extends Writable {
     done(error);
   }
 
-  /** Call it for each incoming message. */
-  trackIncoming(message: JSONRPCMessage): void {
-    if (!('method' in message)) return;
-    // A subscription is answered only when it ends; the SDK limits their number.
-    if ('id' in message && message.method !== 'subscriptions/listen') this.#unanswered.add(message.id);
+  /**
+   * Call it for each incoming message. Returns false for a request whose id another one without an answer has: it must not
+   * be handled, because requests with one id could not be told apart and would count as one.
+   */
+  trackIncoming(message: JSONRPCMessage): boolean {
+    if (!('method' in message)) return true;
     // A cancelled request gets no answer.
     if (message.method === 'notifications/cancelled') this.#settle(message.params?.['requestId']);
+    // A subscription is answered only when it ends; the SDK limits their number.
+    if (!('id' in message) || message.method === 'subscriptions/listen') return true;
+    if (this.#unanswered.has(message.id)) return false;
+    this.#unanswered.add(message.id);
+    return true;
   }
 
   /** Call it for each outgoing message. */

@@ -45,10 +45,7 @@ export async function serveOverStdio(
     onRefused: (error) => {
       const { message } = toSkillError(error);
       onNote(message);
-      // The id is unknown, because the message was not parsed.
-      answers.write(
-        `${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: INVALID_REQUEST, message } })}\n`,
-      );
+      answers.write(refusalOf(message));
     },
   });
   const transport = new ClosingTransport(lines, answers);
@@ -75,6 +72,11 @@ export async function serveOverStdio(
   answers.destroy();
   restore();
   if (answers.errored instanceof SkillError) throw answers.errored;
+}
+
+/** Without an id: it is unknown, or belongs to another request. */
+function refusalOf(message: string): string {
+  return `${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: INVALID_REQUEST, message } })}\n`;
 }
 
 /** Returns a function that detaches from the input, which would otherwise keep the process alive. */
@@ -108,8 +110,8 @@ class ClosingTransport extends StdioServerTransport {
     const { onmessage } = this;
     // oxlint-disable-next-line prefer-add-event-listener -- a transport of the SDK is not an event target
     this.onmessage = (message) => {
-      this.#answers.trackIncoming(message);
-      onmessage?.(message);
+      if (this.#answers.trackIncoming(message)) onmessage?.(message);
+      else this.#answers.write(refusalOf('A request with this id is still running; use another id'));
     };
   }
 

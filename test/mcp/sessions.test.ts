@@ -38,25 +38,25 @@ class Bench implements AsyncDisposable {
   now = 0;
   readonly #sessions = new Sessions(skills, { now: () => this.now });
 
-  async open(owner: string): Promise<string> {
-    const response = await this.ask(owner, OPENING);
+  async open(owner: string, agent?: string): Promise<string> {
+    const response = await this.ask(owner, OPENING, { agent });
     expect(response.status).toBe(200);
     await response.text();
     return response.headers.get('mcp-session-id') ?? '';
   }
 
-  ask(owner: string, body: object, session?: string): Promise<Response> {
+  ask(owner: string, body: object, sender: Sender = {}): Promise<Response> {
     const method = { method: 'POST', body: JSON.stringify(body) };
-    return this.#sessions.handle(request(method, session), { owner });
+    return this.#sessions.handle(request(method, sender), { owner });
   }
 
   /** Opens the event stream that notifies the client of changes. */
   listen(owner: string, session: string): Promise<Response> {
-    return this.#sessions.handle(request({ method: 'GET' }, session), { owner });
+    return this.#sessions.handle(request({ method: 'GET' }, { session }), { owner });
   }
 
   async ping(owner: string, session: string): Promise<number> {
-    const response = await this.ask(owner, { jsonrpc: '2.0', id: 2, method: 'ping' }, session);
+    const response = await this.ask(owner, { jsonrpc: '2.0', id: 2, method: 'ping' }, { session });
     await response.text();
     return response.status;
   }
@@ -66,11 +66,18 @@ class Bench implements AsyncDisposable {
   }
 }
 
-function request(init: RequestInit, session?: string): Request {
+interface Sender {
+  session?: string | undefined;
+  /** Value of the User-Agent header. */
+  agent?: string | undefined;
+}
+
+function request(init: RequestInit, { session, agent }: Sender): Request {
   const headers = {
     'content-type': 'application/json',
     accept: init.method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
     ...(session === undefined ? {} : { 'mcp-session-id': session }),
+    ...(agent === undefined ? {} : { 'user-agent': agent }),
   };
   return new Request('http://localhost/mcp', { ...init, headers });
 }
@@ -120,5 +127,18 @@ describe('a session of one token', () => {
     for (let places = 0; places < PLACES; places++) await bench.ping('a', await bench.open('a'));
     expect((await bench.ask('a', OPENING)).status).toBe(503);
     expect(await bench.ping('b', await bench.open('b'))).toBe(200);
+  });
+
+  test('cannot use up all sessions by pretending to be many programs', async () => {
+    await using bench = new Bench();
+    let opened = 0;
+    for (; opened < 300; opened++) {
+      const response = await bench.ask('a', OPENING, { agent: `program-${opened}` });
+      await response.text();
+      if (response.status === 503) break;
+      await bench.ping('a', response.headers.get('mcp-session-id') ?? '');
+    }
+    expect(opened).toBe(128);
+    for (let places = 0; places < PLACES; places++) await bench.ping('b', await bench.open('b'));
   });
 });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.ts';
-import { Answers, MAX_UNREAD_AHEAD, MAX_UNREAD_BYTES } from '../../src/mcp/answers.ts';
+import { Answers, MAX_UNANSWERED, MAX_UNREAD_AHEAD, MAX_UNREAD_BYTES } from '../../src/mcp/answers.ts';
 import { SkillServer } from '../../src/mcp/skill-server.ts';
 import { serveOverStdio } from '../../src/mcp/stdio.ts';
 import { cellsOf } from '../cli/command.ts';
@@ -134,6 +134,45 @@ export function describeUnread(project: Project): void {
       unreadMs: 1000,
     });
   }
+
+  describe('requests without an answer', () => {
+    const ping = (id: number): { jsonrpc: '2.0'; id: number; method: string } => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'ping',
+    });
+
+    test('are limited in number, and a second one with the same id is refused', async () => {
+      const answers = new Answers({ print: (_, done) => done() });
+      for (let id = 0; id < MAX_UNANSWERED; id++) expect(answers.trackIncoming(ping(id))).toBe(true);
+      expect(answers.trackIncoming(ping(7))).toBe(false);
+      let isReady = false;
+      const ready = answers.ready().then(() => (isReady = true));
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(isReady).toBe(false);
+      answers.trackOutgoing({ jsonrpc: '2.0', id: 7, result: {} });
+      await ready;
+      expect(answers.trackIncoming(ping(7))).toBe(true);
+    });
+
+    test('keep their id: another request with it gets an error without an id', async () => {
+      const { given, isRunning } = slowCall();
+      const { stdin, stdout, stderr } = start();
+      let output = '';
+      stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+      stderr.resume();
+      stdin.write(linesOf([...OPENING, callOf(given)]));
+      await until(isRunning);
+      stdin.write(linesOf([callOf(given)]));
+      await until(() => output.includes('still running'));
+      const answers = output
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as { id: unknown });
+      expect(answers).toContainEqual(expect.objectContaining({ id: null }));
+      expect(answers.filter(({ id }) => id === 1)).toEqual([]);
+    });
+  });
 
   describe('unread responses', () => {
     test('close the connection immediately if the running calls produce too many', async () => {

@@ -10,7 +10,9 @@ import { MAX_HTTP_MESSAGE_BYTES } from '../limits.ts';
 import type { SkillServer } from '../skill-server.ts';
 
 const MAX_SESSIONS = 256;
-/** Per client, so that one cannot use up all sessions. */
+/** Per token, so that its owner cannot use up all sessions, however many programs it claims to be. */
+const MAX_PER_OWNER = 128;
+/** Per program of a token, so that one that keeps opening sessions leaves some to the others. */
 const MAX_PER_CLIENT = 64;
 /** A session idle for this long may be evicted. Its client gets "Session not found" and opens a new one. */
 const IDLE_MS = 10 * 60_000;
@@ -109,8 +111,10 @@ export class Sessions {
 
   /** Returns false if all sessions are in use: active ones are never evicted for a new client. */
   #makeRoom(owner: string, client: string): boolean {
-    const own = [...this.#open].filter(([, session]) => session.owner === owner && session.client === client);
-    if (own.length >= MAX_PER_CLIENT) return this.#evictOne(own);
+    const own = [...this.#open].filter(([, session]) => session.owner === owner);
+    const sameClient = own.filter(([, session]) => session.client === client);
+    if (sameClient.length >= MAX_PER_CLIENT) return this.#evictOne(sameClient);
+    if (own.length >= MAX_PER_OWNER) return this.#evictOne(own);
     return this.#open.size < MAX_SESSIONS || this.#evictOne([...this.#open]);
   }
 
