@@ -170,6 +170,22 @@ test('any HTTP URL is parsed like in Node', () => {
   );
 });
 
+test('any host is read like in Node, also one of percent signs and bytes that are not UTF-8', () => {
+  // No first bytes of longer sequences: they could spell letters that only the tables of IDNA refuse.
+  const byte = fc
+    .oneof(fc.integer({ min: 0, max: 0xbf }), fc.integer({ min: 0xf8, max: 0xff }))
+    .map((value) => `%${value.toString(16).padStart(2, '0')}`);
+  const marks = fc.constantFrom('%C3%BC', '%C2%A0', '%g', '.', ':', '@', '-', 'a', '1');
+  const piece = fc.oneof(byte, marks, fc.string({ maxLength: 2 }));
+  const host = fc.array(piece, { minLength: 1, maxLength: 4 }).map((parts) => `//${parts.join('')}`);
+  fc.assert(
+    fc.property(host, fc.constantFrom('http://base.org/a', 'foo://bar/x'), (url, base) => {
+      expect(own(url, base)).toEqual(nodes(url, base));
+    }),
+    { numRuns: 5000, examples: [['//%A0', 'http://base.org/a']] },
+  );
+});
+
 test('parts of a URL can be changed', () => {
   for (const [part, value] of [
     ['pathname', 'x y/../z?#'],

@@ -117,8 +117,11 @@ export function parsePlace(text: string, scheme: string): Pick<UrlRecord, 'host'
   const [, name = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(text) ?? [text, undefined];
   if (name === undefined) return undefined;
   if (!/^(?:\[[^\]]*\]|[^:]*)(?::\d*)?$/.test(text)) return undefined;
+  // Only a URL that needs no host may have an empty one, and then without a colon after it.
   if (name === '')
-    return isSpecial(scheme) && scheme !== 'file' ? undefined : port ? undefined : { host: '', port: '' };
+    return (isSpecial(scheme) && scheme !== 'file') || port !== undefined
+      ? undefined
+      : { host: '', port: '' };
   const host = parseHost(name, isSpecial(scheme));
   const number = parsePort(port ?? '', scheme);
   if (host === undefined || number === undefined) return undefined;
