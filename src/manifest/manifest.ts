@@ -5,7 +5,7 @@
  * @module
  */
 import type { LimitAmounts } from '../vocabulary/limits.ts';
-import type { Mode } from '../vocabulary/modes.ts';
+import type { ExecutionDemand, Mode } from '../vocabulary/modes.ts';
 
 /** A JSON Schema as plain data. */
 export type JsonSchema = Record<string, unknown>;
@@ -70,6 +70,8 @@ export interface Manifest {
   requirements: string[];
   /** In order of preference; empty means the strongest mode that can run it here. */
   execution: Mode[];
+  /** What every mode of the skill must provide, whatever a caller asks for. */
+  executionDemand?: ExecutionDemand;
   /** Path of the entry inside the bundle, if the manifest names one. */
   entry?: string;
   env: Record<string, EnvRule>;

@@ -131,6 +131,7 @@ function assemble(fields: ManifestFields, all: Record<string, unknown>): Manifes
     outputs: fields.outputs,
     requirements: fields.requirements,
     execution: [...new Set(fields.execution)],
+    ...(fields.execution_mode === undefined ? {} : { executionDemand: fields.execution_mode }),
     ...(fields.entry === undefined ? {} : { entry: fields.entry }),
     env: toEnv(fields.env_vars),
     capabilities: toCapabilities(fields.capabilities),

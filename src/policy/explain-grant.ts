@@ -7,6 +7,7 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { formatLimit } from '../manifest/units.ts';
 import { DECLARED_LIMITS } from '../vocabulary/limits.ts';
 import type { Standing } from '../trust/standing.ts';
+import type { ModeChoice } from './choose-mode.ts';
 import type { Grant, Withheld } from './grant.ts';
 import type { OperatorPolicy } from './operator.ts';
 
@@ -20,6 +21,7 @@ export interface ExplainedCapability {
 }
 
 export interface ExplainInput {
+  choice: ModeChoice;
   manifest: Manifest;
   grant: Grant;
   policy: OperatorPolicy;
@@ -29,13 +31,15 @@ export interface ExplainInput {
 export function explainGrant(input: ExplainInput): ExplainedCapability[] {
   const approval = approvalWord(input.standing);
   const isOpen = approval !== 'denied' && approval !== 'missing';
-  return [...capabilityRows(input), ...limitRows(input)].map(({ capability, declared, policy, granted }) => ({
-    capability,
-    declared,
-    policy,
-    approval,
-    granted: isOpen ? granted : 'nothing runs',
-  }));
+  return [...modeRows(input), ...capabilityRows(input), ...limitRows(input)].map(
+    ({ capability, declared, policy, granted }) => ({
+      capability,
+      declared,
+      policy,
+      approval,
+      granted: isOpen ? granted : 'nothing runs',
+    }),
+  );
 }
 
 type Row = Omit<ExplainedCapability, 'approval'>;
@@ -44,6 +48,21 @@ function approvalWord({ rule, approval }: Standing): string {
   if (rule.decision === 'deny') return 'denied';
   if (approval.kind === 'approved') return 'approved';
   return rule.decision === 'ask' ? 'missing' : 'not needed';
+}
+
+/** Only if manifest or policy require something of the mode. */
+function modeRows({ manifest, choice }: ExplainInput): Row[] {
+  if (!choice.requires) return [];
+  const declared = manifest.executionDemand ?? (manifest.execution.join(', ') || 'any');
+  const { mode, wall } = choice.candidate;
+  return [
+    {
+      capability: 'execution',
+      declared,
+      policy: choice.requires.join('; '),
+      granted: `${mode} in a ${wall}`,
+    },
+  ];
 }
 
 function capabilityRows({ manifest, grant }: ExplainInput): Row[] {
