@@ -109,6 +109,7 @@ export class Call {
   async #plan(skill: Skill): Promise<Planned<CellWay>> {
     const planned = await this.#stages.plan(skill, this.#request.options);
     this.#facts.plan = planned.plan;
+    planned.prepared.acceptsParams?.(this.#given.bytes, planned.plan.grant);
     return planned;
   }
 

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { SkillError } from '../errors.ts';
 import type { ExecutionDemand, Mode } from '../vocabulary/modes.ts';
 import type { FilesystemRule, Limits, NetworkRule, SyscallRule } from './manifest.ts';
-import { containerUserProblem, imageProblem } from './container.ts';
+import { containerParamsProblem, containerUserProblem, imageProblem, paramsVariable } from './container.ts';
 import { envNameProblem, requirementProblem, skillNameProblem } from './names.ts';
 import {
   bundlePathProblem,
@@ -114,6 +114,7 @@ const container = z
     // Must not start with "-", because it becomes an argument of a container engine.
     runtime: pattern(/^[a-z][a-z0-9_.-]{0,62}$/, 'the name of a runtime such as "runsc"').optional(),
     user: text(containerUserProblem).optional(),
+    params: text(containerParamsProblem).optional(),
   })
   .refine(({ image, dockerfile }) => (image === undefined) !== (dockerfile === undefined), {
     error: 'Name either an image or a dockerfile',
@@ -172,7 +173,14 @@ export const manifestFields: z.ZodType<ManifestFields> = z
   .refine(({ execution: modes, execution_mode: demand }) => demand === undefined || mayMeet(modes), {
     error: '"isolated" contradicts "execution", which lists only "in_process"',
     path: ['execution_mode'],
-  });
+  })
+  .refine(
+    ({ container: rule, env_vars: rules }) => !Object.hasOwn(rules, paramsVariable(rule?.params) ?? ''),
+    {
+      error: 'This variable is also declared under "env_vars"; use another name for the parameters',
+      path: ['container', 'params'],
+    },
+  );
 
 function mayMeet(modes: readonly Mode[]): boolean {
   return modes.length === 0 || modes.some(isIsolated);
@@ -210,6 +218,7 @@ export interface ContainerFields {
   build_network?: boolean | undefined;
   runtime?: string | undefined;
   user?: string | undefined;
+  params?: string | undefined;
 }
 
 export interface CapabilityFields {

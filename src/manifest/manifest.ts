@@ -44,6 +44,8 @@ export interface EnvRule {
 /** Limits as declared; absent ones get a finite default when the grant is computed. */
 export type Limits = Partial<LimitAmounts>;
 
+export type ContainerParams = 'stdin' | `env:${string}` | `file:${string}`;
+
 /** Exactly one of `image` and `dockerfile`. */
 export interface ContainerRule {
   image?: string;
@@ -55,6 +57,8 @@ export interface ContainerRule {
   runtime?: string;
   /** Never root. If absent, the image's user, or `nobody`. */
   user?: string;
+  /** How a program of the image gets its parameters; if absent, `stdin`. */
+  params?: ContainerParams;
 }
 
 /** A parsed manifest. */

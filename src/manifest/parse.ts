@@ -151,7 +151,12 @@ function toCapabilities(declared: ManifestFields['capabilities']): Capabilities 
 }
 
 function toContainer({ build_network: buildNetwork, ...rule }: ContainerFields): ContainerRule {
-  return withoutUndefined<ContainerRule>({ buildNetwork, ...rule });
+  const { params, ...rest } = rule;
+  return withoutUndefined<ContainerRule>({
+    buildNetwork,
+    ...rest,
+    params: params as ContainerRule['params'],
+  });
 }
 
 function toEnv(rules: ManifestFields['env_vars']): Record<string, EnvRule> {

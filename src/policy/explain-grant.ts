@@ -21,9 +21,8 @@ export interface ExplainedCapability {
 }
 
 export interface ExplainInput {
-  choice: ModeChoice;
-  manifest: Manifest;
-  grant: Grant;
+  skill: { bundle: { manifest: Manifest } };
+  plan: { grant: Grant; choice: ModeChoice };
   policy: OperatorPolicy;
   standing: Standing;
 }
@@ -51,7 +50,8 @@ function approvalWord({ rule, approval }: Standing): string {
 }
 
 /** Only if manifest or policy require something of the mode. */
-function modeRows({ manifest, choice }: ExplainInput): Row[] {
+function modeRows({ skill, plan: { choice } }: ExplainInput): Row[] {
+  const { manifest } = skill.bundle;
   if (!choice.requires) return [];
   const declared = manifest.executionDemand ?? (manifest.execution.join(', ') || 'any');
   const { mode, wall } = choice.candidate;
@@ -65,7 +65,8 @@ function modeRows({ manifest, choice }: ExplainInput): Row[] {
   ];
 }
 
-function capabilityRows({ manifest, grant }: ExplainInput): Row[] {
+function capabilityRows({ skill, plan: { grant } }: ExplainInput): Row[] {
+  const { manifest } = skill.bundle;
   const { filesystem, network } = manifest.capabilities;
   const row = (capability: Withheld['capability'], declared: string, granted: string): Row => {
     const withheld = grant.withheld.find((one) => one.capability === capability && one.declared === declared);
@@ -85,7 +86,8 @@ function capabilityRows({ manifest, grant }: ExplainInput): Row[] {
   ];
 }
 
-function limitRows({ manifest, grant, policy }: ExplainInput): Row[] {
+function limitRows({ skill, plan: { grant }, policy }: ExplainInput): Row[] {
+  const { manifest } = skill.bundle;
   return DECLARED_LIMITS.map((name) => {
     const declared = manifest.limits[name];
     const format = (value: number): string => formatLimit(name, value);

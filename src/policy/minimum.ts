@@ -74,7 +74,7 @@ function readKey({ origins, rules }: ParsedMinimum, { key, value, context }: Giv
     const message = mode.error.issues[0]?.message ?? '';
     context.addIssue({ code: 'custom', path: [key], message, input: value });
   } else if (origin !== undefined && typeof mode.data === 'string') origins[origin] = mode.data;
-  else rules.push({ key, mode: mode.data as MinimumRule['mode'] });
+  else rules.push({ key, mode: mode.data });
 }
 
 /** The rules of both, each once. */

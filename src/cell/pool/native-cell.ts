@@ -6,7 +6,7 @@
  */
 import { createFaultOwner, createFaultOwnerAsync } from '../../fault-owner.ts';
 import type { StartKind } from '../../outcome.ts';
-import { hasGateway } from '../../policy/grant.ts';
+import { hasGateway, mayReachHosts } from '../../policy/grant.ts';
 import type { CellGateway, CellParts, OpenGateway, Zygote } from '../contract.ts';
 import { withGateway } from '../native-env.ts';
 import { makePlaceholders } from '../protocol/placeholders.ts';
@@ -31,9 +31,12 @@ function launchNative(place: NativePlace, { start, preload }: StartOptions): Ses
   const placeholders = makePlaceholders(grant);
   const gateway = gatewayFor(place, placeholders);
   try {
-    const spec = artifact.spec(grant);
+    const own = artifact.spec(grant);
+    // A harness gets the placeholders with its first frame, and loads the skill ahead; a plain program does neither.
+    const spec = own.stdio ? { ...own, env: { ...own.env, ...placeholders } } : own;
     const process = wall.launch(gateway ? withGateway(spec, gateway.folder) : spec, grant);
-    return new Session({ process, artifact, grant, start, preload, gateway, placeholders });
+    const loads = preload && !spec.stdio;
+    return new Session({ process, artifact, grant, start, preload: loads, gateway, placeholders });
   } catch (error) {
     gateway?.close();
     throw error;
@@ -63,7 +66,8 @@ function gatewayFor(
   placeholders: Readonly<Record<string, string>>,
   folder?: string,
 ): CellGateway | undefined {
-  // Without a harness, nothing forwards connections to a gateway.
-  if (!hasGateway(grant) || artifact.engine === 'exec') return undefined;
+  // The launcher of a plain program forwards connections only if it may reach hosts.
+  const wants = artifact.engine === 'exec' ? mayReachHosts(grant) : hasGateway(grant);
+  if (!wants) return undefined;
   return openGateway({ grant, placeholders, uid: wall.identity(grant)?.uid, folder });
 }
