@@ -57,7 +57,8 @@ function quickJsFor(op: Op): Program {
   return none === undefined ? javaScriptFor(op) : { none };
 }
 
-const NO_HARNESS = 'the kernel stops it, but nothing in the image reports it: the program sees a bare errno';
+const NO_HARNESS =
+  'it is stopped as everywhere, but the image has no harness to report it: the program sees a bare errno, or no such variable';
 const UNREPORTED: ReadonlySet<Op['op']> = new Set([
   'read',
   'write',

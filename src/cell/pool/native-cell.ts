@@ -6,7 +6,7 @@
  */
 import { createFaultOwner, createFaultOwnerAsync } from '../../fault-owner.ts';
 import type { StartKind } from '../../outcome.ts';
-import { hasGateway, mayReachHosts } from '../../policy/grant.ts';
+import { hasGateway } from '../../policy/grant.ts';
 import type { CellGateway, CellParts, OpenGateway, Zygote } from '../contract.ts';
 import { withGateway } from '../native-env.ts';
 import { makePlaceholders } from '../protocol/placeholders.ts';
@@ -62,12 +62,10 @@ async function fork(place: NativePlace, zygote: Zygote): Promise<Session> {
 }
 
 function gatewayFor(
-  { wall, grant, artifact, openGateway }: NativePlace,
+  { wall, grant, openGateway }: NativePlace,
   placeholders: Readonly<Record<string, string>>,
   folder?: string,
 ): CellGateway | undefined {
-  // The launcher of a plain program forwards connections only if it may reach hosts.
-  const wants = artifact.engine === 'exec' ? mayReachHosts(grant) : hasGateway(grant);
-  if (!wants) return undefined;
+  if (!hasGateway(grant)) return undefined;
   return openGateway({ grant, placeholders, uid: wall.identity(grant)?.uid, folder });
 }

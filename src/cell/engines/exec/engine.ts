@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { SkillError } from '../../../errors.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
-import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
+import { hasGateway, type Grant } from '../../../policy/grant.ts';
 import type { Artifact, Engine } from '../../contract.ts';
 import { BASE_ENV } from '../../native-env.ts';
 import { GATEWAY_ENV } from '../../native-env.ts';
@@ -53,7 +53,7 @@ export class ExecEngine implements Engine {
   }
 
   fixedEnv(grant: Grant): Readonly<Record<string, string>> {
-    return { ...BASE_ENV, ...(mayReachHosts(grant) ? GATEWAY_ENV : {}) };
+    return { ...BASE_ENV, ...(hasGateway(grant) ? GATEWAY_ENV : {}) };
   }
 
   describe(): string {

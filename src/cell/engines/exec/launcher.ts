@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { sha256 } from '../../../load/digest.ts';
 import { publishSync } from '../../../load/publish.ts';
 import { packageRoot } from '../../../package-root.ts';
-import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
+import { hasGateway, type Grant } from '../../../policy/grant.ts';
 import type { ContainerRule } from '../../../manifest/manifest.ts';
 import type { LaunchSpec } from '../../contract.ts';
 import { noProcessFilter, seccompArch } from '../../linux/seccomp/policy.ts';
@@ -32,7 +32,7 @@ export function withLauncher(
   spec: LaunchSpec,
   { home, grant, params = 'stdin' }: LauncherOptions,
 ): LaunchSpec {
-  const forwards = mayReachHosts(grant);
+  const forwards = hasGateway(grant);
   const writes = grant.filesystem.some(({ access }) => access === 'read-write');
   if (!forwards && !writes && params === 'stdin') return spec;
   // The forwarder is a process, so the profile of the container cannot forbid processes; the launcher does it afterwards.

@@ -93,6 +93,22 @@ describe('a program of an image', () => {
     expect(outcome, JSON.stringify(outcome)).toMatchObject({ ok: true, result: [3, '/ok'] });
   });
 
+  test('that may start processes but declares no hosts has its attempts reported', async () => {
+    const outcome = await run(
+      `
+      import subprocess
+      ended = subprocess.run(["/bin/busybox", "wget", "-q", "-O", "-", "http://other.test/x"], capture_output=True)
+      print(json.dumps(ended.returncode))
+      `,
+      { capabilities: {}, limits: { processes: 4 } },
+    );
+    expect(outcome, JSON.stringify(outcome)).toMatchObject({
+      ok: true,
+      result: 1,
+      capabilities: { denied: [{ capability: 'network', asked: 'GET http://other.test/x' }] },
+    });
+  });
+
   test('that stops its forwarder only cuts itself off', async () => {
     const outcome = await run(`
       other = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
