@@ -52,6 +52,9 @@ const IMAGE_SUITES = [
 /** The documents build a skill in C. */
 const C_SUITES = [...BUILD_SUITES, 'test/readme/**'];
 
+/** They rebuild the launcher of container programs. */
+const LAUNCHER_SUITES = ['test/cell/engines/exec/**'];
+
 export const NEEDS: readonly Need[] = [
   {
     name: 'bubblewrap with user namespaces',
@@ -88,13 +91,13 @@ export const NEEDS: readonly Need[] = [
     probe: ['clang', '--version'],
     debianPackage: 'clang',
     // The chaos suites compile a library that makes file operations fail.
-    suites: [...C_SUITES, 'test/chaos/**'],
+    suites: [...C_SUITES, 'test/chaos/**', ...LAUNCHER_SUITES],
   },
   {
-    name: 'the linker for WebAssembly',
+    name: 'the linker for WebAssembly and other targets',
     probe: ['wasm-ld', '--version'],
     debianPackage: 'lld',
-    suites: C_SUITES,
+    suites: [...C_SUITES, ...LAUNCHER_SUITES],
   },
   {
     name: 'the C library for WASI',

@@ -24,6 +24,7 @@ const ALLOWED: Readonly<Record<PackageName, readonly string[]>> = {
     'bench/skills/**/*',
     'src/web/static/**/*',
     'guest/**/*.{ts,py,json,md,yaml,wit}',
+    'guest/launch/{launch.c,x64,arm64}',
     'skills/**/*',
     'templates/**/*',
     'docs/**/*.{md,svg}',

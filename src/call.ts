@@ -87,6 +87,7 @@ export class Call {
     await this.#given.check(skill, this.#tenant);
     const planned = await this.#stages.plan(skill, this.#request.options);
     this.#facts.plan = planned.plan;
+    planned.prepared.acceptsParams?.(this.#given.bytes, planned.plan.grant);
     this.#decision = await this.#guard(skill, planned.plan.grant);
     const grant = this.#protect(await secretsOf(skill, planned.plan.grant, this.#stages));
     const params = await this.#given.forReceipt(this.#scrub, this.#secrets);

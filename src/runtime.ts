@@ -244,9 +244,9 @@ export class Runtime implements AsyncDisposable {
 
   /** For every capability: declared, policy, approval, granted. */
   async explain(skill: Skill, options: ExecuteOptions = {}): Promise<ExplainedCapability[]> {
-    const [{ manifest }, { grant }] = [skill.bundle, await this.plan(withOptionalEnv(skill), options)];
+    const plan = await this.plan(withOptionalEnv(skill), options);
     const { policy } = this.#current();
-    return explainGrant({ manifest, grant, policy, standing: await this.standing(skill) });
+    return explainGrant({ skill, plan, policy, standing: await this.standing(skill) });
   }
 
   /** Starts cells before the first call. Throws if a call would be refused, because a cell may run the skill's code. */

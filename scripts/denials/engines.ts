@@ -57,6 +57,24 @@ function quickJsFor(op: Op): Program {
   return none === undefined ? javaScriptFor(op) : { none };
 }
 
+const NO_HARNESS =
+  'it is stopped as everywhere, but the image has no harness to report it: the program sees a bare errno, or no such variable';
+const UNREPORTED: ReadonlySet<Op['op']> = new Set([
+  'read',
+  'write',
+  'environment',
+  'spawn',
+  'crowd',
+  'scratch',
+]);
+const MAIN = 'import json, sys\nprint(json.dumps(execute(json.load(sys.stdin))))\n';
+
+/** A plain program of the image, without our harness. */
+function imageProgramFor(op: Op): Program {
+  if (UNREPORTED.has(op.op)) return { none: NO_HARNESS };
+  return { entry: 'tool', content: `#!/usr/bin/python3\n${PYTHON}\n\n${MAIN}`, params: { ...op } };
+}
+
 const python = { engine: 'python', mode: 'subprocess', program: pythonFor } as const;
 const pythonWasm = { engine: 'python-wasm', mode: 'wasm', program: pythonWasmFor } as const;
 const node = { engine: 'node', mode: 'subprocess', program: javaScriptFor } as const;
@@ -67,6 +85,12 @@ const containerPython = {
   wall: 'container',
   program: pythonFor,
 } as const;
+const imageProgram = {
+  engine: 'exec',
+  mode: 'container',
+  wall: 'container',
+  program: imageProgramFor,
+} as const;
 const component = { engine: 'component', mode: 'wasm', program: componentFor } as const;
 
 export const COLUMNS: readonly Column[] = [
@@ -74,6 +98,9 @@ export const COLUMNS: readonly Column[] = [
   { title: 'python, crun', options: { container: { makes: ['crun'] } }, ...containerPython },
   { title: 'python, podman', options: { container: { makes: ['podman'] } }, ...containerPython },
   { title: 'python, docker', options: { container: { makes: ['docker'] } }, ...containerPython },
+  { title: 'exec, crun', options: { container: { makes: ['crun'] } }, ...imageProgram },
+  { title: 'exec, podman', options: { container: { makes: ['podman'] } }, ...imageProgram },
+  { title: 'exec, docker', options: { container: { makes: ['docker'] } }, ...imageProgram },
   { title: 'node, jail', wall: 'jail', options: {}, ...node },
   { title: 'python-wasm, jail', wall: 'jail', options: {}, ...pythonWasm },
   { title: 'python-wasm, process', wall: 'process', options: WITHOUT_JAIL, ...pythonWasm },

@@ -20,6 +20,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   requirements: 'packages by name and version, without URLs or options; fetched only by `skillcell install`',
   execution:
     'one mode, or several in order of preference; absent: the strongest one available here that can run it',
+  execution_mode:
+    'a key of Skillware. `isolated` refuses every mode without a jail or container around the skill, see [execution_mode](#execution_mode)',
   entry:
     'file to run, inside the bundle; absent: `skill.py`, `skill.ts`, `skill.js`, `skill.wasm` or `Dockerfile`',
   env_vars: 'variables that the skill may read, by name',
@@ -56,6 +58,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'container.runtime':
     'a preference: the operator decides which OCI runtime or engine is used. `runsc` is mandatory: without gVisor the skill does not run',
   'container.user': 'user inside the container, never root; absent: the user of the image, or `nobody`',
+  'container.params':
+    'how a program of the image gets its parameters: `stdin`, `env:NAME` or `file:/tmp/…`; absent: `stdin`',
 };
 
 export function formatManifestKeys(): string {

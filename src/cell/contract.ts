@@ -46,6 +46,11 @@ export interface LaunchSpec {
   image?: CellImage;
   /** Serves a single call, so it may run at a lower priority than the host and cells that serve many calls. */
   lowPriority?: boolean;
+  /**
+   * The program starts a process of ours and then forbids processes itself, if the grant allows none; the wall must not
+   * forbid them before.
+   */
+  confinesItself?: boolean;
   /** The program does not speak frames: it reads one JSON value from stdin and writes one to stdout. */
   stdio?: boolean;
 }
@@ -139,6 +144,10 @@ export interface Artifact {
   init(grant: Grant): EngineInit;
   /** Stores what a cell handed over after loading the skill, before any call. Untrusted; only for cells of the same kind. */
   keep?(grant: Grant, bytes: Uint8Array): void;
+  /** Throws `invalid_params` if the engine cannot pass parameters of this size to the program. */
+  acceptsParams?(bytes: number, grant: Grant): void;
+  /** The program has no harness: its exit status is all it can say about a failure. */
+  readonly failsByExit?: boolean;
   /** Infers the limit that a process hit from how it exited, if the engine can. */
   limitBehind?(exit: ExitInfo, logs: string): GuestLimit | undefined;
 }

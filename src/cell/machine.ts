@@ -131,7 +131,7 @@ export class Machine {
     const images = createImageStore({ home, onProgress });
     this.#images = images;
     this.#containerPython = new ContainerPythonEngine({ home, images, interpreter: this.#interpreter });
-    this.#exec = new ExecEngine({ images });
+    this.#exec = new ExecEngine({ home, images });
   }
 
   /** The group that may pass through the runtime's folders when the host is root. */

@@ -71,6 +71,7 @@ export function describePlan(plan: Plan): string {
   const { mode, wall, engine } = plan.choice.candidate;
   return [
     `mode      ${mode}: ${wall} + ${engine} (${printableLine(plan.choice.reason)})`,
+    ...(plan.choice.requires ?? []).map((requirement) => `requires  ${printableLine(requirement)}`),
     `grant     ${grantLines(plan).map(printableLine).join('\n          ')}`,
     'enforced',
     table(enforcementRows(plan)).replaceAll(/^/gm, '  '),

@@ -27,6 +27,7 @@ export function capabilitySet(manifest: Manifest): string[] {
     ...describeLimits(manifest.limits),
     ...describeContainer(manifest.container),
     ...(manifest.execution.includes('in_process') ? ['execution in_process'] : []),
+    ...(manifest.executionDemand === undefined ? [] : [`execution_mode ${manifest.executionDemand}`]),
     ...(syscalls === 'default' ? [] : [describeSyscalls(syscalls)]),
   ];
   return [...new Set(lines)].sort();

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { envNameProblem } from './names.ts';
 import { quote } from './quote.ts';
 
 export interface ImageReference {
@@ -74,4 +75,29 @@ export function containerUserProblem(text: string): string | undefined {
 
 function isId(text: string): boolean {
   return ID.test(text) && Number(text) <= MAX_ID;
+}
+
+const PARAMS_FILE = /^\/tmp(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}){1,8}$/;
+
+/** `stdin`, `env:NAME` or `file:/tmp/…`. */
+export function containerParamsProblem(text: string): string | undefined {
+  if (text === 'stdin') return undefined;
+  const name = paramsVariable(text);
+  if (name !== undefined) return envNameProblem(name);
+  const path = paramsFile(text);
+  if (path === undefined)
+    return `${quote(text)} is not a way to pass parameters; write "stdin", "env:NAME" or "file:/tmp/name.json"`;
+  return PARAMS_FILE.test(path)
+    ? undefined
+    : `${quote(path)} cannot be written in a container; use a path below /tmp of letters, digits, "_", "-" and "."`;
+}
+
+/** The variable of `env:NAME`. */
+export function paramsVariable(params: string | undefined): string | undefined {
+  return params?.startsWith('env:') ? params.slice('env:'.length) : undefined;
+}
+
+/** The path of `file:/path`. */
+export function paramsFile(params: string | undefined): string | undefined {
+  return params?.startsWith('file:') ? params.slice('file:'.length) : undefined;
 }

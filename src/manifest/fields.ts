@@ -6,9 +6,9 @@
  */
 import { z } from 'zod';
 import { SkillError } from '../errors.ts';
-import type { Mode } from '../vocabulary/modes.ts';
+import type { ExecutionDemand, Mode } from '../vocabulary/modes.ts';
 import type { FilesystemRule, Limits, NetworkRule, SyscallRule } from './manifest.ts';
-import { containerUserProblem, imageProblem } from './container.ts';
+import { containerParamsProblem, containerUserProblem, imageProblem, paramsVariable } from './container.ts';
 import { envNameProblem, requirementProblem, skillNameProblem } from './names.ts';
 import {
   bundlePathProblem,
@@ -18,7 +18,7 @@ import {
   urlPathProblem,
 } from './places.ts';
 import { LIMIT_ROWS, type Unit } from '../vocabulary/limits.ts';
-import { MODE_NAMES } from '../vocabulary/modes.ts';
+import { EXECUTION_DEMAND_NAMES, isIsolated, MODE_NAMES } from '../vocabulary/modes.ts';
 import { mapTable } from '../vocabulary/table.ts';
 import { parseDuration, parseSize } from './units.ts';
 
@@ -114,6 +114,7 @@ const container = z
     // Must not start with "-", because it becomes an argument of a container engine.
     runtime: pattern(/^[a-z][a-z0-9_.-]{0,62}$/, 'the name of a runtime such as "runsc"').optional(),
     user: text(containerUserProblem).optional(),
+    params: text(containerParamsProblem).optional(),
   })
   .refine(({ image, dockerfile }) => (image === undefined) !== (dockerfile === undefined), {
     error: 'Name either an image or a dockerfile',
@@ -125,6 +126,8 @@ const container = z
 
 const mode = z.enum(MODE_NAMES);
 const execution = z.preprocess((value) => (typeof value === 'string' ? [value] : value), listOf(mode));
+
+const executionDemand = z.enum(EXECUTION_DEMAND_NAMES);
 
 const envRule = z.looseObject({
   description: z.string().optional(),
@@ -150,21 +153,38 @@ const env = z
   });
 
 /** The fields that Skillcell itself reads. */
-export const manifestFields: z.ZodType<ManifestFields> = z.looseObject({
-  name: text(skillNameProblem),
-  version: pattern(/^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$/, 'a version such as "1.0.0"').default('0.0.0'),
-  description: z.string().default(''),
-  short_description: z.string().optional(),
-  parameters: mapping.default({ type: 'object' }),
-  outputs: z.record(z.string(), mapping).default({}),
-  requirements: listOf(text(requirementProblem)).default([]),
-  execution: execution.default([]),
-  entry: text(bundlePathProblem).optional(),
-  env_vars: env.default({}),
-  capabilities: capabilities.optional(),
-  limits: limits.default({}),
-  container: container.optional(),
-});
+export const manifestFields: z.ZodType<ManifestFields> = z
+  .looseObject({
+    name: text(skillNameProblem),
+    version: pattern(/^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$/, 'a version such as "1.0.0"').default('0.0.0'),
+    description: z.string().default(''),
+    short_description: z.string().optional(),
+    parameters: mapping.default({ type: 'object' }),
+    outputs: z.record(z.string(), mapping).default({}),
+    requirements: listOf(text(requirementProblem)).default([]),
+    execution: execution.default([]),
+    execution_mode: executionDemand.optional(),
+    entry: text(bundlePathProblem).optional(),
+    env_vars: env.default({}),
+    capabilities: capabilities.optional(),
+    limits: limits.default({}),
+    container: container.optional(),
+  })
+  .refine(({ execution: modes, execution_mode: demand }) => demand === undefined || mayMeet(modes), {
+    error: '"isolated" contradicts "execution", which lists only "in_process"',
+    path: ['execution_mode'],
+  })
+  .refine(
+    ({ container: rule, env_vars: rules }) => !Object.hasOwn(rules, paramsVariable(rule?.params) ?? ''),
+    {
+      error: 'This variable is also declared under "env_vars"; use another name for the parameters',
+      path: ['container', 'params'],
+    },
+  );
+
+function mayMeet(modes: readonly Mode[]): boolean {
+  return modes.length === 0 || modes.some(isIsolated);
+}
 
 export interface ManifestFields {
   name: string;
@@ -175,6 +195,7 @@ export interface ManifestFields {
   outputs: Record<string, Record<string, unknown>>;
   requirements: string[];
   execution: Mode[];
+  execution_mode?: ExecutionDemand | undefined;
   entry?: string | undefined;
   env_vars: Record<string, EnvFields>;
   capabilities?: CapabilityFields | undefined;
@@ -197,6 +218,7 @@ export interface ContainerFields {
   build_network?: boolean | undefined;
   runtime?: string | undefined;
   user?: string | undefined;
+  params?: string | undefined;
 }
 
 export interface CapabilityFields {
@@ -214,6 +236,7 @@ export const READ_KEYS: ReadonlySet<string> = new Set([
   'outputs',
   'requirements',
   'execution',
+  'execution_mode',
   'entry',
   'env_vars',
   'capabilities',

@@ -5,7 +5,7 @@
  * @module
  */
 import type { LimitAmounts } from '../vocabulary/limits.ts';
-import type { Mode } from '../vocabulary/modes.ts';
+import type { ExecutionDemand, Mode } from '../vocabulary/modes.ts';
 
 /** A JSON Schema as plain data. */
 export type JsonSchema = Record<string, unknown>;
@@ -44,6 +44,8 @@ export interface EnvRule {
 /** Limits as declared; absent ones get a finite default when the grant is computed. */
 export type Limits = Partial<LimitAmounts>;
 
+export type ContainerParams = 'stdin' | `env:${string}` | `file:${string}`;
+
 /** Exactly one of `image` and `dockerfile`. */
 export interface ContainerRule {
   image?: string;
@@ -55,6 +57,8 @@ export interface ContainerRule {
   runtime?: string;
   /** Never root. If absent, the image's user, or `nobody`. */
   user?: string;
+  /** How a program of the image gets its parameters; if absent, `stdin`. */
+  params?: ContainerParams;
 }
 
 /** A parsed manifest. */
@@ -70,6 +74,8 @@ export interface Manifest {
   requirements: string[];
   /** In order of preference; empty means the strongest mode that can run it here. */
   execution: Mode[];
+  /** What every mode of the skill must provide, whatever a caller asks for. */
+  executionDemand?: ExecutionDemand;
   /** Path of the entry inside the bundle, if the manifest names one. */
   entry?: string;
   env: Record<string, EnvRule>;

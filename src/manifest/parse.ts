@@ -131,6 +131,7 @@ function assemble(fields: ManifestFields, all: Record<string, unknown>): Manifes
     outputs: fields.outputs,
     requirements: fields.requirements,
     execution: [...new Set(fields.execution)],
+    ...(fields.execution_mode === undefined ? {} : { executionDemand: fields.execution_mode }),
     ...(fields.entry === undefined ? {} : { entry: fields.entry }),
     env: toEnv(fields.env_vars),
     capabilities: toCapabilities(fields.capabilities),
@@ -150,7 +151,12 @@ function toCapabilities(declared: ManifestFields['capabilities']): Capabilities 
 }
 
 function toContainer({ build_network: buildNetwork, ...rule }: ContainerFields): ContainerRule {
-  return withoutUndefined<ContainerRule>({ buildNetwork, ...rule });
+  const { params, ...rest } = rule;
+  return withoutUndefined<ContainerRule>({
+    buildNetwork,
+    ...rest,
+    params: params as ContainerRule['params'],
+  });
 }
 
 function toEnv(rules: ManifestFields['env_vars']): Record<string, EnvRule> {

@@ -49,6 +49,12 @@ export class GivenParams {
     return this.#encoded && 'large' in this.#encoded ? new JsonText(this.#encoded.large) : this.#given;
   }
 
+  /** Size of their JSON; throws as `check` does. */
+  get bytes(): number {
+    const encoded = this.#encode();
+    return 'large' in encoded ? encoded.large.length : Buffer.byteLength(encoded.small);
+  }
+
   /** The rules that match these parameters, if a worker thread checked them. */
   get holding(): ReadonlySet<GuardRule> | undefined {
     return this.#holding;

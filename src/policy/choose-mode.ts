@@ -6,8 +6,9 @@
  */
 import { SkillError } from '../errors.ts';
 import type { Origin } from '../vocabulary/origins.ts';
-import { MODES, type Mode } from '../vocabulary/modes.ts';
+import { MODES, PREFERRED_MODES, type Mode } from '../vocabulary/modes.ts';
 import type { Place } from '../vocabulary/place.ts';
+import type { Demand } from './minimum.ts';
 
 /** One way to run the bundle on this machine. */
 export interface Candidate extends Place {
@@ -29,6 +30,8 @@ export interface ModeInput {
   minimum: Mode;
   /** The operator set the minimum explicitly, so no flag of a caller can go below it. */
   minimumIsSet?: boolean;
+  /** Requirements of the manifest and of the operator's rules; no flag of a caller can go below them. */
+  demands?: readonly Demand[];
   /** `--trust-remote-code`: the caller vouches for the code. */
   trustRemoteCode?: boolean;
   /** Strongest first. */
@@ -41,6 +44,8 @@ export interface ModeChoice {
   reason: string;
   /** Set if the manifest prefers another mode. */
   fallback?: string;
+  /** What manifest and policy require of the mode, beyond the minimum for the origin. */
+  requires?: string[];
 }
 
 /** Chooses the candidate, or throws with the exact obstacles. */
@@ -59,12 +64,19 @@ export function chooseMode(given: ModeInput): ModeChoice {
 }
 
 /** `wasm` as a minimum means two walls. Without a jail there is one, which is only as strong as `subprocess`. */
-function withRequiredWall(candidate: Candidate, { minimum, origin }: ModeInput): Candidate {
+function withRequiredWall(candidate: Candidate, { minimum, origin, demands = [] }: ModeInput): Candidate {
   const isOneWall = candidate.mode === 'wasm' && candidate.wall !== 'jail';
-  if (minimum !== 'wasm' || !isOneWall || candidate.refusal !== undefined) return candidate;
-  const reason = `the operator requires "wasm" for ${origin} skills, which means two walls, and no jail can be created here`;
-  const fix = `Install bubblewrap and see \`skillcell doctor\`, or have the operator lower minimum.${origin} in the policy.`;
-  return { ...candidate, refusal: { reason, fix } };
+  if (!isOneWall || candidate.refusal !== undefined) return candidate;
+  const install = 'Install bubblewrap and see `skillcell doctor`';
+  if (minimum === 'wasm') {
+    const reason = `the operator requires "wasm" for ${origin} skills, which means two walls, and no jail can be created here`;
+    const fix = `${install}, or have the operator lower minimum.${origin} in the policy.`;
+    return { ...candidate, refusal: { reason, fix } };
+  }
+  const unmet = demands.find(({ needsJail, accepts }) => needsJail && accepts.includes('wasm'));
+  if (!unmet) return candidate;
+  const reason = `${unmet.requirement}, and no jail can be created here to put around WebAssembly`;
+  return { ...candidate, refusal: { reason, fix: `${install}, or ${unmet.remedy}.` } };
 }
 
 function assertDeclared({ declared, requested }: ModeInput): void {
@@ -87,6 +99,8 @@ function wantedModes({ declared, requested, candidates }: ModeInput): Mode[] {
 /** Why the mode is too weak for this call; undefined if it is strong enough. */
 function tooWeak(mode: Mode, input: ModeInput): string | undefined {
   const { isolated, minimum, origin } = input;
+  const unmet = unmetDemand(mode, input);
+  if (unmet) return `"${mode}" is not enough: ${unmet.requirement}`;
   if (mode === 'in_process' && isVouchedFor(input)) return undefined;
   if (MODES[mode].strength < MODES[minimum].strength) {
     return `"${mode}" is weaker than "${minimum}", the minimum for ${origin} skills`;
@@ -97,6 +111,10 @@ function tooWeak(mode: Mode, input: ModeInput): string | undefined {
   if (mode === 'in_process' && origin !== 'bundled')
     return `"in_process" would run the code of this ${origin} skill without any isolation`;
   return undefined;
+}
+
+function unmetDemand(mode: Mode, { demands = [] }: ModeInput): Demand | undefined {
+  return demands.find(({ accepts }) => !accepts.includes(mode));
 }
 
 /** The flag works only if the operator did not set a stronger minimum, and not together with --isolated. */
@@ -112,6 +130,12 @@ function skippedModes(mode: Mode, input: ModeInput, wanted: Mode[]): string[] {
 }
 
 function choice(candidate: Candidate, input: ModeInput, notUsed: string[]): ModeChoice {
+  const { demands = [] } = input;
+  const requires = demands.map(({ requirement }) => requirement);
+  return { ...reasoned(candidate, input, notUsed), ...(requires.length > 0 ? { requires } : {}) };
+}
+
+function reasoned(candidate: Candidate, input: ModeInput, notUsed: string[]): ModeChoice {
   if (input.requested !== undefined) return { candidate, reason: 'requested with --execution' };
   const rest = notUsed.length > 0 ? ` (not ${notUsed.join('; ')})` : '';
   if (input.declared.length === 0)
@@ -139,17 +163,31 @@ function unavailable(modes: Mode[], input: ModeInput): SkillError {
     .flatMap((mode) => informativeCandidates(mode, input))
     .map(({ refusal }) => refusal?.fix ?? '');
   const other = otherMode(input);
+  const excluded = excludedModes(input);
+  const ruledOut = excluded.map(([mode, { requirement }]) => `"${mode}" is not enough: ${requirement}`);
+  const remedies = excluded.map(([, { remedy }]) => `Or ${remedy}.`);
   return new SkillError(
     'skill_unavailable',
-    reasons.length > 0 ? `Cannot run the skill here: ${reasons.join('; ')}` : 'No mode runs this skill here',
+    reasons.length > 0
+      ? `Cannot run the skill here: ${[...reasons, ...ruledOut].join('; ')}`
+      : 'No mode runs this skill here',
     {
       fix: other
         ? `Use --execution ${other}, which can run it here, or leave the option out.`
-        : [...new Set(fixes)].filter(Boolean).join(' ') ||
+        : [...new Set([...fixes, ...remedies])].filter(Boolean).join(' ') ||
           'Run `skillcell doctor` to see what this machine has.',
       detail: { modes },
     },
   );
+}
+
+/** Modes that would run the skill here, if a requirement did not exclude them. */
+function excludedModes(input: ModeInput): [Mode, Demand][] {
+  return wantedModes(input).flatMap((mode): [Mode, Demand][] => {
+    const unmet = unmetDemand(mode, input);
+    const works = input.candidates.some((one) => one.mode === mode && one.refusal === undefined);
+    return unmet && works ? [[mode, unmet]] : [];
+  });
 }
 
 /** The mode that would have been chosen if the caller had not asked for one. */
@@ -175,6 +213,8 @@ function untrusted(modes: Mode[], input: ModeInput): SkillError {
 function alternatives(modes: Mode[], input: ModeInput): string {
   const { minimum, minimumIsSet, origin, isolated } = input;
   const sandboxed = sandboxedAlternative(input);
+  const unmet = modes.map((mode) => unmetDemand(mode, input)).find((demand) => demand !== undefined);
+  if (unmet) return `${sandboxed}, or ${unmet.remedy}.`;
   if (isolated) return `${sandboxed}, or leave out --isolated.`;
   const isForbidden = minimumIsSet === true && MODES[minimum].strength > 0;
   if (isForbidden || !modes.includes('in_process'))
@@ -182,10 +222,17 @@ function alternatives(modes: Mode[], input: ModeInput): string {
   return `${sandboxed}. Only if you trust every line of it, pass --trust-remote-code, which gives it everything that you can access.`;
 }
 
-function sandboxedAlternative({ declared, minimum }: ModeInput): string {
+function sandboxedAlternative(input: ModeInput): string {
+  const { declared, minimum, demands = [] } = input;
   if (declared.length === 0) return 'Leave out --execution, so that it runs in the strongest mode';
-  const listed = declared.find((mode) => MODES[mode].strength >= Math.max(1, MODES[minimum].strength));
-  return listed
-    ? `Run it sandboxed with --execution ${listed}`
-    : 'Have its author list "wasm" or "subprocess" under execution, so that it runs sandboxed';
+  const isEnough = (mode: Mode): boolean =>
+    MODES[mode].strength >= Math.max(1, MODES[minimum].strength) && !unmetDemand(mode, input);
+  const listed = declared.find(isEnough);
+  if (listed) return `Run it sandboxed with --execution ${listed}`;
+  const usual: Mode[] = ['wasm', 'subprocess'];
+  const named = demands.length > 0 ? PREFERRED_MODES.filter(isEnough) : usual;
+  const list = named.map((mode) => `"${mode}"`).join(' or ');
+  return list === ''
+    ? 'Have the operator make the requirements agree, because no mode meets all of them'
+    : `Have its author list ${list} under execution, so that it runs sandboxed`;
 }

@@ -10,6 +10,7 @@ import type { Mode } from '../vocabulary/modes.ts';
 import type { TrustRules } from '../trust/admission.ts';
 import { MODES } from '../vocabulary/modes.ts';
 import type { GrantedLimits } from './grant.ts';
+import { allMinimumRules } from './minimum.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './operator.ts';
 import { hostCovers } from './patterns.ts';
 
@@ -63,10 +64,12 @@ export function filesOf({ file, files }: Pick<OperatorPolicy, 'file' | 'files'>)
 
 function minimum(
   inForce: OperatorPolicy,
-  { minimum: own, minimumSet = [] }: OperatorPolicy,
+  { minimum: own, minimumSet = [], minimumRules }: OperatorPolicy,
   decide: (before: Mode, own: Mode) => Mode,
-): Pick<OperatorPolicy, 'minimum' | 'minimumSet'> {
-  if (minimumSet.length === 0) return { minimum: inForce.minimum };
+): Pick<OperatorPolicy, 'minimum' | 'minimumSet' | 'minimumRules'> {
+  const all = allMinimumRules(inForce.minimumRules, minimumRules);
+  const rules = all.length > 0 ? { minimumRules: all } : {};
+  if (minimumSet.length === 0) return { minimum: inForce.minimum, ...rules };
   const decided = minimumSet.map((origin): [Origin, Mode] => [
     origin,
     decide(inForce.minimum[origin], own[origin]),
@@ -74,6 +77,7 @@ function minimum(
   return {
     minimum: { ...inForce.minimum, ...Object.fromEntries(decided) },
     minimumSet: union(inForce.minimumSet ?? [], minimumSet),
+    ...rules,
   };
 }
 

@@ -7,6 +7,7 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { formatLimit } from '../manifest/units.ts';
 import { DECLARED_LIMITS } from '../vocabulary/limits.ts';
 import type { Standing } from '../trust/standing.ts';
+import type { ModeChoice } from './choose-mode.ts';
 import type { Grant, Withheld } from './grant.ts';
 import type { OperatorPolicy } from './operator.ts';
 
@@ -20,8 +21,8 @@ export interface ExplainedCapability {
 }
 
 export interface ExplainInput {
-  manifest: Manifest;
-  grant: Grant;
+  skill: { bundle: { manifest: Manifest } };
+  plan: { grant: Grant; choice: ModeChoice };
   policy: OperatorPolicy;
   standing: Standing;
 }
@@ -29,13 +30,15 @@ export interface ExplainInput {
 export function explainGrant(input: ExplainInput): ExplainedCapability[] {
   const approval = approvalWord(input.standing);
   const isOpen = approval !== 'denied' && approval !== 'missing';
-  return [...capabilityRows(input), ...limitRows(input)].map(({ capability, declared, policy, granted }) => ({
-    capability,
-    declared,
-    policy,
-    approval,
-    granted: isOpen ? granted : 'nothing runs',
-  }));
+  return [...modeRows(input), ...capabilityRows(input), ...limitRows(input)].map(
+    ({ capability, declared, policy, granted }) => ({
+      capability,
+      declared,
+      policy,
+      approval,
+      granted: isOpen ? granted : 'nothing runs',
+    }),
+  );
 }
 
 type Row = Omit<ExplainedCapability, 'approval'>;
@@ -46,7 +49,24 @@ function approvalWord({ rule, approval }: Standing): string {
   return rule.decision === 'ask' ? 'missing' : 'not needed';
 }
 
-function capabilityRows({ manifest, grant }: ExplainInput): Row[] {
+/** Only if manifest or policy require something of the mode. */
+function modeRows({ skill, plan: { choice } }: ExplainInput): Row[] {
+  const { manifest } = skill.bundle;
+  if (!choice.requires) return [];
+  const declared = manifest.executionDemand ?? (manifest.execution.join(', ') || 'any');
+  const { mode, wall } = choice.candidate;
+  return [
+    {
+      capability: 'execution',
+      declared,
+      policy: choice.requires.join('; '),
+      granted: `${mode} in a ${wall}`,
+    },
+  ];
+}
+
+function capabilityRows({ skill, plan: { grant } }: ExplainInput): Row[] {
+  const { manifest } = skill.bundle;
   const { filesystem, network } = manifest.capabilities;
   const row = (capability: Withheld['capability'], declared: string, granted: string): Row => {
     const withheld = grant.withheld.find((one) => one.capability === capability && one.declared === declared);
@@ -66,7 +86,8 @@ function capabilityRows({ manifest, grant }: ExplainInput): Row[] {
   ];
 }
 
-function limitRows({ manifest, grant, policy }: ExplainInput): Row[] {
+function limitRows({ skill, plan: { grant }, policy }: ExplainInput): Row[] {
+  const { manifest } = skill.bundle;
   return DECLARED_LIMITS.map((name) => {
     const declared = manifest.limits[name];
     const format = (value: number): string => formatLimit(name, value);

@@ -18,9 +18,9 @@ import type { Publisher } from '../trust/publishers.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
 import type { GrantedLimits } from './grant.ts';
 import { DEFAULT_CEILINGS, LIMIT_ROWS, type Unit } from '../vocabulary/limits.ts';
-import { MODE_NAMES } from '../vocabulary/modes.ts';
-import { DEFAULT_MINIMUM, ORIGINS } from '../vocabulary/origins.ts';
+import { DEFAULT_MINIMUM } from '../vocabulary/origins.ts';
 import { mapTable } from '../vocabulary/table.ts';
+import { minimumKeys, type MinimumRule } from './minimum.ts';
 import { isHostPattern, pathSegments } from './patterns.ts';
 import { pythonFreshness, type PythonFreshness } from './python-freshness.ts';
 import { secretSources, type SecretSource } from './secret-sources.ts';
@@ -36,6 +36,8 @@ export interface OperatorPolicy {
   minimum: Record<Origin, Mode>;
   /** Origins whose minimum the operator set explicitly. */
   minimumSet?: Origin[];
+  /** Further rules for names and origins; a skill must meet all that apply to it. */
+  minimumRules?: MinimumRule[];
   /** Finite for every limit. */
   ceilings: GrantedLimits;
   /** Limits that the operator set explicitly: they must be enforced or the load is refused. */
@@ -73,7 +75,6 @@ export const DEFAULT_POLICY: OperatorPolicy = {
   network: {},
 };
 
-const mode = z.enum(MODE_NAMES);
 const amount = z.union([z.string(), z.number()], { error: 'must be a number with a unit' });
 const AMOUNTS = {
   duration: amount.transform(asTransform(parseDuration)),
@@ -91,7 +92,7 @@ const envName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'must be t
 const address = z.union([z.ipv4(), z.ipv6()], { error: 'must be an address' });
 
 const schema = z.strictObject({
-  minimum: z.strictObject(mapTable(ORIGINS, () => mode.optional())).optional(),
+  minimum: minimumKeys.optional(),
   ceilings: z.strictObject(mapTable(LIMIT_ROWS, (_, { unit }) => AMOUNTS[unit].optional())).optional(),
   filesystem: z.strictObject({ allow: z.array(pathPattern) }).optional(),
   env: z.strictObject({ allow: z.array(envName) }).optional(),
@@ -119,8 +120,9 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
   const set = (ceilings ?? {}) as Partial<GrantedLimits>;
   return {
     file: options.file,
-    minimum: { ...DEFAULT_POLICY.minimum, ...(minimum as Partial<Record<Origin, Mode>>) },
-    ...(minimum ? { minimumSet: Object.keys(minimum) as Origin[] } : {}),
+    minimum: { ...DEFAULT_POLICY.minimum, ...minimum?.origins },
+    ...(minimum ? { minimumSet: Object.keys(minimum.origins) as Origin[] } : {}),
+    ...(minimum && minimum.rules.length > 0 ? { minimumRules: minimum.rules } : {}),
     ceilings: { ...DEFAULT_POLICY.ceilings, ...set },
     ceilingsSet: Object.keys(set) as (keyof GrantedLimits)[],
     filesystem: filesystem ?? DEFAULT_POLICY.filesystem,

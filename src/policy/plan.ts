@@ -14,6 +14,7 @@ import { computeGrant, type CallOptions } from './compute-grant.ts';
 import { assertEnforceable, underPolicy } from './enforce-or-refuse.ts';
 import type { EnforcementTable } from './enforcement.ts';
 import type { Grant } from './grant.ts';
+import { demandsOn } from './minimum.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { placeName } from '../vocabulary/place.ts';
 import { resolveGrantPaths } from './resolve-paths.ts';
@@ -124,6 +125,7 @@ export async function choose<W extends Way>({
     origin,
     minimum: policy.minimum[origin],
     minimumIsSet: policy.minimumSet?.includes(origin) ?? false,
+    demands: demandsOn(skill.bundle, policy.minimumRules),
     trustRemoteCode: options.trustRemoteCode ?? false,
     candidates: await machine.candidates(skill.bundle),
   });

@@ -9,6 +9,7 @@ import type { TrustRules } from '../trust/admission.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
 import { MODES, type Mode } from '../vocabulary/modes.ts';
 import { commonHosts, rulesOf } from './combine.ts';
+import { allMinimumRules } from './minimum.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { hostCovers, pathCoversPattern } from './patterns.ts';
 import type { SecretSource } from './secret-sources.ts';
@@ -26,6 +27,7 @@ export function strictest(inForce: OperatorPolicy, file: OperatorPolicy): Operat
     ...(file.files === undefined ? {} : { files: file.files }),
     minimum: stricterMinimum(inForce.minimum, file.minimum),
     ...optional('minimumSet', union(inForce.minimumSet ?? [], file.minimumSet ?? [])),
+    ...optional('minimumRules', allMinimumRules(inForce.minimumRules, file.minimumRules)),
     ceilings: lowest(inForce.ceilings, file.ceilings),
     ceilingsSet: union(inForce.ceilingsSet, file.ceilingsSet),
     filesystem: stricterPaths(inForce.filesystem, file.filesystem),
@@ -45,10 +47,10 @@ export function heldBack(inForce: OperatorPolicy, file: OperatorPolicy): string[
 }
 
 function comparable(policy: OperatorPolicy): Record<string, unknown> {
-  const { minimum, minimumSet = [], ceilings, ceilingsSet, network, env } = policy;
+  const { minimum, minimumSet = [], minimumRules = [], ceilings, ceilingsSet, network, env } = policy;
   const { pythonWasm = { newInstance: false, strict: false } } = policy;
   return {
-    minimum: [minimum, minimumSet.toSorted()],
+    minimum: [minimum, minimumSet.toSorted(), minimumRules.map((rule) => JSON.stringify(rule)).sort()],
     ceilings: [ceilings, ceilingsSet.toSorted()],
     filesystem: [policy.filesystem.allow, policy.filesystem.within ?? []],
     env: [env.allow?.toSorted(), (env.vouched ?? []).toSorted()],

@@ -12,6 +12,10 @@ import type { SkillRule } from '../trust/skill-rules.ts';
 
 const NAME_PATTERN = /^(?:\*|[A-Za-z0-9_.*-]+(?:\/[A-Za-z0-9_.*-]+)?)$/;
 
+export function isNamePattern(text: string): boolean {
+  return NAME_PATTERN.test(text);
+}
+
 const decision = z.enum(['allow', 'deny', 'ask']);
 const namePattern = z.string().regex(NAME_PATTERN, { error: 'must be a name such as "finance/*"' });
 

@@ -38,6 +38,17 @@ export const PREFERRED_MODES: readonly Mode[] = MODE_NAMES.toSorted(
   (a, b) => ROWS[a].preference - ROWS[b].preference,
 );
 
+/** Values of a manifest's `execution_mode`, a key of Skillware: demands on the mode, where `execution` is a preference. */
+export const EXECUTION_DEMANDS = {
+  isolated: { meaning: 'at least a jail or a container around the skill, whatever a caller asks for' },
+} as const;
+
+export type ExecutionDemand = keyof typeof EXECUTION_DEMANDS;
+
+export const EXECUTION_DEMAND_NAMES: readonly [ExecutionDemand, ...ExecutionDemand[]] = choicesOf(
+  namesOf(EXECUTION_DEMANDS),
+);
+
 export function isIsolated(mode: Mode): mode is IsolatedMode {
   return ROWS[mode].strength > 0;
 }

@@ -35,6 +35,35 @@ function strangersSkill(execution: string[]): string {
   return writeSkill(elsewhere, { manifest: { execution }, files: { 'skill.ts': SOURCE } });
 }
 
+describe('a skill whose manifest says "execution_mode: isolated"', () => {
+  const manifest = { execution: ['in_process', 'wasm'], execution_mode: 'isolated' };
+  const dir = writeSkill(elsewhere, { manifest, files: { 'skill.ts': SOURCE } });
+
+  test.each([[[]], [[FLAG]], [['--execution', 'in_process']], [['--execution', 'in_process', FLAG]]])(
+    'never runs in the host process: %j',
+    async (flags) => {
+      const ended = await run(['run', dir, '--params', '{}', '--json', ...flags]);
+      if (flags.includes('--execution')) {
+        expect(ended.code).toBe(5);
+        expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'untrusted' } });
+        expect(ended.stdout).toContain('execution_mode: isolated');
+      } else
+        expect(JSON.parse(ended.stdout)).toMatchObject({
+          ok: true,
+          execution: { mode: 'wasm', wall: 'jail' },
+        });
+    },
+  );
+
+  test('shows the requirement in inspect and policy explain', async () => {
+    const inspected = await run(['inspect', dir]);
+    expect(inspected.stdout).toContain('execution_mode isolated');
+    expect(inspected.stdout).toMatch(/^requires {2}the manifest requires a jail or a container/m);
+    const explained = await run(['policy', 'explain', dir]);
+    expect(explained.stdout).toMatch(/^execution +isolated .*wasm in a jail/m);
+  });
+});
+
 describe('an in_process skill outside the project', () => {
   const dir = strangersSkill(['in_process']);
   const call = ['run', dir, '--params', '{}'];

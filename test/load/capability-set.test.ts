@@ -14,6 +14,7 @@ describe('capabilitySet', () => {
   test('describes every capability in plain, sorted lines', () => {
     const manifest = manifestWith({
       execution: ['subprocess', 'in_process'],
+      executionDemand: 'isolated',
       env: {
         API_KEY: { required: true, secret: true, hosts: ['b.io', 'a.io'] },
         REGION: { required: false, secret: false, hosts: [] },
@@ -40,6 +41,7 @@ describe('capabilitySet', () => {
       'env API_KEY (secret) for a.io,b.io',
       'env REGION',
       'execution in_process',
+      'execution_mode isolated',
       'filesystem read ${workspace}/invoices',
       'filesystem read-write ${workspace}/out up to 64MiB',
       'limit cpu 1500ms',

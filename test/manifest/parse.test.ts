@@ -177,6 +177,28 @@ describe('parsing a manifest with missing keys', () => {
   });
 });
 
+describe('execution_mode', () => {
+  const read = (rest: string): ParsedManifest => parse(`name: a/b\nversion: "1"\ndescription: x\n${rest}`);
+
+  it('is a requirement on the mode, and no unknown key', () => {
+    const { manifest, warnings } = read('execution_mode: isolated');
+    expect(manifest.executionDemand).toBe('isolated');
+    expect(manifest.extra).toEqual({});
+    expect(warnings).toEqual([]);
+    expect(read('execution_mode:').manifest.executionDemand).toBeUndefined();
+  });
+
+  it.each([
+    ['execution_mode: sandboxed', 'isolated'],
+    ['execution_mode: [isolated]', 'isolated'],
+    ['execution_mode: true', 'isolated'],
+    ['execution_mode: isolated\nexecution: in_process', 'contradicts "execution"'],
+  ])('with another value is an error, not ignored: %s', (text, message) => {
+    const [problem] = problemsOf(`name: a/b\n${text}`);
+    expect(problem).toMatchObject({ path: 'execution_mode', message: expect.stringContaining(message) });
+  });
+});
+
 describe('parsing a manifest in the folder', () => {
   it.each([
     ['/x/skills/a/b', 0],

@@ -9,8 +9,10 @@ import { answerOf } from '../../src/trust/admission.ts';
 import type { Bundle } from '../../src/load/bundle.ts';
 import { allowsPath } from '../../src/policy/allows-path.ts';
 import { MODES as MODE_TABLE } from '../../src/vocabulary/modes.ts';
+import type { Origin } from '../../src/vocabulary/origins.ts';
 import { extend, restrict, rulesOf } from '../../src/policy/combine.ts';
 import { DEFAULT_POLICY, parsePolicy, type OperatorPolicy } from '../../src/policy/operator.ts';
+import { demandsOn } from '../../src/policy/minimum.ts';
 import { hostCovers, pathCovers, pathCoversPattern } from '../../src/policy/patterns.ts';
 import { heldBack, strictest } from '../../src/policy/strictest.ts';
 import { wideningKeys } from '../../src/policy/widening.ts';
@@ -48,6 +50,7 @@ const NAMES = ['A', 'B', 'C'];
 const ADDRESSES = ['10.0.0.1', '10.0.0.2'];
 const SKILLS = ['fin/wallet', 'fun/wallet', 'fin/other', 'text/shout'];
 const MATCHES = ['*', 'fin/*', '*/wallet', 'fun/wallet', 'text/shout'];
+const DEMANDED = ['subprocess', 'container', 'wasm', ['container'], ['subprocess', 'wasm']] as const;
 const SOURCES = ['environment', { file: '/s' }, { command: ['get'] }];
 
 const some = <T>(values: readonly T[]) => fc.subarray([...values]);
@@ -60,7 +63,12 @@ const optional = { requiredKeys: [] };
 const policyText = fc.record(
   {
     minimum: fc.record(
-      Object.fromEntries(ORIGINS.map((origin) => [origin, fc.constantFrom(...MODES)])),
+      {
+        ...Object.fromEntries(
+          ORIGINS.map((origin) => [origin, fc.constantFrom(...MODES, ['container'], ['container', 'wasm'])]),
+        ),
+        ...Object.fromEntries(MATCHES.map((match) => [match, fc.constantFrom(...DEMANDED)])),
+      },
       optional,
     ),
     ceilings: fc.record(
@@ -96,6 +104,18 @@ function bundle(name: string, aliases: string[] = []): Bundle {
   return { manifest: exampleManifest({ name }), aliases } as unknown as Bundle;
 }
 
+/** The modes that the rules of `minimum` leave to a skill. */
+function modesFor(
+  { minimumRules }: OperatorPolicy,
+  { name, aliases = [], origin }: { name: string; aliases?: string[]; origin: Origin },
+): string[] {
+  const demands = demandsOn({ ...bundle(name, aliases), origin }, minimumRules);
+  return MODES.flatMap((mode) => [
+    ...(demands.every(({ accepts }) => accepts.includes(mode)) ? [`${origin} ${name} in ${mode}`] : []),
+    ...(demands.some(({ needsJail }) => needsJail) ? [] : [`${origin} ${name} without a jail`]),
+  ]);
+}
+
 /** Everything that a policy allows among the samples, as comparable strings. */
 function allowed(given: OperatorPolicy): Set<string> {
   const { network, env, secrets = ['environment'] } = given;
@@ -115,6 +135,7 @@ function allowed(given: OperatorPolicy): Set<string> {
         (m) => `${origin} ${m}`,
       ),
     ),
+    ...SKILLS.flatMap((name) => ORIGINS.flatMap((origin) => modesFor(given, { name, origin }))),
     ...LIMITS.flatMap((limit) =>
       SAMPLES.filter((amount) => amount <= given.ceilings[limit]).map((amount) => `${limit} ${amount}`),
     ),
@@ -209,6 +230,36 @@ describe('the names of a skill', () => {
         const turned = answerOf(rules, bundle(last, rest));
         expect(turned.decision).toBe(all.decision);
         expect(turned.requireSignature).toBe(all.requireSignature);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('rules of minimum by name', () => {
+  const rules = fc.dictionary(fc.constantFrom(...MATCHES), fc.constantFrom(...DEMANDED));
+  const read = (minimum: object): OperatorPolicy => parsePolicy(JSON.stringify({ minimum }), { file: '/p' });
+  const skill = { name: 'fin/wallet', aliases: ['fun/wallet', 'text/shout'], origin: 'project' as const };
+
+  it('never leave more modes to a skill when a rule or a name is added', () => {
+    fc.assert(
+      fc.property(rules, rules, (some, more) => {
+        const combined = restrict(read(some), read(more));
+        for (const policyOfFile of [read(some), read(more)])
+          expect(modesFor(policyOfFile, skill)).toEqual(expect.arrayContaining(modesFor(combined, skill)));
+        expect(modesFor(read(some), { ...skill, aliases: [] })).toEqual(
+          expect.arrayContaining(modesFor(read(some), skill)),
+        );
+      }),
+      RUNS,
+    );
+  });
+
+  it('have the same effect in any order', () => {
+    fc.assert(
+      fc.property(rules, (given) => {
+        const turned = Object.fromEntries(Object.entries(given).toReversed());
+        expect(modesFor(read(turned), skill)).toEqual(modesFor(read(given), skill));
       }),
       RUNS,
     );

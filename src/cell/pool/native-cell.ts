@@ -31,9 +31,12 @@ function launchNative(place: NativePlace, { start, preload }: StartOptions): Ses
   const placeholders = makePlaceholders(grant);
   const gateway = gatewayFor(place, placeholders);
   try {
-    const spec = artifact.spec(grant);
+    const own = artifact.spec(grant);
+    // A harness gets the placeholders with its first frame, and loads the skill ahead; a plain program does neither.
+    const spec = own.stdio ? { ...own, env: { ...own.env, ...placeholders } } : own;
     const process = wall.launch(gateway ? withGateway(spec, gateway.folder) : spec, grant);
-    return new Session({ process, artifact, grant, start, preload, gateway, placeholders });
+    const loads = preload && !spec.stdio;
+    return new Session({ process, artifact, grant, start, preload: loads, gateway, placeholders });
   } catch (error) {
     gateway?.close();
     throw error;
@@ -59,11 +62,10 @@ async function fork(place: NativePlace, zygote: Zygote): Promise<Session> {
 }
 
 function gatewayFor(
-  { wall, grant, artifact, openGateway }: NativePlace,
+  { wall, grant, openGateway }: NativePlace,
   placeholders: Readonly<Record<string, string>>,
   folder?: string,
 ): CellGateway | undefined {
-  // Without a harness, nothing forwards connections to a gateway.
-  if (!hasGateway(grant) || artifact.engine === 'exec') return undefined;
+  if (!hasGateway(grant)) return undefined;
   return openGateway({ grant, placeholders, uid: wall.identity(grant)?.uid, folder });
 }

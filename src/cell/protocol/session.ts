@@ -45,12 +45,14 @@ export const MAX_EVENT_BYTES: number = 256 * 1024;
 /** Maximum number of uses that the harness reports while the needs of a skill are recorded. */
 const MAX_USED = 4096;
 const MAX_USED_BYTES = 4 * 1024 * 1024;
+/** Above this, a status means a launcher or a signal. */
+const MAX_PROGRAM_STATUS = 124;
 /** Bounds the wait for the end of a channel, which is immediate unless the host is overloaded. */
 const DRAIN_MS = 500;
 
 export interface SessionOptions {
   process: CellProcess;
-  artifact: Pick<Artifact, 'init' | 'limitBehind'>;
+  artifact: Pick<Artifact, 'init' | 'limitBehind' | 'failsByExit'>;
   grant: Grant;
   start: StartKind;
   /** Whether to run the module body before the call. Only if that has no effect outside the cell. */
@@ -162,7 +164,7 @@ export class Session implements Cell, FaultOwner {
     return cellReport({
       start,
       started: this.#started,
-      reply: withDenial(reply ?? this.#limitFromExit(), {
+      reply: withDenial(reply ?? this.#limitFromExit() ?? this.#failureFromExit(), {
         byHost: gateway?.denied ?? [],
         inside: this.#denied.kept,
       }),
@@ -189,6 +191,15 @@ export class Session implements Cell, FaultOwner {
     const { artifact } = this.#options;
     const limit = this.#exit && artifact.limitBehind?.(this.#exit, this.#logs.text());
     return limit && { kind: 'error', type: 'Limit', message: limit, trace: '', limit };
+  }
+
+  /** A failing status after a denial that only the gateway saw: the program did not handle the denial. */
+  #failureFromExit(): GuestReply | undefined {
+    const { artifact, gateway, process } = this.#options;
+    const code = this.#exit?.code ?? 0;
+    const wasKilled = process.killReason !== undefined || code > MAX_PROGRAM_STATUS;
+    if (!artifact.failsByExit || !gateway?.denied.length || code === 0 || wasKilled) return undefined;
+    return { kind: 'error', type: 'Exit', message: `exit code ${code}`, trace: '' };
   }
 
   #onFrame(frame: GuestFrame): void {

@@ -1,6 +1,6 @@
 /**
- * The engine `exec`: runs any program in an image. The program reads the params as one JSON value from standard input
- * and writes the result as one JSON value to standard output; standard error is its log.
+ * The engine `exec`: runs any program in an image. The program reads the params as one JSON value from standard input, a
+ * variable or a file, and writes the result as one JSON value to standard output; standard error is its log.
  *
  * @module
  */
@@ -9,12 +9,14 @@ import { join } from 'node:path';
 import { SkillError } from '../../../errors.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
-import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
+import { hasGateway, type Grant } from '../../../policy/grant.ts';
 import type { Artifact, Engine } from '../../contract.ts';
 import { BASE_ENV } from '../../native-env.ts';
 import { GATEWAY_ENV } from '../../native-env.ts';
 import type { ImageStore, Refusal, ResolvedImage } from '../../images/contract.ts';
 import { findProgram } from '../../images/inside.ts';
+import { withLauncher } from './launcher.ts';
+import { assertParamsFit } from './params-size.ts';
 import { prepareImage, refusesImage, type PreparedImage } from '../../images/engine-image.ts';
 
 const MAX_FIRST_LINE = 256;
@@ -22,15 +24,18 @@ const MAX_FIRST_LINE = 256;
 const OTHER_ENTRIES = /\.(?:py|wasm|[cm]?[jt]s)$/;
 
 export interface ExecEngineOptions {
+  home: string;
   images: ImageStore;
 }
 
 export class ExecEngine implements Engine {
   readonly name = 'exec';
   readonly reusable = false;
+  readonly #home: string;
   readonly #images: ImageStore;
 
-  constructor({ images }: ExecEngineOptions) {
+  constructor({ home, images }: ExecEngineOptions) {
+    this.#home = home;
     this.#images = images;
   }
 
@@ -40,8 +45,6 @@ export class ExecEngine implements Engine {
 
   refuses(bundle: Bundle): string | undefined {
     if (OTHER_ENTRIES.test(bundle.entry)) return `the engine exec cannot run "${bundle.entry}"`;
-    // The gateway is a unix socket. The harness forwards TCP to it, and these programs run without a harness.
-    if (bundle.manifest.capabilities.network.length > 0) return 'the engine exec cannot reach hosts';
     return refusesImage(bundle);
   }
 
@@ -50,11 +53,11 @@ export class ExecEngine implements Engine {
   }
 
   fixedEnv(grant: Grant): Readonly<Record<string, string>> {
-    return { ...BASE_ENV, ...(mayReachHosts(grant) ? GATEWAY_ENV : {}) };
+    return { ...BASE_ENV, ...(hasGateway(grant) ? GATEWAY_ENV : {}) };
   }
 
   describe(): string {
-    return 'the program of the image, JSON on its standard streams';
+    return 'the program of the image, JSON in and out';
   }
 
   missing(): undefined {
@@ -72,8 +75,16 @@ export class ExecEngine implements Engine {
       image,
       stdio: true,
     };
-    const uses = { image: resolved.digest };
-    return { engine: 'exec', bundle, uses, spec: () => spec, init: () => ({}) };
+    const { params } = bundle.manifest.container ?? {};
+    return {
+      engine: 'exec',
+      bundle,
+      uses: { image: resolved.digest },
+      spec: (grant) => withLauncher(spec, { home: this.#home, grant, params }),
+      init: () => ({}),
+      failsByExit: true,
+      acceptsParams: (bytes, { limits }) => assertParamsFit(bytes, { params, scratch: limits.scratch }),
+    };
   }
 }
 

@@ -39,6 +39,8 @@ export class ContainerPythonEngine implements Engine {
 
   refuses(bundle: Bundle): string | undefined {
     if (!bundle.entry.endsWith('.py')) return `the engine python cannot run "${bundle.entry}"`;
+    if (bundle.manifest.container?.params !== undefined)
+      return 'the engine python takes no "container.params", which is for a program of the image';
     return refusesImage(bundle);
   }
 

@@ -121,6 +121,11 @@ export function lockdownFilter({ arch, exec, sockets }: LockdownOptions): Buffer
   return assemble({ arch, rules });
 }
 
+/** For a program that may start no process, installed by a launcher that has just started one itself. */
+export function noProcessFilter(arch: SeccompArch): Buffer {
+  return assemble({ arch, rules: processRules(false) });
+}
+
 function deniedNames(rule: SyscallRule): SyscallName[] {
   if (rule === 'default') return [...DENIED_ALWAYS];
   if (rule === 'strict') return [...DENIED_ALWAYS, ...DENIED_STRICT];

@@ -91,7 +91,7 @@ export function sandboxFor({ spec, grant, isGrouped }: SandboxOptions): Sandbox 
     pids: limits.processes > 0 ? limits.processes + (spec.reservedThreads ?? 0) : THREAD_ALLOWANCE,
     // Not with a cgroup: a runtime written in Go needs more memory than a small skill before it executes the program.
     rlimits: { ...rlimits(grant), ...(isGrouped ? {} : { data: limits.memory + (spec.reservedBytes ?? 0) }) },
-    seccomp: profileFor(grant, { isGrouped }),
+    seccomp: profileFor(grant, { isGrouped, confinesItself: spec.confinesItself === true }),
   };
 }
 
@@ -109,10 +109,15 @@ function rlimits({ limits, filesystem }: Grant): Sandbox['rlimits'] {
   };
 }
 
+interface ProfileOptions {
+  isGrouped: boolean;
+  confinesItself: boolean;
+}
+
 /** Throws `manifest_invalid` for a bad `deny` list. */
 export function profileFor(
   grant: Grant,
-  { isGrouped }: Pick<SandboxOptions, 'isGrouped'> = { isGrouped: true },
+  { isGrouped, confinesItself }: ProfileOptions = { isGrouped: true, confinesItself: false },
 ): SeccompProfile {
   // The cell's proxy listens on loopback, the only interface of its network namespace. Unix sockets are always allowed:
   // without inherited descriptors a harness fetches its streams from a socket.
@@ -120,7 +125,7 @@ export function profileFor(
   const families = [unix, ...(hasGateway(grant) ? Object.values(internet) : [])];
   const rules = seccompRules({
     syscalls: grant.syscalls,
-    allowProcesses: grant.limits.processes > 0,
+    allowProcesses: grant.limits.processes > 0 || confinesItself,
     families,
     isGrouped,
   });
