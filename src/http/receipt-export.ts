@@ -85,7 +85,7 @@ function streamOf(parts: AsyncGenerator<string>, onEnd: () => void): ReadableStr
 
 function nextPath(query: ExportQuery, before: string): string {
   const set = Object.entries({ ...query, before }).filter(([, value]) => value !== undefined);
-  return `/v1/receipts/export?${new URLSearchParams(set as [string, string][])}`;
+  return `/v1/receipts/export?${new URLSearchParams(set as [string, string][]).toString()}`;
 }
 
 function withoutContent({ receipt, ...rest }: VisibleReceipt): VisibleReceipt {

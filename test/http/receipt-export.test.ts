@@ -1,7 +1,7 @@
 /**
  * Filters on calls and receipts, and their export, seen by tenants and by an admin.
  */
-import fc from 'fast-check';
+import { array, assert, property, string } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { csvLine } from '../../src/http/receipt-export.ts';
 import { MAX_EXPORTED } from '../../src/http/receipts.ts';
@@ -221,8 +221,8 @@ describe('a cell of CSV', () => {
   });
 
   test('stays one cell on one line, whatever it contains', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 }), (texts) => {
+    assert(
+      property(array(string({ unit: 'binary' }), { minLength: 1, maxLength: 5 }), (texts) => {
         const line = csvLine(texts);
         expect(line.indexOf('\n')).toBe(line.length - 1);
         const cells = cellsOf(line);
