@@ -43,7 +43,8 @@ export function chart(options: ChartOptions): HTMLElement {
   const top = niceTop(Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))));
   const marks = [0, top / 2, top];
   // As wide as the longest label needs, in the font sizes of the style sheet.
-  const left = LABEL_GAP + Math.max(...marks.map((value) => format(value).length)) * (isNarrow ? 6.8 : 5.8);
+  const longest = Math.max(...marks.map((value) => format(value).length));
+  const left = 2 * LABEL_GAP + longest * (isNarrow ? 7 : 6);
   const scale = { top, width, left };
   const drawing = svg(
     'svg',

@@ -16,6 +16,8 @@ export interface Budget {
 /** Emphasis and code that end further away stay text; also bounds the search for the end. */
 const MAX_SPAN = 500;
 const MAX_DEPTH = 4;
+/** Signs that are tried as the end of emphasis. */
+const MAX_TRIES = 8;
 const LINK = /\[([^[\]\n]{1,300})\]\(<?([^()\s<>]{1,1000})>?(?:\s"[^"\n]{0,200}")?\)/y;
 const ESCAPABLE = /[\\`*_[\](){}#+\-.!|<>~]/;
 
@@ -106,10 +108,12 @@ function emphasis({ text, at, depth }: Place, budget: Budget): Special | undefin
 
 function closerIn(text: string, marker: string): number {
   const sign = marker[0] ?? '';
-  for (let at = text.indexOf(marker, 1); at > 0; at = text.indexOf(marker, at + marker.length)) {
+  let at = text.indexOf(marker, 1);
+  for (let tries = 0; at > 0 && tries < MAX_TRIES; tries += 1) {
     const isPartOfAnother = marker.length === 1 && (text[at + 1] === sign || text[at - 1] === sign);
     const isInWord = sign === '_' && /\w/.test(text[at + marker.length] ?? '');
     if (!isPartOfAnother && !isInWord && !/\s/.test(text[at - 1] ?? '')) return at;
+    at = text.indexOf(marker, at + marker.length);
   }
   return -1;
 }

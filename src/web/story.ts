@@ -137,9 +137,8 @@ function usedSentences({ used, cut, usage, shortened, execution }: Receipt): str
 
 function deniedSentences({ denied, denied_count }: Receipt): string[] {
   if (denied_count === 0) return ['Nothing was denied.'];
-  const count = denied_count === 1 ? 'One act was denied.' : `${denied_count} acts were denied.`;
   const left = denied_count - denied.length;
-  return left > 0 ? [count, `${left} of them are not listed.`] : [count];
+  return left > 0 ? [`${denied_count} acts were denied; ${left} of them are not listed.`] : [];
 }
 
 function limitsOf({ usage, limit, execution }: Receipt, skill: SkillPage | undefined): Story['limits'] {
