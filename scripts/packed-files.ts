@@ -26,7 +26,7 @@ const ALLOWED: Readonly<Record<PackageName, readonly string[]>> = {
     'guest/**/*.{ts,py,json,md,yaml,wit}',
     'skills/**/*',
     'templates/**/*',
-    'docs/**/*.{md,svg}',
+    'docs/**/*.{md,svg,png}',
   ],
   'skillcell-attacks': [
     '{package.json,README.md}',

@@ -17,7 +17,7 @@ const PATH = 'audit';
 export const auditView: View = async (page, context) => {
   const { identity, query } = context;
   const list = h('ol', 'receipts');
-  const links = h('nav', { class: 'actions', attrs: { 'aria-label': 'Pages' } });
+  const links = h('div', { class: 'actions', attrs: { role: 'group', 'aria-label': 'Pages' } });
   let before = query.get('before');
   let shows = 0;
   const show = async (): Promise<void> => {

@@ -27,7 +27,7 @@ export const callsView: View = async (page, context) => {
   const past = h('div', {});
   const output = h('div', {});
   const mayCancel = identity.scopes.includes('call') || identity.scopes.includes('admin');
-  const links = h('nav', { class: 'actions', attrs: { 'aria-label': 'Pages' } });
+  const links = h('div', { class: 'actions', attrs: { role: 'group', 'aria-label': 'Pages' } });
   let before = query.get('before');
   let lastAnswer = '';
   let asked = 0;
