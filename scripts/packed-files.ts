@@ -27,7 +27,7 @@ const ALLOWED: Readonly<Record<PackageName, readonly string[]>> = {
     'guest/launch/{launch.c,x64,arm64}',
     'skills/**/*',
     'templates/**/*',
-    'docs/**/*.{md,svg}',
+    'docs/**/*.{md,svg,png}',
   ],
   'skillcell-attacks': [
     '{package.json,README.md}',

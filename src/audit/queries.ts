@@ -9,6 +9,7 @@ import { earliestCallId } from './call-id.ts';
 import { CALLER_PREFIX } from './open-database.ts';
 import { checkpointFault, readCheckpoints, type Checkpoint } from './checkpoints.ts';
 import type { Receipt } from './receipt.ts';
+import type { Mode } from '../vocabulary/modes.ts';
 
 /** A receipt in the log with its number and its hash in the chain. */
 export interface StoredReceipt {
@@ -33,6 +34,8 @@ export interface ListOptions {
   until?: Date;
   /** Only calls of exactly this caller. */
   caller?: string;
+  /** Only calls that ran in this mode. */
+  mode?: Mode;
   /** Only calls that failed, whatever their code. */
   failedOnly?: boolean;
   /** Only calls whose caller up to its last colon is this, such as `http:acme:`. Uses an index. */
@@ -124,6 +127,7 @@ function listing(condition: string, order: 'ASC' | 'DESC' = 'DESC'): string {
       AND (:since IS NULL OR body ->> '$.started_at' >= :since)
       AND (:until IS NULL OR body ->> '$.started_at' < :until)
       AND (:exact_caller IS NULL OR body ->> '$.caller' = :exact_caller)
+      AND (:mode IS NULL OR body ->> '$.execution.mode' = :mode)
       AND (:failed_only = 0 OR code <> 'ok')
     ORDER BY seq ${order} LIMIT :limit OFFSET :skip`;
 }
@@ -176,6 +180,7 @@ function valuesOf(statements: Statements, filter: ListOptions): QueryValues {
     since: filter.since?.toISOString() ?? null,
     until: filter.until?.toISOString() ?? null,
     exact_caller: filter.caller ?? null,
+    mode: filter.mode ?? null,
     failed_only: filter.failedOnly === true ? 1 : 0,
     limit: filter.limit ?? 50,
     skip: filter.skip ?? 0,

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { CAPABILITY_NAMES } from '../vocabulary/capabilities.ts';
 import { ERROR_CODES } from '../vocabulary/error-codes.ts';
+import { KIND_NAMES } from '../vocabulary/kinds.ts';
 import { MODE_NAMES } from '../vocabulary/modes.ts';
 import { WALL_NAMES } from '../vocabulary/walls.ts';
 import { API_SCHEMAS } from './schema-registry.ts';
@@ -144,7 +145,11 @@ export const liveCall: z.ZodType = z
   .register(API_SCHEMAS, { id: 'LiveCall' });
 
 export const callList: z.ZodType = z
-  .object({ running: z.array(liveCall), past: z.array(storedReceipt) })
+  .object({
+    running: z.array(liveCall),
+    past: z.array(storedReceipt),
+    older: z.string().optional().describe('There may be more past calls: pass this as `before`.'),
+  })
   .register(API_SCHEMAS, { id: 'Calls' });
 
 export const callState: z.ZodType = z
@@ -208,7 +213,9 @@ export const skillPage: z.ZodType = z
       at: z.string().optional(),
       diff: z.array(z.string()).optional(),
     }),
+    kind: z.enum(KIND_NAMES).describe('`script` and `instructions` are Agent Skills folders.'),
     files: z.array(z.string()),
+    file_digests: z.record(z.string(), z.string()).describe('sha256 of every file, by its path.'),
     warnings: z.array(z.string()),
     instructions: z.string().optional(),
     card: z.record(z.string(), z.unknown()).optional(),

@@ -99,12 +99,15 @@ function responses({ answers, scopes, body }: Route): Json {
         status,
         {
           description: status === '200' ? 'Success.' : 'The whole outcome.',
-          content:
-            typeof answer === 'string' ? { [answer]: { schema: { type: 'string' } } } : jsonContent(answer),
+          content: answer instanceof z.ZodType ? jsonContent(answer) : textContent([answer].flat()),
         },
       ]),
     ),
   };
+}
+
+function textContent(types: readonly string[]): Json {
+  return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
 }
 
 function jsonContent(schema: z.ZodType): Json {

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../inside.ts';
 import { ERROR_CODES } from '../vocabulary/error-codes.ts';
-import { ISOLATED_MODES, type IsolatedMode } from '../vocabulary/modes.ts';
+import { ISOLATED_MODES, MODE_NAMES, type IsolatedMode, type Mode } from '../vocabulary/modes.ts';
 import { API_SCHEMAS } from './schema-registry.ts';
 
 export interface ExecuteBody {
@@ -21,17 +21,29 @@ export interface ApprovalBody {
   pins: string[];
 }
 
-export interface ReceiptQuery {
-  limit: number;
+/** Selects receipts. */
+export interface FilterQuery {
   skill?: string | undefined;
   code?: 'ok' | ErrorCode | undefined;
   denied?: 'true' | 'false' | undefined;
+  caller?: string | undefined;
+  tenant?: string | undefined;
+  mode?: Mode | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
   before?: string | undefined;
 }
 
-export interface CallQuery {
+export interface ReceiptQuery extends FilterQuery {
   limit: number;
 }
+
+export interface ExportQuery extends FilterQuery {
+  format: ExportFormat;
+}
+
+export const EXPORT_FORMATS = ['jsonl', 'csv'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export interface StatsQuery {
   minutes: number;
@@ -64,6 +76,27 @@ export const approvalBody: z.ZodType<ApprovalBody> = z
   })
   .register(API_SCHEMAS, { id: 'ApprovalRequest' });
 
+const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+
+const filterFields = {
+  skill: z.string().max(200).optional().describe('Only calls of this skill.'),
+  code: z
+    .enum(['ok', ...ERROR_CODES])
+    .optional()
+    .describe('Only calls with this code.'),
+  denied: z.enum(['true', 'false']).optional().describe('"true": only calls with denials.'),
+  caller: z.string().max(500).optional().describe('Only calls of exactly this caller.'),
+  tenant: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Only calls of this tenant; others than its own need admin.'),
+  mode: z.enum(MODE_NAMES).optional().describe('Only calls that ran in this mode.'),
+  since: time.optional().describe('Only calls that began at this time or later; a date means midnight UTC.'),
+  until: time.optional().describe('Only calls that began before this time.'),
+  before: z.string().max(40).optional().describe('Only receipts before this call id.'),
+};
+
 export const receiptQuery: z.ZodType<ReceiptQuery> = z.strictObject({
   limit: z.coerce
     .number()
@@ -72,16 +105,15 @@ export const receiptQuery: z.ZodType<ReceiptQuery> = z.strictObject({
     .max(500)
     .default(50)
     .describe('Maximum number of receipts, newest first.'),
-  skill: z.string().max(200).optional().describe('Only receipts of this skill.'),
-  code: z
-    .enum(['ok', ...ERROR_CODES])
-    .optional()
-    .describe('Only calls with this code.'),
-  denied: z.enum(['true', 'false']).optional().describe('"true": only calls with denials.'),
-  before: z.string().max(40).optional().describe('Only receipts before this call id.'),
+  ...filterFields,
 });
 
-export const callQuery: z.ZodType<CallQuery> = z.strictObject({
+export const exportQuery: z.ZodType<ExportQuery> = z.strictObject({
+  format: z.enum(EXPORT_FORMATS).default('jsonl').describe('JSON lines, or CSV with a header line.'),
+  ...filterFields,
+});
+
+export const callQuery: z.ZodType<ReceiptQuery> = z.strictObject({
   limit: z.coerce
     .number()
     .int()
@@ -89,6 +121,7 @@ export const callQuery: z.ZodType<CallQuery> = z.strictObject({
     .max(500)
     .default(50)
     .describe('Maximum number of past calls, newest first.'),
+  ...filterFields,
 });
 
 export const statsQuery: z.ZodType<StatsQuery> = z.strictObject({

@@ -31,8 +31,8 @@ export interface Route {
   scopes: readonly Scope[] | 'open';
   query?: z.ZodType;
   body?: z.ZodType;
-  /** A schema for JSON, or another content type. */
-  answers: Partial<Record<Status, z.ZodType | string>>;
+  /** A schema for JSON, or other content types. */
+  answers: Partial<Record<Status, z.ZodType | string | readonly string[]>>;
   handle: (request: RouteRequest<never, never>) => Response | Promise<Response>;
 }
 

@@ -50,7 +50,10 @@ export interface SkillPage extends SkillSummary {
   /** The image and packages that a call would use here. */
   pins: string[];
   approval: ApprovalView;
+  kind: Skill['bundle']['kind'];
   files: string[];
+  /** sha256 by path. */
+  file_digests: Record<string, string>;
   warnings: string[];
   instructions?: string;
   card?: Record<string, unknown>;
@@ -110,7 +113,9 @@ export async function pageOf(service: Service, location: BundleLocation): Promis
     asks: describeSkill(bundle),
     pins: pinLines(bundle),
     approval: await approvalOf(service, skill),
+    kind: bundle.kind,
     files: Object.keys(bundle.files),
+    file_digests: bundle.files,
     warnings: service.folders.within(bundle.warnings),
     ...(instructions === undefined ? {} : { instructions }),
     ...(card ? { card } : {}),

@@ -53,6 +53,13 @@ export async function send<T>(method: string, path: string, body?: unknown): Pro
   return (await ask(path, { method, ...jsonBody(body) })).json() as Promise<T>;
 }
 
+/** One part of a text, and the address of the next one, if any. */
+export async function part(path: string): Promise<{ text: string; next?: string }> {
+  const response = await ask(path, { method: 'GET' });
+  const next = /^<(\/v1\/[^>]*)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
+  return { text: await response.text(), ...(next === undefined ? {} : { next }) };
+}
+
 /** Server-sent events. Does not use EventSource, which cannot send a token. */
 export async function* events(
   path: string,

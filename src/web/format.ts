@@ -4,6 +4,7 @@
  * @module
  */
 import type { ErrorCode } from '../vocabulary/error-codes.ts';
+import type { Mode } from '../vocabulary/modes.ts';
 
 export function ms(value: number): string {
   if (value === 0) return '0 ms';
@@ -66,3 +67,18 @@ export function statusText(code: string, limit?: string): string {
 }
 
 export const CODES: readonly string[] = Object.keys(STATUS_WORDS);
+
+const MODE_WORDS: Record<Mode, string> = {
+  in_process: 'in the process of the service, without isolation',
+  subprocess: 'as a process in an OS jail',
+  wasm: 'as WebAssembly',
+  container: 'in a container made from an image',
+};
+
+export const MODES: readonly string[] = Object.keys(MODE_WORDS);
+
+/** Where a call of this mode runs, in words. */
+export function modeWords(mode: string): string {
+  const words: Partial<Record<string, string>> = MODE_WORDS;
+  return words[mode] ?? `in the mode ${mode}`;
+}

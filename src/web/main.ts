@@ -11,6 +11,7 @@ import { applyTheme, currentTheme, switchTheme } from './theme.ts';
 import type { Identity } from './types.ts';
 import type { View } from './view.ts';
 import { auditView } from './views/audit.ts';
+import { callView } from './views/call.ts';
 import { callsView } from './views/calls.ts';
 import { metricsView } from './views/metrics.ts';
 import { machineView } from './views/machine.ts';
@@ -21,14 +22,16 @@ interface Place {
   path: string;
   label: string;
   view: View;
+  /** Shows what the rest of the URL names, such as one skill. */
+  one?: View;
   /** One of them is enough. */
   scopes: readonly string[];
 }
 
 const PLACES: readonly Place[] = [
-  { path: 'skills', label: 'Skills', view: skillsView, scopes: ['call', 'read', 'admin'] },
-  { path: 'calls', label: 'Calls', view: callsView, scopes: ['read', 'admin'] },
-  { path: 'audit', label: 'Audit', view: auditView, scopes: ['read', 'admin'] },
+  { path: 'skills', label: 'Skills', view: skillsView, one: skillView, scopes: ['call', 'read', 'admin'] },
+  { path: 'calls', label: 'Calls', view: callsView, one: callView, scopes: ['read', 'admin'] },
+  { path: 'audit', label: 'Audit', view: auditView, one: callView, scopes: ['read', 'admin'] },
   { path: 'metrics', label: 'Metrics', view: metricsView, scopes: ['read', 'admin'] },
   { path: 'machine', label: 'Machine', view: machineView, scopes: ['read', 'admin'] },
 ];
@@ -47,16 +50,16 @@ async function start(): Promise<void> {
   const show = (isFirst: boolean): void => {
     leaving.abort();
     leaving = new AbortController();
-    const { path, argument } = readAddress();
+    const { path, argument, query } = readAddress();
     for (const link of links) {
       if (link.getAttribute('href') === `#/${path}`) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
     }
     const place = places.find((one) => one.path === path) ?? places[0];
-    const view = path === 'skills' && argument !== '' ? skillView : place?.view;
+    const view = argument === '' ? place?.view : (place?.one ?? place?.view);
     document.title = `${argument || (place?.label ?? '')} · Skillcell`;
     if (!view) return;
-    const filling = fill(view, page, { argument, identity, signal: leaving.signal, isFirst });
+    const filling = fill(view, page, { argument, query, identity, signal: leaving.signal, isFirst });
     filling.catch((error: unknown) => replace(page, problemOf(error)));
   };
   addEventListener('hashchange', () => show(false));
@@ -65,6 +68,7 @@ async function start(): Promise<void> {
 
 interface Filling {
   argument: string;
+  query: URLSearchParams;
   identity: Identity;
   signal: AbortSignal;
   isFirst: boolean;
@@ -84,12 +88,29 @@ async function fill(view: View, page: HTMLElement, { isFirst, ...context }: Fill
   if (!isFirst && !context.signal.aborted) part.querySelector('h1')?.focus();
 }
 
-function readAddress(): { path: string; argument: string } {
-  const [path = '', ...rest] = location.hash.replace(/^#\//, '').split('/');
+interface Address {
+  path: string;
+  argument: string;
+  query: URLSearchParams;
+}
+
+function readAddress(): Address {
+  const [place = '', query = ''] = location.hash.replace(/^#\//, '').split('?', 2);
+  const [path = '', ...rest] = place.split('/');
   return {
     path: path === '' || path.startsWith('#') ? 'skills' : path,
-    argument: rest.map(decodeURIComponent).join('/'),
+    argument: rest.map(decoded).join('/'),
+    query: new URLSearchParams(query),
   };
+}
+
+/** A broken escape in a shared link must not break the page. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 async function identify(): Promise<Identity> {

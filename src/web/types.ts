@@ -3,6 +3,8 @@
  *
  * @module
  */
+import type { Kind } from '../vocabulary/kinds.ts';
+
 export type Risk = 'high' | 'medium' | 'low';
 export type JsonSchema = Record<string, unknown>;
 
@@ -45,7 +47,9 @@ export interface SkillPage extends SkillSummary {
   asks: { risk: Risk; text: string }[];
   pins: string[];
   approval: { decision: string; state: string; by?: string; at?: string; diff?: string[] };
+  kind: Kind;
   files: string[];
+  file_digests: Record<string, string>;
   warnings: string[];
   instructions?: string;
   card?: Record<string, unknown>;
@@ -88,13 +92,34 @@ export interface Receipt {
   started_at: string;
   caller: string;
   skill: { name: string; version: string; digest: string };
-  execution?: { mode: string; wall: string; engine: string };
+  origin: string;
+  lock: string;
+  execution?: Execution;
+  grant_digest: string;
+  decision?: { decision: string; reasons: string[] };
   code: string;
   limit?: string;
   message?: string;
-  usage: Usage;
+  usage: Usage & { fuel: number; output_bytes: number; host_calls: number };
+  used: CapabilityEvent[];
   denied: CapabilityEvent[];
   denied_count: number;
+  cut?: { used: number; denied: number };
+  params_digest: string;
+  result_digest?: string;
+  params?: unknown;
+  result?: unknown;
+  shortened?: true;
+}
+
+export interface Execution {
+  mode: string;
+  wall: string;
+  engine: string;
+  fresh: boolean;
+  start: string;
+  image?: string;
+  packages?: string;
 }
 
 export interface StoredReceipt {

@@ -9,11 +9,13 @@ import type { Identity } from '../access.ts';
 import { json } from '../answers.ts';
 import { writeEvents } from '../events.ts';
 import type { WatchedCall } from '../live-calls.ts';
+import { answerExport } from '../receipt-export.ts';
 import {
+  assertMaySee,
+  filterOf,
   findReceipt,
   listReceipts,
   visibleReceipt,
-  type ReceiptFilter,
   type VisibleReceipt,
 } from '../receipts.ts';
 import { route, type Route } from '../route.ts';
@@ -26,7 +28,14 @@ import {
   storedReceipt,
   verification,
 } from '../answer-schemas.ts';
-import { callQuery, receiptQuery, statsQuery } from '../request-schemas.ts';
+import {
+  callQuery,
+  exportQuery,
+  receiptQuery,
+  statsQuery,
+  type FilterQuery,
+  type ReceiptQuery,
+} from '../request-schemas.ts';
 import type { Service } from '../service.ts';
 import { statsOf } from '../stats.ts';
 
@@ -35,13 +44,17 @@ const calls: Route = route({
   path: '/v1/calls',
   tag: 'calls',
   summary: 'Running calls, and the most recent past ones',
+  description: 'All filters apply to past calls; `skill`, `caller` and `tenant` also to running ones.',
   scopes: ['read'],
   query: callQuery,
   answers: { 200: callList },
   handle: async ({ service, identity, query, c }) => {
-    const past = query.limit === 0 ? [] : (await receiptsOf(service, identity, query)).receipts;
-    const running = service.live.all.filter((call) => isTheirs(call, identity)).map(callView);
-    return json(c, { running, past });
+    assertMaySee(identity, query.tenant);
+    const { receipts: past, ...more } =
+      query.limit === 0 ? { receipts: [] } : await receiptsOf(service, identity, query);
+    const theirs = service.live.all.filter((call) => isTheirs(call, identity));
+    const running = theirs.filter((call) => isSelected(call, query)).map(callView);
+    return json(c, { running, past, ...more });
   },
 });
 
@@ -101,8 +114,22 @@ const receipts: Route = route({
   scopes: ['read'],
   query: receiptQuery,
   answers: { 200: receiptList },
-  handle: async ({ service, identity, query: { denied, ...filter }, c }) =>
-    json(c, await receiptsOf(service, identity, { ...filter, deniedOnly: denied === 'true' })),
+  handle: async ({ service, identity, query, c }) => json(c, await receiptsOf(service, identity, query)),
+});
+
+const exported: Route = route({
+  method: 'get',
+  path: '/v1/receipts/export',
+  tag: 'receipts',
+  summary: 'Matching receipts as JSON lines or CSV, newest first',
+  description:
+    'At most 10000 per answer. If there may be more, the header `Link` has the address of the next ones (`rel="next"`).' +
+    ' Parameters and results are not exported, even if they are kept. In CSV, a cell that a spreadsheet could take for a' +
+    ' formula begins with an apostrophe.',
+  scopes: ['read'],
+  query: exportQuery,
+  answers: { 200: ['application/x-ndjson', 'text/csv'] },
+  handle: ({ service, identity, query, c }) => answerExport(c, service, { identity, query }),
 });
 
 const verify: Route = route({
@@ -141,6 +168,14 @@ function isTheirs({ facts }: WatchedCall, { tenant, scopes }: Identity): boolean
   return scopes.has('admin') || facts.tenant === tenant;
 }
 
+function isSelected({ facts }: WatchedCall, { skill, caller, tenant }: FilterQuery): boolean {
+  return (
+    (skill === undefined || facts.skill === skill) &&
+    (caller === undefined || facts.caller === caller) &&
+    (tenant === undefined || facts.tenant === tenant)
+  );
+}
+
 function findRunning(service: Service, identity: Identity, id: string): WatchedCall | undefined {
   const found = service.live.find(id);
   return found && isTheirs(found, identity) ? found : undefined;
@@ -154,8 +189,9 @@ function callView({ id, facts, startedAt, state }: WatchedCall): Record<string, 
 async function receiptsOf(
   service: Service,
   identity: Identity,
-  filter: ReceiptFilter,
+  { limit, ...query }: ReceiptQuery,
 ): Promise<{ receipts: VisibleReceipt[]; older?: string }> {
+  const filter = { ...filterOf(query), limit };
   const { receipts: found, older } = await listReceipts(service.runtime.audit, identity, filter);
   const visible = found.map((one) => visibleReceipt(one, identity, service.folders));
   return { receipts: visible, ...(older && { older: older.receipt.call_id }) };
@@ -182,6 +218,7 @@ export const CALL_ROUTES: readonly Route[] = [
   cancel,
   receipts,
   verify,
+  exported,
   receipt,
   statistics,
 ];

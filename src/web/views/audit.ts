@@ -1,96 +1,65 @@
 /**
- * The audit log: searchable, denials highlighted, full receipts on request.
+ * The audit log: filtered, page by page, denials highlighted.
  *
  * @module
  */
 import { get } from '../api.ts';
-import { append, h, replace, type Child } from '../dom.ts';
-import { bytes, CODES, day, ms, statusText } from '../format.ts';
-import { button, denials, details, empty, heading, json, panel, problemOf, statusPill } from '../parts.ts';
+import { h, replace } from '../dom.ts';
+import { filterBar } from '../filters.ts';
+import { day, ms } from '../format.ts';
+import { button, empty, heading, problemOf, statusPill } from '../parts.ts';
+import { callerLink, findPage, modeText, pageLinks } from '../receipt-page.ts';
 import type { StoredReceipt } from '../types.ts';
 import type { View } from '../view.ts';
 
-const PAGE = 50;
+const PATH = 'audit';
 
-export const auditView: View = async (page, { argument, identity }) => {
-  if (argument !== '') return showOne(page, argument);
+export const auditView: View = async (page, context) => {
+  const { identity, query } = context;
   const list = h('ol', 'receipts');
-  const more = button('Show older', () => loadOrReport(list.childElementCount > 0));
-  const filters = filterForm(() => loadOrReport(false));
+  const links = h('div', { class: 'actions', attrs: { role: 'group', 'aria-label': 'Pages' } });
+  let before = query.get('before');
+  let shows = 0;
+  const show = async (): Promise<void> => {
+    const number = (shows += 1);
+    const selected = bar.selected();
+    const { receipts, older } = await findPage(selected, before);
+    // The user may have changed the filters in the meantime.
+    if (number !== shows) return;
+    replace(list, receipts.length > 0 ? receipts.map(row) : h('li', 'empty', 'No receipt matches.'));
+    replace(links, pageLinks({ path: PATH, selected, isFirst: before === null, older }));
+  };
+  const onChange = (): void => {
+    before = null;
+    show().catch((error: unknown) => replace(list, h('li', {}, problemOf(error))));
+  };
+  const bar = filterBar({ path: PATH, context, onChange });
   const chain = identity.scopes.includes('admin') ? verifyButton() : undefined;
-  replace(page, heading('Audit', chain), filters.element, list, h('div', 'actions', more));
-  let oldest: string | undefined;
-  const loadOrReport = (older: boolean): void => {
-    load(older).catch((error: unknown) => replace(list, problemOf(error)));
-  };
-  const load = async (older: boolean): Promise<void> => {
-    const query = filters.query();
-    if (older && oldest !== undefined) query.set('before', oldest);
-    try {
-      const found = await get<{ receipts: StoredReceipt[]; older?: string }>(`/v1/receipts?${query}`);
-      if (!older) replace(list);
-      append(list, found.receipts.map(row));
-      if (list.childElementCount === 0) append(list, [empty('No receipt matches.')]);
-      oldest = found.older;
-      more.hidden = oldest === undefined;
-    } catch (error) {
-      replace(list, problemOf(error));
-    }
-  };
-  await load(false);
+  replace(list, h('li', 'empty', empty('Loading receipts…')));
+  replace(page, heading('Audit', chain), bar.element, list, links);
+  await show();
 };
 
-function filterForm(onChange: () => void): { element: HTMLElement; query: () => URLSearchParams } {
-  const skill = h('input', { attrs: { type: 'search', placeholder: 'category/name', name: 'skill' } });
-  const code = h(
-    'select',
-    { attrs: { name: 'code' } },
-    h('option', { attrs: { value: '' } }, 'any'),
-    CODES.map((value) => h('option', { attrs: { value } }, statusText(value))),
-  );
-  const denied = h('input', { attrs: { type: 'checkbox', name: 'denied' } });
-  const element = h(
-    'form',
-    { class: 'filters', attrs: { role: 'search' } },
-    h('label', {}, h('span', {}, 'Skill'), skill),
-    h('label', {}, h('span', {}, 'Status'), code),
-    h('label', 'check', denied, h('span', {}, 'only with denials')),
-    h('button', { class: 'button', attrs: { type: 'submit' } }, 'Search'),
-  );
-  element.addEventListener('submit', (event) => {
-    event.preventDefault();
-    onChange();
-  });
-  for (const input of [code, denied]) input.addEventListener('change', onChange);
-  return {
-    element,
-    query: () => {
-      const query = new URLSearchParams({ limit: String(PAGE) });
-      if (skill.value.trim() !== '') query.set('skill', skill.value.trim());
-      if (code.value !== '') query.set('code', code.value);
-      if (denied.checked) query.set('denied', 'true');
-      return query;
-    },
-  };
-}
-
 function row({ seq, receipt }: StoredReceipt): HTMLElement {
-  const { call_id, skill, code, limit, started_at, usage, denied, denied_count, message } = receipt;
+  const { call_id, skill, code, limit, started_at, caller, usage, denied, denied_count, message } = receipt;
   return h(
     'li',
     denied_count > 0 ? 'receipt denied' : 'receipt',
     h(
       'p',
       'receipt-head',
-      h('a', { class: 'receipt-skill', attrs: { href: `#/audit/${call_id}` } }, skill.name),
+      h('a', { class: 'receipt-skill', attrs: { href: `#/${PATH}/${call_id}` } }, skill.name),
       statusPill(code, limit),
       (denied_count > 1 || (denied_count === 1 && code !== 'capability_denied')) &&
         h('span', 'pill bad', `${denied_count} denied`),
-      h(
-        'span',
-        'muted small',
-        `${day(started_at)} · ${ms(usage.wall_ms)}${seq === undefined ? '' : ` · no. ${seq}`}`,
-      ),
+      h('span', 'muted small', `${day(started_at)}${seq === undefined ? '' : ` · no. ${seq}`}`),
+    ),
+    h(
+      'p',
+      'receipt-facts small',
+      callerLink(PATH, caller),
+      h('span', 'muted', modeText(receipt)),
+      h('span', 'muted', ms(usage.wall_ms)),
     ),
     denied
       .slice(0, 3)
@@ -101,52 +70,15 @@ function row({ seq, receipt }: StoredReceipt): HTMLElement {
   );
 }
 
-async function showOne(page: HTMLElement, id: string): Promise<void> {
-  const stored = await get<StoredReceipt>(`/v1/receipts/${encodeURIComponent(id)}`);
-  const { receipt, seq, hash } = stored;
-  const { skill, code, limit, usage, denied, message, execution, caller, started_at } = receipt;
-  const rows: [string, Child][] = [
-    ['Skill', h('a', { attrs: { href: `#/skills/${skill.name}` } }, `${skill.name} ${skill.version}`)],
-    ['Status', statusPill(code, limit)],
-    ['Started', day(started_at)],
-    ['Caller', caller],
-    ['Mode', execution ? `${execution.mode} · ${execution.wall} · ${execution.engine}` : 'nothing ran'],
-    ['Usage', `${ms(usage.wall_ms)}, ${ms(usage.cpu_ms)} CPU, ${bytes(usage.memory_peak_bytes)}`],
-    ...(seq === undefined ? [] : ([['Position in the log', `no. ${seq}`]] satisfies [string, Child][])),
-    ...(hash === undefined ? [] : ([['Hash', h('code', 'break', hash)]] satisfies [string, Child][])),
-  ];
-  replace(
-    page,
-    heading('Receipt', h('a', { attrs: { href: '#/audit' } }, 'All receipts')),
-    h('p', 'muted mono break', id),
-    denials(denied),
-    message !== undefined && h('p', 'lead', message),
-    panel(
-      'Details',
-      h(
-        'dl',
-        'pairs',
-        rows.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
-      ),
-    ),
-    details('Full receipt', json(receipt)),
-  );
-}
-
-function verifyButton(): HTMLElement {
+/** Verifies the hash chain of the whole log. */
+export function verifyButton(): HTMLElement {
   const answer = h('span', { attrs: { role: 'status' } });
   const check = async (): Promise<void> => {
     const { ok, count, reason } = await get<{ ok: boolean; count: number; reason?: string }>(
       '/v1/receipts/verify',
     );
-    replace(
-      answer,
-      h(
-        'span',
-        ok ? 'pill good' : 'pill bad',
-        ok ? `${count} receipts, chain intact` : `broken: ${reason ?? ''}`,
-      ),
-    );
+    const text = ok ? `${count} receipts, chain intact` : `broken: ${reason ?? ''}`;
+    replace(answer, h('span', ok ? 'pill good' : 'pill bad', text));
   };
   return h(
     'span',

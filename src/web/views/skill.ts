@@ -6,7 +6,9 @@
 import { get, send, skillPath } from '../api.ts';
 import { h, replace, type Child } from '../dom.ts';
 import { day, shortDigest } from '../format.ts';
+import { markdownView } from '../markdown-view.ts';
 import { badge, button, details, heading, json, panel, problem, problemOf, table } from '../parts.ts';
+import { filesTable, scriptsPanel } from '../skill-files.ts';
 import { tryForm } from '../try-form.ts';
 import type { SkillPage } from '../types.ts';
 import type { View } from '../view.ts';
@@ -27,13 +29,22 @@ export const skillView: View = async (page, context) => {
     h(
       'div',
       'columns',
-      h('div', 'column', tryForm(skill), instructions(skill)),
+      h('div', 'column', form(skill), instructions(skill), scriptsPanel(skill)),
       h('div', 'column', trust(skill, { isAdmin, reload }), asks(skill), facts(skill)),
     ),
     enforcement(skill),
     manifest(skill),
   );
 };
+
+/** A folder of texts for the model has nothing to run. */
+function form(skill: SkillPage): HTMLElement {
+  if (skill.kind !== 'instructions') return tryForm(skill);
+  return panel(
+    'Use',
+    h('p', {}, 'This skill is a text for the model. Nothing in it runs, so there is nothing to try here.'),
+  );
+}
 
 function asks({ asks: sentences }: SkillPage): HTMLElement {
   const lines = sentences.map(({ risk, text }) =>
@@ -42,8 +53,16 @@ function asks({ asks: sentences }: SkillPage): HTMLElement {
   return panel('Requested permissions', h('ul', 'sentences', lines));
 }
 
-function facts({ origin, trust: status, profile, lock, digest, plan, mode, files }: SkillPage): HTMLElement {
+const KIND_WORDS: Readonly<Record<SkillPage['kind'], string>> = {
+  function: 'a function: parameters in, a result out',
+  script: 'an Agent Skill with scripts',
+  instructions: 'an Agent Skill with instructions only',
+};
+
+function facts(skill: SkillPage): HTMLElement {
+  const { origin, trust: status, profile, lock, digest, plan, mode, files, kind } = skill;
   const rows: [string, Child][] = [
+    ['Kind', KIND_WORDS[kind]],
     ['Origin', origin],
     ['Status', status],
     [
@@ -179,14 +198,7 @@ function manifest(skill: SkillPage): HTMLElement {
     ),
     details('Parameters (JSON Schema)', json(skill.parameters)),
     details('Rest of the manifest', json(skill.manifest)),
-    details(
-      `Files (${skill.files.length})`,
-      h(
-        'ul',
-        'plain mono',
-        skill.files.map((file) => h('li', {}, file)),
-      ),
-    ),
+    details(`Files (${skill.files.length})`, filesTable(skill)),
     skill.warnings.length > 0 &&
       details(
         `Warnings (${skill.warnings.length})`,
@@ -199,8 +211,10 @@ function manifest(skill: SkillPage): HTMLElement {
   );
 }
 
-function instructions({ instructions: text }: SkillPage): Child {
-  return text === undefined
-    ? undefined
-    : panel('Instructions for agents', details('Show', h('pre', 'code prose', text)));
+function instructions({ instructions: text, kind }: SkillPage): Child {
+  if (text === undefined) return undefined;
+  const source = h('pre', { class: 'code prose', attrs: { tabindex: '0' } }, text);
+  if (kind === 'function') return panel('Instructions for agents', details('Show', source));
+  // An Agent Skills folder is made of its instructions, so they are shown at once.
+  return panel('Instructions for agents', markdownView(text), details('Show as plain text', source));
 }
