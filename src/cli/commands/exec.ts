@@ -11,9 +11,9 @@ import {
   type ExecOptions,
   type Outcome,
   type Runtime,
+  type Skill,
 } from '../../inside.ts';
 import { interruption } from '../interruption.ts';
-import { withoutKnownNotices } from '../lock-notice.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { printError, printResult, printWarning } from '../output.ts';
 import { readStdinText } from '../params.ts';
@@ -30,12 +30,23 @@ export async function exec(ref: string, command: readonly string[], flags: ExecF
   const stdin = process.stdin.isTTY ? undefined : await readStdinText();
   if (signal.aborted) return EXIT_CODES.cancelled;
   await using runtime = openRuntime(flags);
-  const options = { ...executeOptions(flags), signal, ...(stdin ? { stdin } : {}) };
+  let known: readonly string[] = [];
+  const load = async (name: string): Promise<Skill> => {
+    const skill = await runtime.load(name);
+    known = skill.bundle.warnings;
+    return skill;
+  };
+  const options = { ...executeOptions(flags), load, signal, ...(stdin ? { stdin } : {}) };
   const outcome = flags.json
     ? await runtime.exec(ref, command, { ...options, reject: false })
     : await passThrough(runtime, { ref, command, options });
   if (flags.json) printResult(outcome);
-  else report(outcome, withoutKnownNotices(outcome.warnings, ref, runtime.home));
+  // What is wrong with the folder itself is for `inspect`: a script prints here on every run.
+  else
+    report(
+      outcome,
+      outcome.warnings.filter((warning) => !known.includes(warning)),
+    );
   return outcome.ok ? (outcome.result as CommandResult).exit_code : EXIT_CODES[outcome.error.code];
 }
 
