@@ -5,7 +5,9 @@
  */
 export { createRuntime, Runtime } from './runtime.ts';
 export { mapConcurrently } from './tools/map-concurrently.ts';
-export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
+export type { CommandResult, CommandSuccess } from './results/command-result.ts';
+export type { FileChange } from './results/changed-files.ts';
+export type { ExecOptions, ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 export type { Allowed } from './record/observation.ts';
 export { saveRecording } from './record/recording.ts';
 export type { Recording } from './record/recording.ts';

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { createCallIds } from './audit/call-id.ts';
 import type { AuditLog } from './audit/log.ts';
 import { Receipts, type EndedCall } from './audit/receipts.ts';
@@ -23,8 +23,8 @@ import { ownedBy } from './fault-owner.ts';
 import { defaultHome } from './load/home.ts';
 import { installSkill, type Installation, type InstallOptions } from './load/install-skill.ts';
 import { loadBundle, type BundleLocation, type LoadDeps, type LoadOptions } from './load/load-bundle.ts';
-import { FolderDigests } from './load/folder-digests.ts';
 import { registriesOf, type SkillPlaces } from './load/locate.ts';
+import { placesOf } from './load/places.ts';
 import { compileSkill, withOptionalEnv, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
 import type { FileLock } from './load/file-lock.ts';
@@ -35,7 +35,6 @@ import { uninstallSkill, type Uninstalled } from './load/uninstall.ts';
 import type { Manifest } from './manifest/manifest.ts';
 import type { Outcome, Success } from './outcome.ts';
 import { Offload, type OffloadCounts } from './offload/offload.ts';
-import { packageRoot } from './package-root.ts';
 import type { ModeChoice } from './policy/choose-mode.ts';
 import { filesOf } from './policy/combine.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
@@ -44,7 +43,9 @@ import { policyDigest } from './audit/policy-digest.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import { assertOwnEnv } from './runtime-options.ts';
-import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
+import type { ExecOptions, ExecuteOptions, QuietExec } from './runtime-options.ts';
+import type { RecordOptions, RuntimeOptions } from './runtime-options.ts';
+import type { CommandSuccess } from './results/command-result.ts';
 import { readMessage, type MessageOptions, type ReadMessage } from './params/read-message.ts';
 import { Telemetry } from './telemetry/telemetry.ts';
 import type { ToolFormat } from './tools/formats.ts';
@@ -57,7 +58,7 @@ import type { Standing } from './trust/standing.ts';
 import { observationManifest, observedInput, type Allowed } from './record/observation.ts';
 import { makeRecording, type Recording } from './record/recording.ts';
 
-export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
+export type { ExecOptions, ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 
 /** Loads and runs skills; made by `createRuntime`. */
 export class Runtime implements AsyncDisposable {
@@ -88,14 +89,8 @@ export class Runtime implements AsyncDisposable {
     this.#options = options;
     const { policy = DEFAULT_POLICY } = options;
     this.#policyNow = typeof policy === 'function' ? policy : () => policy;
-    this.#places = {
-      bundledDir: join(packageRoot(), 'skills'),
-      home,
-      cwd: resolve(options.cwd ?? process.cwd()),
-      digestOf: new FolderDigests().digestOf,
-    };
+    this.#places = placesOf(home, resolve(options.cwd ?? process.cwd()));
     const { jail, container, onProgress } = options;
-    const store = createStore({ home, groupId: Machine.cellGroup(jail) });
     this.#machine = new Machine({
       ...{ home, container, onProgress },
       ...(jail ? { jail } : {}),
@@ -104,13 +99,7 @@ export class Runtime implements AsyncDisposable {
     });
     this.#receipts = new Receipts(home, options.audit, this.#offload);
     this.#pool = new Pool(authorityOf({ ...options.network, home }), options.pool);
-    this.#loadDeps = {
-      store,
-      offload: this.#offload,
-      inspect: (...bundle) => this.#machine.inspect(...bundle),
-      imageToPin: (bundle) => this.#machine.imageToPin(bundle),
-      packagesToPin: (...bundle) => this.#machine.packagesToPin(...bundle),
-    };
+    this.#loadDeps = this.#machine.loadDeps(createStore({ home, groupId: Machine.cellGroup(jail) }));
     this.#inForce = this.#under(this.#policyNow());
   }
 
@@ -132,7 +121,7 @@ export class Runtime implements AsyncDisposable {
       offload: this.#offload,
       load: (ref) => this.load(ref),
       pin: (skill) => this.pin(skill),
-      plan: (skill, options) => plans.plan(this.#planInput(skill, options, policy)),
+      plan: (skill, options, command) => plans.plan({ ...this.#planInput(skill, options, policy), command }),
       secretProviders: () => secretProviders({ own, sources: policy.secrets, env }),
     };
   }
@@ -168,6 +157,18 @@ export class Runtime implements AsyncDisposable {
       releaseTurn(options.turn);
       call.leave();
     }
+  }
+
+  /** Runs a command of a skill of scripts: `['python', 'scripts/x.py', 'a']`. Any exit code is a result. */
+  exec(ref: string | Skill, command: readonly string[], options: QuietExec): Promise<Outcome>;
+  exec(ref: string | Skill, command: readonly string[], options?: ExecOptions): Promise<CommandSuccess>;
+  exec(ref: string | Skill, command: readonly string[], options: ExecOptions = {}): Promise<Outcome> {
+    const { stdin, ...rest } = options;
+    return this.execute(
+      ref,
+      { command, ...(stdin === undefined ? {} : { stdin }) },
+      { ...rest, kind: 'script' },
+    );
   }
 
   /** Like `execute`, but refuses every mode weaker than an OS jail. */
@@ -227,7 +228,7 @@ export class Runtime implements AsyncDisposable {
     return this.#inForce.gatekeeper.approvals;
   }
 
-  /** The policy files in force, outermost first; empty for the built-in defaults. */
+  /** The policy files in force, outermost first. */
   get policyFiles(): string[] {
     return filesOf(this.#current().policy);
   }
@@ -387,6 +388,7 @@ export class Runtime implements AsyncDisposable {
       ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
       caller: options.caller ?? this.#options.caller ?? 'library',
       onEvent: options.onEvent,
+      onOutput: options.onOutput,
       signal: options.signal,
     });
   }

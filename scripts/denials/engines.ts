@@ -37,6 +37,13 @@ function pythonFor(op: Op): Program {
   return { entry: 'skill.py', content: PYTHON, params: { ...op } };
 }
 
+/** The same source as a command: what it raises ends it with a traceback and exit code 1. */
+function scriptFor(op: Op): Program {
+  const content = `${PYTHON}\n\nimport json, sys\nprint(execute(json.loads(sys.argv[1])))\n`;
+  const entry = 'scripts/act.py';
+  return { entry, content, params: { command: ['python', entry, JSON.stringify(op)] } };
+}
+
 function pythonWasmFor(op: Op): Program {
   return op.op === 'crowd' ? { none: NO_PROCESSES } : pythonFor(op);
 }
@@ -76,6 +83,7 @@ function imageProgramFor(op: Op): Program {
 }
 
 const python = { engine: 'python', mode: 'subprocess', program: pythonFor } as const;
+const script = { engine: 'script', mode: 'subprocess', program: scriptFor } as const;
 const pythonWasm = { engine: 'python-wasm', mode: 'wasm', program: pythonWasmFor } as const;
 const node = { engine: 'node', mode: 'subprocess', program: javaScriptFor } as const;
 const jsWasm = { engine: 'js-wasm', mode: 'wasm', program: quickJsFor } as const;
@@ -101,6 +109,7 @@ export const COLUMNS: readonly Column[] = [
   { title: 'exec, crun', options: { container: { makes: ['crun'] } }, ...imageProgram },
   { title: 'exec, podman', options: { container: { makes: ['podman'] } }, ...imageProgram },
   { title: 'exec, docker', options: { container: { makes: ['docker'] } }, ...imageProgram },
+  { title: 'script, jail', wall: 'jail', options: {}, ...script },
   { title: 'node, jail', wall: 'jail', options: {}, ...node },
   { title: 'python-wasm, jail', wall: 'jail', options: {}, ...pythonWasm },
   { title: 'python-wasm, process', wall: 'process', options: WITHOUT_JAIL, ...pythonWasm },

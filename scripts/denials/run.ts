@@ -7,8 +7,9 @@ import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import type { Outcome } from '../../src/outcome.ts';
+import { dirname, join } from 'node:path';
+import type { Outcome, Success } from '../../src/outcome.ts';
+import type { CommandResult } from '../../src/results/command-result.ts';
 import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
 import { createRuntime, type Runtime } from '../../src/runtime.ts';
 import { startDocker } from '../docker-service.ts';
@@ -42,6 +43,8 @@ interface Stage {
 
 /** The image of the containers. */
 const IMAGE = 'localhost/skillcell-python';
+
+const SKILL_MD = '---\nname: acts\ndescription: Does what no manifest grants.\n---\n';
 
 /** Adds that image to a home. */
 export type ProvideImage = (home: string) => Promise<unknown>;
@@ -116,10 +119,11 @@ async function perform(act: Act, column: Column, stage: Stage & { runtime: Runti
     ...(column.mode === 'container'
       ? { execution: 'container', container: { image: IMAGE } }
       : { execution: ['subprocess', 'wasm'] }),
-    entry: program.entry,
+    ...(column.engine === 'script' ? {} : { entry: program.entry }),
     ...manifestFor(stage.place, act),
   };
-  await mkdir(bundle, { recursive: true });
+  await mkdir(dirname(join(bundle, program.entry)), { recursive: true });
+  if (column.engine === 'script') await writeFile(join(bundle, 'SKILL.md'), SKILL_MD);
   await writeFile(join(bundle, 'manifest.yaml'), JSON.stringify(manifest));
   await writeFile(join(bundle, program.entry), program.content);
   const outcome = await stage.runtime.execute(bundle, program.params, {
@@ -139,10 +143,20 @@ function judge(outcome: Outcome, { engine, wall }: Column): Cell {
   const ran = outcome.execution;
   if (ran && (ran.engine !== engine || ran.wall !== wall))
     return { answer: 'elsewhere', why: `It ran in ${ran.engine} behind ${ran.wall}.` };
+  const denied = outcome.ok && engine === 'script' ? deniedCommand(outcome) : undefined;
+  if (denied) return denied;
   if (outcome.ok) return { answer: 'ok', why: JSON.stringify(outcome.result)?.slice(0, 200) ?? '' };
   const { code, detail, message } = outcome.error;
   const what = [detail['capability'], detail['limit']].filter((one) => typeof one === 'string');
   return { answer: [code, ...what].join(' '), why: message };
+}
+
+/** The end of a command is a result, and its denials are listed beside it. */
+function deniedCommand({ result, capabilities }: Success): Cell | undefined {
+  const { exit_code } = result as CommandResult;
+  const denial = capabilities.denied.at(-1);
+  if (exit_code === 0 || !denial) return undefined;
+  return { answer: `capability_denied ${denial.capability}`, why: `${denial.asked}: ${denial.declared}` };
 }
 
 /** The part below /open/ is granted; nothing else should arrive. */

@@ -5,6 +5,7 @@
  */
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
+import { runsPython } from '../load/entry.ts';
 import type { InstallHow } from '../load/install-progress.ts';
 import { mergeLocked, pinsOfTarget, type LockedPackages } from '../load/locked-packages.ts';
 import type { PackageEngine, PinnedPackages, Pins } from '../load/pins.ts';
@@ -49,7 +50,7 @@ export class BundlePackages {
   /** Installs the packages for each engine that the bundle may run in. */
   async install(bundle: Bundle, how: InstallHow): Promise<InstalledTargets> {
     const { home, interpreter, link } = this.#options;
-    if (!interpreter || !bundle.entry.endsWith('.py')) return {};
+    if (!interpreter || !runsPython(bundle)) return {};
     const mayRunIn = modesOf(bundle);
     const wasm = mayRunIn('wasm') ? await this.#installWasm({ home, bundle, interpreter, link }, how) : {};
     if (!mayRunIn('subprocess') && wasm.refusal !== undefined) throw notPure(wasm.refusal);
@@ -115,7 +116,7 @@ export class BundlePackages {
 
   #targets(bundle: Bundle): [PackageEngine, PackageTarget][] {
     const { interpreter } = this.#options;
-    if (!bundle.entry.endsWith('.py')) return [];
+    if (!runsPython(bundle)) return [];
     const mayRunIn = modesOf(bundle);
     return [
       ...(interpreter && mayRunIn('subprocess')

@@ -26,6 +26,7 @@ export function restrict(inForce: OperatorPolicy, file: OperatorPolicy): Operato
     env: restrictEnv(inForce.env, file.env),
     network: restrictNetwork(inForce.network, file.network),
     ...restrictFreshness(inForce, file),
+    ...restrictGenerated(inForce, file),
     ...(secrets ? { secrets } : {}),
     ...allRules(inForce, file),
   };
@@ -42,6 +43,7 @@ export function extend(inForce: OperatorPolicy, file: OperatorPolicy): OperatorP
     env: file.env.allow ? file.env : inForce.env,
     network: { ...inForce.network, ...file.network },
     ...(file.pythonWasm ? { pythonWasm: file.pythonWasm } : {}),
+    ...(file.generatedCode === undefined ? {} : { generatedCode: file.generatedCode }),
     ...(file.secrets ? { secrets: file.secrets } : {}),
     ...allRules(inForce, file),
   };
@@ -134,6 +136,14 @@ export function commonHosts(one: string[] | undefined, other: string[] | undefin
     other.flatMap((right) => (hostCovers(left, right) ? [right] : hostCovers(right, left) ? [left] : [])),
   );
   return [...new Set(shared)];
+}
+
+/** Off if one of them switches it off. */
+export function restrictGenerated(
+  inForce: OperatorPolicy,
+  file: OperatorPolicy,
+): Pick<OperatorPolicy, 'generatedCode'> {
+  return inForce.generatedCode === false || file.generatedCode === false ? { generatedCode: false } : {};
 }
 
 function restrictFreshness(

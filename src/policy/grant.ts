@@ -86,6 +86,8 @@ export interface Grant {
   secrets?: GrantedSecret[];
   observe?: Observation;
   syscalls: SyscallRule;
+  /** Programs of the system that a command may start directly. */
+  programs?: string[];
   limits: GrantedLimits;
   withheld: Withheld[];
 }

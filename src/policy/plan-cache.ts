@@ -28,7 +28,10 @@ export class PlanCache<W extends Way> {
 }
 
 function isStable({ skill, adjust }: Pick<PlanInput<Way>, 'skill' | 'adjust'>): boolean {
-  const { capabilities, env } = skill.bundle.manifest;
+  const { kind, manifest } = skill.bundle;
+  const { capabilities, env } = manifest;
+  // The plan of a script depends on its command, and reads the workspace.
+  if (kind === 'script') return false;
   return adjust === undefined && capabilities.filesystem.length === 0 && Object.keys(env).length === 0;
 }
 

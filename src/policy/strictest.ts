@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TrustRules } from '../trust/admission.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
 import { MODES, type Mode } from '../vocabulary/modes.ts';
-import { commonHosts, rulesOf } from './combine.ts';
+import { commonHosts, restrictGenerated, rulesOf } from './combine.ts';
 import { allMinimumRules } from './minimum.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { hostCovers, pathCoversPattern } from './patterns.ts';
@@ -34,6 +34,7 @@ export function strictest(inForce: OperatorPolicy, file: OperatorPolicy): Operat
     env: stricterEnv(inForce.env, file.env),
     network: stricterNetwork(inForce.network, file.network),
     ...stricterFreshness(inForce, file),
+    ...restrictGenerated(inForce, file),
     ...(inForce.secrets || file.secrets ? { secrets } : {}),
     ...stricterRules(inForce, file),
     ...optional('guard', guard),
@@ -59,6 +60,7 @@ function comparable(policy: OperatorPolicy): Record<string, unknown> {
     'network.inspect_tls': network.inspectTls ?? false,
     'network.trace_context': network.traceContext ?? false,
     python_wasm: pythonWasm,
+    generated_code: policy.generatedCode ?? true,
     secrets: policy.secrets ?? ['environment'],
     'skills and publishers': rulesOf(policy),
     guard: policy.guard ?? [],

@@ -1,0 +1,87 @@
+/**
+ * `skillcell exec` as a person or a hook uses it.
+ *
+ * @module
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { writeAgentSkill } from '../write-agent-skill.ts';
+import { openCommandLine, ROOT } from './command.ts';
+
+const line = openCommandLine();
+afterAll(() => line.close());
+
+const skill = writeAgentSkill(line.folder, {
+  files: {
+    'scripts/echo.py': `
+      import sys
+      data = sys.stdin.buffer.read()
+      sys.stdout.buffer.write(b"\\xffout:" + data)
+      sys.stderr.write("err: %s\\n" % sys.argv[1:])
+      sys.exit(3)
+    `,
+    'scripts/wait.py': 'import time\nprint("up", flush=True)\ntime.sleep(60)\n',
+    'scripts/shadow.py': 'try: open("/etc/hostname")\nexcept OSError: print("no")\n',
+  },
+});
+
+test('the output and the exit code of a command are passed through, and stdin is passed on', async () => {
+  const args = ['exec', skill, '--', 'python', 'scripts/echo.py', '--json', '--help'];
+  const { code, stdout, stderr } = await line.run(args, { input: 'some text' });
+  expect(code).toBe(3);
+  expect(stdout).toBe('\ufffdout:some text');
+  expect(stderr).toContain("err: ['--json', '--help']\n");
+  expect(stderr).not.toContain('error[');
+});
+
+test('denials are on stderr, after the output', async () => {
+  const { code, stdout, stderr } = await line.run(['exec', skill, '--', 'python', 'scripts/shadow.py']);
+  expect([code, stdout]).toEqual([0, 'no\n']);
+  expect(stderr).toContain('denied: read /etc/hostname (not granted)');
+});
+
+test('--json prints the whole outcome', async () => {
+  const { code, stdout } = await line.run(['exec', skill, '--json', '--', 'python', 'scripts/echo.py', 'a']);
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, result: { exit_code: 3, stderr: "err: ['a']\n" } });
+});
+
+test.each([
+  [['exec', skill, '--', 'bash', '-c', 'id'], 3, 'error[capability_denied]'],
+  [['exec', skill, '--', 'python', 'scripts/none.py'], 2, 'error[invalid_params]'],
+  [['exec', skill, '--timeout', '1s', '--', 'python', 'scripts/wait.py'], 4, 'error[resource_exceeded]'],
+  [['exec', 'text/word_stats', '--', 'python', 'scripts/none.py'], 2, 'error[usage]'],
+])('own errors of %j start with their code', async (args, exit, start) => {
+  const { code, stderr } = await line.run(args);
+  expect(code).toBe(exit);
+  expect(stderr).toContain(`${start}: `);
+});
+
+test('binary data on stdin is refused with a fix', async () => {
+  const args = ['exec', skill, '--', 'python', 'scripts/echo.py'];
+  const { code, stderr } = await line.run(args, { input: Buffer.from([0xff, 0xfe, 0]) });
+  expect(code).toBe(2);
+  expect(stderr).toContain('file of the workspace');
+});
+
+test('the skill may be named as the project names it, and its workspace is the project', async () => {
+  const project = join(line.folder, 'agent-skills');
+  mkdirSync(project, { recursive: true });
+  const name = skill.slice(project.length + 1);
+  const args = ['exec', name, '--workspace', '.', '--', 'python', `${name}/scripts/shadow.py`];
+  expect(await line.run(args, { cwd: project })).toMatchObject({ code: 0, stdout: 'no\n' });
+});
+
+test('Ctrl-C ends the command with 130', async () => {
+  const child = spawn(
+    process.execPath,
+    [join(ROOT, 'bin/skillcell.js'), 'exec', skill, '--', 'python', 'scripts/wait.py'],
+    { env: { ...process.env, SKILLCELL_HOME: join(line.folder, 'home') }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  await once(child.stdout, 'data');
+  child.kill('SIGINT');
+  expect(await once(child, 'close')).toEqual([130, null]);
+});
