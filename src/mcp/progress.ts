@@ -34,6 +34,11 @@ export class Progress implements Disposable {
     this.#request.notify({ method: 'notifications/progress', params }).catch(() => undefined);
   }
 
+  /** Sends the message with the next regular notification: output can come in thousands of pieces. */
+  note(message: string): void {
+    this.#message = message;
+  }
+
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
   }

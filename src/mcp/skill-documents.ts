@@ -1,25 +1,35 @@
 /**
- * The SKILL.md that the Skills extension serves for each skill: how to use it, but no code. The code runs only in a cell,
- * through the tool; a client that received the files could run them outside.
+ * What the Skills extension serves for each skill: a SKILL.md that says how to use it, and the texts of an Agent Skill, but
+ * no code. The code runs only in a cell, through the tools; a client that received it as a file could run it outside.
  *
  * @module
  */
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   skillEntry,
   type Skill as Document,
   type SkillSource,
 } from '@modelcontextprotocol/server/ext/skills';
+import { EXEC_TOOL, isAgentSkill, READ_TOOL, shortName } from './agent-skills.ts';
 import type { CatalogEntry, Entries } from './catalog.ts';
 import { visibleText } from './visible.ts';
 
+const SKILL_MD = 'SKILL.md';
 const PAGE_SIZE = 100;
 const MAX_NAME = 64;
 /** The maximum of the Agent Skills format. */
 const MAX_DESCRIPTION = 1024;
+/** References of an Agent Skill, which models read. */
+const TEXTS = /\.(?:md|mdx|txt|csv|ya?ml|json)$/i;
+const MAX_TEXTS = 100;
+const MAX_TEXT_BYTES = 256 * 1024;
+const MAX_TEXTS_BYTES = 2 * 1024 * 1024;
 
 interface ServedDocument {
   document: Document;
-  text: string;
+  /** By path inside the skill. */
+  texts: ReadonlyMap<string, string>;
 }
 
 /** By URI of the SKILL.md, in the order of the skills. */
@@ -44,8 +54,14 @@ export function skillDocuments(entries: () => Promise<Entries>): SkillSource {
     },
     get: async (uri) => (await documents()).get(uri)?.document,
     read: async (uri) => {
-      const served = (await documents()).get(uri);
-      return served && { text: served.text, mimeType: 'text/markdown' };
+      for (const { document, texts } of (await documents()).values()) {
+        const folder = document.uri.slice(0, -SKILL_MD.length);
+        const path = uri.startsWith(folder) ? uri.slice(folder.length) : '';
+        const text = texts.get(path);
+        if (text !== undefined)
+          return { text, mimeType: path.endsWith('.md') ? 'text/markdown' : 'text/plain' };
+      }
+      return undefined;
     },
     listResources: async () => {
       const all = [...(await documents()).values()];
@@ -63,11 +79,27 @@ async function makeDocuments(entries: Entries): Promise<Documents> {
   const names = new Set<string>();
   const pairs = [...entries.values()].map(async (entry) => {
     const name = uniqueName(entry.tool.name, names);
-    const text = skillMd(name, entry);
-    const document = await skillEntry(name, { 'SKILL.md': text });
-    return [document.uri, { document, text }] as const;
+    const texts = new Map([[SKILL_MD, skillMd(name, entry)], ...(await referencesOf(entry))]);
+    const document = await skillEntry(name, Object.fromEntries(texts));
+    return [document.uri, { document, texts }] as const;
   });
   return new Map(await Promise.all(pairs));
+}
+
+/** Texts beside the SKILL.md, from the verified copy, as many as fit. */
+async function referencesOf(entry: CatalogEntry): Promise<[string, string][]> {
+  if (!isAgentSkill(entry)) return [];
+  const { files, stagedDir } = entry.skill.bundle;
+  const paths = Object.keys(files).filter((path) => TEXTS.test(path) && path !== SKILL_MD);
+  const found: [string, string][] = [];
+  let room = MAX_TEXTS_BYTES;
+  for (const path of paths.slice(0, MAX_TEXTS)) {
+    const { size } = await stat(join(stagedDir, path));
+    if (size > MAX_TEXT_BYTES || size > room) continue;
+    room -= size;
+    found.push([path, visibleText(await readFile(join(stagedDir, path), 'utf8'))]);
+  }
+  return found;
 }
 
 /** Generated, so that `allowed-tools` and other keys of untrusted frontmatter are not passed on. */
@@ -83,8 +115,25 @@ function skillMd(name: string, { tool, skill }: CatalogEntry): string {
     `  skillcell-version: ${JSON.stringify(manifest.version)}`,
     `  skillcell-digest: ${JSON.stringify(digest)}`,
   ];
-  const use = `Call the tool \`${tool.name}\` of this server. It runs in a cell that can do only what a person granted.`;
-  return ['---', ...frontmatter, '---', '', use, '', visibleText(instructions?.trim() ?? ''), ''].join('\n');
+  return [
+    '---',
+    ...frontmatter,
+    '---',
+    '',
+    howToUse({ tool, skill }),
+    '',
+    visibleText(instructions?.trim() ?? ''),
+    '',
+  ].join('\n');
+}
+
+function howToUse(entry: CatalogEntry): string {
+  const granted = 'It runs in a cell that can do only what a person granted.';
+  if (!isAgentSkill(entry)) return `Call the tool \`${entry.tool.name}\` of this server. ${granted}`;
+  const { skill } = entry;
+  const read = `Read its other files with the tool \`${READ_TOOL}\` of this server.`;
+  if (skill.bundle.kind === 'instructions') return read;
+  return `Run its scripts with the tool \`${EXEC_TOOL}\` of this server ("skill": "${shortName(skill)}"), never directly. ${granted} ${read}`;
 }
 
 /** Lower-case letters, digits and single hyphens, as Agent Skills require; each name only once. */

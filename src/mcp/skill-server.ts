@@ -15,7 +15,27 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
-import { type ExecuteOptions, HostFolders, JsonText, type Runtime, packageVersion } from '../inside.ts';
+import {
+  type CommandResult,
+  type ExecuteOptions,
+  HostFolders,
+  JsonText,
+  type Outcome,
+  packageVersion,
+  printable,
+  printableLine,
+  type Runtime,
+  type Skill,
+} from '../inside.ts';
+import {
+  agentTools,
+  commandText,
+  EXEC_TOOL,
+  isAgentSkill,
+  READ_TOOL,
+  readExec,
+  readSkill,
+} from './agent-skills.ts';
 import { callerOf } from './caller.ts';
 import { Catalog, type CatalogEntry, type Entries } from './catalog.ts';
 import { LargeArguments, type ToolArguments } from './large-arguments.ts';
@@ -28,6 +48,7 @@ import { watchFolders } from './watch.ts';
 
 /** With more tools than about this, clients warn or truncate the list, and models choose worse. */
 const DEFAULT_SEARCH_OVER = 40;
+const MAX_PROGRESS = 200;
 
 const INSTRUCTIONS =
   'Each tool is an untrusted skill. It runs in a fresh sandbox that can do only what a person granted; ' +
@@ -135,7 +156,11 @@ export class SkillServer implements AsyncDisposable {
 
   async #tools(): Promise<Tool[]> {
     const entries = await this.#catalog.entries();
-    return this.#isLarge(entries) ? searchTools(entries) : [...entries.values()].map(({ tool }) => tool);
+    const functions = functionsOf(entries);
+    const tools = this.#isLarge(functions)
+      ? searchTools(functions)
+      : [...functions.values()].map(({ tool }) => tool);
+    return [...tools, ...agentTools(entries)].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   #isLarge({ size }: Entries): boolean {
@@ -147,7 +172,10 @@ export class SkillServer implements AsyncDisposable {
     ctx: ServerContext,
     wanted: { name: string; arguments: ToolArguments },
   ): Promise<CallToolResult> {
-    const entries = await this.#catalog.entries();
+    const all = await this.#catalog.entries();
+    if (wanted.name === READ_TOOL) return readSkill(all, wanted.arguments);
+    if (wanted.name === EXEC_TOOL) return this.#exec(all, wanted.arguments, { mcp, ctx });
+    const entries = functionsOf(all);
     if (this.#isLarge(entries)) {
       if (wanted.name === SEARCH_TOOL) return this.#search(entries, wanted.arguments);
       if (wanted.name === CALL_TOOL) {
@@ -181,11 +209,28 @@ export class SkillServer implements AsyncDisposable {
     return 'content' in inner ? inner : { ...inner, arguments: large.take(inner.arguments) };
   }
 
+  async #exec(entries: Entries, given: ToolArguments, request: Request): Promise<CallToolResult> {
+    const { runtime } = this.#options;
+    const wanted = await readExec(entries, given, { runtime, signal: request.ctx.mcpReq.signal });
+    if ('content' in wanted) return wanted;
+    const outcome = await this.#execute(wanted.skill, wanted.params, request);
+    const result = toToolResult(outcome);
+    if (!outcome.ok || result.isError) return result;
+    const [, ...notes] = result.content;
+    const text = printable(commandText(outcome.result as CommandResult), { keepsJoiners: true });
+    return { ...result, content: [{ type: 'text', text }, ...notes] };
+  }
+
   async #run(
     { skill, tool }: CatalogEntry,
     params: ToolArguments,
-    { mcp, ctx }: { mcp: McpServer; ctx: ServerContext },
+    request: Request,
   ): Promise<CallToolResult> {
+    const outcome = await this.#execute(skill, params, request);
+    return request.mcp.server.projectCallToolResult(toToolResult(outcome), tool.outputSchema);
+  }
+
+  async #execute(skill: Skill, params: unknown, { mcp, ctx }: Request): Promise<Outcome> {
     using progress = new Progress(ctx, skill.bundle.manifest.limits.timeout);
     const outcome = await this.#options.runtime.execute(skill, params, {
       ...this.#options.execute,
@@ -193,6 +238,7 @@ export class SkillServer implements AsyncDisposable {
       caller: callerOf(ctx, mcp),
       onEvent: (event) => {
         if (event.type === 'started') progress.report(`running in ${event.execution.mode} mode`);
+        if (event.type === 'log' && event.stream) progress.note(lastLine(event.text));
       },
       signal: AbortSignal.any([
         ctx.mcpReq.signal,
@@ -203,7 +249,7 @@ export class SkillServer implements AsyncDisposable {
       reject: false,
     });
     if (ctx.mcpReq.signal.aborted) endStream(mcp, ctx);
-    return mcp.server.projectCallToolResult(toToolResult(this.#folders.outcome(outcome)), tool.outputSchema);
+    return this.#folders.outcome(outcome);
   }
 
   /** Reads changed folders again, and notifies all clients if they would see a difference. */
@@ -219,6 +265,22 @@ export class SkillServer implements AsyncDisposable {
   #note(text: string): void {
     this.#options.onNote?.(text);
   }
+}
+
+/** The connection and the context of a request. */
+interface Request {
+  mcp: McpServer;
+  ctx: ServerContext;
+}
+
+/** Skills that are tools of their own. */
+function functionsOf(entries: Entries): Entries {
+  return new Map([...entries].filter(([, entry]) => !isAgentSkill(entry)));
+}
+
+/** What a command printed last, for a progress message. */
+function lastLine(text: string): string {
+  return printableLine(text.trimEnd().split('\n').at(-1) ?? '').slice(0, MAX_PROGRESS);
 }
 
 /** A cancelled request gets no answer, which would otherwise end its event stream. */

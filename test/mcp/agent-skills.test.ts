@@ -1,0 +1,198 @@
+/**
+ * Agent Skills over MCP: a tool that runs their commands, a tool that reads their files, and their texts as resources.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { InMemoryTransport, type Client } from '@modelcontextprotocol/client';
+import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRuntime } from '../../src/index.ts';
+import { parsePolicy } from '../../src/inside.ts';
+import { SkillServer } from '../../src/mcp/skill-server.ts';
+import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
+import { textOf } from './contract.ts';
+import { clientOf, until } from './project.ts';
+
+const folder = openFolder();
+const project = join(folder, 'project');
+const workspace = join(folder, 'workspace');
+const LONG = 'é'.repeat(50_000);
+
+function write(skill: string, files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(project, 'skills', skill, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+const skillMd = (name: string, more = ''): string =>
+  `---\nname: ${name}\ndescription: Use it to ${name} things.\nallowed-tools: Bash(*)\n${more}---\n# How to ${name}\n`;
+
+mkdirSync(workspace, { recursive: true });
+writeFileSync(join(workspace, 'in.txt'), 'one two');
+write('count', {
+  'SKILL.md': skillMd('count'),
+  'references/words.md': '# Words\nA word has letters.\u202e\n',
+  'references/long.txt': LONG,
+  'scripts/count.py': 'import sys\nprint(len(open(sys.argv[1]).read().split()))\n',
+  'scripts/echo.py': 'import sys\ntext = sys.stdin.read()\nprint(len(text))\nsys.exit(3)\n',
+  'scripts/slow.py': 'import time\nprint("half way", flush=True)\ntime.sleep(600)\n',
+  'scripts/fetch.sh':
+    'python3 -c "import urllib.request as r; r.urlopen(\'http://127.0.0.1:9/\')" 2>&1 | tail -1\n',
+  'assets/dot.bin': '\u0000',
+});
+writeFileSync(join(project, 'skills/count/assets/dot.bin'), Buffer.from([0xff, 0xfe, 0]));
+write('style', { 'SKILL.md': skillMd('style'), 'references/colours.md': 'Red.\n' });
+write('banned', { 'SKILL.md': skillMd('banned') });
+writeSkill(project, { id: 'test/plain', source: 'def execute(params):\n    return {}\n' });
+writeFileSync(join(project, 'outside.txt'), 'not of the skill');
+
+const policy = parsePolicy('skills:\n  - { match: skills/banned, decision: deny }\n', { file: 'test' });
+const runtime = createRuntime({ home: join(folder, 'home'), cwd: project, pool: { size: 0 }, policy });
+const server = new SkillServer({ runtime, execute: { workspace } });
+let client: Client;
+
+beforeAll(async () => {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  client = clientOf('2025-11-25');
+  await server.open().connect(ours);
+  await client.connect(theirs);
+});
+afterAll(async () => {
+  await client.close();
+  await server.close();
+  await runtime.close();
+  removeFolder(folder);
+});
+
+const call = (name: string, given: Record<string, unknown>): ReturnType<Client['callTool']> =>
+  client.callTool({ name, arguments: given });
+const exec = (command: string[], more: Record<string, unknown> = {}): ReturnType<Client['callTool']> =>
+  call('skillcell_exec', { skill: 'count', command, ...more });
+const read = (given: Record<string, unknown>): ReturnType<Client['callTool']> =>
+  call('skillcell_read', given);
+
+describe('the tools of a server with Agent Skills', () => {
+  test('are one to run commands and one to read, beside those of ordinary skills', async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['skillcell_exec', 'skillcell_read', 'test__plain']);
+    const [execTool, readTool] = tools;
+    expect(execTool?.description).toContain('- count: Use it to count things.');
+    expect(execTool?.description).not.toContain('- style:');
+    expect(readTool?.description).toContain('- style: Use it to style things.');
+    expect(readTool?.annotations).toMatchObject({ readOnlyHint: true });
+    expect(JSON.stringify(tools)).not.toContain('banned');
+  });
+});
+
+describe('skillcell_exec', () => {
+  test('runs a script of the skill on a file of the workspace', async () => {
+    const result = await exec(['python', 'scripts/count.py', 'in.txt']);
+    expect(result.structuredContent).toEqual({ exit_code: 0, stdout: '2\n', stderr: '', files: [] });
+    expect(textOf(result)).toContain('[exit code 0]\n[stdout]\n2\n');
+  });
+
+  test.each([
+    ['small', 'x'],
+    ['large', 'x'.repeat(200_000)],
+  ])('passes a %s standard input on, and an exit code is a result', async (_, stdin) => {
+    const result = await exec(['python', 'scripts/echo.py'], { stdin });
+    expect(result.isError).toBeFalsy();
+    expect(result.structuredContent).toMatchObject({ exit_code: 3, stdout: `${stdin.length}\n` });
+  });
+
+  test('reports what was denied to a program that a script started, and the receipt has it', async () => {
+    const result = await exec(['sh', 'scripts/fetch.sh']);
+    expect(textOf(result)).toContain('Skillcell denied this skill:');
+    expect(textOf(result)).toContain('127.0.0.1:9');
+    const id = String((result['_meta'] ?? {})['skillcell/call_id']);
+    await until(() => runtime.audit.show(id) !== undefined);
+    expect(JSON.stringify(runtime.audit.show(id))).toContain('127.0.0.1:9');
+  });
+
+  test('shows output as progress while a command runs, and can be cancelled', async () => {
+    const heard: (string | undefined)[] = [];
+    const controller = new AbortController();
+    const answer = client.callTool(
+      { name: 'skillcell_exec', arguments: { skill: 'count', command: ['python', 'scripts/slow.py'] } },
+      { signal: controller.signal, onprogress: ({ message }) => void heard.push(message) },
+    );
+    const refused = expect(answer).rejects.toThrow();
+    await until(() => heard.includes('half way'));
+    controller.abort();
+    await refused;
+  });
+
+  test.each([
+    ['an unknown skill', { skill: 'nope', command: ['python', 'x.py'] }, 'no Agent Skill "nope"'],
+    ['a denied skill', { skill: 'banned', command: ['python', 'x.py'] }, 'no Agent Skill "banned"'],
+    ['an ordinary skill', { skill: 'plain', command: ['python', 'x.py'] }, 'no Agent Skill "plain"'],
+    ['no command', { skill: 'count', command: [] }, 'invalid_params'],
+    ['a line for a shell', { skill: 'count', command: 'ls | sh' }, 'invalid_params'],
+    ['a grant', { skill: 'count', command: ['python', '-'], write: ['/'] }, 'invalid_params'],
+    [
+      'a free shell',
+      { skill: 'count', command: ['bash', '-c', 'id'] },
+      /capability_denied|invalid_params|usage/,
+    ],
+    ['a skill without scripts', { skill: 'style', command: ['python', '-'] }, 'instructions only'],
+  ])('refuses %s', async (_, given, words) => {
+    const result = await call('skillcell_exec', given);
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toMatch(words);
+  });
+});
+
+describe('skillcell_read', () => {
+  test('returns the instructions, another text, and the list of all skills', async () => {
+    expect(textOf(await read({ skill: 'style' }))).toContain('# How to style');
+    expect(textOf(await read({ skill: 'skills/count', file: './scripts/count.py' }))).toContain('sys.argv');
+    expect(textOf(await read({}))).toContain('- style: Use it to style things.');
+  });
+
+  test('replaces characters that a person would not see', async () => {
+    expect(textOf(await read({ skill: 'count', file: 'references/words.md' }))).not.toContain('\u202e');
+  });
+
+  test('returns a long text in parts that end between characters', async () => {
+    let [text, offset] = ['', 0];
+    for (let part = 0; part < 4 && Number.isFinite(offset); part++) {
+      const answer = textOf(await read({ skill: 'count', file: 'references/long.txt', offset }));
+      const [body = '', next] = answer.split(/\n\[\d+ more bytes: .*"offset": (\d+)\]$/);
+      text += body;
+      offset = Number(next);
+    }
+    expect(text).toBe(LONG);
+  });
+
+  test.each(['../../outside.txt', '/etc/passwd', 'nope.md', '', '.', 'references', '__proto__'])(
+    'refuses %j, and names the files of the skill',
+    async (file) => {
+      const result = await read({ skill: 'count', file });
+      expect(result.isError).toBe(true);
+      expect(textOf(result)).toContain('scripts/count.py');
+    },
+  );
+
+  test('refuses a file that is not text', async () => {
+    expect(textOf(await read({ skill: 'count', file: 'assets/dot.bin' }))).toContain('is not text');
+  });
+});
+
+test('The Skills extension serves instructions and texts, but no scripts', async () => {
+  const skills = new SkillsClient(client);
+  const { skills: documents } = await skills.list();
+  const count = documents.find(({ frontmatter }) => frontmatter.name === 'skills-count');
+  if (!count) throw new Error('The skill has no document.');
+  const { body, frontmatter } = await skills.read(count);
+  expect(body).toContain('Run its scripts with the tool `skillcell_exec`');
+  expect(body).toContain('# How to count');
+  expect(frontmatter).not.toHaveProperty('allowed-tools');
+  const served = JSON.stringify(count.resources);
+  expect(served).toContain('references/words.md');
+  expect(served).not.toContain('.py');
+  const { contents } = await client.readResource({ uri: 'skill://skills-count/references/words.md' });
+  expect(JSON.stringify(contents)).toContain('A word has letters.');
+  await expect(client.readResource({ uri: 'skill://skills-count/scripts/count.py' })).rejects.toThrow();
+});
