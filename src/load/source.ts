@@ -15,6 +15,7 @@ import { identify, type IdentifiedDescription } from './identify.ts';
 import type { Finding } from './inspection.ts';
 import type { LockedPackages } from './locked-packages.ts';
 import { compareLock, parseLock, type Lock } from './lock.ts';
+import { findScripts, type ScriptFile } from './scripts.ts';
 import { readBundle, type BundleFiles, type ReadLimits } from './read-bundle.ts';
 import type { BundleLocation } from './load-bundle.ts';
 import type { Store } from './store.ts';
@@ -27,6 +28,8 @@ export interface SourceFacts {
   description: IdentifiedDescription;
   checked: LockCheck;
   kind: Kind;
+  /** Of a skill of the kind `script`. */
+  scripts: ScriptFile[];
   entry: string;
   stagedDir: string;
   lock?: Uint8Array;
@@ -102,7 +105,8 @@ export function readSourceHere(location: SourceLocation, options: SourceOptions)
   refuseIgnoredEntry(manifest, source);
   const checked: LockCheck = options.ignoresLock ? { state: 'unlocked' } : checkLock(source, manifest);
   const { files, digest, lock, signature } = source;
-  const kind = kindOf(manifest, files);
+  const scripts = source.contents.has('SKILL.md') ? findScripts(source.contents) : [];
+  const kind = kindOf(manifest, files, scripts);
   const entry = kind === 'function' ? findEntry(manifest, files) : '';
   requireDockerfile(manifest, files);
   const stagedDir = options.store.stage(source);
@@ -112,6 +116,7 @@ export function readSourceHere(location: SourceLocation, options: SourceOptions)
     description,
     checked,
     kind,
+    scripts: kind === 'script' ? scripts : [],
     entry,
     stagedDir,
     ...(lock ? { lock } : {}),
