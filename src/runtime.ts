@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { createCallIds } from './audit/call-id.ts';
 import type { AuditLog } from './audit/log.ts';
 import { Receipts, type EndedCall } from './audit/receipts.ts';
@@ -23,7 +23,6 @@ import { ownedBy } from './fault-owner.ts';
 import { defaultHome } from './load/home.ts';
 import { installSkill, type Installation, type InstallOptions } from './load/install-skill.ts';
 import { loadBundle, type BundleLocation, type LoadDeps, type LoadOptions } from './load/load-bundle.ts';
-import { FolderDigests } from './load/folder-digests.ts';
 import { registriesOf, type SkillPlaces } from './load/locate.ts';
 import { compileSkill, withOptionalEnv, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
@@ -35,7 +34,6 @@ import { uninstallSkill, type Uninstalled } from './load/uninstall.ts';
 import type { Manifest } from './manifest/manifest.ts';
 import type { Outcome, Success } from './outcome.ts';
 import { Offload, type OffloadCounts } from './offload/offload.ts';
-import { packageRoot } from './package-root.ts';
 import type { ModeChoice } from './policy/choose-mode.ts';
 import { filesOf } from './policy/combine.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
@@ -43,13 +41,13 @@ import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { policyDigest } from './audit/policy-digest.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
-import { assertOwnEnv } from './runtime-options.ts';
+import { assertOwnEnv, placesOf } from './runtime-options.ts';
 import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 import { readMessage, type MessageOptions, type ReadMessage } from './params/read-message.ts';
 import { Telemetry } from './telemetry/telemetry.ts';
 import type { ToolFormat } from './tools/formats.ts';
 import { offerTools } from './tools/offer.ts';
-import { assertOffer, selectOffered } from './tools/offered.ts';
+import { assertOffer, resolveOffer, selectOffered } from './tools/offered.ts';
 import type { ToolSet } from './tools/tool-set.ts';
 import type { Approvals } from './trust/approvals.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
@@ -85,15 +83,10 @@ export class Runtime implements AsyncDisposable {
     assertOwnEnv(options);
     const home = resolve(options.home ?? defaultHome());
     this.home = home;
-    this.#options = options;
+    this.#places = placesOf(options, home);
+    this.#options = { ...options, offer: resolveOffer(options.offer, this.#places.cwd) };
     const { policy = DEFAULT_POLICY } = options;
     this.#policyNow = typeof policy === 'function' ? policy : () => policy;
-    this.#places = {
-      bundledDir: join(packageRoot(), 'skills'),
-      home,
-      cwd: resolve(options.cwd ?? process.cwd()),
-      digestOf: new FolderDigests().digestOf,
-    };
     const { jail, container, onProgress } = options;
     const store = createStore({ home, groupId: Machine.cellGroup(jail) });
     this.#machine = new Machine({

@@ -18,6 +18,8 @@ const PROMPT = /^\s{0,40}(?:\$|>|%)\s{1,10}(?=\S)/;
 /** Blocks without a language hold anything, so only such starts count. */
 const USUAL_STARTS =
   /^\s{0,40}(?:\$\s|(?:python3?|bash|sh|node|npx|npm|pip3?|uvx?|curl|wget|git|sudo|scripts\/|\.\/)(?:\s|\S*\.(?:py|sh|js|ts)\b))/;
+/** A command that a sentence quotes. */
+const INLINE = /`((?:python3?|bash|sh|node|uv run)\s[^`\n]{1,300})`/g;
 const HERE_DOCUMENT = /<<-?\s{0,5}["']?([A-Za-z_]\w{0,40})/;
 
 interface Block {
@@ -34,6 +36,7 @@ export function commandsInMarkdown(text: string): MarkdownCommand[] {
     const [, fence = '', language = ''] = FENCE.exec(line) ?? [];
     if (block === undefined) {
       if (fence !== '') block = { fence, kind: kindOfBlock(language.toLowerCase()) };
+      else for (const [, quoted = ''] of line.matchAll(INLINE)) found.push({ text: quoted, line: index + 1 });
       return;
     }
     if (fence.startsWith(block.fence) && language === '') {

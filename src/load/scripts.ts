@@ -64,9 +64,9 @@ function languageOfShebang(bytes: Buffer): ScriptLanguage | undefined {
   );
 }
 
-/** A Python file without a main part and a module of Node that reads no arguments are libraries of other scripts. */
+/** A Python file without a main part and a module that reads no arguments are libraries of other scripts. */
 function runsItself(bytes: Buffer, language: ScriptLanguage): boolean {
   if (bytes[0] === 0x23 && bytes[1] === 0x21) return true;
-  if (language === 'python') return bytes.includes('__main__');
+  if (language === 'python') return bytes.includes('__main__') || bytes.includes('sys.argv');
   return language !== 'node' || bytes.includes('process.argv');
 }

@@ -47,7 +47,7 @@ describe('risksOf', () => {
 describe('commandsInMarkdown', () => {
   test('finds commands of shell blocks, with their lines', () => {
     const text = [
-      'Run `ls`.',
+      'Run `ls` or `python scripts/c.py x`.',
       '```bash',
       '# a comment',
       'python scripts/a.py \\',
@@ -73,6 +73,7 @@ describe('commandsInMarkdown', () => {
       '```',
     ].join('\n');
     expect(commandsInMarkdown(text)).toEqual([
+      { text: 'python scripts/c.py x', line: 1 },
       { text: 'python scripts/a.py --all', line: 4 },
       { text: 'ls', line: 6 },
       { text: 'python scripts/b.py', line: 13 },

@@ -20,6 +20,7 @@ function kind(files: Record<string, string>): Kind {
 it.each([
   ['scripts/a.py', 'if __name__ == "__main__": pass', 'python'],
   ['scripts/a.py', 'def f(): pass', 'python library'],
+  ['scripts/a.py', 'import sys\nprint(sys.argv[1])', 'python'],
   ['scripts/a.sh', 'ls', 'shell'],
   ['a.mjs', 'console.log(process.argv)', 'node'],
   ['lib/a.ts', 'export const a = 1', 'node library'],
