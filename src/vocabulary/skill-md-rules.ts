@@ -11,48 +11,52 @@ export const SKILL_MD_RULES = {
   yaml: {
     rule: 'have a YAML mapping as its frontmatter; quote a value that contains ": "',
     broken: 'warning',
-    used: 'the value is read as text where it can be; otherwise refused',
+    used: 'reads the value as text; refused if that does not help',
   },
-  'name-present': { rule: 'have a name', broken: 'warning', used: "the folder's name" },
+  'name-present': { rule: 'have a name', broken: 'warning', used: "uses the folder's name" },
   'name-length': {
     rule: 'have a name of 1 to 64 characters',
     broken: 'warning',
-    used: "the folder's name; refused if that is too long as well",
+    used: "uses the folder's name; refused if that is no id",
   },
   'name-characters': {
     rule: 'use only a-z, 0-9 and "-" in the name',
     broken: 'warning',
-    used: 'the name if it differs only by "_", otherwise the folder\'s; refused if neither is a valid id',
+    used: 'uses the name if only "_" is wrong, else the folder\'s; refused if that is no id',
   },
   'name-hyphens': {
     rule: 'not start or end the name with "-", nor repeat it',
     broken: 'warning',
-    used: 'the name if only "--" is wrong, otherwise the folder\'s',
+    used: 'uses the name if only "--" is wrong, else the folder\'s',
   },
-  'name-folder': { rule: 'have the name of its folder', broken: 'warning', used: 'the name' },
+  'name-folder': {
+    rule: 'have the name of its folder',
+    broken: 'warning',
+    used: 'uses the name; in a folder of agents, the name of the folder',
+  },
   'description-present': { rule: 'have a description that is text', broken: 'refused', used: '' },
   'description-length': {
     rule: 'have a description of at most 1024 characters',
     broken: 'warning',
-    used: 'the whole description',
+    used: 'uses all of it',
   },
-  'license-text': { rule: 'have text as its license', broken: 'warning', used: 'nothing; it is only shown' },
+  'license-text': { rule: 'have text as its license', broken: 'warning', used: 'has no effect anyway' },
   'compatibility-length': {
     rule: 'have 1 to 500 characters as its compatibility',
     broken: 'warning',
-    used: 'nothing; it is only shown',
+    used: 'has no effect anyway',
   },
   'metadata-text': {
     rule: 'have a mapping of text to text as its metadata',
     broken: 'warning',
-    used: 'nothing; it is only shown',
+    used: 'has no effect anyway',
   },
   'allowed-tools-text': {
     rule: 'have one text with spaces as its allowed-tools',
     broken: 'warning',
-    used: 'the list; it grants nothing either way',
+    used: 'grants nothing anyway',
   },
-  'known-keys': { rule: 'have no other keys', broken: 'warning', used: 'nothing; they have no effect' },
+  'known-keys': { rule: 'have no other keys', broken: 'warning', used: 'they have no effect' },
 } as const;
 
 export type SkillMdRule = keyof typeof SKILL_MD_RULES;

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { SKILL_MD_RULES } from '../../src/vocabulary/skill-md-rules.ts';
 import { parseSkillMd, parseSkillMdWithManifest, splitSkillMd } from '../../src/manifest/skill-md.ts';
 
 const SKILL_MD =
@@ -179,4 +181,15 @@ it('splitting a SKILL.md loses no line', () => {
       expect(parts).toEqual({ frontmatter: front.join('\n'), body: body.join('\n') });
     }),
   );
+});
+
+it('the manual lists every rule as the table has it', () => {
+  const manual = readFileSync(new URL('../../docs/manifest.md', import.meta.url), 'utf8').replaceAll(
+    / +/g,
+    ' ',
+  );
+  for (const [name, row] of Object.entries(SKILL_MD_RULES)) {
+    const result = row.broken === 'refused' ? 'refused' : `loads; ${row.used}`;
+    expect(manual).toContain(`| \`${name}\` | ${row.rule} | ${result} |`);
+  }
 });

@@ -9,9 +9,9 @@ import { printLine, printNote, printResult, printWarning, table } from '../outpu
 
 const COLUMNS = [
   'skill',
-  'kind',
   'version',
   'origin',
+  'kind',
   'trust',
   'mode',
   'profile',
