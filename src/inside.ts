@@ -97,6 +97,7 @@ export type { PolicyPlaces } from './policy/in-force.ts';
 export type { LivePolicy, PolicyStatus } from './policy/live-policy.ts';
 export { defaultHome } from './load/home.ts';
 export { capabilitySet } from './load/capability-set.ts';
+export { describeScripts, neededModules } from './load/script-imports.ts';
 export { folderStamp } from './load/folder-stamp.ts';
 export { shadowWarnings } from './load/load-bundle.ts';
 export { BUNDLED_PREFIX } from './load/locate.ts';

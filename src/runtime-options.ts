@@ -3,6 +3,9 @@
  *
  * @module
  */
+import { join, resolve } from 'node:path';
+import { FolderDigests } from './load/folder-digests.ts';
+import type { SkillPlaces } from './load/locate.ts';
 import type { Skill } from './load/skill.ts';
 import type { AuditOptions } from './audit/receipts.ts';
 import type { EgressOptions } from './broker/gateway/egress.ts';
@@ -17,7 +20,8 @@ import { SkillError } from './errors.ts';
 import type { OperatorPolicy } from './policy/operator.ts';
 import type { Allowed } from './record/observation.ts';
 import type { TraceContext } from './telemetry/telemetry.ts';
-import type { OfferOptions } from './tools/offered.ts';
+import { packageRoot } from './package-root.ts';
+import { foldersIn, type OfferOptions } from './tools/offered.ts';
 import type { AskPerson } from './trust/admission.ts';
 import type { Guard } from './trust/guard.ts';
 import type { Kind } from './vocabulary/kinds.ts';
@@ -28,6 +32,8 @@ export interface RuntimeOptions {
   home?: string;
   /** The project folder, which may have skills of its own. */
   cwd?: string;
+  /** Home of the user, in which agents keep skills (`.agents/skills`, `.claude/skills`, …); absent: no home is searched. */
+  userHome?: string | undefined;
   /** Which skills to offer as tools, over MCP and over HTTP; absent: all but the bundled ones, or these if there are no others. */
   offer?: OfferOptions | undefined;
   /** A function is asked when a call starts; the call keeps its answer to the end. */
@@ -111,4 +117,17 @@ export interface CallRequest {
   ref: string | Skill;
   params: unknown;
   options: ExecuteOptions;
+}
+
+/** Where a runtime finds skills. */
+export function placesOf(options: RuntimeOptions, home: string): SkillPlaces {
+  const cwd = resolve(options.cwd ?? process.cwd());
+  return {
+    bundledDir: join(packageRoot(), 'skills'),
+    home,
+    cwd,
+    userHome: options.userHome,
+    folders: foldersIn(options.offer?.skills, cwd),
+    digestOf: new FolderDigests().digestOf,
+  };
 }

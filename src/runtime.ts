@@ -24,7 +24,6 @@ import { defaultHome } from './load/home.ts';
 import { installSkill, type Installation, type InstallOptions } from './load/install-skill.ts';
 import { loadBundle, type BundleLocation, type LoadDeps, type LoadOptions } from './load/load-bundle.ts';
 import { registriesOf, type SkillPlaces } from './load/locate.ts';
-import { placesOf } from './load/places.ts';
 import { compileSkill, withOptionalEnv, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
 import type { FileLock } from './load/file-lock.ts';
@@ -42,7 +41,7 @@ import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { policyDigest } from './audit/policy-digest.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
-import { assertOwnEnv } from './runtime-options.ts';
+import { assertOwnEnv, placesOf } from './runtime-options.ts';
 import type { ExecOptions, ExecuteOptions, QuietExec } from './runtime-options.ts';
 import type { RecordOptions, RuntimeOptions } from './runtime-options.ts';
 import type { CommandSuccess } from './results/command-result.ts';
@@ -50,7 +49,7 @@ import { readMessage, type MessageOptions, type ReadMessage } from './params/rea
 import { Telemetry } from './telemetry/telemetry.ts';
 import type { ToolFormat } from './tools/formats.ts';
 import { offerTools } from './tools/offer.ts';
-import { assertOffer, selectOffered } from './tools/offered.ts';
+import { assertOffer, resolveOffer, selectOffered } from './tools/offered.ts';
 import type { ToolSet } from './tools/tool-set.ts';
 import type { Approvals } from './trust/approvals.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
@@ -86,10 +85,10 @@ export class Runtime implements AsyncDisposable {
     assertOwnEnv(options);
     const home = resolve(options.home ?? defaultHome());
     this.home = home;
-    this.#options = options;
+    this.#places = placesOf(options, home);
+    this.#options = { ...options, offer: resolveOffer(options.offer, this.#places.cwd) };
     const { policy = DEFAULT_POLICY } = options;
     this.#policyNow = typeof policy === 'function' ? policy : () => policy;
-    this.#places = placesOf(home, resolve(options.cwd ?? process.cwd()));
     const { jail, container, onProgress } = options;
     this.#machine = new Machine({
       ...{ home, container, onProgress },

@@ -18,6 +18,7 @@ const MANIFESTS = [
 ];
 const SKILL_MDS = [
   '---\nname: x\ndescription: does x\nallowed-tools: a b\nmetadata: { k: v }\n---\n# Text\n',
+  '---\nname: Not An Id\ndescription: Use when: it fits\n  more\nlicense: [MIT]\ncompatibility: x\n---\n```bash\ncurl x | sh\n```\n',
 ];
 
 export const manifestTarget: FuzzTarget = fuzzTarget({
@@ -30,6 +31,7 @@ export const manifestTarget: FuzzTarget = fuzzTarget({
     try {
       const { manifest } = (kind === 'manifest' ? parseManifest : parseSkillMd)(text, {
         file: 'manifest.yaml',
+        ...(kind === 'skill-md' ? { folder: '/skills/x' } : {}),
       });
       const params = compileSchema(manifest.parameters, { file: 'manifest.yaml', at: 'parameters' });
       params.check({ text: 'abc', list: [1, 'x', null] });

@@ -327,7 +327,10 @@ export class Machine {
 async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<Candidate> {
   const pair = { mode, wall: wall.name, engine: engine.name };
   const fallback = 'Run `skillcell doctor` to see what this machine has.';
-  const reason = engine.refuses(bundle);
+  const refused = engine.refuses(bundle);
+  // An Agent Skills folder has no entry that an engine for functions could name.
+  const isWithoutEntry = refused === `the engine ${engine.name} cannot run ""`;
+  const reason = isWithoutEntry ? 'its engines run functions, and this skill has scripts only' : refused;
   // Probing a container is slow, so it is skipped for bundles without one.
   if (reason !== undefined && mode === 'container')
     return { ...pair, unfit: true, refusal: { reason, fix: fallback } };

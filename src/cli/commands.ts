@@ -97,8 +97,12 @@ function addRecord(program: Command, done: Done): void {
 function addReading(program: Command, done: Done): void {
   program
     .command('list')
-    .description('list the known skills: bundled, from this project, installed')
-    .option('--skills <glob>', 'only skills whose id matches, such as "finance/*"; repeatable', collect)
+    .description('list the known skills: bundled, from this project, installed, and in the folders of agents')
+    .option(
+      '--skills <glob>',
+      'only skills whose id matches, such as "finance/*", or that are in a folder, such as ./vendor; repeatable',
+      collect,
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', example('list'))
     .action(async (options: object) => {

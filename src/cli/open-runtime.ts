@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { homedir } from 'node:os';
 import {
   type ExecuteOptions,
   type Mode,
@@ -54,6 +55,7 @@ export function openRuntime(options: OpenOptions = {}): Runtime {
   return createRuntime({
     caller: 'cli',
     pool: { size: 0 },
+    userHome: homedir(),
     offer: offerOptions(options),
     ...(policy ? { policy } : {}),
     ...inventedEnv(options.invented),

@@ -32,7 +32,11 @@ export function withPlanOptions(command: Command): Command {
 /** Options that decide which skills are offered. */
 export function withOfferOptions(command: Command): Command {
   return command
-    .option('--skills <glob>', 'only skills whose id matches, such as "finance/*"; repeatable', collect)
+    .option(
+      '--skills <glob>',
+      'only skills whose id matches, such as "finance/*", or that are in a folder, such as ./vendor; repeatable',
+      collect,
+    )
     .option('--bundled', 'also offer the bundled skills (default: only if there are no others)');
 }
 

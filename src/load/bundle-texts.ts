@@ -19,6 +19,7 @@ export interface Description extends ParsedManifest {
 
 /** Reads manifest.yaml, SKILL.md or both from the files of the bundle in `folder`. */
 export function readDescription(contents: Contents, folder: string): Description {
+  refuseLong(contents, 'SKILL.md');
   const skillMd = textOf(contents, 'SKILL.md');
   const parsed = parse({ manifest: textOf(contents, 'manifest.yaml'), skillMd }, folder);
   const instructions = readInstructions(contents, skillMd);
@@ -40,12 +41,15 @@ function parse(
 
 function readInstructions(contents: Contents, skillMd: string | undefined): string | undefined {
   const file = contents.has('instructions.md') || skillMd === undefined ? 'instructions.md' : 'SKILL.md';
-  if ((contents.get(file)?.length ?? 0) > MAX_INSTRUCTIONS) {
-    throw invalid(file, `The file "${file}" is longer than ${MAX_INSTRUCTIONS} bytes.`);
-  }
+  refuseLong(contents, file);
   return file === 'SKILL.md' && skillMd !== undefined
     ? splitSkillMd(skillMd, file).body
     : textOf(contents, file);
+}
+
+function refuseLong(contents: Contents, file: string): void {
+  if ((contents.get(file)?.length ?? 0) > MAX_INSTRUCTIONS)
+    throw invalid(file, `The file "${file}" is longer than ${MAX_INSTRUCTIONS} bytes.`);
 }
 
 function textOf(contents: Contents, file: string): string | undefined {

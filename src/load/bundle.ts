@@ -5,9 +5,11 @@
  * @module
  */
 import type { Manifest } from '../manifest/manifest.ts';
+import type { Commands } from './commands.ts';
 import type { Inspection } from './inspection.ts';
 import type { LockedPackages } from './locked-packages.ts';
 import type { Pins } from './pins.ts';
+import type { ScriptFile } from './scripts.ts';
 import type { Kind } from '../vocabulary/kinds.ts';
 import type { Origin } from '../vocabulary/origins.ts';
 
@@ -41,6 +43,10 @@ export interface Bundle {
   /** Entry file inside the bundle; empty unless its kind is `function`, or if its image contains the program. */
   entry: string;
   inspection: Inspection;
+  /** Files that a command can run; absent for the kind `function`. */
+  scripts?: readonly ScriptFile[];
+  /** Commands in its scripts and texts; absent for the kind `function`. */
+  commands?: Commands;
   instructions?: string;
   warnings: string[];
 }

@@ -4,11 +4,13 @@
  * @module
  */
 import { besideThis, type Task, type Tasks } from '../offload/task.ts';
+import type { Kind } from '../vocabulary/kinds.ts';
 import { findCommands, type Commands } from './commands.ts';
 
 interface CommandInput {
   stagedDir: string;
   paths: readonly string[];
+  kind: Kind;
 }
 
 export const FIND_COMMANDS: Task<CommandInput, Commands> = {
@@ -17,5 +19,6 @@ export const FIND_COMMANDS: Task<CommandInput, Commands> = {
 };
 
 export const tasks: Tasks = {
-  findCommands: ({ stagedDir, paths }: CommandInput): Commands => findCommands(stagedDir, paths),
+  findCommands: ({ stagedDir, paths, kind }: CommandInput): Commands =>
+    findCommands(stagedDir, paths, { kind }),
 };

@@ -8,7 +8,8 @@ import { isBuiltin } from 'node:module';
 import type { Manifest } from '../manifest/manifest.ts';
 import { envNameProblem } from '../manifest/names.ts';
 import { quote } from '../manifest/quote.ts';
-import { INSTALLERS, NETWORK_PROGRAMS, type Commands } from './commands.ts';
+import { COMMAND_RISKS } from '../vocabulary/command-risks.ts';
+import { INSTALLERS, NETWORK_PROGRAMS, type Commands, type RiskyCommand } from './commands.ts';
 import type { Finding, Inspection } from './inspection.ts';
 import { isAvailableModule, isNetworkModule, isOwnModule, isProcessModule } from './modules.ts';
 import { requirementsOf } from './requirements.ts';
@@ -183,23 +184,53 @@ function missingPackages({ inspection }: DriftSource): string[] {
 /** Matched in the text of scripts, so this can be wrong. */
 function namedPrograms({ manifest, commands }: DriftSource): string[] {
   if (!commands) return [];
-  const { programs, piped, skipped } = commands;
+  const { programs, piped, skipped, risks = [] } = commands;
   const hasNetwork = manifest.capabilities.network.length > 0;
   const reaching = programs.filter(({ value }) => !hasNetwork && NETWORK_PROGRAMS.has(value));
   const installing = programs.filter(({ value }) => INSTALLERS.has(value));
   return [
     ...perValue(
-      reaching,
+      reaching.filter(isInCode),
       (value, at) => `The code names the program ${value} (${at}), but the manifest declares no network.`,
     ),
     ...perValue(
-      installing,
+      reaching.filter(isInText),
+      (value, at) => `The text names the program ${value} (${at}), but the skill has no network.`,
+    ),
+    ...perValue(
+      installing.filter(isInCode),
       (value, at) =>
         `The code names the installer ${value} (${at}); list the skill's packages under "requirements" instead.`,
     ),
-    ...perValue(piped, (value, at) => `The code runs a program's output as a script (${at}): ${value}.`),
+    ...perValue(
+      installing.filter(isInText),
+      (value, at) => `The text names the installer ${value} (${at}), which a cell cannot use.`,
+    ),
+    ...perValue(
+      piped.filter(isInCode),
+      (value, at) => `The code runs a program's output as a script (${at}): ${value}.`,
+    ),
+    ...perValue(
+      piped.filter(isInText),
+      (value, at) => `The text tells the model to run a program's output as a script (${at}): ${value}.`,
+    ),
+    ...risks.map(describeRisk),
     ...perValue(skipped, (value) => `The file ${value} is too long to be searched for programs.`),
   ];
+}
+
+function describeRisk({ value, at, risk }: RiskyCommand): string {
+  const subject = isInText({ at }) ? 'The text contains a command that' : 'The code';
+  return `${subject} ${COMMAND_RISKS[risk].does} (${at}): ${quote(value)}.`;
+}
+
+/** Commands in texts are run by a model, not by the skill. */
+function isInText({ at }: Pick<Finding, 'at'>): boolean {
+  return /\.(?:md|markdown):\d+$/i.test(at);
+}
+
+function isInCode(finding: Finding): boolean {
+  return !isInText(finding);
 }
 
 /** One line per value, with the first place where it was found. */

@@ -9,19 +9,21 @@ import type { Manifest } from '../manifest/manifest.ts';
 import type { Kind } from '../vocabulary/kinds.ts';
 import type { FileDigests } from './bundle.ts';
 import { IGNORE_FILE } from './ignore.ts';
+import type { ScriptFile } from './scripts.ts';
 
 /** In order of preference, if the manifest names no entry. */
 const USUAL_ENTRIES = ['skill.py', 'skill.ts', 'skill.js', 'skill.wasm', 'Dockerfile'] as const;
 
-/** Files that a command of an Agent Skills folder can run. */
-const SCRIPT = /\.(?:py|sh|bash|[cm]?js|ts)$/;
-
 /** An Agent Skills folder has a SKILL.md and nothing that `execute` could be in. */
-export function kindOf(manifest: Pick<Manifest, 'entry' | 'container'>, files: FileDigests): Kind {
+export function kindOf(
+  manifest: Pick<Manifest, 'entry' | 'container'>,
+  files: FileDigests,
+  scripts: readonly ScriptFile[],
+): Kind {
   const hasEntry = manifest.entry !== undefined || manifest.container !== undefined;
   const isFunction = hasEntry || USUAL_ENTRIES.some((name) => Object.hasOwn(files, name));
   if (isFunction || !Object.hasOwn(files, 'SKILL.md')) return 'function';
-  return Object.keys(files).some((path) => SCRIPT.test(path)) ? 'script' : 'instructions';
+  return scripts.length > 0 ? 'script' : 'instructions';
 }
 
 /** Does it have Python code that a call runs? */

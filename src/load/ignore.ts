@@ -34,6 +34,11 @@ const KEPT: ReadonlySet<string> = new Set([
   ...['manifest.yaml', 'SKILL.md', 'skill.lock', 'skill.sig', IGNORE_FILE],
 ]);
 
+/** Whether this path has a meaning for Skillcell itself. */
+export function isKept(path: string): boolean {
+  return KEPT.has(path);
+}
+
 interface Pattern {
   segments: readonly string[];
   includes: boolean;

@@ -120,12 +120,12 @@ interface ReadSkill extends LoadOptions {
 
 async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
   const { location, source } = skill;
-  const { files, digest, kind, entry, stagedDir } = source;
+  const { files, digest, kind, scripts, entry, stagedDir } = source;
   const { state: lock, image, packages } = source.checked;
   const { manifest, warnings, instructions } = source.description;
   const inspection = await deps.inspect(stagedDir, files, { entry, execution: manifest.execution });
   const paths = Object.keys(files);
-  const commands = await lookForCommands(stagedDir, paths, deps.offload);
+  const commands = await lookForCommands({ stagedDir, paths, kind }, deps.offload);
   const facts = { manifest, inspection, commands, paths };
   const found = findDrift(facts);
   if (found.drift.length > 0 && !skill.toleratesDrift)
@@ -147,6 +147,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
       : {}),
     entry,
     inspection,
+    ...(kind === 'function' ? {} : { scripts, commands }),
     ...(instructions === undefined ? {} : { instructions }),
     warnings: [
       ...shadowWarnings(location),

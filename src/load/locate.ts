@@ -4,21 +4,30 @@
  *
  * @module
  */
-import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
-import { assertAbsent } from './absent.ts';
 import { isNameSegment } from '../manifest/names.ts';
 import { shellWord } from '../manifest/quote.ts';
+import { agentRegistries, type AgentPlaces } from './agent-registries.ts';
 import { digestOfFolder } from './folder-digests.ts';
 import { nearestNames } from './nearest-names.ts';
+import {
+  bundleAt,
+  bundleIn,
+  kindOf,
+  MANIFEST_FILES,
+  pathIn,
+  realOrGiven,
+  skillsIn,
+  type Registry,
+} from './registries.ts';
 
-export interface SkillPlaces {
+export interface SkillPlaces extends AgentPlaces {
   /** The skills that come with Skillcell. */
   bundledDir: string;
   /** Skillcell's own folder; installed skills are under `installed/<category>/<name>`. */
   home: string;
-  /** The working directory; the project's skills are under `skills/`. */
+  /** The working directory; the project's skills are under `skills/` and in the folders of agents. */
   cwd: string;
   /** The digest of a bundle folder; undefined if it cannot be read. Absent: the folder is read each time. */
   digestOf?: ((dir: string) => string | undefined) | undefined;
@@ -40,8 +49,6 @@ export interface FoundSkill {
 /** `bundled:<id>` always refers to the skill that comes with Skillcell. */
 export const BUNDLED_PREFIX = 'bundled:';
 
-const MANIFEST_FILES = ['manifest.yaml', 'SKILL.md'] as const;
-
 /** Finds the one bundle folder that `ref` refers to: by its path, its manifest's path, or its id. */
 export function findSkill(ref: string, places: SkillPlaces): FoundSkill {
   if (ref === '' || ref.includes('\0'))
@@ -49,18 +56,20 @@ export function findSkill(ref: string, places: SkillPlaces): FoundSkill {
   if (ref.startsWith(BUNDLED_PREFIX)) return findBundled(ref, places);
   if (!isId(ref)) return findByPath(ref, places);
   const [bundled] = bundleAt(join(places.bundledDir, ref));
-  const folders = [
-    join(projectDir(places), ref),
-    resolve(places.cwd, ref),
-    join(installedDir(places.home), ref),
+  const registries = allRegistries(places);
+  const [, project, installed, ...agents] = registries;
+  const found = [
+    ...bundleIn(project, ref),
+    ...bundleAt(resolve(places.cwd, ref)),
+    ...[installed, ...agents].flatMap((registry) => bundleIn(registry, ref)),
   ];
-  const own = [...new Set(folders.flatMap(bundleAt))].filter((dir) => dir !== bundled);
+  const own = [...new Set(found)].filter((dir) => dir !== bundled);
   // A link to somewhere else takes the place of nothing.
   const hasForeign = bundled !== undefined && own.some((dir) => !isOwnFolder(dir, places));
   const candidates = hasForeign ? [...own, bundled] : own;
   const dir = own.length > 0 ? onlyBundle(ref, candidates, places) : bundled;
   if (dir === undefined) return findByPath(ref, places);
-  const isRegistered = registriesOf(places).some((registry) => bundleAt(join(registry, ref)).includes(dir));
+  const isRegistered = registries.some((registry) => bundleIn(registry, ref).includes(dir));
   return addIds({ ref, dir, linked: isRegistered ? [ref] : [], ...shadowOf(dir, bundled, places) }, places);
 }
 
@@ -68,7 +77,7 @@ function findBundled(ref: string, places: SkillPlaces): FoundSkill {
   const id = ref.slice(BUNDLED_PREFIX.length);
   const [dir] = isId(id) ? bundleAt(join(places.bundledDir, id)) : [];
   if (dir !== undefined) return addIds({ ref, dir, linked: [id] }, places);
-  const ids = skillsIn(places.bundledDir).map((skill) => BUNDLED_PREFIX + skill.ref);
+  const ids = skillsIn(allRegistries(places)[0]).map((skill) => BUNDLED_PREFIX + skill.ref);
   throw unknown(ref, `No bundled skill has the id ${JSON.stringify(id)}.`, ids);
 }
 
@@ -101,8 +110,9 @@ function shadowOf(dir: string, bundled: string | undefined, places: SkillPlaces)
  * once, as the project's.
  */
 export function findSkills(places: SkillPlaces): FoundSkill[] {
-  const bundled = foldersOf([places.bundledDir]);
-  const own = foldersOf([projectDir(places), installedDir(places.home)]);
+  const [examplesDir, ...others] = allRegistries(places);
+  const bundled = foldersOf([examplesDir]);
+  const own = foldersOf(others);
   for (const [dir, { linked }] of own) {
     const example = bundled.get(dir);
     if (!example) continue;
@@ -141,19 +151,20 @@ interface KnownFolder {
 }
 
 /** By real path. */
-function foldersOf(registries: readonly string[]): Map<string, KnownFolder> {
+function foldersOf(registries: readonly Registry[]): Map<string, KnownFolder> {
   const byDir = new Map<string, KnownFolder>();
   for (const { ref, dir } of registries.flatMap(skillsIn)) {
     const known = byDir.get(dir);
-    if (known) known.linked.push(ref);
-    else byDir.set(dir, { ref, dir, linked: [ref] });
+    const linked = isId(ref) ? [ref] : [];
+    if (known) known.linked.push(...linked);
+    else byDir.set(dir, { ref, dir, linked });
   }
   return byDir;
 }
 
 /** Adds every id that could refer to this folder: those it was found by, and those of its real path. */
 function addIds({ ref, dir, linked, shadows }: KnownFolder, places: SkillPlaces): FoundSkill {
-  const inRegistries = registriesOf(places).map((registry) => relative(realOrGiven(registry), dir));
+  const inRegistries = allRegistries(places).map((registry) => pathIn(registry, dir));
   const ids = [...new Set([...linked, ...inRegistries.filter(isId)])];
   // Outside registries, a path that looks like an id counts as one, and a folder inside a skill belongs to that skill.
   const enclosing = inRegistries.map((path) => path.split('/').slice(0, 2).join('/'));
@@ -164,7 +175,7 @@ function addIds({ ref, dir, linked, shadows }: KnownFolder, places: SkillPlaces)
 
 /** Ids whose registry entry links to this folder outside the registries. */
 function linksTo(dir: string, places: SkillPlaces): string[] {
-  const known = registriesOf(places).flatMap(skillsIn);
+  const known = allRegistries(places).flatMap(skillsIn);
   return known.filter((found) => found.dir === dir).map(({ ref }) => ref);
 }
 
@@ -174,14 +185,10 @@ export function namesakesOf(
   dir: string,
   places: SkillPlaces,
 ): { others: string[]; isRegistered: boolean } {
-  const found = registriesOf(places).flatMap((registry) => bundleAt(join(registry, id)));
+  const found = allRegistries(places).flatMap((registry) => bundleIn(registry, id));
   const others = [...new Set(found)].filter((other) => other !== dir);
   if (!found.includes(dir)) return { others, isRegistered: false };
   return { others: others.filter((other) => !isSameBundle(dir, other, places)), isRegistered: true };
-}
-
-function projectDir({ cwd }: SkillPlaces): string {
-  return join(cwd, 'skills');
 }
 
 /** The folder that `install` copies skills to. */
@@ -191,7 +198,18 @@ export function installedDir(home: string): string {
 
 /** The folders that hold skills. Some may not exist. */
 export function registriesOf(places: SkillPlaces): string[] {
-  return [places.bundledDir, projectDir(places), installedDir(places.home)];
+  return [...new Set(allRegistries(places).map(({ folder }) => folder))];
+}
+
+/** The bundled skills first, then those of the project, the installed ones, and those of agents. */
+function allRegistries(places: SkillPlaces): [Registry, Registry, Registry, ...Registry[]] {
+  const layout = 'categories';
+  return [
+    { folder: places.bundledDir, layout },
+    { folder: join(places.cwd, 'skills'), layout },
+    { folder: installedDir(places.home), layout },
+    ...agentRegistries(places),
+  ];
 }
 
 /** `category/name` or `name`. A segment starts with a letter or digit, so it cannot be `..` or a hidden file. */
@@ -218,53 +236,13 @@ function findByPath(ref: string, places: SkillPlaces): FoundSkill {
     'manifest_invalid',
     `The folder ${JSON.stringify(ref)} has no ${MANIFEST_FILES.join(' or ')}.`,
     {
-      fix: 'Pass the folder of a skill, or add a manifest.yaml to this one.',
+      fix:
+        kindOf(join(path, 'skill.md')) === 'file'
+          ? 'Rename its skill.md to SKILL.md.'
+          : 'Pass the folder of a skill, or add a manifest.yaml to this one.',
       detail: { path, lookedFor: [...MANIFEST_FILES] },
     },
   );
-}
-
-function skillsIn(registry: string): { ref: string; dir: string }[] {
-  return namesIn(registry).flatMap((category) => {
-    const folder = join(registry, category);
-    const nested = namesIn(folder).map((name) => `${category}/${name}`);
-    return [category, ...nested].flatMap((ref) => bundleAt(join(registry, ref)).map((dir) => ({ ref, dir })));
-  });
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter(isNameSegment);
-  } catch (error) {
-    // A missing registry, or a file among the categories, holds no skills.
-    assertAbsent(error, folder);
-    return [];
-  }
-}
-
-/** The real path of a bundle folder, or an empty list. */
-function bundleAt(folder: string): string[] {
-  const isBundle = MANIFEST_FILES.some((name) => kindOf(join(folder, name)) === 'file');
-  return isBundle ? [realpathSync(folder)] : [];
-}
-
-function realOrGiven(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch (error) {
-    // A missing registry holds nothing, however its path is spelled.
-    assertAbsent(error, folder);
-    return resolve(folder);
-  }
-}
-
-function kindOf(path: string): 'file' | 'folder' | undefined {
-  try {
-    return statSync(path).isDirectory() ? 'folder' : 'file';
-  } catch (error) {
-    assertAbsent(error, path);
-    return undefined;
-  }
 }
 
 function ambiguous(ref: string, dirs: readonly string[], places: SkillPlaces): SkillError {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Kind } from '../vocabulary/kinds.ts';
 import type { Offload } from '../offload/offload.ts';
 import { TaskEndedError } from '../offload/task.ts';
 import { FIND_COMMANDS } from './command-tasks.ts';
@@ -14,16 +15,16 @@ export const COMMANDS_HERE: CommandCaps = { bytes: 16 * 1024, files: 16 };
 const DEADLINE_MS = 10_000;
 
 export async function lookForCommands(
-  stagedDir: string,
-  paths: readonly string[],
+  bundle: { stagedDir: string; paths: readonly string[]; kind: Kind },
   offload: Offload,
 ): Promise<Commands> {
-  const here = findCommands(stagedDir, paths, COMMANDS_HERE);
+  const { stagedDir, paths, kind } = bundle;
+  const here = findCommands(stagedDir, paths, { caps: COMMANDS_HERE, kind });
   if (here.skipped.length === 0) return here;
   try {
     return await offload.run(
       FIND_COMMANDS,
-      { stagedDir, paths },
+      { stagedDir, paths, kind },
       { deadlineMs: DEADLINE_MS, owner: stagedDir },
     );
   } catch (error) {

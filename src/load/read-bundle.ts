@@ -11,7 +11,7 @@ import { SkillError } from '../errors.ts';
 import { quote } from '../manifest/quote.ts';
 import type { FileDigests } from './bundle.ts';
 import { digestFiles, sha256 } from './digest.ts';
-import { IGNORE_FILE, IGNORE_LIMITS, IgnoreRules } from './ignore.ts';
+import { IGNORE_FILE, IGNORE_LIMITS, IgnoreRules, isKept } from './ignore.ts';
 
 export const BUNDLE_LIMITS = {
   files: 2000,
@@ -56,18 +56,25 @@ export interface BundleFiles {
   signature?: Buffer;
   /** Paths of files and folders that do not belong to the bundle. */
   ignored: ReadonlySet<string>;
-  /** About files that look like secrets. */
+  /** About files that look like secrets, and about links. */
   warnings: readonly string[];
 }
 
 /** Reads a bundle from its author's folder. Refuses anything other than regular files and folders. */
 export function readBundle(dir: string, limits: ReadLimits = BUNDLE_LIMITS): BundleFiles {
-  const { contents, ignored, secrets } = readTree(dir, limits);
+  const { contents, ignored, secrets, links } = readTree(dir, limits);
+  const [link] = links;
+  // Agents write links into such folders; only a manifest promises that the bundle is complete.
+  const isAgentSkill = contents.has('SKILL.md') && !contents.has('manifest.yaml');
+  if (link !== undefined && !isAgentSkill) throw refusal(link, 'a symbolic link');
   const lock = contents.get(LOCK_FILE);
   const signature = contents.get(SIGNATURE_FILE);
   contents.delete(LOCK_FILE);
   contents.delete(SIGNATURE_FILE);
-  const warnings = [...secrets].toSorted().map((path) => warnAboutSecret(path, contents.has(path)));
+  const warnings = [
+    ...[...secrets].toSorted().map((path) => warnAboutSecret(path, contents.has(path))),
+    ...[...links].toSorted().map(warnAboutLink),
+  ];
   return {
     ...hashContents(contents),
     ...(lock ? { lock } : {}),
@@ -84,6 +91,10 @@ function warnAboutSecret(path: string, isIncluded: boolean): string {
   return isIncluded
     ? `${file} and is part of the bundle, because ${IGNORE_FILE} includes it: the skill and anyone who gets the bundle can read it.`
     : `${file} and was left out of the bundle. Move it to another folder, or list it in ${IGNORE_FILE}.`;
+}
+
+function warnAboutLink(path: string): string {
+  return `The symbolic link ${quote(path)} was left out of the bundle, because links are not followed.`;
 }
 
 /** Reads a staged copy, in which every file counts: nothing is ignored. */
@@ -105,6 +116,8 @@ interface Walk {
   rules: IgnoreRules | undefined;
   ignored: Set<string>;
   secrets: Set<string>;
+  /** Left out of folders without a manifest, refused in others. */
+  links: Set<string>;
   limits: ReadLimits;
   bytes: number;
   folders: number;
@@ -120,6 +133,7 @@ function readTree(dir: string, limits: ReadLimits, what: 'bundle' | 'everything'
     contents: new Map<string, Buffer>(),
     ignored: new Set<string>(),
     secrets: new Set<string>(),
+    links: new Set<string>(),
   };
   const walk: Walk = { ...sets, rules: undefined, limits, bytes: 0, folders: 0, entries: 0 };
   const fd = openEntry(dir, OPEN_FOLDER, dir);
@@ -169,6 +183,7 @@ function readEntry(walk: Walk, folderFd: number, found: { prefix: string; entry:
   const handle = `/proc/self/fd/${folderFd}/${name}`;
   if (entry.isDirectory()) descend(walk, handle, path);
   else if (entry.isFile()) readFile(walk, handle, path);
+  else if (walk.rules && entry.isSymbolicLink() && !isKept(path)) walk.links.add(path);
   else throw refusal(path, kindOf(entry));
 }
 

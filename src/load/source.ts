@@ -16,6 +16,7 @@ import { identify, type IdentifiedDescription } from './identify.ts';
 import type { Finding } from './inspection.ts';
 import type { LockedPackages } from './locked-packages.ts';
 import { compareLock, parseLock, type Lock } from './lock.ts';
+import { findScripts, type ScriptFile } from './scripts.ts';
 import { readBundle, type BundleFiles, type ReadLimits } from './read-bundle.ts';
 import type { BundleLocation } from './load-bundle.ts';
 import type { Store } from './store.ts';
@@ -28,6 +29,8 @@ export interface SourceFacts {
   description: IdentifiedDescription;
   checked: LockCheck;
   kind: Kind;
+  /** Of a skill of the kind `script`. */
+  scripts: ScriptFile[];
   entry: string;
   stagedDir: string;
   lock?: Uint8Array;
@@ -103,7 +106,8 @@ export function readSourceHere(location: SourceLocation, options: SourceOptions)
   const source = readBundle(location.dir, options.limits);
   options.onRead?.(source);
   const identified = identify(readDescription(source.contents, location.dir), location);
-  const kind = kindOf(identified.manifest, source.files);
+  const scripts = source.contents.has('SKILL.md') ? findScripts(source.contents) : [];
+  const kind = kindOf(identified.manifest, source.files, scripts);
   const manifest = kind === 'script' ? scriptManifest(identified.manifest) : identified.manifest;
   const description = { ...identified, manifest, warnings: [...source.warnings, ...identified.warnings] };
   refuseIgnoredEntry(manifest, source);
@@ -118,6 +122,7 @@ export function readSourceHere(location: SourceLocation, options: SourceOptions)
     description,
     checked,
     kind,
+    scripts: kind === 'script' ? scripts : [],
     entry,
     stagedDir,
     ...(lock ? { lock } : {}),

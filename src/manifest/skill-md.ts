@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { z } from 'zod';
+import { SkillError } from '../errors.ts';
+import { checkFrontmatter, nameRule } from './frontmatter.ts';
+import { repairFrontmatter } from './frontmatter-repair.ts';
 import type { JsonSchema, Manifest, ParsedManifest } from './manifest.ts';
-import { isNameSegment } from './names.ts';
 import { type ManifestContext, parseManifest } from './parse.ts';
 import { describeProblem, manifestInvalid, problemAt } from './problems.ts';
-import { quote } from './quote.ts';
-import { readYaml } from './yaml-source.ts';
+import { readYaml, type YamlSource } from './yaml-source.ts';
 
 export const SKILL_MD_CATEGORY = 'skills';
 
@@ -34,20 +34,6 @@ export const SCRIPT_PARAMETERS: JsonSchema = {
   additionalProperties: false,
 };
 
-const KNOWN_KEYS: ReadonlySet<string> = new Set([
-  'name',
-  'description',
-  'license',
-  'compatibility',
-  'metadata',
-  'allowed-tools',
-]);
-
-const frontmatterFields = z.looseObject({
-  name: z.string().refine(isNameSegment, { error: 'Expected a name of a-z, 0-9, "_" and "-"' }),
-  description: z.string().min(1),
-});
-
 export interface SkillMdParts {
   /** YAML between the `---` lines. */
   frontmatter: string;
@@ -61,38 +47,49 @@ export function splitSkillMd(text: string, file: string): SkillMdParts {
   const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---');
   if (lines[0]?.trimEnd() !== '---' || end === -1) {
     const message = 'Does not start with frontmatter; write "---", name and description, "---"';
-    throw manifestInvalid(file, [problemAt([], message, 1)]);
+    throw manifestInvalid(file, [problemAt([], nameRule('frontmatter', message), 1)]);
   }
   return { frontmatter: lines.slice(1, end).join('\n'), body: lines.slice(end + 1).join('\n') };
 }
 
 /** A bundle with only a SKILL.md declares no capabilities and gets none. */
 export function parseSkillMd(text: string, context: Omit<ManifestContext, 'inherited'>): ParsedManifest {
-  const source = readYaml(splitSkillMd(text, context.file).frontmatter, { file: context.file, firstLine: 2 });
-  const parsed = frontmatterFields.safeParse(source.value);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) =>
-      problemAt(path, message, source.lineOf(path)),
-    );
-    throw manifestInvalid(context.file, problems);
-  }
-  const { name, description, ...extra } = parsed.data;
-  const place = (key: string): { path: string; line?: number } => problemAt([key], '', source.lineOf([key]));
-  const warnings = [...source.warnings, ...Object.keys(extra).flatMap((key) => keyWarning(key, place(key)))];
+  const source = readFrontmatter(splitSkillMd(text, context.file).frontmatter, context.file);
   const folder = context.folder?.split(/[/\\]/).findLast(Boolean);
-  if (folder !== undefined && folder !== name) {
-    warnings.push(`name: ${quote(name)} differs from its folder ${quote(folder)}`);
-  }
-  return { manifest: bareManifest({ name, description, extra }), warnings };
+  const { name, description, extra, warnings } = checkFrontmatter(source, { file: context.file, folder });
+  return {
+    manifest: bareManifest({ name, description, extra }),
+    warnings: [...source.warnings, ...warnings],
+  };
 }
 
-function keyWarning(key: string, place: { path: string; line?: number }): string[] {
-  if (key === 'allowed-tools') {
-    const message = 'Only a hint for the agent; grants nothing. Declare "capabilities" in a manifest.yaml';
-    return [describeProblem({ ...place, message })];
+/** If it is not valid YAML, tries again with the repairs that agents make. */
+function readFrontmatter(text: string, file: string): YamlSource {
+  const options = { file, firstLine: 2 };
+  try {
+    return readYaml(text, options);
+  } catch (error) {
+    const repair = repairFrontmatter(text);
+    if (!(error instanceof SkillError) || repair.keys.length === 0) throw error;
+    const source = readRepaired(repair.text, options, error);
+    const [first = ''] = repair.keys;
+    const warning = `The frontmatter is not valid YAML; its values are read as text`;
+    const place = problemAt([], nameRule('yaml', warning), source.lineOf([first]));
+    return { ...source, warnings: [...source.warnings, describeProblem(place)] };
   }
-  if (KNOWN_KEYS.has(key)) return [];
-  return [describeProblem({ ...place, message: 'Unknown key; it has no effect' })];
+}
+
+/** The problems of the text as written help more than those of the repaired one. */
+function readRepaired(
+  text: string,
+  options: { file: string; firstLine: number },
+  problem: SkillError,
+): YamlSource {
+  try {
+    return readYaml(text, options);
+  } catch {
+    throw problem;
+  }
 }
 
 function bareManifest(given: {

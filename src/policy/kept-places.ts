@@ -8,6 +8,7 @@ import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { sharedEngines } from '../load/home.ts';
 import { shellWord } from '../manifest/quote.ts';
+import { AGENT_FOLDER_NAMES, AGENT_FOLDERS } from '../vocabulary/agent-folders.ts';
 import { packageRoot } from '../package-root.ts';
 import { filesOf, rulesOf } from './combine.ts';
 import { isInBundle, POLICY_FILE } from './find-policy.ts';
@@ -49,12 +50,18 @@ export function protectControlFiles(path: GrantedPath, options: ProtectOptions):
   const kept = [
     ...projects.map((folder) => join(folder, POLICY_FILE)),
     ...[host, cwd].map((folder) => join(folder, REGISTRY)),
+    ...[...new Set([...projects, cwd])].flatMap(agentFolders),
     ...places,
     ...bundle,
   ].filter((place) => isInside(place, host) && isPresent(place));
   const link = kept.find((place) => hasLink(place, host));
   if (link !== undefined) return refusedLink(link);
   return { inner: innerGrants(path, kept) };
+}
+
+/** A skill must not change the skills that agents find in a project. */
+function agentFolders(project: string): string[] {
+  return AGENT_FOLDER_NAMES.map((name) => join(project, AGENT_FOLDERS[name].project));
 }
 
 /** Files of the policy in force, files that it names, and our own code, wherever they are. */

@@ -8,6 +8,7 @@ import type { Bundle } from '../load/bundle.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Execution } from '../outcome.ts';
 import { shellWord } from '../manifest/quote.ts';
+import { isInAgentFolder } from '../vocabulary/agent-folders.ts';
 import type { Mode } from '../vocabulary/modes.ts';
 import { bindCommand } from './commands/bind.ts';
 import type { Command, GivenCommand, ParsedCommand } from './commands/command.ts';
@@ -138,6 +139,7 @@ export async function choose<W extends Way>({
 }: PlanInput<W>): Promise<ModeChoice> {
   const { manifest, origin } = skill.bundle;
   assertNoContradiction(options);
+  assertRuns(skill.bundle);
   const choice = chooseMode({
     declared: manifest.execution,
     ...(options.execution ? { requested: options.execution } : {}),
@@ -146,11 +148,25 @@ export async function choose<W extends Way>({
     minimum: policy.minimum[origin],
     minimumIsSet: policy.minimumSet?.includes(origin) ?? false,
     demands: demandsOn(skill.bundle, policy.minimumRules),
-    trustRemoteCode: options.trustRemoteCode ?? false,
+    // One flag or variable for a whole session must not vouch for what tools copied from strangers.
+    trustRemoteCode: (options.trustRemoteCode ?? false) && !isInAgentFolder(skill.bundle.sourceDir),
     candidates: await machine.candidates(skill.bundle),
   });
   assertVouched(choice, { skill, options });
   return choice;
+}
+
+/** Throws for a skill that has only texts. */
+function assertRuns({ kind, manifest, sourceDir }: Bundle): void {
+  if (kind !== 'instructions') return;
+  throw new SkillError(
+    'skill_unavailable',
+    `The skill "${manifest.name}" has instructions only: nothing in it runs`,
+    {
+      fix: `Let the model read it: ${shellWord(`${sourceDir}/SKILL.md`)}`,
+      detail: { skill: manifest.name, kind },
+    },
+  );
 }
 
 /** Without a lock, there is no record of the code that was trusted. */

@@ -4,10 +4,12 @@
  *
  * @module
  */
+import { resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
 import type { BundleLocation } from '../load/load-bundle.ts';
 import { BUNDLED_PREFIX } from '../load/locate.ts';
 import { nearestNames } from '../load/nearest-names.ts';
+import { isBelow, kindOf, realOrGiven } from '../load/registries.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { nameMatches } from '../trust/skill-rules.ts';
 
@@ -15,7 +17,10 @@ import { nameMatches } from '../trust/skill-rules.ts';
 export interface OfferOptions {
   /** Also offers the bundled skills. They are offered anyway if there are no others. */
   bundled?: boolean | undefined;
-  /** Offers only skills whose id matches one of these patterns, such as `finance/*` or `bundled:text/*`. */
+  /**
+   * Offers only skills whose id matches one of these patterns, such as `finance/*` or `bundled:text/*`, and those in these
+   * folders, which start with `/`, `./` or `../`.
+   */
   skills?: readonly string[] | undefined;
 }
 
@@ -60,7 +65,24 @@ function isForBundled(glob: string): boolean {
   return glob.startsWith(BUNDLED_PREFIX);
 }
 
-function isMatch(glob: string, { ref, origin }: BundleLocation): boolean {
+/** Ids and patterns never start like this. */
+export function isFolder(glob: string): boolean {
+  return /^(?:\/|\.{1,2}(?:\/|$))/.test(glob);
+}
+
+/** The folders among the patterns, as absolute paths. */
+export function foldersIn(globs: readonly string[] | undefined, cwd: string): string[] {
+  return (globs ?? []).filter(isFolder).map((folder) => resolve(cwd, folder));
+}
+
+/** The options with absolute folders, so that they mean the same everywhere. */
+export function resolveOffer(options: OfferOptions | undefined, cwd: string): OfferOptions | undefined {
+  if (!options?.skills) return options;
+  return { ...options, skills: options.skills.map((glob) => (isFolder(glob) ? resolve(cwd, glob) : glob)) };
+}
+
+function isMatch(glob: string, { ref, origin, dir }: BundleLocation): boolean {
+  if (isFolder(glob)) return isBelow(dir, realOrGiven(resolve(glob)));
   const id = ref.startsWith(BUNDLED_PREFIX) ? ref.slice(BUNDLED_PREFIX.length) : ref;
   if (!isForBundled(glob)) return nameMatches(glob, id);
   return origin === 'bundled' && nameMatches(glob.slice(BUNDLED_PREFIX.length), id);
@@ -73,6 +95,7 @@ function noMatch(glob: string, known: readonly BundleLocation[]): SkillError {
     glob,
     known.map(({ ref }) => ref),
   );
+  if (isFolder(glob)) return noSkillsIn(glob);
   const hint = suggestions.map((id) => JSON.stringify(id)).join(' or ');
   const shown = JSON.stringify(glob);
   return new SkillError(
@@ -81,10 +104,19 @@ function noMatch(glob: string, known: readonly BundleLocation[]): SkillError {
     {
       fix: isHidden
         ? `To offer bundled skills, pass --skills ${shellWord(BUNDLED_PREFIX + glob)}`
-        : hint === ''
-          ? 'Run `skillcell list` to see the known skills.'
-          : `Did you mean ${hint}?`,
+        : glob !== '' && kindOf(resolve(glob)) === 'folder'
+          ? `To offer the skills in this folder, pass --skills ${shellWord(`./${glob}`)}`
+          : hint === ''
+            ? 'Run `skillcell list` to see the known skills.'
+            : `Did you mean ${hint}?`,
       detail: { glob, suggestions },
     },
   );
+}
+
+function noSkillsIn(folder: string): SkillError {
+  return new SkillError('usage', `--skills ${JSON.stringify(folder)} is not a folder with skills`, {
+    fix: 'Pass the folder of a skill, or a folder whose subfolders have a SKILL.md or a manifest.yaml.',
+    detail: { folder },
+  });
 }

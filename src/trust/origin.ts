@@ -7,6 +7,7 @@
 import { assertAbsent } from '../load/absent.ts';
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
+import { isInAgentFolder } from '../vocabulary/agent-folders.ts';
 import type { Origin } from '../vocabulary/origins.ts';
 import type { BundleLocation } from '../load/load-bundle.ts';
 import { findSkill, findSkills, installedDir } from '../load/locate.ts';
@@ -16,6 +17,8 @@ import type { FoundSkill, SkillPlaces } from '../load/locate.ts';
 export function originOf(dir: string, places: SkillPlaces): Origin {
   if (isBelow(dir, places.bundledDir)) return 'bundled';
   if (isBelow(dir, installedDir(places.home))) return 'installed';
+  // Tools copy the skills of strangers into these folders, also in a project.
+  if (isInAgentFolder(dir)) return 'external';
   if (isBelow(dir, places.cwd)) return 'project';
   return 'external';
 }

@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
+import { writeTree } from '../load/helpers.ts';
 import { openCommandLine } from './command.ts';
 
 const { folder, run, close } = openCommandLine();
@@ -171,4 +172,18 @@ test('doctor shows in_process and says that nothing is enforced there', async ()
   expect(new Set(Object.values(inHost?.enforces ?? {}).map(({ by }: { by: string }) => by))).toEqual(
     new Set(['nobody']),
   );
+});
+
+test('no flag lets a skill in a folder of agents run in_process', async () => {
+  const dir = join(elsewhere, '.claude/skills/copied');
+  const manifest = {
+    name: 'a/copied',
+    version: '1.0.0',
+    description: 'x',
+    execution: ['in_process'],
+    capabilities: {},
+  };
+  writeTree(dir, { 'manifest.yaml': JSON.stringify(manifest), 'skill.ts': SOURCE });
+  const { code, stderr } = await run(['run', dir, '--params', '{}', FLAG]);
+  expect([code, stderr]).toEqual([5, expect.stringContaining('error[untrusted]')]);
 });

@@ -87,6 +87,31 @@ describe('readBundle', () => {
   });
 });
 
+describe('readBundle in an Agent Skills folder', () => {
+  test('leaves links out with a warning, and follows none', () => {
+    const dir = tempTree({ 'SKILL.md': 'x', 'sub/a.txt': '' });
+    const before = readBundle(dir).digest;
+    symlinkSync('/etc/passwd', join(dir, 'sub/link'));
+    symlinkSync('..', join(dir, 'loop'));
+    const { contents, digest, warnings } = readBundle(dir);
+    expect([...contents.keys()].toSorted()).toEqual(['SKILL.md', 'sub/a.txt']);
+    expect(digest).toBe(before);
+    expect(warnings).toEqual([
+      'The symbolic link "loop" was left out of the bundle, because links are not followed.',
+      'The symbolic link "sub/link" was left out of the bundle, because links are not followed.',
+    ]);
+  });
+
+  test.each(['manifest.yaml', 'skill.lock', 'skill.sig', '.skillcellignore'])(
+    'refuses a link in the place of %s',
+    (name) => {
+      const dir = tempTree({ 'SKILL.md': 'x', other: '' });
+      symlinkSync('other', join(dir, name));
+      expect(errorOf(() => readBundle(dir)).message).toContain(`"${name}": a symbolic link`);
+    },
+  );
+});
+
 describe('readBundle refuses', () => {
   test.each([
     ['a link to a file', '/etc/passwd'],

@@ -20,6 +20,9 @@ import { IMAGE_LIMITS } from '../../src/cell/images/limits.ts';
 import { plainSchema } from '../../src/tools/schema/plain.ts';
 import { treeOf } from '../cell/images/helpers.ts';
 import { exampleReceipt } from '../audit/example-receipt.ts';
+import { marketplaceRegistries } from '../../src/load/marketplaces.ts';
+import { MARKETPLACE_FILE } from '../../src/vocabulary/agent-folders.ts';
+import { tempTree, writeTree } from '../load/helpers.ts';
 import { addSkill, openStage, type Stage } from '../http/stage.ts';
 import { writeSkill, type SkillText } from '../write-skill.ts';
 import { imageExamples, serverExamples, wheelExamples } from './fetched-inputs.ts';
@@ -211,6 +214,14 @@ def execute(params):
     ),
   'policy of a project': async () =>
     expect(() => parsePolicy(`a: ${'x'.repeat(300 * KIB)}`, { file: 'p.yaml' })).toThrow('larger than'),
+  'marketplace of plugins': async () => {
+    const { cap } = INPUTS['marketplace of plugins'];
+    const plugins = (count: number): string => `{"plugins":[${'{"source":"./"},'.repeat(count)}0]}`;
+    const folder = tempTree({ [MARKETPLACE_FILE]: plugins(cap / 16 - 8), 'skills/a/SKILL.md': 'x' });
+    expect(marketplaceRegistries(folder)).toHaveLength(1);
+    writeTree(folder, { [MARKETPLACE_FILE]: plugins(cap / 16 + 8) });
+    expect(marketplaceRegistries(folder)).toEqual([]);
+  },
   'body of an HTTP request': async () => {
     const { cap } = INPUTS['body of an HTTP request'];
     expect((await stage.execute('test/good', { text: 'x'.repeat(cap) })).status).toBe(413);

@@ -22,6 +22,7 @@ import { MAX_SCANNED } from '../../src/http/receipts.ts';
 import { MAX_JSON_HERE } from '../../src/json-text.ts';
 import { MAX_INSTRUCTIONS } from '../../src/load/bundle-texts.ts';
 import { COMMAND_CAPS } from '../../src/load/commands.ts';
+import { MAX_MARKETPLACE_BYTES } from '../../src/load/marketplaces.ts';
 import { COMMANDS_HERE } from '../../src/load/look-for-commands.ts';
 import { MAX_LOCK_BYTES } from '../../src/load/lock.ts';
 import { MAX_PARAMS_BYTES } from '../../src/load/params.ts';
@@ -88,6 +89,7 @@ export const INPUT_NAMES = [
   'findings in source',
   'commands in a bundle',
   'policy of a project',
+  'marketplace of plugins',
   'body of an HTTP request',
   'parameters of a call',
   'connections without a complete request',
@@ -151,6 +153,7 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
     task: 'findCommands',
   },
   'policy of a project': same(MAX_YAML_BYTES, 'bytes'),
+  'marketplace of plugins': same(MAX_MARKETPLACE_BYTES, 'bytes'),
   'body of an HTTP request': {
     cap: MAX_BODY_BYTES,
     unit: 'bytes',

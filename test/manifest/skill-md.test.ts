@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { SKILL_MD_RULES } from '../../src/vocabulary/skill-md-rules.ts';
 import { parseSkillMd, parseSkillMdWithManifest, splitSkillMd } from '../../src/manifest/skill-md.ts';
 
 const SKILL_MD =
@@ -30,7 +32,7 @@ it('SKILL.md causes a warning if the folder has another name', () => {
     file: 'SKILL.md',
     folder: '/x/b',
   });
-  expect(warnings).toEqual(['name: "a" differs from its folder "b"']);
+  expect(warnings).toEqual(['name (line 2): "a" differs from its folder "b" [rule name-folder]']);
 });
 
 it('a manifest next to SKILL.md takes precedence, and SKILL.md fills in missing keys', () => {
@@ -83,4 +85,111 @@ it('SKILL.md with any text is parsed or refused as manifest_invalid', () => {
       }
     }),
   );
+});
+
+const FOLDER = { file: 'SKILL.md', folder: '/x/pdf-tools' };
+const rulesOf = (warnings: readonly string[]): string[] =>
+  warnings.flatMap((text) => /\[rule ([a-z-]+)\]$/.exec(text)?.[1] ?? []);
+
+/** Frontmatter that agents accept although it breaks a rule: the rule, and the name that the skill gets. */
+it.each([
+  ['description: x', 'name-present', 'pdf-tools'],
+  ['name:\ndescription: x', 'name-present', 'pdf-tools'],
+  ['name: PDF Tools\ndescription: x', 'name-characters', 'pdf-tools'],
+  ['name: pdf_tools\ndescription: x', 'name-characters', 'pdf_tools'],
+  ['name: pdf--tools\ndescription: x', 'name-hyphens', 'pdf--tools'],
+  ['name: -pdf\ndescription: x', 'name-hyphens', 'pdf-tools'],
+  [`name: ${'a'.repeat(65)}\ndescription: x`, 'name-length', 'pdf-tools'],
+  ['name: other\ndescription: x', 'name-folder', 'other'],
+  [`name: pdf-tools\ndescription: ${'x'.repeat(1025)}`, 'description-length', 'pdf-tools'],
+  ['name: pdf-tools\ndescription: Use when: it fits', 'yaml', 'pdf-tools'],
+  ['name: pdf-tools\ndescription:"Quoted"', 'yaml', 'pdf-tools'],
+  ['name: pdf-tools\ndescription: [Beta] x', 'yaml', 'pdf-tools'],
+  ['name: pdf-tools\ndescription: x\nlicense: [MIT]', 'license-text', 'pdf-tools'],
+  [`name: pdf-tools\ndescription: x\ncompatibility: ${'x'.repeat(501)}`, 'compatibility-length', 'pdf-tools'],
+  ['name: pdf-tools\ndescription: x\ncompatibility: ""', 'compatibility-length', 'pdf-tools'],
+  ['name: pdf-tools\ndescription: x\nmetadata: [a]', 'metadata-text', 'pdf-tools'],
+  ['name: pdf-tools\ndescription: x\nmetadata: { a: [b] }', 'metadata-text', 'pdf-tools'],
+  ['name: pdf-tools\ndescription: x\nallowed-tools: [Bash, Read]', 'allowed-tools-text', 'pdf-tools'],
+  ['name: pdf-tools\ndescription: x\nversion: "1"', 'known-keys', 'pdf-tools'],
+])('frontmatter %j loads and breaks the rule %s', (frontmatter, rule, name) => {
+  const { manifest, warnings } = parseSkillMd(`---\n${frontmatter}\n---\nText`, FOLDER);
+  expect(rulesOf(warnings)).toContain(rule);
+  expect(manifest.name).toBe(`skills/${name}`);
+});
+
+it.each([
+  ['name: pdf-tools', 'description-present'],
+  ['name: pdf-tools\ndescription: ""', 'description-present'],
+  ['name: pdf-tools\ndescription: [a]', 'description-present'],
+  ['- name', 'yaml'],
+])('frontmatter %j is refused and names the rule %s', (frontmatter, rule) => {
+  expect(() => parseSkillMd(`---\n${frontmatter}\n---\n`, FOLDER)).toThrow(`[rule ${rule}]`);
+});
+
+it('a name that is no id is refused if the folder has none either', () => {
+  const place = { file: 'SKILL.md', folder: '/x/PDF Tools' };
+  expect(() => parseSkillMd('---\nname: PDF Tools\ndescription: x\n---\n', place)).toThrow(
+    '[rule name-characters]',
+  );
+});
+
+it.each([
+  ['a byte order mark', `\uFEFF---\nname: pdf-tools\ndescription: x\n---\n`],
+  ['CRLF', '---\r\nname: pdf-tools\r\ndescription: x\r\n---\r\n'],
+  ['a folded block', '---\nname: pdf-tools\ndescription: >-\n  x\n---\n'],
+  ['numbers in metadata', '---\nname: pdf-tools\ndescription: x\nmetadata: { version: 1.0 }\n---\n'],
+  ['the longest values', `---\nname: pdf-tools\ndescription: "${'x'.repeat(1024)}"\n---\n`],
+])('frontmatter with %s follows the specification', (_, text) => {
+  const { manifest, warnings } = parseSkillMd(text, FOLDER);
+  expect(rulesOf(warnings)).toEqual([]);
+  expect(manifest.description).toMatch(/^x+$/);
+});
+
+it('a repaired description keeps its whole text, its continuation, and the lines of later keys', () => {
+  const text = '---\nname: pdf-tools\ndescription: Use when: it\n  fits\nversion: "1"\n---\n';
+  const { manifest, warnings } = parseSkillMd(text, FOLDER);
+  expect(manifest.description).toBe('Use when: it fits');
+  expect(warnings).toContainEqual(expect.stringMatching(/^version \(line 5\)/));
+});
+
+it('frontmatter that no repair helps is reported as it is written', () => {
+  expect(() => parseSkillMd('---\nname: a\ndescription: b: c\nx: "\n---\n', FOLDER)).toThrow(/line [34]/);
+});
+
+it('every name and description within the specification loads without a broken rule', () => {
+  const name = fc.stringMatching(/^[a-z0-9]{1,20}(?:-[a-z0-9]{1,10}){0,3}$/);
+  const description = fc.string({ minLength: 1, maxLength: 1024, unit: 'grapheme-ascii' });
+  fc.assert(
+    fc.property(name, description, fc.constantFrom('\n', '\r\n'), (skill, about, newline) => {
+      fc.pre(about.trim() !== '');
+      const lines = ['---', `name: "${skill}"`, `description: ${JSON.stringify(about)}`, '---', 'Body'];
+      const parsed = parseSkillMd(lines.join(newline), { file: 'SKILL.md', folder: `/x/${skill}` });
+      expect(rulesOf(parsed.warnings)).toEqual([]);
+      expect(parsed.manifest).toMatchObject({ name: `skills/${skill}`, description: about });
+    }),
+  );
+});
+
+it('splitting a SKILL.md loses no line', () => {
+  const line = fc
+    .string({ maxLength: 20 })
+    .filter((text) => !/[\r\n]/.test(text) && text.trimEnd() !== '---');
+  fc.assert(
+    fc.property(fc.array(line), fc.array(line), (front, body) => {
+      const parts = splitSkillMd(['---', ...front, '---', ...body].join('\n'), 'SKILL.md');
+      expect(parts).toEqual({ frontmatter: front.join('\n'), body: body.join('\n') });
+    }),
+  );
+});
+
+it('the manual lists every rule as the table has it', () => {
+  const manual = readFileSync(new URL('../../docs/manifest.md', import.meta.url), 'utf8').replaceAll(
+    / +/g,
+    ' ',
+  );
+  for (const [name, row] of Object.entries(SKILL_MD_RULES)) {
+    const result = row.broken === 'refused' ? 'refused' : `loads; ${row.used}`;
+    expect(manual).toContain(`| \`${name}\` | ${row.rule} | ${result} |`);
+  }
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listSkills, locateSkill, originOf } from '../../src/trust/origin.ts';
 import type { SkillPlaces } from '../../src/load/locate.ts';
-import { tempTree } from '../load/helpers.ts';
+import { tempTree, writeTree } from '../load/helpers.ts';
 
 function world(): { root: string; places: SkillPlaces } {
   const root = tempTree({
@@ -62,3 +62,13 @@ test('the list shows the origin of each skill', () => {
     ['a/project', 'project'],
   ]);
 });
+
+test.each(['project/.claude/skills/pdf', 'project/.agents/skills/pdf', 'user/.copilot/skills/pdf'])(
+  'a skill in %s is external, because tools copy the skills of strangers there',
+  (folder) => {
+    const { root, places } = world();
+    writeTree(root, { [`${folder}/SKILL.md`]: '' });
+    const all = { ...places, userHome: join(root, 'user') };
+    expect(locateSkill('skills/pdf', all)).toMatchObject({ dir: join(root, folder), origin: 'external' });
+  },
+);

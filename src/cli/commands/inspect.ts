@@ -17,6 +17,7 @@ import {
   printableLine,
   specialFileWarnings,
 } from '../../inside.ts';
+import { agentSkillJson, describeAgentSkill } from '../describe-agent-skill.ts';
 import { describePlan, describePolicies } from '../explain.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { printLine, printResult, printWarning } from '../output.ts';
@@ -34,7 +35,7 @@ export async function inspect(ref: string, flags: PlanFlags & { json?: boolean }
   printLine(describePolicies(runtime));
   printLine(
     plan instanceof SkillError
-      ? `runs      not here: ${printableLine(plan.message)}\n          ${printableLine(plan.fix)}`
+      ? `runs      ${skill.bundle.kind === 'instructions' ? 'nothing' : 'not here'}: ${printableLine(plan.message)}\n          ${printableLine(plan.fix)}`
       : describePlan(plan),
   );
   for (const warning of warningsOf(skill, plan)) printWarning(warning);
@@ -59,7 +60,9 @@ async function planOrReason(runtime: Runtime, skill: Skill, flags: PlanFlags): P
   }
 }
 
-function describeSkill({ bundle }: Skill, { summary, profile }: Standing): string {
+function describeSkill(skill: Skill, { summary, profile }: Standing): string {
+  const { bundle } = skill;
+  const isFunction = bundle.kind === 'function';
   const { manifest, origin, digest, lock, entry, files, inspection } = bundle;
   const list = (values: string[]): string => values.map(printableLine).join('\n          ') || 'nothing';
   const imported = [...inspection.modules, ...inspection.interfaces].map((finding) => finding.value);
@@ -68,11 +71,15 @@ function describeSkill({ bundle }: Skill, { summary, profile }: Standing): strin
     `about     ${printableLine(manifest.description.trim().split('\n')[0] ?? '')}`,
     `origin    ${origin} (${printableLine(bundle.sourceDir)})`,
     `trust     ${printableLine(summary)}; ${PROFILE_WORDS[profile]}${printableLine(deniedModules(bundle))}`,
-    `digest    ${digest} (${lock}, ${Object.keys(files).length} files, entry ${printableLine(entry || 'of the image')})`,
+    `digest    ${digest} (${lock}, ${Object.keys(files).length} files${isFunction ? `, entry ${printableLine(entry || 'of the image')}` : ''})`,
     ...describePins(bundle),
     `declares  ${list(capabilitySet(manifest))}`,
-    `imports   ${printableLine(imported.join(', ')) || 'nothing'}`,
-    `params    ${printableJson(manifest.parameters)}`,
+    ...(isFunction
+      ? [
+          `imports   ${printableLine(imported.join(', ')) || 'nothing'}`,
+          `params    ${printableJson(manifest.parameters)}`,
+        ]
+      : describeAgentSkill(skill)),
   ].join('\n');
 }
 
@@ -115,6 +122,7 @@ function asJson(skill: Skill, plan: Plan | SkillError): Record<string, unknown> 
     pins: bundle.pins ?? {},
     packages_pinned: bundle.lockedPackages !== undefined,
     entry,
+    ...agentSkillJson(skill),
     files,
     inspection,
     warnings: warningsOf(skill, plan),

@@ -18,6 +18,7 @@ const COLUMNS = [
   'skill',
   'version',
   'origin',
+  'kind',
   'trust',
   'mode',
   'profile',
@@ -30,7 +31,7 @@ type Location = ReturnType<Runtime['list']>[number];
 type Row = Record<(typeof COLUMNS)[number], string>;
 
 export async function list(flags: { json?: boolean; skills?: string[] }): Promise<number> {
-  await using runtime = openRuntime();
+  await using runtime = openRuntime({ skills: flags.skills });
   const locations = filterSkills(runtime.list(), flags.skills);
   const rows = await mapConcurrently(locations, (location) => rowFor(runtime, location));
   for (const location of locations) shadowWarnings(location).forEach(printWarning);
@@ -54,14 +55,14 @@ function formatCell(column: string, value: string): string {
 async function rowFor(runtime: Runtime, { ref, dir, origin }: Location): Promise<Row> {
   try {
     const skill = await runtime.load(dir);
-    const { manifest, lock, digest } = skill.bundle;
+    const { manifest, kind, lock, digest } = skill.bundle;
     const { summary: trust, profile } = await runtime.standing(skill);
     const mode = await modeOf(runtime, skill);
     const about = manifest.shortDescription ?? manifest.description.split('\n')[0] ?? '';
-    return { skill: ref, version: manifest.version, origin, trust, mode, profile, lock, digest, about };
+    return { skill: ref, kind, version: manifest.version, origin, trust, mode, profile, lock, digest, about };
   } catch (error) {
     const about = error instanceof Error ? error.message : String(error);
-    const unknown = { trust: '-', mode: '-', profile: '-', digest: '' };
+    const unknown = { kind: '-', trust: '-', mode: '-', profile: '-', digest: '' };
     return { skill: ref, version: '-', origin, ...unknown, lock: isOurFault(error) ? '-' : 'broken', about };
   }
 }
@@ -71,8 +72,9 @@ function isOurFault(error: unknown): boolean {
   return !(error instanceof SkillError) || error.code === 'resource_exceeded' || error.code === 'internal';
 }
 
-/** The mode a call would run in, or `none here` if this machine supports none that the skill allows. */
+/** The mode a call would run in; `-` if nothing in the skill runs; `none here` if this machine supports none that the skill allows. */
 async function modeOf(runtime: Runtime, skill: Skill): Promise<string> {
+  if (skill.bundle.kind === 'instructions') return '-';
   try {
     return (await runtime.choose(skill)).candidate.mode;
   } catch (error) {

@@ -4,6 +4,7 @@
  * @module
  */
 import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import {
   SkillError,
@@ -59,6 +60,7 @@ export async function mcp(flags: McpFlags): Promise<number> {
   // Never asks for approval: the input comes from a program, even if it looks like a terminal.
   await using runtime = createRuntime({
     caller: 'mcp',
+    userHome: homedir(),
     offer: offerOptions(flags),
     policy: () => policy.live.current(),
     audit: { keepContent: flags.keepContent ?? false },

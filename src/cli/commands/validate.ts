@@ -11,11 +11,11 @@ export async function validate(ref: string, { json }: { json?: boolean } = {}): 
   await using runtime = openRuntime({ needsPolicy: false });
   try {
     const { bundle } = await runtime.load(ref);
-    const { digest, lock, warnings } = bundle;
+    const { digest, kind, lock, warnings } = bundle;
     const { name, version } = bundle.manifest;
     if (!json) for (const warning of warnings) printWarning(warning);
     const text = printableLine(`${name} ${version} is valid (${lock}, ${digest})`);
-    printAnswer(json, { name, version, lock, digest, warnings }, text);
+    printAnswer(json, { name, version, kind, lock, digest, warnings }, text);
     return 0;
   } catch (error) {
     throw error instanceof SkillError && !json ? withAllProblems(error) : error;

@@ -1,0 +1,32 @@
+/**
+ * The folders in which agents keep Agent Skills: in a project, and in the home of a user.
+ *
+ * @module
+ */
+import { namesOf } from './table.ts';
+
+export const AGENT_FOLDERS = {
+  agents: { project: '.agents/skills', home: '.agents/skills' },
+  claude: { project: '.claude/skills', home: '.claude/skills' },
+  gemini: { project: '.gemini/skills', home: '.gemini/skills' },
+  cursor: { project: '.cursor/skills', home: '.cursor/skills' },
+  copilot: { project: '.github/skills', home: '.copilot/skills' },
+} as const;
+
+export type AgentFolder = keyof typeof AGENT_FOLDERS;
+
+export const AGENT_FOLDER_NAMES: readonly AgentFolder[] = namesOf(AGENT_FOLDERS);
+
+/** The file that makes a folder a marketplace of plugins, and where Claude Code keeps those that a user added. */
+export const MARKETPLACE_FILE = '.claude-plugin/marketplace.json';
+export const MARKETPLACES_FOLDER = '.claude/plugins/marketplaces';
+
+const INSIDE: readonly string[] = [
+  ...AGENT_FOLDER_NAMES.flatMap((name) => [AGENT_FOLDERS[name].project, AGENT_FOLDERS[name].home]),
+  MARKETPLACES_FOLDER,
+].map((folder) => `/${folder}/`);
+
+/** Whether a path leads through a folder of an agent, into which tools copy the skills of strangers. */
+export function isInAgentFolder(path: string): boolean {
+  return INSIDE.some((folder) => `${path}/`.includes(folder));
+}

@@ -1,0 +1,17 @@
+/**
+ * What a line of a shell script, or a command in a text for the model, does beyond starting a program.
+ *
+ * @module
+ */
+import { namesOf } from './table.ts';
+
+export const COMMAND_RISKS = {
+  sudo: { does: 'asks for the rights of another user' },
+  eval: { does: 'runs text as a command' },
+  decoded: { does: 'decodes text and runs it' },
+  writes_outside: { does: 'writes outside of the skill and the workspace' },
+} as const;
+
+export type CommandRisk = keyof typeof COMMAND_RISKS;
+
+export const COMMAND_RISK_NAMES: readonly CommandRisk[] = namesOf(COMMAND_RISKS);
