@@ -27,6 +27,7 @@ export type { ExplainedCapability } from './policy/explain-grant.ts';
 export { DEFAULT_POLICY, parsePolicy } from './policy/operator.ts';
 export type { OperatorPolicy } from './policy/operator.ts';
 export type { Plan } from './policy/plan.ts';
+export type { SkillGrants } from './policy/skill-grants.ts';
 export type { Allowed } from './record/observation.ts';
 export { saveRecording } from './record/recording.ts';
 export type { Recording } from './record/recording.ts';

@@ -61,6 +61,7 @@ export type { AuditReader, ListOptions, StoredReceipt, Verification } from './au
 export type { Receipt } from './audit/receipt.ts';
 export type { PairReport } from './cell/machine.ts';
 export type { Plan } from './policy/plan.ts';
+export type { SkillGrants } from './policy/skill-grants.ts';
 export type { BundleLocation } from './load/load-bundle.ts';
 export { isNetworkModule } from './load/modules.ts';
 export type { Skill } from './load/skill.ts';

@@ -14,7 +14,7 @@ import type { CallEventName, CallListener, RunningCall } from './calls/events.ts
 import type { LiveCall } from './calls/live-call.ts';
 import { Machine, type CellWay, type PairReport } from './cell/machine.ts';
 import { Call, partsOf, secretsOf, type Stages } from './call.ts';
-import { choose, type Plan, type PlanInput } from './policy/plan.ts';
+import { choose, givenTo, type Plan, type PlanInput } from './policy/plan.ts';
 import { PlanCache } from './policy/plan-cache.ts';
 import { Pool } from './cell/pool/pool.ts';
 import { releaseTurn } from './dispatch/release-turn.ts';
@@ -43,6 +43,7 @@ import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { policyDigest } from './audit/policy-digest.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
+import { manifestOfCall } from './policy/skill-grants.ts';
 import { assertOwnEnv } from './runtime-options.ts';
 import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 import { readMessage, type MessageOptions, type ReadMessage } from './params/read-message.ts';
@@ -244,8 +245,9 @@ export class Runtime implements AsyncDisposable {
 
   /** For every capability: declared, policy, approval, granted. */
   async explain(skill: Skill, options: ExecuteOptions = {}): Promise<ExplainedCapability[]> {
-    const [{ manifest }, { grant }] = [skill.bundle, await this.plan(withOptionalEnv(skill), options)];
+    const { grant } = await this.plan(withOptionalEnv(skill), options);
     const { policy } = this.#current();
+    const manifest = manifestOfCall(skill.bundle, givenTo({ options, cwd: this.#places.cwd }));
     return explainGrant({ manifest, grant, policy, standing: await this.standing(skill) });
   }
 

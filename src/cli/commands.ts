@@ -5,7 +5,7 @@
  */
 import { ISOLATED_MODES } from '../vocabulary/modes.ts';
 import { Option, type Command } from 'commander';
-import { collect, example, withPlanOptions, type Done } from './shared-options.ts';
+import { collect, example, withGrantOptions, withPlanOptions, type Done } from './shared-options.ts';
 import type { BenchFlags } from './commands/bench.ts';
 import type { InitFlags } from './commands/init.ts';
 import type { StudyFlags } from './commands/study.ts';
@@ -35,7 +35,7 @@ export function addCommands(program: Command, done: Done): void {
 }
 
 function addRun(program: Command, done: Done): void {
-  withPlanOptions(program.command('run').argument('<skill>', 'folder or id of a skill'))
+  withGrantOptions(withPlanOptions(program.command('run').argument('<skill>', 'folder or id of a skill')))
     .description('run a skill once in a fresh sandbox')
     .option('--params <json>', 'parameters as JSON, or @file (default: read stdin)')
     .option('--params-file <file>', 'file with the parameters as JSON; - for stdin')
@@ -86,7 +86,7 @@ function addReading(program: Command, done: Done): void {
       const { list } = await import('./commands/list.ts');
       done(await list(options));
     });
-  withPlanOptions(program.command('inspect').argument('<skill>'))
+  withGrantOptions(withPlanOptions(program.command('inspect').argument('<skill>')))
     .description('show what a skill declares, what a call would be granted, and what enforces the grant')
     .option('--json', 'print JSON')
     .addHelpText('after', example('inspect optimization/prompt_rewriter'))

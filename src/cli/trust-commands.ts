@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from 'commander';
-import { example, withPlanOptions, type Done } from './shared-options.ts';
+import { example, withGrantOptions, withPlanOptions, type Done } from './shared-options.ts';
 
 export function addTrust(program: Command, done: Done): void {
   program
@@ -61,7 +61,7 @@ function addPolicy(program: Command, done: Done): void {
       const { policyShow } = await import('./commands/policy.ts');
       done(await policyShow(options));
     });
-  withPlanOptions(policy.command('explain').argument('<skill>'))
+  withGrantOptions(withPlanOptions(policy.command('explain').argument('<skill>')))
     .description(
       'show for each capability of a skill what was declared, allowed by policy, approved and granted',
     )

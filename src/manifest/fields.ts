@@ -9,7 +9,7 @@ import { SkillError } from '../errors.ts';
 import type { Mode } from '../vocabulary/modes.ts';
 import type { FilesystemRule, Limits, NetworkRule, SyscallRule } from './manifest.ts';
 import { containerUserProblem, imageProblem } from './container.ts';
-import { envNameProblem, requirementProblem, skillNameProblem } from './names.ts';
+import { envNameProblem, programNameProblem, requirementProblem, skillNameProblem } from './names.ts';
 import {
   bundlePathProblem,
   filesystemPathProblem,
@@ -102,6 +102,7 @@ const capabilities = z.strictObject({
   filesystem: listOf(filesystemRule).nullable().default([]),
   network: listOf(networkRule).nullable().default([]),
   syscalls: syscalls.nullable().default('default'),
+  programs: listOf(text(programNameProblem)).nullable().default([]),
 });
 
 const limits = z.strictObject(mapTable(LIMIT_ROWS, (_, { unit }) => AMOUNTS[unit].optional()));
@@ -203,6 +204,7 @@ export interface CapabilityFields {
   filesystem: { path: string; access: FilesystemRule['access']; max_bytes?: number | undefined }[] | null;
   network: Loose<NetworkRule & { host: string }>[] | null;
   syscalls: SyscallRule | null;
+  programs: string[] | null;
 }
 
 export const READ_KEYS: ReadonlySet<string> = new Set([

@@ -146,7 +146,13 @@ function toCapabilities(declared: ManifestFields['capabilities']): Capabilities 
     withoutUndefined<FilesystemRule>({ path, access, maxBytes }),
   );
   const network = (declared?.network ?? []).map((rule) => withoutUndefined<NetworkRule>(rule));
-  return { filesystem, network, syscalls: declared?.syscalls ?? 'default' };
+  const programs = [...new Set(declared?.programs)];
+  return {
+    filesystem,
+    network,
+    syscalls: declared?.syscalls ?? 'default',
+    ...(programs.length > 0 ? { programs } : {}),
+  };
 }
 
 function toContainer({ build_network: buildNetwork, ...rule }: ContainerFields): ContainerRule {

@@ -47,7 +47,7 @@ function approvalWord({ rule, approval }: Standing): string {
 }
 
 function capabilityRows({ manifest, grant }: ExplainInput): Row[] {
-  const { filesystem, network } = manifest.capabilities;
+  const { filesystem, network, programs = [] } = manifest.capabilities;
   const row = (capability: Withheld['capability'], declared: string, granted: string): Row => {
     const withheld = grant.withheld.find((one) => one.capability === capability && one.declared === declared);
     return {
@@ -60,6 +60,7 @@ function capabilityRows({ manifest, grant }: ExplainInput): Row[] {
   return [
     ...filesystem.map((rule) => row('filesystem', `${rule.access} ${rule.path}`, 'yes')),
     ...network.map((rule) => row('network', rule.host, 'yes, through the gateway')),
+    ...programs.map((name) => row('program', name, 'yes, started by the command itself')),
     ...Object.entries(manifest.env).map(([name, rule]) =>
       row('env', name, rule.secret ? 'a placeholder' : name in grant.env ? 'yes' : 'not set'),
     ),

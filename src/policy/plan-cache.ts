@@ -5,7 +5,8 @@
  * @module
  */
 import type { Skill } from '../load/skill.ts';
-import { planCall, type Planned, type PlanInput, type PlanOptions, type Way } from './plan.ts';
+import { givenTo, planCall, type Planned, type PlanInput, type PlanOptions, type Way } from './plan.ts';
+import { manifestOfCall } from './skill-grants.ts';
 
 /** More different calls of one skill than this are not worth caching. */
 const MAX_PER_SKILL = 64;
@@ -27,9 +28,10 @@ export class PlanCache<W extends Way> {
   }
 }
 
-function isStable({ skill, adjust }: Pick<PlanInput<Way>, 'skill' | 'adjust'>): boolean {
-  const { capabilities, env } = skill.bundle.manifest;
-  return adjust === undefined && capabilities.filesystem.length === 0 && Object.keys(env).length === 0;
+function isStable(input: Pick<PlanInput<Way>, 'skill' | 'adjust' | 'options' | 'cwd'>): boolean {
+  if (input.adjust !== undefined || input.options.grants !== undefined) return false;
+  const { capabilities, env } = manifestOfCall(input.skill.bundle, givenTo(input));
+  return capabilities.filesystem.length === 0 && Object.keys(env).length === 0;
 }
 
 /** Images and missing programs may be installed at any time, and only short calls benefit from the cache. */

@@ -7,6 +7,7 @@ import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Execution } from '../outcome.ts';
+import type { Manifest } from '../manifest/manifest.ts';
 import { shellWord } from '../manifest/quote.ts';
 import type { Mode } from '../vocabulary/modes.ts';
 import { chooseMode, type Candidate, type ModeChoice } from './choose-mode.ts';
@@ -17,6 +18,7 @@ import type { Grant } from './grant.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { placeName } from '../vocabulary/place.ts';
 import { resolveGrantPaths } from './resolve-paths.ts';
+import { manifestOfCall, policyOfCall, type GivenToCall, type SkillGrants } from './skill-grants.ts';
 import { LOWERABLE_LIMITS, type LowerableLimit } from '../vocabulary/limits.ts';
 
 /** The caller's options for one call. Limits, in milliseconds and bytes, only lower what manifest and policy allow. */
@@ -30,6 +32,11 @@ export interface PlanOptions extends Partial<Record<LowerableLimit, number>> {
   trustRemoteCode?: boolean;
   /** Variables and secrets for a skill that declares them but is not approved. */
   allowEnv?: readonly string[];
+  /**
+   * What this call of an Agent Skills folder may do beyond what is declared, within the policy. From a person or the
+   * embedding program; never pass on what an agent or a client sent.
+   */
+  grants?: SkillGrants | undefined;
 }
 
 /** The decisions about a call, as plain data without live resources. */
@@ -90,17 +97,18 @@ export interface PlanInput<W extends Way> {
 export async function planCall<W extends Way>(input: PlanInput<W>): Promise<Planned<W>> {
   const { skill, policy, machine } = input;
   const { bundle } = skill;
+  const manifest = manifestOfCall(bundle, givenTo(input));
   const choice = await choose(input);
   const way = await machine.way(choice.candidate, bundle);
   const enforces = underPolicy(way.enforces, policy);
   assertEnforceable({
-    manifest: bundle.manifest,
+    manifest,
     policy,
     lowered: LOWERABLE_LIMITS.filter((limit) => input.options[limit] !== undefined),
     table: enforces,
     pair: placeName(choice.candidate),
   });
-  const granted = await grantFor(input);
+  const granted = await grantFor(input, manifest);
   const grant = input.adjust?.(granted) ?? granted;
   way.accepts(grant);
   const prepared = (await way.prepare()) as Awaited<ReturnType<W['prepare']>>;
@@ -150,37 +158,44 @@ function assertNoContradiction({ isolated, trustRemoteCode }: PlanOptions): void
   });
 }
 
-function grantFor<W extends Way>(input: PlanInput<W>): Promise<Grant> {
-  const { skill, options, policy, env, machine } = input;
+/** What a person gives to this call. */
+export function givenTo({ options, cwd }: Pick<PlanInput<Way>, 'options' | 'cwd'>): GivenToCall {
+  return { grants: options.grants, workspace: options.workspace, cwd };
+}
+
+function grantFor<W extends Way>(input: PlanInput<W>, manifest: Manifest): Promise<Grant> {
+  const { skill, options, env, machine } = input;
+  const policy = policyOfCall(input.policy, givenTo(input));
   const { workspace } = options;
   const workspaceOption = workspace === undefined ? {} : { workspace };
   const lowered = Object.fromEntries(
     LOWERABLE_LIMITS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   ) as Partial<Record<LowerableLimit, number>>;
   const grant = computeGrant({
-    manifest: skill.bundle.manifest,
+    manifest,
     policy,
-    call: { ...lowered, ...workspaceOption, env, ...envApproval(input) },
+    call: { ...lowered, ...workspaceOption, env, ...envApproval(input, manifest) },
   });
   const places = { home: machine.home, cwd: input.cwd, bundle: skill.bundle.sourceDir };
   return resolveGrantPaths(grant, { policy, ...places, ...workspaceOption });
 }
 
 /** Why the skill may have variables of the host: its origin, an approval, or an explicitly allowed name. */
-function envApproval({
-  skill,
-  options,
-  allowEnv = [],
-  isApproved,
-}: Pick<PlanInput<Way>, 'skill' | 'options' | 'allowEnv' | 'isApproved'>): Pick<
-  CallOptions,
-  'allowEnv' | 'approveCommand'
-> {
-  const { manifest, origin, sourceDir } = skill.bundle;
-  const asks = Object.keys(manifest.env).length > 0;
+function envApproval(
+  {
+    skill,
+    options,
+    allowEnv = [],
+    isApproved,
+  }: Pick<PlanInput<Way>, 'skill' | 'options' | 'allowEnv' | 'isApproved'>,
+  { env }: Manifest,
+): Pick<CallOptions, 'allowEnv' | 'approveCommand'> {
+  const { origin, sourceDir } = skill.bundle;
+  const asks = Object.keys(env).length > 0;
   if (!asks || origin === 'bundled' || isApproved()) return {};
   return {
-    allowEnv: allowEnv === 'all' ? 'all' : [...allowEnv, ...(options.allowEnv ?? [])],
+    allowEnv:
+      allowEnv === 'all' ? 'all' : [...allowEnv, ...(options.allowEnv ?? []), ...(options.grants?.env ?? [])],
     approveCommand: `skillcell approve ${shellWord(sourceDir)}`,
   };
 }

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TrustRules } from '../trust/admission.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
 import { MODES, type Mode } from '../vocabulary/modes.ts';
-import { commonHosts, rulesOf } from './combine.ts';
+import { commonHosts, restrictPrograms, rulesOf } from './combine.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { hostCovers, pathCoversPattern } from './patterns.ts';
 import type { SecretSource } from './secret-sources.ts';
@@ -31,6 +31,7 @@ export function strictest(inForce: OperatorPolicy, file: OperatorPolicy): Operat
     filesystem: stricterPaths(inForce.filesystem, file.filesystem),
     env: stricterEnv(inForce.env, file.env),
     network: stricterNetwork(inForce.network, file.network),
+    ...restrictPrograms(inForce, file),
     ...stricterFreshness(inForce, file),
     ...(inForce.secrets || file.secrets ? { secrets } : {}),
     ...stricterRules(inForce, file),
@@ -56,6 +57,7 @@ function comparable(policy: OperatorPolicy): Record<string, unknown> {
     'network.allow_private': (network.allowPrivate ?? []).toSorted(),
     'network.inspect_tls': network.inspectTls ?? false,
     'network.trace_context': network.traceContext ?? false,
+    programs: policy.programs?.allow.toSorted(),
     python_wasm: pythonWasm,
     secrets: policy.secrets ?? ['environment'],
     'skills and publishers': rulesOf(policy),

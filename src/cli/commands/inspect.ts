@@ -18,10 +18,13 @@ import {
   specialFileWarnings,
 } from '../../inside.ts';
 import { describePlan, describePolicies } from '../explain.ts';
-import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
+import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
 import { printLine, printResult, printWarning } from '../output.ts';
 
-export async function inspect(ref: string, flags: PlanFlags & { json?: boolean }): Promise<number> {
+export async function inspect(
+  ref: string,
+  flags: PlanFlags & GrantFlags & { json?: boolean },
+): Promise<number> {
   await using runtime = openRuntime(flags);
   const skill = await runtime.load(ref);
   const plan = await planOrReason(runtime, skill, flags);
@@ -50,9 +53,13 @@ function warningsOf({ bundle }: Skill, plan: Plan | SkillError): string[] {
 }
 
 /** A skill that cannot run here can still be inspected. */
-async function planOrReason(runtime: Runtime, skill: Skill, flags: PlanFlags): Promise<Plan | SkillError> {
+async function planOrReason(
+  runtime: Runtime,
+  skill: Skill,
+  flags: PlanFlags & GrantFlags,
+): Promise<Plan | SkillError> {
   try {
-    return await runtime.plan(skill, executeOptions(flags));
+    return await runtime.plan(skill, callOptions(flags));
   } catch (error) {
     if (error instanceof SkillError) return error;
     throw error;
