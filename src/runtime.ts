@@ -21,15 +21,19 @@ import { releaseTurn } from './dispatch/release-turn.ts';
 import { SkillError } from './errors.ts';
 import { ownedBy } from './fault-owner.ts';
 import { defaultHome } from './load/home.ts';
+import { withAccepted } from './load/install-script.ts';
 import { installSkill, type Installation, type InstallOptions } from './load/install-skill.ts';
 import { loadBundle, type BundleLocation, type LoadDeps, type LoadOptions } from './load/load-bundle.ts';
 import { FolderDigests } from './load/folder-digests.ts';
 import { registriesOf, type SkillPlaces } from './load/locate.ts';
-import { compileSkill, withOptionalEnv, type Skill } from './load/skill.ts';
+import { compileSkill, withOptionalEnv, withoutOverlay, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
 import type { FileLock } from './load/file-lock.ts';
 import { enterHome } from './load/presence.ts';
 import { pruneHome, type Pruned, type PruneOptions } from './load/prune.ts';
+import { proposePackages, type PackageProposal } from './load/propose-packages.ts';
+import { draftOverlay } from './load/write-overlay.ts';
+import { renewal, type Renewal } from './load/renew-overlay.ts';
 import { writeLock, type WrittenLock } from './load/write-lock.ts';
 import { uninstallSkill, type Uninstalled } from './load/uninstall.ts';
 import type { Manifest } from './manifest/manifest.ts';
@@ -43,6 +47,7 @@ import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { policyDigest } from './audit/policy-digest.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
+import { capabilitySources, type CapabilitySource } from './policy/capability-sources.ts';
 import { manifestOfCall } from './policy/skill-grants.ts';
 import { assertOwnEnv } from './runtime-options.ts';
 import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
@@ -54,8 +59,10 @@ import { assertOffer, selectOffered } from './tools/offered.ts';
 import type { ToolSet } from './tools/tool-set.ts';
 import type { Approvals } from './trust/approvals.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
+import { SettledOverlays } from './trust/settle-overlay.ts';
 import type { Standing } from './trust/standing.ts';
 import { observationManifest, observedInput, type Allowed } from './record/observation.ts';
+import { makeOverlayRecording } from './record/overlay-recording.ts';
 import { makeRecording, type Recording } from './record/recording.ts';
 
 export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
@@ -77,6 +84,7 @@ export class Runtime implements AsyncDisposable {
   /** What a recorded call may do, by the manifest it runs with. */
   readonly #observed = new WeakMap<Manifest, Allowed>();
   readonly #receipts: Receipts;
+  readonly #overlays = new SettledOverlays();
   /** Tells `prune` that this process uses the home. */
   #presence: FileLock | undefined;
   /** Worker threads for large or hostile input. */
@@ -186,18 +194,22 @@ export class Runtime implements AsyncDisposable {
   async record(ref: string, params: unknown, options: RecordOptions = {}): Promise<Recording> {
     const { allow = {}, ...rest } = options;
     const skill = await this.#load(ref, { toleratesDrift: true });
-    const { bundle } = skill;
+    // Without the overlay: the manifest here is what the operator allows for this call.
+    const bundle = withoutOverlay(skill.bundle);
     const manifest = observationManifest(bundle.manifest, allow, options.workspace);
     const observed: Skill = { ...skill, bundle: { ...bundle, manifest } };
     this.#observed.set(manifest, allow);
     // A mode without isolation denies nothing, so it would record nothing.
     const outcome = await this.execute(observed, params, { ...rest, isolated: true, reject: false });
-    return makeRecording(bundle, { outcome, allowed: manifest });
+    if (bundle.kind !== 'script') return makeRecording(bundle, { outcome, allowed: manifest });
+    const { command } = params as { command: string[] };
+    const draft = draftOverlay(skill.bundle, this.#places);
+    return makeOverlayRecording(bundle, { outcome, allowed: manifest, command }, draft);
   }
 
   /** Reads, verifies and inspects a skill without running it. */
-  load(ref: string): Promise<Skill> {
-    return this.#load(ref, {});
+  load(ref: string, options: Pick<LoadOptions, 'toleratesDrift'> = {}): Promise<Skill> {
+    return this.#load(ref, options);
   }
 
   async #load(ref: string, options: LoadOptions): Promise<Skill> {
@@ -205,12 +217,18 @@ export class Runtime implements AsyncDisposable {
     const location = locateSkill(ref, this.#places);
     // Every call needs the probes, which take as long as reading the skill, so both run in parallel.
     this.#machine.pairs().catch(() => 'the call probes again and gets the error');
-    return this.pin(await compileSkill(await loadBundle(location, this.#loadDeps, options), this.#offload));
+    const bundle = await loadBundle(location, this.#loadDeps, { ...options, overlays: this.#places });
+    return this.pin(await compileSkill(bundle, this.#offload));
   }
 
-  /** Adds the image and packages that a call would use now; approvals cover these. */
-  pin(skill: Skill): Promise<Skill> {
-    return this.#machine.pin(skill);
+  /** Adds the image and packages that a call would use now, and its overlay if it counts; approvals cover these. */
+  async pin(skill: Skill): Promise<Skill> {
+    return this.#overlays.settle(await this.#machine.pin(skill), (bundle) => this.approvals.has(bundle));
+  }
+
+  /** The skill with the permissions of its overlay, whether they are approved or not. */
+  proposed(skill: Skill): Skill {
+    return this.#overlays.proposed(skill);
   }
 
   /** What a call would be allowed to do, in which mode, and why. Runs nothing. */
@@ -249,6 +267,18 @@ export class Runtime implements AsyncDisposable {
     const { policy } = this.#current();
     const manifest = manifestOfCall(skill.bundle, givenTo({ options, cwd: this.#places.cwd }));
     return explainGrant({ manifest, grant, policy, standing: await this.standing(skill) });
+  }
+
+  /** The overlay of earlier files of this skill, bound to its present ones; undefined if there is none. Writes nothing. */
+  async renewal(skill: Skill): Promise<(Renewal & { skill: Skill }) | undefined> {
+    const found = renewal(skill.bundle, this.#places);
+    if (!found) return undefined;
+    return { ...found, skill: this.proposed(await this.pin({ ...skill, bundle: found.bundle })) };
+  }
+
+  /** Every capability that a call would ask for, and who declared it: the bundle, its overlay, or this call. */
+  sourcesOf({ bundle }: Skill, options: ExecuteOptions = {}): CapabilitySource[] {
+    return capabilitySources(bundle, givenTo({ options, cwd: this.#places.cwd }));
   }
 
   /** Starts cells before the first call. Throws if a call would be refused, because a cell may run the skill's code. */
@@ -306,8 +336,18 @@ export class Runtime implements AsyncDisposable {
    */
   async install(ref: string, options: InstallOptions = {}): Promise<Skill & { installation: Installation }> {
     const skill = await this.load(ref);
-    const { bundle, installation } = await installSkill(skill.bundle, this.#machine, options);
+    const wanted = await withAccepted(skill.bundle, await this.proposePackages(skill), options);
+    const overlays = this.#places;
+    const { bundle, installation } = await installSkill(wanted, this.#machine, { ...options, overlays });
+    // Its overlay or its lock now says more.
+    if (bundle.kind === 'script') return { ...(await this.load(ref)), installation };
     return { ...(await this.pin({ ...skill, bundle })), installation };
+  }
+
+  /** The packages that an Agent Skills folder declares or imports and that are not required yet. Installs nothing. */
+  async proposePackages({ bundle }: Skill): Promise<PackageProposal> {
+    if (bundle.kind !== 'script') return { needs: [], npm: [], skipped: [] };
+    return proposePackages(bundle, this.#offload);
   }
 
   /** Removes an installed skill: its id, with an optional `@version`. */

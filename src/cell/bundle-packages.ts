@@ -9,6 +9,7 @@ import type { InstallHow } from '../load/install-progress.ts';
 import { mergeLocked, pinsOfTarget, type LockedPackages } from '../load/locked-packages.ts';
 import type { PackageEngine, PinnedPackages, Pins } from '../load/pins.ts';
 import { markUsed } from '../load/presence.ts';
+import { usesPython } from '../load/requirements.ts';
 import type { Mode } from '../vocabulary/modes.ts';
 import { recordedPackages } from './engines/python/environment.ts';
 import type { Interpreter } from './engines/python/interpreter.ts';
@@ -47,7 +48,7 @@ export class BundlePackages {
   /** Installs the packages for each engine that the bundle may run in. */
   async install(bundle: Bundle, how: InstallHow): Promise<InstalledTargets> {
     const { home, interpreter, link } = this.#options;
-    if (!interpreter || !bundle.entry.endsWith('.py')) return {};
+    if (!interpreter || !usesPython(bundle)) return {};
     const mayRunIn = modesOf(bundle);
     const wasm = mayRunIn('wasm') ? await this.#installWasm({ home, bundle, interpreter, link }, how) : {};
     if (!mayRunIn('subprocess') && wasm.refusal !== undefined) throw notPure(wasm.refusal);
@@ -104,7 +105,7 @@ export class BundlePackages {
 
   #targets(bundle: Bundle): [PackageEngine, PackageTarget][] {
     const { interpreter } = this.#options;
-    if (!bundle.entry.endsWith('.py')) return [];
+    if (!usesPython(bundle)) return [];
     const mayRunIn = modesOf(bundle);
     return [
       ...(interpreter && mayRunIn('subprocess')

@@ -57,7 +57,10 @@ function addRun(program: Command, done: Done): void {
 
 function addRecord(program: Command, done: Done): void {
   withPlanOptions(program.command('record').argument('<skill>', 'folder or id of a skill'))
-    .description('run a skill once, deny everything you do not allow, and print the manifest it needs')
+    .argument('[command...]', 'after "--": command of an Agent Skills folder')
+    .description(
+      'run a skill once, deny everything you do not allow, and print the manifest or overlay that it needs',
+    )
     .option('--params <json>', 'parameters as JSON, or @file (default: read stdin)')
     .option('--params-file <file>', 'file with the parameters as JSON; - for stdin')
     .option('--allow-network', 'allow requests to all public hosts')
@@ -66,12 +69,13 @@ function addRecord(program: Command, done: Done): void {
     .option('--allow-env <name>', 'environment variable the skill may read; repeatable', collect)
     .option('--allow-secret <name>', 'secret the skill may send but not read; repeatable', collect)
     .option('--allow-processes <n>', 'number of processes the skill may start', Number)
-    .option('--write', 'write the manifest instead of only printing the diff')
+    .option('--allow-program <name>', 'system program that the command may start; repeatable', collect)
+    .option('--write', 'write the manifest or overlay instead of only printing the diff')
     .option('--json', 'print JSON: observations, manifest, diff, unused permissions')
     .addHelpText('after', example("record ./my_skill --params '{}' --allow-network --allow-secret API_KEY"))
-    .action(async (skill: string, options: object) => {
+    .action(async (skill: string, command: string[], options: object) => {
       const { record } = await import('./commands/record.ts');
-      done(await record(skill, options));
+      done(await record(skill, options, command));
     });
 }
 

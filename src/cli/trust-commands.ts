@@ -12,6 +12,7 @@ export function addTrust(program: Command, done: Done): void {
     .argument('<skill>')
     .description('show what a skill requests, in plain words, and approve exactly that')
     .option('--yes', 'approve without asking')
+    .option('--renew', 'bind the overlay of earlier files of an Agent Skills folder to the present ones')
     .option('--revoke', 'revoke all approvals of this skill')
     .option('--json', 'print JSON')
     .addHelpText('after', example('approve ./my_skill'))

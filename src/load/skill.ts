@@ -26,9 +26,14 @@ export async function compileSkill(bundle: Bundle, offload: Offload): Promise<Sk
 
 /** The same skill with every variable optional, to compute what it would be granted. */
 export function withOptionalEnv(skill: Skill): Skill {
-  const { bundle } = skill;
+  const bundle = withoutOverlay(skill.bundle);
   const env = Object.entries(bundle.manifest.env).map(
     ([name, rule]) => [name, { ...rule, required: false }] as const,
   );
   return { ...skill, bundle: { ...bundle, manifest: { ...bundle.manifest, env: Object.fromEntries(env) } } };
+}
+
+/** For a manifest that is neither of the two of the overlay, so that no later decision about the overlay replaces it. */
+export function withoutOverlay({ overlay: _overlay, ...bundle }: Bundle): Bundle {
+  return bundle;
 }

@@ -150,6 +150,14 @@ const env = z
     }
   });
 
+/** The fields that can also be in a file beside the manifest. */
+export const FRAGMENT_FIELDS: { [Key in keyof FragmentFields]-?: z.ZodType<FragmentFields[Key]> } = {
+  requirements: listOf(text(requirementProblem)).default([]),
+  env_vars: env.default({}),
+  capabilities: capabilities.optional(),
+  limits: limits.default({}),
+};
+
 /** The fields that Skillcell itself reads. */
 export const manifestFields: z.ZodType<ManifestFields> = z.looseObject({
   name: text(skillNameProblem),
@@ -158,12 +166,12 @@ export const manifestFields: z.ZodType<ManifestFields> = z.looseObject({
   short_description: z.string().optional(),
   parameters: mapping.default({ type: 'object' }),
   outputs: z.record(z.string(), mapping).default({}),
-  requirements: listOf(text(requirementProblem)).default([]),
+  requirements: FRAGMENT_FIELDS.requirements,
   execution: execution.default([]),
   entry: text(bundlePathProblem).optional(),
-  env_vars: env.default({}),
-  capabilities: capabilities.optional(),
-  limits: limits.default({}),
+  env_vars: FRAGMENT_FIELDS.env_vars,
+  capabilities: FRAGMENT_FIELDS.capabilities,
+  limits: FRAGMENT_FIELDS.limits,
   container: container.optional(),
 });
 
@@ -182,6 +190,8 @@ export interface ManifestFields {
   limits: Loose<Limits>;
   container?: ContainerFields | undefined;
 }
+
+export type FragmentFields = Pick<ManifestFields, 'requirements' | 'env_vars' | 'capabilities' | 'limits'>;
 
 type Loose<T> = { [K in keyof T]: T[K] | undefined };
 

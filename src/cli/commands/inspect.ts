@@ -30,10 +30,15 @@ export async function inspect(
   const plan = await planOrReason(runtime, skill, flags);
   if (flags.json) {
     const trust = await runtime.standing(skill);
-    printResult({ ...asJson(skill, plan), trust, policies: runtime.policyFiles });
+    const sources = runtime.sourcesOf(skill, callOptions(flags));
+    printResult({ ...asJson(skill, plan), sources, trust, policies: runtime.policyFiles });
     return 0;
   }
-  printLine(describeSkill(skill, await runtime.standing(skill)));
+  const sources = runtime.sourcesOf(skill, callOptions(flags));
+  const declared = sources.map(({ capability, source, file }) =>
+    source === 'bundle' ? capability : `${capability} (from the ${file ?? source})`,
+  );
+  printLine(describeSkill(skill, await runtime.standing(skill), declared));
   printLine(describePolicies(runtime));
   printLine(
     plan instanceof SkillError
@@ -66,7 +71,7 @@ async function planOrReason(
   }
 }
 
-function describeSkill({ bundle }: Skill, { summary, profile }: Standing): string {
+function describeSkill({ bundle }: Skill, { summary, profile }: Standing, declared: string[]): string {
   const { manifest, origin, digest, lock, entry, files, inspection } = bundle;
   const list = (values: string[]): string => values.map(printableLine).join('\n          ') || 'nothing';
   const imported = [...inspection.modules, ...inspection.interfaces].map((finding) => finding.value);
@@ -77,7 +82,7 @@ function describeSkill({ bundle }: Skill, { summary, profile }: Standing): strin
     `trust     ${printableLine(summary)}; ${PROFILE_WORDS[profile]}${printableLine(deniedModules(bundle))}`,
     `digest    ${digest} (${lock}, ${Object.keys(files).length} files, entry ${printableLine(entry || 'of the image')})`,
     ...describePins(bundle),
-    `declares  ${list(capabilitySet(manifest))}`,
+    `declares  ${list(declared)}`,
     `imports   ${printableLine(imported.join(', ')) || 'nothing'}`,
     `params    ${printableJson(manifest.parameters)}`,
   ].join('\n');
