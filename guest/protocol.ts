@@ -101,7 +101,19 @@ export interface ZygoteFrames {
 /** To a cell that serves one call. */
 export interface ToSingleUse {
   init: EngineInit & StartFields;
-  call: { params: unknown };
+  /** `command` is set for cells of scripts; its standard input is in the parameters. */
+  call: { params: unknown; command?: CommandStart };
+}
+
+/** What a cell of scripts starts. Paths are those of the cell. */
+export interface CommandStart {
+  start:
+    | { run: 'file'; path: string }
+    | { run: 'module'; name: string }
+    /** Without `source`, the standard input is the source. */
+    | { run: 'source'; name: string; source?: string }
+    | { run: 'program'; path: string };
+  args: readonly string[];
 }
 
 export interface StartFields {
@@ -133,7 +145,14 @@ export interface ToZygote {
 }
 
 /** The engine-specific part of the first frame to a cell. */
-export type EngineInit = ComponentInit | JsInit | PythonWasmInit | NodeInit | PythonInit | NoFields;
+export type EngineInit =
+  | ComponentInit
+  | JsInit
+  | PythonWasmInit
+  | NodeInit
+  | PythonInit
+  | ScriptInit
+  | NoFields;
 
 /** A granted directory. `id` is a handle that the broker opens at the start of each call. */
 export interface Preopen {
@@ -197,6 +216,15 @@ export interface NodeInit {
   view: View;
   /** Port of the gateway inside the cell; 0 without a gateway. */
   proxy_port: number;
+}
+
+/** First frame for the Python harness that runs a script itself, or starts a program. */
+export interface ScriptInit {
+  task: 'script';
+  view: View;
+  proxy_port: number;
+  /** A seccomp filter in hex. */
+  lockdown: string;
 }
 
 /** First frame for the Python harness in both Python engines. */

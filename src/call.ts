@@ -23,11 +23,14 @@ import { SkillError } from './errors.ts';
 import type { Skill } from './load/skill.ts';
 import type { Offload } from './offload/offload.ts';
 import { GivenParams } from './params/given-params.ts';
+import type { Command, GivenCommand } from './policy/commands/command.ts';
+import { assertRunnable } from './policy/commands/of-call.ts';
 import type { Gatekeeper } from './policy/gatekeeper.ts';
 import type { Grant } from './policy/grant.ts';
 import type { OperatorPolicy } from './policy/operator.ts';
 import type { Planned } from './policy/plan.ts';
-import { settle, withLarge, type Settled } from './results/settle.ts';
+import { changedFiles, takeSnapshot, type Snapshot } from './results/changed-files.ts';
+import { settle, withLarge, type SettleContext, type Settled } from './results/settle.ts';
 import type { CallRequest, ExecuteOptions } from './runtime-options.ts';
 import { traceHeaders } from './telemetry/telemetry.ts';
 import type { GuardAnswer, GuardRule } from './trust/guard.ts';
@@ -41,7 +44,7 @@ export interface Stages {
   readonly offload: Offload;
   load(ref: string): Promise<Skill>;
   pin(skill: Skill): Promise<Skill>;
-  plan(skill: Skill, options: ExecuteOptions): Promise<Planned<CellWay>>;
+  plan(skill: Skill, options: ExecuteOptions, command?: GivenCommand): Promise<Planned<CellWay>>;
   secretProviders(): SecretProvider[];
 }
 
@@ -81,14 +84,22 @@ export class Call {
   async #succeed(): Promise<EndedCall> {
     await this.#takeTurn();
     const skill = await this.#load();
+    assertRunnable(skill.bundle, this.#request.options.kind);
     await this.#stages.gatekeeper.admit(skill.bundle);
     await this.#given.check(skill, this.#tenant);
     const planned = await this.#plan(skill);
     await this.#guard(skill, planned.plan.grant);
     const grant = await this.#resolveSecrets(skill, planned.plan.grant);
     const params = await this.#recordStart(grant);
-    const report = await this.#runInCell(partsOf(planned, grant));
-    return this.#describe(await this.#settle(report, skill, grant), params);
+    const before = await this.#filesBefore(planned, grant);
+    const report = await this.#runInCell(partsOf(planned, grant), planned.command);
+    const files = before && (await changedFiles(before, grant));
+    return this.#describe(await this.#settle(report, { skill, grant, files }), params);
+  }
+
+  /** Only a command reports the files that it changed. */
+  async #filesBefore({ command }: Planned<CellWay>, grant: Grant): Promise<Snapshot | undefined> {
+    return command && takeSnapshot(grant);
   }
 
   async #takeTurn(): Promise<void> {
@@ -107,7 +118,7 @@ export class Call {
   }
 
   async #plan(skill: Skill): Promise<Planned<CellWay>> {
-    const planned = await this.#stages.plan(skill, this.#request.options);
+    const planned = await this.#stages.plan(skill, this.#request.options, this.#given.command);
     this.#facts.plan = planned.plan;
     return planned;
   }
@@ -136,7 +147,7 @@ export class Call {
     return params;
   }
 
-  async #runInCell(parts: CellParts): Promise<CellReport> {
+  async #runInCell(parts: CellParts, command: Command | undefined): Promise<CellReport> {
     const { signal, failed } = this.#live;
     const { pool, policy } = this.#stages;
     if (this.#facts.plan) this.#live.started(() => identity(this.#facts), this.#facts.plan.choice.candidate);
@@ -147,17 +158,18 @@ export class Call {
       secrets: this.#secrets,
       headers: policy.network.traceContext ? traceHeaders() : undefined,
       onLog: this.#live.logListener(this.#secrets.size > 0),
+      command: command && { start: command.start, args: command.args },
     });
     this.#facts.report = report;
     return report;
   }
 
-  #settle(report: CellReport, skill: Skill, grant: Grant): Promise<Settled> {
+  #settle(report: CellReport, call: Pick<SettleContext, 'skill' | 'grant' | 'files'>): Promise<Settled> {
     const { signal } = this.#live;
     const { offload } = this.#stages;
-    const situation = this.#situation(skill);
+    const situation = this.#situation(call.skill);
     return settle(report, {
-      ...{ skill, grant, situation, offload, signal },
+      ...{ ...call, situation, offload, signal },
       secrets: this.#secrets,
       tenant: this.#tenant,
     });

@@ -4,7 +4,9 @@
  * @module
  */
 export { createRuntime, Runtime } from './runtime.ts';
-export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
+export type { CommandResult, CommandSuccess } from './results/command-result.ts';
+export type { FileChange } from './results/changed-files.ts';
+export type { ExecOptions, ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 export type { Allowed } from './record/observation.ts';
 export { saveRecording } from './record/recording.ts';
 export type { Recording } from './record/recording.ts';
@@ -61,6 +63,7 @@ export type { AuditReader, ListOptions, StoredReceipt, Verification } from './au
 export type { Receipt } from './audit/receipt.ts';
 export type { PairReport } from './cell/machine.ts';
 export type { Plan } from './policy/plan.ts';
+export type { Overlays } from './overlays.ts';
 export type { CapabilitySource } from './policy/capability-sources.ts';
 export type { SkillGrants } from './policy/skill-grants.ts';
 export type { BundleLocation } from './load/load-bundle.ts';

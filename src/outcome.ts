@@ -59,6 +59,8 @@ export interface Execution extends Place {
   image?: string;
   /** Digest of the wheels that the requirements resolved to. */
   packages?: string;
+  /** sha256 of code that came with the call instead of the bundle. */
+  generated?: string;
 }
 
 export interface SkillIdentity {

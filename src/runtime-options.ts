@@ -8,6 +8,7 @@ import type { AuditOptions } from './audit/receipts.ts';
 import type { EgressOptions } from './broker/gateway/egress.ts';
 import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
 import type { CallListener } from './calls/events.ts';
+import type { OnOutput } from './calls/live-call.ts';
 import type { ContainerWallOptions } from './cell/walls/container/contract.ts';
 import type { JailOptions } from './cell/walls/jail/wall.ts';
 import type { PlanOptions } from './policy/plan.ts';
@@ -19,6 +20,7 @@ import type { TraceContext } from './telemetry/telemetry.ts';
 import type { OfferOptions } from './tools/offered.ts';
 import type { AskPerson } from './trust/admission.ts';
 import type { Guard } from './trust/guard.ts';
+import type { Kind } from './vocabulary/kinds.ts';
 
 /** Options of `createRuntime`. */
 export interface RuntimeOptions {
@@ -66,6 +68,8 @@ export interface ExecuteOptions extends PlanOptions {
   trace?: TraceContext;
   /** Receives every event of this call. */
   onEvent?: CallListener;
+  /** Receives the output of this call as it is printed, unchanged. Nothing if the call has secrets. */
+  onOutput?: OnOutput;
   /**
    * A turn from a dispatcher. The call is accepted immediately, waits for the turn and releases it at its end. If the
    * promise rejects, the call fails with that error. Worker threads are shared fairly between the tenants of turns.
@@ -73,9 +77,20 @@ export interface ExecuteOptions extends PlanOptions {
   turn?: Promise<Disposable & { readonly tenant?: string }>;
   /** Loads the skill when the call has its turn, for example from a cache; absent: the runtime reads it. */
   load?: (ref: string) => Promise<Skill>;
+  /** Refuses a skill of any other kind. */
+  kind?: Kind;
   /** `false` returns a failed outcome instead of throwing. */
   reject?: boolean;
 }
+
+/** Options of one command. */
+export interface ExecOptions extends ExecuteOptions {
+  /** Text for the standard input of the command. */
+  stdin?: string;
+}
+
+/** A command whose failure is returned instead of thrown. */
+export type QuietExec = ExecOptions & { reject: false };
 
 /** Options of a recorded call. */
 export interface RecordOptions extends Omit<ExecuteOptions, 'reject'> {

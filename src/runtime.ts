@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { createCallIds } from './audit/call-id.ts';
 import type { AuditLog } from './audit/log.ts';
 import { Receipts, type EndedCall } from './audit/receipts.ts';
@@ -14,32 +14,28 @@ import type { CallEventName, CallListener, RunningCall } from './calls/events.ts
 import type { LiveCall } from './calls/live-call.ts';
 import { Machine, type CellWay, type PairReport } from './cell/machine.ts';
 import { Call, partsOf, secretsOf, type Stages } from './call.ts';
-import { choose, givenTo, type Plan, type PlanInput } from './policy/plan.ts';
+import { choose, type Plan, type PlanInput } from './policy/plan.ts';
 import { PlanCache } from './policy/plan-cache.ts';
 import { Pool } from './cell/pool/pool.ts';
 import { releaseTurn } from './dispatch/release-turn.ts';
 import { SkillError } from './errors.ts';
 import { ownedBy } from './fault-owner.ts';
 import { defaultHome } from './load/home.ts';
-import { withAccepted } from './load/install-script.ts';
-import { installSkill, type Installation, type InstallOptions } from './load/install-skill.ts';
+import type { Installation, InstallOptions } from './load/install-skill.ts';
 import { loadBundle, type BundleLocation, type LoadDeps, type LoadOptions } from './load/load-bundle.ts';
-import { FolderDigests } from './load/folder-digests.ts';
 import { registriesOf, type SkillPlaces } from './load/locate.ts';
-import { compileSkill, withOptionalEnv, withoutOverlay, type Skill } from './load/skill.ts';
+import { placesOf } from './load/places.ts';
+import { compileSkill, withManifest, withOptionalEnv, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
 import type { FileLock } from './load/file-lock.ts';
 import { enterHome } from './load/presence.ts';
 import { pruneHome, type Pruned, type PruneOptions } from './load/prune.ts';
-import { proposePackages, type PackageProposal } from './load/propose-packages.ts';
-import { draftOverlay } from './load/write-overlay.ts';
-import { renewal, type Renewal } from './load/renew-overlay.ts';
 import { writeLock, type WrittenLock } from './load/write-lock.ts';
 import { uninstallSkill, type Uninstalled } from './load/uninstall.ts';
 import type { Manifest } from './manifest/manifest.ts';
 import type { Outcome, Success } from './outcome.ts';
+import { Overlays } from './overlays.ts';
 import { Offload, type OffloadCounts } from './offload/offload.ts';
-import { packageRoot } from './package-root.ts';
 import type { ModeChoice } from './policy/choose-mode.ts';
 import { filesOf } from './policy/combine.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
@@ -47,10 +43,10 @@ import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { policyDigest } from './audit/policy-digest.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
-import { capabilitySources, type CapabilitySource } from './policy/capability-sources.ts';
-import { manifestOfCall } from './policy/skill-grants.ts';
 import { assertOwnEnv } from './runtime-options.ts';
-import type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
+import type { ExecOptions, ExecuteOptions, QuietExec } from './runtime-options.ts';
+import type { RecordOptions, RuntimeOptions } from './runtime-options.ts';
+import type { CommandSuccess } from './results/command-result.ts';
 import { readMessage, type MessageOptions, type ReadMessage } from './params/read-message.ts';
 import { Telemetry } from './telemetry/telemetry.ts';
 import type { ToolFormat } from './tools/formats.ts';
@@ -59,17 +55,17 @@ import { assertOffer, selectOffered } from './tools/offered.ts';
 import type { ToolSet } from './tools/tool-set.ts';
 import type { Approvals } from './trust/approvals.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
-import { SettledOverlays } from './trust/settle-overlay.ts';
 import type { Standing } from './trust/standing.ts';
 import { observationManifest, observedInput, type Allowed } from './record/observation.ts';
-import { makeOverlayRecording } from './record/overlay-recording.ts';
-import { makeRecording, type Recording } from './record/recording.ts';
+import type { Recording } from './record/recording.ts';
 
-export type { ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
+export type { ExecOptions, ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 
 /** Loads and runs skills; made by `createRuntime`. */
 export class Runtime implements AsyncDisposable {
   readonly home: string;
+  /** Overlays and packages of Agent Skills folders. */
+  readonly overlays: Overlays;
   readonly #options: RuntimeOptions;
   readonly #policyNow: () => OperatorPolicy;
   readonly #places: SkillPlaces;
@@ -84,7 +80,6 @@ export class Runtime implements AsyncDisposable {
   /** What a recorded call may do, by the manifest it runs with. */
   readonly #observed = new WeakMap<Manifest, Allowed>();
   readonly #receipts: Receipts;
-  readonly #overlays = new SettledOverlays();
   /** Tells `prune` that this process uses the home. */
   #presence: FileLock | undefined;
   /** Worker threads for large or hostile input. */
@@ -97,14 +92,8 @@ export class Runtime implements AsyncDisposable {
     this.#options = options;
     const { policy = DEFAULT_POLICY } = options;
     this.#policyNow = typeof policy === 'function' ? policy : () => policy;
-    this.#places = {
-      bundledDir: join(packageRoot(), 'skills'),
-      home,
-      cwd: resolve(options.cwd ?? process.cwd()),
-      digestOf: new FolderDigests().digestOf,
-    };
+    this.#places = placesOf(home, resolve(options.cwd ?? process.cwd()));
     const { jail, container, onProgress } = options;
-    const store = createStore({ home, groupId: Machine.cellGroup(jail) });
     this.#machine = new Machine({
       ...{ home, container, onProgress },
       ...(jail ? { jail } : {}),
@@ -113,14 +102,9 @@ export class Runtime implements AsyncDisposable {
     });
     this.#receipts = new Receipts(home, options.audit, this.#offload);
     this.#pool = new Pool(authorityOf({ ...options.network, home }), options.pool);
-    this.#loadDeps = {
-      store,
-      offload: this.#offload,
-      inspect: (...bundle) => this.#machine.inspect(...bundle),
-      imageToPin: (bundle) => this.#machine.imageToPin(bundle),
-      packagesToPin: (...bundle) => this.#machine.packagesToPin(...bundle),
-    };
+    this.#loadDeps = this.#machine.loadDeps(createStore({ home, groupId: Machine.cellGroup(jail) }));
     this.#inForce = this.#under(this.#policyNow());
+    this.overlays = new Overlays(this.#places, this.#machine, (bundle) => this.approvals.has(bundle));
   }
 
   #current(): Stages {
@@ -141,7 +125,7 @@ export class Runtime implements AsyncDisposable {
       offload: this.#offload,
       load: (ref) => this.load(ref),
       pin: (skill) => this.pin(skill),
-      plan: (skill, options) => plans.plan(this.#planInput(skill, options, policy)),
+      plan: (skill, options, command) => plans.plan({ ...this.#planInput(skill, options, policy), command }),
       secretProviders: () => secretProviders({ own, sources: policy.secrets, env }),
     };
   }
@@ -179,6 +163,18 @@ export class Runtime implements AsyncDisposable {
     }
   }
 
+  /** Runs a command of a skill of scripts: `['python', 'scripts/x.py', 'a']`. Any exit code is a result. */
+  exec(ref: string | Skill, command: readonly string[], options: QuietExec): Promise<Outcome>;
+  exec(ref: string | Skill, command: readonly string[], options?: ExecOptions): Promise<CommandSuccess>;
+  exec(ref: string | Skill, command: readonly string[], options: ExecOptions = {}): Promise<Outcome> {
+    const { stdin, ...rest } = options;
+    return this.execute(
+      ref,
+      { command, ...(stdin === undefined ? {} : { stdin }) },
+      { ...rest, kind: 'script' },
+    );
+  }
+
   /** Like `execute`, but refuses every mode weaker than an OS jail. */
   executeIsolated(
     ref: string | Skill,
@@ -193,42 +189,28 @@ export class Runtime implements AsyncDisposable {
   /** Runs one call with only what the caller allows, and derives the manifest from what the skill uses and asks for. */
   async record(ref: string, params: unknown, options: RecordOptions = {}): Promise<Recording> {
     const { allow = {}, ...rest } = options;
-    const skill = await this.#load(ref, { toleratesDrift: true });
-    // Without the overlay: the manifest here is what the operator allows for this call.
-    const bundle = withoutOverlay(skill.bundle);
-    const manifest = observationManifest(bundle.manifest, allow, options.workspace);
-    const observed: Skill = { ...skill, bundle: { ...bundle, manifest } };
+    const skill = await this.load(ref, { toleratesDrift: true });
+    const manifest = observationManifest(skill.bundle.manifest, allow, options.workspace);
+    const observed = withManifest(skill, manifest);
     this.#observed.set(manifest, allow);
     // A mode without isolation denies nothing, so it would record nothing.
     const outcome = await this.execute(observed, params, { ...rest, isolated: true, reject: false });
-    if (bundle.kind !== 'script') return makeRecording(bundle, { outcome, allowed: manifest });
-    const { command } = params as { command: string[] };
-    const draft = draftOverlay(skill.bundle, this.#places);
-    return makeOverlayRecording(bundle, { outcome, allowed: manifest, command }, draft);
+    return this.overlays.recording(skill.bundle, { outcome, allowed: manifest }, params);
   }
 
   /** Reads, verifies and inspects a skill without running it. */
-  load(ref: string, options: Pick<LoadOptions, 'toleratesDrift'> = {}): Promise<Skill> {
-    return this.#load(ref, options);
-  }
-
-  async #load(ref: string, options: LoadOptions): Promise<Skill> {
+  async load(ref: string, options: LoadOptions = {}): Promise<Skill> {
     this.#presence ??= enterHome(this.home);
     const location = locateSkill(ref, this.#places);
     // Every call needs the probes, which take as long as reading the skill, so both run in parallel.
     this.#machine.pairs().catch(() => 'the call probes again and gets the error');
-    const bundle = await loadBundle(location, this.#loadDeps, { ...options, overlays: this.#places });
+    const bundle = await loadBundle(location, this.#loadDeps, { overlays: this.#places, ...options });
     return this.pin(await compileSkill(bundle, this.#offload));
   }
 
   /** Adds the image and packages that a call would use now, and its overlay if it counts; approvals cover these. */
-  async pin(skill: Skill): Promise<Skill> {
-    return this.#overlays.settle(await this.#machine.pin(skill), (bundle) => this.approvals.has(bundle));
-  }
-
-  /** The skill with the permissions of its overlay, whether they are approved or not. */
-  proposed(skill: Skill): Skill {
-    return this.#overlays.proposed(skill);
+  pin(skill: Skill): Promise<Skill> {
+    return this.overlays.settle(skill);
   }
 
   /** What a call would be allowed to do, in which mode, and why. Runs nothing. */
@@ -246,7 +228,7 @@ export class Runtime implements AsyncDisposable {
     return this.#inForce.gatekeeper.approvals;
   }
 
-  /** The policy files in force, outermost first; empty for the built-in defaults. */
+  /** The policy files in force, outermost first. */
   get policyFiles(): string[] {
     return filesOf(this.#current().policy);
   }
@@ -264,21 +246,8 @@ export class Runtime implements AsyncDisposable {
   /** For every capability: declared, policy, approval, granted. */
   async explain(skill: Skill, options: ExecuteOptions = {}): Promise<ExplainedCapability[]> {
     const { grant } = await this.plan(withOptionalEnv(skill), options);
-    const { policy } = this.#current();
-    const manifest = manifestOfCall(skill.bundle, givenTo({ options, cwd: this.#places.cwd }));
+    const [manifest, { policy }] = [this.overlays.manifestOf(skill, options), this.#current()];
     return explainGrant({ manifest, grant, policy, standing: await this.standing(skill) });
-  }
-
-  /** The overlay of earlier files of this skill, bound to its present ones; undefined if there is none. Writes nothing. */
-  async renewal(skill: Skill): Promise<(Renewal & { skill: Skill }) | undefined> {
-    const found = renewal(skill.bundle, this.#places);
-    if (!found) return undefined;
-    return { ...found, skill: this.proposed(await this.pin({ ...skill, bundle: found.bundle })) };
-  }
-
-  /** Every capability that a call would ask for, and who declared it: the bundle, its overlay, or this call. */
-  sourcesOf({ bundle }: Skill, options: ExecuteOptions = {}): CapabilitySource[] {
-    return capabilitySources(bundle, givenTo({ options, cwd: this.#places.cwd }));
   }
 
   /** Starts cells before the first call. Throws if a call would be refused, because a cell may run the skill's code. */
@@ -336,18 +305,9 @@ export class Runtime implements AsyncDisposable {
    */
   async install(ref: string, options: InstallOptions = {}): Promise<Skill & { installation: Installation }> {
     const skill = await this.load(ref);
-    const wanted = await withAccepted(skill.bundle, await this.proposePackages(skill), options);
-    const overlays = this.#places;
-    const { bundle, installation } = await installSkill(wanted, this.#machine, { ...options, overlays });
-    // Its overlay or its lock now says more.
+    const { bundle, installation } = await this.overlays.install(skill, options);
     if (bundle.kind === 'script') return { ...(await this.load(ref)), installation };
     return { ...(await this.pin({ ...skill, bundle })), installation };
-  }
-
-  /** The packages that an Agent Skills folder declares or imports and that are not required yet. Installs nothing. */
-  async proposePackages({ bundle }: Skill): Promise<PackageProposal> {
-    if (bundle.kind !== 'script') return { needs: [], npm: [], skipped: [] };
-    return proposePackages(bundle, this.#offload);
   }
 
   /** Removes an installed skill: its id, with an optional `@version`. */
@@ -418,9 +378,8 @@ export class Runtime implements AsyncDisposable {
     const { env = process.env, allowEnv } = this.#options;
     const isApproved = (): boolean => this.approvals.has(skill.bundle);
     const { manifest } = skill.bundle;
-    const observed = observedInput(policy, manifest, this.#observed.get(manifest));
-    const { cwd } = this.#places;
-    return { skill, options, machine: this.#machine, env, allowEnv, isApproved, cwd, ...observed };
+    const given = { ...observedInput(policy, manifest, this.#observed.get(manifest)), cwd: this.#places.cwd };
+    return { skill, options, machine: this.#machine, env, allowEnv, isApproved, ...given };
   }
 
   #open(ref: string | Skill, options: ExecuteOptions): LiveCall {
@@ -429,6 +388,7 @@ export class Runtime implements AsyncDisposable {
       ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
       caller: options.caller ?? this.#options.caller ?? 'library',
       onEvent: options.onEvent,
+      onOutput: options.onOutput,
       signal: options.signal,
     });
   }

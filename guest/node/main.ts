@@ -4,16 +4,12 @@
  *
  * @module
  */
-import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { Closed, receive, send, waitForTheEnd } from './channel.ts';
-import { Reporter, watchPermissions } from './denials.ts';
+import type { Reporter } from './denials.ts';
 import { callSkill, type SkillModule } from './entry-point.ts';
-import { watchEnv } from './env-watch.ts';
 import { describeFailure } from './failure.ts';
-import { guardNetwork } from './network.ts';
+import { prepareCell } from './prepare.ts';
 import { hookBundle } from './resolve.ts';
-import { useSynchronousStreams } from './streams.ts';
 import type { FailureFields, NodeInit, StartFields, ToSingleUse } from '../protocol.ts';
 
 type Init = NodeInit & StartFields;
@@ -64,32 +60,10 @@ function main(): void {
   loader.load().then(go, go);
 }
 
-/** Everything that has to be in place before skill code runs. */
-function prepare({ view, env, proxy_port: proxyPort }: Init): Reporter {
-  const reporter = new Reporter(view);
-  useSynchronousStreams();
-  Object.assign(process.env, env);
-  // Starts Node's own threads now, before processes of the skill can use up the limit.
-  if (view.processes) fs.stat('/skill', () => undefined);
-  watchPermissions(reporter);
-  guardNetwork({ proxyPort, forChildren: view.processes, reporter });
-  watchEnv(view.env, reporter);
-  patchExistsSync();
-  syncBuiltinESMExports();
+function prepare(init: Init): Reporter {
+  const reporter = prepareCell(init);
   hookBundle('/skill');
   return reporter;
-}
-
-/** existsSync returns false for paths that are not readable, instead of throwing. */
-function patchExistsSync(): void {
-  const { existsSync } = fs;
-  fs.existsSync = (path) => {
-    try {
-      return existsSync(path);
-    } catch {
-      return false;
-    }
-  };
 }
 
 function serve(loader: Loader, { init, reporter }: { init: Init; reporter: Reporter }): void {

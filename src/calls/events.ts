@@ -5,6 +5,7 @@
  */
 import type { ErrorBody } from '../errors.ts';
 import type { LimitName } from '../vocabulary/limits.ts';
+import type { OutputStream } from '../vocabulary/streams.ts';
 import type { Place } from '../vocabulary/place.ts';
 import type { CapabilityEvent, Outcome, SkillIdentity } from '../outcome.ts';
 
@@ -46,7 +47,12 @@ export interface CallEvents {
    * Output of the skill, as it arrives. For a call with secrets it comes at the end, because secrets can only be removed
    * from the whole text.
    */
-  log: { call: RunningCall; text: string };
+  log: {
+    call: RunningCall;
+    text: string;
+    /** Absent if the engine does not tell the streams apart. */
+    stream?: OutputStream;
+  };
   /** An act was denied. Emitted once per denial, at the end of the call. */
   denied: { call: RunningCall; denial: CapabilityEvent };
   /** The call hit a limit. */

@@ -5,6 +5,7 @@
  */
 import { StringDecoder } from 'node:string_decoder';
 import type { LimitName } from '../vocabulary/limits.ts';
+import type { OutputStream } from '../vocabulary/streams.ts';
 import type { SkillError } from '../errors.ts';
 import type { FaultOwner } from '../fault-owner.ts';
 import type { Outcome, SkillIdentity } from '../outcome.ts';
@@ -12,12 +13,17 @@ import type { CallEvent, CallEventName, CallListener, RunningCall } from './even
 import type { Place } from '../vocabulary/place.ts';
 import { notify } from './notify.ts';
 
+/** Receives output as it is printed, unchanged. */
+export type OnOutput = (chunk: Uint8Array, stream: OutputStream) => void;
+
 export interface CallFacts {
   id: string;
   ref: string;
   caller: string;
   /** Receives every event of this call. */
   onEvent: CallListener | undefined;
+  /** Receives the output of this call as bytes. */
+  onOutput?: OnOutput | undefined;
   /** Aborted when the caller cancels the call. */
   signal: AbortSignal | undefined;
 }
@@ -40,6 +46,7 @@ export class LiveCall implements RunningCall, FaultOwner {
   /** Rejects on an internal error; never resolves. */
   readonly failed: Promise<never>;
   readonly #onEvent: CallListener | undefined;
+  readonly #onOutput: OnOutput | undefined;
   readonly #listeners: EventSink;
   readonly #leave: (call: LiveCall) => void;
   readonly #controller = new AbortController();
@@ -54,6 +61,7 @@ export class LiveCall implements RunningCall, FaultOwner {
     this.ref = facts.ref;
     this.caller = facts.caller;
     this.#onEvent = facts.onEvent;
+    this.#onOutput = facts.onOutput;
     this.#listeners = listeners;
     this.#leave = leave;
     this.#callerSignal = facts.signal;
@@ -90,11 +98,14 @@ export class LiveCall implements RunningCall, FaultOwner {
   }
 
   /** Receives output as it arrives; undefined if there is no listener, or if secrets must be removed first. */
-  logListener(hasSecrets: boolean): ((chunk: Buffer) => void) | undefined {
-    if (hasSecrets || !this.#hasListener('log')) return undefined;
+  logListener(hasSecrets: boolean): ((chunk: Buffer, stream?: OutputStream) => void) | undefined {
+    if (hasSecrets || !(this.#onOutput || this.#hasListener('log'))) return undefined;
     // A character may be split over two chunks.
-    const decoder = new StringDecoder('utf8');
-    return (chunk) => this.#log(decoder.write(chunk));
+    const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+    return (chunk, stream) => {
+      this.#onOutput?.(chunk, stream ?? 'stdout');
+      this.#log(decoders[stream ?? 'stdout'].write(chunk), stream);
+    };
   }
 
   done(outcome: Outcome): void {
@@ -116,11 +127,11 @@ export class LiveCall implements RunningCall, FaultOwner {
     this.#leave(this);
   }
 
-  #log(text: string): void {
+  #log(text: string, stream?: OutputStream): void {
     // A skill that ran in the host may leave code behind that keeps printing.
     if (text === '' || this.#isOver) return;
     this.#hasLogged = true;
-    this.#emit({ type: 'log', call: this, text });
+    this.#emit({ type: 'log', call: this, text, ...(stream ? { stream } : {}) });
   }
 
   #hasListener(name: CallEventName): boolean {

@@ -5,11 +5,11 @@
  */
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
+import { runsPython } from '../load/entry.ts';
 import type { InstallHow } from '../load/install-progress.ts';
 import { mergeLocked, pinsOfTarget, type LockedPackages } from '../load/locked-packages.ts';
 import type { PackageEngine, PinnedPackages, Pins } from '../load/pins.ts';
 import { markUsed } from '../load/presence.ts';
-import { usesPython } from '../load/requirements.ts';
 import type { Mode } from '../vocabulary/modes.ts';
 import { recordedPackages } from './engines/python/environment.ts';
 import type { Interpreter } from './engines/python/interpreter.ts';
@@ -48,7 +48,7 @@ export class BundlePackages {
   /** Installs the packages for each engine that the bundle may run in. */
   async install(bundle: Bundle, how: InstallHow): Promise<InstalledTargets> {
     const { home, interpreter, link } = this.#options;
-    if (!interpreter || !usesPython(bundle)) return {};
+    if (!interpreter || !runsPython(bundle)) return {};
     const mayRunIn = modesOf(bundle);
     const wasm = mayRunIn('wasm') ? await this.#installWasm({ home, bundle, interpreter, link }, how) : {};
     if (!mayRunIn('subprocess') && wasm.refusal !== undefined) throw notPure(wasm.refusal);
@@ -105,7 +105,7 @@ export class BundlePackages {
 
   #targets(bundle: Bundle): [PackageEngine, PackageTarget][] {
     const { interpreter } = this.#options;
-    if (!usesPython(bundle)) return [];
+    if (!runsPython(bundle)) return [];
     const mayRunIn = modesOf(bundle);
     return [
       ...(interpreter && mayRunIn('subprocess')

@@ -10,7 +10,9 @@ import type { Bundle } from '../load/bundle.ts';
 import type { ErrorCode } from '../vocabulary/error-codes.ts';
 import type { CapabilityEvent, EventsCut, Execution, StartKind } from '../outcome.ts';
 import type { EngineName } from '../vocabulary/engines.ts';
+import type { OutputStream } from '../vocabulary/streams.ts';
 import type { WallName } from '../vocabulary/walls.ts';
+import type { Command } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { GuestLimit, HostLimit } from '../vocabulary/limits.ts';
@@ -139,6 +141,8 @@ export interface Artifact {
   keep?(grant: Grant, bytes: Uint8Array): void;
   /** Infers the limit that a process hit from how it exited, if the engine can. */
   limitBehind?(exit: ExitInfo, logs: string): GuestLimit | undefined;
+  /** Its process is a command: the exit status and the output are the result. */
+  readonly isCommand?: true;
 }
 
 export interface Engine {
@@ -159,7 +163,8 @@ export interface Engine {
   refuses(bundle: Bundle): string | undefined;
   /** A missing dependency of this bundle, such as its image; another mode may not need it. */
   lacks?(bundle: Bundle): Promise<{ reason: string; fix: string } | undefined>;
-  prepare(bundle: Bundle): Promise<Artifact>;
+  /** `command` is what a call of a skill of kind `script` starts; absent while there is no call. */
+  prepare(bundle: Bundle, command?: Command): Promise<Artifact>;
   /** For engines that can fork a fresh cell from a warm process that never ran skill code. */
   openZygote?(artifact: Artifact, grant: Grant): Zygote | undefined;
   /** Runs a call inside the host process. Only without a wall, for code that is trusted as much as the host. */
@@ -186,8 +191,13 @@ export interface Job {
   /** Added to every request that the broker makes or reads for the call: the trace, if the operator allows it. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** Receives the kept part of the skill's output while it runs. */
-  onLog?: ((chunk: Buffer) => void) | undefined;
+  onLog?: OutputListener | undefined;
+  /** What to start, if the cell is for a command. */
+  command?: Pick<Command, 'start' | 'args'> | undefined;
 }
+
+/** Receives output; `stream` is undefined if the engine does not tell the streams apart. */
+export type OutputListener = (chunk: Buffer, stream?: OutputStream) => void;
 
 /** The parts of a job that only the host uses. */
 export type JobExtras = Omit<Job, 'params' | 'signal'>;
@@ -324,8 +334,17 @@ export type GuestReply =
       limit?: GuestLimit;
     }
   | { kind: 'broken'; message: string }
+  /** A command that ended by itself. Made by the host, from what it saw. */
+  | EndedCommand
   /** Too large to parse on the event loop, so not parsed yet. */
   | { kind: 'unread'; form: UnreadForm; bytes: Uint8Array; denials?: Denials };
+
+export interface EndedCommand {
+  kind: 'ended';
+  exitCode: number;
+  stdout: Buffer;
+  stderr: Buffer;
+}
 
 /** Denials of a call, grouped by who observed them. */
 export interface Denials {

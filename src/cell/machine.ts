@@ -7,16 +7,18 @@ import { sharedEngines } from '../load/home.ts';
 import type { Bundle, FileDigests } from '../load/bundle.ts';
 import type { Inspection } from '../load/inspection.ts';
 import type { InstallHow } from '../load/install-progress.ts';
-import type { WaysToRun } from '../load/load-bundle.ts';
+import type { LoadDeps, WaysToRun } from '../load/load-bundle.ts';
 import type { LockedPackages } from '../load/locked-packages.ts';
 import { pinLines, type Pins } from '../load/pins.ts';
 import type { Skill } from '../load/skill.ts';
+import type { Store } from '../load/store.ts';
 import type { Offload } from '../offload/offload.ts';
-import { ENGINE_NAMES, type EngineName, type ModeOf } from '../vocabulary/engines.ts';
+import { ENGINE_NAMES, ENGINE_ROWS, type EngineName, type ModeOf } from '../vocabulary/engines.ts';
 import { PREFERRED_MODES, type Mode } from '../vocabulary/modes.ts';
 import { placeName, type Place } from '../vocabulary/place.ts';
 import type { WallName } from '../vocabulary/walls.ts';
 import type { Candidate } from '../policy/choose-mode.ts';
+import type { Command } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Way } from '../policy/plan.ts';
 import type { PythonFreshness } from '../policy/python-freshness.ts';
@@ -40,6 +42,7 @@ import { wasmInspector } from './engines/python-wasm/inspect.ts';
 import { PythonEngine } from './engines/python/engine.ts';
 import { inspectPython, jailInspector, type Inspector } from './engines/python/inspect.ts';
 import { findInterpreter, type Interpreter } from './engines/python/interpreter.ts';
+import { ScriptEngine } from './engines/script/engine.ts';
 import { ComponentEngine } from './engines/component/engine.ts';
 
 export interface MachineOptions {
@@ -60,7 +63,7 @@ type EnginesByMode = { [Name in EngineName]: Record<ModeOf<Name>, Engine> };
 export interface CellWay extends Way {
   readonly wall: Wall;
   readonly engine: Engine;
-  prepare(): Promise<Artifact>;
+  prepare(command?: Command): Promise<Artifact>;
 }
 
 /** A way to run skills. */
@@ -86,7 +89,7 @@ interface Walls extends Readonly<Record<WallName, Wall>> {
 export class Machine {
   /** Skillcell's own folder. */
   readonly home: string;
-  readonly #offload: Offload;
+  readonly offload: Offload;
   readonly #images: LocalImages;
   readonly #walls: Walls;
   readonly #python: PythonEngine;
@@ -96,6 +99,7 @@ export class Machine {
   readonly #jsWasm: JsWasmEngine;
   readonly #containerPython: ContainerPythonEngine;
   readonly #exec: ExecEngine;
+  readonly #script: ScriptEngine;
   readonly #interpreter: Interpreter | undefined;
   readonly #packages: BundlePackages;
   readonly #artifacts = new Map<string, Promise<Artifact>>();
@@ -104,7 +108,7 @@ export class Machine {
 
   constructor({ home, jail, container, onProgress, python, offload }: MachineOptions) {
     this.home = home;
-    this.#offload = offload;
+    this.offload = offload;
     this.#walls = {
       none: new NoWall(),
       process: new ProcessWall(),
@@ -132,6 +136,7 @@ export class Machine {
     this.#images = images;
     this.#containerPython = new ContainerPythonEngine({ home, images, interpreter: this.#interpreter });
     this.#exec = new ExecEngine({ images });
+    this.#script = new ScriptEngine({ home, interpreter: this.#interpreter });
   }
 
   /** The group that may pass through the runtime's folders when the host is root. */
@@ -159,6 +164,7 @@ export class Machine {
       python: { subprocess: this.#python, container: this.#containerPython },
       node: { subprocess: this.#node, in_process: this.#node },
       exec: { container: this.#exec },
+      script: { subprocess: this.#script },
     };
     return PREFERRED_MODES.flatMap((mode) =>
       ENGINE_NAMES.flatMap((name) => {
@@ -171,7 +177,10 @@ export class Machine {
   /** Every way to run this bundle here, in the order of `pairs`. */
   async candidates(bundle: Bundle): Promise<Candidate[]> {
     this.#packages.assertPinned(bundle);
-    return Promise.all((await this.pairs()).map((pair) => candidate(pair, bundle)));
+    const pairs = (await this.pairs()).filter(({ engine }) =>
+      ENGINE_ROWS[engine.name].kinds.includes(bundle.kind),
+    );
+    return Promise.all(pairs.map((pair) => candidate(pair, bundle)));
   }
 
   /** The wall and engine of a chosen candidate. */
@@ -190,25 +199,42 @@ export class Machine {
       isReusable: engine.reusable,
       accepts: (grant) => wall.accepts(grant),
       fixedEnv: (grant) => engine.fixedEnv(grant),
-      prepare: () => this.prepare({ mode: candidate.mode, engine }, bundle),
+      prepare: (command) => this.prepare({ mode: candidate.mode, engine }, bundle, command),
     };
   }
 
   /** Prepares a bundle for an engine; the same bundle is prepared only once. */
-  prepare({ mode, engine }: Pick<Pair, 'mode' | 'engine'>, bundle: Bundle): Promise<Artifact> {
-    const key = JSON.stringify([mode, engine.name, bundle.digest, bundle.stagedDir, pinLines(bundle)]);
+  prepare(
+    { mode, engine }: Pick<Pair, 'mode' | 'engine'>,
+    bundle: Bundle,
+    command?: Command,
+  ): Promise<Artifact> {
+    const { digest, stagedDir } = bundle;
+    const wanted = [command?.runner, command?.origin === 'package' ? command.start : ''];
+    const key = JSON.stringify([mode, engine.name, digest, stagedDir, pinLines(bundle), wanted]);
     const known = this.#artifacts.get(key);
     if (known) return known;
-    const artifact = engine.prepare(bundle);
+    const artifact = engine.prepare(bundle, command);
     this.#artifacts.set(key, artifact);
     // Not cached, because the cause may be fixed, e.g. by installing a missing package.
     artifact.catch(() => this.#artifacts.delete(key));
     return artifact;
   }
 
+  /** What loading a bundle needs. */
+  loadDeps(store: Store): LoadDeps {
+    return {
+      store,
+      offload: this.offload,
+      inspect: (...bundle) => this.inspect(...bundle),
+      imageToPin: (bundle) => this.imageToPin(bundle),
+      packagesToPin: (...bundle) => this.packagesToPin(...bundle),
+    };
+  }
+
   /** Inspects the sources and binaries of a staged bundle without running them. */
   async inspect(stagedDir: string, files: FileDigests, { entry, execution }: WaysToRun): Promise<Inspection> {
-    const options = { home: this.home, inspector: () => this.#inspector(execution), offload: this.#offload };
+    const options = { home: this.home, inspector: () => this.#inspector(execution), offload: this.offload };
     const python = await inspectPython(options, stagedDir, files);
     const interfaces = await this.#component.inspect(stagedDir, files);
     const scripts = await this.#jsWasm.inspect(stagedDir, files, entry);

@@ -20,6 +20,7 @@ const LANGUAGES = ['rust', 'go', 'c', 'typescript', 'python'];
 
 export function addCommands(program: Command, done: Done): void {
   addRun(program, done);
+  addExec(program, done);
   addRecord(program, done);
   addReading(program, done);
   addAuthoring(program, done);
@@ -52,6 +53,26 @@ function addRun(program: Command, done: Done): void {
     .action(async (skill: string, options: object) => {
       const { run } = await import('./commands/run.ts');
       done(await run(skill, options));
+    });
+}
+
+function addExec(program: Command, done: Done): void {
+  withGrantOptions(
+    withPlanOptions(program.command('exec').argument('<skill>', 'folder or id of an Agent Skills folder')),
+  )
+    .argument('<command...>', 'the command, after --')
+    .description(
+      "run a command of an Agent Skills folder in a fresh sandbox; output and exit code are the command's",
+    )
+    .option('--json', 'print the whole outcome instead of the output of the command')
+    .option('--keep-content', 'store command and output in the receipt instead of only their digests')
+    .addHelpText(
+      'after',
+      example('exec ./skills/pdf --workspace . -- python scripts/check_fillable_fields.py form.pdf'),
+    )
+    .action(async (skill: string, command: string[], options: object) => {
+      const { exec } = await import('./commands/exec.ts');
+      done(await exec(skill, command, options));
     });
 }
 

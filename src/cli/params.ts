@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { SkillError, parseExact } from '../inside.ts';
 
@@ -34,6 +35,15 @@ async function readText({ params, paramsFile }: ParamFlags): Promise<string> {
 
 async function readStdin(): Promise<string> {
   return decode(await collect(process.stdin, 'stdin'), 'stdin');
+}
+
+/** Standard input as text for a command. */
+export async function readStdinText(): Promise<string> {
+  const bytes = await collect(process.stdin, 'stdin');
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  throw new SkillError('invalid_params', 'Standard input is not UTF-8 text', {
+    fix: 'Put binary data into a file of the workspace, and pass its path.',
+  });
 }
 
 async function readFileParams(file: string): Promise<string> {

@@ -43,6 +43,7 @@ const LANGUAGES: Readonly<Record<PairReport['engine'], string>> = {
   python: 'Python',
   node: 'JavaScript and TypeScript',
   exec: 'programs in images',
+  script: 'scripts of Agent Skills',
 };
 
 export function surroundings(): Surroundings {

@@ -46,6 +46,10 @@ const execution = z
     start: z.string(),
     image: z.string().optional().describe('Digest of the container image.'),
     packages: z.string().optional().describe('Digest of the wheels of its requirements.'),
+    generated: z
+      .string()
+      .optional()
+      .describe('sha256 of code that came with the call, for skills of scripts.'),
   })
   .register(API_SCHEMAS, { id: 'Execution' });
 

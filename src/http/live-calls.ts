@@ -5,12 +5,13 @@
  * @module
  */
 import type { CallEvent, CapabilityEvent, Execution, HostFolders, Outcome } from '../inside.ts';
+import type { OutputStream } from '../vocabulary/streams.ts';
 
 /** The events of a call; `done` is the last. */
 export type LiveEvent =
   | { type: 'accepted'; call_id: string }
   | { type: 'started'; execution: Pick<Execution, 'mode' | 'wall' | 'engine'> }
-  | { type: 'log'; text: string }
+  | { type: 'log'; text: string; stream?: OutputStream }
   | { type: 'denied'; denial: CapabilityEvent }
   | { type: 'done'; outcome: Outcome };
 
@@ -123,7 +124,7 @@ function liveEvent(event: CallEvent, folders: HostFolders): LiveEvent | undefine
     case 'started':
       return { type: 'started', execution: event.execution };
     case 'log':
-      return { type: 'log', text: event.text };
+      return { type: 'log', text: event.text, ...(event.stream ? { stream: event.stream } : {}) };
     case 'denied':
       return { type: 'denied', denial: folders.denial(event.denial) };
     case 'done':

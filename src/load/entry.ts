@@ -24,6 +24,20 @@ export function kindOf(manifest: Pick<Manifest, 'entry' | 'container'>, files: F
   return Object.keys(files).some((path) => SCRIPT.test(path)) ? 'script' : 'instructions';
 }
 
+/** Does it have Python code that a call runs? */
+export function runsPython({
+  kind,
+  entry,
+  files,
+}: {
+  kind: Kind;
+  entry: string;
+  files: FileDigests;
+}): boolean {
+  if (kind !== 'script') return entry.endsWith('.py');
+  return Object.keys(files).some((path) => path.endsWith('.py'));
+}
+
 /** The entry as a path inside the bundle. Throws unless it is one of the verified files. */
 export function findEntry(manifest: Pick<Manifest, 'entry' | 'container'>, files: FileDigests): string {
   if (manifest.entry === undefined) return inferEntry(manifest, files);

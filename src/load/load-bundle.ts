@@ -12,6 +12,7 @@ import type { Bundle, FileDigests, LockState } from './bundle.ts';
 import type { Kind } from '../vocabulary/kinds.ts';
 import type { Origin } from '../vocabulary/origins.ts';
 import { capabilitySet } from './capability-set.ts';
+import { runsPython } from './entry.ts';
 import { lookForCommands } from './look-for-commands.ts';
 import { fixForDrift } from './drift-fix.ts';
 import { findDrift } from './drift.ts';
@@ -21,7 +22,7 @@ import { formatLock, makeLock, parseLock } from './lock.ts';
 import type { LockedPackages } from './locked-packages.ts';
 import { npmPackagesOf } from './npm-packages.ts';
 import { applyOverlay, chooseOverlay, sorted, type OverlayPlaces, type WithOverlay } from './overlay.ts';
-import { requirementsOf, usesPython } from './requirements.ts';
+import { requirementsOf } from './requirements.ts';
 import { readSource } from './read-source.ts';
 import type { SourceFacts } from './source.ts';
 import type { Store } from './store.ts';
@@ -104,7 +105,7 @@ export async function lockBundle(
   const text = formatLock(
     makeLock({ ...bundle, ...pinned, packages, npm, capabilities: capabilitySet(bundle.manifest) }),
   );
-  const isPython = usesPython(bundle);
+  const isPython = runsPython(bundle);
   const paths = Object.keys(bundle.files);
   return { text, requirements: isPython ? requirementsOf({ ...bundle, paths }) : [] };
 }

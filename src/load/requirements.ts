@@ -5,7 +5,6 @@
  */
 import type { Manifest } from '../manifest/manifest.ts';
 import type { Kind } from '../vocabulary/kinds.ts';
-import type { Bundle } from './bundle.ts';
 import type { Inspection } from './inspection.ts';
 import { isAvailableModule } from './modules.ts';
 
@@ -37,10 +36,4 @@ export function requirementsOf({ manifest, kind, inspection, paths }: Requiremen
     .filter(({ value }) => !isAvailableModule(value, { requirements, paths }))
     .flatMap(({ value }) => SKILLWARE_DEPENDENCIES.get(value.split('.')[0] ?? '') ?? []);
   return [...new Set([...requirements, ...implied])].toSorted();
-}
-
-/** Does any code of the bundle run in Python? */
-export function usesPython({ kind, entry, files }: Pick<Bundle, 'kind' | 'entry' | 'files'>): boolean {
-  if (kind === 'script') return Object.keys(files).some((path) => path.endsWith('.py'));
-  return entry.endsWith('.py');
 }

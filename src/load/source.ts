@@ -6,6 +6,7 @@
  */
 import { SkillError } from '../errors.ts';
 import type { Manifest } from '../manifest/manifest.ts';
+import { SCRIPT_PARAMETERS } from '../manifest/skill-md.ts';
 import type { FileDigests, LockState } from './bundle.ts';
 import { readDescription } from './bundle-texts.ts';
 import { capabilitySet } from './capability-set.ts';
@@ -80,6 +81,11 @@ function explainDrift(
   });
 }
 
+/** A call of a script skill is a command, whatever its manifest says. */
+function scriptManifest(manifest: Manifest): Manifest {
+  return { ...manifest, parameters: SCRIPT_PARAMETERS, outputs: {} };
+}
+
 export interface SourceOptions {
   store: Store;
   /** Skips the check, because a new lock is about to be written. */
@@ -97,12 +103,12 @@ export function readSourceHere(location: SourceLocation, options: SourceOptions)
   const source = readBundle(location.dir, options.limits);
   options.onRead?.(source);
   const identified = identify(readDescription(source.contents, location.dir), location);
-  const description = { ...identified, warnings: [...source.warnings, ...identified.warnings] };
-  const { manifest } = description;
+  const kind = kindOf(identified.manifest, source.files);
+  const manifest = kind === 'script' ? scriptManifest(identified.manifest) : identified.manifest;
+  const description = { ...identified, manifest, warnings: [...source.warnings, ...identified.warnings] };
   refuseIgnoredEntry(manifest, source);
   const checked: LockCheck = options.ignoresLock ? { state: 'unlocked' } : checkLock(source, manifest);
   const { files, digest, lock, signature } = source;
-  const kind = kindOf(manifest, files);
   const entry = kind === 'function' ? findEntry(manifest, files) : '';
   requireDockerfile(manifest, files);
   const stagedDir = options.store.stage(source);

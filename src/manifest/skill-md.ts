@@ -5,7 +5,7 @@
  * @module
  */
 import { z } from 'zod';
-import type { Manifest, ParsedManifest } from './manifest.ts';
+import type { JsonSchema, Manifest, ParsedManifest } from './manifest.ts';
 import { isNameSegment } from './names.ts';
 import { type ManifestContext, parseManifest } from './parse.ts';
 import { describeProblem, manifestInvalid, problemAt } from './problems.ts';
@@ -13,6 +13,26 @@ import { quote } from './quote.ts';
 import { readYaml } from './yaml-source.ts';
 
 export const SKILL_MD_CATEGORY = 'skills';
+
+/** Maximum number of words in a command. */
+export const MAX_COMMAND_WORDS = 256;
+
+/** The parameters of every skill of kind `script`: a call is a command, as a person would type it. */
+export const SCRIPT_PARAMETERS: JsonSchema = {
+  type: 'object',
+  properties: {
+    command: {
+      type: 'array',
+      items: { type: 'string' },
+      minItems: 1,
+      maxItems: MAX_COMMAND_WORDS,
+      description: 'The program or interpreter and its arguments, such as ["python", "scripts/x.py", "a"].',
+    },
+    stdin: { type: 'string', description: 'Text for the standard input of the command.' },
+  },
+  required: ['command'],
+  additionalProperties: false,
+};
 
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'name',

@@ -13,6 +13,8 @@ import type { Skill } from '../load/skill.ts';
 import type { Offload } from '../offload/offload.ts';
 import { copiedBytes, TaskEndedError, type TaskOptions } from '../offload/task.ts';
 import type { GuardRule } from '../trust/guard.ts';
+import type { GivenCommand } from '../policy/commands/command.ts';
+import { givenCommand } from './given-command.ts';
 import { CHECK_PARAMS, DIGEST_PARAMS } from './tasks.ts';
 
 /** The largest parameters take a fraction of this. */
@@ -38,6 +40,7 @@ export class GivenParams {
   #digest: string | undefined;
   #tenant: string | undefined;
   #holding: ReadonlySet<GuardRule> | undefined;
+  #command: GivenCommand | undefined;
 
   constructor(given: unknown, options: GivenParamsOptions) {
     this.#given = given;
@@ -54,6 +57,11 @@ export class GivenParams {
     return this.#holding;
   }
 
+  /** The command of a skill of kind `script`, once it has been checked. */
+  get command(): GivenCommand | undefined {
+    return this.#command;
+  }
+
   /**
    * Throws `invalid_params` unless the parameters are JSON within the size limit and match the skill's schema. Worker threads
    * are shared fairly between tenants.
@@ -64,7 +72,10 @@ export class GivenParams {
     const { name, declaresCapabilities } = skill.bundle.manifest;
     if ('large' in encoded) return this.#checkInWorker(encoded.large, skill);
     assertDepth(encoded.small);
-    assertFits(await skill.params.check(this.#given, tenant), name, { isLegacy: !declaresCapabilities });
+    const isCommand = skill.bundle.kind === 'script';
+    const isLegacy = !declaresCapabilities && !isCommand;
+    assertFits(await skill.params.check(this.#given, tenant), name, { isLegacy });
+    if (isCommand) this.#command = givenCommand(this.#given);
   }
 
   /** The parameters without secrets, or their digest. Works however early the call ends. */
@@ -126,13 +137,19 @@ export class GivenParams {
   async #checkInWorker(given: Uint8Array, { bundle }: Skill): Promise<void> {
     const { offload } = this.#options;
     const rules = this.#options.rules();
+    const isCommand = bundle.kind === 'script';
     const bytes = copiedBytes(given);
     const { name, parameters: schema, declaresCapabilities } = bundle.manifest;
     try {
-      const checked = await offload.run(CHECK_PARAMS, { bytes, schema, rules }, this.#taskOptions(bytes));
+      const checked = await offload.run(
+        CHECK_PARAMS,
+        { bytes, schema, rules, isCommand },
+        this.#taskOptions(bytes),
+      );
       assertFits(checked.problems, name, { isLegacy: !declaresCapabilities });
       this.#encoded = { large: checked.text };
       this.#digest = checked.digest;
+      this.#command = checked.command;
       this.#holding = new Set(rules.filter((_, at) => checked.holding.includes(at)));
     } catch (error) {
       if (!(error instanceof TaskEndedError) || error.reason === 'closed') throw error;

@@ -12,7 +12,9 @@ import { assertDepth, assertSize, notJson } from '../load/params.ts';
 import type { JsonSchema } from '../manifest/manifest.ts';
 import { compileOnce } from '../manifest/schema-tasks.ts';
 import { besideThis, type Task, type Tasks, type ThreadMemory } from '../offload/task.ts';
+import type { GivenCommand } from '../policy/commands/command.ts';
 import { argumentsHold, type GuardRule } from '../trust/guard.ts';
+import { givenCommand } from './given-command.ts';
 
 const MODULE = besideThis(import.meta.url, './tasks');
 
@@ -20,6 +22,8 @@ export interface UnreadParams {
   bytes: Uint8Array;
   schema: JsonSchema;
   rules: readonly GuardRule[];
+  /** The parameters are a command. */
+  isCommand: boolean;
 }
 
 export interface CheckedParams {
@@ -29,11 +33,12 @@ export interface CheckedParams {
   problems: string[];
   /** Indexes of the rules whose argument conditions all hold. */
   holding: number[];
+  command?: GivenCommand;
 }
 
 export const CHECK_PARAMS: Task<UnreadParams, CheckedParams> = { module: MODULE, name: 'checkParams' };
 
-function checkParams({ bytes, schema, rules }: UnreadParams, memory: ThreadMemory): CheckedParams {
+function checkParams({ bytes, schema, rules, isCommand }: UnreadParams, memory: ThreadMemory): CheckedParams {
   const text = normalText(bytes);
   const value: unknown = JSON.parse(text);
   const context = { file: 'manifest.yaml', at: 'parameters' };
@@ -42,7 +47,8 @@ function checkParams({ bytes, schema, rules }: UnreadParams, memory: ThreadMemor
   // A number can be longer than in the input: 1e20 has 21 digits.
   assertSize(bytesToSend.length);
   const holding = rules.flatMap((rule, at) => (argumentsHold(rule, value) ? [at] : []));
-  return { text: bytesToSend, digest: digestJson(value), problems, holding };
+  const command = isCommand && problems.length === 0 ? { command: givenCommand(value) } : {};
+  return { text: bytesToSend, digest: digestJson(value), problems, holding, ...command };
 }
 
 /** Normalizes the text: the last of two equal keys wins, and there is no whitespace. */

@@ -26,6 +26,7 @@ export function restrict(inForce: OperatorPolicy, file: OperatorPolicy): Operato
     network: restrictNetwork(inForce.network, file.network),
     ...restrictPrograms(inForce, file),
     ...restrictFreshness(inForce, file),
+    ...restrictGenerated(inForce, file),
     ...(secrets ? { secrets } : {}),
     ...allRules(inForce, file),
   };
@@ -43,6 +44,7 @@ export function extend(inForce: OperatorPolicy, file: OperatorPolicy): OperatorP
     network: { ...inForce.network, ...file.network },
     ...(file.programs ? { programs: file.programs } : {}),
     ...(file.pythonWasm ? { pythonWasm: file.pythonWasm } : {}),
+    ...(file.generatedCode === undefined ? {} : { generatedCode: file.generatedCode }),
     ...(file.secrets ? { secrets: file.secrets } : {}),
     ...allRules(inForce, file),
   };
@@ -141,6 +143,14 @@ export function commonHosts(one: string[] | undefined, other: string[] | undefin
     other.flatMap((right) => (hostCovers(left, right) ? [right] : hostCovers(right, left) ? [left] : [])),
   );
   return [...new Set(shared)];
+}
+
+/** Off if one of them switches it off. */
+export function restrictGenerated(
+  inForce: OperatorPolicy,
+  file: OperatorPolicy,
+): Pick<OperatorPolicy, 'generatedCode'> {
+  return inForce.generatedCode === false || file.generatedCode === false ? { generatedCode: false } : {};
 }
 
 function restrictFreshness(

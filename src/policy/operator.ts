@@ -64,6 +64,8 @@ export interface OperatorPolicy {
   furtherRules?: TrustRules[];
   /** Applied before every call; the strictest answer counts. */
   guard?: GuardRule[];
+  /** False: only code of the bundle runs, never code that comes with a call. Absent: true. */
+  generatedCode?: boolean;
 }
 
 /** The policy in force without a policy file. */
@@ -117,6 +119,7 @@ const schema = z.strictObject({
   skills: skillRules.optional(),
   publishers: publishers.optional(),
   guard: guardRules.optional(),
+  generated_code: z.boolean().optional(),
 });
 
 /** Reads a policy file's text. Missing keys keep the value of DEFAULT_POLICY. */
@@ -140,6 +143,7 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
     ...(skills ? { skills } : {}),
     ...(known ? { publishers: known.map((one) => resolveRoot(one, options.file)) } : {}),
     ...(guard ? { guard } : {}),
+    ...(parsed.data.generated_code === undefined ? {} : { generatedCode: parsed.data.generated_code }),
   };
 }
 

@@ -5,8 +5,7 @@
  * @module
  */
 import type { Skill } from '../load/skill.ts';
-import { givenTo, planCall, type Planned, type PlanInput, type PlanOptions, type Way } from './plan.ts';
-import { manifestOfCall } from './skill-grants.ts';
+import { planCall, type Planned, type PlanInput, type PlanOptions, type Way } from './plan.ts';
 
 /** More different calls of one skill than this are not worth caching. */
 const MAX_PER_SKILL = 64;
@@ -28,10 +27,12 @@ export class PlanCache<W extends Way> {
   }
 }
 
-function isStable(input: Pick<PlanInput<Way>, 'skill' | 'adjust' | 'options' | 'cwd'>): boolean {
-  if (input.adjust !== undefined || input.options.grants !== undefined) return false;
-  const { capabilities, env } = manifestOfCall(input.skill.bundle, givenTo(input));
-  return capabilities.filesystem.length === 0 && Object.keys(env).length === 0;
+function isStable({ skill, adjust }: Pick<PlanInput<Way>, 'skill' | 'adjust'>): boolean {
+  const { kind, manifest } = skill.bundle;
+  const { capabilities, env } = manifest;
+  // The plan of a script depends on its command, and reads the workspace.
+  if (kind === 'script') return false;
+  return adjust === undefined && capabilities.filesystem.length === 0 && Object.keys(env).length === 0;
 }
 
 /** Images and missing programs may be installed at any time, and only short calls benefit from the cache. */

@@ -10,6 +10,10 @@ import type { Execution } from '../outcome.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { shellWord } from '../manifest/quote.ts';
 import type { Mode } from '../vocabulary/modes.ts';
+import { bindCommand } from './commands/bind.ts';
+import type { Command, GivenCommand, ParsedCommand } from './commands/command.ts';
+import { manifestForCall, usualRunner } from './commands/defaults.ts';
+import { commandOf } from './commands/of-call.ts';
 import { chooseMode, type Candidate, type ModeChoice } from './choose-mode.ts';
 import { computeGrant, type CallOptions } from './compute-grant.ts';
 import { assertEnforceable, underPolicy } from './enforce-or-refuse.ts';
@@ -50,7 +54,7 @@ export interface Plan {
   uses: MachineUses;
 }
 
-type MachineUses = Pick<Execution, 'image' | 'packages'>;
+type MachineUses = Pick<Execution, 'image' | 'packages' | 'generated'>;
 
 /** One way to run a bundle on this machine. */
 export interface Way {
@@ -60,7 +64,8 @@ export interface Way {
   /** Throws if it cannot enforce this grant. */
   accepts(grant: Grant): void;
   fixedEnv(grant: Grant): Readonly<Record<string, string>>;
-  prepare(): Promise<{ readonly uses?: MachineUses }>;
+  /** `command` decides what has to be ready for a skill of kind `script`. */
+  prepare(command?: Command): Promise<{ readonly uses?: MachineUses }>;
 }
 
 /** The parts of the machine that planning needs. */
@@ -76,6 +81,8 @@ export interface Planned<W extends Way> {
   plan: Plan;
   way: W;
   prepared: Awaited<ReturnType<W['prepare']>>;
+  /** What the cell starts, for a call of a skill of kind `script`. */
+  command?: Command;
 }
 
 export interface PlanInput<W extends Way> {
@@ -92,28 +99,41 @@ export interface PlanInput<W extends Way> {
   isApproved: () => boolean;
   /** For an observed call: extends the grant beyond the manifest. */
   adjust?: (grant: Grant) => Grant;
+  /** The command of the call, for skills of kind `script`; absent while there is no call. */
+  command?: GivenCommand | undefined;
 }
 
 export async function planCall<W extends Way>(input: PlanInput<W>): Promise<Planned<W>> {
-  const { skill, policy, machine } = input;
-  const { bundle } = skill;
-  const manifest = manifestOfCall(bundle, givenTo(input));
+  const { skill, options, policy, machine } = input;
+  const parsed = input.command && commandOf(input.command, { ...skill, ...options, policy });
+  const bundle = forCall(input, parsed);
   const choice = await choose(input);
   const way = await machine.way(choice.candidate, bundle);
   const enforces = underPolicy(way.enforces, policy);
   assertEnforceable({
-    manifest,
+    manifest: bundle.manifest,
     policy,
     lowered: LOWERABLE_LIMITS.filter((limit) => input.options[limit] !== undefined),
     table: enforces,
     pair: placeName(choice.candidate),
   });
-  const granted = await grantFor(input, manifest);
+  const granted = await grantFor(input, bundle);
   const grant = input.adjust?.(granted) ?? granted;
   way.accepts(grant);
-  const prepared = (await way.prepare()) as Awaited<ReturnType<W['prepare']>>;
-  const { uses = {} } = prepared;
-  return { plan: { choice, grant, enforces, fixedEnv: way.fixedEnv(grant), uses }, way, prepared };
+  const command = parsed && (await bindCommand(parsed, grant));
+  const prepared = (await way.prepare(command)) as Awaited<ReturnType<W['prepare']>>;
+  const uses = { ...prepared.uses, ...(command?.digest === undefined ? {} : { generated: command.digest }) };
+  const plan = { choice, grant, enforces, fixedEnv: way.fixedEnv(grant), uses };
+  return { plan, way, prepared, ...(command ? { command } : {}) };
+}
+
+/** The bundle with the defaults of this call, which depend on its command. */
+function forCall(input: PlanInput<Way>, command: ParsedCommand | undefined): Bundle {
+  const { skill, options } = input;
+  const bundle = { ...skill.bundle, manifest: manifestOfCall(skill.bundle, givenTo(input)) };
+  const runner = command?.runner ?? usualRunner(bundle);
+  const hasWorkspace = options.workspace !== undefined;
+  return { ...bundle, manifest: manifestForCall(bundle, { runner, hasWorkspace }) };
 }
 
 /** The mode that a call would run in, and why. */
@@ -163,8 +183,8 @@ export function givenTo({ options, cwd }: Pick<PlanInput<Way>, 'options' | 'cwd'
   return { grants: options.grants, workspace: options.workspace, cwd };
 }
 
-function grantFor<W extends Way>(input: PlanInput<W>, manifest: Manifest): Promise<Grant> {
-  const { skill, options, env, machine } = input;
+function grantFor<W extends Way>(input: PlanInput<W>, bundle: Bundle): Promise<Grant> {
+  const { options, env, machine } = input;
   const policy = policyOfCall(input.policy, givenTo(input));
   const { workspace } = options;
   const workspaceOption = workspace === undefined ? {} : { workspace };
@@ -172,11 +192,11 @@ function grantFor<W extends Way>(input: PlanInput<W>, manifest: Manifest): Promi
     LOWERABLE_LIMITS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   ) as Partial<Record<LowerableLimit, number>>;
   const grant = computeGrant({
-    manifest,
+    manifest: bundle.manifest,
     policy,
-    call: { ...lowered, ...workspaceOption, env, ...envApproval(input, manifest) },
+    call: { ...lowered, ...workspaceOption, env, ...envApproval(input, bundle.manifest) },
   });
-  const places = { home: machine.home, cwd: input.cwd, bundle: skill.bundle.sourceDir };
+  const places = { home: machine.home, cwd: input.cwd, bundle: bundle.sourceDir };
   return resolveGrantPaths(grant, { policy, ...places, ...workspaceOption });
 }
 

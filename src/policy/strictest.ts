@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TrustRules } from '../trust/admission.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
 import { MODES, type Mode } from '../vocabulary/modes.ts';
-import { commonHosts, restrictPrograms, rulesOf } from './combine.ts';
+import { commonHosts, restrictGenerated, restrictPrograms, rulesOf } from './combine.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { hostCovers, pathCoversPattern } from './patterns.ts';
 import type { SecretSource } from './secret-sources.ts';
@@ -33,6 +33,7 @@ export function strictest(inForce: OperatorPolicy, file: OperatorPolicy): Operat
     network: stricterNetwork(inForce.network, file.network),
     ...restrictPrograms(inForce, file),
     ...stricterFreshness(inForce, file),
+    ...restrictGenerated(inForce, file),
     ...(inForce.secrets || file.secrets ? { secrets } : {}),
     ...stricterRules(inForce, file),
     ...optional('guard', guard),
@@ -59,6 +60,7 @@ function comparable(policy: OperatorPolicy): Record<string, unknown> {
     'network.trace_context': network.traceContext ?? false,
     programs: policy.programs?.allow.toSorted(),
     python_wasm: pythonWasm,
+    generated_code: policy.generatedCode ?? true,
     secrets: policy.secrets ?? ['environment'],
     'skills and publishers': rulesOf(policy),
     guard: policy.guard ?? [],

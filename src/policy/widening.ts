@@ -27,6 +27,7 @@ export function wideningKeys(policy: OperatorPolicy, inForce: OperatorPolicy = D
     ...(inForce.programs && !isWithin(policy.programs?.allow, inForce.programs.allow)
       ? ['programs.allow']
       : []),
+    ...(policy.generatedCode === true && inForce.generatedCode === false ? ['generated_code'] : []),
     // It names files to read and commands to run.
     ...(isWithin(policy.secrets, inForce.secrets ?? ['environment']) ? [] : ['secrets']),
     // It decides whose signatures are accepted.

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { CellReport } from '../cell/contract.ts';
+import type { CellReport, EndedCommand } from '../cell/contract.ts';
 import { cancelled, judge, type Verdict } from '../cell/verdict/judge.ts';
 import { unreadable } from '../cell/protocol/read-reply.ts';
 import { withDenial } from '../cell/protocol/session.ts';
@@ -15,7 +15,9 @@ import type { Offload } from '../offload/offload.ts';
 import { ownBytes, TaskEndedError } from '../offload/task.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
-import { SETTLE_RESULT, type SettledResult } from './tasks.ts';
+import type { ChangedFiles } from './changed-files.ts';
+import { commandResult } from './command-result.ts';
+import { SETTLE_OUTPUT, SETTLE_RESULT, type SettledResult } from './tasks.ts';
 
 /** The largest result that the default policy allows takes a fraction of this. */
 export const SETTLE_DEADLINE_MS = 30_000;
@@ -33,6 +35,8 @@ export interface SettleContext {
   /** The tenant that the call belongs to. */
   tenant?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** The files that a command changed. */
+  files?: ChangedFiles | undefined;
 }
 
 /** A verdict whose result may be too large to parse. */
@@ -44,6 +48,7 @@ export interface Settled extends Verdict {
 /** Returns the result and its schema problems, or throws the error of the call. */
 export async function settle(report: CellReport, context: SettleContext): Promise<Settled> {
   const { reply } = report;
+  if (reply?.kind === 'ended') return settleCommand(report, reply, context);
   if (reply?.kind !== 'unread') {
     const verdict = judge(report, context.grant, context.situation);
     assertWrittenSize(report, verdict, context);
@@ -67,6 +72,33 @@ export async function settle(report: CellReport, context: SettleContext): Promis
   const { text, digest, problems, warnings } = settled;
   assertOutput(report, text.length, context);
   return { result: undefined, warnings, problems, large: { text: new JsonText(text), digest } };
+}
+
+/** Output within the limit is a result, however long it is as JSON. */
+async function settleCommand(
+  report: CellReport,
+  reply: EndedCommand,
+  context: SettleContext,
+): Promise<Settled> {
+  const verdict = judge(report, context.grant, context.situation);
+  const { files, warnings } = context.files ?? { files: [], warnings: [] };
+  if (reply.stdout.length + reply.stderr.length <= MAX_JSON_HERE) {
+    const made = commandResult(reply, files);
+    return { ...verdict, result: made.result, warnings: [...warnings, ...made.warnings] };
+  }
+  const { exitCode } = reply;
+  const [stdout, stderr] = [ownBytes(reply.stdout), ownBytes(reply.stderr)];
+  const input = { exitCode, stdout, stderr, files, secrets: context.secrets };
+  const { tenant, signal, skill } = context;
+  const owner = skill.bundle.manifest.name;
+  const options = { deadlineMs: SETTLE_DEADLINE_MS, owner, tenant, transfer: [stdout, stderr], signal };
+  try {
+    const { text, digest, warnings: more } = await context.offload.run(SETTLE_OUTPUT, input, options);
+    return { ...verdict, warnings: [...warnings, ...more], large: { text: new JsonText(text), digest } };
+  } catch (error) {
+    if (error instanceof TaskEndedError && error.reason === 'aborted') throw cancelled();
+    throw error;
+  }
 }
 
 /** A small result can only outgrow a small limit, so serializing it is rarely necessary. */

@@ -12,6 +12,8 @@ import type { JsonSchema } from '../manifest/manifest.ts';
 import { printableJson } from '../manifest/printable.ts';
 import { compileOutputs } from '../manifest/json-schema.ts';
 import { besideThis, type Task, type Tasks } from '../offload/task.ts';
+import type { FileChange } from './changed-files.ts';
+import { commandResult } from './command-result.ts';
 
 export interface UnreadResult {
   form: UnreadForm;
@@ -41,4 +43,26 @@ function settleResult({ form, bytes, outputs, secrets }: UnreadResult): SettledR
   return { kind: 'result', text, digest: digestJson(value), problems, warnings: reply.warnings };
 }
 
-export const tasks: Tasks = { settleResult };
+export interface UnreadOutput {
+  exitCode: number;
+  stdout: Uint8Array;
+  stderr: Uint8Array;
+  files: FileChange[];
+  secrets: ReadonlyMap<string, string>;
+}
+
+export type SettledOutput = Pick<Extract<SettledResult, { kind: 'result' }>, 'text' | 'digest' | 'warnings'>;
+
+/** Like `settleResult`, for the output of a command. */
+export const SETTLE_OUTPUT: Task<UnreadOutput, SettledOutput> = {
+  module: besideThis(import.meta.url, './tasks'),
+  name: 'settleOutput',
+};
+
+function settleOutput({ files, secrets, ...ended }: UnreadOutput): SettledOutput {
+  const { result, warnings } = commandResult(ended, files);
+  const value = scrubberFor(secrets)(result);
+  return { text: new TextEncoder().encode(printableJson(value)), digest: digestJson(value), warnings };
+}
+
+export const tasks: Tasks = { settleResult, settleOutput };

@@ -33,6 +33,10 @@ def serve(init):
         from . import inspector
 
         return answer(lambda: inspector.inspect_all(protocol.receive()["params"]["files"]))
+    if init["task"] == "script":
+        from . import script
+
+        return script.serve(init)
     reporter = denials.Reporter()
     from . import lockdown
 
@@ -130,13 +134,13 @@ def describe(error):
         frame["denied"] = denied
     else:
         frame["explained"] = denials.explained(error)
-    limit = _limit_behind(error)
+    limit = limit_behind(error)
     if limit is not None:
         frame["limit"] = limit
     return frame
 
 
-def _limit_behind(error):
+def limit_behind(error):
     """Returns the limit that a system error stands for, if any."""
     if isinstance(error, MemoryError) or _errno(error) == errno.ENOMEM:
         return "memory"

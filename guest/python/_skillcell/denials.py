@@ -257,6 +257,8 @@ def _within(path, roots):
     return any(path == root or path.startswith(root + "/") for root in roots)
 
 
+# Code of the bundle, and code that came with a call.
+_SKILL_CODE = ("/skill/", "/workspace/", "<stdin>", "<string>")
 # Library code that only passes the caller's request on.
 _PASS_THROUGH = ("/os.py", "_collections_abc.py", "_collections_abc>", "<frozen os>", "/pathlib.py")
 
@@ -266,7 +268,7 @@ def _asked_by_skill():
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_code.co_filename
-        if name.startswith("/skill/"):
+        if name.startswith(_SKILL_CODE):
             return True
         if name not in (os.__file__, __file__) and not name.endswith(_PASS_THROUGH):
             return False

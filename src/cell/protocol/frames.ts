@@ -6,7 +6,7 @@
  * @module
  */
 import type { Duplex } from 'node:stream';
-import type { FrameOf, ToSingleUse } from '../../../guest/protocol.ts';
+import type { CommandStart, FrameOf, ToSingleUse } from '../../../guest/protocol.ts';
 import { JsonText, MAX_JSON_HERE } from '../../json-text.ts';
 import { parseGuestJson, type GuestJson } from './guest-json.ts';
 
@@ -75,12 +75,14 @@ export function encodeFrame(body: object, payload?: Uint8Array): Buffer {
 export const CALL_START = '{"t":"call","params":';
 
 /** Encodes a call frame. Large parameters are already JSON text and are copied unchanged. */
-export function encodeCall(params: unknown): Buffer {
-  if (!(params instanceof JsonText)) return encodeFrame({ t: 'call', params } satisfies FrameOf<ToSingleUse>);
-  const size = CALL_START.length + params.bytes.length + 1;
+export function encodeCall(params: unknown, command?: CommandStart): Buffer {
+  const extra = command ? { command } : {};
+  if (!(params instanceof JsonText))
+    return encodeFrame({ t: 'call', params, ...extra } satisfies FrameOf<ToSingleUse>);
+  const end = Buffer.from(command ? `,"command":${JSON.stringify(command)}}` : '}');
   const header = Buffer.alloc(HEADER_BYTES);
-  header.writeUInt32LE(size, 0);
-  return Buffer.concat([header, Buffer.from(CALL_START), params.bytes, Buffer.from('}')]);
+  header.writeUInt32LE(CALL_START.length + params.bytes.length + end.length, 0);
+  return Buffer.concat([header, Buffer.from(CALL_START), params.bytes, end]);
 }
 
 /** Reads frames from a channel until it ends or the guest breaks the rules. */

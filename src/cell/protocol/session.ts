@@ -35,7 +35,7 @@ import {
   type LargeReply,
 } from './frames.ts';
 import { asError, asEvent, unknownName, type ErrorReply } from './guest-frames.ts';
-import { LogCapture } from './log-capture.ts';
+import { endOf, LogCapture } from './log-capture.ts';
 
 /** Room in a frame in addition to the result itself. */
 const FRAME_SLACK_BYTES = 64 * 1024;
@@ -50,7 +50,7 @@ const DRAIN_MS = 500;
 
 export interface SessionOptions {
   process: CellProcess;
-  artifact: Pick<Artifact, 'init' | 'limitBehind'>;
+  artifact: Pick<Artifact, 'init' | 'limitBehind' | 'isCommand'>;
   grant: Grant;
   start: StartKind;
   /** Whether to run the module body before the call. Only if that has no effect outside the cell. */
@@ -78,6 +78,7 @@ export class Session implements Cell, FaultOwner {
   #isHarnessReady = false;
   #started = false;
   #isReady = false;
+  #isCalled = false;
   #settleReady!: (ready: boolean) => void;
   #settleReply!: (reply: GuestReply | undefined) => void;
   #startDeadline: NodeJS.Timeout;
@@ -87,9 +88,11 @@ export class Session implements Cell, FaultOwner {
     const { process, grant } = options;
     this.ready = new Promise((resolve) => (this.#settleReady = resolve));
     this.#reply = new Promise((resolve) => (this.#settleReply = resolve));
-    this.#logs = new LogCapture(process.logs, (total) => {
+    const onBytes = (total: number): void => {
       if (total > grant.limits.output) process.kill('output');
-    });
+    };
+    const { isCommand } = options.artifact;
+    this.#logs = new LogCapture(process.logs, onBytes, isCommand ? grant.limits.output : undefined);
     readFrames(process.channel, frameLimits(grant), {
       onFrame: (frame) => this.#onFrame(frame),
       onLargeReply: (reply) => this.#onLargeReply(reply),
@@ -117,7 +120,7 @@ export class Session implements Cell, FaultOwner {
   async call(
     params: unknown,
     signal?: AbortSignal,
-    { secrets = NO_SECRETS, headers, onLog }: JobExtras = {},
+    { secrets = NO_SECRETS, headers, onLog, command }: JobExtras = {},
   ): Promise<CellReport> {
     const { process, grant, gateway } = this.#options;
     gateway?.arm(secrets, headers);
@@ -128,7 +131,10 @@ export class Session implements Cell, FaultOwner {
     const abort = (): void => process.kill('aborted');
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted) abort();
-    if (await this.ready) this.#write(encodeCall(params));
+    if (await this.ready) {
+      this.#isCalled = true;
+      this.#write(encodeCall(params, command));
+    }
     const reply = await this.#reply;
     const wallMs = performance.now() - startedAt;
     clearTimeout(deadline);
@@ -172,7 +178,8 @@ export class Session implements Cell, FaultOwner {
       used: [...(gateway?.used ?? []), ...this.#used],
       denied: [...(gateway?.denied ?? []), ...this.#denied.kept],
       cut: cutOf(gateway, this.#denied),
-      logs: this.#logs.text(),
+      // The output of a command that ended is in its result.
+      logs: reply?.kind === 'ended' ? '' : this.#logs.text(),
       logBytes: this.#logs.totalBytes,
       resultBytes: this.#resultBytes,
       wallMs,
@@ -223,10 +230,17 @@ export class Session implements Cell, FaultOwner {
 
   #onError(reply: ErrorReply): void {
     if (reply.kind === 'broken') return this.#onFault({ kind: 'malformed', message: reply.message });
+    // A command ends with its exit status. It may only say first which limit it hit.
+    if (this.#options.artifact.isCommand && !reply.limit) return this.#refuseReply();
     return this.#answer(reply);
   }
 
+  #refuseReply(): void {
+    this.#onFault({ kind: 'malformed', message: 'a reply of a command' });
+  }
+
   #onResult({ body, bytes, payload, warnings }: GuestFrame): void {
+    if (this.#options.artifact.isCommand) return this.#refuseReply();
     this.#resultBytes = bytes;
     if (payload) return this.#answer({ kind: 'unread', form: 'value', bytes: payload });
     // A missing result means null, as for every other reader.
@@ -234,6 +248,7 @@ export class Session implements Cell, FaultOwner {
   }
 
   #onLargeReply({ kind, json }: LargeReply): void {
+    if (this.#options.artifact.isCommand) return this.#refuseReply();
     if (kind === 'result') this.#resultBytes = json.length;
     this.#answer({ kind: 'unread', form: kind, bytes: json });
   }
@@ -278,7 +293,17 @@ export class Session implements Cell, FaultOwner {
     // Frames that the guest sent before it died may not have been read yet.
     await drained(this.#options.process.channel);
     this.#settleReady(false);
-    this.#settleReply(undefined);
+    this.#settleReply(await this.#endedCommand(exit));
+  }
+
+  /** The result of a command, from what the host saw. Undefined if it was killed, or is no command. */
+  async #endedCommand({ code }: ExitInfo): Promise<GuestReply | undefined> {
+    const { artifact, process } = this.#options;
+    if (!artifact.isCommand || !this.#isCalled || code === null) return undefined;
+    await this.#logs.ended();
+    if (process.killReason !== undefined) return undefined;
+    const [stdout, stderr] = [this.#logs.bytesOf('stdout'), this.#logs.bytesOf('stderr')];
+    return { kind: 'ended', exitCode: code, stdout, stderr };
   }
 
   #send(body: FrameOf<ToSingleUse>): void {
@@ -302,11 +327,7 @@ function frameLimits({ limits, observe }: Grant): FrameLimits {
 
 /** Resolves when the channel has been read to its end, which is soon, because all processes at the other end are dead. */
 export async function drained(channel: Duplex): Promise<void> {
-  if (channel.readableEnded || channel.destroyed) return;
-  await new Promise<void>((resolve) => {
-    channel.once('end', resolve).once('close', resolve);
-    setTimeout(resolve, DRAIN_MS).unref();
-  });
+  await endOf(channel, DRAIN_MS);
 }
 
 /** Returns false if the process cannot be confined; it must not be used then. */

@@ -43,8 +43,16 @@ export function judge(report: CellReport, grant: Grant, situation: Situation = N
   if (reply.kind === 'broken') throw brokenProtocolError(reply.message);
   if (reply.kind === 'unread') throw new TypeError('A reply must be read before it is judged');
   if (reply.kind === 'error') throw raisedError(reply, grant, situation);
+  if (reply.kind === 'ended') return judgeEnded(report, grant, situation);
   if (report.resultBytes > grant.limits.output) throw exceededError('output', grant.limits, situation);
   return { result: reply.value, warnings: reply.warnings, problems: [] };
+}
+
+/** A command that ended has a result, whatever its exit code, unless its end shows that the kernel stopped it. */
+function judgeEnded(report: CellReport, grant: Grant, situation: Situation): Verdict {
+  const stopped = stoppedByKernel(report, grant, situation);
+  if (stopped) throw stopped;
+  return { result: undefined, warnings: [], problems: [] };
 }
 
 /** The error of a call that was cancelled by its caller or by a service that is shutting down. */
@@ -147,7 +155,6 @@ function brokenProtocolError(message: string): SkillError {
 
 function noReplyError(report: CellReport, grant: Grant, situation: Situation): SkillError {
   const { exit, logs, fault } = report;
-  const exceeded = (limit: HostLimit): SkillError => exceededError(limit, grant.limits, situation);
   if (fault) return new SkillError(fault.code, fault.message, { fix: fault.fix, detail: { logs } });
   if (!report.started) {
     return new SkillError('internal', `The cell did not start: ${lastLine(logs) || describeExit(exit)}`, {
@@ -155,24 +162,30 @@ function noReplyError(report: CellReport, grant: Grant, situation: Situation): S
       detail: { logs },
     });
   }
-  const signal = signalOf(exit);
-  if (signal === constants.signals.SIGXFSZ) return exceeded('scratch');
-  if (signal === constants.signals.SIGXCPU) return exceeded('cpu');
-  if (diedOfMemory(report, grant, signal)) return exceeded('memory');
-  if (signal === constants.signals.SIGSYS) {
-    return deniedError(
-      { capability: 'syscalls', asked: 'use a forbidden system call', declared: 'killed by seccomp' },
-      grant,
-      situation,
-    );
-  }
+  const stopped = stoppedByKernel(report, grant, situation);
+  if (stopped) return stopped;
   return skillError(
     `The skill ended without a result: ${describeExit(exit)}`,
     'Return from execute() instead of exiting.',
     {
       exit_code: exit?.code ?? null,
-      signal: signal ?? null,
+      signal: signalOf(exit) ?? null,
     },
+  );
+}
+
+/** The limit or denial behind the end of a process; undefined if it may have ended by itself. */
+function stoppedByKernel(report: CellReport, grant: Grant, situation: Situation): SkillError | undefined {
+  const exceeded = (limit: HostLimit): SkillError => exceededError(limit, grant.limits, situation);
+  const signal = signalOf(report.exit);
+  if (signal === constants.signals.SIGXFSZ) return exceeded('scratch');
+  if (signal === constants.signals.SIGXCPU) return exceeded('cpu');
+  if (diedOfMemory(report, grant, signal)) return exceeded('memory');
+  if (signal !== constants.signals.SIGSYS) return undefined;
+  return deniedError(
+    { capability: 'syscalls', asked: 'use a forbidden system call', declared: 'killed by seccomp' },
+    grant,
+    situation,
   );
 }
 
@@ -189,11 +202,17 @@ const CRASHES: ReadonlySet<number> = new Set([
 const NEARLY_ALL = 0.9;
 
 /** Native code that gets no memory crashes or exits, and cannot report the limit. */
-function diedOfMemory({ logs, usage, exit }: CellReport, { limits }: Grant, signal?: number): boolean {
+function diedOfMemory(report: CellReport, { limits }: Grant, signal?: number): boolean {
+  const { usage, exit, reply } = report;
   const isCrash = signal !== undefined && CRASHES.has(signal);
-  if (!isCrash && (exit?.code ?? 0) === 0) return false;
-  if (OUT_OF_MEMORY.test(logs.slice(-2000))) return true;
+  // An exit code is a result of a command, whatever it printed.
+  if (!isCrash && ((exit?.code ?? 0) === 0 || reply?.kind === 'ended')) return false;
+  if (OUT_OF_MEMORY.test(lastWords(report))) return true;
   return isCrash && usage.memoryPeakBytes >= NEARLY_ALL * limits.memory;
+}
+
+function lastWords({ logs, reply }: CellReport): string {
+  return reply?.kind === 'ended' ? reply.stderr.subarray(-2000).toString('latin1') : logs.slice(-2000);
 }
 
 /** bwrap reports a death by signal as exit code 128 + signal; without bwrap, the exit has the signal itself. */

@@ -5,6 +5,7 @@
  */
 import { userInfo } from 'node:os';
 import {
+  type Overlays,
   type Runtime,
   type Skill,
   SkillError,
@@ -28,7 +29,7 @@ export async function approve(ref: string, flags: ApproveFlags): Promise<number>
   if (flags.revoke) return revoke(ref, runtime, flags.json);
   const loaded = await runtime.load(ref);
   const renewal = flags.renew ? await renewalOf(runtime, loaded) : undefined;
-  const { bundle } = renewal?.skill ?? runtime.proposed(loaded);
+  const { bundle } = renewal?.skill ?? runtime.overlays.proposed(loaded);
   const { name } = bundle.manifest;
   const state = runtime.approvals.stateOf(bundle);
   const question = questionFor(bundle, state);
@@ -56,8 +57,8 @@ export async function approve(ref: string, flags: ApproveFlags): Promise<number>
 async function renewalOf(
   runtime: Runtime,
   skill: Skill,
-): Promise<NonNullable<Awaited<ReturnType<Runtime['renewal']>>>> {
-  const found = await runtime.renewal(skill);
+): Promise<NonNullable<Awaited<ReturnType<Overlays['renewal']>>>> {
+  const found = await runtime.overlays.renewal(skill);
   if (found) return found;
   throw new SkillError('usage', `There is no overlay of earlier files of "${skill.bundle.manifest.name}"`, {
     fix: 'Leave out --renew.',

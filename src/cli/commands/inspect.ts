@@ -30,11 +30,11 @@ export async function inspect(
   const plan = await planOrReason(runtime, skill, flags);
   if (flags.json) {
     const trust = await runtime.standing(skill);
-    const sources = runtime.sourcesOf(skill, callOptions(flags));
+    const sources = runtime.overlays.sourcesOf(skill, callOptions(flags));
     printResult({ ...asJson(skill, plan), sources, trust, policies: runtime.policyFiles });
     return 0;
   }
-  const sources = runtime.sourcesOf(skill, callOptions(flags));
+  const sources = runtime.overlays.sourcesOf(skill, callOptions(flags));
   const declared = sources.map(({ capability, source, file }) =>
     source === 'bundle' ? capability : `${capability} (from the ${file ?? source})`,
   );

@@ -71,7 +71,7 @@ export async function install(ref: string, flags: InstallFlags = {}): Promise<nu
 
 /** What would be installed and why, before anything is. */
 async function printProposal(runtime: Runtime, ref: string): Promise<void> {
-  const { needs, npm, skipped } = await runtime.proposePackages(await runtime.load(ref));
+  const { needs, npm, skipped } = await runtime.overlays.packages(await runtime.load(ref));
   const rows = needs.map(({ requirement, why, at }) => [requirement, `${why} in ${at}`]);
   if (rows.length > 0) printNote(table(rows.map((row) => row.map(printableLine))));
   for (const { name, at } of npm)

@@ -1,0 +1,137 @@
+/**
+ * The engine `script`: commands of an Agent Skills folder. Python runs inside the harness and Node with our preparation, so
+ * that denials can be explained; shells and other programs are started by the harness. The result is made by the host from
+ * the exit status and the output.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ScriptInit } from '../../../../guest/protocol.ts';
+import { SkillError } from '../../../errors.ts';
+import type { Bundle } from '../../../load/bundle.ts';
+import type { Command } from '../../../policy/commands/command.ts';
+import { usualRunner } from '../../../policy/commands/defaults.ts';
+import type { EnforcementTable } from '../../../policy/enforcement.ts';
+import { hasGateway, type Grant } from '../../../policy/grant.ts';
+import type { Runner } from '../../../vocabulary/commands.ts';
+import type { Artifact, Engine } from '../../contract.ts';
+import { lockdownFilter, seccompArch } from '../../linux/seccomp/policy.ts';
+import { BASE_ENV, GATEWAY_ENV, PROXY_PORT } from '../../native-env.ts';
+import { heapLimitBehind } from '../node-process/heap-limit.ts';
+import { harnessInit } from '../python/harness-init.ts';
+import type { Interpreter } from '../python/interpreter.ts';
+import { assertAsInstalled, environmentFor } from '../python/requirements.ts';
+import { nodeScriptSpec, pythonScriptSpec, workingFolder, type ScriptParts } from './spec.ts';
+
+export interface ScriptEngineOptions {
+  home: string;
+  interpreter: Interpreter | undefined;
+}
+
+export class ScriptEngine implements Engine {
+  readonly name = 'script';
+  readonly reusable = false;
+  readonly #options: ScriptEngineOptions;
+
+  constructor(options: ScriptEngineOptions) {
+    this.#options = options;
+  }
+
+  enforces(wall: EnforcementTable): EnforcementTable {
+    return {
+      ...wall,
+      programs: { by: 'broker', how: 'the host starts only programs that the grant names, inside the cell' },
+    };
+  }
+
+  refuses({ kind }: Bundle): string | undefined {
+    return kind === 'script' ? undefined : 'the engine script runs only Agent Skills folders with scripts';
+  }
+
+  fixedEnv(grant: Grant): Readonly<Record<string, string>> {
+    return { ...BASE_ENV, PWD: workingFolder(grant), ...(hasGateway(grant) ? GATEWAY_ENV : {}) };
+  }
+
+  describe(): string {
+    const { interpreter } = this.#options;
+    return `${interpreter ? `Python ${interpreter.version} (${interpreter.path})` : 'no system Python'}, shells, Node ${process.version}`;
+  }
+
+  missing(): { reason: string; fix: string } | undefined {
+    if (this.#options.interpreter) return undefined;
+    const reason = 'no system Python was found in /usr/bin or /usr/local/bin';
+    return { reason, fix: 'Install it: apt-get install python3' };
+  }
+
+  async prepare(bundle: Bundle, command?: Command): Promise<Artifact> {
+    const { home } = this.#options;
+    const interpreter = this.#interpreter();
+    const runner = command?.runner ?? usualRunner(bundle);
+    const packages = packagesOf({ home, interpreter, bundle });
+    assertModule(command, bundle, packages);
+    const uses =
+      packages === undefined ? undefined : await assertAsInstalled(packages, { bundle, engine: 'python' });
+    const parts: ScriptParts = { home, interpreter, bundle: bundle.stagedDir, packages };
+    return {
+      engine: 'script',
+      bundle,
+      ...(uses ? { uses } : {}),
+      // Cells of one runner cannot serve the calls of another.
+      settings: { runner },
+      isCommand: true,
+      spec: (grant) =>
+        runner === 'node' ? nodeScriptSpec(parts, grant) : pythonScriptSpec(parts, grant, runner),
+      init: (grant) => scriptInit(bundle, grant, runner),
+      ...(runner === 'node' ? { limitBehind: heapLimitBehind } : {}),
+    };
+  }
+
+  #interpreter(): Interpreter {
+    const { interpreter } = this.#options;
+    if (interpreter) return interpreter;
+    throw new SkillError('skill_unavailable', this.missing()?.reason ?? '', {
+      fix: this.missing()?.fix ?? '',
+    });
+  }
+}
+
+/** Without a declared requirement, a script may still run: most need no packages. */
+function packagesOf(options: Parameters<typeof environmentFor>[0]): string | undefined {
+  try {
+    return environmentFor(options);
+  } catch (error) {
+    const isOptional = options.bundle.manifest.requirements.length === 0;
+    if (isOptional && error instanceof SkillError && error.code === 'skill_unavailable') return undefined;
+    throw error;
+  }
+}
+
+/** `python -m` also finds the modules of Python itself, which run code of the caller or listen on ports. */
+function assertModule(
+  command: Command | undefined,
+  { manifest }: Bundle,
+  packages: string | undefined,
+): void {
+  if (command?.origin !== 'package' || command.start.run !== 'module') return;
+  const { name } = command.start;
+  const top = name.split('.')[0] ?? '';
+  const isThere =
+    packages !== undefined && [top, `${top}.py`].some((file) => existsSync(join(packages, file)));
+  if (isThere) return;
+  throw new SkillError('invalid_params', `The module "${name}" is neither in the skill nor in its packages`, {
+    fix: `Name a module of "${manifest.name}", or install its packages first.`,
+    detail: { module: name },
+  });
+}
+
+function scriptInit(bundle: Bundle, grant: Grant, runner: Runner): ScriptInit {
+  const exec = runner !== 'python' || grant.limits.processes > 0;
+  const sockets = hasGateway(grant);
+  return {
+    task: 'script',
+    view: harnessInit(bundle, grant).view,
+    proxy_port: sockets ? PROXY_PORT : 0,
+    lockdown: lockdownFilter({ arch: seccompArch(), exec, sockets }).toString('hex'),
+  };
+}

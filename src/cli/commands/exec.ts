@@ -1,0 +1,78 @@
+/**
+ * `skillcell exec`: passes the output and the exit code of a command through, as if it had been started directly.
+ *
+ * @module
+ */
+import { StringDecoder } from 'node:string_decoder';
+import {
+  EXIT_CODES,
+  printable,
+  type CommandResult,
+  type ExecOptions,
+  type Outcome,
+  type Runtime,
+} from '../../inside.ts';
+import { interruption } from '../interruption.ts';
+import { withoutKnownNotices } from '../lock-notice.ts';
+import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
+import { printError, printResult, printWarning } from '../output.ts';
+import { readStdinText } from '../params.ts';
+
+export interface ExecFlags extends PlanFlags, GrantFlags {
+  json?: boolean;
+  keepContent?: boolean;
+}
+
+type Streams = Record<'stdout' | 'stderr', (bytes: Uint8Array) => unknown>;
+
+export async function exec(ref: string, command: readonly string[], flags: ExecFlags): Promise<number> {
+  const signal = interruption();
+  const stdin = process.stdin.isTTY ? undefined : await readStdinText();
+  if (signal.aborted) return EXIT_CODES.cancelled;
+  await using runtime = openRuntime(flags);
+  const options = { ...callOptions(flags), signal, ...(stdin ? { stdin } : {}) };
+  const outcome = flags.json
+    ? await runtime.exec(ref, command, { ...options, reject: false })
+    : await passThrough(runtime, { ref, command, options });
+  if (flags.json) printResult(outcome);
+  else report(outcome, withoutKnownNotices(outcome.warnings, ref, runtime.home));
+  return outcome.ok ? (outcome.result as CommandResult).exit_code : EXIT_CODES[outcome.error.code];
+}
+
+interface ExecRequest {
+  ref: string;
+  command: readonly string[];
+  options: ExecOptions;
+}
+
+async function passThrough(runtime: Runtime, { ref, command, options }: ExecRequest): Promise<Outcome> {
+  const streams: Streams = { stdout: writer(process.stdout), stderr: writer(process.stderr) };
+  let hasStreamed = false;
+  const onOutput: ExecOptions['onOutput'] = (bytes, stream) => {
+    hasStreamed = true;
+    streams[stream](bytes);
+  };
+  const outcome = await runtime.exec(ref, command, { ...options, onOutput, reject: false });
+  // A call with secrets prints nothing before they have been removed.
+  if (outcome.ok && !hasStreamed) {
+    const { stdout, stderr } = outcome.result as CommandResult;
+    streams.stdout(Buffer.from(stdout));
+    streams.stderr(Buffer.from(stderr));
+  }
+  return outcome;
+}
+
+/** Unchanged if another program reads it; escaped on a terminal, which would interpret control sequences. */
+function writer(stream: NodeJS.WriteStream): (bytes: Uint8Array) => unknown {
+  if (!stream.isTTY) return (bytes) => stream.write(bytes);
+  const decoder = new StringDecoder('utf8');
+  return (bytes) => stream.write(printable(decoder.write(Buffer.from(bytes))));
+}
+
+function report(outcome: Outcome, warnings: readonly string[]): void {
+  for (const warning of warnings) printWarning(warning);
+  const { denied, cut } = outcome.capabilities;
+  for (const { asked, declared } of denied) printWarning(`denied: ${asked} (${declared})`);
+  if (cut && cut.denied > 0) printWarning(`denied: ${cut.denied} more acts (not listed)`);
+  if (!outcome.ok) printError(outcome.error);
+}
