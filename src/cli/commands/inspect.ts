@@ -72,7 +72,7 @@ async function planOrReason(
 }
 
 function describeSkill({ bundle }: Skill, { summary, profile }: Standing, declared: string[]): string {
-  const { manifest, origin, digest, lock, entry, files, inspection } = bundle;
+  const { manifest, kind, origin, digest, lock, entry, files, inspection } = bundle;
   const list = (values: string[]): string => values.map(printableLine).join('\n          ') || 'nothing';
   const imported = [...inspection.modules, ...inspection.interfaces].map((finding) => finding.value);
   return [
@@ -80,7 +80,7 @@ function describeSkill({ bundle }: Skill, { summary, profile }: Standing, declar
     `about     ${printableLine(manifest.description.trim().split('\n')[0] ?? '')}`,
     `origin    ${origin} (${printableLine(bundle.sourceDir)})`,
     `trust     ${printableLine(summary)}; ${PROFILE_WORDS[profile]}${printableLine(deniedModules(bundle))}`,
-    `digest    ${digest} (${lock}, ${Object.keys(files).length} files, entry ${printableLine(entry || 'of the image')})`,
+    `digest    ${digest} (${lock}, ${Object.keys(files).length} files, ${kind === 'function' ? `entry ${printableLine(entry || 'of the image')}` : kind})`,
     ...describePins(bundle),
     `declares  ${list(declared)}`,
     `imports   ${printableLine(imported.join(', ')) || 'nothing'}`,
@@ -88,8 +88,9 @@ function describeSkill({ bundle }: Skill, { summary, profile }: Standing, declar
   ].join('\n');
 }
 
-function describePins({ image, pins, lockedPackages }: Skill['bundle']): string[] {
-  const state = lockedPackages ? 'pinned by skill.lock' : 'not pinned';
+function describePins({ image, pins, lockedPackages, overlay }: Skill['bundle']): string[] {
+  const place = overlay ? printableLine(overlay.file) : 'skill.lock';
+  const state = lockedPackages ? `pinned by ${place}` : 'not pinned';
   const here =
     image === undefined && pins?.image !== undefined ? [`image     ${pins.image} (not locked)`] : [];
   const packages = PACKAGE_ENGINES.flatMap((engine) => {

@@ -5,6 +5,7 @@
  */
 import {
   type Allowed,
+  type CommandResult,
   type Recording,
   type Runtime,
   SkillError,
@@ -70,6 +71,7 @@ function allowedBy(flags: RecordFlags): Allowed {
 function printRecording(recording: Recording, { write }: RecordFlags): void {
   const { outcome, observed, diff, unused, remarks, file, overlay } = recording;
   printLogs(outcome.logs);
+  if (overlay !== undefined && outcome.ok) printCommand(outcome.result as CommandResult);
   const { denied, used } = outcome.capabilities;
   for (const line of new Set(denied.map(({ asked, declared }) => `denied    ${asked} (${declared})`)))
     printNote(printableLine(line));
@@ -84,6 +86,11 @@ function printRecording(recording: Recording, { write }: RecordFlags): void {
   printNote(summary({ diff, file, what, isWritten: write === true }), { style: 'dim' });
   if (overlay === 'project' && write && diff !== '')
     printNote('It permits nothing until you review it: skillcell approve SKILL');
+}
+
+function printCommand({ stdout, stderr, exit_code: code }: CommandResult): void {
+  printLogs(stdout + stderr);
+  if (code !== 0) printWarning(`The command ended with exit code ${code}.`);
 }
 
 interface Written {
