@@ -20,6 +20,7 @@ export interface PackageNeed {
   at: string;
 }
 
+/** What an Agent Skills folder seems to need: packages to install, and declarations that cannot be used. */
 export interface PackageProposal {
   needs: PackageNeed[];
   /** npm packages that scripts declare; cells have none. */
