@@ -21,10 +21,10 @@ import { releaseTurn } from './dispatch/release-turn.ts';
 import { SkillError } from './errors.ts';
 import { ownedBy } from './fault-owner.ts';
 import { defaultHome } from './load/home.ts';
-import { installSkill, type Installation, type InstallOptions } from './load/install-skill.ts';
+import type { Installation, InstallOptions } from './load/install-skill.ts';
 import { loadBundle, type BundleLocation, type LoadDeps, type LoadOptions } from './load/load-bundle.ts';
 import { registriesOf, type SkillPlaces } from './load/locate.ts';
-import { compileSkill, withOptionalEnv, type Skill } from './load/skill.ts';
+import { compileSkill, withManifest, withOptionalEnv, type Skill } from './load/skill.ts';
 import { createStore } from './load/store.ts';
 import type { FileLock } from './load/file-lock.ts';
 import { enterHome } from './load/presence.ts';
@@ -33,6 +33,7 @@ import { writeLock, type WrittenLock } from './load/write-lock.ts';
 import { uninstallSkill, type Uninstalled } from './load/uninstall.ts';
 import type { Manifest } from './manifest/manifest.ts';
 import type { Outcome, Success } from './outcome.ts';
+import { Overlays } from './overlays.ts';
 import { Offload, type OffloadCounts } from './offload/offload.ts';
 import type { ModeChoice } from './policy/choose-mode.ts';
 import { filesOf } from './policy/combine.ts';
@@ -55,13 +56,15 @@ import type { Approvals } from './trust/approvals.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
 import type { Standing } from './trust/standing.ts';
 import { observationManifest, observedInput, type Allowed } from './record/observation.ts';
-import { makeRecording, type Recording } from './record/recording.ts';
+import type { Recording } from './record/recording.ts';
 
 export type { ExecOptions, ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 
 /** Loads and runs skills; made by `createRuntime`. */
 export class Runtime implements AsyncDisposable {
   readonly home: string;
+  /** Overlays and packages of Agent Skills folders. */
+  readonly overlays: Overlays;
   readonly #options: RuntimeOptions;
   readonly #policyNow: () => OperatorPolicy;
   readonly #places: SkillPlaces;
@@ -100,6 +103,7 @@ export class Runtime implements AsyncDisposable {
     this.#pool = new Pool(authorityOf({ ...options.network, home }), options.pool);
     this.#loadDeps = this.#machine.loadDeps(createStore({ home, groupId: Machine.cellGroup(jail) }));
     this.#inForce = this.#under(this.#policyNow());
+    this.overlays = new Overlays(this.#places, this.#machine, (bundle) => this.approvals.has(bundle));
   }
 
   #current(): Stages {
@@ -184,32 +188,28 @@ export class Runtime implements AsyncDisposable {
   /** Runs one call with only what the caller allows, and derives the manifest from what the skill uses and asks for. */
   async record(ref: string, params: unknown, options: RecordOptions = {}): Promise<Recording> {
     const { allow = {}, ...rest } = options;
-    const skill = await this.#load(ref, { toleratesDrift: true });
-    const { bundle } = skill;
-    const manifest = observationManifest(bundle.manifest, allow, options.workspace);
-    const observed: Skill = { ...skill, bundle: { ...bundle, manifest } };
+    const skill = await this.load(ref, { toleratesDrift: true });
+    const manifest = observationManifest(skill.bundle.manifest, allow, options.workspace);
+    const observed = withManifest(skill, manifest);
     this.#observed.set(manifest, allow);
     // A mode without isolation denies nothing, so it would record nothing.
     const outcome = await this.execute(observed, params, { ...rest, isolated: true, reject: false });
-    return makeRecording(bundle, { outcome, allowed: manifest });
+    return this.overlays.recording(skill.bundle, { outcome, allowed: manifest }, params);
   }
 
   /** Reads, verifies and inspects a skill without running it. */
-  load(ref: string): Promise<Skill> {
-    return this.#load(ref, {});
-  }
-
-  async #load(ref: string, options: LoadOptions): Promise<Skill> {
+  async load(ref: string, options: LoadOptions = {}): Promise<Skill> {
     this.#presence ??= enterHome(this.home);
     const location = locateSkill(ref, this.#places);
     // Every call needs the probes, which take as long as reading the skill, so both run in parallel.
     this.#machine.pairs().catch(() => 'the call probes again and gets the error');
-    return this.pin(await compileSkill(await loadBundle(location, this.#loadDeps, options), this.#offload));
+    const bundle = await loadBundle(location, this.#loadDeps, { overlays: this.#places, ...options });
+    return this.pin(await compileSkill(bundle, this.#offload));
   }
 
-  /** Adds the image and packages that a call would use now; approvals cover these. */
+  /** Adds the image and packages that a call would use now, and its overlay if it counts; approvals cover these. */
   pin(skill: Skill): Promise<Skill> {
-    return this.#machine.pin(skill);
+    return this.overlays.settle(skill);
   }
 
   /** What a call would be allowed to do, in which mode, and why. Runs nothing. */
@@ -245,8 +245,8 @@ export class Runtime implements AsyncDisposable {
   /** For every capability: declared, policy, approval, granted. */
   async explain(skill: Skill, options: ExecuteOptions = {}): Promise<ExplainedCapability[]> {
     const plan = await this.plan(withOptionalEnv(skill), options);
-    const { policy } = this.#current();
-    return explainGrant({ skill, plan, policy, standing: await this.standing(skill) });
+    const [manifest, { policy }] = [this.overlays.manifestOf(skill, options), this.#current()];
+    return explainGrant({ manifest, plan, policy, standing: await this.standing(skill) });
   }
 
   /** Starts cells before the first call. Throws if a call would be refused, because a cell may run the skill's code. */
@@ -304,7 +304,8 @@ export class Runtime implements AsyncDisposable {
    */
   async install(ref: string, options: InstallOptions = {}): Promise<Skill & { installation: Installation }> {
     const skill = await this.load(ref);
-    const { bundle, installation } = await installSkill(skill.bundle, this.#machine, options);
+    const { bundle, installation } = await this.overlays.install(skill, options);
+    if (bundle.kind === 'script') return { ...(await this.load(ref)), installation };
     return { ...(await this.pin({ ...skill, bundle })), installation };
   }
 
@@ -376,9 +377,8 @@ export class Runtime implements AsyncDisposable {
     const { env = process.env, allowEnv } = this.#options;
     const isApproved = (): boolean => this.approvals.has(skill.bundle);
     const { manifest } = skill.bundle;
-    const observed = observedInput(policy, manifest, this.#observed.get(manifest));
-    const { cwd } = this.#places;
-    return { skill, options, machine: this.#machine, env, allowEnv, isApproved, cwd, ...observed };
+    const given = { ...observedInput(policy, manifest, this.#observed.get(manifest)), cwd: this.#places.cwd };
+    return { skill, options, machine: this.#machine, env, allowEnv, isApproved, ...given };
   }
 
   #open(ref: string | Skill, options: ExecuteOptions): LiveCall {

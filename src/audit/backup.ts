@@ -1,6 +1,6 @@
 /**
  * Backup of a home while services use it: the receipts as SQLite sees them at one moment, and the decisions of people:
- * approvals, trusted policies, installed skills, and the access file on request. Caches are left out; they are made again.
+ * approvals, trusted policies, overlays, installed skills, and the access file on request. Caches are left out; they are made again.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { GENESIS, type Verification } from './queries.ts';
 
 const LOG = 'audit.db';
 const ACCESS = 'access.json';
-const FOLDERS = ['approvals', 'policies', 'installed'] as const;
+const FOLDERS = ['approvals', 'policies', 'skills', 'installed'] as const;
 /** Marks a finished backup. */
 const MARK = 'skillcell-backup.json';
 const VERSION = 1;

@@ -89,7 +89,7 @@ interface Walls extends Readonly<Record<WallName, Wall>> {
 export class Machine {
   /** Skillcell's own folder. */
   readonly home: string;
-  readonly #offload: Offload;
+  readonly offload: Offload;
   readonly #images: LocalImages;
   readonly #walls: Walls;
   readonly #python: PythonEngine;
@@ -108,7 +108,7 @@ export class Machine {
 
   constructor({ home, jail, container, onProgress, python, offload }: MachineOptions) {
     this.home = home;
-    this.#offload = offload;
+    this.offload = offload;
     this.#walls = {
       none: new NoWall(),
       process: new ProcessWall(),
@@ -225,7 +225,7 @@ export class Machine {
   loadDeps(store: Store): LoadDeps {
     return {
       store,
-      offload: this.#offload,
+      offload: this.offload,
       inspect: (...bundle) => this.inspect(...bundle),
       imageToPin: (bundle) => this.imageToPin(bundle),
       packagesToPin: (...bundle) => this.packagesToPin(...bundle),
@@ -234,7 +234,7 @@ export class Machine {
 
   /** Inspects the sources and binaries of a staged bundle without running them. */
   async inspect(stagedDir: string, files: FileDigests, { entry, execution }: WaysToRun): Promise<Inspection> {
-    const options = { home: this.home, inspector: () => this.#inspector(execution), offload: this.#offload };
+    const options = { home: this.home, inspector: () => this.#inspector(execution), offload: this.offload };
     const python = await inspectPython(options, stagedDir, files);
     const interfaces = await this.#component.inspect(stagedDir, files);
     const scripts = await this.#jsWasm.inspect(stagedDir, files, entry);

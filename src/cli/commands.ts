@@ -5,7 +5,7 @@
  */
 import { ISOLATED_MODES } from '../vocabulary/modes.ts';
 import { Option, type Command } from 'commander';
-import { collect, example, withPlanOptions, type Done } from './shared-options.ts';
+import { collect, example, withGrantOptions, withPlanOptions, type Done } from './shared-options.ts';
 import type { BenchFlags } from './commands/bench.ts';
 import type { InitFlags } from './commands/init.ts';
 import type { StudyFlags } from './commands/study.ts';
@@ -36,7 +36,7 @@ export function addCommands(program: Command, done: Done): void {
 }
 
 function addRun(program: Command, done: Done): void {
-  withPlanOptions(program.command('run').argument('<skill>', 'folder or id of a skill'))
+  withGrantOptions(withPlanOptions(program.command('run').argument('<skill>', 'folder or id of a skill')))
     .description('run a skill once in a fresh sandbox')
     .option('--params <json>', 'parameters as JSON, or @file (default: read stdin)')
     .option('--params-file <file>', 'file with the parameters as JSON; - for stdin')
@@ -57,7 +57,9 @@ function addRun(program: Command, done: Done): void {
 }
 
 function addExec(program: Command, done: Done): void {
-  withPlanOptions(program.command('exec').argument('<skill>', 'folder or id of an Agent Skills folder'))
+  withGrantOptions(
+    withPlanOptions(program.command('exec').argument('<skill>', 'folder or id of an Agent Skills folder')),
+  )
     .argument('<command...>', 'the command, after --')
     .description(
       "run a command of an Agent Skills folder in a fresh sandbox; output and exit code are the command's",
@@ -76,7 +78,10 @@ function addExec(program: Command, done: Done): void {
 
 function addRecord(program: Command, done: Done): void {
   withPlanOptions(program.command('record').argument('<skill>', 'folder or id of a skill'))
-    .description('run a skill once, deny everything you do not allow, and print the manifest it needs')
+    .argument('[command...]', 'after "--": command of an Agent Skills folder')
+    .description(
+      'run a skill once, deny everything you do not allow, and print the manifest or overlay that it needs',
+    )
     .option('--params <json>', 'parameters as JSON, or @file (default: read stdin)')
     .option('--params-file <file>', 'file with the parameters as JSON; - for stdin')
     .option('--allow-network', 'allow requests to all public hosts')
@@ -85,12 +90,13 @@ function addRecord(program: Command, done: Done): void {
     .option('--allow-env <name>', 'environment variable the skill may read; repeatable', collect)
     .option('--allow-secret <name>', 'secret the skill may send but not read; repeatable', collect)
     .option('--allow-processes <n>', 'number of processes the skill may start', Number)
-    .option('--write', 'write the manifest instead of only printing the diff')
+    .option('--allow-program <name>', 'system program that the command may start; repeatable', collect)
+    .option('--write', 'write the manifest or overlay instead of only printing the diff')
     .option('--json', 'print JSON: observations, manifest, diff, unused permissions')
     .addHelpText('after', example("record ./my_skill --params '{}' --allow-network --allow-secret API_KEY"))
-    .action(async (skill: string, options: object) => {
+    .action(async (skill: string, command: string[], options: object) => {
       const { record } = await import('./commands/record.ts');
-      done(await record(skill, options));
+      done(await record(skill, options, command));
     });
 }
 
@@ -109,7 +115,7 @@ function addReading(program: Command, done: Done): void {
       const { list } = await import('./commands/list.ts');
       done(await list(options));
     });
-  withPlanOptions(program.command('inspect').argument('<skill>'))
+  withGrantOptions(withPlanOptions(program.command('inspect').argument('<skill>')))
     .description('show what a skill declares, what a call would be granted, and what enforces the grant')
     .option('--json', 'print JSON')
     .addHelpText('after', example('inspect optimization/prompt_rewriter'))

@@ -87,6 +87,7 @@ function grantLines(plan: Plan): string[] {
     ...grant.filesystem.map((path) => `${path.access} ${path.host} (as ${path.guest})`),
     ...grant.network.map((rule) => `connect to ${rule.host}`),
     ...Object.keys(grant.env).map((name) => `read the variable ${name}`),
+    ...(grant.programs ?? []).map((name) => `start the program ${name} by a command`),
     ...(grant.secrets ?? []).map(
       ({ name, hosts }) => `send the secret ${name} to ${hosts.join(', ')}, without seeing it`,
     ),

@@ -17,6 +17,7 @@ export function addInstalling(program: Command, done: Done): void {
     .option('--replace', 'replace an installed skill that has the same name')
     .option('--frozen', 'install exactly the packages that skill.lock pins, or fail')
     .option('--upgrade', 'resolve the requirements again and update the pins in skill.lock')
+    .option('--yes', 'also install packages that only the imports of an Agent Skills folder suggest')
     .option('--json', 'print JSON')
     .addHelpText('after', example('install ./my_skill'))
     .action(async (skill: string, options: object) => {

@@ -35,6 +35,14 @@ export interface PlanFlags {
   env?: string[];
 }
 
+/** What a person gives to one call, as parsed by commander. */
+export interface GrantFlags {
+  write?: string[];
+  host?: string[];
+  program?: string[];
+  processes?: number;
+}
+
 /** Which skills are offered, as parsed by commander. */
 export interface OfferFlags {
   skills?: string[] | undefined;
@@ -75,6 +83,22 @@ export function checkOffer(runtime: Runtime, { bundled, skills }: OfferFlags): v
   runtime.assertOffer();
   if (bundled !== true && skills === undefined && runtime.list().every(({ origin }) => origin === 'bundled'))
     printNote('No skills in this project and none installed: offering the bundled examples.');
+}
+
+/** The options of a call with what a person gives to it. */
+export function callOptions(flags: PlanFlags & GrantFlags): ExecuteOptions {
+  const { write, host, program, processes, env } = flags;
+  const options = executeOptions(flags);
+  const limits = processes === undefined ? undefined : { processes: wholeNumber(processes) };
+  const isGiven = [write, host, program, limits, env].some((one) => one !== undefined);
+  return isGiven ? { ...options, grants: { write, hosts: host, programs: program, env, limits } } : options;
+}
+
+function wholeNumber(processes: number): number {
+  if (Number.isSafeInteger(processes) && processes >= 0) return processes;
+  throw new SkillError('usage', '--processes needs a whole number', {
+    fix: 'Pass --processes 4, for example.',
+  });
 }
 
 export function executeOptions(given: PlanFlags): ExecuteOptions {

@@ -13,10 +13,18 @@ export function personAtTerminal(): { askPerson?: AskPerson } {
 
 async function ask(question: Question): Promise<boolean> {
   printNote(describeQuestion(question));
+  return isYes('Approve? [y/N] ');
+}
+
+/** Undefined if there is no one to ask. */
+export async function confirmed(question: string): Promise<boolean | undefined> {
+  return process.stdin.isTTY && process.stderr.isTTY ? isYes(question) : undefined;
+}
+
+async function isYes(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await lines.question('Approve? [y/N] ');
-    return /^y(?:es)?$/i.test(answer.trim());
+    return /^y(?:es)?$/i.test((await lines.question(question)).trim());
   } finally {
     lines.close();
   }

@@ -29,6 +29,23 @@ export function withPlanOptions(command: Command): Command {
     .option('--policy <file>', 'operator policy (default: every skillcell.policy.yaml here and above)');
 }
 
+/** What a person gives to one call of an Agent Skills folder; agents and clients cannot. */
+export function withGrantOptions(command: Command): Command {
+  return command
+    .option(
+      '--write <path>',
+      'file or folder that a script may change: in the workspace, or absolute; repeatable',
+      collect,
+    )
+    .option(
+      '--host <host>',
+      'host that a script may reach: NAME or NAME:PORT for https, http://NAME:PORT; repeatable',
+      collect,
+    )
+    .option('--program <name>', 'system program that the command of a script may start; repeatable', collect)
+    .option('--processes <n>', 'number of processes that a script may start', Number);
+}
+
 /** Options that decide which skills are offered. */
 export function withOfferOptions(command: Command): Command {
   return command

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from 'commander';
-import { example, withPlanOptions, type Done } from './shared-options.ts';
+import { example, withGrantOptions, withPlanOptions, type Done } from './shared-options.ts';
 
 export function addTrust(program: Command, done: Done): void {
   program
@@ -12,6 +12,7 @@ export function addTrust(program: Command, done: Done): void {
     .argument('<skill>')
     .description('show what a skill requests, in plain words, and approve exactly that')
     .option('--yes', 'approve without asking')
+    .option('--renew', 'bind the overlay of earlier files of an Agent Skills folder to the present ones')
     .option('--revoke', 'revoke all approvals of this skill')
     .option('--json', 'print JSON')
     .addHelpText('after', example('approve ./my_skill'))
@@ -61,7 +62,7 @@ function addPolicy(program: Command, done: Done): void {
       const { policyShow } = await import('./commands/policy.ts');
       done(await policyShow(options));
     });
-  withPlanOptions(policy.command('explain').argument('<skill>'))
+  withGrantOptions(withPlanOptions(policy.command('explain').argument('<skill>')))
     .description(
       'show for each capability of a skill what was declared, allowed by policy, approved and granted',
     )

@@ -5,6 +5,8 @@
  */
 import { SkillError } from '../errors.ts';
 import type { ParsedManifest } from '../manifest/manifest.ts';
+import { addToManifest } from '../manifest/add-to-manifest.ts';
+import { AUTHORS_FILE, parseAuthorsFile } from '../manifest/fragment.ts';
 import { parseManifest } from '../manifest/parse.ts';
 import { parseSkillMd, parseSkillMdWithManifest, splitSkillMd } from '../manifest/skill-md.ts';
 
@@ -21,7 +23,9 @@ export interface Description extends ParsedManifest {
 export function readDescription(contents: Contents, folder: string): Description {
   refuseLong(contents, 'SKILL.md');
   const skillMd = textOf(contents, 'SKILL.md');
-  const parsed = parse({ manifest: textOf(contents, 'manifest.yaml'), skillMd }, folder);
+  const manifest = textOf(contents, 'manifest.yaml');
+  const asked = skillMd === undefined ? undefined : textOf(contents, AUTHORS_FILE);
+  const parsed = withAsked(parse({ manifest, skillMd }, folder), asked, manifest !== undefined);
   const instructions = readInstructions(contents, skillMd);
   return { ...parsed, ...(instructions === undefined ? {} : { instructions }) };
 }
@@ -37,6 +41,19 @@ function parse(
   if (manifest !== undefined) return parseManifest(manifest, { file: 'manifest.yaml', folder });
   if (skillMd !== undefined) return parseSkillMd(skillMd, { file: 'SKILL.md', folder });
   throw invalid('manifest.yaml', 'The bundle has neither a manifest.yaml nor a SKILL.md.');
+}
+
+/** An author who has no manifest.yaml may ask for permissions in a smaller file; it counts as the declaration. */
+function withAsked(parsed: ParsedManifest, text: string | undefined, hasManifest: boolean): ParsedManifest {
+  if (text === undefined) return parsed;
+  if (hasManifest) {
+    const warning = `The file "${AUTHORS_FILE}" has no effect beside a manifest.yaml.`;
+    return { ...parsed, warnings: [...parsed.warnings, warning] };
+  }
+  const { fragment, warnings } = parseAuthorsFile(text);
+  const { requirements, declaresCapabilities } = fragment;
+  const manifest = { ...addToManifest(parsed.manifest, fragment), requirements, declaresCapabilities };
+  return { manifest, warnings: [...parsed.warnings, ...warnings] };
 }
 
 function readInstructions(contents: Contents, skillMd: string | undefined): string | undefined {

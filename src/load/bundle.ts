@@ -18,6 +18,17 @@ export type FileDigests = Record<string, string>;
 
 export type LockState = 'locked' | 'unlocked';
 
+/** Where an overlay is: in Skillcell's own folder, or in the project, which may be an untrusted clone. */
+export type OverlayPlace = 'home' | 'project';
+
+/** An overlay that belongs to a bundle, with the manifest without it and with it. */
+export interface AppliedOverlay {
+  file: string;
+  place: OverlayPlace;
+  base: Manifest;
+  full: Manifest;
+}
+
 export interface Bundle {
   manifest: Manifest;
   kind: Kind;
@@ -36,6 +47,8 @@ export interface Bundle {
   image?: string;
   /** The packages that the lock pins. */
   lockedPackages?: LockedPackages;
+  /** What an operator wrote beside the folder; present if it is for exactly these files. */
+  overlay?: AppliedOverlay;
   /** The image and packages of this machine that it would use; absent until resolved. */
   pins?: Pins;
   /** Bytes of the matching lock and of its signatures: what a publisher vouches for. */

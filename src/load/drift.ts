@@ -13,6 +13,7 @@ import { INSTALLERS, NETWORK_PROGRAMS, type Commands, type RiskyCommand } from '
 import type { Finding, Inspection } from './inspection.ts';
 import { isAvailableModule, isNetworkModule, isOwnModule, isProcessModule } from './modules.ts';
 import { requirementsOf } from './requirements.ts';
+import type { Kind } from '../vocabulary/kinds.ts';
 
 export interface Drift {
   /** Acts of the code that the manifest does not cover; any of them refuses the load. */
@@ -23,6 +24,7 @@ export interface Drift {
 export interface DriftSource {
   manifest: Manifest;
   inspection: Inspection;
+  kind?: Kind;
   /** Programs that its files run. */
   commands?: Commands;
   /** Paths of the bundle's files, to tell its own modules from third-party ones. */
@@ -146,7 +148,10 @@ function unknownModules(source: DriftSource): string[] {
   const unknown = inspection.modules.filter(({ value }) => !isAvailableModule(value, sources));
   return perValue(
     unknown.map(({ value, at }) => ({ value: value.split('.')[0] ?? value, at })),
-    (value, at) => `The code imports ${value} (${at}), which "requirements" does not seem to provide.`,
+    (value, at) =>
+      source.kind === 'script'
+        ? `The code imports ${value} (${at}), which no installed package seems to provide. See what it needs: \`skillcell install\`.`
+        : `The code imports ${value} (${at}), which "requirements" does not seem to provide.`,
   );
 }
 

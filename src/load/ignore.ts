@@ -5,6 +5,7 @@
  * @module
  */
 import { SkillError } from '../errors.ts';
+import { AUTHORS_FILE } from '../manifest/fragment.ts';
 import { quote } from '../manifest/quote.ts';
 import { starMatches } from '../manifest/star-pattern.ts';
 
@@ -31,7 +32,7 @@ const PRIVATE_KEY = 'PRIVATE KEY-----';
 
 /** Always part of a bundle, whatever the author's patterns say. */
 const KEPT: ReadonlySet<string> = new Set([
-  ...['manifest.yaml', 'SKILL.md', 'skill.lock', 'skill.sig', IGNORE_FILE],
+  ...['manifest.yaml', 'SKILL.md', 'skill.lock', 'skill.sig', AUTHORS_FILE, IGNORE_FILE],
 ]);
 
 /** Whether this path has a meaning for Skillcell itself. */

@@ -10,9 +10,11 @@ import { SkillError } from '../errors.ts';
 import { shellWord } from '../manifest/quote.ts';
 import type { Bundle } from './bundle.ts';
 import { installBundle, needsInstall } from './install.ts';
+import { pinInOverlay, type AcceptPackages } from './install-script.ts';
 import type { InstallHow, InstallWatch } from './install-progress.ts';
 import { formatLock, parseLock } from './lock.ts';
 import { diffLocked, mergeLocked, type LockedPackages } from './locked-packages.ts';
+import type { OverlayPlaces } from './overlay.ts';
 import type { PinnedPackages } from './pins.ts';
 import { publishSync } from './publish.ts';
 import { LOCK_FILE } from './read-bundle.ts';
@@ -28,6 +30,8 @@ export interface InstallOptions extends InstallWatch {
   frozen?: boolean | undefined;
   /** Resolves the requirements again and updates the pins in `skill.lock`. */
   upgrade?: boolean | undefined;
+  /** Asked before packages are installed that only the imports of an Agent Skills folder suggest; absent: they are not. */
+  acceptPackages?: AcceptPackages | undefined;
 }
 
 /** What an installation did. */
@@ -42,6 +46,8 @@ export interface Installation {
   pinned: boolean;
   /** What changed among the pins of `skill.lock`, one line for each package. */
   changes: string[];
+  /** The overlay that pins the packages of an Agent Skills folder instead of `skill.lock`. */
+  overlay?: string;
 }
 
 /** The part of a machine that fetches what skills need. */
@@ -56,23 +62,31 @@ export interface InstallDeps {
 export async function installSkill(
   bundle: Bundle,
   deps: InstallDeps,
-  options: InstallOptions = {},
+  options: InstallOptions & { overlays?: OverlayPlaces } = {},
 ): Promise<{ bundle: Bundle; installation: Installation }> {
   const { home } = deps;
+  const inOverlay = bundle.kind === 'script' && !mayWritePins(bundle) ? options.overlays : undefined;
   const copied = bundle.origin === 'external' || options.global === true || options.replace === true;
   if (copied) needsInstall(home, bundle, options);
   if (options.frozen) assertFrozen(bundle, options);
-  const mayPin = mayWritePins(bundle) && !options.frozen;
+  const mayPin = (mayWritePins(bundle) || inOverlay !== undefined) && !options.frozen;
   if (options.upgrade && bundle.lockedPackages && !mayPin) throw notOurs(bundle);
   const { onInstall, signal, upgrade: upgrades } = options;
   const packages = await deps.installRequirements(bundle, { onInstall, signal, upgrades, mayPin });
   const problem = await deps.installImage(bundle);
   if (problem !== undefined) bundle.warnings.push(problem);
-  const { lockedPackages, changes } = mayPin ? writePins(bundle, packages) : { ...bundle, changes: [] };
+  const { lockedPackages, changes, overlay } = !mayPin
+    ? { ...bundle, changes: [], overlay: undefined }
+    : inOverlay
+      ? { overlay: undefined, ...pinInOverlay(bundle, packages, inOverlay) }
+      : { ...writePins(bundle, packages), overlay: undefined };
   const folder = copied ? installBundle(home, bundle, options) : bundle.sourceDir;
   return {
     bundle: lockedPackages ? { ...bundle, lockedPackages } : bundle,
-    installation: { folder, copied, packages, pinned: lockedPackages !== undefined, changes },
+    installation: {
+      ...{ folder, copied, packages, pinned: lockedPackages !== undefined, changes },
+      ...(overlay === undefined ? {} : { overlay }),
+    },
   };
 }
 

@@ -9,8 +9,10 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { shellWord } from '../manifest/quote.ts';
 import type { Offload } from '../offload/offload.ts';
 import type { Bundle, FileDigests, LockState } from './bundle.ts';
+import type { Kind } from '../vocabulary/kinds.ts';
 import type { Origin } from '../vocabulary/origins.ts';
 import { capabilitySet } from './capability-set.ts';
+import { runsPython } from './entry.ts';
 import { lookForCommands } from './look-for-commands.ts';
 import { fixForDrift } from './drift-fix.ts';
 import { findDrift } from './drift.ts';
@@ -19,6 +21,7 @@ import { BUNDLED_PREFIX } from './locate.ts';
 import { formatLock, makeLock, parseLock } from './lock.ts';
 import type { LockedPackages } from './locked-packages.ts';
 import { npmPackagesOf } from './npm-packages.ts';
+import { applyOverlay, chooseOverlay, sorted, type OverlayPlaces, type WithOverlay } from './overlay.ts';
 import { requirementsOf } from './requirements.ts';
 import { readSource } from './read-source.ts';
 import type { SourceFacts } from './source.ts';
@@ -61,6 +64,8 @@ export interface LoadDeps {
 }
 
 export interface LoadOptions {
+  /** Where overlays of Agent Skills folders are; absent: none is read. */
+  overlays?: OverlayPlaces;
   /** Reports undeclared acts as warnings instead of refusing the load, for runs that record what a skill needs. */
   toleratesDrift?: boolean;
 }
@@ -93,12 +98,14 @@ export async function lockBundle(
   const bundle = await examine({ location, source }, deps);
   const image = await deps.imageToPin?.(bundle);
   const pinned = image === undefined ? {} : { image };
-  const packages = deps.packagesToPin?.(bundle, packagesBefore(source.lock));
+  const before = packagesBefore(source.lock);
+  const manifest = withLockedRequirements(bundle.kind, bundle.manifest, before);
+  const packages = deps.packagesToPin?.({ ...bundle, manifest }, before);
   const npm = npmPackagesOf(bundle.stagedDir, bundle.files);
   const text = formatLock(
     makeLock({ ...bundle, ...pinned, packages, npm, capabilities: capabilitySet(bundle.manifest) }),
   );
-  const isPython = bundle.entry.endsWith('.py');
+  const isPython = runsPython(bundle);
   const paths = Object.keys(bundle.files);
   return { text, requirements: isPython ? requirementsOf({ ...bundle, paths }) : [] };
 }
@@ -121,12 +128,13 @@ interface ReadSkill extends LoadOptions {
 async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
   const { location, source } = skill;
   const { files, digest, kind, scripts, entry, stagedDir } = source;
-  const { state: lock, image, packages } = source.checked;
-  const { manifest, warnings, instructions } = source.description;
+  const { state: lock, image } = source.checked;
+  const { warnings, instructions } = source.description;
+  const { manifest, packages, applied, notes } = underOverlay(skill);
   const inspection = await deps.inspect(stagedDir, files, { entry, execution: manifest.execution });
   const paths = Object.keys(files);
   const commands = await lookForCommands({ stagedDir, paths, kind }, deps.offload);
-  const facts = { manifest, inspection, commands, paths };
+  const facts = { manifest, kind, inspection, commands, paths };
   const found = findDrift(facts);
   if (found.drift.length > 0 && !skill.toleratesDrift)
     throw driftError(manifest.name, found.drift, fixForDrift(facts, location.dir));
@@ -142,6 +150,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
     lock,
     ...(image === undefined ? {} : { image }),
     ...(packages === undefined ? {} : { lockedPackages: packages }),
+    ...(applied ? { overlay: applied } : {}),
     ...(lock === 'locked' && source.lock && source.signature
       ? { vouched: { lock: Buffer.from(source.lock), signature: Buffer.from(source.signature) } }
       : {}),
@@ -152,11 +161,38 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
     warnings: [
       ...shadowWarnings(location),
       ...warnings,
+      ...notes,
       ...lockWarnings(lock),
       ...found.drift,
       ...found.warnings,
     ],
   };
+}
+
+/** The manifest and packages of these files, with what an operator wrote beside an Agent Skills folder. */
+function underOverlay({ location, source, overlays }: ReadSkill): Pick<
+  WithOverlay,
+  'applied' | 'packages'
+> & {
+  manifest: Manifest;
+  notes: string[];
+} {
+  const { kind, digest, checked, description } = source;
+  const manifest = withLockedRequirements(kind, description.manifest, checked.packages);
+  const bundle = { manifest, kind, digest, sourceDir: location.dir };
+  const chosen = overlays ? chooseOverlay(bundle, overlays) : { warnings: [] };
+  const { packages, warnings: notes, ...found } = applyOverlay(bundle, chosen);
+  return { ...found, packages: packages ?? checked.packages, notes };
+}
+
+/** The lock of an Agent Skills folder also says what was installed for it, because nothing else in it does. */
+function withLockedRequirements(
+  kind: Kind,
+  manifest: Manifest,
+  locked: LockedPackages | undefined,
+): Manifest {
+  if (kind !== 'script' || !locked) return manifest;
+  return { ...manifest, requirements: sorted([...manifest.requirements, ...locked.requirements]) };
 }
 
 /** Says which of two skills with the same id is used. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { SkillError } from '../errors.ts';
+import { AUTHORS_FILE } from '../manifest/fragment.ts';
 import type { Offload } from '../offload/offload.ts';
 import { TaskEndedError } from '../offload/task.ts';
 import { LIMITS_HERE, type BundleFiles } from './read-bundle.ts';
@@ -51,7 +52,7 @@ function isTooLarge(error: unknown): boolean {
 }
 
 function refuseLarge({ contents, lock }: BundleFiles): void {
-  const texts = [contents.get('manifest.yaml'), contents.get('SKILL.md')];
+  const texts = ['manifest.yaml', 'SKILL.md', AUTHORS_FILE].map((file) => contents.get(file));
   if (texts.some((text) => text && !isSmallText(text)) || (lock?.length ?? 0) > MAX_LOCK_HERE)
     throw new TooLargeHere();
 }

@@ -4,12 +4,14 @@
  * @module
  */
 import type { Manifest } from '../manifest/manifest.ts';
+import type { Kind } from '../vocabulary/kinds.ts';
 import type { Inspection } from './inspection.ts';
 import { isAvailableModule } from './modules.ts';
 
 export interface RequirementSource {
   manifest: Pick<Manifest, 'requirements' | 'declaresCapabilities'>;
   inspection: Pick<Inspection, 'modules'>;
+  kind?: Kind;
   /** Paths of the bundle's files, to tell its own modules from third-party ones. */
   paths: readonly string[];
 }
@@ -26,9 +28,10 @@ const SKILLWARE_DEPENDENCIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The manifest's requirements, plus the implied dependencies of a bundle made for Skillware; sorted. */
-export function requirementsOf({ manifest, inspection, paths }: RequirementSource): string[] {
+export function requirementsOf({ manifest, kind, inspection, paths }: RequirementSource): string[] {
   const { requirements } = manifest;
-  if (manifest.declaresCapabilities) return [...new Set(requirements)].toSorted();
+  // Of an Agent Skills folder, only what a person installed counts.
+  if (manifest.declaresCapabilities || kind === 'script') return [...new Set(requirements)].toSorted();
   const implied = inspection.modules
     .filter(({ value }) => !isAvailableModule(value, { requirements, paths }))
     .flatMap(({ value }) => SKILLWARE_DEPENDENCIES.get(value.split('.')[0] ?? '') ?? []);

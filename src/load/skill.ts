@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Manifest } from '../manifest/manifest.ts';
 import type { Bundle } from './bundle.ts';
 import { prepareCheck, prepareOutputs, type ValueCheck } from '../manifest/schema-check.ts';
 import type { Offload } from '../offload/offload.ts';
@@ -26,9 +27,15 @@ export async function compileSkill(bundle: Bundle, offload: Offload): Promise<Sk
 
 /** The same skill with every variable optional, to compute what it would be granted. */
 export function withOptionalEnv(skill: Skill): Skill {
-  const { bundle } = skill;
-  const env = Object.entries(bundle.manifest.env).map(
+  const { manifest } = skill.bundle;
+  const env = Object.entries(manifest.env).map(
     ([name, rule]) => [name, { ...rule, required: false }] as const,
   );
-  return { ...skill, bundle: { ...bundle, manifest: { ...bundle.manifest, env: Object.fromEntries(env) } } };
+  return withManifest(skill, { ...manifest, env: Object.fromEntries(env) });
+}
+
+/** The same skill with another manifest, and without its overlay: no later decision about that replaces the manifest. */
+export function withManifest(skill: Skill, manifest: Manifest): Skill {
+  const { overlay: _overlay, ...bundle } = skill.bundle;
+  return { ...skill, bundle: { ...bundle, manifest } };
 }

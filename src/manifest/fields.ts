@@ -9,7 +9,7 @@ import { SkillError } from '../errors.ts';
 import type { ExecutionDemand, Mode } from '../vocabulary/modes.ts';
 import type { FilesystemRule, Limits, NetworkRule, SyscallRule } from './manifest.ts';
 import { containerParamsProblem, containerUserProblem, imageProblem, paramsVariable } from './container.ts';
-import { envNameProblem, requirementProblem, skillNameProblem } from './names.ts';
+import { envNameProblem, programNameProblem, requirementProblem, skillNameProblem } from './names.ts';
 import {
   bundlePathProblem,
   filesystemPathProblem,
@@ -102,6 +102,7 @@ const capabilities = z.strictObject({
   filesystem: listOf(filesystemRule).nullable().default([]),
   network: listOf(networkRule).nullable().default([]),
   syscalls: syscalls.nullable().default('default'),
+  programs: listOf(text(programNameProblem)).nullable().default([]),
 });
 
 const limits = z.strictObject(mapTable(LIMIT_ROWS, (_, { unit }) => AMOUNTS[unit].optional()));
@@ -152,6 +153,14 @@ const env = z
     }
   });
 
+/** The fields that can also be in a file beside the manifest. */
+export const FRAGMENT_FIELDS: { [Key in keyof FragmentFields]-?: z.ZodType<FragmentFields[Key]> } = {
+  requirements: listOf(text(requirementProblem)).default([]),
+  env_vars: env.default({}),
+  capabilities: capabilities.optional(),
+  limits: limits.default({}),
+};
+
 /** The fields that Skillcell itself reads. */
 export const manifestFields: z.ZodType<ManifestFields> = z
   .looseObject({
@@ -161,13 +170,13 @@ export const manifestFields: z.ZodType<ManifestFields> = z
     short_description: z.string().optional(),
     parameters: mapping.default({ type: 'object' }),
     outputs: z.record(z.string(), mapping).default({}),
-    requirements: listOf(text(requirementProblem)).default([]),
+    requirements: FRAGMENT_FIELDS.requirements,
     execution: execution.default([]),
     execution_mode: executionDemand.optional(),
     entry: text(bundlePathProblem).optional(),
-    env_vars: env.default({}),
-    capabilities: capabilities.optional(),
-    limits: limits.default({}),
+    env_vars: FRAGMENT_FIELDS.env_vars,
+    capabilities: FRAGMENT_FIELDS.capabilities,
+    limits: FRAGMENT_FIELDS.limits,
     container: container.optional(),
   })
   .refine(({ execution: modes, execution_mode: demand }) => demand === undefined || mayMeet(modes), {
@@ -203,6 +212,8 @@ export interface ManifestFields {
   container?: ContainerFields | undefined;
 }
 
+export type FragmentFields = Pick<ManifestFields, 'requirements' | 'env_vars' | 'capabilities' | 'limits'>;
+
 type Loose<T> = { [K in keyof T]: T[K] | undefined };
 
 export interface EnvFields {
@@ -225,6 +236,7 @@ export interface CapabilityFields {
   filesystem: { path: string; access: FilesystemRule['access']; max_bytes?: number | undefined }[] | null;
   network: Loose<NetworkRule & { host: string }>[] | null;
   syscalls: SyscallRule | null;
+  programs: string[] | null;
 }
 
 export const READ_KEYS: ReadonlySet<string> = new Set([

@@ -31,6 +31,8 @@ export interface Capabilities {
   filesystem: FilesystemRule[];
   network: NetworkRule[];
   syscalls: SyscallRule;
+  /** System programs that a command of the skill may start directly; absent: none. */
+  programs?: string[];
 }
 
 export interface EnvRule {

@@ -107,6 +107,13 @@ export function envNameProblem(name: string): string | undefined {
     : undefined;
 }
 
+/** The name of a system program, as in PATH: never a path, and nothing that an argument or a shell would read otherwise. */
+export function programNameProblem(name: string): string | undefined {
+  return /^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}$/.test(name)
+    ? undefined
+    : `${quote(name)} is not the name of a program such as "pdftoppm"; write it without a folder`;
+}
+
 /** PEP 508 by name only: installer options and direct URLs would choose where code comes from. */
 export function requirementProblem(requirement: string): string | undefined {
   const shape =

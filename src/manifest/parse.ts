@@ -100,7 +100,7 @@ const RETIRED_KEYS: Readonly<Record<string, string>> = {
   'container.reuse': 'Every call gets its own container; calls can no longer share one. Delete this key',
 };
 
-function toProblems(issues: readonly z.core.$ZodIssue[], source: YamlSource): ManifestProblem[] {
+export function toProblems(issues: readonly z.core.$ZodIssue[], source: YamlSource): ManifestProblem[] {
   const problems = issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => {
@@ -142,12 +142,18 @@ function assemble(fields: ManifestFields, all: Record<string, unknown>): Manifes
   };
 }
 
-function toCapabilities(declared: ManifestFields['capabilities']): Capabilities {
+export function toCapabilities(declared: ManifestFields['capabilities']): Capabilities {
   const filesystem = (declared?.filesystem ?? []).map(({ path, access, max_bytes: maxBytes }) =>
     withoutUndefined<FilesystemRule>({ path, access, maxBytes }),
   );
   const network = (declared?.network ?? []).map((rule) => withoutUndefined<NetworkRule>(rule));
-  return { filesystem, network, syscalls: declared?.syscalls ?? 'default' };
+  const programs = [...new Set(declared?.programs)];
+  return {
+    filesystem,
+    network,
+    syscalls: declared?.syscalls ?? 'default',
+    ...(programs.length > 0 ? { programs } : {}),
+  };
 }
 
 function toContainer({ build_network: buildNetwork, ...rule }: ContainerFields): ContainerRule {
@@ -159,7 +165,7 @@ function toContainer({ build_network: buildNetwork, ...rule }: ContainerFields):
   });
 }
 
-function toEnv(rules: ManifestFields['env_vars']): Record<string, EnvRule> {
+export function toEnv(rules: ManifestFields['env_vars']): Record<string, EnvRule> {
   const entries = Object.entries(rules).map(([name, { description, required, secret, hosts }]) => {
     const rule: EnvRule = { required, secret, hosts, ...(description === undefined ? {} : { description }) };
     return [name, rule] as const;
@@ -168,7 +174,7 @@ function toEnv(rules: ManifestFields['env_vars']): Record<string, EnvRule> {
 }
 
 /** The object without its undefined values, as `exactOptionalPropertyTypes` requires. */
-function withoutUndefined<T>(value: { [K in keyof T]: T[K] | undefined }): T {
+export function withoutUndefined<T>(value: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as T;
 }
 

@@ -25,6 +25,7 @@ export function restrict(inForce: OperatorPolicy, file: OperatorPolicy): Operato
     filesystem: restrictPaths(inForce.filesystem, file.filesystem),
     env: restrictEnv(inForce.env, file.env),
     network: restrictNetwork(inForce.network, file.network),
+    ...restrictPrograms(inForce, file),
     ...restrictFreshness(inForce, file),
     ...restrictGenerated(inForce, file),
     ...(secrets ? { secrets } : {}),
@@ -42,6 +43,7 @@ export function extend(inForce: OperatorPolicy, file: OperatorPolicy): OperatorP
     filesystem: isSet(file.filesystem) ? file.filesystem : inForce.filesystem,
     env: file.env.allow ? file.env : inForce.env,
     network: { ...inForce.network, ...file.network },
+    ...(file.programs ? { programs: file.programs } : {}),
     ...(file.pythonWasm ? { pythonWasm: file.pythonWasm } : {}),
     ...(file.generatedCode === undefined ? {} : { generatedCode: file.generatedCode }),
     ...(file.secrets ? { secrets: file.secrets } : {}),
@@ -127,6 +129,15 @@ function restrictNetwork(
     ...(inForce.inspectTls || own.inspectTls ? { inspectTls: true } : {}),
     ...(inForce.traceContext ? { traceContext: true } : {}),
   };
+}
+
+/** The programs that both allow; a policy that does not name any allows all. */
+export function restrictPrograms(
+  { programs: before }: OperatorPolicy,
+  { programs: own }: OperatorPolicy,
+): Pick<OperatorPolicy, 'programs'> {
+  if (!before || !own) return before || own ? { programs: { allow: (before ?? own)?.allow ?? [] } } : {};
+  return { programs: { allow: common(before.allow, own.allow) } };
 }
 
 /** Two host patterns either cover one another or have nothing in common. */

@@ -38,6 +38,7 @@ export interface GrantInput {
 export function computeGrant({ manifest, policy, call }: GrantInput): Grant {
   const withheld: Withheld[] = [];
   const secrets = grantSecrets({ manifest, policy, call }, withheld);
+  const programs = grantPrograms({ manifest, policy, call }, withheld);
   return {
     filesystem: grantPaths({ manifest, policy, call }, withheld),
     network: grantNetwork({ manifest, policy, call }, withheld),
@@ -46,6 +47,7 @@ export function computeGrant({ manifest, policy, call }: GrantInput): Grant {
     env: grantEnv({ manifest, policy, call }, withheld),
     ...(secrets.length > 0 ? { secrets } : {}),
     syscalls: manifest.capabilities.syscalls,
+    ...(programs.length > 0 ? { programs } : {}),
     limits: grantLimits(manifest.limits, policy.ceilings, call),
     withheld,
   };
@@ -119,6 +121,17 @@ function grantNetwork({ manifest, policy }: GrantInput, withheld: Withheld[]): N
       withheld.push({ capability: 'network', declared: rule.host, reason, fix });
     }
     return covered;
+  });
+}
+
+function grantPrograms({ manifest, policy }: GrantInput, withheld: Withheld[]): string[] {
+  const allow = policy.programs?.allow;
+  return (manifest.capabilities.programs ?? []).filter((name) => {
+    if (allow?.includes(name) ?? true) return true;
+    const reason = 'the operator policy does not allow this program';
+    const fix = allowIfMeant(policy, 'programs.allow', { before: allow ?? [], added: name });
+    withheld.push({ capability: 'program', declared: name, reason, fix });
+    return false;
   });
 }
 

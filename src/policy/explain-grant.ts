@@ -21,7 +21,7 @@ export interface ExplainedCapability {
 }
 
 export interface ExplainInput {
-  skill: { bundle: { manifest: Manifest } };
+  manifest: Manifest;
   plan: { grant: Grant; choice: ModeChoice };
   policy: OperatorPolicy;
   standing: Standing;
@@ -50,8 +50,7 @@ function approvalWord({ rule, approval }: Standing): string {
 }
 
 /** Only if manifest or policy require something of the mode. */
-function modeRows({ skill, plan: { choice } }: ExplainInput): Row[] {
-  const { manifest } = skill.bundle;
+function modeRows({ manifest, plan: { choice } }: ExplainInput): Row[] {
   if (!choice.requires) return [];
   const declared = manifest.executionDemand ?? (manifest.execution.join(', ') || 'any');
   const { mode, wall } = choice.candidate;
@@ -65,9 +64,8 @@ function modeRows({ skill, plan: { choice } }: ExplainInput): Row[] {
   ];
 }
 
-function capabilityRows({ skill, plan: { grant } }: ExplainInput): Row[] {
-  const { manifest } = skill.bundle;
-  const { filesystem, network } = manifest.capabilities;
+function capabilityRows({ manifest, plan: { grant } }: ExplainInput): Row[] {
+  const { filesystem, network, programs = [] } = manifest.capabilities;
   const row = (capability: Withheld['capability'], declared: string, granted: string): Row => {
     const withheld = grant.withheld.find((one) => one.capability === capability && one.declared === declared);
     return {
@@ -80,14 +78,14 @@ function capabilityRows({ skill, plan: { grant } }: ExplainInput): Row[] {
   return [
     ...filesystem.map((rule) => row('filesystem', `${rule.access} ${rule.path}`, 'yes')),
     ...network.map((rule) => row('network', rule.host, 'yes, through the gateway')),
+    ...programs.map((name) => row('program', name, 'yes, started by the command itself')),
     ...Object.entries(manifest.env).map(([name, rule]) =>
       row('env', name, rule.secret ? 'a placeholder' : name in grant.env ? 'yes' : 'not set'),
     ),
   ];
 }
 
-function limitRows({ skill, plan: { grant }, policy }: ExplainInput): Row[] {
-  const { manifest } = skill.bundle;
+function limitRows({ manifest, plan: { grant }, policy }: ExplainInput): Row[] {
   return DECLARED_LIMITS.map((name) => {
     const declared = manifest.limits[name];
     const format = (value: number): string => formatLimit(name, value);

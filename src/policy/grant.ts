@@ -41,7 +41,7 @@ export type GrantedLimits = LimitAmounts;
 
 /** A capability that the manifest declares and that is not granted. */
 export interface Withheld {
-  capability: 'filesystem' | 'network' | 'env';
+  capability: 'filesystem' | 'network' | 'env' | 'program';
   declared: string;
   reason: string;
   /** How to get it granted. */
@@ -86,7 +86,7 @@ export interface Grant {
   secrets?: GrantedSecret[];
   observe?: Observation;
   syscalls: SyscallRule;
-  /** Programs of the system that a command may start directly. */
+  /** System programs that a command may start directly; absent: none. */
   programs?: string[];
   limits: GrantedLimits;
   withheld: Withheld[];

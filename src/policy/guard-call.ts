@@ -73,7 +73,7 @@ function capabilitiesOf(grant: Grant): GuardedCapability[] {
     ...(grant.network.length > 0 ? ['network' as const] : []),
     ...(grant.filesystem.length > 0 ? ['filesystem' as const] : []),
     ...(Object.keys(grant.env).length > 0 || grant.secrets?.length ? ['env' as const] : []),
-    ...(grant.limits.processes > 0 ? ['process' as const] : []),
+    ...(grant.limits.processes > 0 || grant.programs?.length ? ['process' as const] : []),
   ];
 }
 

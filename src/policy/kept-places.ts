@@ -7,6 +7,7 @@
 import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { sharedEngines } from '../load/home.ts';
+import { PROJECT_OVERLAYS } from '../load/overlay.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { AGENT_FOLDER_NAMES, AGENT_FOLDERS } from '../vocabulary/agent-folders.ts';
 import { packageRoot } from '../package-root.ts';
@@ -30,6 +31,8 @@ export type Protection =
 
 /** The project's own skills. */
 const REGISTRY = 'skills';
+/** The folder around the overlays of a project: what a skill wrote there, a person might approve. */
+const OVERLAYS = dirname(PROJECT_OVERLAYS);
 /** Skillcell's own code, if it runs from a checkout. */
 const OWN_CODE = ['bin', 'dist', 'src', 'guest', 'skills', 'node_modules', 'package.json'];
 
@@ -49,7 +52,7 @@ export function protectControlFiles(path: GrantedPath, options: ProtectOptions):
   if (missing.length > 0) return refusedMissing(host, missing);
   const kept = [
     ...projects.map((folder) => join(folder, POLICY_FILE)),
-    ...[host, cwd].map((folder) => join(folder, REGISTRY)),
+    ...[host, cwd].flatMap((folder) => [join(folder, REGISTRY), join(folder, OVERLAYS)]),
     ...[...new Set([...projects, cwd])].flatMap(agentFolders),
     ...places,
     ...bundle,
@@ -75,7 +78,7 @@ function controlPlaces({ policy }: ProtectOptions, cwd: string): string[] {
     withRealFolder(file),
     realOrGiven(file),
   ]);
-  return [...new Set([...named, ...engineFolders(), join(cwd, REGISTRY), ...ownCode()])];
+  return [...new Set([...named, ...engineFolders(), join(cwd, REGISTRY), join(cwd, OVERLAYS), ...ownCode()])];
 }
 
 /** Wasm cells run the code in this folder. */

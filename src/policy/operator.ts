@@ -8,6 +8,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { SkillError } from '../errors.ts';
 import type { Origin } from '../vocabulary/origins.ts';
+import { programNameProblem } from '../manifest/names.ts';
 import { describeProblem, type ManifestProblem } from '../manifest/problems.ts';
 import { parseDuration, parseSize } from '../manifest/units.ts';
 import { readYaml } from '../manifest/yaml-source.ts';
@@ -51,6 +52,8 @@ export interface OperatorPolicy {
   env: { allow?: string[]; vouched?: string[] };
   /** If absent, what manifests declare. */
   network: { allow?: string[]; allowPrivate?: string[]; inspectTls?: boolean; traceContext?: boolean };
+  /** System programs that commands may start directly; if absent, what manifests declare. */
+  programs?: { allow: string[] };
   /** If absent, only the memory is new for every call. */
   pythonWasm?: PythonFreshness;
   /** Sources of secrets; if absent, the environment. */
@@ -91,6 +94,10 @@ const hostPattern = z.string().refine(isHostPattern, {
 });
 const envName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'must be the name of a variable' });
 
+const programName = z.string().refine((name) => programNameProblem(name) === undefined, {
+  error: 'must be the name of a program, without a folder',
+});
+
 const address = z.union([z.ipv4(), z.ipv6()], { error: 'must be an address' });
 
 const schema = z.strictObject({
@@ -107,6 +114,7 @@ const schema = z.strictObject({
     })
     .partial()
     .optional(),
+  programs: z.strictObject({ allow: z.array(programName) }).optional(),
   python_wasm: pythonFreshness.optional(),
   secrets: secretSources.optional(),
   skills: skillRules.optional(),
@@ -131,6 +139,7 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
     filesystem: filesystem ?? DEFAULT_POLICY.filesystem,
     env: env ? { allow: env.allow, vouched: env.allow } : DEFAULT_POLICY.env,
     network: networkPolicy(network),
+    ...(parsed.data.programs ? { programs: parsed.data.programs } : {}),
     ...(parsed.data.python_wasm ? { pythonWasm: parsed.data.python_wasm } : {}),
     ...(parsed.data.secrets ? { secrets: parsed.data.secrets } : {}),
     ...(skills ? { skills } : {}),

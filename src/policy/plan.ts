@@ -7,6 +7,7 @@ import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Execution } from '../outcome.ts';
+import type { Manifest } from '../manifest/manifest.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { isInAgentFolder } from '../vocabulary/agent-folders.ts';
 import type { Mode } from '../vocabulary/modes.ts';
@@ -23,6 +24,7 @@ import { demandsOn } from './minimum.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { placeName } from '../vocabulary/place.ts';
 import { resolveGrantPaths } from './resolve-paths.ts';
+import { manifestOfCall, policyOfCall, type GivenToCall, type SkillGrants } from './skill-grants.ts';
 import { LOWERABLE_LIMITS, type LowerableLimit } from '../vocabulary/limits.ts';
 
 /** The caller's options for one call. Limits, in milliseconds and bytes, only lower what manifest and policy allow. */
@@ -36,6 +38,11 @@ export interface PlanOptions extends Partial<Record<LowerableLimit, number>> {
   trustRemoteCode?: boolean;
   /** Variables and secrets for a skill that declares them but is not approved. */
   allowEnv?: readonly string[];
+  /**
+   * What this call of an Agent Skills folder may do beyond what is declared, within the policy. From a person or the
+   * embedding program; never pass on what an agent or a client sent.
+   */
+  grants?: SkillGrants | undefined;
 }
 
 /** The decisions about a call, as plain data without live resources. */
@@ -123,8 +130,9 @@ export async function planCall<W extends Way>(input: PlanInput<W>): Promise<Plan
 }
 
 /** The bundle with the defaults of this call, which depend on its command. */
-function forCall({ skill, options }: PlanInput<Way>, command: ParsedCommand | undefined): Bundle {
-  const { bundle } = skill;
+function forCall(input: PlanInput<Way>, command: ParsedCommand | undefined): Bundle {
+  const { skill, options } = input;
+  const bundle = { ...skill.bundle, manifest: manifestOfCall(skill.bundle, givenTo(input)) };
   const runner = command?.runner ?? usualRunner(bundle);
   const hasWorkspace = options.workspace !== undefined;
   return { ...bundle, manifest: manifestForCall(bundle, { runner, hasWorkspace }) };
@@ -188,8 +196,14 @@ function assertNoContradiction({ isolated, trustRemoteCode }: PlanOptions): void
   });
 }
 
+/** What a person gives to this call. */
+export function givenTo({ options, cwd }: Pick<PlanInput<Way>, 'options' | 'cwd'>): GivenToCall {
+  return { grants: options.grants, workspace: options.workspace, cwd };
+}
+
 function grantFor<W extends Way>(input: PlanInput<W>, bundle: Bundle): Promise<Grant> {
-  const { options, policy, env, machine } = input;
+  const { options, env, machine } = input;
+  const policy = policyOfCall(input.policy, givenTo(input));
   const { workspace } = options;
   const workspaceOption = workspace === undefined ? {} : { workspace };
   const lowered = Object.fromEntries(
@@ -198,27 +212,28 @@ function grantFor<W extends Way>(input: PlanInput<W>, bundle: Bundle): Promise<G
   const grant = computeGrant({
     manifest: bundle.manifest,
     policy,
-    call: { ...lowered, ...workspaceOption, env, ...envApproval(input) },
+    call: { ...lowered, ...workspaceOption, env, ...envApproval(input, bundle.manifest) },
   });
   const places = { home: machine.home, cwd: input.cwd, bundle: bundle.sourceDir };
   return resolveGrantPaths(grant, { policy, ...places, ...workspaceOption });
 }
 
 /** Why the skill may have variables of the host: its origin, an approval, or an explicitly allowed name. */
-function envApproval({
-  skill,
-  options,
-  allowEnv = [],
-  isApproved,
-}: Pick<PlanInput<Way>, 'skill' | 'options' | 'allowEnv' | 'isApproved'>): Pick<
-  CallOptions,
-  'allowEnv' | 'approveCommand'
-> {
-  const { manifest, origin, sourceDir } = skill.bundle;
-  const asks = Object.keys(manifest.env).length > 0;
+function envApproval(
+  {
+    skill,
+    options,
+    allowEnv = [],
+    isApproved,
+  }: Pick<PlanInput<Way>, 'skill' | 'options' | 'allowEnv' | 'isApproved'>,
+  { env }: Manifest,
+): Pick<CallOptions, 'allowEnv' | 'approveCommand'> {
+  const { origin, sourceDir } = skill.bundle;
+  const asks = Object.keys(env).length > 0;
   if (!asks || origin === 'bundled' || isApproved()) return {};
   return {
-    allowEnv: allowEnv === 'all' ? 'all' : [...allowEnv, ...(options.allowEnv ?? [])],
+    allowEnv:
+      allowEnv === 'all' ? 'all' : [...allowEnv, ...(options.allowEnv ?? []), ...(options.grants?.env ?? [])],
     approveCommand: `skillcell approve ${shellWord(sourceDir)}`,
   };
 }

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TrustRules } from '../trust/admission.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
 import { MODES, type Mode } from '../vocabulary/modes.ts';
-import { commonHosts, restrictGenerated, rulesOf } from './combine.ts';
+import { commonHosts, restrictGenerated, restrictPrograms, rulesOf } from './combine.ts';
 import { allMinimumRules } from './minimum.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { hostCovers, pathCoversPattern } from './patterns.ts';
@@ -33,6 +33,7 @@ export function strictest(inForce: OperatorPolicy, file: OperatorPolicy): Operat
     filesystem: stricterPaths(inForce.filesystem, file.filesystem),
     env: stricterEnv(inForce.env, file.env),
     network: stricterNetwork(inForce.network, file.network),
+    ...restrictPrograms(inForce, file),
     ...stricterFreshness(inForce, file),
     ...restrictGenerated(inForce, file),
     ...(inForce.secrets || file.secrets ? { secrets } : {}),
@@ -59,6 +60,7 @@ function comparable(policy: OperatorPolicy): Record<string, unknown> {
     'network.allow_private': (network.allowPrivate ?? []).toSorted(),
     'network.inspect_tls': network.inspectTls ?? false,
     'network.trace_context': network.traceContext ?? false,
+    programs: policy.programs?.allow.toSorted(),
     python_wasm: pythonWasm,
     generated_code: policy.generatedCode ?? true,
     secrets: policy.secrets ?? ['environment'],

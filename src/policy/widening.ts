@@ -24,6 +24,9 @@ export function wideningKeys(policy: OperatorPolicy, inForce: OperatorPolicy = D
     // A named variable is passed to skills that are not approved.
     ...(isWithin(policy.env.vouched, inForce.env.vouched) ? [] : ['env.allow']),
     ...widerNetwork(policy.network, inForce.network),
+    ...(inForce.programs && !isWithin(policy.programs?.allow, inForce.programs.allow)
+      ? ['programs.allow']
+      : []),
     ...(policy.generatedCode === true && inForce.generatedCode === false ? ['generated_code'] : []),
     // It names files to read and commands to run.
     ...(isWithin(policy.secrets, inForce.secrets ?? ['environment']) ? [] : ['secrets']),

@@ -22,6 +22,8 @@ export interface Allowed {
   /** Variables of which the skill sees only a placeholder; the hosts it sends them to are recorded. */
   secrets?: string[] | undefined;
   processes?: number | undefined;
+  /** System programs that the command may start directly. */
+  programs?: string[] | undefined;
 }
 
 export function observationManifest(manifest: Manifest, allowed: Allowed, workspace?: string): Manifest {
@@ -32,6 +34,7 @@ export function observationManifest(manifest: Manifest, allowed: Allowed, worksp
       filesystem: allowedPaths(allowed, workspace),
       network: [],
       syscalls: manifest.capabilities.syscalls,
+      ...(allowed.programs?.length ? { programs: allowed.programs } : {}),
     },
     env: allowedEnv(allowed),
     limits: { ...limits, ...(allowed.processes ? { processes: allowed.processes } : {}) },

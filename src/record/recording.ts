@@ -6,7 +6,8 @@
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SkillError } from '../errors.ts';
-import type { Bundle } from '../load/bundle.ts';
+import type { Bundle, OverlayPlace } from '../load/bundle.ts';
+import { saveOverlay } from '../load/write-overlay.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { parseManifest } from '../manifest/parse.ts';
 import type { Outcome } from '../outcome.ts';
@@ -30,8 +31,10 @@ export interface Recording {
   unused: string[];
   /** What a person should know before using the manifest. */
   remarks: string[];
-  /** Path of the manifest. */
+  /** Path of the manifest, or of the overlay of an Agent Skills folder. */
   file: string;
+  /** Where the overlay is; absent for a manifest. */
+  overlay?: OverlayPlace;
 }
 
 export interface ObservedCall {
@@ -69,7 +72,11 @@ export function makeRecording(bundle: Bundle, { outcome, allowed }: ObservedCall
 }
 
 /** Writes the recorded manifest beside the skill. */
-export function saveRecording({ file, manifest }: Recording): void {
+export function saveRecording({ file, manifest, overlay }: Recording): void {
+  if (overlay !== undefined) {
+    saveOverlay({ file, text: manifest, place: overlay });
+    return;
+  }
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
   const fd = openSync(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644);
   try {

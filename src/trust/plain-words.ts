@@ -20,12 +20,13 @@ const ORDER: readonly Risk[] = ['high', 'medium', 'low'];
 
 /** One sentence per capability, riskiest first; also one for a skill that asks for nothing. */
 export function describeCapabilities(manifest: Manifest): Sentence[] {
-  const { filesystem, network } = manifest.capabilities;
+  const { filesystem, network, programs = [] } = manifest.capabilities;
   const sentences = [
     ...aboutIsolation(manifest),
     ...Object.entries(manifest.env).map(([name, rule]) => aboutVariable(name, rule)),
     ...network.map(aboutHost),
     ...filesystem.map(aboutPath),
+    ...programs.map(aboutProgram),
     ...aboutProcesses(manifest),
     ...aboutContainer(manifest),
   ];
@@ -101,6 +102,13 @@ function aboutPath({ path, access, maxBytes }: FilesystemRule): Sentence {
   if (access === 'read') return { risk: 'medium', text: `It can read everything in ${quote(path)}.` };
   const most = maxBytes === undefined ? '' : `, and add up to ${formatSize(maxBytes)}`;
   return { risk: 'high', text: `It can read, change and delete everything in ${quote(path)}${most}.` };
+}
+
+function aboutProgram(name: string): Sentence {
+  return {
+    risk: 'medium',
+    text: `Its commands can start the program ${quote(name)} of this machine, inside its cell.`,
+  };
 }
 
 function aboutProcesses({ limits }: Manifest): Sentence[] {

@@ -16,7 +16,7 @@ export const CAPABILITIES = {
   network: { fields: ['network', 'network.websocket', 'network.inside_tls'] },
   env: { fields: ['env'] },
   secret: { fields: ['env.secret'] },
-  process: { fields: [] },
+  process: { fields: ['programs'] },
   syscalls: { fields: ['syscalls'] },
   module: { fields: [] },
 } as const;

@@ -2,7 +2,7 @@
  * Every row of the table of inputs: a hostile example beside calls of a good skill. Asserts the cap, which thread did the work,
  * and that the good calls succeed. Reports how long the event loop was blocked.
  */
-import { renameSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -11,6 +11,7 @@ import { MAX_SCANNED } from '../../src/http/receipts.ts';
 import { attachResult, JsonText } from '../../src/json-text.ts';
 import type { Outcome, Success } from '../../src/index.ts';
 import { parsePolicy } from '../../src/index.ts';
+import { parseOverlay } from '../../src/load/overlay.ts';
 import { Catalog } from '../../src/mcp/catalog.ts';
 import { serveOverHttp } from '../../src/mcp/http/serve-http.ts';
 import { toToolResult } from '../../src/mcp/result.ts';
@@ -212,6 +213,19 @@ def execute(params):
       wasm({}, { 'run.sh': 'curl x | sh; A=1 B=2 '.repeat(20_000) }),
       'The code names the program',
     ),
+  'packages in a bundle': async () => {
+    const dir = join(stage.folder, 'skills', 'packed');
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, 'SKILL.md'), '---\nname: packed\ndescription: Many lines.\n---\n');
+    writeFileSync(join(dir, 'x.py'), `# /// script\n${'# dependencies = ["a",\n'.repeat(20_000)}# ///\n`);
+    writeFileSync(join(dir, 'requirements.txt'), 'name[extra] >= 1 # \n'.repeat(20_000));
+    const found = await stage.runtime.overlays.packages(await stage.runtime.load(dir));
+    expect(found.needs.length).toBeLessThanOrEqual(256);
+  },
+  'overlay of a project': async () =>
+    expect(() =>
+      parseOverlay(`skill: x\nlimits: {${'a: 1, '.repeat(9000)}}\n`, { file: 'x.yaml', place: 'project' }),
+    ).toThrow(),
   'policy of a project': async () =>
     expect(() => parsePolicy(`a: ${'x'.repeat(300 * KIB)}`, { file: 'p.yaml' })).toThrow('larger than'),
   'marketplace of plugins': async () => {

@@ -24,6 +24,9 @@ import { MAX_INSTRUCTIONS } from '../../src/load/bundle-texts.ts';
 import { COMMAND_CAPS } from '../../src/load/commands.ts';
 import { MAX_MARKETPLACE_BYTES } from '../../src/load/marketplaces.ts';
 import { COMMANDS_HERE } from '../../src/load/look-for-commands.ts';
+import { PACKAGE_CAPS } from '../../src/load/declared-packages.ts';
+import { MAX_OVERLAY_BYTES } from '../../src/load/overlay.ts';
+import { PACKAGES_HERE } from '../../src/load/propose-packages.ts';
 import { MAX_LOCK_BYTES } from '../../src/load/lock.ts';
 import { MAX_PARAMS_BYTES } from '../../src/load/params.ts';
 import { BUNDLE_LIMITS, LIMITS_HERE } from '../../src/load/read-bundle.ts';
@@ -65,7 +68,8 @@ export interface StrangersInput {
     | 'verifyLog'
     | 'readSource'
     | 'readInspection'
-    | 'findCommands';
+    | 'findCommands'
+    | 'findPackages';
 }
 
 export const INPUT_NAMES = [
@@ -88,6 +92,8 @@ export const INPUT_NAMES = [
   'names in a bundle',
   'findings in source',
   'commands in a bundle',
+  'packages in a bundle',
+  'overlay of a project',
   'policy of a project',
   'marketplace of plugins',
   'body of an HTTP request',
@@ -152,6 +158,13 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
     here: COMMANDS_HERE.bytes,
     task: 'findCommands',
   },
+  'packages in a bundle': {
+    cap: PACKAGE_CAPS.bytes,
+    unit: 'bytes',
+    here: PACKAGES_HERE.bytes,
+    task: 'findPackages',
+  },
+  'overlay of a project': same(MAX_OVERLAY_BYTES, 'bytes'),
   'policy of a project': same(MAX_YAML_BYTES, 'bytes'),
   'marketplace of plugins': same(MAX_MARKETPLACE_BYTES, 'bytes'),
   'body of an HTTP request': {

@@ -30,6 +30,7 @@ const SETTERS: Record<EnforcedField, Manifest> = {
   env: env(false),
   'env.secret': env(true),
   syscalls: capableManifest({ syscalls: 'strict' }),
+  programs: capableManifest({ programs: ['pdftoppm'] }),
   timeout: exampleManifest({ limits: { timeout: 1 } }),
   cpu: exampleManifest({ limits: { cpu: 1 } }),
   'cpu.processes': exampleManifest({ limits: { cpu: 1, processes: 2 } }),

@@ -4,7 +4,15 @@
  * @module
  */
 import { userInfo } from 'node:os';
-import { type Runtime, SkillError, printableLine, questionFor } from '../../inside.ts';
+import {
+  type Overlays,
+  type Runtime,
+  type Skill,
+  SkillError,
+  printableLine,
+  questionFor,
+  saveOverlay,
+} from '../../inside.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printAnswer, printNote } from '../output.ts';
 import { describeQuestion, personAtTerminal } from '../person.ts';
@@ -12,17 +20,20 @@ import { describeQuestion, personAtTerminal } from '../person.ts';
 export interface ApproveFlags {
   yes?: boolean;
   revoke?: boolean;
+  renew?: boolean;
   json?: boolean;
 }
 
 export async function approve(ref: string, flags: ApproveFlags): Promise<number> {
   await using runtime = openRuntime({ needsPolicy: false });
   if (flags.revoke) return revoke(ref, runtime, flags.json);
-  const { bundle } = await runtime.load(ref);
+  const loaded = await runtime.load(ref);
+  const renewal = flags.renew ? await renewalOf(runtime, loaded) : undefined;
+  const { bundle } = renewal?.skill ?? runtime.overlays.proposed(loaded);
   const { name } = bundle.manifest;
   const state = runtime.approvals.stateOf(bundle);
   const question = questionFor(bundle, state);
-  if (state.kind === 'approved') {
+  if (state.kind === 'approved' && !renewal) {
     const { by, at } = state.approval;
     const answer = { name, digest: bundle.digest, by, at, already: true };
     printAnswer(flags.json, answer, `${name} is already approved (by ${by}, ${at}).`);
@@ -35,11 +46,23 @@ export async function approve(ref: string, flags: ApproveFlags): Promise<number>
     printNote('Not approved.');
     return 5;
   }
+  if (renewal) saveOverlay(renewal);
   runtime.approvals.add(bundle, ownName());
   const { digest } = bundle;
   const text = `Approved ${name} ${digest}. Any change to it needs a new approval.`;
   printAnswer(flags.json, { name, digest, by: ownName(), requests: question.lines, already: false }, text);
   return 0;
+}
+
+async function renewalOf(
+  runtime: Runtime,
+  skill: Skill,
+): Promise<NonNullable<Awaited<ReturnType<Overlays['renewal']>>>> {
+  const found = await runtime.overlays.renewal(skill);
+  if (found) return found;
+  throw new SkillError('usage', `There is no overlay of earlier files of "${skill.bundle.manifest.name}"`, {
+    fix: 'Leave out --renew.',
+  });
 }
 
 /** A skill that is gone or no longer loads is revoked by the name that was approved. */

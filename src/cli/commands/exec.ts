@@ -14,11 +14,11 @@ import {
   type Skill,
 } from '../../inside.ts';
 import { interruption } from '../interruption.ts';
-import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
+import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
 import { printError, printResult, printWarning } from '../output.ts';
 import { readStdinText } from '../params.ts';
 
-export interface ExecFlags extends PlanFlags {
+export interface ExecFlags extends PlanFlags, GrantFlags {
   json?: boolean;
   keepContent?: boolean;
 }
@@ -36,7 +36,7 @@ export async function exec(ref: string, command: readonly string[], flags: ExecF
     known = skill.bundle.warnings;
     return skill;
   };
-  const options = { ...executeOptions(flags), load, signal, ...(stdin ? { stdin } : {}) };
+  const options = { ...callOptions(flags), load, signal, ...(stdin ? { stdin } : {}) };
   const outcome = flags.json
     ? await runtime.exec(ref, command, { ...options, reject: false })
     : await passThrough(runtime, { ref, command, options });

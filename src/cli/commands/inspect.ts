@@ -19,19 +19,27 @@ import {
 } from '../../inside.ts';
 import { agentSkillJson, describeAgentSkill } from '../describe-agent-skill.ts';
 import { describePlan, describePolicies } from '../explain.ts';
-import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
+import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
 import { printLine, printResult, printWarning } from '../output.ts';
 
-export async function inspect(ref: string, flags: PlanFlags & { json?: boolean }): Promise<number> {
+export async function inspect(
+  ref: string,
+  flags: PlanFlags & GrantFlags & { json?: boolean },
+): Promise<number> {
   await using runtime = openRuntime(flags);
   const skill = await runtime.load(ref);
   const plan = await planOrReason(runtime, skill, flags);
   if (flags.json) {
     const trust = await runtime.standing(skill);
-    printResult({ ...asJson(skill, plan), trust, policies: runtime.policyFiles });
+    const sources = runtime.overlays.sourcesOf(skill, callOptions(flags));
+    printResult({ ...asJson(skill, plan), sources, trust, policies: runtime.policyFiles });
     return 0;
   }
-  printLine(describeSkill(skill, await runtime.standing(skill)));
+  const sources = runtime.overlays.sourcesOf(skill, callOptions(flags));
+  const declared = sources.map(({ capability, source, file }) =>
+    source === 'bundle' ? capability : `${capability} (from the ${file ?? source})`,
+  );
+  printLine(describeSkill(skill, await runtime.standing(skill), declared));
   printLine(describePolicies(runtime));
   printLine(
     plan instanceof SkillError
@@ -51,16 +59,20 @@ function warningsOf({ bundle }: Skill, plan: Plan | SkillError): string[] {
 }
 
 /** A skill that cannot run here can still be inspected. */
-async function planOrReason(runtime: Runtime, skill: Skill, flags: PlanFlags): Promise<Plan | SkillError> {
+async function planOrReason(
+  runtime: Runtime,
+  skill: Skill,
+  flags: PlanFlags & GrantFlags,
+): Promise<Plan | SkillError> {
   try {
-    return await runtime.plan(skill, executeOptions(flags));
+    return await runtime.plan(skill, callOptions(flags));
   } catch (error) {
     if (error instanceof SkillError) return error;
     throw error;
   }
 }
 
-function describeSkill(skill: Skill, { summary, profile }: Standing): string {
+function describeSkill(skill: Skill, { summary, profile }: Standing, declared: string[]): string {
   const { bundle } = skill;
   const isFunction = bundle.kind === 'function';
   const { manifest, origin, digest, lock, entry, files, inspection } = bundle;
@@ -73,7 +85,7 @@ function describeSkill(skill: Skill, { summary, profile }: Standing): string {
     `trust     ${printableLine(summary)}; ${PROFILE_WORDS[profile]}${printableLine(deniedModules(bundle))}`,
     `digest    ${digest} (${lock}, ${Object.keys(files).length} files${isFunction ? `, entry ${printableLine(entry || 'of the image')}` : ''})`,
     ...describePins(bundle),
-    `declares  ${list(capabilitySet(manifest))}`,
+    `declares  ${list(declared)}`,
     ...(isFunction
       ? [
           `imports   ${printableLine(imported.join(', ')) || 'nothing'}`,
@@ -83,8 +95,9 @@ function describeSkill(skill: Skill, { summary, profile }: Standing): string {
   ].join('\n');
 }
 
-function describePins({ image, pins, lockedPackages }: Skill['bundle']): string[] {
-  const state = lockedPackages ? 'pinned by skill.lock' : 'not pinned';
+function describePins({ image, pins, lockedPackages, overlay }: Skill['bundle']): string[] {
+  const place = overlay ? printableLine(overlay.file) : 'skill.lock';
+  const state = lockedPackages ? `pinned by ${place}` : 'not pinned';
   const here =
     image === undefined && pins?.image !== undefined ? [`image     ${pins.image} (not locked)`] : [];
   const packages = PACKAGE_ENGINES.flatMap((engine) => {

@@ -3,27 +3,39 @@
  *
  * @module
  */
-import { type Installation, formatSize, printableLine, shellWord } from '../../inside.ts';
+import { basename } from 'node:path';
+import {
+  type Installation,
+  type PackageNeed,
+  type Runtime,
+  formatSize,
+  printableLine,
+  shellWord,
+} from '../../inside.ts';
 import { interruption } from '../interruption.ts';
 import { LiveInstall } from '../live-install.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { printLine, printNote, printResult, printWarning } from '../output.ts';
+import { printLine, printNote, printResult, printWarning, table } from '../output.ts';
+import { confirmed } from '../person.ts';
 
 export interface InstallFlags {
   replace?: boolean;
   global?: boolean;
   frozen?: boolean;
   upgrade?: boolean;
+  yes?: boolean;
   json?: boolean;
 }
 
 export async function install(ref: string, flags: InstallFlags = {}): Promise<number> {
-  const { json = false, ...options } = flags;
+  const { json = false, yes = false, ...options } = flags;
   await using runtime = openRuntime({ needsPolicy: false });
+  if (!json) await printProposal(runtime, ref);
   using live = new LiveInstall();
   const { onInstall } = live;
   const { bundle, installation } = await runtime.install(ref, {
     ...options,
+    acceptPackages: (needs) => acceptPackages(needs, yes),
     onInstall,
     signal: interruption(),
   });
@@ -46,11 +58,35 @@ export async function install(ref: string, flags: InstallFlags = {}): Promise<nu
   }
   for (const warning of bundle.warnings) printWarning(warning);
   for (const line of describePackages(installation, live)) printLine(line);
-  for (const change of installation.changes) printLine(`skill.lock: ${printableLine(change)}`);
+  const { overlay } = installation;
+  const pinned = overlay === undefined ? 'skill.lock' : basename(overlay);
+  for (const change of installation.changes) printLine(`${pinned}: ${printableLine(change)}`);
+  if (overlay !== undefined) printNote(`Its packages are pinned in ${printableLine(overlay)}`);
   const place = installation.copied ? `(${digest})` : `in its own folder (${digest})`;
   printLine(`Installed ${printableLine(`${name} ${version}`)} ${place}`);
-  printNote(`Run it: skillcell run ${shellWord(ref)}`);
+  const how = bundle.kind === 'script' ? `exec ${shellWord(ref)} -- COMMAND…` : `run ${shellWord(ref)}`;
+  printNote(`Run it: skillcell ${how}`);
   return 0;
+}
+
+/** What would be installed and why, before anything is. */
+async function printProposal(runtime: Runtime, ref: string): Promise<void> {
+  const { needs, npm, skipped } = await runtime.overlays.packages(await runtime.load(ref));
+  const rows = needs.map(({ requirement, why, at }) => [requirement, `${why} in ${at}`]);
+  if (rows.length > 0) printNote(table(rows.map((row) => row.map(printableLine))));
+  for (const { name, at } of npm)
+    printWarning(`${at} needs the npm package ${name}, which scripts of a folder cannot have yet.`);
+  for (const { text, at, reason } of skipped)
+    printWarning(`${at} is left out: ${text === at ? reason : `${JSON.stringify(text)}: ${reason}`}`);
+}
+
+/** Without a terminal there is no one to ask; the error then lists the packages. */
+async function acceptPackages(needs: readonly PackageNeed[], yes: boolean): Promise<boolean> {
+  if (yes) return true;
+  const guessed = needs.filter(({ why }) => why === 'imported').map(({ requirement }) => requirement);
+  return (
+    (await confirmed(`Install ${guessed.join(', ')}? The names are guessed from imports. [y/N] `)) === true
+  );
 }
 
 /** `Installed 12 packages in 3.1s (python-3.13-linux-x64)` for each engine that has packages of its own. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { printableLine } from '../../inside.ts';
-import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
+import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
 import { describePolicies } from '../explain.ts';
 import { printAnswer, printLine, printResult, table } from '../output.ts';
 import { trustPolicy } from '../policy-in-force.ts';
@@ -17,10 +17,13 @@ export async function policyShow(flags: { policy?: string; json?: boolean }): Pr
   return 0;
 }
 
-export async function policyExplain(ref: string, flags: PlanFlags & { json?: boolean }): Promise<number> {
+export async function policyExplain(
+  ref: string,
+  flags: PlanFlags & GrantFlags & { json?: boolean },
+): Promise<number> {
   await using runtime = openRuntime(flags);
   const skill = await runtime.load(ref);
-  const rows = await runtime.explain(skill, executeOptions(flags));
+  const rows = await runtime.explain(skill, callOptions(flags));
   const { summary, rule } = await runtime.standing(skill);
   if (flags.json) {
     printResult({ policies: runtime.policyFiles, summary, rule, capabilities: rows });

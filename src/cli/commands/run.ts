@@ -9,11 +9,11 @@ import { hostPathsIn, invisiblePaths } from '../host-paths.ts';
 import { interruption } from '../interruption.ts';
 import { LiveStatus } from '../live-status.ts';
 import { withoutKnownNotices } from '../lock-notice.ts';
-import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
+import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
 import { readParams, type ParamFlags } from '../params.ts';
 import { printError, printLogs, printNote, printResult, printWarning } from '../output.ts';
 
-export interface RunFlags extends PlanFlags, ParamFlags {
+export interface RunFlags extends PlanFlags, GrantFlags, ParamFlags {
   json?: boolean;
   explain?: boolean;
   keepContent?: boolean;
@@ -22,7 +22,7 @@ export interface RunFlags extends PlanFlags, ParamFlags {
 export async function run(ref: string, flags: RunFlags): Promise<number> {
   const params = await readParams(flags);
   await using runtime = openRuntime(flags);
-  const options = executeOptions(flags);
+  const options = callOptions(flags);
   if (flags.explain) printNote(await explain(runtime, ref, options));
   await warnOfHostPaths(runtime, { ref, params, options });
   const outcome = await callOnTerminal(runtime, { ref, params, options });

@@ -23,6 +23,9 @@ const IN_ANY_WASM = {
     'placeholders in the cell; values come in where a request leaves, towards declared hosts',
   ),
   syscalls: wasm('the engine has none'),
+  programs: nobody(
+    'WebAssembly cannot start programs; remove capabilities.programs, or run it as subprocess',
+  ),
   memory: wasm('maximum of the linear memory, and a limit on the process around it'),
   output: wasm('counted where it is written'),
   processes: wasm('the engine cannot start any'),

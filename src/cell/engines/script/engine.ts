@@ -39,7 +39,10 @@ export class ScriptEngine implements Engine {
   }
 
   enforces(wall: EnforcementTable): EnforcementTable {
-    return wall;
+    return {
+      ...wall,
+      programs: { by: 'broker', how: 'the host starts only programs that the grant names, inside the cell' },
+    };
   }
 
   refuses({ kind }: Bundle): string | undefined {

@@ -19,6 +19,7 @@ const AS_IN_A_JAIL = [
   'network.inside_tls',
   'env',
   'env.secret',
+  'programs',
   'cpu',
   'cpu.processes',
   'memory',

@@ -28,6 +28,7 @@ export function jailEnforcement(cgroups: CgroupDriver | undefined): EnforcementT
     env: kernel('empty environment: only declared and granted names'),
     'env.secret': broker('placeholders in the cell; replaced by the values in requests to declared hosts'),
     syscalls: kernel('seccomp filter'),
+    programs: nobody('only commands of Agent Skills folders start programs; remove capabilities.programs'),
     timeout: watchdog('SIGKILL of the pid namespace at the deadline'),
     cpu: kernel('RLIMIT_CPU'),
     'cpu.processes': cgroups?.countsCpu

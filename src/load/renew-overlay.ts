@@ -1,0 +1,32 @@
+/**
+ * Binds an overlay of earlier files to the present ones, for a person to review. Nothing is written here.
+ *
+ * @module
+ */
+import type { Bundle } from './bundle.ts';
+import { applyOverlay, parseOverlay, readOverlays, readOverlayText, type OverlayPlaces } from './overlay.ts';
+import { withDigest, type OverlayDraft } from './write-overlay.ts';
+
+export interface Renewal extends OverlayDraft {
+  /** The bundle as it would be with the overlay. */
+  bundle: Bundle;
+}
+
+/** Undefined if no overlay is for earlier files, or one is for the present ones. */
+export function renewal(bundle: Bundle, places: OverlayPlaces): Renewal | undefined {
+  if (bundle.kind !== 'script' || bundle.overlay) return undefined;
+  const stale = readOverlays(bundle.manifest.name, places).find(({ digest }) => digest !== bundle.digest);
+  if (!stale) return undefined;
+  const { file, place } = stale;
+  const before = readOverlayText(file) ?? '';
+  const text = withDigest(before, bundle.digest);
+  const overlay = parseOverlay(text, { file, place });
+  const { manifest, packages, applied } = applyOverlay(bundle, { overlay, warnings: [] });
+  const renewed: Bundle = {
+    ...bundle,
+    manifest,
+    ...(packages ? { lockedPackages: packages } : {}),
+    ...(applied ? { overlay: applied } : {}),
+  };
+  return { file, place, before, text, bundle: renewed };
+}

@@ -1,0 +1,141 @@
+/**
+ * The result of an observed command of an Agent Skills folder: the overlay that it needs. An overlay is extended, never
+ * narrowed, because other commands of the same folder need other things.
+ *
+ * @module
+ */
+import { parseDocument } from 'yaml';
+import { SkillError } from '../errors.ts';
+import type { Bundle } from '../load/bundle.ts';
+import { parseOverlay } from '../load/overlay.ts';
+import type { OverlayDraft } from '../load/write-overlay.ts';
+import type { Fragment } from '../manifest/fragment.ts';
+import { WORKSPACE } from '../manifest/places.ts';
+import type { Outcome } from '../outcome.ts';
+import { leastFor, type Least, type ObservedRule } from './least.ts';
+import { readEvents, type Observed } from './observed.ts';
+import type { ObservedCall, Recording } from './recording.ts';
+import { unifiedDiff } from './unified-diff.ts';
+import { withPermissions } from './write-manifest.ts';
+
+export function makeOverlayRecording(
+  bundle: Bundle,
+  { outcome, allowed, command }: ObservedCall & { command: readonly string[] },
+  draft: OverlayDraft,
+): Recording {
+  if (!outcome.ok && outcome.usage.wall_ms === 0) throw SkillError.fromOutcome(outcome);
+  const { fragment } = parseOverlay(draft.text, draft);
+  const observed = withFiles(readEvents(outcome.capabilities.used, outcome.capabilities.denied), outcome);
+  const succeeded = outcome.ok && exitCodeOf(outcome) === 0;
+  const { env, limits } = allowed;
+  const { filesystem, programs = [] } = allowed.capabilities;
+  const bounds = { filesystem, env, processes: limits.processes ?? 0 };
+  const least = leastFor(bundle.manifest, observed, { succeeded, allowed: bounds });
+  const needed = withUnseen(succeeded ? withoutDenied(least) : least, bounds);
+  const started = programs.filter((name) => name === command[0]);
+  const text = withPrograms(withPermissions(draft.text, addTo(fragment, needed)), [
+    ...(fragment.capabilities.programs ?? []),
+    ...started,
+  ]);
+  parseOverlay(text, draft);
+  return {
+    outcome,
+    observed,
+    manifest: text,
+    diff: unifiedDiff(draft.before, text, draft.file.replace(/^.*\//, '')),
+    unused: least.unused,
+    remarks: needed.remarks,
+    file: draft.file,
+    overlay: draft.place,
+  };
+}
+
+/** The host compares writable folders before and after, which shows writes that no event reports. */
+function withFiles(observed: Observed, outcome: Outcome): Observed {
+  const files = outcome.ok ? (outcome.result as { files?: unknown }).files : undefined;
+  if (!Array.isArray(files)) return observed;
+  const written = files.flatMap((one: { path?: unknown }) =>
+    typeof one.path === 'string' ? [{ path: one.path, access: 'write' as const, denied: false }] : [],
+  );
+  return { ...observed, files: [...observed.files, ...written] };
+}
+
+function exitCodeOf(outcome: Outcome): unknown {
+  return outcome.ok ? (outcome.result as { exit_code?: unknown } | null)?.exit_code : undefined;
+}
+
+/** A command that succeeded did not need what it was denied. */
+function withoutDenied(least: Least): Least {
+  const used = <T>(rules: ObservedRule<T>[]): ObservedRule<T>[] => rules.filter(({ denied }) => !denied);
+  return {
+    ...least,
+    filesystem: used(least.filesystem),
+    network: used(least.network),
+    env: Object.fromEntries(Object.entries(least.env).filter(([, { denied }]) => !denied)),
+  };
+}
+
+interface Bounds {
+  env: Fragment['env'];
+  processes: number;
+}
+
+/** No event shows that a native program reads a variable or starts another, so what was allowed counts as needed. */
+function withUnseen(least: Least, { env, processes }: Bounds): Least {
+  const names = Object.keys(env).filter((name) => !Object.hasOwn(least.env, name) && !env[name]?.secret);
+  const unseen = names.map((name) => [
+    name,
+    { rule: { required: false, secret: false, hosts: [] }, denied: false },
+  ]);
+  const isUnseen = processes > 0 && least.processes === undefined;
+  const kept = [...names.map((name) => `--allow-env ${name}`), ...(isUnseen ? ['--allow-processes'] : [])];
+  return {
+    ...least,
+    env: { ...least.env, ...(Object.fromEntries(unseen) as Least['env']) },
+    ...(isUnseen ? { processes } : {}),
+    remarks: kept.length === 0 ? least.remarks : [...least.remarks, keptUnseen(kept)],
+  };
+}
+
+function keptUnseen(kept: readonly string[]): string {
+  return `Kept because you allowed it; whether the command used it cannot be seen: ${kept.join(', ')}.`;
+}
+
+/** Reading the workspace needs no rule: the call that names a workspace gives that. */
+function addTo({ capabilities, env, limits }: Fragment, needed: Least): Least {
+  const own = <T>(rule: T): ObservedRule<T> => ({ rule, denied: false });
+  const filesystem = (capabilities.filesystem ?? []).map(own);
+  const network = (capabilities.network ?? []).map(own);
+  const isImplied = (path: string, access: string): boolean =>
+    access === 'read' && path.startsWith(WORKSPACE);
+  const added = needed.filesystem.filter(
+    ({ rule }) =>
+      !isImplied(rule.path, rule.access) &&
+      !filesystem.some((known) => known.rule.path === rule.path && known.rule.access === 'read-write'),
+  );
+  const replaced = new Set(added.map(({ rule }) => rule.path));
+  const isKnown = (rule: unknown): boolean =>
+    network.some((known) => JSON.stringify(known.rule) === JSON.stringify(rule));
+  const processes = Math.max(limits.processes ?? 0, needed.processes ?? 0);
+  return {
+    ...needed,
+    filesystem: [...filesystem.filter(({ rule }) => !replaced.has(rule.path)), ...added],
+    network: [...network, ...needed.network.filter(({ rule }) => !isKnown(rule))],
+    env: {
+      ...needed.env,
+      ...Object.fromEntries(Object.entries(env).map(([name, rule]) => [name, own(rule)] as const)),
+    },
+    ...(processes > 0 ? { processes } : {}),
+  };
+}
+
+function withPrograms(text: string, programs: readonly string[]): string {
+  const document = parseDocument(text, { version: '1.2', schema: 'core' });
+  const names = [...new Set(programs)];
+  if (names.length > 0) document.setIn(['capabilities', 'programs'], names);
+  const written = document.toJS() as { capabilities?: object | null };
+  const isEmpty = Object.keys(written.capabilities ?? {}).length === 0;
+  if (names.length === 0 && (!isEmpty || !('capabilities' in written))) return text;
+  if (isEmpty) document.delete('capabilities');
+  return document.toString({ lineWidth: 0 });
+}

@@ -1,0 +1,84 @@
+/**
+ * Permission for a stranger's SKILL.md folder, as a person gives it on the command line.
+ *
+ * @module
+ */
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openCommandLine, type CommandOptions, type Ended } from './command.ts';
+
+const { folder, run, close } = openCommandLine();
+const project = join(folder, 'project');
+const dir = join(project, 'skills', 'stranger');
+const overlay = join(project, '.skillcell', 'skills', 'stranger.yaml');
+const COMMAND = ['--', 'python', 'scripts/write.py', 'out/made.txt'];
+
+beforeAll(() => {
+  mkdirSync(join(dir, 'scripts'), { recursive: true });
+  mkdirSync(join(project, 'ws', 'out'), { recursive: true });
+  chmodSync(join(project, 'ws', 'out'), 0o777);
+  writeFileSync(join(dir, 'SKILL.md'), '---\nname: stranger\ndescription: Writes.\n---\n');
+  const script = 'import os, sys\nopen(sys.argv[1], "w").write("made")\nprint(os.environ.get("NOTE"))\n';
+  writeFileSync(join(dir, 'scripts', 'write.py'), script);
+});
+afterAll(close);
+
+const skillcell = (args: string[], options: CommandOptions = {}): Promise<Ended> =>
+  run(args, { cwd: project, ...options });
+
+describe('a person at the command line', () => {
+  test('gives a call its workspace to read, and by name what it may change and know', async () => {
+    const refused = await skillcell(['exec', dir, '--workspace', 'ws', ...COMMAND]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('denied: write /workspace/out/made.txt');
+    const given = ['--write', 'out', '--env', 'NOTE'];
+    const done = await skillcell(['exec', dir, '--workspace', 'ws', ...given, ...COMMAND], {
+      env: { NOTE: 'an invented note' },
+    });
+    expect(done).toMatchObject({ code: 0, stdout: 'an invented note\n' });
+    expect(readFileSync(join(project, 'ws/out/made.txt'), 'utf8')).toBe('made');
+  });
+
+  test('sees in inspect who asks for what', async () => {
+    const { stdout } = await skillcell(['inspect', dir, '--workspace', 'ws', '--host', 'api.example.com']);
+    expect(stdout).toContain('network https://api.example.com (from the call)');
+  });
+
+  test('is told to name a command, or to leave it out', async () => {
+    const without = await skillcell(['record', dir]);
+    expect(without).toMatchObject({ code: 2 });
+    expect(without.stderr).toContain('-- python scripts/NAME.py');
+  });
+
+  test('records, approves and renews an overlay', async () => {
+    const record = ['record', dir, '--workspace', 'ws', '--allow-write', 'ws/out'];
+    const shown = await skillcell([...record, ...COMMAND]);
+    expect(shown.stdout).toContain('+    - { path: "${workspace}/out", access: read-write }');
+    expect(existsSync(overlay)).toBe(false);
+    expect((await skillcell([...record, '--write', ...COMMAND])).stderr).toContain('Wrote');
+    const exec = ['exec', dir, '--workspace', 'ws', ...COMMAND];
+    const before = await skillcell(exec);
+    expect(before.code).toBe(1);
+    expect(before.stderr).toContain(`skillcell approve ${dir}`);
+    const approved = await skillcell(['approve', dir, '--yes']);
+    expect(approved.stderr).toContain('It can read, change and delete everything in "${workspace}/out"');
+    expect((await skillcell(exec)).code).toBe(0);
+    expect((await skillcell(['inspect', dir])).stdout).toContain(`(from the ${overlay})`);
+
+    appendFileSync(join(dir, 'SKILL.md'), 'Changed.\n');
+    const changed = await skillcell(exec);
+    expect(changed.code).toBe(1);
+    expect(changed.stderr).toContain(`skillcell approve --renew ${dir}`);
+    expect((await skillcell(['approve', dir, '--renew', '--yes'])).code).toBe(0);
+    expect((await skillcell(exec)).code).toBe(0);
+    expect((await skillcell(['approve', dir, '--renew', '--yes'])).code).toBe(2);
+  });
+
+  test('sees an overlay that is wrong as an error, not as a permission', async () => {
+    appendFileSync(overlay, 'allow: everything\n');
+    const { code, stderr } = await skillcell(['inspect', dir]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('Unknown key "allow"');
+  });
+});
