@@ -184,9 +184,10 @@ describe('every view of calls', () => {
   test('has one main heading, and a name for every control', async () => {
     for (const at of views()) {
       await using opened = await open({ as: 'admin', at });
+      await opened.page.waitForLoadState('networkidle');
       const problems = await opened.page.evaluate(`(() => {
         const named = (one) => one.getAttribute('aria-label') || one.closest('label')?.textContent.trim() || one.textContent.trim();
-        const controls = [...document.querySelectorAll('input, select, button, a, summary')];
+        const controls = [...document.querySelectorAll('input, select, button, a, summary, th')];
         const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
         return [
           ...controls.filter((one) => !named(one)).map((one) => 'no name: ' + one.outerHTML),

@@ -55,7 +55,7 @@ export const callsView: View = async (page, context) => {
   replace(page, heading('Calls'), bar.element, panel('Running', running), output, recent);
   const list = (calls: LiveCall[]): HTMLElement =>
     table(
-      ['Skill', 'Started', 'State', 'Caller', ''],
+      ['Skill', 'Started', 'State', 'Caller', 'Actions'],
       calls.map((call) => [
         h('a', { attrs: { href: `#/skills/${call.skill}` } }, call.skill),
         clock(call.started_at),
@@ -90,7 +90,7 @@ export const callsView: View = async (page, context) => {
 
 function pastTable(receipts: StoredReceipt[]): HTMLElement {
   return table(
-    ['Skill', 'Started', 'Status', 'Caller', 'Mode', 'Duration', ''],
+    ['Skill', 'Started', 'Status', 'Caller', 'Mode', 'Duration', 'Details'],
     receipts.map(({ receipt }) => [
       h('a', { attrs: { href: `#/skills/${receipt.skill.name}` } }, receipt.skill.name),
       whenText(receipt.started_at),
