@@ -128,9 +128,7 @@ async function shows(name: string, text: SkillText, words: string): Promise<void
 async function expectListed(name: string, words: string): Promise<void> {
   // The listing of the registries is cached for a second.
   await expect
-    .poll(async () => (await stage.ask(`/v1/skills/test/${name}`, { as: 'reader' })).text(), {
-      timeout: 20_000,
-    })
+    .poll(async () => (await stage.ask(`/v1/skills/test/${name}`, { as: 'reader' })).text())
     .toContain(words);
 }
 
@@ -228,7 +226,7 @@ def execute(params):
           this.write('GET / HTTP/1.1\r\n');
         }),
     );
-    await expect.poll(() => stage.running.connections.evicted, { timeout: 20_000 }).toBeGreaterThan(100);
+    await expect.poll(() => stage.running.connections.evicted).toBeGreaterThan(100);
     expect(stage.running.connections.count).toBeLessThanOrEqual(
       INPUTS['connections without a complete request'].cap + 50,
     );
