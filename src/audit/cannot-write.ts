@@ -60,11 +60,6 @@ export function cannotWrite(cause: unknown): SkillError {
   );
 }
 
-/** True if the error says that receipts cannot be written. */
-export function isCannotWrite(thrown: unknown): thrown is SkillError {
-  return thrown instanceof SkillError && typeof thrown.detail['receipts'] === 'string';
-}
-
 function reasonOf(cause: unknown): string {
   const { code, errcode } = cause as { code?: unknown; errcode?: unknown };
   if (typeof errcode === 'number') return SQLITE_NAMES[errcode & 0xff] ?? `SQLite error ${errcode}`;

@@ -1,6 +1,6 @@
 /**
- * The deadline of a task. It counts CPU time if the thread can report it, because on a busy machine harmless work would
- * miss a wall-clock deadline. A thread that reports nothing is held to the wall clock.
+ * The deadline of a task. It counts CPU time, because on a busy machine harmless work would miss a wall-clock deadline. A
+ * thread that reports nothing spins in native code or gets no CPU at all; it used at most as much as the whole process.
  *
  * @module
  */
@@ -16,6 +16,7 @@ export class Deadline {
   readonly #ms: number;
   readonly #onMissed: () => void;
   readonly #startedAt = performance.now();
+  readonly #processAtStart = processCpuMs();
   readonly #cpuAtStart: Promise<number | undefined>;
   #timer: NodeJS.Timeout | undefined;
   #isCleared = false;
@@ -54,8 +55,15 @@ export class Deadline {
   async #remaining(): Promise<number> {
     if (performance.now() - this.#startedAt >= MAX_DEADLINES * this.#ms) return 0;
     const [before, now] = await Promise.all([this.#cpuAtStart, cpuMsOf(this.#worker)].map(withinReportTime));
-    return before === undefined || now === undefined ? 0 : Math.ceil(this.#ms - (now - before));
+    const used =
+      before === undefined || now === undefined ? processCpuMs() - this.#processAtStart : now - before;
+    return Math.ceil(this.#ms - used);
   }
+}
+
+function processCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 async function cpuMsOf(worker: Worker): Promise<number | undefined> {

@@ -58,7 +58,7 @@ describe('receipts on their way into the log', () => {
     expect(rowsOnDisk()).toBe(0);
     const [journal = ''] = journals();
     expect(statSync(folder.at(journal)).mode & 0o777).toBe(0o600);
-    await expect.poll(rowsOnDisk, { timeout: 10_000 }).toBe(1);
+    await expect.poll(rowsOnDisk).toBe(1);
     log.close();
     expect(journals()).toEqual([]);
   });

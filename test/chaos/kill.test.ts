@@ -37,7 +37,7 @@ async function runningIds(service: ChaosService, atLeast: number): Promise<strin
     const { body } = await service.ask('/v1/calls?limit=0');
     return (body['running'] as { call_id: string; state: string }[]).map(({ call_id }) => call_id);
   };
-  await expect.poll(async () => (await ids()).length, { timeout: 60_000 }).toBeGreaterThanOrEqual(atLeast);
+  await expect.poll(async () => (await ids()).length).toBeGreaterThanOrEqual(atLeast);
   return ids();
 }
 
@@ -86,7 +86,7 @@ describe('a host that is killed', { timeout: 240_000 }, () => {
       readdirSync(folder).includes('home')
         ? readdirSync(join(folder, 'home')).filter((name) => name.endsWith('.journal'))
         : [];
-    await expect.poll(() => journals().length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => journals().length).toBe(1);
     child.kill('SIGKILL');
     await once(child, 'exit');
     await using next = await ChaosService.start({ folder });

@@ -89,7 +89,7 @@ describe.each([
       message: expect.stringContaining(`seam: ${way}`) as string,
     });
     await expect
-      .poll(served.notes, { timeout: 60_000 })
+      .poll(served.notes)
       .toContain(`seam: ${way} (its call has failed; the service keeps running)`);
     await expectFine(await other);
     await expectFine(await call('fine'));
@@ -101,9 +101,7 @@ describe.each([
     const broken = await call('fine', { returns: true });
     expect(JSON.stringify(broken.content)).toContain('internal: ');
     expect((await project.receiptOf(idOf(broken))).code).toBe('internal');
-    await expect
-      .poll(served.notes, { timeout: 60_000 })
-      .toContain('(its cell was ended; the service keeps running)');
+    await expect.poll(served.notes).toContain('(its cell was ended; the service keeps running)');
     await expectFine(await call('fine'));
   });
 
@@ -111,7 +109,7 @@ describe.each([
     const running = call('fine', { seconds: 2 });
     process.kill(served.pid(), 'SIGUSR2');
     await expect
-      .poll(served.notes, { timeout: 60_000 })
+      .poll(served.notes)
       .toContain('seam: nobody (it belongs to no call; the service keeps running)');
     await expectFine(await running);
   });

@@ -115,7 +115,7 @@ export class ChaosService implements AsyncDisposable {
       (await this.ask('/v1/calls?limit=0')).body['running'] as Listed[];
     const inCells = async (): Promise<number> =>
       (await list()).filter(({ state }) => state === 'running').length;
-    await expect.poll(inCells, { timeout: 60_000 }).toBeGreaterThanOrEqual(atLeast);
+    await expect.poll(inCells).toBeGreaterThanOrEqual(atLeast);
     return (await list()).map(({ call_id }) => call_id);
   }
 
@@ -124,9 +124,7 @@ export class ChaosService implements AsyncDisposable {
     expect(codeOf(await this.call(skill, params)), 'the next good call').toBe('ok');
     expect((await this.ask('/readyz')).status, 'readyz').toBe(200);
     expect((await this.ask('/v1/receipts/verify')).body, 'the log').toMatchObject({ ok: true });
-    await expect
-      .poll(() => this.text('/metrics'), { timeout: 30_000 })
-      .toMatch(/^skillcell_calls_running 0$/m);
+    await expect.poll(() => this.text('/metrics')).toMatch(/^skillcell_calls_running 0$/m);
     expect(await this.text('/metrics')).toMatch(/^skillcell_calls_waiting 0$/m);
   }
 

@@ -178,7 +178,7 @@ test(
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const output = text(child.stdout);
-    await expect.poll(() => cellsOf(folder).length, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => cellsOf(folder).length).toBeGreaterThan(0);
     child.kill('SIGINT');
     const [code] = (await once(child, 'exit')) as [number];
     const outcome = JSON.parse(await output) as { call_id: string; error: { code: string } };

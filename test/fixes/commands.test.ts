@@ -184,7 +184,7 @@ describe('over HTTP', () => {
       },
     });
     await expect
-      .poll(async () => (await client.listTools()).tools.map(({ name }) => name), { timeout: 30_000 })
+      .poll(async () => (await client.listTools()).tools.map(({ name }) => name))
       .toContain('test__strict');
     const wrong = await client.callTool({ name: 'test__strict', arguments: {} });
     expect(wrong.isError).toBe(true);

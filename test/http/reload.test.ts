@@ -54,7 +54,7 @@ async function serve(policyText: string): Promise<Serving> {
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  await expect.poll(() => stderr, { timeout: 60_000 }).toMatch(/token in \S+, valid/);
+  await expect.poll(() => stderr).toMatch(/token in \S+, valid/);
   const url = /http:\S+/.exec(stdout)?.[0] ?? '';
   const token = readFileSync(/token in (\S+), valid/.exec(stderr)?.[1] ?? '', 'utf8').trim();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -87,7 +87,7 @@ describe('skillcell serve', () => {
       `skillcell_policy_info{digest="${denying.digest}",state="current"} 1`,
     );
     serving.child.kill('SIGHUP');
-    await expect.poll(serving.notes, { timeout: 60_000 }).toContain('The policy was reloaded');
+    await expect.poll(serving.notes).toContain('The policy was reloaded');
 
     writeFileSync(serving.policy, `skills: [{ match: "*", decision: allow }]`);
     expect(await serving.execute()).toMatchObject({ ok: false, error: { code: 'untrusted' } });
@@ -99,14 +99,14 @@ describe('skillcell serve', () => {
 
     writeFileSync(serving.policy, 'skills: [');
     serving.child.kill('SIGHUP');
-    await expect.poll(serving.notes, { timeout: 60_000 }).toContain('What was in force stays in force');
+    await expect.poll(serving.notes).toContain('What was in force stays in force');
     expect(await serving.execute()).toMatchObject({ ok: false, error: { code: 'untrusted' } });
     expect((await serving.readiness()).policy).toMatchObject({ digest: denying.digest, state: 'broken' });
 
     writeFileSync(serving.policy, `skills: [{ match: "*", decision: allow }]`);
     serving.child.kill('SIGHUP');
     await expect
-      .poll(async () => (await serving.readiness()).policy, { timeout: 60_000 })
+      .poll(async () => (await serving.readiness()).policy)
       .toMatchObject({ digest: first.digest, state: 'current' });
     expect(await serving.execute()).toMatchObject({ ok: true });
     expect(serving.child.exitCode).toBeNull();
@@ -128,9 +128,9 @@ describe('the policy of a call', () => {
       };
       return calls.map(({ state }) => state);
     };
-    await expect.poll(states, { timeout: 60_000 }).toEqual(['running']);
+    await expect.poll(states).toEqual(['running']);
     const queued = stage.execute('test/sleeps');
-    await expect.poll(states, { timeout: 60_000 }).toEqual(['running', 'waiting']);
+    await expect.poll(states).toEqual(['running', 'waiting']);
     policy = parsePolicy(`skills: [${DENY}]`, { file: 'policy.yaml' });
     expect(await (await running).json()).toMatchObject({ ok: true, result: 'slept' });
     expect(await (await queued).json()).toMatchObject({ ok: false, error: { code: 'untrusted' } });

@@ -115,7 +115,7 @@ describe('a call over HTTP', () => {
     const before = readFileSync(file, 'utf8');
     writeFileSync(file, 'def execute(params):\n    return "mended"');
     await expect
-      .poll(() => answer(stage.execute('test/fails')), { timeout: 15_000 })
+      .poll(() => answer(stage.execute('test/fails')))
       .toMatchObject({ body: { result: 'mended' } });
     writeFileSync(file, before);
   });

@@ -78,9 +78,9 @@ describe('a running service', () => {
       return calls.map(({ state }) => state);
     };
     const running = stage.execute('test/sleeps', { seconds: 3 }, { as: 'other' });
-    await expect.poll(states, { timeout: 60_000 }).toEqual(['running']);
+    await expect.poll(states).toEqual(['running']);
     const waiting = stage.execute('test/sleeps', {}, { as: 'caller' });
-    await expect.poll(states, { timeout: 60_000 }).toEqual(['running', 'waiting']);
+    await expect.poll(states).toEqual(['running', 'waiting']);
     expect(revokeToken(file, 'caller')).toBe(1);
     expect((await stage.execute('test/sleeps')).status).toBe(401);
     expect((await running).status).toBe(200);

@@ -53,7 +53,7 @@ describe('FileLock', () => {
     expect(FileLock.isHeld(path)).toBe(true);
     child.kill('SIGKILL');
     await once(child, 'exit');
-    await expect.poll(() => FileLock.isHeld(path), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => FileLock.isHeld(path)).toBe(false);
   });
 
   it('also excludes a second runtime in the same process', () => {

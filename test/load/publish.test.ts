@@ -147,19 +147,40 @@ describe('publishByContent', () => {
 });
 
 describe('removal of a tree', () => {
-  test.each([
+  const REMOVALS = [
     ['that is synchronous', async (path: string) => removeTreeSync(path)],
     ['that is asynchronous', removeTree],
-  ])('%s also removes folders without permissions, whatever their names are', async (_name, remove) => {
+  ] as const;
+
+  test.each(REMOVALS)('%s also removes folders deeper than any path may be long', async (_name, remove) => {
     const top = join(newFolder(), 'top');
-    const odd = Buffer.concat([Buffer.from(`${top}/`), Buffer.from([0xff, 0xfe])]);
-    mkdirSync(top);
-    mkdirSync(odd);
-    writeFileSync(Buffer.concat([odd, Buffer.from('/file')]), 'x');
-    chmodSync(odd, 0o555);
-    chmodSync(top, 0o555);
-    await remove(top);
+    let inner = newFolder();
+    writeFileSync(join(inner, 'file'), 'x');
+    for (let level = 0; level < 1500; level++) {
+      const outer = join(folder, `level-${level}`);
+      mkdirSync(outer);
+      writeFileSync(join(outer, 'file'), 'x');
+      renameSync(inner, join(outer, 'folder'));
+      inner = outer;
+    }
+    renameSync(inner, top);
     await remove(top);
     expect(existsSync(top)).toBe(false);
   });
+
+  test.each(REMOVALS)(
+    '%s also removes folders without permissions, whatever their names are',
+    async (_name, remove) => {
+      const top = join(newFolder(), 'top');
+      const odd = Buffer.concat([Buffer.from(`${top}/`), Buffer.from([0xff, 0xfe])]);
+      mkdirSync(top);
+      mkdirSync(odd);
+      writeFileSync(Buffer.concat([odd, Buffer.from('/file')]), 'x');
+      chmodSync(odd, 0o555);
+      chmodSync(top, 0o555);
+      await remove(top);
+      await remove(top);
+      expect(existsSync(top)).toBe(false);
+    },
+  );
 });

@@ -59,7 +59,7 @@ describe('a service with hostile bundles', () => {
     expect(refused).toMatchObject({ ok: false, error: { code: 'manifest_invalid' } });
     expect(done('readSource')).toBe(2);
     appendFileSync(join(stage.folder, 'skills/test/keys/manifest.yaml'), '\n# touched\n');
-    await expect.poll(async () => (await list(), done('readSource')), { timeout: 10_000 }).toBe(3);
+    await expect.poll(async () => (await list(), done('readSource'))).toBe(3);
   });
 
   test('refuses a mapping with too many keys and says so', async () => {
@@ -92,10 +92,10 @@ describe('a service with hostile bundles', () => {
     // The listing of a folder is cached for a second.
     await new Promise((resolve) => setTimeout(resolve, 1100));
     const first = stage.execute('test/slow');
-    await expect.poll(() => stage.runtime.running.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => stage.runtime.running.length).toBe(1);
     const before = done('readSource');
     const second = outcomeOf(stage.execute('test/large', { n: 2 }));
-    await expect.poll(() => stage.runtime.running.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => stage.runtime.running.length).toBe(2);
     expect(done('readSource')).toBe(before);
     expect((await first).status).toBe(200);
     expect(await second).toMatchObject({ ok: true, result: { n: 2 } });

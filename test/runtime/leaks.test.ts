@@ -66,9 +66,9 @@ test(
 
     await runtime.close();
     const { descriptors, ...others } = before;
-    await expect.poll(hostState, { timeout: 5000 }).toMatchObject(others);
+    await expect.poll(hostState).toMatchObject(others);
     // Sockets of the first use may have been open during the first count.
-    await expect.poll(openDescriptors, { timeout: 5000 }).toBeLessThanOrEqual(descriptors);
+    await expect.poll(openDescriptors).toBeLessThanOrEqual(descriptors);
     expect(temporaryFiles(runtime.home)).toEqual([]);
   },
   MOST_MS,

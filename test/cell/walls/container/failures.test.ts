@@ -130,7 +130,7 @@ test('if an engine dies during a call, its container is killed', async () => {
     code: 'skill_unavailable',
     message: expect.stringContaining('died during the call'),
   });
-  await expect.poll(cells, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(cells).toEqual([]);
 });
 
 test('a machine without a container engine refuses the skill and says why', async () => {

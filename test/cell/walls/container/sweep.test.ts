@@ -38,7 +38,7 @@ test.each(['crun', 'podman'] as const)(
       source: 'def execute(params):\n    return 1\n',
     });
     expect(await opened.runtime.execute(fine, {}, { reject: false })).toMatchObject({ ok: true, result: 1 });
-    await expect.poll(() => left.filter(isRunning), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => left.filter(isRunning)).toEqual([]);
   },
   180_000,
 );
