@@ -9,8 +9,8 @@ import { existsSync, readFileSync } from 'fs';
 import { fileURLToPath } from 'url';
 import { runsHere } from './oldest-node.js';
 
-/** The exit code of `internal`: a defect in Skillcell. */
-const INTERNAL = 70;
+/** The exit code of `internal`: a defect in Skillcell. A hook must block then, and agents block only on 2. */
+const INTERNAL = process.argv[2] === 'hook' ? 2 : 70;
 
 /** The first error while writing output. */
 let outputError;

@@ -14,7 +14,7 @@ import { SkillFolders } from './skill-folders.ts';
 import { Surroundings } from './surroundings.ts';
 
 /** Longer commands are not read. */
-export const MAX_COMMAND: number = 256 * 1024;
+export const MAX_COMMAND: number = 1024 * 1024;
 
 export interface HookOptions {
   home: string;
@@ -77,9 +77,8 @@ export function judgeCommand(command: string, cwd: string, options: Omit<HookOpt
 function isNearSkill(command: string, surroundings: Surroundings): boolean {
   const own = surroundings.folders.skillOf(surroundings.cwd);
   if (own !== undefined && surroundings.folders.isListed(own)) return true;
-  const start = command.slice(0, 2 * MAX_COMMAND);
-  const bare = start.replaceAll(/\\\n|["'\\]/g, '');
-  const variants = [start, bare, bare.replaceAll(/\$\{?\w*\}?/g, ''), unescape(start)];
+  const bare = command.replaceAll(/\\\n|["'\\]/g, '');
+  const variants = [command, bare, bare.replaceAll(/\$\{?\w*\}?/g, ''), unescape(command)];
   return variants.some(
     (text) =>
       /\.(?:claude|agents|gemini|cursor|github|copilot|codex)\/+(?:\.\/+)*(?:skills|plugins)/i.test(text) ||

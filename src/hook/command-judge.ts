@@ -206,8 +206,8 @@ export class CommandJudge {
       .slice(from + 1)
       .filter((_, at) => this.#texts[from + 1 + at]?.startsWith('-') !== true);
     const relation = strongest(files.slice(0, -1).map((word) => this.#around.mentionOf(word)));
-    if (relation === 'code' || relation === 'above' || files.length < 2)
-      return this.#judgeUnknown('cp', from);
+    const hasTarget = this.#texts.slice(from + 1).some((word) => /^-\w*t|^--t/.test(word ?? ''));
+    if (relation === 'code' || relation === 'above' || hasTarget) return this.#judgeUnknown('cp', from);
     this.#noteMentions(from + 1);
   }
 

@@ -52,6 +52,7 @@ export class Judge {
   /** Folders at the start of a chain of `&&`: where a part of it failed, the next chain may start there. */
   #chainStart: string[];
   #isChainStart = true;
+  #beforeCommand: string[] = [];
   #lastOperator = ';';
   /** False once a program ran that may have removed folders. */
   #undisturbed = true;
@@ -63,6 +64,7 @@ export class Judge {
     this.#around = place.surroundings;
     this.#findings = place.findings;
     this.#chainStart = [...place.surroundings.cwds];
+    this.#beforeCommand = [...this.#chainStart];
     if (place.depth > MAX_DEPTH) this.#findings.deny('The command is nested too deeply.');
   }
 
@@ -96,6 +98,8 @@ export class Judge {
     this.#lastOperator = text;
     this.#isChainStart = text !== '&&';
     if (text === '&&') return;
+    // The command before it ran in a shell of its own.
+    if (/^(?:\||\|&|&)$/.test(text)) this.#around.cwds = [...this.#beforeCommand];
     this.#around.addFolders(this.#chainStart);
     this.#chainStart = [...this.#around.cwds];
   }
@@ -109,7 +113,9 @@ export class Judge {
   #close(text: string): void {
     this.#compound--;
     const saved = text === ')' ? this.#saved.pop() : undefined;
+    this.#beforeCommand = [...this.#around.cwds];
     if (saved === undefined) return;
+    this.#beforeCommand = [...saved.cwds];
     this.#around.cwds = saved.cwds;
     this.#around.isLost = saved.isLost;
   }
@@ -134,6 +140,7 @@ export class Judge {
   }
 
   #judgeSimple(command: SimpleCommand): void {
+    this.#beforeCommand = [...this.#around.cwds];
     for (const { value } of command.assignments) this.#judgeNested(value);
     for (const word of command.words) this.#judgeNested(word);
     this.#passRedirections(command);
@@ -185,9 +192,7 @@ export class Judge {
       if (relation !== 'none') this.#findings.mentionsSkill = true;
       const isPrefix = words.length > 0;
       if ((relation === 'code' || relation === 'above') && (isPrefix || changesSkillcell(name)))
-        this.#findings.deny(
-          `The variable "${name}" points into a skill, and could make a program run its files.`,
-        );
+        this.#denyVariable(name);
       if (!isPrefix) this.#assign(name, value);
     }
     const [first, ...others] = words;
@@ -197,16 +202,21 @@ export class Judge {
   }
 
   #passExport(word: Word): void {
+    const [first] = word.parts;
+    const [, name] = /^([A-Za-z_]\w*)=/.exec(first?.kind === 'text' ? first.text : '') ?? [];
+    if (name === undefined) return;
+    const relation = this.#around.mentionOf(word);
+    if ((relation === 'code' || relation === 'above') && changesSkillcell(name)) this.#denyVariable(name);
     const { text, isPattern } = this.#around.resolve(word);
-    const [, name = '', value = ''] = /^([A-Za-z_]\w*)=([^]*)$/.exec(text ?? '') ?? [];
-    if (name === '' || isPattern) return;
-    const relation = this.#around.mentionIn(value);
-    if ((relation === 'code' || relation === 'above') && changesSkillcell(name))
-      this.#findings.deny(
-        `The variable "${name}" points into a skill, and could make a program run its files.`,
-      );
-    const known = value.startsWith('~/') ? this.#around.folders.home + value.slice(1) : value;
-    this.#around.variables.set(name, this.#isCertain(name) ? known : undefined);
+    const value = text?.slice(name.length + 1);
+    const known = value?.startsWith('~/') === true ? this.#around.folders.home + value.slice(1) : value;
+    this.#around.variables.set(name, this.#isCertain(name) && !isPattern ? known : undefined);
+  }
+
+  #denyVariable(name: string): void {
+    this.#findings.deny(
+      `The variable "${name}" points into a skill, and could make a program run its files.`,
+    );
   }
 
   #assign(name: string, value: Word): void {

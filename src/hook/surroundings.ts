@@ -12,7 +12,8 @@ import { NotUnderstood, type Word } from './shell/syntax.ts';
 const MAX_FOLDERS = 12;
 /** Where a piece of text can begin or end that is a path. */
 const AROUND_PATHS = /[\s'"`()[\]{}<>|&;=:,@#!?*$\\^]+/;
-const MAX_PIECES = 2000;
+const MAX_PIECES = 20_000;
+const MAX_PATH = 4096;
 
 /** A word as the shell will see it. */
 export interface Resolved {
@@ -72,7 +73,7 @@ export class Surroundings {
     }
     const text = pieces.map((piece) => piece.text).join('');
     const unquoted = pieces.map((piece) => (piece.quoted ? '' : piece.text)).join('\0');
-    if (!/[*?[]|\{/.test(unquoted) || text === '{}' || text === '[') return { text, isPattern: false };
+    if (!/[*?[]|\{.*(?:,|\.\.)/s.test(unquoted) || text === '[') return { text, isPattern: false };
     const lists = this.cwds.map((cwd) => matchesOf(pieces, cwd));
     const matches = lists.some((list) => list === undefined)
       ? undefined
@@ -109,17 +110,9 @@ export class Surroundings {
 
   /** What the text of an argument, or code in it, mentions: the text as a path, and every path-like piece of it. */
   mentionIn(text: string): Relation {
-    const pieces = text
-      .split(AROUND_PATHS)
-      .filter((piece) => piece.includes('/') || existsSync(`${this.cwd}/${piece}`));
-    const bare = text.replaceAll(/["'\\]/g, '');
-    const all = [
-      ...new Set([
-        ...(text.length < 4096 ? [text] : []),
-        ...pieces,
-        ...bare.split(AROUND_PATHS).filter((piece) => piece.includes('/')),
-      ]),
-    ];
+    const variants = [text, text.replaceAll(/["'\\]/g, '')];
+    const pieces = variants.flatMap((variant) => variant.split(AROUND_PATHS)).flatMap(withoutOption);
+    const all = [...new Set([...(text.length < MAX_PATH ? [text] : []), ...pieces])];
     if (all.length > MAX_PIECES) return 'code';
     // A word is at most a path; a lone name means something only if it exists.
     const paths = all.filter(
@@ -154,6 +147,11 @@ export class Surroundings {
 /** Without what is computed, so that `.cl${x}aude` is seen. */
 function rawText({ parts }: Word): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+}
+
+/** `-C.claude` and `:-.claude` as well. */
+function withoutOption(piece: string): string[] {
+  return /^[-+]/.test(piece) ? [piece, piece.replace(/^[-+]+/, ''), piece.replace(/^-\w/, '')] : [piece];
 }
 
 const ORDER: readonly Relation[] = ['code', 'above', 'data', 'none'];
