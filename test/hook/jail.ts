@@ -84,7 +84,9 @@ export function makeFixture(): Fixture {
   const [home, project] = [join(root, 'home'), join(root, 'home/project')];
   for (const folder of ['.claude/skills/pdf', '.agents/skills/two', 'vendor/odd name', 'notes/plain'])
     makeSkill(join(project, folder));
+  // Looks like a skill, but is none.
   rmSync(join(project, 'notes/plain/SKILL.md'));
+  for (const name of Object.keys(SCRIPTS)) writeFileSync(join(project, 'notes/plain/scripts', name), '');
   makeSkill(join(home, '.claude/skills/mine'));
   for (const [name, text] of Object.entries({
     'tool.py': 'print(1)',
@@ -224,9 +226,16 @@ function readRecords(folder: string): Start[] {
 export function isLeak({ by, cwd, argv }: Start, { root }: Fixture): boolean {
   if (by === 'skillcell') return false;
   if (by !== 'stub') return true;
-  return argv
-    .slice(1)
-    .some((word) => isInSkill(resolve(cwd, word), root) || /skills\/\w+\/scripts/.test(word));
+  const ownModule = argv.includes('-m') && isInSkill(join(cwd, 'module.py'), root);
+  return (
+    ownModule ||
+    argv
+      .slice(1)
+      .some(
+        (word) =>
+          isInSkill(resolve(cwd, word), root) || /\.(?:claude|agents)\/skills\/\w+\/scripts/.test(word),
+      )
+  );
 }
 
 function isInSkill(path: string, root: string): boolean {
