@@ -60,7 +60,12 @@ function flush(stream) {
 /** The version needs neither a recent Node nor any of our code. */
 async function start(args) {
   if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return printVersion();
-  return runsHere() ? runInPlace(args) : handOver(args);
+  return runsHere() || isBuiltHook(args) ? runInPlace(args) : handOver(args);
+}
+
+/** An agent waits for the hook, and starting a second Node would double the time. The build of the hook runs on every Node. */
+function isBuiltHook(args) {
+  return args[0] === 'hook' && !existsSync(new URL('../src/cli/main.ts', import.meta.url));
 }
 
 function printVersion() {

@@ -9,7 +9,7 @@ import type { Findings } from './findings.ts';
 import { printable, quoteWord } from './findings.ts';
 import { grantOf } from './own-commands.ts';
 import { sourceOf } from './interpreters.ts';
-import { changesSkillcell, kindOf, readsOnly, type ProgramKind } from './programs.ts';
+import { CHANGE_NAMES, changesSkillcell, kindOf, RUN_DATA, readsOnly, type ProgramKind } from './programs.ts';
 import { runsOfFind } from './find-command.ts';
 import { judgeShellCode, type CodeJudge, type CodePlace } from './shell-code.ts';
 import type { SimpleCommand, Word } from './shell/syntax.ts';
@@ -96,7 +96,8 @@ export class CommandJudge {
   #judgeUnknown(name: string, from: number): void {
     const relation = this.#relationOfRest(from + 1);
     if (relation === 'data') this.#findings.mentionsSkill = true;
-    if (relation === 'code' || relation === 'above')
+    if (CHANGE_NAMES.has(name)) this.#findings.openRuns.push(`"${name}" changes what commands mean`);
+    if (relation === 'code' || relation === 'above' || (relation === 'data' && RUN_DATA.has(name)))
       return this.#deny(`"${printable(name)}" gets a script or a folder of a skill, and could run it.`, true);
     const root = this.#cwdSkill();
     if (root !== undefined)

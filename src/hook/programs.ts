@@ -24,6 +24,15 @@ const RUN_THEIR_INPUT = new Set(
   'parallel at batch ssh docker podman busybox entr watch su sudo doas nsenter chroot'.split(' '),
 );
 
+/** Programs that take commands from files of any name. */
+export const RUN_DATA: ReadonlySet<string> = new Set(
+  'make gmake just ninja gdb lldb expect ansible-playbook vim vi emacs sqlite3 psql tmux screen crontab'.split(
+    ' ',
+  ),
+);
+/** Builtins that change what a name of a command means. */
+export const CHANGE_NAMES: ReadonlySet<string> = new Set('alias hash enable shopt bind'.split(' '));
+
 export type ProgramKind = 'reader' | 'python' | 'node' | 'shell' | 'interpreter' | 'input-runner' | 'unknown';
 
 export function kindOf(name: string): ProgramKind {

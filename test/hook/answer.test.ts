@@ -3,7 +3,7 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { answerHook, judgeCommand, MAX_COMMAND, type HookOptions } from '../../src/hook/answer.ts';
 import { makeFixture } from './jail.ts';

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 const PATHS = [
   '.claude/skills/pdf/scripts/run.sh',
@@ -41,7 +41,9 @@ function quoted(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc
     .tuple(text, fc.array(fc.tuple(fc.nat({ max: 60 }), fc.nat({ max: 4 })), { maxLength: 3 }))
     .map(([plain, ways]) =>
-      [...plain].map((char, at) => spelled(char, ways.find(([place]) => place === at)?.[1] ?? 9)).join(''),
+      Array.from(plain, (char) => char)
+        .map((char, at) => spelled(char, ways.find(([place]) => place === at)?.[1] ?? 9))
+        .join(''),
     );
 }
 

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
 /** A user that owns nothing. */
 const NOBODY = 54_321;
@@ -177,6 +177,10 @@ async function runJail(root: string, work: string): Promise<void> {
     '/proc',
     '--tmpfs',
     '/mnt',
+    // A login shell would reset PATH.
+    '--ro-bind',
+    '/dev/null',
+    '/etc/profile',
   ];
   const own = ['--tmpfs', root, '--ro-bind', join(root, 'bin'), join(root, 'bin')];
   // The root is read-only, so the mount points are made in a folder that is not.
@@ -240,8 +244,7 @@ export function isLeak({ by, cwd, argv }: Start, { root }: Fixture): boolean {
 
 function isInSkill(path: string, root: string): boolean {
   const below = path.slice(root.length);
-  return (
-    path.startsWith(root) &&
-    /\/(?:skills\/\w+|vendor\/odd name|linked)\/.*\.(?:py|sh|js)$|\/link\.py$/.test(below)
-  );
+  const looksLikeOne = /\/(?:skills\/\w+|vendor\/odd name|linked)\/.*\.(?:py|sh|js)$|\/link\.py$/.test(below);
+  // Not a name that only resembles the path of a skill.
+  return path.startsWith(root) && looksLikeOne && existsSync(dirname(path));
 }

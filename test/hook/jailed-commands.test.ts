@@ -3,7 +3,7 @@
  */
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { judgeCommand } from '../../src/hook/answer.ts';
 import type { Verdict } from '../../src/hook/findings.ts';
@@ -61,7 +61,10 @@ async function compare(
     .flatMap(({ command, after }) => [command, after])
     .map((command) => ({ command, cwd: fixture.project }));
   const starts = await runAll(fixture, runs);
-  return kept.map((row, at) => ({ ...row, before: starts[2 * at] ?? [], starts: starts[2 * at + 1] ?? [] }));
+  return kept.map(({ command, after }, at) => {
+    const [before = [], now = []] = starts.slice(2 * at);
+    return { command, after, before, starts: now };
+  });
 }
 
 describe('the table of commands', () => {
