@@ -10,5 +10,6 @@ import { privateCache } from './private-cache.js';
 /** Enables the cache. Without a safe folder there is none, which only makes starting slower. */
 export function useCompileCache() {
   const folder = privateCache('compiled');
-  if (folder !== undefined) module.enableCompileCache(folder);
+  // Node 20 has none.
+  if (folder !== undefined && module.enableCompileCache) module.enableCompileCache(folder);
 }

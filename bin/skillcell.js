@@ -9,8 +9,8 @@ import { existsSync, readFileSync } from 'fs';
 import { fileURLToPath } from 'url';
 import { runsHere } from './oldest-node.js';
 
-/** The exit code of `internal`: a defect in Skillcell. */
-const INTERNAL = 70;
+/** The exit code of `internal`: a defect in Skillcell. A hook must block then, and agents block only on 2. */
+const INTERNAL = process.argv[2] === 'hook' ? 2 : 70;
 
 /** The first error while writing output. */
 let outputError;
@@ -60,7 +60,12 @@ function flush(stream) {
 /** The version needs neither a recent Node nor any of our code. */
 async function start(args) {
   if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return printVersion();
-  return runsHere() ? runInPlace(args) : handOver(args);
+  return runsHere() || isBuiltHook(args) ? runInPlace(args) : handOver(args);
+}
+
+/** An agent waits for the hook, and starting a second Node would double the time. The build of the hook runs on every Node. */
+function isBuiltHook(args) {
+  return args[0] === 'hook' && !existsSync(new URL('../src/cli/main.ts', import.meta.url));
 }
 
 function printVersion() {

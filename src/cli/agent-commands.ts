@@ -5,6 +5,8 @@
  */
 import { Option, type Command } from 'commander';
 import { MCP_CLIENT_NAMES } from '../vocabulary/mcp-clients.ts';
+import { HOOK_AGENT_NAMES, HOOK_ANSWER_NAMES } from '../vocabulary/hook-answers.ts';
+import type { HookFlags } from './commands/hook.ts';
 import type { McpFlags } from './commands/mcp.ts';
 import type { ToolsFlags } from './commands/tools.ts';
 import { collect, example, withOfferOptions, withPlanOptions, type Done } from './shared-options.ts';
@@ -13,6 +15,7 @@ const FORMATS = ['openai', 'claude', 'gemini', 'deepseek', 'ollama', 'bedrock', 
 
 export function addAgents(program: Command, done: Done): void {
   addTools(program, done);
+  addHook(program, done);
   withOfferOptions(withPlanOptions(program.command('mcp')))
     .description('serve the skills as MCP tools (Model Context Protocol) on standard input and output')
     .option('--http <port>', 'serve over HTTP instead, at http://127.0.0.1:<port>/mcp')
@@ -55,5 +58,29 @@ function addTools(program: Command, done: Done): void {
     .action(async (skills: string[], options: ToolsFlags) => {
       const { tools } = await import('./commands/tools.ts');
       done(await tools(skills, options));
+    });
+}
+
+function addHook(program: Command, done: Done): void {
+  program
+    .command('hook')
+    .description(
+      "rewrite an agent's shell command so that scripts of skills run in the sandbox (JSON in, JSON out)",
+    )
+    .addOption(
+      new Option(
+        '--answer <answer>',
+        'for a rewritten command: ask the user, leave it to the rules of the agent, or deny it and name the command to run (default: ask)',
+      ).choices(HOOK_ANSWER_NAMES),
+    )
+    .addOption(
+      new Option('--print-config <agent>', "print the entry for an agent's settings, and exit").choices(
+        HOOK_AGENT_NAMES,
+      ),
+    )
+    .addHelpText('after', example('hook --print-config claude'))
+    .action(async (options: HookFlags) => {
+      const { hook } = await import('./commands/hook.ts');
+      done(hook(options));
     });
 }

@@ -6,14 +6,18 @@
  */
 import type { CommanderError } from 'commander';
 import { SkillError, toSkillError } from '../errors.ts';
-import { createProgram } from './program.ts';
+import type { HookAnswer } from '../vocabulary/hook-answers.ts';
 
 const USAGE_EXIT = 2;
 
 /** Runs one command line and returns its exit code. */
 export async function main(argv: string[]): Promise<number> {
+  // An agent waits for the hook before each of its commands.
+  const hooked = argv[0] === 'hook' ? await runHook(argv.slice(1)) : undefined;
+  if (hooked !== undefined) return hooked;
   let exitCode = 0;
   const json = wantsJson(argv);
+  const { createProgram } = await import('./program.ts');
   const program = createProgram((code) => (exitCode = code), { quiet: json });
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -28,6 +32,14 @@ export async function main(argv: string[]): Promise<number> {
     else if (!isFromCommander(thrown)) printError(error.toBody());
     return isFromCommander(thrown) ? USAGE_EXIT : error.exitCode;
   }
+}
+
+/** The hook without the tree of commands, which takes longer to load than the hook runs. Undefined for other options. */
+async function runHook(args: readonly string[]): Promise<number | undefined> {
+  const [, answer] = /^(?:--answer[= ](ask|rules|deny))?$/.exec(args.join(' ')) ?? [];
+  if (args.length > 0 && answer === undefined) return undefined;
+  const { hook } = await import('./commands/hook.ts');
+  return hook(answer === undefined ? {} : { answer: answer as HookAnswer });
 }
 
 /** Also if the rest of the command line is wrong, because a program reads the answer. */

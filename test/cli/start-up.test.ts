@@ -14,8 +14,12 @@ registerHooks({ load(url, context, next) { if (url.startsWith('file:')) writeSyn
 `)}`;
 
 function modulesOf(...args: string[]): string[] {
+  return modulesWith('', args);
+}
+
+function modulesWith(input: string, args: readonly string[]): string[] {
   const command = ['--import', LIST_MODULES, `${ROOT}bin/skillcell.js`, ...args];
-  const { stderr, status } = spawnSync(process.execPath, command, { encoding: 'utf8', cwd: ROOT });
+  const { stderr, status } = spawnSync(process.execPath, command, { encoding: 'utf8', cwd: ROOT, input });
   expect(status).toBe(0);
   const urls = stderr.split('\n').filter((line) => line.startsWith('file:'));
   return urls.map((url) => fileURLToPath(url).slice(ROOT.length)).toSorted();
@@ -42,6 +46,24 @@ describe('a command loads only what it needs', () => {
       ).toEqual([]);
     },
   );
+
+  test('hook loads only its own folder, and not even the tree of commands', () => {
+    const event = {
+      hook_event_name: 'PreToolUse',
+      tool_name: 'Bash',
+      tool_input: { command: 'ls' },
+      cwd: ROOT,
+    };
+    const modules = modulesWith(JSON.stringify(event), ['hook']);
+    const others = modules.filter((file) => !/^(?:bin|src\/hook|src\/vocabulary)\//.test(file));
+    expect(others).toEqual([
+      'src/cli/commands/hook.ts',
+      'src/cli/main.ts',
+      'src/errors.ts',
+      'src/package-root.ts',
+    ]);
+    expect(modules.length).toBeLessThanOrEqual(36);
+  });
 
   test('the usage of a wrong command loads no part of the runtime either', () => {
     const command = ['--import', LIST_MODULES, `${ROOT}bin/skillcell.js`, 'rnu', '--json'];

@@ -1,0 +1,392 @@
+/**
+ * Judges one simple command: whether it runs a script of a skill, only reads, or does something that is not known.
+ *
+ * @module
+ */
+import { basename, isAbsolute, normalize } from 'node:path';
+import { existsSync } from 'node:fs';
+import type { Findings } from './findings.ts';
+import { printable, quoteWord } from './findings.ts';
+import { grantOf } from './own-commands.ts';
+import { sourceOf } from './interpreters.ts';
+import { CHANGE_NAMES, changesSkillcell, kindOf, RUN_DATA, readsOnly, type ProgramKind } from './programs.ts';
+import { runsOfFind } from './find-command.ts';
+import { judgeShellCode, type CodeJudge, type CodePlace } from './shell-code.ts';
+import type { SimpleCommand, Word } from './shell/syntax.ts';
+import { strongest, type Resolved, type Surroundings } from './surroundings.ts';
+import { replacedByXargs, wrappedAt } from './wrappers.ts';
+
+export interface CommandTask {
+  cwd: string;
+  program: string;
+  assigned: ReadonlyMap<string, number>;
+  judgeText: CodeJudge;
+}
+
+type Interpreter = 'python' | 'node' | 'shell' | 'interpreter';
+const PLAIN = 'Run the script with a plain command such as: python PATH/scripts/NAME.py ARGUMENTS';
+
+export class CommandJudge {
+  readonly #task: CommandTask;
+  readonly #place: CodePlace;
+  readonly #around: Surroundings;
+  readonly #findings: Findings;
+  #command: SimpleCommand = { kind: 'simple', assignments: [], words: [], redirections: [] };
+  #resolved: Resolved[] = [];
+  /** Undefined for words that only the shell knows, and for patterns. */
+  #texts: (string | undefined)[] = [];
+  /** What `xargs` replaces in the command; an empty text if it appends. */
+  #replaced: string | undefined;
+
+  constructor(task: CommandTask, place: CodePlace) {
+    this.#task = task;
+    this.#place = place;
+    this.#around = place.surroundings;
+    this.#findings = place.findings;
+  }
+
+  judge(command: SimpleCommand): void {
+    this.#command = command;
+    this.#resolved = command.words.map((word) => this.#around.resolve(word));
+    this.#texts = this.#resolved.map(({ text, isPattern }) => (isPattern ? undefined : text));
+    this.#judgeFrom(0);
+  }
+
+  #judgeFrom(from: number): void {
+    const program = this.#texts[from];
+    if (program === undefined) return this.#judgeComputedProgram(from);
+    if (program.includes('/')) {
+      const skill = this.#around.skillOf(program);
+      if (skill !== undefined) return this.#run(from, skill, from);
+      this.#noteRun(program);
+    }
+    const name = basename(program);
+    const wrapped = wrappedAt(name, this.#texts.slice(from));
+    if (wrapped !== undefined) return this.#judgeWrapper(name, from, wrapped);
+    if (name === 'uv' && this.#texts[from + 1] === 'run') return this.#judgeUvRun(from);
+    if (name === '.' || name === 'source') return this.#judgeSource(from);
+    if (name === 'eval') return this.#judgeEval(from);
+    const grant = grantOf(name, this.#texts.slice(from), this.#task.cwd);
+    if (grant !== undefined) {
+      if (grant !== '') this.#findings.grants.push(grant);
+      return;
+    }
+    this.#judgeKind(name, kindOf(name), from);
+  }
+
+  #judgeKind(name: string, kind: ProgramKind, from: number): void {
+    const args = this.#texts.slice(from + 1);
+    if (kind === 'reader' || readsOnly(name, args)) return this.#noteMentions(from + 1);
+    if (name === 'find') return this.#judgeFind(from);
+    if (name === 'cp') return this.#judgeCopy(from);
+    if (kind === 'unknown') return this.#judgeUnknown(name, from);
+    if (kind === 'input-runner') {
+      this.#findings.openRuns.push(`"${name}" runs what it is given`);
+      return this.#judgeUnknown(name, from);
+    }
+    this.#judgeInterpreter(name, kind, from);
+  }
+
+  #judgeComputedProgram(from: number): void {
+    this.#findings.openRuns.push('the program that it starts is computed by the shell');
+    this.#judgeUnknown('a computed program', from - 1);
+  }
+
+  /** Of an unknown program, the arguments and the input: it may run every file that it gets. */
+  #judgeUnknown(name: string, from: number): void {
+    const relation = this.#relationOfRest(from + 1);
+    if (relation === 'data') this.#findings.mentionsSkill = true;
+    if (CHANGE_NAMES.has(name)) this.#findings.openRuns.push(`"${name}" changes what commands mean`);
+    if (relation === 'code' || relation === 'above' || (relation === 'data' && RUN_DATA.has(name)))
+      return this.#deny(`"${printable(name)}" gets a script or a folder of a skill, and could run it.`, true);
+    const root = this.#cwdSkill();
+    if (root !== undefined)
+      this.#deny(
+        `"${printable(name)}" would run inside the folder of the skill "${basename(root)}", and could run its files. Change to your project first.`,
+      );
+  }
+
+  #relationOfRest(from: number): ReturnType<typeof strongest> {
+    const words = this.#command.words.slice(from).map((word) => this.#around.mentionOf(word));
+    return strongest([...words, ...this.#inputs().map((word) => this.#around.mentionOf(word))]);
+  }
+
+  #inputs(): Word[] {
+    return this.#command.redirections
+      .filter(({ operator, body }) => operator.startsWith('<') && body === undefined)
+      .map(({ target }) => target);
+  }
+
+  #noteMentions(from: number): void {
+    if (this.#relationOfRest(from) !== 'none') this.#findings.mentionsSkill = true;
+  }
+
+  #judgeWrapper(name: string, from: number, wrapped: number | 'none' | 'unclear'): void {
+    if (name === 'command' && /^-[vV]$/.test(this.#texts[from + 1] ?? ''))
+      return this.#noteMentions(from + 1);
+    if (wrapped === 'none') return this.#noteMentions(from + 1);
+    if (wrapped === 'unclear') {
+      this.#findings.openRuns.push(`"${name}" has an option that is not known`);
+      return this.#judgeUnknown(name, from);
+    }
+    const between = this.#command.words.slice(from + 1, from + wrapped);
+    if (between.some((word) => ['code', 'above'].includes(this.#around.mentionOf(word))))
+      return this.#deny(`An argument of "${name}" points into a skill.`, true);
+    if (name === 'env') this.#checkVariables(this.#texts.slice(from + 1, from + wrapped));
+    if (name === 'xargs') this.#replaced = replacedByXargs(this.#texts.slice(from)) ?? '';
+    this.#judgeFrom(from + wrapped);
+  }
+
+  /** Variables in front of a command reach Skillcell as well. */
+  #checkVariables(words: readonly (string | undefined)[]): void {
+    for (const word of words) {
+      const [, name = ''] = /^([A-Za-z_]\w*)=/.exec(word ?? '') ?? [];
+      if (changesSkillcell(name)) this.#variables.push(name);
+    }
+  }
+  #variables: string[] = [];
+
+  #judgeUvRun(from: number): void {
+    const script = this.#texts[from + 2];
+    const kind = script === undefined ? 'unknown' : kindOf(basename(script));
+    if (kind === 'python') {
+      const edits = this.#findings.edits.length;
+      this.#judgeFrom(from + 2);
+      if (this.#findings.edits.length > edits) this.#dropUv(from, from + 2, '');
+      return;
+    }
+    const skill = script === undefined || script.startsWith('-') ? undefined : this.#around.skillOf(script);
+    if (skill === undefined || script === undefined) return this.#judgeUnknown('uv', from);
+    this.#run(from + 2, skill, from + 2);
+    this.#dropUv(from, from + 2, 'python ');
+  }
+
+  /** Skillcell provides the packages itself, so `uv run` is not needed, and would run outside the sandbox. */
+  #dropUv(from: number, to: number, instead: string): void {
+    const [start, end] = [this.#command.words[from]?.start, this.#command.words[to]?.start];
+    const edit = this.#findings.edits.at(-1);
+    if (start === undefined || end === undefined || edit === undefined) return;
+    edit.start = start;
+    edit.end = end;
+    edit.text += instead;
+  }
+
+  #judgeSource(from: number): void {
+    const file = this.#texts[from + 1];
+    if (file === undefined) {
+      this.#findings.openRuns.push('it sources a computed file');
+    } else if (this.#around.skillOf(file) !== undefined) {
+      return this.#deny(
+        `A script of a skill cannot be sourced: it would run in your shell. Run instead: bash ${quoteWord(printable(file))}`,
+      );
+    } else this.#noteRun(file);
+    this.#judgeUnknown('source', from);
+  }
+
+  #judgeEval(from: number): void {
+    const words = this.#texts.slice(from + 1);
+    if (words.includes(undefined)) {
+      this.#findings.openRuns.push('"eval" runs computed text');
+      return this.#judgeUnknown('eval', from);
+    }
+    const code = words.join(' ');
+    const { kind } = judgeShellCode(code, this.#task, { ...this.#place, outer: this.#findings });
+    if (kind !== 'leave') this.#deny('"eval" would run a script of a skill.', true);
+  }
+
+  #judgeFind(from: number): void {
+    const runs = runsOfFind(this.#texts.slice(from + 1), this.#around);
+    if (runs === 'nothing') return this.#noteMentions(from + 1);
+    if (runs === 'near skills') return this.#deny('"find" would run a command on files of skills.', true);
+    this.#judgeUnknown('find', from);
+  }
+
+  /** Copying data out of a skill, or anything into it, runs nothing. A copy of a script could be run. */
+  #judgeCopy(from: number): void {
+    const files = this.#command.words
+      .slice(from + 1)
+      .filter((_, at) => this.#texts[from + 1 + at]?.startsWith('-') !== true);
+    const relation = strongest(files.slice(0, -1).map((word) => this.#around.mentionOf(word)));
+    const hasTarget = this.#texts.slice(from + 1).some((word) => /^-\w*t|^--t/.test(word ?? ''));
+    if (relation === 'code' || relation === 'above' || hasTarget) return this.#judgeUnknown('cp', from);
+    this.#noteMentions(from + 1);
+  }
+
+  #judgeInterpreter(name: string, kind: Interpreter, from: number): void {
+    const source = sourceOf(kind, this.#texts.slice(from));
+    if (source.from === 'nothing') return this.#noteMentions(from + 1);
+    if (source.from === 'input') return this.#judgeInput(name, kind, from);
+    if (source.from === 'unclear') {
+      this.#findings.openRuns.push(`"${printable(name)}" has an option that is not known`);
+      return this.#judgeUnknown(name, from);
+    }
+    if (this.#command.words[from + source.at] === undefined) return this.#judgeUnknown(name, from);
+    if (source.from === 'file') return this.#judgeScript(name, from, from + source.at);
+    if (source.from === 'module') return this.#judgeModule(name, from, from + source.at);
+    this.#judgeCode(name, kind, from + source.at);
+  }
+
+  #judgeScript(name: string, from: number, at: number): void {
+    const { text, isPattern, matches } = this.#resolved[at] ?? { text: undefined, isPattern: false };
+    if (isPattern) {
+      if (matches === undefined || matches.some((path) => this.#around.skillOf(path) !== undefined))
+        return this.#deny('A pattern stands in place of the script, and matches files of a skill.', true);
+    } else if (text === undefined) {
+      this.#findings.openRuns.push('the script that it runs is computed by the shell');
+    } else {
+      const skill = this.#around.skillOf(text);
+      if (skill !== undefined) return this.#run(from, skill, at);
+      this.#noteRun(text);
+    }
+    if (
+      this.#replaced !== undefined &&
+      (text === undefined || (this.#replaced !== '' && text.includes(this.#replaced)))
+    )
+      this.#findings.openRuns.push('"xargs" computes the script');
+    this.#judgeArguments(name, at);
+  }
+
+  /** The arguments of the user's own program. In the folder of a skill, a program is not more dangerous than elsewhere. */
+  #judgeArguments(name: string, at: number): void {
+    const relation = this.#relationOfRest(at);
+    if (relation === 'data') this.#findings.mentionsSkill = true;
+    if (relation === 'code' || relation === 'above')
+      this.#deny(
+        `"${printable(name)}" gets a script or a folder of a skill as an argument, and could run it.`,
+        true,
+      );
+  }
+
+  #judgeModule(name: string, from: number, at: number): void {
+    const module = this.#texts[at];
+    if (module === undefined)
+      this.#findings.openRuns.push('the module that it runs is computed by the shell');
+    const path = (module ?? '').replaceAll('.', '/');
+    const isFile = this.#around
+      .placesOf(path)
+      .some((place) => existsSync(place) || existsSync(`${place}.py`));
+    const owner = isFile ? this.#around.skillOf(path) : undefined;
+    const root = this.#cwdSkill() ?? owner;
+    if (root === undefined) return this.#judgeArguments(name, at + 1);
+    if (this.#around.skillOf('.') === root) return this.#run(from, root, at);
+    this.#deny('A module of a skill is started from outside its folder.', true);
+  }
+
+  #judgeCode(name: string, kind: Interpreter, at: number): void {
+    const [word, code] = [this.#command.words[at], this.#texts[at]];
+    if (word === undefined) return;
+    if (code === undefined) {
+      this.#findings.openRuns.push(`"${printable(name)}" runs computed code`);
+      if (this.#around.mentionOf(word) !== 'none' || this.#cwdSkill() !== undefined)
+        this.#deny('Code that the shell computes mentions a skill.', true);
+    } else if (kind === 'shell') this.#judgeShellCode(word, code);
+    else if (['code', 'above'].includes(this.#around.mentionIn(code)) || this.#cwdSkill() !== undefined)
+      this.#deny(
+        `Code for "${printable(name)}" mentions a script or a folder of a skill, or runs inside the folder of a skill. Write the code to a file of your project.`,
+        true,
+      );
+    this.#judgeArguments(name, at + 1);
+  }
+
+  #judgeShellCode(word: Word, code: string): void {
+    const verdict = judgeShellCode(code, this.#task, { ...this.#place, outer: this.#findings });
+    if (verdict.kind === 'deny') return this.#findings.deny(verdict.reason);
+    if (verdict.kind !== 'rewrite') return;
+    if (!this.#place.editable || this.#replaced !== undefined)
+      return this.#deny('A script of a skill is run by a shell inside another command.', true);
+    for (const skill of verdict.skills) this.#findings.skills.add(skill);
+    const text = `'${verdict.command.replaceAll("'", String.raw`'\''`)}'`;
+    this.#findings.edits.push({ start: word.start, end: word.end, text });
+    this.#checkOwnVariables();
+  }
+
+  /** Code on standard input: a here-document is read, everything else is not known. */
+  #judgeInput(name: string, kind: Interpreter, from: number): void {
+    const document = this.#command.redirections.findLast(({ operator }) => operator.startsWith('<'));
+    if (document?.body === undefined || this.#replaced !== undefined)
+      this.#findings.openRuns.push(`"${printable(name)}" runs what it reads`);
+    else if (kind === 'shell') {
+      if (
+        judgeShellCode(document.body, this.#task, { ...this.#place, outer: this.#findings }).kind !== 'leave'
+      )
+        this.#deny('A here-document for a shell runs a script of a skill.', true);
+    } else if (['code', 'above'].includes(this.#around.mentionIn(document.body)))
+      this.#deny(
+        `Code for "${printable(name)}" mentions a script or a folder of a skill. Write the code to a file of your project.`,
+        true,
+      );
+    const isComputed =
+      document?.body !== undefined &&
+      /[$`]/.test(document.body) &&
+      document.target.parts.every((part) => part.kind === 'text' && !part.quoted);
+    if (isComputed) this.#findings.openRuns.push(`"${printable(name)}" runs computed code`);
+    this.#judgeUnknown(name, from);
+  }
+
+  /** A program or script that is not of a skill, as far as it is known. */
+  #noteRun(path: string): void {
+    for (const place of this.#around.placesOf(path)) this.#findings.run.add(normalize(place));
+    if (/^\/(?:dev|proc)\//.test(normalize(path))) this.#findings.openRuns.push('it runs what it reads');
+    if (this.#around.isLost && !isAbsolute(path))
+      this.#findings.openRuns.push('its working directory is not known');
+  }
+
+  /** The skill whose folder the command runs in, unless that is the user's own project. */
+  #cwdSkill(): string | undefined {
+    return this.#around.cwds
+      .filter((cwd) => cwd !== this.#task.cwd || this.#isListed(cwd))
+      .map((cwd) => this.#around.folders.skillOf(cwd))
+      .find((root) => root !== undefined);
+  }
+
+  #isListed(cwd: string): boolean {
+    const root = this.#around.folders.skillOf(cwd);
+    return root !== undefined && this.#around.folders.isListed(root);
+  }
+
+  /** Puts `skillcell exec` in front of the program. `at` is the word that names the script. */
+  #run(from: number, skill: string, at: number): void {
+    const word = this.#command.words[from];
+    if (word === undefined) return;
+    this.#findings.skills.add(skill);
+    if (!this.#place.editable)
+      return this.#deny('A script of a skill is run inside backquotes, "eval" or a nested shell.', true);
+    if (this.#around.isLost) return this.#deny('The working directory is not known after this "cd".', true);
+    if (/\p{Cc}/u.test(skill + this.#task.cwd))
+      return this.#deny('The path of the skill has control characters.');
+    if (this.#replaced !== undefined && this.#replaced !== '') {
+      const changed = [skill, this.#around.cwd, ...this.#texts.slice(from, at + 1)];
+      if (changed.some((text) => text?.includes(this.#replaced ?? '') !== false))
+        return this.#deny('"xargs" would change the path of the script.', true);
+    }
+    this.#checkOwnVariables();
+    const workspace = this.#workspaceFor(skill);
+    const option = workspace === undefined ? '' : `--workspace ${quoteWord(workspace)} `;
+    this.#findings.edits.push({
+      start: word.start,
+      end: word.start,
+      text: `${this.#task.program} exec ${quoteWord(skill)} ${option}-- `,
+    });
+  }
+
+  #checkOwnVariables(): void {
+    const names = [...this.#variables, ...this.#task.assigned.keys()];
+    const name = names.find((candidate) => changesSkillcell(candidate));
+    if (name !== undefined)
+      this.#deny(`The variable "${name}" would change how Skillcell runs. Leave it out.`);
+  }
+
+  /** Never the home or a folder above it: a skill would read all of it. */
+  #workspaceFor(skill: string): string | undefined {
+    const folders = [this.#around.cwd, this.#task.cwd];
+    return folders.find((folder) => !this.#isWide(folder) && this.#around.folders.skillOf(folder) !== skill);
+  }
+
+  #isWide(folder: string): boolean {
+    return folder === '/' || `${this.#around.folders.home}/`.startsWith(`${folder}/`);
+  }
+
+  #deny(reason: string, hint = false): void {
+    this.#findings.deny(hint ? `${reason} ${PLAIN}` : reason);
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * What was found in a command, and what follows from all of it together.
+ *
+ * @module
+ */
+
+export interface Edit {
+  start: number;
+  end: number;
+  text: string;
+}
+
+export type Verdict =
+  | { kind: 'leave' }
+  | { kind: 'deny'; reason: string }
+  /** The command itself asks Skillcell for something that only a person may give. */
+  | { kind: 'ask'; reason: string }
+  | { kind: 'rewrite'; command: string; skills: string[]; hasGrant: boolean };
+
+export class Findings {
+  readonly edits: Edit[] = [];
+  readonly skills: Set<string> = new Set();
+  readonly denials: string[] = [];
+  /** Why a person must decide. */
+  readonly grants: string[] = [];
+  /** Commands that run what only the shell knows, or what they read. */
+  readonly openRuns: string[] = [];
+  /** Files that the command writes, and files that it runs. */
+  readonly written: Set<string> = new Set();
+  readonly run: Set<string> = new Set();
+  /** Whether a skill is mentioned outside a rewritten command. */
+  mentionsSkill = false;
+  /** Whether the text of a here-document mentions a skill. */
+  writesMention = false;
+
+  deny(reason: string): void {
+    this.denials.push(reason);
+  }
+
+  /** Takes over what was found in a script inside this one, except its edits. */
+  add(inner: Findings): void {
+    this.denials.push(...inner.denials);
+    this.grants.push(...inner.grants);
+    this.openRuns.push(...inner.openRuns);
+    for (const path of inner.written) this.written.add(path);
+    for (const path of inner.run) this.run.add(path);
+    for (const skill of inner.skills) this.skills.add(skill);
+    this.mentionsSkill ||= inner.mentionsSkill;
+    this.writesMention ||= inner.writesMention;
+  }
+
+  verdict(command: string): Verdict {
+    const reason = this.denials[0] ?? this.#conflict();
+    if (reason !== undefined) return { kind: 'deny', reason };
+    const [grant] = this.grants;
+    if (this.edits.length > 0)
+      return {
+        kind: 'rewrite',
+        command: applyEdits(command, this.edits),
+        skills: [...this.skills],
+        hasGrant: grant !== undefined,
+      };
+    return grant === undefined ? { kind: 'leave' } : { kind: 'ask', reason: grant };
+  }
+
+  /** Parts that are harmless one by one can together run a script. */
+  #conflict(): string | undefined {
+    const isAboutSkills = this.mentionsSkill || this.skills.size > 0;
+    const [open] = this.openRuns;
+    if (isAboutSkills && open !== undefined)
+      return `The command mentions a skill, and ${open}, so it could run a script of the skill outside the sandbox.`;
+    const runsOwnFile = [...this.run].some((path) => this.written.has(path));
+    if (runsOwnFile && (isAboutSkills || this.writesMention))
+      return 'The command writes a file that mentions a skill, and runs that file.';
+    return undefined;
+  }
+}
+
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  let result = text;
+  for (const { start, end, text: inserted } of edits.toSorted((a, b) => b.start - a.start))
+    result = result.slice(0, start) + inserted + result.slice(end);
+  return result;
+}
+
+/** A word of a shell command that means exactly this text. */
+export function quoteWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Text of a model in a sentence: one short line of plain characters. */
+export function printable(text: string): string {
+  return text.replaceAll(/[^ -~]/g, '?').slice(0, 80);
+}

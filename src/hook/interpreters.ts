@@ -1,0 +1,75 @@
+/**
+ * Where the code of an interpreter comes from, by its arguments.
+ *
+ * @module
+ */
+
+/** The script or code word has this position among the words of the command. */
+export type Source =
+  | { from: 'file'; at: number }
+  | { from: 'module'; at: number }
+  | { from: 'code'; at: number }
+  | { from: 'input' }
+  | { from: 'nothing' }
+  | { from: 'unclear' };
+
+/** Undefined words are computed by the shell. */
+type Words = readonly (string | undefined)[];
+
+interface Options {
+  /** Options without a value. */
+  flags: RegExp;
+  /** Options whose value is the next word. */
+  valued: RegExp;
+  /** Options after which nothing runs. */
+  harmless: RegExp;
+  code: RegExp;
+  module?: RegExp;
+}
+
+const PYTHON: Options = {
+  flags: /^-[uBEIOsSvqbdPxR]+$/,
+  valued: /^-[WX]$/,
+  harmless: /^(?:-V|-VV|--version|-h|--help)$/,
+  code: /^-[uBEIOsSvqbdPx]*c$/,
+  module: /^-[uBEIOsSvqbdPx]*m$/,
+};
+const NODE: Options = {
+  flags:
+    /^--(?:no-warnings|enable-source-maps|trace-warnings|experimental-strip-types|no-deprecation|trace-uncaught|max-old-space-size=\d+)$/,
+  valued: /^$/,
+  harmless: /^(?:-v|--version|-h|--help)$/,
+  code: /^(?:-e|--eval|-p|--print|-pe)$/,
+};
+const SHELL: Options = {
+  flags: /^[-+][euxvlaibmnprfhkBCEHPT]+$|^--(?:norc|noprofile|login|posix)$/,
+  valued: /^[-+][euxvfl]*[oO]$/,
+  harmless: /^(?:--version|--help)$/,
+  code: /^-[euxvliabf]*c[euxl]*$/,
+};
+const TABLES: Readonly<Record<'python' | 'node' | 'shell', Options>> = {
+  python: PYTHON,
+  node: NODE,
+  shell: SHELL,
+};
+
+export function sourceOf(kind: 'python' | 'node' | 'shell' | 'interpreter', words: Words): Source {
+  if (kind === 'interpreter') {
+    if (words.length < 2) return { from: 'input' };
+    return words[1]?.startsWith('-') === true ? { from: 'unclear' } : { from: 'file', at: 1 };
+  }
+  const { flags, valued, harmless, code, module } = TABLES[kind];
+  for (let at = 1; at < words.length; at++) {
+    const word = words[at];
+    if (word === undefined) return { from: 'file', at };
+    if (word === '-' || (kind === 'shell' && word === '-s')) return { from: 'input' };
+    if (word === '--') return at + 1 < words.length ? { from: 'file', at: at + 1 } : { from: 'input' };
+    if (!/^[-+]/.test(word)) return { from: 'file', at };
+    if (harmless.test(word)) return { from: 'nothing' };
+    if (code.test(word)) return { from: 'code', at: at + 1 };
+    if (module?.test(word) === true) return { from: 'module', at: at + 1 };
+    if (valued.test(word)) at++;
+    else if (!flags.test(word)) return { from: 'unclear' };
+  }
+  return { from: 'input' };
+}

@@ -1,0 +1,272 @@
+/**
+ * Goes through a command from left to right, follows its working directory and variables, and judges each part.
+ *
+ * @module
+ */
+import { statSync } from 'node:fs';
+import { isAbsolute, normalize } from 'node:path';
+import { CommandJudge } from './command-judge.ts';
+import { Findings } from './findings.ts';
+import { assignedNames, changesOfFolder } from './overview.ts';
+import { changesSkillcell, kindOf, readsOnly } from './programs.ts';
+import { readCommand } from './shell/reader.ts';
+import type { Item, Nested, SimpleCommand, Word } from './shell/syntax.ts';
+import type { CodeJudge } from './shell-code.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** The same for every part of one command. */
+export interface Task {
+  /** The folder that the agent is in. */
+  cwd: string;
+  /** What to write in front of `exec`. */
+  program: string;
+  /** How often each variable is assigned. */
+  assigned: ReadonlyMap<string, number>;
+  judgeText: CodeJudge;
+}
+
+export interface Place {
+  surroundings: Surroundings;
+  findings: Findings;
+  /** Whether text can be inserted here. */
+  editable: boolean;
+  depth: number;
+}
+
+const COMPOUND = new Set(['if', 'while', 'until', 'for', '{', '(']);
+const MAX_DEPTH = 8;
+
+/** A text that a shell reads: the command itself, or the text after `-c`. */
+export function judgeText(text: string, task: Pick<Task, 'cwd' | 'program'>, place: Place): void {
+  const items = readCommand(text);
+  const judgeInner = (inner: string, innerPlace: Place): void => judgeText(inner, task, innerPlace);
+  new Judge({ ...task, assigned: assignedNames(items), judgeText: judgeInner }, place).judge(items);
+}
+
+export class Judge {
+  readonly #task: Task;
+  readonly #place: Place;
+  readonly #around: Surroundings;
+  readonly #findings: Findings;
+  #compound = 0;
+  /** Folders at the start of a chain of `&&`: where a part of it failed, the next chain may start there. */
+  #chainStart: string[];
+  #isChainStart = true;
+  #beforeCommand: string[] = [];
+  #lastOperator = ';';
+  /** False once a program ran that may have removed folders. */
+  #undisturbed = true;
+  #saved: { cwds: string[]; isLost: boolean }[] = [];
+
+  constructor(task: Task, place: Place) {
+    this.#task = task;
+    this.#place = place;
+    this.#around = place.surroundings;
+    this.#findings = place.findings;
+    this.#chainStart = [...place.surroundings.cwds];
+    this.#beforeCommand = [...this.#chainStart];
+    if (place.depth > MAX_DEPTH) this.#findings.deny('The command is nested too deeply.');
+  }
+
+  judge(items: readonly Item[]): void {
+    if (items.some((item) => item.kind === 'open' && ['while', 'until', 'for'].includes(item.text)))
+      this.#expectFolders(items);
+    for (const item of items) this.#judgeItem(item);
+  }
+
+  /** In a loop, a `cd` also changes what the commands before it mean. */
+  #expectFolders(items: readonly Item[]): void {
+    for (const word of changesOfFolder(items)) {
+      const { text } = this.#around.resolve(word);
+      if (text !== undefined) this.#around.addFolders(this.#targetsOf(text));
+    }
+    this.#chainStart = [...this.#around.cwds];
+  }
+
+  #judgeItem(item: Item): void {
+    if (item.kind === 'operator') this.#passOperator(item.text);
+    else if (item.kind === 'open') this.#open(item.text);
+    else if (item.kind === 'close') this.#close(item.text);
+    else if (item.kind === 'simple') this.#judgeSimple(item);
+    else {
+      if (item.kind === 'for') this.#around.variables.set(item.name, undefined);
+      for (const word of item.words) this.#passWord(word);
+    }
+  }
+
+  #passOperator(text: string): void {
+    this.#lastOperator = text;
+    this.#isChainStart = text !== '&&';
+    if (text === '&&') return;
+    // The command before it ran in a shell of its own.
+    if (/^(?:\||\|&|&)$/.test(text)) this.#around.cwds = [...this.#beforeCommand];
+    this.#around.addFolders(this.#chainStart);
+    this.#chainStart = [...this.#around.cwds];
+  }
+
+  #open(text: string): void {
+    if (COMPOUND.has(text)) this.#compound++;
+    if (text === '(') this.#saved.push({ cwds: [...this.#around.cwds], isLost: this.#around.isLost });
+    this.#isChainStart = true;
+  }
+
+  #close(text: string): void {
+    this.#compound--;
+    const saved = text === ')' ? this.#saved.pop() : undefined;
+    this.#beforeCommand = [...this.#around.cwds];
+    if (saved === undefined) return;
+    this.#beforeCommand = [...saved.cwds];
+    this.#around.cwds = saved.cwds;
+    this.#around.isLost = saved.isLost;
+  }
+
+  /** A word that runs nothing itself, but may mention a skill or contain a script. */
+  #passWord(word: Word): void {
+    this.#judgeNested(word);
+    if (this.#around.mentionOf(word) !== 'none') this.#findings.mentionsSkill = true;
+  }
+
+  #judgeNested(word: Word): void {
+    for (const nested of word.nested) this.#judgeInside(nested);
+  }
+
+  #judgeInside({ items, editable }: Nested): void {
+    const around = this.#around.copy();
+    const place = { ...this.#place, surroundings: around, depth: this.#place.depth + 1 };
+    if (editable) return new Judge(this.#task, place).judge(items);
+    const findings = new Findings();
+    new Judge(this.#task, { ...place, findings, editable: false }).judge(items);
+    this.#findings.add(findings);
+  }
+
+  #judgeSimple(command: SimpleCommand): void {
+    this.#beforeCommand = [...this.#around.cwds];
+    for (const { value } of command.assignments) this.#judgeNested(value);
+    for (const word of command.words) this.#judgeNested(word);
+    this.#passRedirections(command);
+    this.#passAssignments(command);
+    const [first] = command.words;
+    const name = first === undefined ? undefined : this.#around.resolve(first).text;
+    if (name === 'cd' || name === 'pushd' || name === 'popd')
+      this.#changeFolder(name, command.words.slice(1));
+    else if (first !== undefined) new CommandJudge(this.#task, this.#place).judge(command);
+    this.#noteDisturbance(command, name);
+    this.#isChainStart = false;
+  }
+
+  #noteDisturbance({ words }: SimpleCommand, name: string | undefined): void {
+    if (name === undefined && words.length === 0) return;
+    const isReader =
+      name !== undefined &&
+      (kindOf(name) === 'reader' ||
+        readsOnly(
+          name,
+          words.slice(1).map((word) => this.#around.resolve(word).text),
+        ));
+    const removes = name !== undefined && /^(?:rm|rmdir|chmod|git|mkdir)$/.test(name);
+    if ((!isReader || removes) && name !== 'cd') this.#undisturbed = false;
+  }
+
+  #passRedirections({ redirections, words }: SimpleCommand): void {
+    for (const { operator, target, body } of redirections) {
+      this.#judgeNested(target);
+      if (body !== undefined) {
+        if (this.#around.mentionIn(body) !== 'none') this.#findings.writesMention = true;
+        continue;
+      }
+      if (this.#around.mentionOf(target) !== 'none' && !/>/.test(operator))
+        this.#findings.mentionsSkill = true;
+      const { text } = this.#around.resolve(target);
+      if (text === undefined || !operator.includes('>')) continue;
+      for (const place of this.#around.placesOf(text)) this.#findings.written.add(normalize(place));
+    }
+    // `tee FILE` writes too.
+    if (words[0] === undefined || this.#around.resolve(words[0]).text !== 'tee') return;
+    for (const { text } of words.slice(1).map((word) => this.#around.resolve(word)))
+      for (const place of this.#around.placesOf(text ?? '')) this.#findings.written.add(normalize(place));
+  }
+
+  #passAssignments({ assignments, words }: SimpleCommand): void {
+    for (const { name, value } of assignments) {
+      const relation = this.#around.mentionOf(value);
+      if (relation !== 'none') this.#findings.mentionsSkill = true;
+      const isPrefix = words.length > 0;
+      if ((relation === 'code' || relation === 'above') && (isPrefix || changesSkillcell(name)))
+        this.#denyVariable(name);
+      if (!isPrefix) this.#assign(name, value);
+    }
+    const [first, ...others] = words;
+    const isExport =
+      first !== undefined && /^(?:export|readonly)$/.test(this.#around.resolve(first).text ?? '');
+    if (isExport) for (const word of others) this.#passExport(word);
+  }
+
+  #passExport(word: Word): void {
+    const [first] = word.parts;
+    const [, name] = /^([A-Za-z_]\w*)=/.exec(first?.kind === 'text' ? first.text : '') ?? [];
+    if (name === undefined) return;
+    const relation = this.#around.mentionOf(word);
+    if ((relation === 'code' || relation === 'above') && changesSkillcell(name)) this.#denyVariable(name);
+    const { text, isPattern } = this.#around.resolve(word);
+    const value = text?.slice(name.length + 1);
+    const known = value?.startsWith('~/') === true ? this.#around.folders.home + value.slice(1) : value;
+    this.#around.variables.set(name, this.#isCertain(name) && !isPattern ? known : undefined);
+  }
+
+  #denyVariable(name: string): void {
+    this.#findings.deny(
+      `The variable "${name}" points into a skill, and could make a program run its files.`,
+    );
+  }
+
+  #assign(name: string, value: Word): void {
+    const { text, isPattern } = this.#around.resolve(value);
+    this.#around.variables.set(name, this.#isCertain(name) && !isPattern ? text : undefined);
+  }
+
+  /** A variable that is set once, and not only in some cases. */
+  #isCertain(name: string): boolean {
+    return this.#task.assigned.get(name) === 1 && this.#compound === 0 && this.#lastOperator !== '||';
+  }
+
+  #changeFolder(name: string, args: readonly Word[]): void {
+    const resolved = args.map((word) => this.#around.resolve(word));
+    for (const word of args) if (this.#around.mentionOf(word) !== 'none') this.#findings.mentionsSkill = true;
+    const words = resolved.filter(({ text }) => !/^-[LPe@]+$|^--$/.test(text ?? ''));
+    const [target] = words;
+    if (name === 'cd' && target === undefined) return this.#enter([this.#around.folders.home]);
+    if (
+      name === 'popd' ||
+      words.length !== 1 ||
+      target?.text === undefined ||
+      target.isPattern ||
+      /^[-+]/.test(target.text)
+    ) {
+      this.#around.isLost = true;
+      return;
+    }
+    this.#enter(this.#targetsOf(target.text));
+  }
+
+  #targetsOf(text: string): string[] {
+    if (isAbsolute(text)) return [normalize(text).replace(/(.)\/$/, '$1')];
+    return this.#around.cwds.map((cwd) => normalize(`${cwd}/${text}`).replace(/(.)\/$/, '$1'));
+  }
+
+  #enter(targets: string[]): void {
+    const before = this.#around.cwds;
+    const isCertain =
+      this.#undisturbed &&
+      this.#isChainStart &&
+      this.#compound === this.#saved.length &&
+      isFolder(targets[0]);
+    this.#around.cwds = targets;
+    if (this.#compound > this.#saved.length || this.#lastOperator === '||') this.#around.addFolders(before);
+    if (isCertain && this.#lastOperator !== '|' && this.#lastOperator !== '||')
+      this.#chainStart = [...targets];
+  }
+}
+
+function isFolder(path: string | undefined): boolean {
+  return path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}

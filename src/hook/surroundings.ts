@@ -1,0 +1,161 @@
+/**
+ * What is known about the shell at one point of a command: possible working directories and variables. Turns words into paths.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { matchesOf, type Piece } from './globs.ts';
+import type { Relation, SkillFolders } from './skill-folders.ts';
+import { NotUnderstood, type Word } from './shell/syntax.ts';
+
+const MAX_FOLDERS = 12;
+/** Where a piece of text can begin or end that is a path. */
+const AROUND_PATHS = /[\s'"`()[\]{}<>|&;=:,@#!?*$\\^]+/;
+const MAX_PIECES = 20_000;
+const MAX_PATH = 4096;
+
+/** A word as the shell will see it. */
+export interface Resolved {
+  /** Undefined if only the shell can know. */
+  text: string | undefined;
+  /** The files that it may become, if it is a pattern. */
+  matches?: string[] | undefined;
+  isPattern: boolean;
+}
+
+export class Surroundings {
+  readonly folders: SkillFolders;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Most likely first. */
+  cwds: string[];
+  /** Set after a `cd` whose target is not known. */
+  isLost = false;
+  /** Variables that the command assigns: their text, or undefined if it is not known. */
+  readonly variables: Map<string, string | undefined> = new Map();
+
+  constructor(folders: SkillFolders, cwd: string, env: Readonly<Record<string, string | undefined>>) {
+    this.folders = folders;
+    this.env = env;
+    this.cwds = [cwd];
+  }
+
+  /** For a subshell: what it changes is gone when it ends. */
+  copy(): Surroundings {
+    const copy = new Surroundings(this.folders, this.cwd, this.env);
+    copy.cwds = [...this.cwds];
+    copy.isLost = this.isLost;
+    for (const [name, value] of this.variables) copy.variables.set(name, value);
+    return copy;
+  }
+
+  get cwd(): string {
+    return this.cwds[0] ?? '/';
+  }
+
+  /** The command may be in any of these from here on. */
+  addFolders(folders: readonly string[]): void {
+    this.cwds = [...new Set([...this.cwds, ...folders])];
+    if (this.cwds.length > MAX_FOLDERS) throw new NotUnderstood('it changes the folder too often');
+  }
+
+  resolve(word: Word): Resolved {
+    const pieces: Piece[] = [];
+    for (const part of word.parts) {
+      if (part.kind === 'computed') return { text: undefined, isPattern: false };
+      if (part.kind === 'text') pieces.push(part);
+      else {
+        const value = part.kind === 'home' ? this.folders.home : this.#valueOf(part.name);
+        const isSplit = part.kind === 'parameter' && !part.quoted && !/^[^\s*?[\]{}]+$/.test(value ?? '');
+        if (value === undefined || isSplit) return { text: undefined, isPattern: false };
+        pieces.push({ text: value, quoted: true });
+      }
+    }
+    const text = pieces.map((piece) => piece.text).join('');
+    const unquoted = pieces.map((piece) => (piece.quoted ? '' : piece.text)).join('\0');
+    if (!/[*?[]|\{.*(?:,|\.\.)/s.test(unquoted) || text === '[') return { text, isPattern: false };
+    const lists = this.cwds.map((cwd) => matchesOf(pieces, cwd));
+    const matches = lists.some((list) => list === undefined)
+      ? undefined
+      : lists.flat().filter((list) => list !== undefined);
+    return { text, isPattern: true, matches };
+  }
+
+  #valueOf(name: string): string | undefined {
+    if (this.variables.has(name)) return this.variables.get(name);
+    if (name === 'PWD') return this.cwds.length === 1 && !this.isLost ? this.cwd : undefined;
+    if (name === 'HOME') return this.folders.home;
+    return this.env[name];
+  }
+
+  /** Every place that a path can mean: of the less likely folders, only those where it exists. */
+  placesOf(path: string): string[] {
+    if (path === '') return [];
+    if (isAbsolute(path)) return [path];
+    const [first = '/', ...others] = this.cwds.map((cwd) => `${cwd}/${path}`);
+    return [first, ...others.filter((place) => existsSync(place))];
+  }
+
+  skillOf(path: string): string | undefined {
+    for (const place of this.placesOf(path)) {
+      const root = this.folders.skillOf(place);
+      if (root !== undefined) return root;
+    }
+    return undefined;
+  }
+
+  relationOf(path: string): Relation {
+    return strongest(this.placesOf(path).map((place) => this.folders.relationOf(place)));
+  }
+
+  /** What the text of an argument, or code in it, mentions: the text as a path, and every path-like piece of it. */
+  mentionIn(text: string): Relation {
+    const variants = [text, text.replaceAll(/["'\\]/g, '')];
+    const pieces = variants.flatMap((variant) => variant.split(AROUND_PATHS)).flatMap(withoutOption);
+    const all = [...new Set([...(text.length < MAX_PATH ? [text] : []), ...pieces])];
+    if (all.length > MAX_PIECES) return 'code';
+    // A word is at most a path; a lone name means something only if it exists.
+    const paths = all.filter(
+      (piece) => piece !== '' && (piece.includes('/') || existsSync(`${this.cwd}/${piece}`)),
+    );
+    return strongest(
+      paths.map((path) => this.relationOf(path.startsWith('~/') ? this.folders.home + path.slice(1) : path)),
+    );
+  }
+
+  mentionOf(word: Word): Relation {
+    const { text, isPattern, matches } = this.resolve(word);
+    if (isPattern && matches === undefined) return 'code';
+    if (isPattern && matches !== undefined && matches.length > 0)
+      return strongest(matches.map((path) => this.relationOf(path)));
+    if (text !== undefined) return this.mentionIn(text);
+    return strongest([this.mentionIn(this.#withValues(word)), this.mentionIn(rawText(word))]);
+  }
+
+  /** The text of a word, with the values that are known in place of its parameters. */
+  #withValues({ parts }: Word): string {
+    return parts
+      .map((part) => {
+        if (part.kind === 'text') return part.text;
+        if (part.kind === 'home') return this.folders.home;
+        return part.kind === 'parameter' ? (this.#valueOf(part.name) ?? '') : part.raw;
+      })
+      .join('');
+  }
+}
+
+/** Without what is computed, so that `.cl${x}aude` is seen. */
+function rawText({ parts }: Word): string {
+  return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+}
+
+/** `-C.claude` and `:-.claude` as well. */
+function withoutOption(piece: string): string[] {
+  return /^[-+]/.test(piece) ? [piece, piece.replace(/^[-+]+/, ''), piece.replace(/^-\w/, '')] : [piece];
+}
+
+const ORDER: readonly Relation[] = ['code', 'above', 'data', 'none'];
+
+export function strongest(relations: readonly Relation[]): Relation {
+  return ORDER.find((relation) => relations.includes(relation)) ?? 'none';
+}
