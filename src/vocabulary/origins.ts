@@ -4,7 +4,7 @@
  * @module
  */
 import type { Mode } from './modes.ts';
-import { mapTable } from './table.ts';
+import { mapTable, namesOf } from './table.ts';
 
 interface OriginRow {
   /** Weakest mode for skills of this origin, unless the policy sets another. */
@@ -23,4 +23,5 @@ export type Origin = keyof typeof ORIGINS;
 
 const ROWS: Readonly<Record<Origin, OriginRow>> = ORIGINS;
 
+export const ORIGIN_NAMES: readonly Origin[] = namesOf(ORIGINS);
 export const DEFAULT_MINIMUM: Readonly<Record<Origin, Mode>> = mapTable(ROWS, (_, row) => row.minimum);

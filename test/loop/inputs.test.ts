@@ -29,6 +29,7 @@ import { writeSkill, type SkillText } from '../write-skill.ts';
 import { imageExamples, serverExamples, wheelExamples } from './fetched-inputs.ts';
 import { stdioExample } from './stdio-input.ts';
 import { INPUT_NAMES, INPUTS, type InputName, type StrangersInput } from './inputs.ts';
+import { writeAgentSkill } from '../write-agent-skill.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -156,6 +157,13 @@ const EXAMPLES: Record<InputName, () => Promise<void>> = {
     expect(await frames({ start: '{"t":"error","type":"E","message":"', size: 8 * MIB })).toMatchObject(
       failed('skill_error', 'xxx'),
     ),
+  'output of a command': async () => {
+    const source = 'import sys\nsys.stdout.write("\\x00" * 700_000)\n';
+    const skill = writeAgentSkill(stage.folder, { files: { 'scripts/a.py': source } });
+    const outcome = await stage.runtime.exec(skill, ['python', 'scripts/a.py'], { reject: false });
+    expect(outcome.ok).toBe(true);
+    expect(stage.runtime.offloaded.done['settleOutput']).toBe(1);
+  },
   'stored logs': async () => {
     const { logs } = await call('prints', {});
     expect(logs.length).toBeGreaterThan(INPUTS['stored logs'].cap - 1);

@@ -60,6 +60,7 @@ export interface StrangersInput {
   /** The worker task for larger input. */
   task?:
     | 'settleResult'
+    | 'settleOutput'
     | 'checkValue'
     | 'checkParams'
     | 'splitMessage'
@@ -79,6 +80,7 @@ export const INPUT_NAMES = [
   'frames of a Wasm cell',
   'result of a call',
   'error of a native call',
+  'output of a command',
   'stored logs',
   'schema of a skill',
   'pattern of outputs',
@@ -130,6 +132,7 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
   'frames of a Wasm cell': same(MAX_WARM_FRAME, 'bytes'),
   'result of a call': { cap: output, unit: 'bytes', here: MAX_JSON_HERE, task: 'settleResult' },
   'error of a native call': { cap: output, unit: 'bytes', here: MAX_JSON_HERE, task: 'settleResult' },
+  'output of a command': { cap: output, unit: 'bytes', here: MAX_JSON_HERE, task: 'settleOutput' },
   'stored logs': same(KEPT_BYTES, 'bytes'),
   'schema of a skill': { cap: MAX_SCHEMA_BYTES, unit: 'bytes', here: MAX_VALUES_HERE, task: 'compileSchema' },
   'pattern of outputs': { cap: output, unit: 'bytes', here: 0, task: 'checkValue' },

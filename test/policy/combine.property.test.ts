@@ -82,6 +82,7 @@ const policyText = fc.record(
       optional,
     ),
     python_wasm: fc.record({ new_instance: fc.boolean(), strict: fc.boolean() }, optional),
+    generated_code: fc.boolean(),
     secrets: some(SOURCES).filter((list) => list.length > 0),
     skills: fc.array(rule, { maxLength: 3 }),
   },
@@ -142,6 +143,7 @@ function allowed(given: OperatorPolicy): Set<string> {
     ...answers.filter(([, { decision }]) => decision !== 'deny').map(([name]) => `${name} after a question`),
     ...answers.filter(([, { decision }]) => decision === 'allow').map(([name]) => `${name} unasked`),
     ...answers.filter(([, { requireSignature }]) => !requireSignature).map(([name]) => `${name} unsigned`),
+    ...(given.generatedCode === false ? [] : ['generated code']),
     ...(given.pythonWasm?.strict ? [] : ['module body kept']),
     ...(given.pythonWasm?.newInstance ? [] : ['engine kept']),
   ]);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -165,20 +165,10 @@ describe('a Python script', () => {
   });
 });
 
-function nativePython(code: string): [number, string] {
-  try {
-    const script = 'import sys, os\nos.dup2(2, 2)\nexec(sys.argv[1])';
-    const program = [
-      '-I',
-      '-c',
-      `import subprocess, sys\nd = subprocess.run([sys.executable, "-c", ${JSON.stringify(script)}, sys.argv[1]], stderr=subprocess.PIPE, text=True)\nprint(d.returncode, d.stderr, end="")`,
-      code,
-    ];
-    const [exit = '', ...rest] = execFileSync('/usr/bin/python3', program, { encoding: 'utf8' }).split(' ');
-    return [Number(exit), rest.join(' ')];
-  } catch (error) {
-    return [-1, String(error)];
-  }
+function nativePython(code: string): [number | null, string] {
+  const args = ['-c', 'import sys\nexec(sys.argv[1])', code];
+  const { status, stderr } = spawnSync('/usr/bin/python3', args, { encoding: 'utf8' });
+  return [status, stderr];
 }
 
 describe('code that comes with the call', () => {
