@@ -34,7 +34,7 @@ export function describeScripts({ scripts = [], commands, inspection }: ScriptFa
 export function neededModules(facts: ScriptFacts): string[] {
   const sources = { requirements: [], paths: Object.keys(facts.files) };
   const names = describeScripts(facts).flatMap(({ imports, language }) =>
-    imports.filter((name) => language === 'node' || isAvailableModule(name, sources) === false),
+    imports.filter((name) => language === 'node' || !isAvailableModule(name, sources)),
   );
   return [...new Set(names)].sort();
 }
