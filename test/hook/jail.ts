@@ -66,7 +66,10 @@ const RECORD = String.raw`record() { kind=$1; shift; { printf '%s\0' "$kind" "$P
 const LEAF = `#!/bin/dash
 ${RECORD}
 case "$(basename "$0")" in bash|sh|dash|zsh)
-  for word in "$@"; do case "$word" in -c|-[a-z]*c) exec /bin/bash "$@";; -*) ;; *) break;; esac; done;;
+  file=no
+  for word in "$@"; do case "$word" in -c|-[a-z]*c|-s) break;; -*) ;; *) file=yes; break;; esac; done
+  # Code in an argument or on standard input really runs: whatever it starts is recorded.
+  if [ $file = no ]; then exec /bin/bash "$@"; fi;;
 esac
 record stub "$0" "$@"
 text=$(head -c 65536 | tr -d '\\0')
