@@ -107,9 +107,14 @@ export class Call {
   }
 
   async #plan(skill: Skill): Promise<Planned<CellWay>> {
-    const planned = await this.#stages.plan(skill, this.#request.options);
-    this.#facts.plan = planned.plan;
-    return planned;
+    try {
+      const planned = await this.#stages.plan(skill, this.#request.options);
+      this.#facts.plan = planned.plan;
+      return planned;
+    } finally {
+      // A terminal sends Ctrl-C to the programs that probe the machine too, so what they say means nothing then.
+      throwIfCancelled(this.#live.signal);
+    }
   }
 
   async #guard({ bundle }: Skill, grant: Grant): Promise<void> {

@@ -40,10 +40,11 @@ export interface ObservedCall {
   allowed: Manifest;
 }
 
-/** Throws the error of a call that never ran, because there is nothing to record. */
+/** Throws the error of a call that never ran or was cancelled, because what it would have needed is unknown. */
 export function makeRecording(bundle: Bundle, { outcome, allowed }: ObservedCall): Recording {
   const { manifest, sourceDir, stagedDir } = bundle;
-  if (!outcome.ok && outcome.usage.wall_ms === 0) throw SkillError.fromOutcome(outcome);
+  if (!outcome.ok && (outcome.usage.wall_ms === 0 || outcome.error.code === 'cancelled'))
+    throw SkillError.fromOutcome(outcome);
   const observed = readEvents(outcome.capabilities.used, outcome.capabilities.denied);
   const least = leastFor(manifest, observed, {
     succeeded: outcome.ok,

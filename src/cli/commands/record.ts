@@ -44,7 +44,7 @@ function allowedBy(flags: RecordFlags): Allowed {
 }
 
 function printRecording(recording: Recording, { write }: RecordFlags): void {
-  const { outcome, observed, diff, unused, remarks, file } = recording;
+  const { outcome, observed, diff, unused, remarks } = recording;
   printLogs(outcome.logs);
   const { denied, used } = outcome.capabilities;
   for (const line of new Set(denied.map(({ asked, declared }) => `denied    ${asked} (${declared})`)))
@@ -56,10 +56,11 @@ function printRecording(recording: Recording, { write }: RecordFlags): void {
   for (const permission of unused) printNote(printableLine(`unused    ${permission}`));
   for (const remark of remarks) printWarning(remark);
   if (diff !== '') printFile(diff);
-  printNote(summary({ diff, file, isWritten: write === true }), { style: 'dim' });
+  printNote(summary(recording, write === true), { style: 'dim' });
 }
 
-function summary({ diff, file, isWritten }: { diff: string; file: string; isWritten: boolean }): string {
+function summary({ diff, file, outcome }: Recording, isWritten: boolean): string {
+  if (diff === '' && !outcome.ok) return 'The manifest declares what this call used before it failed.';
   if (diff === '') return 'The manifest declares exactly what this call needs.';
   return isWritten ? `Wrote ${file}.` : `Nothing was written. Add --write to update ${file}.`;
 }

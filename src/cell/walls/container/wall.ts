@@ -14,6 +14,9 @@ import { PodmanWall } from './podman/wall.ts';
 import { unavailable } from '../try-program.ts';
 import { candidates, operatorBackends, unmetDemand } from './choice.ts';
 
+const INSTALL_ONE = 'Install one: apt-get install crun, or podman.';
+/** How the summary of a backend ends that is not there. */
+const MISSING = 'is not installed';
 const CANNOT_START = 'Start a container with it by hand to see the error by itself, or uninstall it.';
 
 export class ContainerWall implements Wall {
@@ -86,7 +89,9 @@ export class ContainerWall implements Wall {
       .map((name) => probes.find(({ backend }) => backend === name))
       .find((probe) => probe?.available);
     if (best) return { available: true, summary, enforces: best.enforces };
-    return unavailable(`no container engine: ${summary}`, 'Install one: apt-get install crun, or podman.');
+    // Installing an engine does not help where one is installed and does not work.
+    const broken = probes.find((probe) => usual.includes(probe.backend) && !probe.summary.endsWith(MISSING));
+    return unavailable(`no container engine: ${summary}`, broken?.fix ?? INSTALL_ONE);
   }
 
   #requireBackend(): ContainerBackend {
