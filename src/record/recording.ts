@@ -7,6 +7,7 @@ import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
+import { findDrift } from '../load/drift.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { parseManifest } from '../manifest/parse.ts';
 import type { Outcome } from '../outcome.ts';
@@ -57,16 +58,25 @@ export function makeRecording(bundle: Bundle, { outcome, allowed }: ObservedCall
   const before = textOf(join(stagedDir, FILE), manifest.name);
   const after = withPermissions(before.text, least);
   // The proposal must be a valid manifest.
-  parseManifest(after, { file: FILE, inherited: manifest });
+  const proposed = parseManifest(after, { file: FILE, inherited: manifest }).manifest;
   return {
     outcome,
     observed,
     manifest: after,
     diff: unifiedDiff(before.isNew ? '' : before.text, after, FILE),
     unused: least.unused,
-    remarks: least.remarks,
+    remarks: [...least.remarks, ...uncovered(bundle, proposed)],
     file: join(sourceDir, FILE),
   };
+}
+
+/** Code that this call did not get to: with it, the skill does not load under the recorded manifest. */
+function uncovered({ inspection, files }: Bundle, manifest: Manifest): string[] {
+  const { drift } = findDrift({ manifest, inspection, paths: Object.keys(files) });
+  return drift.map(
+    (found) =>
+      `${found} This call did not use it, so the skill does not load: remove it from the code, or record a call that uses it. Skills reach hosts by HTTP only.`,
+  );
 }
 
 /** Writes the recorded manifest beside the skill. */
