@@ -42,7 +42,8 @@ export function nodeBesideUs() {
 /** @returns {string} the Node that was fetched earlier, or now; throws an Error whose message is a reason */
 export function fetchedNode() {
   const cache = privateCache('node');
-  if (cache === undefined) throw new Error('there is no private cache folder for it');
+  if (cache === undefined)
+    throw new Error('there is no folder for it (set XDG_CACHE_HOME to a folder that only you can write to)');
   const folder = join(cache, `${OWN_NODE}-${process.arch}`);
   const node = join(folder, 'bin', 'node');
   if (!existsSync(node)) fetchInto(folder, cache);

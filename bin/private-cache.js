@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { lstatSync, mkdirSync, statSync } from 'fs';
+import { existsSync, lstatSync, mkdirSync, statSync } from 'fs';
 import { userInfo } from 'os';
 import { isAbsolute, join } from 'path';
 
@@ -21,10 +21,29 @@ export function privateCache(name) {
   }
 }
 
-/** The home of the account, not `$HOME`, which under sudo may still be another user's. */
 function cacheHome() {
   const chosen = process.env.XDG_CACHE_HOME;
-  return chosen !== undefined && isAbsolute(chosen) ? chosen : join(userInfo().homedir, '.cache');
+  return chosen !== undefined && isAbsolute(chosen) ? chosen : join(home(), '.cache');
+}
+
+/**
+ * The home of the account, not `$HOME`, which under sudo may still be another user's. Users without an account, as in many
+ * containers, and `nobody` have only `$HOME`, which must be theirs.
+ */
+function home() {
+  const own = accountHome();
+  if (own !== undefined && existsSync(own)) return own;
+  const { HOME } = process.env;
+  if (HOME === undefined || !isAbsolute(HOME) || !isPrivate(HOME)) throw new Error('there is no home');
+  return HOME;
+}
+
+function accountHome() {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
 }
 
 function isPrivate(folder) {

@@ -89,7 +89,13 @@ export class Call {
     assertRunnable(skill.bundle, this.#request.options.kind);
     await this.#stages.gatekeeper.admit(skill.bundle);
     await this.#given.check(skill, this.#tenant);
-    const planned = await this.#stages.plan(skill, this.#request.options, this.#given.command);
+    let planned: Planned<CellWay>;
+    try {
+      planned = await this.#stages.plan(skill, this.#request.options, this.#given.command);
+    } finally {
+      // A terminal sends Ctrl-C to the programs that probe the machine too, so what they say means nothing then.
+      throwIfCancelled(this.#live.signal);
+    }
     this.#facts.plan = planned.plan;
     planned.prepared.acceptsParams?.(this.#given.bytes, planned.plan.grant);
     this.#decision = await this.#guard(skill, planned.plan.grant);

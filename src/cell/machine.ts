@@ -25,6 +25,7 @@ import type { PythonFreshness } from '../policy/python-freshness.ts';
 import type { ContainerWallOptions } from './walls/container/contract.ts';
 import { ExecEngine } from './engines/exec/engine.ts';
 import { ContainerPythonEngine } from './engines/python/container-engine.ts';
+import { fixForNoImage } from './images/engine-image.ts';
 import { imageHere, imageToPin, installImage } from './images/of-bundle.ts';
 import { createImageStore, type LocalImages } from './images/store.ts';
 import { ContainerWall } from './walls/container/wall.ts';
@@ -333,7 +334,7 @@ async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<
   const reason = isWithoutEntry ? 'its engines run functions, and this skill has scripts only' : refused;
   // Probing a container is slow, so it is skipped for bundles without one.
   if (reason !== undefined && mode === 'container')
-    return { ...pair, unfit: true, refusal: { reason, fix: fallback } };
+    return { ...pair, unfit: true, refusal: { reason, fix: fixForNoImage(bundle) ?? fallback } };
   const lacking = reason === undefined ? await engine.lacks?.(bundle) : undefined;
   if (lacking) return { ...pair, refusal: lacking };
   const probe = await ((await wall.forBundle?.(bundle)) ?? wall).probe();

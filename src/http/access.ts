@@ -49,6 +49,12 @@ export class Access {
     return this.#rules;
   }
 
+  /** The file was replaced by one that cannot be read, so that no token counts. */
+  get isBroken(): boolean {
+    this.#reread();
+    return this.#isBroken;
+  }
+
   /** The owner of the token in the `Authorization` header; undefined if it is missing or invalid. */
   identify(header: string | undefined): Identity | undefined {
     const secret = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header ?? '')?.[1];
@@ -84,12 +90,15 @@ export class Access {
   }
 
   #refresh(): void {
-    const version = versionOf(this.#options.file);
-    if (version !== this.#version) {
-      this.#version = version;
-      this.#read();
-    }
+    this.#reread();
     if (this.#isBroken) throw broken();
+  }
+
+  #reread(): void {
+    const version = versionOf(this.#options.file);
+    if (version === this.#version) return;
+    this.#version = version;
+    this.#read();
   }
 
   #read(): void {

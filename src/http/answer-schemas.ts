@@ -248,7 +248,9 @@ export const health: z.ZodType = z
 export const readiness: z.ZodType = z
   .object({
     status: z.enum(['ready', 'not_ready']),
-    hindrances: z.array(z.object({ part: z.enum(['service', 'receipts', 'cells']), reason: z.string() })),
+    hindrances: z.array(
+      z.object({ part: z.enum(['service', 'access', 'receipts', 'cells']), reason: z.string() }),
+    ),
     policy: z.object({
       digest: z.string(),
       state: z.enum(['current', 'waiting', 'broken']),

@@ -35,7 +35,7 @@ const CANCEL_MS = 5000;
 
 /** A part of the service that does not work, with the reason. */
 export interface Hindrance {
-  part: 'service' | 'receipts' | 'cells';
+  part: 'service' | 'access' | 'receipts' | 'cells';
   reason: string;
 }
 
@@ -200,6 +200,7 @@ export class Service {
     // Returns early, because probing the walls takes time.
     if (this.#isClosing) return [{ part: 'service', reason: 'The service is shutting down' }];
     const found: Hindrance[] = [];
+    if (this.access.isBroken) found.push({ part: 'access', reason: 'The access file is broken' });
     try {
       this.runtime.assertReceipts();
     } catch (thrown) {

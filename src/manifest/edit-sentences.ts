@@ -27,7 +27,11 @@ export function flowList(values: readonly string[]): string {
 }
 
 /** Points to the command that finds out what a call needs. */
-export function recordSentence(dir: string, options: string): string {
+export function recordSentence(
+  dir: string,
+  { options, environment = [] }: { options: string; environment?: readonly string[] },
+): string {
   const command = ['skillcell record', shellWord(dir), options, '--write'].filter(Boolean).join(' ');
-  return `Run \`${command}\` with the same parameters: it makes the call and adds exactly what it needed to the manifest.`;
+  const and = environment.length === 0 ? '' : ` and ${environment.join(', ')} in the environment`;
+  return `Run \`${command}\` with the same parameters${and}: it makes the call and adds exactly what it needed to the manifest.`;
 }

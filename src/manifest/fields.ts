@@ -153,6 +153,17 @@ const env = z
     }
   });
 
+/** Some bundles of Skillware write `outputs` as the JSON Schema of the whole result; the keys mean the same. */
+function keysOfSchema(outputs: unknown): unknown {
+  const { type, properties, ...rest } = Object(outputs) as Record<string, unknown>;
+  // Other keywords, such as "required", would be ignored, so they stay and are refused.
+  return type === 'object' && isMapping(properties) && Object.keys(rest).length === 0 ? properties : outputs;
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The fields that can also be in a file beside the manifest. */
 export const FRAGMENT_FIELDS: { [Key in keyof FragmentFields]-?: z.ZodType<FragmentFields[Key]> } = {
   requirements: listOf(text(requirementProblem)).default([]),
@@ -169,7 +180,7 @@ export const manifestFields: z.ZodType<ManifestFields> = z
     description: z.string().default(''),
     short_description: z.string().optional(),
     parameters: mapping.default({ type: 'object' }),
-    outputs: z.record(z.string(), mapping).default({}),
+    outputs: z.preprocess(keysOfSchema, z.record(z.string(), mapping)).default({}),
     requirements: FRAGMENT_FIELDS.requirements,
     execution: execution.default([]),
     execution_mode: executionDemand.optional(),
@@ -261,5 +272,9 @@ export const CARRIED_KEYS: ReadonlySet<string> = new Set([
   'constitution',
   'category',
   'presentation',
+  'tier',
+  'shape',
+  'target',
+  'tags',
 ]);
 export const ENV_KEYS: ReadonlySet<string> = new Set(['description', 'required', 'secret', 'hosts']);

@@ -20,6 +20,14 @@ export function skillNameProblem(name: string): string | undefined {
   return `${quote(name)} may only use a-z, 0-9, "_" and "-" in each part, 64 characters at most`;
 }
 
+/** Common names of keys. */
+const SECRET_NAME = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|PAT|DSN)(?:_|$)/i;
+
+/** Whether a variable seems to hold a secret, by its name. */
+export function namesSecret(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
 /** Variables with these prefixes control a loader, an interpreter, a tool or Skillcell itself. */
 const STEERING_PREFIXES = [
   'LD_',

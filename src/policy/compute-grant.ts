@@ -7,7 +7,14 @@
 import { SkillError } from '../errors.ts';
 import { UNCHECKED_ELSEWHERE } from '../load/params.ts';
 import type { EnvRule, FilesystemRule, Limits, Manifest, NetworkRule } from '../manifest/manifest.ts';
-import type { Grant, GrantedLimits, GrantedPath, GrantedSecret, Withheld } from './grant.ts';
+import {
+  NO_WORKSPACE,
+  type Grant,
+  type GrantedLimits,
+  type GrantedPath,
+  type GrantedSecret,
+  type Withheld,
+} from './grant.ts';
 import { readDeclaredPath } from './guest-paths.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { isLowerable, DEFAULT_LIMITS, LIMITS, type LowerableLimit } from '../vocabulary/limits.ts';
@@ -81,7 +88,7 @@ function grantPath(
   { policy, call }: GrantInput,
 ): GrantedPath | Withheld {
   if (path.kind === 'workspace' && call.workspace === undefined) {
-    return withheldPath(rule, 'this call has no workspace', 'Pass --workspace DIR (library: workspace).');
+    return withheldPath(rule, NO_WORKSPACE, 'Pass --workspace DIR (library: workspace).');
   }
   const host = path.kind === 'workspace' ? joinHost(call.workspace ?? '', path.inside) : path.guest;
   const allowed = allowsPath(policy, rule.path, host);

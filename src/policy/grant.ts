@@ -39,6 +39,9 @@ export interface GrantedPath {
 /** Finite for every limit; with `processes: 0` the skill may start threads but no processes. */
 export type GrantedLimits = LimitAmounts;
 
+/** Why a declared workspace is withheld from a call that has none. */
+export const NO_WORKSPACE = 'this call has no workspace';
+
 /** A capability that the manifest declares and that is not granted. */
 export interface Withheld {
   capability: 'filesystem' | 'network' | 'env' | 'program';

@@ -5,12 +5,10 @@
  */
 import { isHarmlessEnv } from '../load/drift.ts';
 import type { EnvRule } from '../manifest/manifest.ts';
+import { namesSecret } from '../manifest/names.ts';
 import { hostCovers } from '../policy/patterns.ts';
 import type { Observed } from './observed.ts';
 import type { ObservedRule } from './least.ts';
-
-/** Common names of keys. */
-const SECRET_NAME = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|PAT|DSN)(?:_|$)/i;
 
 export interface LeastEnv {
   rules: Record<string, ObservedRule<EnvRule>>;
@@ -44,8 +42,8 @@ export function leastEnv(
       continue;
     }
     rules.push([name, { rule, denied }]);
-    if (SECRET_NAME.test(name) && !known?.secret && !isSent(name, observed))
-      remarks.push(remarkOn(name, rule, observed));
+    if (namesSecret(name) && !known?.secret && !isSent(name, observed))
+      remarks.push(remarkOn(name, { rule, observed, wasAllowed: allowed.env[name]?.secret === true }));
   }
   return { rules: Object.fromEntries(rules), remarks };
 }
@@ -80,7 +78,7 @@ function isSent(name: string, { secrets }: Observed): boolean {
 function newRule(name: string, observed: Observed, { required }: { required: boolean }): EnvRule {
   const sentTo = hostsOf(name, observed);
   const reached = [...new Set(observed.requests.map(({ host }) => host))].sort();
-  const hosts = sentTo.length > 0 ? sentTo : SECRET_NAME.test(name) ? reached : [];
+  const hosts = sentTo.length > 0 ? sentTo : namesSecret(name) ? reached : [];
   return { required, secret: hosts.length > 0, hosts };
 }
 
@@ -97,14 +95,23 @@ function hostsOf(name: string, { secrets }: Observed): string[] {
   return [...new Set(secrets.filter((one) => one.name === name).map(({ host }) => host))].sort();
 }
 
-function remarkOn(name: string, { secret }: EnvRule, { requests }: Observed): string {
-  const guess = secret
+interface SecretLike {
+  rule: EnvRule;
+  observed: Observed;
+  /** Recorded with --allow-secret already. */
+  wasAllowed: boolean;
+}
+
+function remarkOn(name: string, { rule, observed: { requests }, wasAllowed }: SecretLike): string {
+  const guess = rule.secret
     ? 'its "hosts" are a guess: all hosts that the skill reached'
     : 'it is declared as a plain variable, whose value the skill can read';
   // The content of an allowed tunnel is invisible, including any secret in it.
   const isBlind = requests.some(({ method, denied }) => method === undefined && !denied);
   const advice = isBlind
     ? 'Set network.inspect_tls in the policy, or record with --execution wasm, to see where it is sent.'
-    : `Record with --allow-secret ${name} to see where it is sent.`;
+    : wasAllowed
+      ? 'Record a call that sends it, to see where.'
+      : `Record with --allow-secret ${name} to see where it is sent.`;
   return `${name} looks like a secret: ${guess}. ${advice}`;
 }

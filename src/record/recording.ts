@@ -7,6 +7,7 @@ import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { SkillError } from '../errors.ts';
 import type { Bundle, OverlayPlace } from '../load/bundle.ts';
+import { findDrift } from '../load/drift.ts';
 import { saveOverlay } from '../load/write-overlay.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { parseManifest } from '../manifest/parse.ts';
@@ -43,10 +44,11 @@ export interface ObservedCall {
   allowed: Manifest;
 }
 
-/** Throws the error of a call that never ran, because there is nothing to record. */
+/** Throws the error of a call that never ran or was cancelled, because what it would have needed is unknown. */
 export function makeRecording(bundle: Bundle, { outcome, allowed }: ObservedCall): Recording {
   const { manifest, sourceDir, stagedDir } = bundle;
-  if (!outcome.ok && outcome.usage.wall_ms === 0) throw SkillError.fromOutcome(outcome);
+  if (!outcome.ok && (outcome.usage.wall_ms === 0 || outcome.error.code === 'cancelled'))
+    throw SkillError.fromOutcome(outcome);
   const observed = readEvents(outcome.capabilities.used, outcome.capabilities.denied);
   const least = leastFor(manifest, observed, {
     succeeded: outcome.ok,
@@ -59,16 +61,25 @@ export function makeRecording(bundle: Bundle, { outcome, allowed }: ObservedCall
   const before = textOf(join(stagedDir, FILE), manifest.name);
   const after = withPermissions(before.text, least);
   // The proposal must be a valid manifest.
-  parseManifest(after, { file: FILE, inherited: manifest });
+  const proposed = parseManifest(after, { file: FILE, inherited: manifest }).manifest;
   return {
     outcome,
     observed,
     manifest: after,
     diff: unifiedDiff(before.isNew ? '' : before.text, after, FILE),
     unused: least.unused,
-    remarks: least.remarks,
+    remarks: [...least.remarks, ...uncovered(bundle, proposed)],
     file: join(sourceDir, FILE),
   };
+}
+
+/** Code that this call did not get to: with it, the skill does not load under the recorded manifest. */
+function uncovered({ inspection, files }: Bundle, manifest: Manifest): string[] {
+  const { drift } = findDrift({ manifest, inspection, paths: Object.keys(files) });
+  return drift.map(
+    (found) =>
+      `${found} This call did not use it, so the skill does not load: remove it from the code, or record a call that uses it. Skills reach hosts by HTTP only.`,
+  );
 }
 
 /** Writes the recorded manifest beside the skill. */

@@ -152,7 +152,8 @@ export class Scenes implements AsyncDisposable {
       const same = command.includes(' record ')
         ? ` --params '${params}' --workspace ${placed.workspace}`
         : '';
-      await this.run(`${command}${same}`, placed.cwd);
+      // "in the environment"
+      await this.run(`${command}${same}`, placed.cwd, ENV);
     };
     return follow(fix, { cwd: placed.cwd, raiseTo: row.raiseTo, run });
   }

@@ -109,5 +109,7 @@ describe('a running service', () => {
     const response = await stage.ask('/v1/me', { as: 'admin' });
     expect(response.status).toBe(503);
     expect(await response.text()).not.toContain(stage.folder);
+    const ready = await stage.ask('/readyz');
+    expect([ready.status, await ready.json()]).toMatchObject([503, { hindrances: [{ part: 'access' }] }]);
   });
 });

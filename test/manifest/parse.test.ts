@@ -120,6 +120,30 @@ describe('parsing a complete manifest', () => {
   });
 });
 
+describe('parsing a manifest of Skillware 0.6', () => {
+  const NEWER = `${SKILLWARE}tier: core\nshape: workflow\ntarget: [backend]\ntags: [decks]\n`;
+
+  it('warns of none of its keys', () => {
+    expect(parse(NEWER).warnings).toEqual(parse(SKILLWARE).warnings);
+  });
+
+  it('reads outputs that are written as the schema of the whole result', () => {
+    const whole = NEWER.replace(
+      /outputs:\n.*\n/,
+      'outputs: { type: object, properties: { path: { type: string, description: Where it is } } }\n',
+    );
+    expect(parse(whole).manifest.outputs).toEqual(parse(NEWER).manifest.outputs);
+  });
+
+  it('refuses such a schema if it demands what would not be checked', () => {
+    const strict = NEWER.replace(
+      /outputs:\n.*\n/,
+      'outputs: { type: object, properties: { path: { type: string } }, required: [path] }\n',
+    );
+    expect(() => parse(strict)).toThrow('outputs.type');
+  });
+});
+
 describe('parsing a manifest with missing keys', () => {
   it('accepts a manifest with only a name and reports its assumptions', () => {
     const { manifest, warnings } = parse('name: a/b');

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { InstallProgress, Outcome } from '../../src/index.ts';
 import { parseLock, formatLock } from '../../src/load/lock.ts';
 import { useIndex, writeWheel } from '../cell/engines/python/local-index.ts';
@@ -80,6 +80,24 @@ describe('installing a skill', () => {
     expect(again).toEqual([]);
   });
 
+  test('says that the index cannot be reached, and not that the requirements are wrong', async () => {
+    const dir = writeSkill(folder, { source: SOURCE, manifest: MANIFEST });
+    // A port of this machine where nothing listens.
+    Object.assign(process.env, {
+      PIP_NO_INDEX: '0',
+      PIP_INDEX_URL: 'http://127.0.0.1:9/simple',
+      PIP_RETRIES: '1',
+    });
+    rmSync(index, { recursive: true });
+    onTestFinished(() => {
+      for (const name of ['PIP_INDEX_URL', 'PIP_RETRIES']) delete process.env[name];
+    });
+    await expect(runtime.install(dir)).rejects.toMatchObject({
+      message: expect.stringMatching(/^pip could not reach the package index: /) as string,
+      fix: expect.stringContaining('PIP_INDEX_URL') as string,
+    });
+  });
+
   test('can be cancelled, and leaves nothing behind', async () => {
     const dir = writeSkill(folder, { source: SOURCE, manifest: MANIFEST });
     const signal = AbortSignal.abort();
@@ -147,9 +165,17 @@ describe('packages that a lock pins', () => {
     const dir = await locked('pins/other_bytes');
     rmSync(join(home, 'environments'), { recursive: true });
     addGreeting('1.0', 'swapped');
-    await expect(runtime.install(dir)).rejects.toMatchObject({ code: 'skill_unavailable' });
+    await expect(runtime.install(dir)).rejects.toMatchObject({
+      code: 'skill_unavailable',
+      message: expect.stringMatching(
+        /^The package index delivers other bytes than skill\.lock pins: /,
+      ) as string,
+      fix: expect.stringContaining('add --upgrade to `skillcell install`') as string,
+    });
     expect(readdirSync(join(home, 'environments'))).toEqual([]);
     expect(await call(dir)).toMatchObject({ ok: false, error: { code: 'skill_unavailable' } });
+    await runtime.install(dir, { upgrade: true });
+    expect(await call(dir)).toMatchObject({ ok: true, result: 'swapped' });
   });
 
   test('are updated by --upgrade, which says what changed', async () => {

@@ -254,3 +254,30 @@ describe('recording a component', () => {
     expect(recording.diff).toContain('+    - { path: "${workspace}", access: read }');
   });
 });
+
+test('says which code the call did not get to, because the skill does not load with it', async () => {
+  const skill = writeSkill(folder, { source: 'import imaplib\ndef execute(params):\n    return 1\n' });
+  const { remarks } = await runtime.record(skill, {}, { allow: { network: true } });
+  expect(remarks).toEqual([
+    expect.stringMatching(
+      /^The code imports "imaplib" \(skill\.py:1\).* This call did not use it, so the skill does not load/,
+    ),
+  ]);
+  await expect(runtime.load(skill)).rejects.toMatchObject({ code: 'manifest_drift' });
+});
+
+test('does not advise to allow a secret that was allowed', async () => {
+  // Nothing may be reached, so the call fails before the secret is sent.
+  const skill = writeSkill(folder, {
+    source: `
+      import os, urllib.request
+      def execute(params):
+          headers = {"Authorization": os.environ["API_KEY"]}
+          urllib.request.urlopen(urllib.request.Request(params["url"], None, headers), timeout=10)
+    `,
+  });
+  const url = `http://127.0.0.1:${server.port}/`;
+  const { remarks } = await runtime.record(skill, { url }, { allow: { secrets: ['API_KEY'] } });
+  expect(remarks.join(' ')).toContain('API_KEY looks like a secret');
+  expect(remarks.join(' ')).not.toContain('--allow-secret');
+});

@@ -149,8 +149,23 @@ def limit_behind(error):
     if isinstance(error, BlockingIOError) and _errno(error) == errno.EAGAIN:
         return "processes"
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
-        return "processes"
+        return "memory" if _lacks_stack() else "processes"
     return None
+
+
+def _lacks_stack():
+    """Whether the memory limit has no room for the stack of one more thread, which then does not start either."""
+    try:
+        import resource
+        import threading
+
+        limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
+        stack = threading.stack_size() or resource.getrlimit(resource.RLIMIT_STACK)[0]
+        with open("/proc/self/status") as status:
+            used = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData:"))
+        return limit != resource.RLIM_INFINITY and used + stack > limit
+    except Exception:
+        return False
 
 
 def _errno(error):

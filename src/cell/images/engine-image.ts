@@ -5,6 +5,8 @@
  */
 import { SkillError } from '../../errors.ts';
 import type { Bundle } from '../../load/bundle.ts';
+import { setIn } from '../../manifest/edit-sentences.ts';
+import { shellWord } from '../../manifest/quote.ts';
 import type { CellImage } from '../contract.ts';
 import type { ImageStore, ResolvedImage } from './contract.ts';
 import { imageUser } from './user.ts';
@@ -42,6 +44,21 @@ export function refusesImage({ manifest }: Bundle): string | undefined {
   return image === undefined && dockerfile === undefined
     ? 'its manifest names no image: container: { image } or { dockerfile }'
     : undefined;
+}
+
+/** What to do about a bundle that `refusesImage` refuses; undefined if it names an image. */
+export function fixForNoImage(bundle: Bundle): string | undefined {
+  if (refusesImage(bundle) === undefined) return undefined;
+  const { sourceDir, entry } = bundle;
+  const dir = shellWord(sourceDir);
+  const key = setIn('container', `${sourceDir}/manifest.yaml`, '{ dockerfile: Dockerfile }');
+  if (!entry.endsWith('.py')) return `${key} Then add the Dockerfile and run \`skillcell build ${dir}\`.`;
+  const base = setIn(
+    'container',
+    `${sourceDir}/manifest.yaml`,
+    '{ image: "localhost/skillcell-python:latest" }',
+  );
+  return `${base} Then run \`skillcell build --base python\` and \`skillcell build ${dir}\`.`;
 }
 
 function assertRunsHere({ config, reference }: ResolvedImage): void {

@@ -23,7 +23,7 @@ import { MAX_JSON_DEPTH, TOO_DEEP } from '../protocol/guest-json.ts';
 
 import { fixForDenial } from './denial-fix.ts';
 import { fixForLimit } from './limit-fix.ts';
-import { missingPackage, placeIn } from './raised-fix.ts';
+import { missingModule, missingPackage, missingWorkspace, placeIn } from './raised-fix.ts';
 import { NO_SITUATION, type Situation } from './situation.ts';
 
 export interface Verdict {
@@ -78,7 +78,8 @@ function raisedError(reply: GuestReply & { kind: 'error' }, grant: Grant, situat
   return skillError(
     `The skill raised ${reply.type}: ${reply.message}`,
     missingPackage(reply.message, situation) ??
-      `Correct ${placeIn(reply.trace) ?? 'the code'}, or report the error to the author of the skill.`,
+      missingModule(reply.message, situation) ??
+      `${missingWorkspace(grant)}Correct ${placeIn(reply.trace) ?? 'the code'}, or report the error to the author of the skill.`,
     {
       type: reply.type,
       trace: reply.trace,
@@ -157,6 +158,7 @@ function noReplyError(report: CellReport, grant: Grant, situation: Situation): S
   const { exit, logs, fault } = report;
   if (fault) return new SkillError(fault.code, fault.message, { fix: fault.fix, detail: { logs } });
   if (!report.started) {
+    if (isTooSmallToStart(report, grant)) return exceededError('memory', grant.limits, situation);
     return new SkillError('internal', `The cell did not start: ${lastLine(logs) || describeExit(exit)}`, {
       fix: 'Run `skillcell doctor`. If it finds no problem, report this with its output.',
       detail: { logs },
@@ -200,6 +202,14 @@ const CRASHES: ReadonlySet<number> = new Set([
 ]);
 /** A crash this close to the limit is taken for a failed allocation. */
 const NEARLY_ALL = 0.9;
+
+/** No engine starts in less memory than this. */
+const SMALLEST_CELL = 16 * 1024 * 1024;
+
+/** A cell without memory for its own program crashes before it can report anything. */
+function isTooSmallToStart({ exit }: CellReport, { limits }: Grant): boolean {
+  return limits.memory < SMALLEST_CELL && CRASHES.has(signalOf(exit) ?? 0);
+}
 
 /** Native code that gets no memory crashes or exits, and cannot report the limit. */
 function diedOfMemory(report: CellReport, { limits }: Grant, signal?: number): boolean {

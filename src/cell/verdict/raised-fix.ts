@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { addTo } from '../../manifest/edit-sentences.ts';
+import { addTo, flowList, setIn } from '../../manifest/edit-sentences.ts';
 import { quote, shellWord } from '../../manifest/quote.ts';
-import { manifestFile, type Situation } from './situation.ts';
+import { NO_WORKSPACE, type Grant } from '../../policy/grant.ts';
+import { manifestChange, manifestFile, type Situation } from './situation.ts';
 
 /** The line of the skill that raised: the last one in a trace of Python, the first one in a trace of JavaScript. */
 export function placeIn(trace: string): string | undefined {
@@ -25,4 +26,19 @@ export function missingPackage(message: string, situation: Situation): string | 
   if (python === undefined) return undefined;
   const name = python.split('.')[0] ?? python;
   return `${addTo('requirements', manifestFile(situation), JSON.stringify(name))} Then run \`skillcell install ${dir}\`. The package may have another name than the module.`;
+}
+
+/** Undefined unless the error is about a module of Node, which only cells with Node have. */
+export function missingModule(message: string, situation: Situation): string | undefined {
+  if (!/^Node modules such as .* are not available in this cell/.test(message)) return undefined;
+  const edit = setIn('execution', manifestFile(situation), flowList(['subprocess']));
+  return `Do without it, or run the skill on Node: ${manifestChange(situation, [edit])}`;
+}
+
+/** A skill whose workspace is missing may fail in any way, so this comes before the usual advice. */
+export function missingWorkspace({ withheld }: Grant): string {
+  const isMissing = withheld.some(({ reason }) => reason === NO_WORKSPACE);
+  return isMissing
+    ? 'Pass --workspace DIR (library: workspace), which the skill declares. If that does not help: '
+    : '';
 }

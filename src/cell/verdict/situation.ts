@@ -48,5 +48,5 @@ export function manifestChange({ dir, isLocked }: Situation, edits: readonly str
 
 /** Points to the command that finds out what a call needs. */
 export function recordAdvice({ dir }: Situation, options: string): string {
-  return recordSentence(dir || 'PATH', options);
+  return recordSentence(dir || 'PATH', { options });
 }

@@ -82,8 +82,8 @@ function printRecording(recording: Recording, { write }: RecordFlags): void {
   for (const permission of unused) printNote(printableLine(`unused    ${permission}`));
   for (const remark of remarks) printWarning(remark);
   if (diff !== '') printFile(diff);
-  const what = overlay === undefined ? 'manifest declares exactly' : 'overlay permits';
-  printNote(summary({ diff, file, what, isWritten: write === true }), { style: 'dim' });
+  const what = overlay === undefined ? 'manifest declares' : 'overlay permits';
+  printNote(summary({ diff, file, what, isOk: outcome.ok, isWritten: write === true }), { style: 'dim' });
   if (overlay === 'project' && write && diff !== '')
     printNote('It permits nothing until you review it: skillcell approve SKILL');
 }
@@ -97,10 +97,12 @@ interface Written {
   diff: string;
   file: string;
   what: string;
+  isOk: boolean;
   isWritten: boolean;
 }
 
-function summary({ diff, file, what, isWritten }: Written): string {
-  if (diff === '') return `The ${what} what this call needs.`;
+function summary({ diff, file, what, isOk, isWritten }: Written): string {
+  if (diff === '' && !isOk) return `The ${what} what this call used before it failed.`;
+  if (diff === '') return `The ${what} exactly what this call needs.`;
   return isWritten ? `Wrote ${file}.` : `Nothing was written. Add --write to update ${file}.`;
 }

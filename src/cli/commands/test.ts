@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { printableLine, runCases, type CaseRun } from '../../inside.ts';
+import { printableLine, runCases, SkillError, type CaseRun } from '../../inside.ts';
 import { interruption } from '../interruption.ts';
 import { executeOptions, openRuntime, type PlanFlags } from '../open-runtime.ts';
 import { printLine, printLogs, printResult } from '../output.ts';
@@ -12,9 +12,11 @@ export async function test(ref: string, flags: PlanFlags & { json?: boolean }): 
   const env: Record<string, string> = {};
   await using runtime = openRuntime({ ...flags, invented: env });
   const skill = await runtime.load(ref);
-  const options = { ...executeOptions(flags), caller: 'test', signal: interruption() };
+  const signal = interruption();
+  const options = { ...executeOptions(flags), caller: 'test', signal };
   const runs: CaseRun[] = [];
   for await (const run of runCases(skill, { runtime, env, options })) {
+    if (signal.aborted) throw cancelled();
     runs.push(run);
     if (!flags.json) printRun(run);
   }
@@ -22,6 +24,11 @@ export async function test(ref: string, flags: PlanFlags & { json?: boolean }): 
   if (flags.json) printResult(runs.map(asJson));
   else printLine(`${runs.length - failed} of ${runs.length} cases of ${skill.bundle.manifest.name} passed`);
   return failed === 0 ? 0 : 1;
+}
+
+/** A case that was interrupted says nothing about the skill. */
+function cancelled(): SkillError {
+  return new SkillError('cancelled', 'The test was cancelled', { fix: 'Run it again.' });
 }
 
 function printRun({ name, misfit, outcome }: CaseRun): void {

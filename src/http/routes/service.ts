@@ -28,7 +28,7 @@ const ready: Route = route({
   method: 'get',
   path: '/readyz',
   tag: 'service',
-  summary: 'Report whether the service is ready: receipts can be written, and a wall works',
+  summary: 'Report whether the service is ready: tokens can be checked, receipts written, and a wall works',
   description: 'The reasons contain no paths. Use /healthz to check that the process is alive.',
   scopes: 'open',
   answers: { 200: readiness, 503: readiness },

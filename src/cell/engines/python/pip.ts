@@ -17,6 +17,35 @@ const POLL_MS = 200;
 const MAX_WHAT = 100;
 const PLAIN = ['--disable-pip-version-check', '--no-input', '--no-cache-dir', '--no-color'];
 
+interface Cause {
+  message: string;
+  fix: string;
+}
+
+const UNKNOWN_CAUSE: Cause = {
+  message: 'pip could not install the requirements',
+  fix: 'Check the requirements of the manifest. A package without a wheel for this machine cannot be used.',
+};
+
+/** Causes that have nothing to do with the requirements, by what pip prints. */
+const CAUSES: readonly (Cause & { sign: RegExp })[] = [
+  {
+    ...UNKNOWN_CAUSE,
+    sign: /No module named pip/,
+    fix: 'Install pip for the system Python: apt-get install python3-pip',
+  },
+  {
+    sign: /DO NOT MATCH THE HASHES/,
+    message: 'The package index delivers other bytes than skill.lock pins',
+    fix: 'Undo the change if skill.lock was edited. To pin what the index has now, add --upgrade to `skillcell install` and review the change.',
+  },
+  {
+    sign: /Failed to establish a new connection|Connection (?:to \S+ timed out|refused|reset)|Cannot connect to proxy/,
+    message: 'pip could not reach the package index',
+    fix: 'Connect this machine to the network, or set PIP_INDEX_URL to an index that it can reach, and run the command again.',
+  },
+];
+
 export interface PipRun {
   interpreter: Interpreter;
   /** Contains nothing that pip could take for a requirement. */
@@ -153,10 +182,9 @@ export function packageCount(count: number): string {
 
 function failure(error: unknown, args: readonly string[]): SkillError {
   const text = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
-  return new SkillError('skill_unavailable', `pip could not install the requirements: ${lastLines(text)}`, {
-    fix: text.includes('No module named pip')
-      ? 'Install pip for the system Python: apt-get install python3-pip'
-      : 'Check the requirements of the manifest. A package without a wheel for this machine cannot be used.',
+  const cause = CAUSES.find(({ sign }) => sign.test(text)) ?? UNKNOWN_CAUSE;
+  return new SkillError('skill_unavailable', `${cause.message}: ${lastLines(text)}`, {
+    fix: cause.fix,
     detail: { requirements: args.includes('--') ? args.slice(args.indexOf('--') + 1) : [] },
     cause: error,
   });

@@ -14,6 +14,9 @@ import { PodmanWall } from './podman/wall.ts';
 import { busy, CachedProbe, unavailable } from '../try-program.ts';
 import { candidates, operatorBackends, unmetDemand } from './choice.ts';
 
+const INSTALL_ONE = 'Install one: apt-get install crun, or podman.';
+/** How the summary of a backend ends that is not there. */
+const MISSING = 'is not installed';
 const CANNOT_START = 'Start a container with it by hand to see the error by itself, or uninstall it.';
 
 export class ContainerWall implements Wall {
@@ -87,7 +90,9 @@ export class ContainerWall implements Wall {
     if (best) return { available: true, summary, enforces: best.enforces };
     const slow = probes.find(({ isTemporary }) => isTemporary);
     if (slow) return busy(slow.summary);
-    return unavailable(`no container engine: ${summary}`, 'Install one: apt-get install crun, or podman.');
+    // Installing an engine does not help where one is installed and does not work.
+    const broken = probes.find((probe) => usual.includes(probe.backend) && !probe.summary.endsWith(MISSING));
+    return unavailable(`no container engine: ${summary}`, broken?.fix ?? INSTALL_ONE);
   }
 
   #requireBackend(): ContainerBackend {

@@ -35,7 +35,9 @@ export function jailEnforcement(cgroups: CgroupDriver | undefined): EnforcementT
       ? watchdog('CPU time of the control group, SIGKILL if exceeded')
       : nobody(`children that have exited are not counted; ${cgroupFix()}`),
     memory: cgroups ? kernel(`${cgroups.describe}, RLIMIT_DATA per process`) : nobody(cgroupFix()),
-    'memory.processes': cgroups ? kernel(cgroups.describe) : nobody(cgroupFix()),
+    'memory.processes': cgroups
+      ? kernel(cgroups.describe)
+      : nobody(`${cgroupFix()}; or remove limits.memory, and nothing limits the memory of several processes`),
     output: watchdog('counted while reading, SIGKILL if exceeded'),
     processes: kernel('seccomp, RLIMIT_NPROC inside the user namespace'),
     scratch: kernel('sized tmpfs, RLIMIT_FSIZE'),

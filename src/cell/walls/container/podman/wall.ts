@@ -7,7 +7,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SkillError } from '../../../../errors.ts';
 import type { Grant } from '../../../../policy/grant.ts';
 import type { LaunchSpec, WallProbe } from '../../../contract.ts';
 import { inheritableDescriptors, withoutLeaks } from '../../../linux/descriptors.ts';
@@ -68,19 +67,6 @@ export class PodmanWall implements ContainerBackend {
   accepts(grant: Grant): void {
     profileFor(grant);
     this.identity(grant);
-    const { limits, cgroupVersion } = this.#info ?? {
-      limits: { memory: true, pids: true },
-      cgroupVersion: '',
-    };
-    if (limits.memory && limits.pids) return;
-    throw new SkillError(
-      'unenforceable',
-      `Rootless podman on cgroup ${cgroupVersion} accepts memory and process limits and ignores them`,
-      {
-        fix: 'Delegate the memory and pids controllers of cgroup v2 to this user, run Skillcell as root, or use another execution mode.',
-        detail: { field: 'memory', pair: 'podman' },
-      },
-    );
   }
 
   identity(grant: Grant): { uid: number; gid: number } | undefined {
@@ -142,6 +128,8 @@ export class PodmanWall implements ContainerBackend {
         'Run `podman info` to see the error.',
       );
     }
+    // Every cell has a limit of memory, so a podman that ignores it can run none.
+    if (!this.#info.limits.memory || !this.#info.limits.pids) return ignoresLimits(this.#info);
     const first = await this.#attempt(this.#info);
     if (first.available || !/hybrid/.test(first.summary)) return first;
     // crun, podman's default, fails if an empty cgroup v2 is mounted in addition to v1.
@@ -151,10 +139,9 @@ export class PodmanWall implements ContainerBackend {
 
   #attempt({ version, isRootless, cgroupVersion, limits }: PodmanInfo): Promise<WallProbe> {
     const cgroup = `cgroup ${cgroupVersion}`;
-    const ignored = limits.memory && limits.pids ? '' : ': memory and process limits are ignored';
     return probeBackend({
       launch: (spec, grant) => this.launch(spec, grant),
-      summary: `podman ${version}, ${isRootless ? 'rootless' : 'as root'}, ${cgroup}${ignored}`,
+      summary: `podman ${version}, ${isRootless ? 'rootless' : 'as root'}, ${cgroup}`,
       enforces: engineEnforcement(cgroup, limits),
       fix: 'Run `podman run` with any image to see the error by itself.',
     });
@@ -167,7 +154,7 @@ export class PodmanWall implements ContainerBackend {
 
   #spawn({ name, folder, spec, grant }: SpawnOptions): ChildProcess {
     const { rootfs, mounts } = rootOf(spec, this.#folder);
-    // Without cgroup limits `accepts` refuses all grants, so only our own probe runs.
+    // Without cgroup limits nothing runs: the probe says that this podman is unavailable.
     const sandbox = sandboxFor({ spec: { ...spec, mounts }, grant, isGrouped: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const files = {
@@ -209,6 +196,13 @@ export class PodmanWall implements ContainerBackend {
       () => undefined,
     );
   }
+}
+
+function ignoresLimits({ version, cgroupVersion }: PodmanInfo): WallProbe {
+  return unavailable(
+    `podman ${version}, rootless, accepts memory and process limits on cgroup ${cgroupVersion} and ignores them`,
+    'Delegate the memory and pids controllers of cgroup v2 to this user, or run Skillcell as root.',
+  );
 }
 
 interface SpawnOptions {
