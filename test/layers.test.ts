@@ -28,6 +28,7 @@ const PIPELINE = [
   'record',
   'runtime-options',
   'call',
+  'overlays',
   'runtime',
   'study',
   'build',
