@@ -29,6 +29,7 @@ const PIPELINE = [
   'record',
   'runtime-options',
   'call',
+  'overlays',
   'runtime',
   'study',
   'build',
