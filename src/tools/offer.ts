@@ -24,8 +24,11 @@ export async function offerTools<Format extends ToolFormat>(
   // Also checked at run time, for callers in plain JavaScript.
   if (!Object.hasOwn(FORMATS, format)) throw unknownFormat(format);
   if (!selected) return offerAll(format, registry);
-  const skills = selected.map(async (skill) => (typeof skill === 'string' ? registry.load(skill) : skill));
-  return new ToolSet(await Promise.all(skills), format);
+  const skills = await Promise.all(
+    selected.map(async (skill) => (typeof skill === 'string' ? registry.load(skill) : skill)),
+  );
+  skills.forEach(assertCallable);
+  return new ToolSet(skills, format);
 }
 
 /** Skips skills that are broken or cannot be tools, so that they do not affect the others. */
@@ -37,6 +40,7 @@ async function offerAll<Format extends ToolFormat>(
   const found = await mapConcurrently(list(), async ({ ref, dir }) => {
     try {
       const skill = await load(dir);
+      assertCallable(skill);
       assertTool(skill, format);
       return { ref, skill };
     } catch (error) {
@@ -59,6 +63,16 @@ async function offerAll<Format extends ToolFormat>(
     else offered.push(...claims.map(({ skill }) => skill));
   }
   return new ToolSet(offered, format, skipped);
+}
+
+/** A tool that no call can use would only mislead a model. */
+function assertCallable({ bundle }: Skill): void {
+  const { kind, manifest } = bundle;
+  if (kind !== 'instructions') return;
+  throw new SkillError('usage', `The skill "${manifest.name}" cannot be a tool: it has instructions only`, {
+    fix: 'Put its instructions into the prompt instead, or serve it with `skillcell mcp`.',
+    detail: { kind },
+  });
 }
 
 function unknownFormat(format: unknown): SkillError {

@@ -1,7 +1,7 @@
 /**
  * The skills that a runtime offers as tools.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { Runtime, ToolFormat } from '../../src/index.ts';
@@ -49,4 +49,17 @@ test('a named skill that cannot be a tool is an error, and so is an invalid form
   const text = add('test/other', { parameters: { type: 'string' } });
   await expect(runtime.tools('openai', [text])).rejects.toMatchObject({ code: 'usage' });
   await expect(runtime.tools('morse' as ToolFormat)).rejects.toMatchObject({ code: 'usage' });
+});
+
+test('a skill of instructions only is no tool, by name or in the offer', async () => {
+  const dir = join(folder, 'skills', 'style');
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(
+    join(dir, 'SKILL.md'),
+    '---\nname: style\ndescription: Use it to write well.\n---\nWrite well.\n',
+  );
+  await expect(runtime.tools('openai', [dir])).rejects.toThrow('it has instructions only');
+  const { skipped, tools } = await runtime.tools('openai');
+  expect(skipped.filter(({ reason }) => reason.includes('it has instructions only'))).toHaveLength(1);
+  expect(JSON.stringify(tools)).not.toContain('write well');
 });
