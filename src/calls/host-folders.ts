@@ -24,6 +24,7 @@ interface Place {
 
 /** An absolute path with at least two parts, but not the path of a URL. */
 const ABSOLUTE_PATH = /(?<![\w:/.<>-])\/[\w.@+~-]+(?:\/[\w.@+~-]+)+\/?/g;
+const COMMAND_ON_SKILL = /(\bskillcell [a-z]+ )<skills>\/([a-z0-9_-]+\/[a-z0-9_-]+)(?![\w/.-])/g;
 const FILE_URL = /file:\/\/(?=\/)/g;
 /** Stack frames of Skillcell's own source. */
 const STACK_LINE = /\n\s+at [^\n]*/g;
@@ -52,7 +53,9 @@ export class HostFolders {
   }
 
   text(text: string): string {
-    return this.#places.reduce((rest, { pattern, alias }) => rest.replaceAll(pattern, alias), text);
+    const aliased = this.#places.reduce((rest, { pattern, alias }) => rest.replaceAll(pattern, alias), text);
+    // An alias is not a path, so a command that names a skill would not work; its id does.
+    return aliased.replaceAll(COMMAND_ON_SKILL, '$1$2');
   }
 
   /** Replaces in every string of a value. For errors, warnings and plans; never for results. */

@@ -162,7 +162,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
       ...shadowWarnings(location),
       ...warnings,
       ...notes,
-      ...lockWarnings(lock),
+      ...lockWarnings(lock, location.dir),
       ...found.drift,
       ...found.warnings,
     ],
@@ -206,9 +206,10 @@ export function shadowWarnings({
   return [`${both}, which is "${BUNDLED_PREFIX}${ref}".`];
 }
 
-function lockWarnings(lock: LockState): string[] {
+function lockWarnings(lock: LockState, dir: string): string[] {
   if (lock === 'locked') return [];
-  return ['The bundle has no skill.lock, so changes to it go unnoticed. Create one with `skillcell lock`.'];
+  const command = `skillcell lock ${shellWord(dir)}`;
+  return [`The bundle has no skill.lock, so changes to it go unnoticed. Create one with \`${command}\`.`];
 }
 
 function driftError(name: string, drift: string[], fix: string): SkillError {

@@ -160,7 +160,7 @@ export class SkillServer implements AsyncDisposable {
     const tools = this.#isLarge(functions)
       ? searchTools(functions)
       : [...functions.values()].map(({ tool }) => tool);
-    return [...tools, ...agentTools(entries)].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return [...tools, ...agentTools(entries)];
   }
 
   #isLarge({ size }: Entries): boolean {

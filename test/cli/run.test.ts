@@ -57,6 +57,8 @@ describe('skillcell run', () => {
     expect(ended.stderr).toContain('a log line');
     expect(ended.stderr).toContain('warning: The bundle has no skill.lock');
     expect(ended.stderr).not.toContain('\u001b');
+    const [, command = ''] = /Create one with `skillcell ([^`]+)`/.exec(ended.stderr) ?? [];
+    expect(await run(command.split(' '))).toMatchObject({ code: 0 });
   });
 
   test('--json prints the whole outcome of a success and of a failure', async () => {

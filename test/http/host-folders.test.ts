@@ -164,6 +164,9 @@ describe('folders of the host', () => {
     ['/srv/work/a, /srv/app/.env.', '<workspace>/a, <project>/.env.'],
     ['/srv/workshop and /srv/cells-2 are others', '/srv/workshop and /srv/cells-2 are others'],
     ['read /etc/passwd', 'read /etc/passwd'],
+    ['Install them: skillcell install /srv/app/skills/a/b', 'Install them: skillcell install a/b'],
+    ['Run `skillcell lock /srv/app/skills/a/b_c`.', 'Run `skillcell lock a/b_c`.'],
+    ['skillcell lock /srv/app/skills/a/b/c', 'skillcell lock <skills>/a/b/c'],
   ])('in %j are shown as %j', (text, shown) => {
     expect(folders.text(text)).toBe(shown);
   });

@@ -73,9 +73,9 @@ function cancel(id: string, as = 'caller'): Promise<Response> {
 describe('a running call', () => {
   test('streams its output immediately to its caller and to others of its tenant', async () => {
     const { id, events } = await begin();
-    expect(await next(events, 'log')).toEqual({ text: 'first\n' });
+    expect(await next(events, 'log')).toEqual({ text: 'first\n', stream: 'stdout' });
     const watched = eventsOf(await stage.ask(`/v1/calls/${id}/events`, { as: 'reader' }));
-    expect(await next(watched, 'log')).toEqual({ text: 'first\n' });
+    expect(await next(watched, 'log')).toEqual({ text: 'first\n', stream: 'stdout' });
     const list = await stage.ask('/v1/calls?limit=0', { as: 'reader' });
     expect(await list.json()).toMatchObject({ running: [{ call_id: id, state: 'running' }], past: [] });
     const theirs = await stage.ask('/v1/calls?limit=0', { as: 'other' });

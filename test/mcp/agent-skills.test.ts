@@ -76,8 +76,8 @@ const read = (given: Record<string, unknown>): ReturnType<Client['callTool']> =>
 describe('the tools of a server with Agent Skills', () => {
   test('are one to run commands and one to read, beside those of ordinary skills', async () => {
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['skillcell_exec', 'skillcell_read', 'test__plain']);
-    const [execTool, readTool] = tools;
+    expect(tools.map(({ name }) => name)).toEqual(['test__plain', 'skillcell_exec', 'skillcell_read']);
+    const [, execTool, readTool] = tools;
     expect(execTool?.description).toContain('- count: Use it to count things.');
     expect(execTool?.description).not.toContain('- style:');
     expect(readTool?.description).toContain('- style: Use it to style things.');

@@ -46,20 +46,19 @@ afterAll(async () => {
   removeFolder(folder);
 });
 
-const toolName = async (): Promise<string> =>
-  (await client.listTools()).tools.map(({ name }) => name).find((name) => name.includes('stranger')) ?? '';
+const exec = (given: Record<string, unknown>, more: object = {}): ReturnType<Client['callTool']> =>
+  client.callTool({ name: 'skillcell_exec', arguments: { skill: 'stranger', ...given }, ...more });
 const command = ['python', 'scripts/try.py'];
 
 describe('an agent', () => {
   test('that passes grants as arguments is refused', async () => {
-    const answer = await client.callTool({ name: await toolName(), arguments: { command, grants } });
+    const answer = await exec({ command, grants });
     expect(answer.isError).toBe(true);
     expect(JSON.stringify(answer.content)).toContain('grants');
   });
 
   test('that passes grants beside its arguments gets none of them', async () => {
-    const request = { name: await toolName(), arguments: { command }, _meta: { grants }, grants };
-    const answer = JSON.stringify(await client.callTool(request));
+    const answer = JSON.stringify(await exec({ command }, { _meta: { grants }, grants }));
     expect(answer).toContain('None');
     expect(answer).not.toContain('invented-0123');
     expect(answer).toContain('write /workspace/made');
@@ -67,9 +66,7 @@ describe('an agent', () => {
 
   test('that names options of the command line passes them to the script', async () => {
     const words = [...command, '--write', '.', '--env', 'INVENTED_TOKEN'];
-    const answer = JSON.stringify(
-      await client.callTool({ name: await toolName(), arguments: { command: words } }),
-    );
+    const answer = JSON.stringify(await exec({ command: words }));
     expect(answer).not.toContain('invented-0123');
     expect(answer).toContain('write /workspace/made');
   });

@@ -47,7 +47,7 @@ async function skill(ref: string, { json }: JsonFlag): Promise<void> {
   const binary = isCompiled(ref) ? buildSkill(ref, { onProgress }) : undefined;
   if (binary && !json) printBinary(binary, ref);
   const image = await buildImage(ref, { onProgress });
-  if (image && !json) printImage(image);
+  if (image && !json) printImage(image, ref);
   // Reports that there is nothing to build.
   if (!image && !binary) buildSkill(ref);
   if (json) printResult({ ok: true, ...(binary ? { binary } : {}), ...(image ? { image } : {}) });
@@ -56,17 +56,17 @@ async function skill(ref: string, { json }: JsonFlag): Promise<void> {
 function printBinary({ language, file, bytes, digest }: Built, ref: string): void {
   printLine(`Built ${file} from ${language}: ${formatSize(bytes)}, ${digest}`);
   printNote(
-    `An existing skill.lock is now outdated. Run \`skillcell lock\` to update it.\nRun it: skillcell run ${shellWord(ref)}`,
+    `An existing skill.lock is now outdated. To update it: skillcell lock ${shellWord(ref)}\nRun it: skillcell run ${shellWord(ref)}`,
   );
 }
 
 const LOCK_NOTES: Record<BuiltImage['lock'], string> = {
   written: 'skill.lock pins this digest.',
   kept: 'skill.lock was not changed; the image is found by the digest of the skill.',
-  stale: 'skill.lock no longer matches the skill. Run `skillcell lock` to update it.',
+  stale: 'skill.lock no longer matches the skill. To update it: skillcell lock ',
 };
 
-function printImage({ reference, digest, lock }: BuiltImage): void {
+function printImage({ reference, digest, lock }: BuiltImage, ref: string): void {
   printLine(`Image of ${reference}: ${digest}`);
-  printNote(LOCK_NOTES[lock]);
+  printNote(LOCK_NOTES[lock] + (lock === 'stale' ? shellWord(ref) : ''));
 }
