@@ -75,6 +75,31 @@ test('the skill may be named as the project names it, and its workspace is the p
   expect(await line.run(args, { cwd: project })).toMatchObject({ code: 0, stdout: 'no\n' });
 });
 
+/** As some agents start commands: their standard input is a pipe that stays open and silent. */
+function withOpenInput(...options: string[]): ReturnType<typeof spawn> {
+  const args = ['exec', skill, ...options, '--', 'python', 'scripts/echo.py'];
+  return spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), ...args], {
+    env: { ...process.env, SKILLCELL_HOME: join(line.folder, 'home') },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+}
+
+test('with --no-stdin, a command starts although the standard input never ends', async () => {
+  const child = withOpenInput('--no-stdin');
+  const text: Buffer[] = [];
+  child.stdout?.on('data', (bytes: Buffer) => text.push(bytes));
+  expect(await once(child, 'close')).toEqual([3, null]);
+  expect(Buffer.concat(text)).toEqual(Buffer.from('\xffout:', 'latin1'));
+});
+
+test('whoever waits for a standard input that does not end is told why, and Ctrl-C ends it', async () => {
+  const child = withOpenInput();
+  const [note] = (await once(child.stderr ?? child, 'data')) as [Buffer];
+  expect(note.toString()).toMatch(/^Waiting for the standard input to end\. Pass --no-stdin/);
+  child.kill('SIGINT');
+  expect(await once(child, 'close')).toEqual([130, null]);
+});
+
 test('Ctrl-C ends the command with 130', async () => {
   const child = spawn(
     process.execPath,

@@ -15,19 +15,24 @@ import {
 } from '../../inside.ts';
 import { interruption } from '../interruption.ts';
 import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
-import { printError, printResult, printWarning } from '../output.ts';
+import { printError, printNote, printResult, printWarning } from '../output.ts';
 import { readStdinText } from '../params.ts';
 
 export interface ExecFlags extends PlanFlags, GrantFlags {
   json?: boolean;
   keepContent?: boolean;
+  /** False with `--no-stdin`. */
+  stdin?: boolean;
 }
+
+const NOTE_AFTER_MS = 5000;
+const WAITING = 'Waiting for the standard input to end. Pass --no-stdin before the command if it needs none.';
 
 type Streams = Record<'stdout' | 'stderr', (bytes: Uint8Array) => unknown>;
 
 export async function exec(ref: string, command: readonly string[], flags: ExecFlags): Promise<number> {
   const signal = interruption();
-  const stdin = process.stdin.isTTY ? undefined : await readStdinText();
+  const stdin = flags.stdin === false || process.stdin.isTTY ? undefined : await wholeInput(signal);
   if (signal.aborted) return EXIT_CODES.cancelled;
   await using runtime = openRuntime(flags);
   let known: readonly string[] = [];
@@ -48,6 +53,22 @@ export async function exec(ref: string, command: readonly string[], flags: ExecF
       outcome.warnings.filter((warning) => !known.includes(warning)),
     );
   return outcome.ok ? (outcome.result as CommandResult).exit_code : EXIT_CODES[outcome.error.code];
+}
+
+/** Whether more input comes cannot be known, so it is waited for, and whoever wonders why is told how to do without. */
+async function wholeInput(signal: AbortSignal): Promise<string | undefined> {
+  const waiting = setTimeout(() => printNote(WAITING), NOTE_AFTER_MS);
+  const stop = (): unknown => process.stdin.destroy();
+  signal.addEventListener('abort', stop);
+  try {
+    return await readStdinText();
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  } finally {
+    clearTimeout(waiting);
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 interface ExecRequest {
