@@ -111,6 +111,9 @@ export { FileLock } from './load/file-lock.ts';
 export { saveOverlay } from './load/write-overlay.ts';
 export { publishSync } from './load/publish.ts';
 export type { PinnedPackage, PinnedPackages, Pins } from './load/pins.ts';
+export { fixForCommand } from './cell/verdict/command-fix.ts';
+export { isPublicAddress } from './broker/gateway/addresses.ts';
+export { replacesBytes } from './results/command-result.ts';
 export { isLoopback } from './policy/loopback.ts';
 export {
   markedLines,

@@ -65,6 +65,7 @@ function addExec(program: Command, done: Done): void {
       "run a command of an Agent Skills folder in a fresh sandbox; output and exit code are the command's",
     )
     .option('--json', 'print the whole outcome instead of the output of the command')
+    .option('--no-stdin', 'give the command an empty standard input, and do not wait for ours to end')
     .option('--keep-content', 'store command and output in the receipt instead of only their digests')
     .addHelpText(
       'after',

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { shellWord, type Plan } from '../inside.ts';
 
@@ -43,6 +43,30 @@ export function invisiblePaths(
   const isGranted = (path: string): boolean =>
     granted.some(({ guest }) => path === guest || path.startsWith(`${guest}/`));
   return paths.filter((path) => !isGranted(resolve(path))).map((path) => describe(path, workspace));
+}
+
+/** The same for the words of a command, whose paths below the workspace and the skill the cell knows. */
+export function invisibleWords(
+  words: readonly string[],
+  granted: GrantedPaths,
+  known: readonly (string | undefined)[],
+): string[] {
+  const folders = known.flatMap((folder) => (folder === undefined ? [] : bothNames(resolve(folder))));
+  const isVisible = (path: string): boolean =>
+    [...folders, ...granted.map(({ guest }) => guest)].some(
+      (folder) => path === folder || path.startsWith(`${folder}/`),
+    );
+  return hostPathsIn(words.flatMap((word) => [word, word.slice(word.indexOf('=') + 1)]))
+    .filter((path) => !isVisible(resolve(path)))
+    .map(
+      (path) =>
+        `The command names ${JSON.stringify(path)}, which exists on this machine, but the script cannot see it. Put it into the workspace (--workspace DIR), and pass its path there.`,
+    );
+}
+
+/** A folder as given, and without links. */
+function bothNames(folder: string): string[] {
+  return [folder, ...(existsSync(folder) ? [realpathSync(folder)] : [])];
 }
 
 function describe(path: string, workspace: string | undefined): string {

@@ -10,7 +10,7 @@ import { Findings, type Verdict } from './findings.ts';
 import { judgeText } from './judge.ts';
 import { unreadable } from './shell-code.ts';
 import { NotUnderstood } from './shell/syntax.ts';
-import { SkillFolders } from './skill-folders.ts';
+import { namesPlace, SkillFolders } from './skill-folders.ts';
 import { Surroundings } from './surroundings.ts';
 
 /** Longer commands are not read. */
@@ -62,7 +62,7 @@ export function judgeCommand(command: string, cwd: string, options: Omit<HookOpt
     judgeText(
       command,
       { cwd, program: options.program },
-      { surroundings, findings, editable: true, depth: 0 },
+      { surroundings, findings, editable: true, isFed: false, depth: 0 },
     );
     return findings.verdict(command);
   } catch (error) {
@@ -79,11 +79,7 @@ function isNearSkill(command: string, surroundings: Surroundings): boolean {
   if (own !== undefined && surroundings.folders.isListed(own)) return true;
   const bare = command.replaceAll(/\\\n|["'\\]/g, '');
   const variants = [command, bare, bare.replaceAll(/\$\{?\w*\}?/g, ''), unescape(command)];
-  return variants.some(
-    (text) =>
-      /\.(?:claude|agents|gemini|cursor|github|copilot|codex)\/+(?:\.\/+)*(?:skills|plugins)/i.test(text) ||
-      surroundings.mentionIn(text) !== 'none',
-  );
+  return variants.some((text) => namesPlace(text) || surroundings.mentionIn(text) !== 'none');
 }
 
 function unescape(text: string): string {

@@ -7,7 +7,7 @@ import { basename, isAbsolute, normalize } from 'node:path';
 import { existsSync } from 'node:fs';
 import type { Findings } from './findings.ts';
 import { printable, quoteWord } from './findings.ts';
-import { grantOf } from './own-commands.ts';
+import { grantOf, reasonOfVariable } from './own-commands.ts';
 import { sourceOf } from './interpreters.ts';
 import { CHANGE_NAMES, changesSkillcell, kindOf, RUN_DATA, readsOnly, type ProgramKind } from './programs.ts';
 import { runsOfFind } from './find-command.ts';
@@ -68,7 +68,8 @@ export class CommandJudge {
     if (name === 'eval') return this.#judgeEval(from);
     const grant = grantOf(name, this.#texts.slice(from), this.#task.cwd);
     if (grant !== undefined) {
-      if (grant !== '') this.#findings.grants.push(grant);
+      const reason = grant || reasonOfVariable(this.#givenVariable());
+      if (reason !== '') this.#findings.grants.push(reason);
       return;
     }
     this.#judgeKind(name, kindOf(name), from);
@@ -362,16 +363,22 @@ export class CommandJudge {
     this.#checkOwnVariables();
     const workspace = this.#workspaceFor(skill);
     const option = workspace === undefined ? '' : `--workspace ${quoteWord(workspace)} `;
+    const input = this.#place.isFed ? '' : '--no-stdin ';
     this.#findings.edits.push({
       start: word.start,
       end: word.start,
-      text: `${this.#task.program} exec ${quoteWord(skill)} ${option}-- `,
+      text: `${this.#task.program} exec ${quoteWord(skill)} ${option}${input}-- `,
     });
   }
 
-  #checkOwnVariables(): void {
+  /** A variable that Skillcell itself would get, and that changes what it does. */
+  #givenVariable(): string | undefined {
     const names = [...this.#variables, ...this.#task.assigned.keys()];
-    const name = names.find((candidate) => changesSkillcell(candidate));
+    return names.find((candidate) => changesSkillcell(candidate));
+  }
+
+  #checkOwnVariables(): void {
+    const name = this.#givenVariable();
     if (name !== undefined)
       this.#deny(`The variable "${name}" would change how Skillcell runs. Leave it out.`);
   }

@@ -9,6 +9,7 @@ import { CommandJudge } from './command-judge.ts';
 import { Findings } from './findings.ts';
 import { assignedNames, changesOfFolder } from './overview.ts';
 import { changesSkillcell, kindOf, readsOnly } from './programs.ts';
+import { fedCommands } from './standard-input.ts';
 import { readCommand } from './shell/reader.ts';
 import type { Item, Nested, SimpleCommand, Word } from './shell/syntax.ts';
 import type { CodeJudge } from './shell-code.ts';
@@ -30,6 +31,8 @@ export interface Place {
   findings: Findings;
   /** Whether text can be inserted here. */
   editable: boolean;
+  /** Whether the standard input comes from the command line, not from the agent. */
+  isFed: boolean;
   depth: number;
 }
 
@@ -48,6 +51,7 @@ export class Judge {
   readonly #place: Place;
   readonly #around: Surroundings;
   readonly #findings: Findings;
+  #fed: ReadonlySet<SimpleCommand> = new Set();
   #compound = 0;
   /** Folders at the start of a chain of `&&`: where a part of it failed, the next chain may start there. */
   #chainStart: string[];
@@ -71,6 +75,7 @@ export class Judge {
   judge(items: readonly Item[]): void {
     if (items.some((item) => item.kind === 'open' && ['while', 'until', 'for'].includes(item.text)))
       this.#expectFolders(items);
+    this.#fed = fedCommands(items, this.#place.isFed);
     for (const item of items) this.#judgeItem(item);
   }
 
@@ -90,7 +95,7 @@ export class Judge {
     else if (item.kind === 'simple') this.#judgeSimple(item);
     else {
       if (item.kind === 'for') this.#around.variables.set(item.name, undefined);
-      for (const word of item.words) this.#passWord(word);
+      for (const word of item.words) this.#passWord(word, this.#place.isFed);
     }
   }
 
@@ -121,18 +126,18 @@ export class Judge {
   }
 
   /** A word that runs nothing itself, but may mention a skill or contain a script. */
-  #passWord(word: Word): void {
-    this.#judgeNested(word);
+  #passWord(word: Word, isFed: boolean): void {
+    this.#judgeNested(word, isFed);
     if (this.#around.mentionOf(word) !== 'none') this.#findings.mentionsSkill = true;
   }
 
-  #judgeNested(word: Word): void {
-    for (const nested of word.nested) this.#judgeInside(nested);
+  #judgeNested(word: Word, isFed: boolean): void {
+    for (const nested of word.nested) this.#judgeInside(nested, isFed);
   }
 
-  #judgeInside({ items, editable }: Nested): void {
+  #judgeInside({ items, editable }: Nested, isFed: boolean): void {
     const around = this.#around.copy();
-    const place = { ...this.#place, surroundings: around, depth: this.#place.depth + 1 };
+    const place = { ...this.#place, surroundings: around, isFed, depth: this.#place.depth + 1 };
     if (editable) return new Judge(this.#task, place).judge(items);
     const findings = new Findings();
     new Judge(this.#task, { ...place, findings, editable: false }).judge(items);
@@ -141,15 +146,16 @@ export class Judge {
 
   #judgeSimple(command: SimpleCommand): void {
     this.#beforeCommand = [...this.#around.cwds];
-    for (const { value } of command.assignments) this.#judgeNested(value);
-    for (const word of command.words) this.#judgeNested(word);
-    this.#passRedirections(command);
+    const isFed = this.#fed.has(command);
+    for (const { value } of command.assignments) this.#judgeNested(value, isFed);
+    for (const word of command.words) this.#judgeNested(word, isFed);
+    this.#passRedirections(command, isFed);
     this.#passAssignments(command);
     const [first] = command.words;
     const name = first === undefined ? undefined : this.#around.resolve(first).text;
     if (name === 'cd' || name === 'pushd' || name === 'popd')
       this.#changeFolder(name, command.words.slice(1));
-    else if (first !== undefined) new CommandJudge(this.#task, this.#place).judge(command);
+    else if (first !== undefined) new CommandJudge(this.#task, { ...this.#place, isFed }).judge(command);
     this.#noteDisturbance(command, name);
     this.#isChainStart = false;
   }
@@ -167,9 +173,9 @@ export class Judge {
     if ((!isReader || removes) && name !== 'cd') this.#undisturbed = false;
   }
 
-  #passRedirections({ redirections, words }: SimpleCommand): void {
+  #passRedirections({ redirections, words }: SimpleCommand, isFed: boolean): void {
     for (const { operator, target, body } of redirections) {
-      this.#judgeNested(target);
+      this.#judgeNested(target, isFed);
       if (body !== undefined) {
         if (this.#around.mentionIn(body) !== 'none') this.#findings.writesMention = true;
         continue;

@@ -12,7 +12,9 @@ type Words = readonly (string | undefined)[];
 const HARMLESS = new Set(
   'list inspect validate doctor tools completion hook mcp help --help --version -V test run exec'.split(' '),
 );
-const GIVING = /^--(?:write|host|env|program|read|allow-|policy|mode|secret|minimum|no-)/;
+/** Options that give more. Those that start like one are asked about as well; `--no-stdin` only takes. */
+const GIVING =
+  /^--(?:write|host|env|program|processes|read|allow-|policy|execution|trust|secret|minimum|yes|no-(?!stdin$))/;
 
 /** Why a person has to decide, an empty text if nobody has to, undefined for other programs. */
 export function grantOf(name: string, words: Words, cwd: string): string | undefined {
@@ -30,6 +32,13 @@ export function grantOf(name: string, words: Words, cwd: string): string | undef
   return giving === undefined
     ? ''
     : `"${giving.slice(0, 40)}" gives a skill more permissions, so a person has to decide.`;
+}
+
+/** Empty without a variable. */
+export function reasonOfVariable(name: string | undefined): string {
+  return name === undefined
+    ? ''
+    : `The variable "${name}" changes how Skillcell runs, so a person has to decide.`;
 }
 
 function ownWords(name: string, words: Words): Words | undefined {

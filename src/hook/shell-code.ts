@@ -11,6 +11,8 @@ export interface CodePlace {
   surroundings: Surroundings;
   findings: Findings;
   editable: boolean;
+  /** Whether the standard input comes from the command line, not from the agent. */
+  isFed: boolean;
   depth: number;
 }
 
@@ -22,10 +24,10 @@ const MAX_DEPTH = 8;
 export function judgeShellCode(
   code: string,
   { judgeText }: { judgeText: CodeJudge },
-  { surroundings, depth, outer }: { surroundings: Surroundings; depth: number; outer?: Findings },
+  { surroundings, depth, isFed, outer }: Omit<CodePlace, 'findings' | 'editable'> & { outer?: Findings },
 ): Verdict {
   const findings = new Findings();
-  const place = { surroundings: surroundings.copy(), findings, editable: true, depth: depth + 1 };
+  const place = { surroundings: surroundings.copy(), findings, editable: true, isFed, depth: depth + 1 };
   try {
     if (depth > MAX_DEPTH) throw new NotUnderstood('it is nested too deeply');
     judgeText(code, place);

@@ -6,14 +6,13 @@
  */
 import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { SKILL_FILE, SKILL_PLACES } from '../vocabulary/skill-places.ts';
+import { AGENT_PLACES, SKILL_FILE } from '../vocabulary/agent-folders.ts';
 
-const PLACE = new RegExp(`/(?:${SKILL_PLACES.join('|').replaceAll('.', '\\.')})/skills$`, 'i');
-const IN_PLACE = new RegExp(
-  `^(.*/(?:${SKILL_PLACES.join('|').replaceAll('.', '\\.')})/skills/[^/]+)(?:/|$)`,
-  'i',
-);
-const ABOVE_PLACE = new RegExp(`/(?:${SKILL_PLACES.join('|').replaceAll('.', '\\.')})(?:/skills)?$`, 'i');
+const NAMES = `(?:${AGENT_PLACES.join('|').replaceAll('.', String.raw`\.`)})`;
+const PLACE = new RegExp(`/${NAMES}/skills$`, 'i');
+const IN_PLACE = new RegExp(`^(.*/${NAMES}/skills/[^/]+)(?:/|$)`, 'i');
+const ABOVE_PLACE = new RegExp(`/${NAMES}(?:/skills)?$`, 'i');
+const MENTION = new RegExp(String.raw`${NAMES}/+(?:\./+)*(?:skills|plugins)`, 'i');
 const PLUGINS = /\/\.claude\/plugins\//i;
 const SCRIPT_NAME =
   /\.(?:py|pyw|pyz|pyc|sh|bash|zsh|ksh|fish|js|mjs|cjs|ts|mts|cts|jsx|tsx|rb|pl|pm|php|r|lua|ps1|jar|wasm|so|exe|bin|zip|whl|sql|mk|awk|sed|tcl|jl|go|rs|swift|scpt|applescript|command|vbs|bat|cmd)$|(?:^|\/)(?:Makefile|makefile|GNUmakefile|package\.json|setup\.cfg|pyproject\.toml|conftest|justfile|Rakefile|Gemfile|Dockerfile)[^/]*$/i;
@@ -57,7 +56,7 @@ export class SkillFolders {
   containsPlace(folder: string): boolean {
     const real = physical(folder);
     if (`${this.home}/`.startsWith(real === '/' ? '/' : `${real}/`)) return true;
-    return this.#isAbove(folder) || SKILL_PLACES.some((place) => existsSync(join(folder, place, 'skills')));
+    return this.#isAbove(folder) || AGENT_PLACES.some((place) => existsSync(join(folder, place, 'skills')));
   }
 
   #isAbove(path: string): boolean {
@@ -74,6 +73,11 @@ export class SkillFolders {
     this.#roots.set(path, root);
     return root;
   }
+}
+
+/** Whether a text contains the name of a folder in which agents look for skills. */
+export function namesPlace(text: string): boolean {
+  return MENTION.test(text);
 }
 
 function placeRoot(path: string): string | undefined {

@@ -55,7 +55,9 @@ export const executeBody: z.ZodType<ExecuteBody> = z
     params: z
       .unknown()
       .optional()
-      .describe('Parameters of the skill, according to its JSON Schema; {} if absent.'),
+      .describe(
+        'Parameters of the skill, according to its JSON Schema; {} if absent. For an Agent Skills folder with scripts: {"command": ["python", "scripts/x.py"], "stdin": "text"}.',
+      ),
     timeout: z.string().max(40).optional().describe('Lowers the time limit, such as "5s".'),
     memory: z.string().max(40).optional().describe('Lowers the memory limit, such as "64MiB".'),
     execution: z.enum(ISOLATED_MODES).optional().describe('One of the modes the manifest allows.'),

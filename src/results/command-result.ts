@@ -32,12 +32,19 @@ export function commandResult(
   };
 }
 
+const REPLACED = 'is not UTF-8: its other bytes are U+FFFD in the result';
+
+/** Whether a warning is only about the result, not about the bytes that were passed on while the command ran. */
+export function replacesBytes(warning: string): boolean {
+  return warning === `stdout ${REPLACED}` || warning === `stderr ${REPLACED}`;
+}
+
 function decode(stream: string, bytes: Uint8Array): { text: string; warnings: string[] } {
   const options = { ignoreBOM: true };
   try {
     return { text: new TextDecoder('utf-8', { ...options, fatal: true }).decode(bytes), warnings: [] };
   } catch {
     const text = new TextDecoder('utf-8', options).decode(bytes);
-    return { text, warnings: [`${stream} is not UTF-8: its other bytes are U+FFFD in the result`] };
+    return { text, warnings: [`${stream} ${REPLACED}`] };
   }
 }

@@ -11,20 +11,26 @@ export const AGENT_FOLDERS = {
   gemini: { project: '.gemini/skills', home: '.gemini/skills' },
   cursor: { project: '.cursor/skills', home: '.cursor/skills' },
   copilot: { project: '.github/skills', home: '.copilot/skills' },
+  codex: { project: '.codex/skills', home: '.codex/skills' },
 } as const;
 
 export type AgentFolder = keyof typeof AGENT_FOLDERS;
 
 export const AGENT_FOLDER_NAMES: readonly AgentFolder[] = namesOf(AGENT_FOLDERS);
 
+/** The file that makes a folder a skill. */
+export const SKILL_FILE = 'SKILL.md';
+
+const ALL: readonly string[] = AGENT_FOLDER_NAMES.flatMap((name) => Object.values(AGENT_FOLDERS[name]));
+
+/** Names of the folders around `skills`, in a project or a home. */
+export const AGENT_PLACES: readonly string[] = [...new Set(ALL.map((path) => path.replace('/skills', '')))];
+
 /** The file that makes a folder a marketplace of plugins, and where Claude Code keeps those that a user added. */
 export const MARKETPLACE_FILE = '.claude-plugin/marketplace.json';
 export const MARKETPLACES_FOLDER = '.claude/plugins/marketplaces';
 
-const INSIDE: readonly string[] = [
-  ...AGENT_FOLDER_NAMES.flatMap((name) => [AGENT_FOLDERS[name].project, AGENT_FOLDERS[name].home]),
-  MARKETPLACES_FOLDER,
-].map((folder) => `/${folder}/`);
+const INSIDE: readonly string[] = [...ALL, MARKETPLACES_FOLDER].map((folder) => `/${folder}/`);
 
 /** Whether a path leads through a folder of an agent, into which tools copy the skills of strangers. */
 export function isInAgentFolder(path: string): boolean {

@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { writeAgentSkill } from '../write-agent-skill.ts';
@@ -73,6 +73,60 @@ test('the skill may be named as the project names it, and its workspace is the p
   const name = skill.slice(project.length + 1);
   const args = ['exec', name, '--workspace', '.', '--', 'python', `${name}/scripts/shadow.py`];
   expect(await line.run(args, { cwd: project })).toMatchObject({ code: 0, stdout: 'no\n' });
+});
+
+test('absolute paths of the workspace and the skill reach the script as paths of the cell', async () => {
+  const workspace = join(line.folder, 'agent-skills');
+  const given = [join(workspace, 'form.pdf'), `--out=${workspace}/out`, join(skill, 'SKILL.md')];
+  const args = ['exec', skill, '--workspace', workspace, '--', 'python', 'scripts/echo.py', ...given];
+  const { stderr } = await line.run(args);
+  expect(stderr).toBe("err: ['/workspace/form.pdf', '--out=/workspace/out', '/skill/SKILL.md']\n");
+});
+
+test('a file of this machine that the script cannot see is a warning', async () => {
+  const file = join(line.folder, 'outside.txt');
+  writeFileSync(file, '');
+  const args = [
+    'exec',
+    skill,
+    '--workspace',
+    skill,
+    '--',
+    'python',
+    'scripts/echo.py',
+    `--in=${file}`,
+    '/none',
+  ];
+  const { code, stderr } = await line.run(args);
+  expect([code, stderr]).toEqual([
+    3,
+    `err: ['--in=${file}', '/none']\nwarning: The command names "${file}", which exists on this machine, but the script cannot see it. Put it into the workspace (--workspace DIR), and pass its path there.\n`,
+  ]);
+});
+
+/** As some agents start commands: their standard input is a pipe that stays open and silent. */
+function withOpenInput(...options: string[]): ReturnType<typeof spawn> {
+  const args = ['exec', skill, ...options, '--', 'python', 'scripts/echo.py'];
+  return spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), ...args], {
+    env: { ...process.env, SKILLCELL_HOME: join(line.folder, 'home') },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+}
+
+test('with --no-stdin, a command starts although the standard input never ends', async () => {
+  const child = withOpenInput('--no-stdin');
+  const text: Buffer[] = [];
+  child.stdout?.on('data', (bytes: Buffer) => text.push(bytes));
+  expect(await once(child, 'close')).toEqual([3, null]);
+  expect(Buffer.concat(text)).toEqual(Buffer.from('\xffout:', 'latin1'));
+});
+
+test('whoever waits for a standard input that does not end is told why, and Ctrl-C ends it', async () => {
+  const child = withOpenInput();
+  const [note] = (await once(child.stderr ?? child, 'data')) as [Buffer];
+  expect(note.toString()).toMatch(/^Waiting for the standard input to end\. Pass --no-stdin/);
+  child.kill('SIGINT');
+  expect(await once(child, 'close')).toEqual([130, null]);
 });
 
 test('Ctrl-C ends the command with 130', async () => {

@@ -116,7 +116,7 @@ describe('skillcell hook', () => {
     };
     expect(hookSpecificOutput['permissionDecision']).toBe('ask');
     expect(hookSpecificOutput['updatedInput']?.command).toMatch(
-      / exec \S+\/\.claude\/skills\/pdf --workspace \S+ -- python \.claude\/skills\/pdf\/scripts\/x\.py a$/,
+      / exec \S+\/\.claude\/skills\/pdf --workspace \S+ --no-stdin -- python \.claude\/skills\/pdf\/scripts\/x\.py a$/,
     );
   });
 

@@ -35,7 +35,7 @@ function decisionFor(command: string, more: Partial<HookOptions> = {}): Record<s
   return hookSpecificOutput;
 }
 
-const rewritten = `skillcell exec ${SKILL} --workspace ${fixture.project} -- ${RUNS}`;
+const rewritten = `skillcell exec ${SKILL} --workspace ${fixture.project} --no-stdin -- ${RUNS}`;
 
 describe('the hook', () => {
   test('asks the user about the rewritten command, and keeps the other fields', () => {
@@ -102,12 +102,12 @@ describe('the hook', () => {
       eventFor('python .claude/skills/mine/scripts/a.py', { cwd: fixture.home }),
       options,
     );
-    expect(home.output).toContain(`exec ${fixture.home}/.claude/skills/mine -- python`);
+    expect(home.output).toContain(`exec ${fixture.home}/.claude/skills/mine --no-stdin -- python`);
   });
 
   test('uses the folder of the agent as the workspace after a change into the skill', () => {
     expect(decisionFor('cd .claude/skills/pdf && python scripts/a.py')['updatedInput']).toMatchObject({
-      command: `cd .claude/skills/pdf && skillcell exec ${SKILL} --workspace ${fixture.project} -- python scripts/a.py`,
+      command: `cd .claude/skills/pdf && skillcell exec ${SKILL} --workspace ${fixture.project} --no-stdin -- python scripts/a.py`,
     });
   });
 

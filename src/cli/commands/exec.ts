@@ -5,49 +5,85 @@
  */
 import { StringDecoder } from 'node:string_decoder';
 import {
+  DEFAULT_POLICY,
   EXIT_CODES,
+  fixForCommand,
+  isPublicAddress,
   printable,
+  printableLine,
+  replacesBytes,
+  SkillError,
   type CommandResult,
   type ExecOptions,
   type Outcome,
   type Runtime,
   type Skill,
 } from '../../inside.ts';
+import { invisibleWords } from '../host-paths.ts';
 import { interruption } from '../interruption.ts';
 import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
-import { printError, printResult, printWarning } from '../output.ts';
+import { printError, printNote, printResult, printWarning } from '../output.ts';
 import { readStdinText } from '../params.ts';
+import { policyInForce } from '../policy-in-force.ts';
 
 export interface ExecFlags extends PlanFlags, GrantFlags {
   json?: boolean;
   keepContent?: boolean;
+  /** False with `--no-stdin`. */
+  stdin?: boolean;
 }
+
+const NOTE_AFTER_MS = 5000;
+const WAITING = 'Waiting for the standard input to end. Pass --no-stdin before the command if it needs none.';
 
 type Streams = Record<'stdout' | 'stderr', (bytes: Uint8Array) => unknown>;
 
 export async function exec(ref: string, command: readonly string[], flags: ExecFlags): Promise<number> {
   const signal = interruption();
-  const stdin = process.stdin.isTTY ? undefined : await readStdinText();
+  const stdin = flags.stdin === false || process.stdin.isTTY ? undefined : await wholeInput(signal);
   if (signal.aborted) return EXIT_CODES.cancelled;
   await using runtime = openRuntime(flags);
-  let known: readonly string[] = [];
+  let loaded: Skill | undefined;
   const load = async (name: string): Promise<Skill> => {
-    const skill = await runtime.load(name);
-    known = skill.bundle.warnings;
-    return skill;
+    loaded = await runtime.load(name);
+    return loaded;
   };
   const options = { ...callOptions(flags), load, signal, ...(stdin ? { stdin } : {}) };
-  const outcome = flags.json
-    ? await runtime.exec(ref, command, { ...options, reject: false })
-    : await passThrough(runtime, { ref, command, options });
-  if (flags.json) printResult(outcome);
+  if (flags.json) {
+    const outcome = await runtime.exec(ref, command, { ...options, reject: false });
+    printResult(outcome);
+    return exitCode(outcome);
+  }
+  const { outcome, hasStreamed } = await passThrough(runtime, { ref, command, options });
   // What is wrong with the folder itself is for `inspect`: a script prints here on every run.
-  else
-    report(
-      outcome,
-      outcome.warnings.filter((warning) => !known.includes(warning)),
-    );
+  const known = loaded?.bundle.warnings ?? [];
+  const warnings = outcome.warnings.filter(
+    (warning) => !known.includes(warning) && !(hasStreamed && replacesBytes(warning)),
+  );
+  const invisible = await warningsOfPaths(runtime, { skill: loaded, command, options });
+  report(outcome, [...warnings, ...invisible]);
+  if (outcome.ok) printFix(outcome, { ref, command, flags });
+  return exitCode(outcome);
+}
+
+function exitCode(outcome: Outcome): number {
   return outcome.ok ? (outcome.result as CommandResult).exit_code : EXIT_CODES[outcome.error.code];
+}
+
+/** Whether more input comes cannot be known, so it is waited for, and whoever wonders why is told how to do without. */
+async function wholeInput(signal: AbortSignal): Promise<string | undefined> {
+  const waiting = setTimeout(() => printNote(WAITING), NOTE_AFTER_MS);
+  const stop = (): unknown => process.stdin.destroy();
+  signal.addEventListener('abort', stop);
+  try {
+    return await readStdinText();
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  } finally {
+    clearTimeout(waiting);
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 interface ExecRequest {
@@ -56,7 +92,29 @@ interface ExecRequest {
   options: ExecOptions;
 }
 
-async function passThrough(runtime: Runtime, { ref, command, options }: ExecRequest): Promise<Outcome> {
+/** After the command, because most commands name no such file, and then nothing has to be planned. */
+async function warningsOfPaths(
+  runtime: Runtime,
+  { skill, command, options }: Pick<ExecRequest, 'command' | 'options'> & { skill: Skill | undefined },
+): Promise<string[]> {
+  const folders = [skill?.bundle.sourceDir, options.workspace];
+  if (skill === undefined || invisibleWords(command, [], folders).length === 0) return [];
+  try {
+    const { grant } = await runtime.plan(skill, options);
+    return invisibleWords(command, grant.filesystem, folders);
+  } catch (error) {
+    // The call itself reported why it could not run.
+    if (error instanceof SkillError) return [];
+    throw error;
+  }
+}
+
+interface Passed {
+  outcome: Outcome;
+  hasStreamed: boolean;
+}
+
+async function passThrough(runtime: Runtime, { ref, command, options }: ExecRequest): Promise<Passed> {
   const streams: Streams = { stdout: writer(process.stdout), stderr: writer(process.stderr) };
   let hasStreamed = false;
   const onOutput: ExecOptions['onOutput'] = (bytes, stream) => {
@@ -70,7 +128,7 @@ async function passThrough(runtime: Runtime, { ref, command, options }: ExecRequ
     streams.stdout(Buffer.from(stdout));
     streams.stderr(Buffer.from(stderr));
   }
-  return outcome;
+  return { outcome, hasStreamed };
 }
 
 /** Unchanged if another program reads it; escaped on a terminal, which would interpret control sequences. */
@@ -78,6 +136,20 @@ function writer(stream: NodeJS.WriteStream): (bytes: Uint8Array) => unknown {
   if (!stream.isTTY) return (bytes) => stream.write(bytes);
   const decoder = new StringDecoder('utf8');
   return (bytes) => stream.write(printable(decoder.write(Buffer.from(bytes))));
+}
+
+/** The options that would have allowed what was denied. */
+function printFix(
+  { capabilities }: Outcome,
+  { ref, command, flags }: Pick<ExecRequest, 'ref' | 'command'> & { flags: ExecFlags },
+): void {
+  const { denied } = capabilities;
+  if (denied.length === 0) return;
+  const fix = fixForCommand({
+    ...{ denied, skill: ref, words: command, workspace: flags.workspace, isPublicAddress },
+    policy: policyInForce(flags.policy) ?? DEFAULT_POLICY,
+  });
+  if (fix !== undefined) printNote(printableLine(fix), { label: { style: 'green', text: 'fix:' } });
 }
 
 function report(outcome: Outcome, warnings: readonly string[]): void {

@@ -40,7 +40,7 @@ const execute: Route = route({
   summary: 'Call a skill once in a fresh sandbox',
   description:
     'Returns the outcome. With `Accept: text/event-stream` it returns events instead: `accepted` with the id of the' +
-    ' call, `started`, `log` as the skill prints, `denied`, and `done` with the outcome. Closing the connection cancels the call.',
+    ' call, `started`, `log` as the skill prints (for a command with `stream`: `stdout` or `stderr`), `denied`, and `done` with the outcome. Closing the connection cancels the call.',
   scopes: ['call'],
   body: executeBody,
   answers: { 200: success, 409: failure, 422: failure, 499: failure, 504: failure },

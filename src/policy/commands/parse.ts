@@ -8,7 +8,7 @@ import { MAX_COMMAND_WORDS } from '../../manifest/skill-md.ts';
 import { quote } from '../../manifest/quote.ts';
 import type { Runner } from '../../vocabulary/commands.ts';
 import type { GivenCommand, ParsedCommand } from './command.ts';
-import { bundleFile, GUEST_SKILL, workspaceFile, type CommandPlaces } from './places.ts';
+import { bundleFile, GUEST_SKILL, guestWord, workspaceFile, type CommandPlaces } from './places.ts';
 import { freeShell, noSuchFile, notGranted, unknownOption, unusable } from './refusals.ts';
 import { readShebang } from './shebang.ts';
 import { sha256 } from '../../load/digest.ts';
@@ -49,7 +49,17 @@ export function parseCommand(given: GivenCommand, context: CommandContext): Pars
       `${quote(first)} is not the name of a program`,
       'Name a script of the skill or a program.',
     );
-  return { runner: 'program', origin: 'system', start: { run: 'system', name: program }, args: rest };
+  return {
+    runner: 'program',
+    origin: 'system',
+    start: { run: 'system', name: program },
+    args: inGuest(rest, context),
+  };
+}
+
+/** The arguments of the caller. Never what is added here, which names places of the cell already. */
+function inGuest(args: readonly string[], places: CommandPlaces): readonly string[] {
+  return args.map((word) => guestWord(word, places));
 }
 
 function assertWords(words: readonly string[]): void {
@@ -82,9 +92,11 @@ function withoutEnv(words: readonly string[]): readonly string[] {
 }
 
 function python(words: readonly string[], given: GivenCommand, context: CommandContext): ParsedCommand {
-  const [word = '', ...args] = skipOptions(words, PYTHON_OPTIONS);
+  const [word = '', ...rest] = skipOptions(words, PYTHON_OPTIONS);
+  const args = inGuest(rest, context);
   if (word === '-m') return pythonModule(args, context);
-  if (word === '-c') return generated('<string>', { source: args[0] ?? '', args: args.slice(1) }, context);
+  // Code is taken as it is.
+  if (word === '-c') return generated('<string>', { source: rest[0] ?? '', args: args.slice(1) }, context);
   if (word === '-') return generated('<stdin>', { args, digest: given.stdinDigest }, context);
   if (word === '') throw freeShell('python');
   if (word.startsWith('-')) throw unknownOption('python', word);
@@ -145,7 +157,7 @@ function node(words: readonly string[], context: CommandContext): ParsedCommand 
   if (word.startsWith('-')) throw unknownOption('node', word);
   const file = bundleFile(word, context);
   if (file === undefined) throw noSuchFile(word, context.files);
-  return fromBundle('node', file, args);
+  return fromBundle('node', file, inGuest(args, context));
 }
 
 function shell(program: string, words: readonly string[], context: CommandContext): ParsedCommand {
@@ -156,7 +168,7 @@ function shell(program: string, words: readonly string[], context: CommandContex
   if (word.startsWith('-')) throw unknownOption(program, word);
   const file = bundleFile(word, context);
   if (file === undefined) throw noSuchFile(word, context.files);
-  return throughProgram(program, [...options, `${GUEST_SKILL}/${file}`, ...args]);
+  return throughProgram(program, [...options, `${GUEST_SKILL}/${file}`, ...inGuest(args, context)]);
 }
 
 /** Staged files are not executable, so the interpreter of the first line is started with the file. */

@@ -10,6 +10,9 @@ import { GUEST_WORKSPACE } from '../guest-paths.ts';
 
 export const GUEST_SKILL = '/skill';
 
+/** `--out=/some/path`, and `of=/some/path` as some programs want it. */
+const ASSIGNED = /^(-{0,2}[A-Za-z][\w.-]*=)(\/.*)$/s;
+
 export interface CommandPlaces {
   files: FileDigests;
   /** Host folders by which a caller may name the bundle. */
@@ -32,11 +35,31 @@ export function bundleFile(
 }
 
 /** Path in the cell, or undefined if the word does not lead into the workspace. */
-export function workspaceFile(word: string, { workspaceDirs }: CommandPlaces): string | undefined {
-  if (workspaceDirs.length === 0) return undefined;
-  const path = posix.resolve(GUEST_WORKSPACE, word);
-  const [inside] = [GUEST_WORKSPACE, ...workspaceDirs].flatMap((dir) => below(dir, path));
+export function workspaceFile(word: string, places: CommandPlaces): string | undefined {
+  if (places.workspaceDirs.length === 0) return undefined;
+  const path = posix.resolve(GUEST_WORKSPACE, guestPath(word, places));
+  const [inside] = below(GUEST_WORKSPACE, path);
   return inside === undefined ? undefined : `${GUEST_WORKSPACE}/${inside}`;
+}
+
+/** An argument as the cell knows it: agents name files by their place on this machine. Other words stay as they are. */
+export function guestWord(word: string, places: CommandPlaces): string {
+  const [, option = '', value = word] = ASSIGNED.exec(word) ?? [];
+  return option + guestPath(value, places);
+}
+
+/** The innermost folder decides, because a skill often lies inside the project. */
+function guestPath(path: string, { skillDirs, workspaceDirs }: CommandPlaces): string {
+  if (!posix.isAbsolute(path)) return path;
+  const named = posix.normalize(path);
+  const folders = [
+    ...workspaceDirs.map((host) => ({ host, guest: GUEST_WORKSPACE })),
+    ...skillDirs.map((host) => ({ host, guest: GUEST_SKILL })),
+  ];
+  const [around] = folders
+    .filter(({ host }) => host !== '/' && (named === host || named.startsWith(`${host}/`)))
+    .toSorted((a, b) => b.host.length - a.host.length);
+  return around === undefined ? path : around.guest + named.slice(around.host.length);
 }
 
 function below(dir: string, path: string): string[] {
