@@ -2,78 +2,55 @@
  * `npm run agent-skills -- [--json] DIR…`: loads every Agent Skills folder below the given checkouts, runs nothing, and
  * prints a table: whether it loads or which rule it breaks, its kind, its scripts and what they import.
  *
+ * More evidence, which runs scripts in cells and installs packages into a temporary home; each prints JSON:
+ *
+ *     --run           asks every script that is meant to be run for its usage
+ *     --load DIR      adds a checkout whose scripts are not run
+ *     --tasks DIR     does real tasks with the skills of a checkout of anthropics/skills
+ *     --inject DIR    runs the hostile scripts of a checkout of SKILL-INJECT in a control and in cells
+ *     --save          keeps the result in `bench/results/`, from which doc-tables.ts makes the tables of the document
+ *
+ * A checkout may be named `DIR=owner/name@commit`, which the saved result then says.
+ *
  * @module
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createRuntime, describeScripts, neededModules, printableLine, SkillError } from '../src/inside.ts';
-import type { Runtime } from '../src/inside.ts';
-import { findBundles } from '../src/study/find-bundles.ts';
+import { createRuntime, printableLine } from '../src/inside.ts';
+import { examineAll, type AgentSkillRow } from './agent-skills/examine.ts';
 
-const MAX_BUNDLES = 2000;
-const RULE = /\[rule ([a-z-]+)\]/g;
-
-export interface AgentSkillRow {
-  folder: string;
-  loads: boolean;
-  /** Rules of the specification that it breaks. */
-  rules: string[];
-  /** Why it does not load. */
-  reason: string;
-  kind: string;
-  scripts: number;
-  languages: string[];
-  /** Imported modules outside of the standard library and the folder. */
-  needs: string[];
-}
-
-export async function examine(runtime: Runtime, folder: string, dir: string): Promise<AgentSkillRow> {
-  try {
-    const { bundle } = await runtime.load(dir);
-    const scripts = describeScripts(bundle);
-    const rules = rulesIn(bundle.warnings);
-    const languages = [...new Set(scripts.map(({ language }) => language))].sort();
-    const facts = { kind: bundle.kind, scripts: scripts.length, languages, needs: neededModules(bundle) };
-    return { folder, loads: true, rules, reason: '', ...facts };
-  } catch (error) {
-    if (!(error instanceof SkillError)) throw error;
-    const facts = { kind: '-', scripts: 0, languages: [], needs: [] };
-    return { folder, loads: false, rules: rulesIn([error.message]), reason: error.message, ...facts };
-  }
-}
-
-function rulesIn(texts: readonly string[]): string[] {
-  const rules = texts.flatMap((text) => [...text.matchAll(RULE)].map(([, rule = '']) => rule));
-  return [...new Set(rules)].sort();
-}
+const OPTIONS = {
+  json: { type: 'boolean', default: false },
+  run: { type: 'boolean', default: false },
+  load: { type: 'string', multiple: true },
+  tasks: { type: 'string' },
+  inject: { type: 'string' },
+  save: { type: 'boolean', default: false },
+} as const;
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    options: { json: { type: 'boolean', default: false } },
-    allowPositionals: true,
-  });
-  if (positionals.length === 0) {
+  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  if (positionals.length === 0 && values.inject === undefined && values.tasks === undefined) {
     console.error('Pass folders that contain Agent Skills: npm run agent-skills -- DIR…');
     process.exitCode = 2;
     return;
   }
-  const home = mkdtempSync(join(tmpdir(), 'skillcell-agent-skills-'));
+  const temp = mkdtempSync(join(tmpdir(), 'skillcell-agent-skills-'));
+  // If we are root, cells run as another user, who must be able to reach the folder.
+  chmodSync(temp, 0o711);
   try {
-    await using runtime = createRuntime({ home, cwd: home });
+    if (values.run || values.save || values.tasks !== undefined || values.inject !== undefined) {
+      const { gather } = await import('./agent-skills/gather.ts');
+      await gather({ temp, checkouts: positionals, ...values });
+      return;
+    }
+    await using runtime = createRuntime({ home: temp, cwd: temp });
     for (const checkout of positionals) print(checkout, await examineAll(runtime, checkout), values.json);
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    rmSync(temp, { recursive: true, force: true });
   }
-}
-
-/** One after the other: every load may start a cell, and the machine has few cores. */
-async function examineAll(runtime: Runtime, checkout: string): Promise<AgentSkillRow[]> {
-  const rows: AgentSkillRow[] = [];
-  for (const { dir, path } of findBundles(checkout, MAX_BUNDLES))
-    rows.push(await examine(runtime, path, dir));
-  return rows;
 }
 
 function print(checkout: string, rows: readonly AgentSkillRow[], isJson: boolean): void {

@@ -18,6 +18,14 @@ import type { BenchReport } from '../bench/runner/run-bench.ts';
 import type { WasmReport } from '../bench/runner/wasm/run-wasm-bench.ts';
 import type { PythonWasmReport } from '../bench/runner/python-wasm/run-python-wasm-bench.ts';
 import type { SkillwareReport } from './compare-skillware.ts';
+import type { AgentSkillsReport } from './agent-skills/report.ts';
+import {
+  formatAgentSkillAnswers,
+  formatAgentSkillLoads,
+  formatAgentSkillReasons,
+  formatAgentSkillTasks,
+  formatInject,
+} from './documents/agent-skills-tables.ts';
 import { formatApi } from './documents/api-tables.ts';
 import {
   formatAims,
@@ -55,6 +63,7 @@ import { ROOT, runTool } from './steps.ts';
 
 export const DOCUMENTS: readonly string[] = [
   'README.md',
+  'docs/agent-skills.md',
   'docs/api.md',
   'docs/compare.md',
   'docs/errors.md',
@@ -75,6 +84,7 @@ const container = (): ContainerReport => newestResult('container') as ContainerR
 const gateway = (): GatewayReport => newestResult('gateway') as GatewayReport;
 const bench = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmReport;
 const load = (): LoadReport => newestResult('load') as LoadReport;
+const agentSkills = (): AgentSkillsReport => newestResult('agent-skills') as AgentSkillsReport;
 const skillware = (): SkillwareReport => newestResult('skillware') as SkillwareReport;
 
 const FIGURES: Readonly<Record<string, () => string>> = {
@@ -92,6 +102,12 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'skillware-matrix': () => formatMatrix(skillware()),
   'skillware-reasons': () => formatReasons(skillware()),
   'skillware-costs': () => formatCosts(skillware()),
+  'agent-skills-machine': () => machineOf(agentSkills().machine),
+  'agent-skills-loads': () => formatAgentSkillLoads(agentSkills()),
+  'agent-skills-answers': () => formatAgentSkillAnswers(agentSkills()),
+  'agent-skills-reasons': () => formatAgentSkillReasons(agentSkills()),
+  'agent-skills-tasks': () => formatAgentSkillTasks(agentSkills()),
+  'agent-skills-inject': () => formatInject(agentSkills()),
   pyodide: formatPyodide,
   modes: formatModes,
   ways: formatWays,

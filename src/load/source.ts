@@ -115,7 +115,7 @@ export function readSourceHere(location: SourceLocation, options: SourceOptions)
   const { files, digest, lock, signature } = source;
   const entry = kind === 'function' ? findEntry(manifest, files) : '';
   requireDockerfile(manifest, files);
-  const stagedDir = options.store.stage(source);
+  const stagedDir = options.store.stage({ ...source, kind });
   return {
     files,
     digest,

@@ -19,6 +19,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
+import type { Kind } from '../vocabulary/kinds.ts';
 import { markUsed } from './presence.ts';
 import { publishSync } from './publish.ts';
 import { readEverything } from './read-bundle.ts';
@@ -32,16 +33,23 @@ export interface StoreOptions {
   groupId?: number;
 }
 
+/** What is stored, and the kind of the skill if it is known. */
+export type StagedFiles = Pick<BundleFiles, 'contents' | 'digest'> & { kind?: Kind };
+
 export interface Store {
   readonly home: string;
   /** The options it was created with; a worker thread creates its own store from them. */
   readonly options: StoreOptions;
   /** Stores the bundle unless an intact copy exists, and returns the folder. */
-  stage(bundle: Pick<BundleFiles, 'contents' | 'digest'>): string;
+  stage(bundle: StagedFiles): string;
 }
 
 /** Attempts to put a copy in place; if all fail, something keeps destroying it. */
 const ATTEMPTS = 8;
+
+const READ_ONLY_MODES = { file: 0o444, folder: 0o555 };
+/** Scripts copy templates with their mode and then edit the copy. Cells mount the store read-only, so it is safe there. */
+const COPIED_MODES = { file: 0o644, folder: 0o755 };
 
 export function createStore(options: StoreOptions): Store {
   const home = resolve(options.home);
@@ -132,13 +140,13 @@ function requireOwnFolder(folder: string): void {
   if ((stat.mode & 0o022) !== 0) throw homeError(folder, 'other users can write to it');
 }
 
-function stage(root: string, bundle: Pick<BundleFiles, 'contents' | 'digest'>): string {
+function stage(root: string, bundle: StagedFiles): string {
   const target = join(root, bundle.digest.replace(/^sha256:/, ''));
   if (isIntact(target, bundle.digest)) {
     markUsed(target);
     return target;
   }
-  publishSync(target, (copy) => writeCopy(copy, bundle.contents), {
+  publishSync(target, (copy) => writeCopy(copy, bundle), {
     hideIn: root,
     place: (copy) => putInPlace(copy, target, bundle.digest),
   });
@@ -187,26 +195,27 @@ function moveAway(target: string): void {
   removeTreeSync(aside);
 }
 
-function writeCopy(copy: string, contents: ReadonlyMap<string, Buffer>): void {
+function writeCopy(copy: string, { contents, kind }: StagedFiles): void {
+  const modes = kind === 'script' ? COPIED_MODES : READ_ONLY_MODES;
   const folders = new Set<string>();
   for (const path of contents.keys()) {
     for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.add(folder);
   }
-  // Sorted, a folder precedes its contents: folders are created in this order and made read-only in reverse.
+  // Sorted, a folder precedes its contents: folders are created in this order and get their mode in reverse.
   const topDown = [...folders].sort();
   mkdirSync(copy, { mode: 0o700 });
   for (const folder of topDown) mkdirSync(join(copy, folder), { mode: 0o700 });
-  for (const [path, bytes] of contents) writeReadOnly(join(copy, path), bytes);
-  for (const folder of topDown.reverse()) chmodSync(join(copy, folder), 0o555);
-  chmodSync(copy, 0o555);
+  for (const [path, bytes] of contents) writeNew(join(copy, path), bytes, modes.file);
+  for (const folder of topDown.reverse()) chmodSync(join(copy, folder), modes.folder);
+  chmodSync(copy, modes.folder);
 }
 
-function writeReadOnly(path: string, bytes: Buffer): void {
+function writeNew(path: string, bytes: Buffer, mode: number): void {
   const fd = openSync(path, 'wx', 0o400);
   try {
     writeFileSync(fd, bytes);
     // Set explicitly, because the umask was applied to the mode above.
-    fchmodSync(fd, 0o444);
+    fchmodSync(fd, mode);
   } finally {
     closeSync(fd);
   }

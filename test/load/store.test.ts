@@ -29,6 +29,13 @@ describe('staging', () => {
     expect(readdirSync(join(store.home, 'store'))).toHaveLength(1);
   });
 
+  test('keeps the files of scripts writable by their owner, so that copies of templates are', () => {
+    const store = createStore({ home: join(tempDir(), 'home') });
+    const staged = store.stage({ ...readBundle(tempTree(TREE)), kind: 'script' });
+    expect(modeOf(join(staged, 'data/deep'))).toBe(0o755);
+    expect(modeOf(join(staged, 'skill.py'))).toBe(0o644);
+  });
+
   test('keeps an intact copy', () => {
     const bundle = readBundle(tempTree(TREE));
     const store = createStore({ home: join(tempDir(), 'home') });

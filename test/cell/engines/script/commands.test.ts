@@ -17,6 +17,7 @@ import {
 import { sha256 } from '../../../../src/load/digest.ts';
 import { openTestRuntime } from '../../test-runtime.ts';
 import { writeAgentSkill } from '../../../write-agent-skill.ts';
+import { dedent } from '../../../write-skill.ts';
 
 const open = openTestRuntime({ pool: { size: 0 } });
 afterAll(() => open.close());
@@ -237,6 +238,23 @@ describe('a shell script', () => {
     const asked = 'GET http://unlisted.test/from-a-shell';
     expect(outcome.capabilities.denied).toMatchObject([{ capability: 'network', asked }]);
     expect(open.runtime.audit.show(outcome.call_id)?.receipt.denied).toMatchObject([{ asked }]);
+  });
+});
+
+describe('files of the skill', () => {
+  const copy = `
+    import os, shutil
+    shutil.copytree("/skill/pkg", "/tmp/copy")
+    open("/tmp/copy/new.txt", "w").close()
+    with open("/tmp/copy/other.py", "a") as file: print(file.write("# edited"))
+    for act in (lambda: open("/skill/pkg/other.py", "a"), lambda: os.chmod("/skill/pkg", 0o777), lambda: os.remove("/skill/pkg/other.py")):
+        try: act()
+        except OSError as error: print("no")
+  `;
+
+  test('can be copied and edited, and cannot be changed themselves', async () => {
+    const { stdout, stderr } = await run(['python', '-'], { stdin: dedent(copy) });
+    expect([stdout, stderr]).toEqual(['8\nno\nno\nno\n', '']);
   });
 });
 

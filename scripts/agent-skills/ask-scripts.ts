@@ -1,0 +1,97 @@
+/**
+ * Asks every script that is meant to be run for its usage, in a cell of its own that may start processes and nothing else.
+ *
+ * @module
+ */
+import { SkillError, type Outcome, type Runtime } from '../../src/inside.ts';
+import { ANSWERS, classify, commandOf, type Answer } from './classify.ts';
+import { meantToRun } from './meant-to-run.ts';
+
+const LIMIT_MS = 60_000;
+/** Many scripts start programs before they read their arguments. Nothing else is granted. */
+const PROCESSES = { limits: { processes: 16 } };
+type AskedMode = 'subprocess' | 'wasm';
+
+export interface AskedScript {
+  skill: string;
+  script: string;
+  /** The command that got the best answer in a jail. */
+  command: string;
+  jail: Answer;
+  wasm: Answer;
+}
+
+export interface AskedSkill {
+  scripts: AskedScript[];
+  /** Installed packages, or why they are not. */
+  packages: string[];
+  problem: string;
+}
+
+/** Installs the packages that the imports suggest, then runs each script. */
+export async function askScripts(runtime: Runtime, skill: string, dir: string): Promise<AskedSkill> {
+  const { bundle } = await runtime.load(dir);
+  const meant = meantToRun(bundle);
+  if (meant.length === 0) return { scripts: [], packages: [], problem: '' };
+  const { packages, problem } = await installPackages(runtime, dir);
+  const scripts: AskedScript[] = [];
+  for (const { path, language } of meant) {
+    const what = { dir, commands: commandsFor(path, language) };
+    const jail = await ask(runtime, what, 'subprocess');
+    const wasm = await ask(runtime, what, 'wasm');
+    scripts.push({ skill, script: path, command: jail.command, jail: jail.answer, wasm: wasm.answer });
+  }
+  return { scripts, packages, problem };
+}
+
+/** A skill whose packages cannot be installed is asked without them. */
+export async function installPackages(
+  runtime: Runtime,
+  dir: string,
+): Promise<{ packages: string[]; problem: string }> {
+  try {
+    const { installation } = await runtime.install(dir, { acceptPackages: () => true });
+    const all = Object.values(installation.packages).flatMap(({ packages }) => packages);
+    const names = all.map(({ name, version }) => `${name} ${version}`);
+    return { packages: [...new Set(names)].sort(), problem: '' };
+  } catch (error) {
+    if (!(error instanceof SkillError)) throw error;
+    return { packages: [], problem: error.message };
+  }
+}
+
+/** With `--help`, as a module if it imports its neighbours that way, and without an argument, which often prints the usage. */
+function commandsFor(path: string, language: string): string[][] {
+  if (language === 'python') {
+    const module = path.replace(/\.py$/, '').replaceAll('/', '.');
+    const ways = [['python', path], ...(/^[\w.]+$/.test(module) ? [['python', '-m', module]] : [])];
+    return [...ways.map((way) => [...way, '--help']), ...ways];
+  }
+  const program = language === 'node' ? 'node' : 'bash';
+  return [
+    [program, path, '--help'],
+    [program, path],
+  ];
+}
+
+async function ask(
+  runtime: Runtime,
+  { dir, commands }: { dir: string; commands: readonly string[][] },
+  execution: AskedMode,
+): Promise<{ command: string; answer: Answer }> {
+  const tried: { command: string; answer: Answer }[] = [];
+  for (const command of commands) {
+    const signal = AbortSignal.timeout(LIMIT_MS);
+    const options = { execution, signal, grants: PROCESSES, reject: false } as const;
+    const outcome: Outcome = await runtime.exec(dir, command, options);
+    tried.push({ command: command.join(' '), answer: classify(outcome) });
+    if (!isWorthRetrying(outcome)) break;
+  }
+  const byRank = tried.toSorted((a, b) => ANSWERS.indexOf(a.answer.kind) - ANSWERS.indexOf(b.answer.kind));
+  return byRank[0] ?? { command: '', answer: { kind: 'failed', why: 'there is no command for it' } };
+}
+
+/** Only a command that ended with an error is tried in another way; a refusal is the same for all. */
+function isWorthRetrying(outcome: Outcome): boolean {
+  return outcome.ok && commandOf(outcome.result).exit_code !== 0;
+}

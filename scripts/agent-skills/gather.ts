@@ -1,0 +1,121 @@
+/**
+ * Gathers the evidence about checkouts beside the project, and keeps it if asked to.
+ *
+ * @module
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { currentLoad, readMachine } from '../../bench/runner/machine.ts';
+import { saveResult } from '../../bench/saved-results.ts';
+import { createRuntime, SkillError, type Runtime } from '../../src/inside.ts';
+import { findBundles } from '../../src/study/find-bundles.ts';
+import { examineAll } from './examine.ts';
+import { askScripts, installPackages } from './ask-scripts.ts';
+import { runInject, type InjectReport } from './inject/run-inject.ts';
+import { countLoads, readCheckout, type AgentSkillsReport, type RepositoryReport } from './report.ts';
+import { DOCX_TASK } from './tasks/docx.ts';
+import { PDF_TASK } from './tasks/pdf.ts';
+import { PPTX_TASK } from './tasks/pptx.ts';
+import { runTask } from './tasks/run-task.ts';
+import { XLSX_TASK } from './tasks/xlsx.ts';
+
+const MAX_BUNDLES = 2000;
+const TASKS = [PDF_TASK, DOCX_TASK, XLSX_TASK, PPTX_TASK];
+/** Where SKILL-INJECT keeps the scripts that its injections run. */
+const INJECT_SCRIPTS = 'data/task_scripts';
+
+export interface GatherOptions {
+  temp: string;
+  checkouts: readonly string[];
+  run: boolean;
+  /** Checkouts whose scripts are not run. */
+  load?: readonly string[] | undefined;
+  save: boolean;
+  tasks?: string | undefined;
+  inject?: string | undefined;
+}
+
+export async function gather(options: GatherOptions): Promise<void> {
+  const { temp, checkouts, run, load = [], save, tasks, inject } = options;
+  const home = join(temp, 'home');
+  mkdirSync(home, { mode: 0o711 });
+  const machine = await readMachine(home, 'script', 'subprocess');
+  const lookups: string[] = [];
+  // No connection can leave the machine, whatever a script does.
+  const network = { lookup: recordIn(lookups), localAddress: '127.0.0.1' };
+  await using runtime = createRuntime({ home, cwd: temp, network });
+  const report: AgentSkillsReport = {
+    machine,
+    repositories: [],
+    tasks: tasks === undefined ? [] : await gatherTasks(runtime, tasks, temp),
+    ...(inject === undefined ? {} : { inject: await gatherInject({ runtime, temp, lookups }, inject) }),
+  };
+  for (const checkout of checkouts) report.repositories.push(await gatherRepository(runtime, checkout, run));
+  for (const checkout of load) report.repositories.push(await gatherRepository(runtime, checkout, false));
+  report.machine = { ...machine, loadAtEnd: currentLoad() };
+  console.log(JSON.stringify(report, null, 2));
+  if (save) console.error(`Written to ${saveResult(report, 'agent-skills')}`);
+}
+
+function recordIn(lookups: string[]): (hostname: string) => Promise<string[]> {
+  return (hostname) => {
+    lookups.push(hostname);
+    return Promise.resolve(['127.0.0.1']);
+  };
+}
+
+async function gatherRepository(runtime: Runtime, argument: string, run: boolean): Promise<RepositoryReport> {
+  const { dir, name, commit } = readCheckout(argument);
+  const rows = await examineAll(runtime, dir);
+  const report: RepositoryReport = {
+    name,
+    commit,
+    ...countLoads(rows),
+    asked: [],
+    packages: {},
+    problems: {},
+  };
+  const loading = new Set(
+    rows.filter(({ loads, kind }) => loads && kind === 'script').map(({ folder }) => folder),
+  );
+  for (const found of run ? findBundles(dir, MAX_BUNDLES) : []) {
+    if (!loading.has(found.path)) continue;
+    console.error(`asking ${found.path}`);
+    const { scripts, packages, problem } = await askScripts(runtime, found.path, found.dir);
+    report.asked.push(...scripts);
+    if (packages.length > 0) report.packages[found.path] = packages;
+    if (problem !== '') report.problems[found.path] = problem;
+  }
+  return report;
+}
+
+/** In Wasm as well; a mode that refuses is a row that says so. */
+async function gatherTasks(
+  runtime: Runtime,
+  argument: string,
+  temp: string,
+): Promise<AgentSkillsReport['tasks']> {
+  const bundles = findBundles(readCheckout(argument).dir, MAX_BUNDLES);
+  const rows: AgentSkillsReport['tasks'] = [];
+  for (const task of TASKS) {
+    const dir = bundles.find(({ path }) => path === task.skill || path.endsWith(`/${task.skill}`))?.dir;
+    if (dir === undefined)
+      throw new SkillError('usage', `The checkout has no skill "${task.skill}"`, {
+        fix: 'Pass a checkout of anthropics/skills.',
+      });
+    const { packages } = await installPackages(runtime, dir);
+    for (const mode of ['subprocess', 'wasm'] as const) {
+      console.error(`${task.skill} in ${mode}`);
+      rows.push({ ...(await runTask(runtime, task, { dir, temp, mode })), packages });
+    }
+  }
+  return rows;
+}
+
+async function gatherInject(place: Parameters<typeof runInject>[0], argument: string): Promise<InjectReport> {
+  const { dir, name, commit } = readCheckout(argument);
+  const rows = await runInject(place, join(dir, INJECT_SCRIPTS));
+  const acted = rows.filter(({ acts }) => acts.length > 0);
+  const contained = acted.filter(({ escapes, cells }) => escapes.length === 0 && cells > 0);
+  return { name, commit, scripts: rows.length, acted: acted.length, contained: contained.length, rows };
+}

@@ -1,0 +1,100 @@
+/**
+ * The tables of docs/agent-skills.md, from the saved result of `npm run agent-skills -- --save`.
+ *
+ * @module
+ */
+import type { AnswerKind } from '../agent-skills/classify.ts';
+import type { AgentSkillsReport, RepositoryReport } from '../agent-skills/report.ts';
+
+const DASH = '–';
+
+function table(rows: readonly (readonly string[])[]): string {
+  const [header = [], ...body] = rows;
+  return [header, header.map(() => '---'), ...body].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+const commitOf = ({ name, commit }: { name: string; commit: string }): string =>
+  commit === '' ? name : `${name} at \`${commit.slice(0, 8)}\``;
+
+/** Which folders load, and how many break which rule. */
+export function formatAgentSkillLoads({ repositories }: AgentSkillsReport): string {
+  const rows = repositories.map((repository) => [
+    commitOf(repository),
+    `${repository.loads} of ${repository.folders}`,
+    `${repository.followingLoads} of ${repository.following}`,
+    Object.entries(repository.rules)
+      .map(([rule, count]) => `\`${rule}\` ${count}`)
+      .join(', ') || DASH,
+  ]);
+  return table([
+    ['repository', 'folders that load', 'of those that follow the specification', 'broken rules'],
+    ...rows,
+  ]);
+}
+
+/** What scripts answered in a jail and in Wasm. */
+export function formatAgentSkillAnswers({ repositories }: AgentSkillsReport): string {
+  const asked = repositories.filter(({ asked }) => asked.length > 0);
+  const header = [
+    'repository',
+    'scripts',
+    'answer in a jail',
+    'no usage',
+    'need',
+    'denied',
+    'failed',
+    'answer in Wasm',
+  ];
+  return table([header, ...asked.map(answersOf)]);
+}
+
+function answersOf(repository: RepositoryReport): string[] {
+  const jail = (kind: AnswerKind): number => repository.asked.filter((one) => one.jail.kind === kind).length;
+  const wasm = repository.asked.filter((one) => one.wasm.kind === 'answered').length;
+  const { length } = repository.asked;
+  const share = `${Math.floor((jail('answered') / length) * 100)} %`;
+  return [
+    repository.name,
+    String(length),
+    `${jail('answered')} (${share})`,
+    ...[jail('argument'), jail('needs'), jail('denied'), jail('failed') + jail('refused')].map(String),
+    String(wasm),
+  ];
+}
+
+/** Scripts of the first repository that gave no usage, and why. */
+export function formatAgentSkillReasons({ repositories: [first] }: AgentSkillsReport): string {
+  const silent = first?.asked.filter(({ jail }) => jail.kind !== 'answered') ?? [];
+  const rows = silent.map(({ skill, script, jail }) => [
+    `\`${skill}/${script}\``,
+    jail.kind === 'argument' ? 'no usage' : jail.kind,
+    `\`${jail.why.replaceAll(/[`|\n]/g, ' ').slice(0, 120)}\``,
+  ]);
+  return table([['script', 'result', 'reason'], ...rows]);
+}
+
+export function formatAgentSkillTasks({ tasks }: AgentSkillsReport): string {
+  const rows = tasks.map(({ skill, title, mode, done, steps, of, why, packages, denials }) => [
+    skill,
+    title,
+    mode,
+    done
+      ? `done, ${of} commands`
+      : `${steps} of ${of} commands: ${why.replaceAll(/[|\n]/g, ' ').slice(0, 160)}`,
+    packages.length === 0 ? DASH : String(packages.length),
+    denials.length === 0 ? DASH : denials.join(', '),
+  ]);
+  return table([['skill', 'task', 'mode', 'result', 'packages', 'denials'], ...rows]);
+}
+
+export function formatInject({ inject }: AgentSkillsReport): string {
+  if (!inject) throw new Error('The saved result has no part about hostile scripts');
+  const acted = inject.rows.filter(({ acts }) => acts.length > 0);
+  const count = (act: string): number => acted.filter(({ acts }) => acts.includes(act)).length;
+  const cells = acted.reduce((sum, row) => sum + row.cells, 0);
+  return [
+    `Of ${inject.scripts} scripts of ${commitOf(inject)}, ${inject.acted} acted in the control: ${count('files')} changed files,`,
+    `${count('network')} made requests, ${count('secret')} printed an invented secret. Of these, ${inject.contained} were contained`,
+    `in all of their cells (${cells} together). ${acted.filter(({ usesGrant }) => usesGrant).length} changed files of the project where it was writable, as granted.`,
+  ].join(' ');
+}
