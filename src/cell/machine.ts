@@ -210,9 +210,11 @@ export class Machine {
     bundle: Bundle,
     command?: Command,
   ): Promise<Artifact> {
-    const { digest, stagedDir } = bundle;
+    const { digest, stagedDir, lockedPackages } = bundle;
     const wanted = [command?.runner, command?.origin === 'package' ? command.start : ''];
-    const key = JSON.stringify([mode, engine.name, digest, stagedDir, pinLines(bundle), wanted]);
+    // An overlay can require other packages for the same files.
+    const packages = [bundle.manifest.requirements, lockedPackages, pinLines(bundle)];
+    const key = JSON.stringify([mode, engine.name, digest, stagedDir, packages, wanted]);
     const known = this.#artifacts.get(key);
     if (known) return known;
     const artifact = engine.prepare(bundle, command);

@@ -113,17 +113,20 @@ function readPyproject(text: string, path: string, found: DeclaredPackages): voi
 
 /** Lines of pip: options such as `-r` and direct addresses would choose where code comes from. */
 function readRequirements(text: string, path: string, found: DeclaredPackages): void {
-  const lines = text.split('\n').map((line) => line.replace(/\r$/, '').replace(/(?:^|\s)#.*$/, ''));
+  const lines = text.split('\n').map((line) => upTo(line.replace(/\r$/, ''), /(?:^|\s)#/));
   const listed = lines.flatMap((line, index): TomlString[] => {
     const isContinued = index > 0 && lines[index - 1]?.endsWith('\\') === true;
     // Digests of files are chosen anew when the packages are pinned.
-    const value = line
-      .replace(/\\$/, '')
-      .replace(/\s--hash=.*$/, '')
-      .trim();
+    const value = upTo(line.replace(/\\$/, ''), /\s--hash=/).trim();
     return value === '' || (isContinued && value.startsWith('--hash=')) ? [] : [{ value, line: index + 1 }];
   });
   addAll(listed, path, found);
+}
+
+/** The text before the first match. A pattern that goes on to the end of the line is tried at each match. */
+function upTo(line: string, pattern: RegExp): string {
+  const at = line.search(pattern);
+  return at === -1 ? line : line.slice(0, at);
 }
 
 function readPackageJson(text: string, path: string, found: DeclaredPackages): void {

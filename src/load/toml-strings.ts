@@ -18,7 +18,8 @@ export interface TomlPlace {
 }
 
 const MAX_STRINGS = 1000;
-const TABLE = /^\s*\[\s*([A-Za-z0-9_."' -]{1,200}?)\s*\]\s*(?:#.*)?$/;
+/** The name is trimmed afterwards: a second pattern for spaces beside it would take time by the square of their number. */
+const TABLE = /^\s*\[([A-Za-z0-9_."' \t-]{1,200})\]\s*(?:#.*)?$/;
 const ARRAY_TABLE = /^\s*\[\[/;
 
 /** Undefined if there is no such list, or if it is not a list of plain strings. */
@@ -35,7 +36,7 @@ export function tomlStrings(text: string, { table, key }: TomlPlace): TomlString
     const begun = current === table ? start.exec(line) : null;
     if (begun) return readList(lines, index, begun[0].length);
     if (ARRAY_TABLE.test(line)) current = '[[';
-    else current = TABLE.exec(line)?.[1] ?? current;
+    else current = TABLE.exec(line)?.[1]?.trim() ?? current;
     multiline = opensMultiline(line);
   }
   return undefined;

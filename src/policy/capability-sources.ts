@@ -3,9 +3,8 @@
  *
  * @module
  */
-import type { Bundle } from '../load/bundle.ts';
 import { capabilitySet } from '../load/capability-set.ts';
-import { manifestOfCall, type GivenToCall } from './skill-grants.ts';
+import { manifestOfCall, type GivenBundle, type GivenToCall } from './skill-grants.ts';
 
 /** A line of the capability set, and where it comes from. */
 export interface CapabilitySource {
@@ -15,10 +14,7 @@ export interface CapabilitySource {
   file?: string;
 }
 
-export function capabilitySources(
-  bundle: Pick<Bundle, 'kind' | 'manifest' | 'overlay'>,
-  given: GivenToCall,
-): CapabilitySource[] {
+export function capabilitySources(bundle: GivenBundle, given: GivenToCall): CapabilitySource[] {
   const { manifest, overlay } = bundle;
   const own = new Set(capabilitySet(overlay?.base ?? manifest));
   const declared = new Set(capabilitySet(manifest));

@@ -40,20 +40,19 @@ export interface GivenToCall {
   cwd: string;
 }
 
+export type GivenBundle = Pick<Bundle, 'kind' | 'manifest' | 'files' | 'overlay'>;
+
 /** The manifest of the call: what the skill declares, and what this call is given. */
-export function manifestOfCall(bundle: Pick<Bundle, 'kind' | 'manifest'>, given: GivenToCall): Manifest {
+export function manifestOfCall(bundle: GivenBundle, given: GivenToCall): Manifest {
   const { kind, manifest } = bundle;
-  const { grants = {}, workspace } = given;
+  const { grants = {} } = given;
   if (kind !== 'script') {
     assertNothingGiven(manifest, grants);
     return manifest;
   }
   return addToManifest(manifest, {
     capabilities: {
-      filesystem: [
-        ...(workspace === undefined ? [] : [{ path: WORKSPACE, access: 'read' } as const]),
-        ...pathRules(grants, given),
-      ],
+      filesystem: [...impliedRules(bundle, given), ...pathRules(grants, given)],
       network: (grants.hosts ?? []).map(hostRule),
       programs: (grants.programs ?? []).map((name) => checked(name, '--program', programNameProblem)),
     },
@@ -65,6 +64,18 @@ export function manifestOfCall(bundle: Pick<Bundle, 'kind' | 'manifest'>, given:
     ),
     limits: grants.limits ?? {},
   });
+}
+
+/** Reading the workspace, unless the manifest of the folder names the parts of it that the skill needs. */
+function impliedRules(
+  { manifest, files, overlay }: GivenBundle,
+  { workspace }: GivenToCall,
+): FilesystemRule[] {
+  const own = (overlay?.base ?? manifest).capabilities.filesystem;
+  const isNarrowed =
+    Object.hasOwn(files, 'manifest.yaml') &&
+    own.some(({ path }) => path === WORKSPACE || path.startsWith(`${WORKSPACE}/`));
+  return workspace === undefined || isNarrowed ? [] : [{ path: WORKSPACE, access: 'read' }];
 }
 
 /**

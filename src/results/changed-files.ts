@@ -5,14 +5,15 @@
  * @module
  */
 import { constants, type BigIntStats } from 'node:fs';
-import { lstat, open, readdir, type FileHandle } from 'node:fs/promises';
+import { lstat, open, opendir, type FileHandle } from 'node:fs/promises';
 import type { Grant, GrantedPath } from '../policy/grant.ts';
 
-/** Entries that are compared; more are not looked at. */
+/** Files and folders that are looked at, also those of which nothing is listed. */
 const MAX_ENTRIES = 20_000;
 const MAX_DEPTH = 64;
 /** Changes in a result; more are only counted. */
 const MAX_CHANGES = 1000;
+const ODD_NAMES = 'Files and folders whose names are not UTF-8 are not listed among the changed files';
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** A file that a command changed. */
@@ -39,22 +40,32 @@ interface Entry {
 export interface Snapshot {
   /** By path in the cell. */
   entries: Map<string, Entry>;
+  /** How many more files and folders may be looked at. */
+  left: number;
+  /** Whether a name was no text: what has such a name cannot be listed. */
+  hasOddNames: boolean;
   isCut: boolean;
 }
 
-export async function takeSnapshot({ filesystem }: Grant): Promise<Snapshot> {
-  const snapshot: Snapshot = { entries: new Map(), isCut: false };
+export async function takeSnapshot(
+  { filesystem }: Pick<Grant, 'filesystem'>,
+  most: number = MAX_ENTRIES,
+): Promise<Snapshot> {
+  const snapshot: Snapshot = { entries: new Map(), left: most, hasOddNames: false, isCut: false };
   for (const path of filesystem)
     if (path.access === 'read-write' && !path.isPin) await addPath(snapshot, path);
   return snapshot;
 }
 
-export async function changedFiles(before: Snapshot, grant: Grant): Promise<ChangedFiles> {
+export async function changedFiles(
+  before: Snapshot,
+  grant: Pick<Grant, 'filesystem'>,
+): Promise<ChangedFiles> {
   const after = await takeSnapshot(grant);
   if (before.isCut || after.isCut)
     return {
       files: [],
-      warnings: [`Changed files are not listed: there are more than ${MAX_ENTRIES} files`],
+      warnings: [`Changed files are not listed: there are more than ${MAX_ENTRIES} files and folders`],
     };
   const written = [...after.entries].flatMap(([path, { bytes, stamp }]): FileChange[] => {
     const earlier = before.entries.get(path);
@@ -66,7 +77,10 @@ export async function changedFiles(before: Snapshot, grant: Grant): Promise<Chan
     .map((path): FileChange => ({ path, bytes: 0, change: 'removed' }));
   const all = [...written, ...removed].sort((a, b) => (a.path < b.path ? -1 : 1));
   const more = all.length - MAX_CHANGES;
-  const warnings = more > 0 ? [`${more} more changed files are not listed`] : [];
+  const warnings = [
+    ...(more > 0 ? [`${more} more changed files are not listed`] : []),
+    ...(before.hasOddNames || after.hasOddNames ? [ODD_NAMES] : []),
+  ];
   return { files: all.slice(0, MAX_CHANGES), warnings };
 }
 
@@ -100,18 +114,29 @@ async function addContents(
 ): Promise<void> {
   // Names are looked up in the open folder, which cannot be replaced by a link meanwhile.
   const inside = `/proc/self/fd/${fd}`;
-  for (const name of await readdir(inside).catch(() => [])) {
-    const found = await lstat(`${inside}/${name}`, { bigint: true }).catch(() => undefined);
-    if (!found?.isDirectory()) addEntry(snapshot, `${guest}/${name}`, found);
-    else
-      await addFolder(snapshot, { path: `${inside}/${name}`, guest: `${guest}/${name}`, depth: depth + 1 });
+  const names = await opendir(inside).catch(() => undefined);
+  // Read bit by bit: a command can create more names than fit into memory.
+  for await (const { name } of names ?? []) {
+    snapshot.isCut ||= snapshot.left-- <= 0;
     if (snapshot.isCut) return;
+    await addName(snapshot, name, { inside, guest, depth });
   }
+}
+
+async function addName(
+  snapshot: Snapshot,
+  name: string,
+  { inside, guest, depth }: Omit<Folder, 'path'> & { inside: string },
+): Promise<void> {
+  // Bytes that are not UTF-8 become this character, so the name no longer leads to the file.
+  if (name.includes('\uFFFD')) snapshot.hasOddNames = true;
+  const found = await lstat(`${inside}/${name}`, { bigint: true }).catch(() => undefined);
+  if (!found?.isDirectory()) return addEntry(snapshot, `${guest}/${name}`, found);
+  await addFolder(snapshot, { path: `${inside}/${name}`, guest: `${guest}/${name}`, depth: depth + 1 });
 }
 
 function addEntry(snapshot: Snapshot, guest: string, found: BigIntStats | undefined): void {
   if (!found) return;
   const stamp = [found.ino, found.size, found.mtimeNs, found.ctimeNs, found.mode].join(' ');
   snapshot.entries.set(guest, { bytes: Number(found.size), stamp });
-  snapshot.isCut ||= snapshot.entries.size > MAX_ENTRIES;
 }

@@ -167,6 +167,20 @@ describe('for any text, the readers', () => {
   });
 });
 
+// By the square of their length, these texts would take hours.
+describe('Texts made to be slow', () => {
+  it('are read in one pass: a table of spaces', () => {
+    const text = `[${' '.repeat(500_000)}\n[ project ]\ndependencies = ["pypdf"]\n`;
+    expect(placesOf(find({ 'pyproject.toml': text }))).toEqual(['pypdf @ pyproject.toml:3']);
+  });
+
+  it.each([' #', ' --hash='])('are read in one pass: requirements with many "%s"', (part) => {
+    // The last character ends a line for a pattern, but not for pip.
+    const text = `pypdf${part.repeat(100_000)}\u2028\n`;
+    expect(placesOf(find({ 'requirements.txt': text }))).toEqual(['pypdf @ requirements.txt:1']);
+  });
+});
+
 describe('a proposal', () => {
   const propose = (
     modules: Record<string, string>,

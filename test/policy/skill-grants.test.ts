@@ -28,7 +28,7 @@ const asCall = (grants: SkillGrants | undefined, workspace?: string): GivenToCal
 });
 
 const effective = (grants?: SkillGrants, workspace?: string, manifest: Manifest = NOTHING): Manifest =>
-  manifestOfCall({ kind: 'script', manifest }, asCall(grants, workspace));
+  manifestOfCall({ kind: 'script', manifest, files: {} }, asCall(grants, workspace));
 
 function grantOf(grants: SkillGrants, policy: OperatorPolicy = DEFAULT_POLICY, workspace?: string): Grant {
   return computeGrant({
@@ -135,7 +135,7 @@ describe('a call of a folder without a manifest', () => {
 
 describe('a call of a skill with a manifest', () => {
   const manifestOf = (grants: SkillGrants): Manifest =>
-    manifestOfCall({ kind: 'function', manifest: NOTHING }, asCall(grants, '/home/me/job'));
+    manifestOfCall({ kind: 'function', manifest: NOTHING, files: {} }, asCall(grants, '/home/me/job'));
 
   it('is given nothing by its workspace or by --env', () => {
     expect(manifestOf({ env: ['TOKEN'] })).toBe(NOTHING);

@@ -65,6 +65,19 @@ beforeEach(() => {
 });
 
 describe('packages of a folder without a manifest', () => {
+  test('are missed at the next call if an overlay requires them while the skill is loaded', async () => {
+    const { dir, overlay } = writeFolder({ 'scripts/greet.py': 'print("without")\n' });
+    const first = await exec(dir, ['python', 'scripts/greet.py']);
+    expect(first).toMatchObject({ ok: true });
+    const { digest } = (await runtime.load(dir)).bundle;
+    const text = `skill: stranger-${made}\ndigest: ${digest}\nrequirements: [greeting]\n`;
+    saveOverlay({ file: overlay, place: 'project', text });
+    expect(await exec(dir, ['python', 'scripts/greet.py'])).toMatchObject({
+      ok: false,
+      error: { code: 'skill_unavailable' },
+    });
+  });
+
   test('are proposed with the place of the import, and not installed unasked', async () => {
     const { dir, overlay } = writeFolder({ 'scripts/greet.py': GREET });
     const { needs } = await runtime.overlays.packages(await runtime.load(dir));

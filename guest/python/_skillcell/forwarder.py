@@ -94,7 +94,8 @@ class _Forwarder:
 
     def _close(self, sock):
         self._watch(sock, 0)
-        del self._watched[sock.fileno()]
+        # A connection that ends at once was never watched.
+        self._watched.pop(sock.fileno(), None)
         del self._pairs[sock.fileno()]
         sock.close()
 

@@ -38,6 +38,8 @@ def _beside(path, words, proxy_port):
     os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    # Python's own handler would end the harness instead of the program; the first process of a cell ignores the default.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     pipes = {}
     actions = []
     for target in (1, 2):

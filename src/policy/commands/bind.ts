@@ -16,17 +16,20 @@ import { notGranted, unusable } from './refusals.ts';
 const MAX_SOURCE_BYTES = 1024 * 1024;
 const PROGRAM_FOLDERS = ['/usr/bin', '/bin'];
 
+type CommandGrant = Pick<Grant, 'filesystem' | 'programs'>;
+
 /** Throws `capability_denied` or `invalid_params`. */
-export async function bindCommand(parsed: ParsedCommand, grant: Grant): Promise<Command> {
+export async function bindCommand(parsed: ParsedCommand, grant: CommandGrant): Promise<Command> {
   const { start, ...rest } = parsed;
   if (start.run === 'system')
     return { ...rest, start: { run: 'program', path: systemProgram(start.name, grant) } };
   if (start.run !== 'workspace_file') return { ...rest, start };
-  const source = await readSource(start.path, grant);
-  return { ...rest, start: { run: 'source', name: start.path, source }, digest: sha256(source) };
+  const bytes = await readFileOf(start.path, grant);
+  const source = decode(bytes, start.path);
+  return { ...rest, start: { run: 'source', name: start.path, source }, digest: sha256(bytes) };
 }
 
-function systemProgram(name: string, { programs = [] }: Grant): string {
+function systemProgram(name: string, { programs = [] }: CommandGrant): string {
   if (!programs.includes(name))
     throw notGranted(
       `start the program ${quote(name)}`,
@@ -41,8 +44,7 @@ function systemProgram(name: string, { programs = [] }: Grant): string {
   );
 }
 
-async function readSource(path: string, grant: Grant): Promise<string> {
-  const bytes = await readFileOf(path, grant);
+function decode(bytes: Buffer, path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -50,7 +52,7 @@ async function readSource(path: string, grant: Grant): Promise<string> {
   }
 }
 
-async function readFileOf(path: string, grant: Grant): Promise<Buffer> {
+async function readFileOf(path: string, grant: CommandGrant): Promise<Buffer> {
   const granted = grantedAround(path, grant);
   const missing = unusable(
     `The command names ${quote(path)}, which is no readable file of the skill or the workspace`,
@@ -64,6 +66,8 @@ async function readFileOf(path: string, grant: Grant): Promise<Buffer> {
   await using file = await open(host, flags).catch(() => {
     throw missing;
   });
+  // Nor is one that took the place of a folder above it meanwhile.
+  if (!isInside(await realpath(`/proc/self/fd/${file.fd}`), granted.host)) throw missing;
   const found = await file.stat();
   const { size } = found;
   if (!found.isFile()) throw missing;
@@ -78,6 +82,6 @@ async function readFileOf(path: string, grant: Grant): Promise<Buffer> {
 }
 
 /** The innermost granted path that contains this one. */
-function grantedAround(path: string, { filesystem }: Grant): GrantedPath | undefined {
+function grantedAround(path: string, { filesystem }: CommandGrant): GrantedPath | undefined {
   return filesystem.findLast(({ guest }) => path === guest || path.startsWith(`${guest}/`));
 }

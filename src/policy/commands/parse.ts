@@ -12,6 +12,7 @@ import { bundleFile, GUEST_SKILL, guestWord, workspaceFile, type CommandPlaces }
 import { freeShell, noSuchFile, notGranted, unknownOption, unusable } from './refusals.ts';
 import { readShebang } from './shebang.ts';
 import { sha256 } from '../../load/digest.ts';
+import { PYTHON_STDLIB } from '../../load/python-stdlib.ts';
 
 /** The kernel takes no longer word, and no more bytes in all words together. */
 const MAX_WORD_BYTES = 128 * 1024 - 1;
@@ -113,6 +114,13 @@ function pythonModule([name = '', ...args]: readonly string[], { files }: Comman
     throw unusable(
       `${quote(name)} is not the name of a Python module`,
       'Name a module: python -m package.module.',
+    );
+  // Python finds its own module of this name first, or has imported it already.
+  if (PYTHON_STDLIB.has(name.split('.')[0] ?? ''))
+    throw unusable(
+      `${quote(name)} is the name of a module of Python itself`,
+      'If the skill has such a file, name it: python FILE.',
+      { module: name },
     );
   const path = name.replaceAll('.', '/');
   const isOwn = [`${path}.py`, `${path}/__main__.py`, `${path}/__init__.py`].some((file) =>

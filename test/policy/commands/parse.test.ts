@@ -72,6 +72,15 @@ describe('a command', () => {
     });
   });
 
+  it.each(['json.tool', 'http.server', 'os', 'code', 'timeit'])(
+    'of the module %s is refused even if the skill has such a file: Python would find its own',
+    (name) => {
+      const file = `${name.replaceAll('.', '/')}.py`;
+      expect(refusal(['python', '-m', name], { files: { [file]: '1' } })).toBe('invalid_params');
+      expect(parse(['python', file], { files: { [file]: '1' } })).toMatchObject({ origin: 'bundle' });
+    },
+  );
+
   it('with code of the caller has the digest of that code', () => {
     expect(parse(['python', '-', 'a'])).toMatchObject({
       origin: 'generated',
