@@ -172,7 +172,7 @@ describe('a script that connects', () => {
     expect(listed.code).toBe(0);
     const [entry] = JSON.parse(listed.stdout) as { receipt: { denied: unknown } }[];
     const asked = expect.stringContaining(`127.0.0.1:${port}`) as string;
-    expect(entry).toMatchObject({ receipt: { skill: { name: 'forms' } } });
+    expect(entry).toMatchObject({ receipt: { skill: { name: 'skills/forms' } } });
     expect(entry?.receipt.denied).toContainEqual(expect.objectContaining({ capability: 'network', asked }));
   });
 });
