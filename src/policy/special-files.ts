@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { readdirSync, type Dirent } from 'node:fs';
+import { opendirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 import type { GrantedPath } from './grant.ts';
 
@@ -30,7 +30,7 @@ function specialFiles(folders: string[]): string[] {
   const queue = [...folders];
   let left = MAX_ENTRIES;
   for (let folder = queue.shift(); folder !== undefined && left > 0; folder = queue.shift()) {
-    for (const entry of entriesOf(folder).slice(0, left)) {
+    for (const entry of entriesOf(folder, left)) {
       left--;
       const path = join(folder, entry.name);
       if (entry.isSocket() || entry.isFIFO()) found.push(path);
@@ -40,11 +40,15 @@ function specialFiles(folders: string[]): string[] {
   return found;
 }
 
-function entriesOf(folder: string): Dirent[] {
+/** At most so many: a command can create more names than fit into memory. */
+function entriesOf(folder: string, most: number): Dirent[] {
+  const found: Dirent[] = [];
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    using names = opendirSync(folder);
+    for (let entry = names.readSync(); entry !== null && found.length < most; entry = names.readSync())
+      found.push(entry);
   } catch {
     // An unreadable folder cannot be checked.
-    return [];
   }
+  return found;
 }
