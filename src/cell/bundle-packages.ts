@@ -109,7 +109,7 @@ export class BundlePackages {
   #needsAny(bundle: Bundle): boolean {
     const known = this.#needsPackages.get(bundle);
     if (known !== undefined) return known;
-    const needs = bundle.entry.endsWith('.py') && requirementsOfBundle(bundle).length > 0;
+    const needs = runsPython(bundle) && requirementsOfBundle(bundle).length > 0;
     this.#needsPackages.set(bundle, needs);
     return needs;
   }
