@@ -65,8 +65,8 @@ export interface ReusableFrames {
   loaded: NoFields;
   /** The skill cannot be loaded. */
   failed: FailureFields;
-  /** Raw bytes: output of the skill. */
-  log: NoFields;
+  /** Raw bytes: output of the skill. Cells of commands tell its streams apart. */
+  log: { stream?: StreamName };
   denied: CapabilityFields;
   used: CapabilityFields;
   /** A request to the broker, optionally with raw bytes. */
@@ -74,6 +74,14 @@ export interface ReusableFrames {
   /** Raw bytes: the value as JSON. */
   result: { call: number } & UsageFields;
   error: { call: number } & UsageFields & FailureFields;
+  /** A command ended by itself. `exits`: and with it the process of the cell. */
+  ended: { call: number; exits?: true } & UsageFields & ExitFields;
+}
+
+export type StreamName = 'stdout' | 'stderr';
+
+export interface ExitFields {
+  exit_code: number;
 }
 
 export interface AskFields {
@@ -88,6 +96,7 @@ export interface InnerPythonFrames {
   ask: AskFields;
   result: NoFields;
   error: FailureFields;
+  ended: ExitFields;
 }
 
 /** From the process that forks cells. */
@@ -126,7 +135,7 @@ export interface StartFields {
 /** To a cell that serves many calls, one at a time. */
 export interface ToReusable {
   init: EngineInit;
-  /** Raw bytes: the parameters as JSON. */
+  /** Raw bytes: the parameters as JSON, or `{ params, command }` for cells of commands. */
   call: { call: number };
   /** Answers the request with this id, optionally with raw bytes. */
   reply: { id: unknown; value: Record<string, unknown> } | { id: unknown; code: string };
@@ -192,6 +201,8 @@ export interface PythonWasmInit {
   limits: { pages: number; output: number; scratch: number };
   preopens: Preopen[];
   harness: InnerPythonInit;
+  /** The working directory; absent: the bundle. */
+  cwd?: string;
 }
 
 /** Stricter resets between calls, if the operator asks for them. */
@@ -250,6 +261,7 @@ export type PythonInit =
 
 export type InnerPythonInit = { env: Record<string, string> } & (
   | InspectInit
+  | { task: 'script'; view: View; network: boolean }
   | (HarnessInit & {
       network: boolean;
       /** Names in the bundle that shadow modules of the standard library. */

@@ -26,6 +26,8 @@ export interface Column {
   /** Options of the runtime that select exactly this wall. */
   options: RuntimeOptions;
   program: (op: Op) => Program;
+  /** The program is a command of an Agent Skills folder. */
+  isCommand?: boolean;
 }
 
 const sourceOf = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
@@ -42,6 +44,10 @@ function scriptFor(op: Op): Program {
   const content = `${PYTHON}\n\nimport json, sys\nprint(execute(json.loads(sys.argv[1])))\n`;
   const entry = 'scripts/act.py';
   return { entry, content, params: { command: ['python', entry, JSON.stringify(op)] } };
+}
+
+function scriptWasmFor(op: Op): Program {
+  return op.op === 'crowd' ? { none: NO_PROCESSES } : scriptFor(op);
 }
 
 function pythonWasmFor(op: Op): Program {
@@ -83,7 +89,13 @@ function imageProgramFor(op: Op): Program {
 }
 
 const python = { engine: 'python', mode: 'subprocess', program: pythonFor } as const;
-const script = { engine: 'script', mode: 'subprocess', program: scriptFor } as const;
+const script = { engine: 'script', mode: 'subprocess', program: scriptFor, isCommand: true } as const;
+const scriptWasm = {
+  engine: 'python-wasm',
+  mode: 'wasm',
+  program: scriptWasmFor,
+  isCommand: true,
+} as const;
 const pythonWasm = { engine: 'python-wasm', mode: 'wasm', program: pythonWasmFor } as const;
 const node = { engine: 'node', mode: 'subprocess', program: javaScriptFor } as const;
 const jsWasm = { engine: 'js-wasm', mode: 'wasm', program: quickJsFor } as const;
@@ -110,6 +122,8 @@ export const COLUMNS: readonly Column[] = [
   { title: 'exec, podman', options: { container: { makes: ['podman'] } }, ...imageProgram },
   { title: 'exec, docker', options: { container: { makes: ['docker'] } }, ...imageProgram },
   { title: 'script, jail', wall: 'jail', options: {}, ...script },
+  { title: 'script in Wasm, jail', wall: 'jail', options: {}, ...scriptWasm },
+  { title: 'script in Wasm, process', wall: 'process', options: WITHOUT_JAIL, ...scriptWasm },
   { title: 'node, jail', wall: 'jail', options: {}, ...node },
   { title: 'python-wasm, jail', wall: 'jail', options: {}, ...pythonWasm },
   { title: 'python-wasm, process', wall: 'process', options: WITHOUT_JAIL, ...pythonWasm },

@@ -112,18 +112,18 @@ async function perform(act: Act, column: Column, stage: Stage & { runtime: Runti
   const isShared = typeof program.content === 'string' && act.limits === undefined;
   const folder = isShared
     ? `${column.mode}_${program.entry.replace('.', '_')}`
-    : `${column.engine}_${slugOf(op)}`;
+    : `${column.engine}${column.isCommand ? '_command' : ''}_${slugOf(op)}`;
   const bundle = join(stage.folder, folder);
   const manifest = {
     name: 'denials/acts',
     ...(column.mode === 'container'
       ? { execution: 'container', container: { image: IMAGE } }
       : { execution: ['subprocess', 'wasm'] }),
-    ...(column.engine === 'script' ? {} : { entry: program.entry }),
+    ...(column.isCommand ? {} : { entry: program.entry }),
     ...manifestFor(stage.place, act),
   };
   await mkdir(dirname(join(bundle, program.entry)), { recursive: true });
-  if (column.engine === 'script') await writeFile(join(bundle, 'SKILL.md'), SKILL_MD);
+  if (column.isCommand) await writeFile(join(bundle, 'SKILL.md'), SKILL_MD);
   await writeFile(join(bundle, 'manifest.yaml'), JSON.stringify(manifest));
   await writeFile(join(bundle, program.entry), program.content);
   const outcome = await stage.runtime.execute(bundle, program.params, {
@@ -139,11 +139,11 @@ function slugOf(op: Op): string {
   return op.op === 'fetch' ? `act_fetch_${op.method.toLowerCase()}` : `act_${op.op}`;
 }
 
-function judge(outcome: Outcome, { engine, wall }: Column): Cell {
+function judge(outcome: Outcome, { engine, wall, isCommand }: Column): Cell {
   const ran = outcome.execution;
   if (ran && (ran.engine !== engine || ran.wall !== wall))
     return { answer: 'elsewhere', why: `It ran in ${ran.engine} behind ${ran.wall}.` };
-  const denied = outcome.ok && engine === 'script' ? deniedCommand(outcome) : undefined;
+  const denied = outcome.ok && isCommand ? deniedCommand(outcome) : undefined;
   if (denied) return denied;
   if (outcome.ok) return { answer: 'ok', why: JSON.stringify(outcome.result)?.slice(0, 200) ?? '' };
   const { code, detail, message } = outcome.error;

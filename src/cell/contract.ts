@@ -10,6 +10,7 @@ import type { Bundle } from '../load/bundle.ts';
 import type { ErrorCode } from '../vocabulary/error-codes.ts';
 import type { CapabilityEvent, EventsCut, Execution, StartKind } from '../outcome.ts';
 import type { EngineName } from '../vocabulary/engines.ts';
+import type { Runner } from '../vocabulary/commands.ts';
 import type { OutputStream } from '../vocabulary/streams.ts';
 import type { WallName } from '../vocabulary/walls.ts';
 import type { Command } from '../policy/commands/command.ts';
@@ -165,13 +166,13 @@ export interface Engine {
   /** What enforces each field when this engine runs inside a wall with this table. */
   enforces(wall: EnforcementTable): EnforcementTable;
   /** Variables that every cell of this engine has, regardless of the manifest. */
-  fixedEnv(grant: Grant): Readonly<Record<string, string>>;
+  fixedEnv(grant: Grant, bundle: Pick<Bundle, 'kind'>): Readonly<Record<string, string>>;
   /** Describes the engine for `doctor`. */
   describe(): string;
   /** Why this machine cannot run the engine at all. */
   missing(): { reason: string; fix: string } | undefined;
-  /** Why this engine cannot run this bundle; undefined if it can. */
-  refuses(bundle: Bundle): string | undefined;
+  /** Why this engine cannot run this bundle, or its commands with this runner; undefined if it can. */
+  refuses(bundle: Bundle, runner?: Runner): string | undefined;
   /** A missing dependency of this bundle, such as its image; another mode may not need it. */
   lacks?(bundle: Bundle): Promise<{ reason: string; fix: string } | undefined>;
   /** `command` is what a call of a skill of kind `script` starts; absent while there is no call. */

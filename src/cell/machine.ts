@@ -13,6 +13,7 @@ import { pinLines, type Pins } from '../load/pins.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Store } from '../load/store.ts';
 import type { Offload } from '../offload/offload.ts';
+import type { Runner } from '../vocabulary/commands.ts';
 import { ENGINE_NAMES, ENGINE_ROWS, type EngineName, type ModeOf } from '../vocabulary/engines.ts';
 import { PREFERRED_MODES, type Mode } from '../vocabulary/modes.ts';
 import { placeName, type Place } from '../vocabulary/place.ts';
@@ -176,12 +177,12 @@ export class Machine {
   }
 
   /** Every way to run this bundle here, in the order of `pairs`. */
-  async candidates(bundle: Bundle): Promise<Candidate[]> {
+  async candidates(bundle: Bundle, runner?: Runner): Promise<Candidate[]> {
     this.#packages.assertPinned(bundle);
     const pairs = (await this.pairs()).filter(({ engine }) =>
       ENGINE_ROWS[engine.name].kinds.includes(bundle.kind),
     );
-    return Promise.all(pairs.map((pair) => candidate(pair, bundle)));
+    return Promise.all(pairs.map((pair) => candidate(pair, bundle, runner)));
   }
 
   /** The wall and engine of a chosen candidate. */
@@ -199,7 +200,7 @@ export class Machine {
       enforces: engine.enforces((await wall.probe()).enforces),
       isReusable: engine.reusable,
       accepts: (grant) => wall.accepts(grant),
-      fixedEnv: (grant) => engine.fixedEnv(grant),
+      fixedEnv: (grant) => engine.fixedEnv(grant, bundle),
       prepare: (command) => this.prepare({ mode: candidate.mode, engine }, bundle, command),
     };
   }
@@ -327,10 +328,10 @@ export class Machine {
   }
 }
 
-async function candidate({ mode, wall, engine }: Pair, bundle: Bundle): Promise<Candidate> {
+async function candidate({ mode, wall, engine }: Pair, bundle: Bundle, runner?: Runner): Promise<Candidate> {
   const pair = { mode, wall: wall.name, engine: engine.name };
   const fallback = 'Run `skillcell doctor` to see what this machine has.';
-  const refused = engine.refuses(bundle);
+  const refused = engine.refuses(bundle, runner);
   // An Agent Skills folder has no entry that an engine for functions could name.
   const isWithoutEntry = refused === `the engine ${engine.name} cannot run ""`;
   const reason = isWithoutEntry ? 'its engines run functions, and this skill has scripts only' : refused;

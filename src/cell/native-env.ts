@@ -1,8 +1,10 @@
 /**
- * The environment of native cells, and the variables that send their programs to the gateway.
+ * The environment of cells, the directory of commands, and the variables that send native programs to the gateway.
  *
  * @module
  */
+import { GUEST_WORKSPACE } from '../policy/guest-paths.ts';
+import type { Grant } from '../policy/grant.ts';
 import type { LaunchSpec } from './contract.ts';
 
 /** The minimal environment of every cell; granted variables are added to it. */
@@ -12,6 +14,28 @@ export const BASE_ENV: Readonly<Record<string, string>> = {
   TMPDIR: '/tmp',
   LANG: 'C.UTF-8',
 };
+
+/** Where a cell sees the packages of a skill. */
+export const GUEST_PACKAGES = '/deps';
+
+/** The workspace, so that relative paths mean what they mean to the caller; without one, scratch space. */
+export function workingFolder({ filesystem }: Grant): string {
+  return filesystem.some(({ guest, isFile }) => guest === GUEST_WORKSPACE && !isFile)
+    ? GUEST_WORKSPACE
+    : '/tmp';
+}
+
+/** What an ordinary script needs; nothing of the host. */
+export function commandEnv(grant: Grant, packages: string | undefined): Record<string, string> {
+  return {
+    PATH: `${BASE_ENV['PATH']}:/node`,
+    PWD: workingFolder(grant),
+    // For interpreters that a script starts itself.
+    PYTHONUTF8: '1',
+    PYTHONDONTWRITEBYTECODE: '1',
+    ...(packages === undefined ? {} : { PYTHONPATH: GUEST_PACKAGES }),
+  };
+}
 
 /** Where a cell sees the folder of its gateway. */
 const GUEST_FOLDER = '/run/gateway';

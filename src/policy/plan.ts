@@ -10,6 +10,7 @@ import type { Execution } from '../outcome.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { isInAgentFolder } from '../vocabulary/agent-folders.ts';
+import type { Runner } from '../vocabulary/commands.ts';
 import type { Mode } from '../vocabulary/modes.ts';
 import { bindCommand } from './commands/bind.ts';
 import type { Command, GivenCommand, ParsedCommand } from './commands/command.ts';
@@ -74,7 +75,8 @@ export interface Way {
 export interface WaysToRun<W extends Way> {
   /** Skillcell's own folder. */
   readonly home: string;
-  candidates(bundle: Bundle): Promise<Candidate[]>;
+  /** `runner` is that of the command, for skills of kind `script`. */
+  candidates(bundle: Bundle, runner?: Runner): Promise<Candidate[]>;
   way(candidate: Candidate, bundle: Bundle): Promise<W>;
 }
 
@@ -109,7 +111,7 @@ export async function planCall<W extends Way>(input: PlanInput<W>): Promise<Plan
   const { skill, options, policy, machine } = input;
   const parsed = input.command && commandOf(input.command, { ...skill, ...options, policy });
   const bundle = forCall(input, parsed);
-  const choice = await choose(input);
+  const choice = await choose(input, parsed);
   const way = await machine.way(choice.candidate, bundle);
   const enforces = underPolicy(way.enforces, policy);
   assertEnforceable({
@@ -138,14 +140,13 @@ function forCall(input: PlanInput<Way>, command: ParsedCommand | undefined): Bun
   return { ...bundle, manifest: manifestForCall(bundle, { runner, hasWorkspace }) };
 }
 
-/** The mode that a call would run in, and why. */
-export async function choose<W extends Way>({
-  skill,
-  options,
-  policy,
-  machine,
-}: PlanInput<W>): Promise<ModeChoice> {
-  const { manifest, origin } = skill.bundle;
+/** The mode that a call would run in, and why. For a skill of kind `script` that depends on the command. */
+export async function choose<W extends Way>(
+  input: PlanInput<W>,
+  command?: ParsedCommand,
+): Promise<ModeChoice> {
+  const { skill, options, policy, machine } = input;
+  const { manifest, origin, kind } = skill.bundle;
   assertNoContradiction(options);
   assertRuns(skill.bundle);
   const choice = chooseMode({
@@ -158,7 +159,10 @@ export async function choose<W extends Way>({
     demands: demandsOn(skill.bundle, policy.minimumRules),
     // One flag or variable for a whole session must not vouch for what tools copied from strangers.
     trustRemoteCode: (options.trustRemoteCode ?? false) && !isInAgentFolder(skill.bundle.sourceDir),
-    candidates: await machine.candidates(skill.bundle),
+    candidates: await machine.candidates(
+      kind === 'script' ? forCall(input, command) : skill.bundle,
+      command?.runner,
+    ),
   });
   assertVouched(choice, { skill, options });
   return choice;

@@ -21,7 +21,7 @@ export const ENGINES = {
   component: { modes: ['wasm'], kinds: ['function'], scratch: false, meaning: 'WebAssembly components' },
   'python-wasm': {
     modes: ['wasm'],
-    kinds: ['function'],
+    kinds: ['function', 'script'],
     scratch: true,
     meaning: 'Python source in WebAssembly',
   },

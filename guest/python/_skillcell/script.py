@@ -12,6 +12,8 @@ from . import denials, loading, protocol
 _PACKAGES = "/deps"
 _BUNDLE = "/skill"
 _HARNESS = "/harness"
+# Where the code of the harness comes from: in a native cell, and in WebAssembly.
+_HARNESS_FILES = (_HARNESS + "/", "/lib/python314.zip/_skillcell/")
 _STDIN_FILE = "/tmp/.stdin"
 
 
@@ -33,10 +35,22 @@ def serve(init):
         _set_stdin(stdin)
         launcher.run(start["path"], args, init)
     _watch(init)
-    if start["run"] == "source" and "source" not in start:
-        start["source"], stdin = stdin, ""
-    _set_stdin(stdin)
-    _run(start, args)
+    _set_stdin(take_source(start, stdin))
+    run(start, args, after_limit=_finish)
+
+
+def _finish():
+    from . import cell
+
+    cell.finish()
+
+
+def take_source(start, stdin):
+    """Returns what is left as standard input: nothing if the standard input is the source."""
+    if start["run"] != "source" or "source" in start:
+        return stdin
+    start["source"] = stdin
+    return ""
 
 
 def _watch(init):
@@ -57,6 +71,10 @@ def _set_stdin(text):
     """Makes the text descriptor 0. A file, because a pipe would need someone who writes to it."""
     if not text:
         return
+    set_stdin(text)
+
+
+def set_stdin(text):
     data = memoryview(text.encode("utf-8", "surrogatepass"))
     number = os.open(_STDIN_FILE, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     os.unlink(_STDIN_FILE)
@@ -67,8 +85,11 @@ def _set_stdin(text):
     os.close(number)
 
 
-def _run(start, args):
-    """Runs as CPython would run `python FILE`, `python -m NAME` or `python -`. Always raises SystemExit."""
+def run(start, args, after_limit):
+    """Runs as CPython would run `python FILE`, `python -m NAME` or `python -`. Always raises SystemExit.
+
+    `after_limit` is called when the host has been told that a limit stopped the script.
+    """
     _prepare_interpreter()
     main = type(sys)("__main__")
     main.__builtins__ = sys.modules["builtins"]
@@ -84,6 +105,8 @@ def _run(start, args):
         raise
     except BaseException as error:
         _report(error)
+        if _report_limit(error):
+            after_limit()
         raise SystemExit(130 if isinstance(error, KeyboardInterrupt) else 1) from None
     raise SystemExit(0)
 
@@ -99,7 +122,8 @@ def _prepare_interpreter():
     builtins.help = _sitebuiltins._Helper()
     sys.stdin.reconfigure(errors="surrogateescape")
     sys.stdout.reconfigure(errors="surrogateescape")
-    sys.path.remove(_HARNESS)
+    if _HARNESS in sys.path:
+        sys.path.remove(_HARNESS)
     sys.path_hooks.insert(0, loading._find_in_bundle)
     if os.path.isdir(_PACKAGES):
         sys.path.append(_PACKAGES)
@@ -123,7 +147,9 @@ def _run_source(main, start, args):
 
 
 def _execute(main, source, name, file):
-    main.__dict__.update(__doc__=None, __package__=None, __spec__=None, __annotations__={})
+    main.__dict__.update(__doc__=None, __package__=None, __spec__=None)
+    if sys.version_info < (3, 14):
+        main.__annotations__ = {}
     if file is not None:
         from importlib.machinery import SourceFileLoader
 
@@ -140,7 +166,7 @@ def _run_module(name, args):
 
 
 def _is_harness(trace):
-    return trace.tb_frame.f_code.co_filename.startswith(_HARNESS + "/")
+    return trace.tb_frame.f_code.co_filename.startswith(_HARNESS_FILES)
 
 
 def _own_part(trace):
@@ -156,17 +182,21 @@ def _own_part(trace):
 
 
 def _report(error):
-    """Prints the traceback without the frames of the harness, and names the limit behind it, if there is one."""
-    from . import cell
-
+    """Prints the traceback without the frames of the harness."""
     trace = _own_part(error.__traceback__)
     try:
         sys.stdout.flush()
     except Exception:
         pass
     sys.excepthook(type(error), error.with_traceback(trace), trace)
+
+
+def _report_limit(error):
+    """Tells the host which limit is behind the error, if there is one."""
+    from . import cell
+
     limit = cell.limit_behind(error)
-    if limit is not None:
-        frame = {"t": "error", "type": type(error).__name__, "message": "", "trace": "", "limit": limit}
-        cell.reply(frame)
-        cell.finish()
+    if limit is None:
+        return False
+    cell.reply({"t": "error", "type": type(error).__name__, "message": "", "trace": "", "limit": limit})
+    return True

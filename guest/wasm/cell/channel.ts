@@ -8,7 +8,14 @@
  * @module
  */
 import { read, readSync, writeSync } from 'node:fs';
-import type { FailureFields, FrameOf, ReusableFrames, ToReusable, Unchecked } from '../../protocol.ts';
+import type {
+  ExitFields,
+  FailureFields,
+  FrameOf,
+  ReusableFrames,
+  ToReusable,
+  Unchecked,
+} from '../../protocol.ts';
 
 const CHANNEL_FD = 3;
 const HEADER_BYTES = 4;
@@ -32,11 +39,12 @@ export type CellEvent = Told<'denied' | 'used'>;
 
 /** The result of a call. */
 export interface Answer {
-  body: { t: 'result' } | Failed;
+  body: { t: 'result' } | Ended | Failed;
   payload?: Uint8Array;
 }
 
 export type Failed = Told<'error'>;
+export type Ended = { t: 'ended' } & ExitFields;
 
 export class Channel {
   readonly #onInterrupted: () => never;

@@ -25,6 +25,7 @@ const REUSABLE = {
   ask: true,
   result: true,
   error: true,
+  ended: true,
 } satisfies Record<keyof ReusableFrames, true>;
 
 const ZYGOTE = {

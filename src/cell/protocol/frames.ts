@@ -85,6 +85,17 @@ export function encodeCall(params: unknown, command?: CommandStart): Buffer {
   return Buffer.concat([header, Buffer.from(CALL_START), params.bytes, end]);
 }
 
+/** The parameters for a cell that serves many calls, with the command if it runs commands. */
+export function encodeParams(params: unknown, command?: CommandStart): Uint8Array {
+  const text = params instanceof JsonText ? params.bytes : Buffer.from(JSON.stringify(params));
+  if (!command) return text;
+  return Buffer.concat([
+    Buffer.from('{"params":'),
+    text,
+    Buffer.from(`,"command":${JSON.stringify(command)}}`),
+  ]);
+}
+
 /** Reads frames from a channel until it ends or the guest breaks the rules. */
 export function readFrames(channel: Duplex, limits: FrameLimits, handlers: FrameHandlers): void {
   const reader = new FrameReader(limits, handlers);

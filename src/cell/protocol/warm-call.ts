@@ -4,9 +4,16 @@
  * @module
  */
 import type { Duplex } from 'node:stream';
-import type { CapabilityFields, ReusableFrames, Unchecked, UsageFields } from '../../../guest/protocol.ts';
+import type {
+  CapabilityFields,
+  ExitFields,
+  ReusableFrames,
+  Unchecked,
+  UsageFields,
+} from '../../../guest/protocol.ts';
 import { MAX_JSON_HERE } from '../../json-text.ts';
 import type { CapabilityEvent, EventsCut } from '../../outcome.ts';
+import { OUTPUT_STREAM_NAMES } from '../../vocabulary/streams.ts';
 import type { CallBroker, Denials, GuestReply, KillReason, ProcessUsage } from '../contract.ts';
 import { cutOf, EventList } from './event-list.ts';
 import { reusableKind } from './frame-kinds.ts';
@@ -28,6 +35,7 @@ const MAX_USED_BYTES = 4 * 1024 * 1024;
 const MAX_ASK_BYTES = 64 * 1024 * 1024;
 /** Maximum JSON of a log frame, which contains only its kind and the payload length. */
 const MAX_LOG_JSON = 128;
+const MAX_EXIT_CODE = 255;
 const NO_BYTES = Buffer.alloc(0);
 
 export interface WarmCallOptions {
@@ -36,6 +44,8 @@ export interface WarmCallOptions {
   outputLimit: number;
   /** Whether the needs of the skill are recorded. */
   observes: boolean;
+  /** The call is a command: its exit code and output are the result. */
+  isCommand: boolean;
   /** Kills the whole process, the only reliable way to stop a guest. */
   end: (reason: KillReason) => void;
 }
@@ -66,9 +76,11 @@ export class WarmCall {
     this.#options = options;
     this.reply = new Promise((resolve) => (this.#settleReply = resolve));
     this.#hostCalls = new HostCalls(options.broker, options.channel);
-    this.logs = new LogCapture([], (total) => {
-      if (total + this.#logFrames > options.outputLimit + LOG_FRAME_BYTES) options.end('output');
-    });
+    const { isCommand, outputLimit, end } = options;
+    const onBytes = (total: number): void => {
+      if (total + this.#logFrames > outputLimit + LOG_FRAME_BYTES) end('output');
+    };
+    this.logs = new LogCapture([], onBytes, isCommand ? outputLimit : undefined);
   }
 
   get used(): CapabilityEvent[] {
@@ -109,7 +121,7 @@ export class WarmCall {
     if (this.#isTooMuch(kind, frame)) return 'broken';
     switch (kind) {
       case 'log':
-        return this.#onLog(payload);
+        return this.#onLog(payload, body['stream']);
       case 'ask':
         return this.#onAsk(frame);
       case 'denied':
@@ -117,9 +129,10 @@ export class WarmCall {
         return this.#onEvent(kind, body);
       case 'result':
       case 'error':
+      case 'ended':
         if (body['call'] !== this.number) return 'broken';
         this.#recordReportedUsage(body);
-        return { reply: kind === 'error' ? asError(body) : this.#result(payload) };
+        return this.#onReply(kind, body, payload);
       case 'ready':
       case 'loaded':
       case 'failed':
@@ -128,6 +141,24 @@ export class WarmCall {
       default:
         return kind satisfies never;
     }
+  }
+
+  /** A command ends with its exit code, unless a limit stopped it; other calls never do. */
+  #onReply(kind: 'result' | 'error' | 'ended', body: GuestFrame['body'], payload: Buffer): Verdict {
+    const { isCommand } = this.#options;
+    if (kind === 'ended') return isCommand ? this.#ended(body) : 'broken';
+    if (kind === 'result') return isCommand ? 'broken' : { reply: this.#result(payload) };
+    const reply = asError(body);
+    const isRefused = isCommand && reply.kind === 'error' && !reply.limit;
+    return isRefused ? 'broken' : { reply };
+  }
+
+  /** A skill chooses its exit code; the output is what the host captured. */
+  #ended({ exit_code: exitCode }: Unchecked<ExitFields>): Verdict {
+    const isCode = typeof exitCode === 'number' && Number.isInteger(exitCode);
+    if (!isCode || exitCode < 0 || exitCode > MAX_EXIT_CODE) return 'broken';
+    const [stdout, stderr] = [this.logs.bytesOf('stdout'), this.logs.bytesOf('stderr')];
+    return { reply: { kind: 'ended', exitCode, stdout, stderr } };
   }
 
   /** Limits frames that are not counted elsewhere, because parsing them costs the host CPU time. */
@@ -148,10 +179,14 @@ export class WarmCall {
     return undefined;
   }
 
-  #onLog(bytes: Buffer): undefined {
+  #onLog(bytes: Buffer, name: unknown): Verdict {
+    const stream = OUTPUT_STREAM_NAMES.find((one) => one === name);
+    // Every output of a command belongs to one of its streams.
+    if ((stream !== undefined) !== this.#options.isCommand) return 'broken';
     // Empty frames count too, so that a flood of them reaches the limit.
     if (bytes.length < LOG_FRAME_BYTES) this.#logFrames += LOG_FRAME_BYTES - bytes.length;
-    this.logs.push(bytes);
+    this.logs.push(bytes, stream);
+    return undefined;
   }
 
   #onAsk(frame: GuestFrame): undefined {

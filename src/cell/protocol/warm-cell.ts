@@ -8,7 +8,6 @@ import type { FailureFields, FrameOf, ToReusable, Unchecked } from '../../../gue
 import { cellReport } from './report.ts';
 import { unattended, type SkillError } from '../../errors.ts';
 import { toInternalError, type FaultOwner } from '../../fault-owner.ts';
-import { JsonText } from '../../json-text.ts';
 import type { StartKind } from '../../outcome.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type {
@@ -24,7 +23,7 @@ import type {
   OpenBroker,
 } from '../contract.ts';
 import { reusableKind } from './frame-kinds.ts';
-import { encodeFrame, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
+import { encodeFrame, encodeParams, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
 import { asError } from './guest-frames.ts';
 import { LogCapture } from './log-capture.ts';
 import { tryConfine, drained, withDenial } from './session.ts';
@@ -111,9 +110,9 @@ export class WarmCell implements FaultOwner {
   async call(
     params: unknown,
     signal?: AbortSignal,
-    { secrets = NO_SECRETS, headers, onLog }: JobExtras = {},
+    { secrets = NO_SECRETS, headers, onLog, command }: JobExtras = {},
   ): Promise<CellReport> {
-    const { process, grant } = this.#options;
+    const { process, grant, artifact } = this.#options;
     const startedAt = performance.now();
     const start = this.#startKind();
     const call = new WarmCall(++this.#calls, {
@@ -121,6 +120,7 @@ export class WarmCell implements FaultOwner {
       channel: process.channel,
       outputLimit: grant.limits.output,
       observes: grant.observe !== undefined,
+      isCommand: artifact.isCommand === true,
       end: (reason) => this.#end(reason),
     });
     if (onLog) call.logs.listen(onLog);
@@ -129,8 +129,7 @@ export class WarmCell implements FaultOwner {
     if (this.isDead) this.#settle(undefined);
     // The timeout and a cancellation also end the wait for a process that is slow to start.
     if (this.#stage !== 'ready') await Promise.race([this.ready, call.reply]);
-    const text = params instanceof JsonText ? params.bytes : Buffer.from(JSON.stringify(params));
-    this.#send({ t: 'call', call: call.number }, text);
+    this.#send({ t: 'call', call: call.number }, encodeParams(params, command));
     const stopCpu = this.#watchCpu(call);
     const reply = await call.reply;
     stopClock();
@@ -167,7 +166,8 @@ export class WarmCell implements FaultOwner {
       used: call.used,
       denied: call.denied,
       cut: call.cut,
-      logs: logs.text(),
+      // The output of a command that ended is in its result.
+      logs: reply?.kind === 'ended' ? '' : logs.text(),
       logBytes: logs.totalBytes,
       resultBytes: call.resultBytes,
       wallMs,
@@ -248,7 +248,10 @@ export class WarmCell implements FaultOwner {
     if (verdict === 'broken') return this.#onFault(outOfOrder(body));
     if (verdict?.reply.kind === 'broken')
       return this.#onFault({ kind: 'malformed', message: verdict.reply.message });
-    return verdict === undefined ? undefined : this.#settle(verdict.reply);
+    if (verdict === undefined) return;
+    this.#settle(verdict.reply);
+    // The process is about to exit, so it must not get another call.
+    if (kind === 'ended' && body['exits'] === true) this.#options.process.kill('done');
   }
 
   async #confine(ready: Record<string, unknown>): Promise<void> {

@@ -42,6 +42,7 @@ const IN_WASM: FieldsOf<InnerPythonFrames> = {
   ask: ['op', 'args'],
   result: [],
   error: FAILURE,
+  ended: ['exit_code'],
 };
 const ZYGOTE: FieldsOf<ZygoteFrames> = {
   ready: [],
@@ -105,6 +106,7 @@ describe('frames that Python writes', () => {
       [
         'ask',
         'denied',
+        'ended',
         'error',
         'exit',
         'forked',

@@ -14,11 +14,12 @@ interface Opened {
   denied: unknown[];
 }
 
-function open(): Opened {
+function open(isCommand = false): Opened {
   const asked: string[] = [];
   const denied: unknown[] = [];
   const channel = new GuestChannel({
     maxPayload: 1000,
+    isCommand,
     onEvent: (body) => denied.push(body),
     ask: (op) => {
       asked.push(op);
@@ -35,6 +36,17 @@ function frame(body: unknown, payload = ''): Buffer {
   header.writeUInt32LE(text.length);
   return Buffer.concat([header, text, Buffer.from(payload)]);
 }
+
+test('a command replies with its exit code, and only a command', () => {
+  const ended = frame({ t: 'ended', exit_code: 3 });
+  const { channel } = open(true);
+  channel.write(ended);
+  expect(channel.reply?.body).toEqual({ t: 'ended', exit_code: 3 });
+  const result = open(true).channel;
+  expect(() => result.write(frame({ t: 'result' }))).toThrow(ChannelFault);
+  expect(() => result.reply).toThrow(ChannelFault);
+  expect(() => open().channel.write(ended)).toThrow(ChannelFault);
+});
 
 test('the first reply counts, however its bytes are split', () => {
   const { channel } = open();

@@ -7,6 +7,7 @@
 import type {
   AskFields,
   CapabilityFields,
+  ExitFields,
   FailureFields,
   InnerPythonFrames,
   Unchecked,
@@ -25,7 +26,9 @@ const MAX_USES = 4096;
 const ASKABLE: ReadonlySet<string> = new Set(['http', 'httpRead', 'httpClose']);
 
 /** Written by the guest: a frame of some kind, or any other object. */
-type Body = Unchecked<{ t: string; payload_bytes: number } & AskFields & CapabilityFields & FailureFields>;
+type Body = Unchecked<
+  { t: string; payload_bytes: number } & AskFields & CapabilityFields & FailureFields & ExitFields
+>;
 
 export interface GuestReply {
   body: Body;
@@ -38,6 +41,8 @@ export interface GuestChannelOptions {
   onEvent: (event: CellEvent) => void;
   /** Maximum size of a payload. */
   maxPayload: number;
+  /** The call is a command, which ends with an exit code instead of a result. */
+  isCommand: boolean;
 }
 
 /** The guest wrote something that is not a frame. */
@@ -123,6 +128,11 @@ export class GuestChannel extends StreamNode {
       case 'ask':
         return this.#onAsk(frame);
       case 'result':
+      case 'ended':
+        if (this.#options.isCommand !== (kind === 'ended'))
+          this.#refuse(new ChannelFault('a reply to another kind of call'));
+        this.#reply ??= frame;
+        return;
       case 'error':
         this.#reply ??= frame;
         return;

@@ -5,7 +5,7 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import type { PythonWasmInit, ToReusable } from '../../../protocol.ts';
+import type { PythonWasmInit, ToReusable, UsageFields } from '../../../protocol.ts';
 import { Channel, type Answer } from '../../cell/channel.ts';
 import { collectNow } from '../../imaged/garbage.ts';
 import { BrokerError } from '../../wasi/broker-client.ts';
@@ -18,13 +18,16 @@ import { PythonCell, type HostLine } from './python-cell.ts';
 const folders = new Map(process.argv.slice(2).map((argument) => argument.split('=') as [string, string]));
 /** The exit code of a process that died of SIGSEGV. */
 const EXIT_OF_TRAP = 139;
-const channel = new Channel(() => exit(EXIT_OF_TRAP));
+const channel = new Channel(() => process.exit(EXIT_OF_TRAP));
 const line: HostLine = {
   ask,
-  log: (bytes) => channel.send({ t: 'log' }, bytes),
+  log: (bytes, stream) =>
+    channel.send(cell?.isCommand && stream ? { t: 'log', stream } : { t: 'log' }, bytes),
   denied: (body) => channel.send(body),
 };
 let asked = 0;
+/** The call that is being served. */
+let serving: { call: number; before: NodeJS.CpuUsage } | undefined;
 
 channel.send({ t: 'ready' });
 // Prepared while the host confines this process.
@@ -57,19 +60,24 @@ function folder(name: string): string {
 }
 
 function serve(served: PythonCell, { call }: ToReusable['call'], params: Uint8Array): void {
-  const before = process.cpuUsage();
+  serving = { call, before: process.cpuUsage() };
   const { body, payload } = answer(served, params);
-  const { user, system } = process.cpuUsage(before);
-  channel.send({ ...body, call, cpu_us: user + system, memory_bytes: served.memoryBytes }, payload);
+  channel.send({ ...body, ...usageOf(serving.before, served), call }, payload);
+  serving = undefined;
   // After the reply, so that the caller does not wait for it.
   served.reset();
+}
+
+function usageOf(before: NodeJS.CpuUsage, served: PythonCell): UsageFields {
+  const { user, system } = process.cpuUsage(before);
+  return { cpu_us: user + system, memory_bytes: served.memoryBytes };
 }
 
 function answer(served: PythonCell, params: Uint8Array): Answer {
   try {
     return served.call(params, line);
   } catch (error) {
-    line.log(new TextEncoder().encode(`The engine trapped: ${String(error)}\n`));
+    line.log(new TextEncoder().encode(`The engine trapped: ${String(error)}\n`), 'stderr');
     return exit(EXIT_OF_TRAP);
   }
 }
@@ -83,10 +91,15 @@ function ask(...[op, args, bytes]: Parameters<HostLine['ask']>): ReturnType<Host
     if ('code' in body) throw new BrokerError(body.code);
     return { value: body.value, bytes: payload };
   }
-  return exit(0);
+  return process.exit(0);
 }
 
 /** The guest has exited; nothing of this process is used again. */
 function exit(code: number): never {
-  process.exit(code & 0xff);
+  const exitCode = code & 0xff;
+  if (serving && cell?.isCommand) {
+    const usage = usageOf(serving.before, cell);
+    channel.send({ t: 'ended', exit_code: exitCode, exits: true, ...usage, call: serving.call });
+  }
+  process.exit(exitCode);
 }

@@ -17,8 +17,8 @@ import { Quota, ScratchTree } from '../files/scratch.ts';
 import type { Ports } from '../host/context.ts';
 import { GuestProcess } from '../host/process.ts';
 import { CallClock } from './call-clock.ts';
-import type { PythonWasmInit } from '../../../protocol.ts';
-import type { Answer, CellEvent } from '../../cell/channel.ts';
+import type { PythonWasmInit, StreamName } from '../../../protocol.ts';
+import type { Answer, CellEvent, Failed } from '../../cell/channel.ts';
 import type { Engine } from './engine-files.ts';
 import { describeEnd } from './end.ts';
 import { GuestChannel } from './guest-channel.ts';
@@ -36,7 +36,7 @@ const encoder = new TextEncoder();
 /** How the cell talks to its host during a call. */
 export interface HostLine {
   ask: Ask;
-  log: (bytes: Uint8Array) => void;
+  log: (bytes: Uint8Array, stream?: StreamName) => void;
   denied: (event: CellEvent) => void;
 }
 
@@ -71,9 +71,11 @@ export class PythonCell {
   /** Whether the image contains something that must differ between processes: a time or a random number. */
   #isProcessSpecific = false;
   readonly #isSaved: boolean;
+  readonly #directory: readonly string[] | undefined;
 
   constructor(options: PythonCellOptions) {
     this.#options = options;
+    this.#directory = options.init.cwd?.split('/').filter(Boolean);
     const { elapsed, worked } = options.ports;
     this.#clocks = { elapsed: new CallClock(elapsed), worked: new CallClock(worked) };
     this.#ports = this.#watchPorts(options.ports);
@@ -97,6 +99,11 @@ export class PythonCell {
     return encoded.length <= init.keepBytes ? encoded : undefined;
   }
 
+  /** Its calls are commands, which end with an exit code. */
+  get isCommand(): boolean {
+    return this.#options.init.harness.task === 'script';
+  }
+
   /** Runs one call. The cell must be reset before the next one. Throws after a trap. */
   call(params: Uint8Array, line: HostLine): Answer {
     for (const bytes of this.#bodyOutput.logs) line.log(bytes);
@@ -109,7 +116,7 @@ export class PythonCell {
       return answerOf(this.#channel);
     } catch (error) {
       const answer = describeEnd(error);
-      if (answer) return answer;
+      if (answer) return this.isCommand ? commandEnd(answer.body, line) : answer;
       throw error;
     }
   }
@@ -247,8 +254,14 @@ export class PythonCell {
       ask: line.ask,
       onEvent: line.denied,
       maxPayload: Math.max(limits.output, MAX_REQUEST_BYTES) + FRAME_SLACK_BYTES,
+      isCommand: this.isCommand,
     });
-    return new GuestProcess({ mounts: this.#mounts(line.ask), onOutput: line.log, channel: this.#channel });
+    return new GuestProcess({
+      mounts: this.#mounts(line.ask),
+      onOutput: line.log,
+      directory: this.#directory,
+      channel: this.#channel,
+    });
   }
 
   #mounts(ask: Ask): Mounts {
@@ -274,7 +287,15 @@ function answerOf(channel: GuestChannel): Answer {
   if (!reply) return { body: { t: 'error', type: 'NoReply', message: 'the skill closed the channel' } };
   const { payload_bytes: _, ...body } = reply.body;
   if (body.t === 'result') return { body: { t: 'result' }, payload: reply.payload };
+  if (body.t === 'ended') return { body: { t: 'ended', exit_code: Number(body.exit_code) & 0xff } };
   return { body: { ...body, t: 'error' } };
+}
+
+/** What Python would print and return if it had stopped the command itself. */
+function commandEnd(failed: Failed, line: HostLine): Answer {
+  if (failed.limit !== undefined || failed.type !== 'RecursionError') return { body: failed };
+  line.log(encoder.encode(`${failed.type}: ${String(failed.message)}\n`), 'stderr');
+  return { body: { t: 'ended', exit_code: 1 } };
 }
 
 /** There are no answers outside a call; a guest that makes a request then is run within its call. */

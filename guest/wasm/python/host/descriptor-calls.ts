@@ -47,7 +47,8 @@ export function descriptorCalls(context: Context): ImportFunctions {
     fd_fdstat_get: (fd: number, result: number) =>
       wasi(() => {
         const { type } = files().get(fd).node.stat();
-        memory.slice(result, 24).fill(0)[0] = type === 'directory' ? 3 : type === 'file' ? 4 : 2;
+        // The C library takes a character device for a terminal, so other files have no type.
+        memory.slice(result, 24).fill(0)[0] = type === 'directory' ? 3 : type === 'file' ? 4 : 0;
       }),
     fd_sync: (fd: number) => wasi(() => void files().get(fd)),
     __syscall_fdatasync: (fd: number) => syscall(() => void files().get(fd)),

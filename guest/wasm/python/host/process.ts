@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { StreamName } from '../../../protocol.ts';
 import { fail, StreamNode, type OpenNode } from '../files/contract.ts';
 import { resolvePath, type Located, type Mounts } from '../files/mounts.ts';
 import { Descriptors } from './descriptors.ts';
@@ -16,7 +17,9 @@ const STANDARD_DESCRIPTORS = 4;
 export interface ProcessOptions {
   mounts: Mounts;
   /** Receives what the guest prints. */
-  onOutput: (bytes: Uint8Array) => void;
+  onOutput: (bytes: Uint8Array, stream: StreamName) => void;
+  /** The working directory; absent: the bundle. */
+  directory?: readonly string[] | undefined;
   /** The harness's channel to the host, as descriptor 3. */
   channel: OpenNode;
 }
@@ -24,12 +27,18 @@ export interface ProcessOptions {
 export class GuestProcess {
   readonly descriptors: Descriptors = new Descriptors();
   readonly #mounts: Mounts;
-  directory: readonly string[] = HOME_DIRECTORY;
+  readonly #firstDirectory: readonly string[];
+  directory: readonly string[];
   mask: number = DEFAULT_MASK;
 
-  constructor({ mounts, onOutput, channel }: ProcessOptions) {
+  constructor({ mounts, onOutput, directory = HOME_DIRECTORY, channel }: ProcessOptions) {
     this.#mounts = mounts;
-    const standard = [new OutputStream(), new OutputStream(onOutput), new OutputStream(onOutput), channel];
+    this.#firstDirectory = directory;
+    this.directory = directory;
+    const outputs = (['stdout', 'stderr'] as const).map(
+      (stream) => new OutputStream((bytes) => onOutput(bytes, stream)),
+    );
+    const standard = [new OutputStream(), ...outputs, channel];
     for (const node of standard) {
       this.descriptors.add({
         node,
@@ -48,7 +57,7 @@ export class GuestProcess {
     const hasStandard = Array.from({ length: STANDARD_DESCRIPTORS }, (_, fd) => fd).every((fd) =>
       descriptors.has(fd),
     );
-    const hasOwnDirectory = this.directory === HOME_DIRECTORY;
+    const hasOwnDirectory = this.directory === this.#firstDirectory;
     return (
       hasStandard &&
       hasOwnDirectory &&

@@ -7,15 +7,19 @@ import type { PythonWasmInit } from '../../../../guest/protocol.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
 import { wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
+import type { Command } from '../../../policy/commands/command.ts';
+import { usualRunner } from '../../../policy/commands/defaults.ts';
 import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
 import { NEW_MEMORY_ONLY, type PythonFreshness } from '../../../policy/python-freshness.ts';
+import type { Runner } from '../../../vocabulary/commands.ts';
 import type { Artifact, Engine, LaunchSpec, Mount, Wall } from '../../contract.ts';
-import { BASE_ENV } from '../../native-env.ts';
+import { BASE_ENV, commandEnv, workingFolder } from '../../native-env.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode } from '../node-process/node-binary.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
+import { assertModule } from '../python/command-module.ts';
 import { harnessInit } from '../python/harness-init.ts';
 import { BaseImages } from './base-images.ts';
 import { assertAsInstalled } from '../python/requirements.ts';
@@ -79,8 +83,8 @@ export class PythonWasmEngine implements Engine {
     return wasmEnforcement(wall, IN_WASM);
   }
 
-  fixedEnv(): Readonly<Record<string, string>> {
-    return BASE_ENV;
+  fixedEnv(grant: Grant, { kind }: Pick<Bundle, 'kind'>): Readonly<Record<string, string>> {
+    return kind === 'script' ? { ...BASE_ENV, PWD: workingFolder(grant) } : BASE_ENV;
   }
 
   describe(): string {
@@ -97,28 +101,37 @@ export class PythonWasmEngine implements Engine {
     };
   }
 
-  refuses(bundle: Bundle): string | undefined {
-    const { entry, manifest } = bundle;
-    if (!entry.endsWith('.py')) return `the engine python-wasm cannot run "${entry}"`;
+  refuses(bundle: Bundle, runner?: Runner): string | undefined {
+    const { entry, kind, manifest } = bundle;
+    const refusal = kind === 'script' ? refusesCommand(bundle, runner) : undefined;
+    if (refusal !== undefined) return refusal;
+    if (kind !== 'script' && !entry.endsWith('.py')) return `the engine python-wasm cannot run "${entry}"`;
     if ((manifest.limits.processes ?? 0) > 0) return 'the skill declares processes, and Wasm has none';
     return wasmEnvironment({ home: this.#options.home, bundle }).refusal;
   }
 
-  async prepare(bundle: Bundle): Promise<Artifact> {
+  async prepare(bundle: Bundle, command?: Command): Promise<Artifact> {
     const { home } = this.#options;
     const fresh = this.#options.fresh?.() ?? NEW_MEMORY_ONLY;
     const { folder } = wasmEnvironment({ home, bundle });
+    assertModule(command, bundle, folder);
     const uses =
       folder === undefined ? undefined : await assertAsInstalled(folder, { bundle, engine: this.name });
     const images = await this.images(folder);
     const packages = folder === undefined ? undefined : await this.#openPackages(images, folder);
     const start = this.cellSpec(images);
-    const init = (grant: Grant): CallInit => callInit(bundle, grant, fresh);
+    const isCommand = bundle.kind === 'script';
+    const init = (grant: Grant): CallInit => ({
+      ...(isCommand ? commandInit(bundle, grant, folder) : functionInit(bundle, grant)),
+      ...cellInit(grant),
+      fresh,
+    });
     const key = (grant: Grant): string => savedImageKey([bundle.digest, packages?.digest, init(grant)]);
     return {
       engine: 'python-wasm',
       bundle,
       settings: fresh,
+      ...(isCommand ? { isCommand } : {}),
       ...(uses ? { uses } : {}),
       spec: (grant) => {
         const image = images.take();
@@ -194,16 +207,20 @@ function mayKeep(grant: Grant, { strict }: PythonFreshness): boolean {
 
 type CallInit = Omit<PythonWasmInit, 'keepBytes'>;
 
-function callInit(bundle: Bundle, grant: Grant, fresh: PythonFreshness): CallInit {
-  const siblings = Object.keys(bundle.files).map((path) => path.split('/')[0]?.replace(/\.py$/, ''));
+function cellInit(grant: Grant): Pick<CallInit, 'limits' | 'preopens'> {
   return {
     ...cellLimits(grant),
-    fresh,
     preopens: grant.filesystem.map(({ guest, access }, at) => ({
       id: at + 1,
       guestPath: guest,
       writable: access === 'read-write',
     })),
+  };
+}
+
+function functionInit(bundle: Bundle, grant: Grant): Pick<CallInit, 'harness'> {
+  const siblings = Object.keys(bundle.files).map((path) => path.split('/')[0]?.replace(/\.py$/, ''));
+  return {
     harness: {
       ...harnessInit(bundle, grant),
       env: grant.env,
@@ -211,6 +228,29 @@ function callInit(bundle: Bundle, grant: Grant, fresh: PythonFreshness): CallIni
       siblings: [...new Set(siblings)],
     },
   };
+}
+
+function commandInit(
+  bundle: Bundle,
+  grant: Grant,
+  packages: string | undefined,
+): Pick<CallInit, 'harness' | 'cwd'> {
+  return {
+    cwd: workingFolder(grant),
+    harness: {
+      task: 'script',
+      view: harnessInit(bundle, grant).view,
+      env: { ...commandEnv(grant, packages), ...grant.env },
+      network: mayReachHosts(grant),
+    },
+  };
+}
+
+/** Why a command cannot run in Wasm. */
+function refusesCommand(bundle: Bundle, runner: Runner = usualRunner(bundle)): string | undefined {
+  if (runner !== 'python') return 'only Python commands run in Wasm; shells, Node and programs do not';
+  const { programs = [] } = bundle.manifest.capabilities;
+  return programs.length > 0 ? 'the skill may start programs, and Wasm has none' : undefined;
 }
 
 export function cellLimits({ limits }: Grant): Pick<PythonWasmInit, 'limits'> {

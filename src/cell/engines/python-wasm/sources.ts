@@ -12,6 +12,7 @@ import { packageRoot } from '../../../package-root.ts';
 const NATIVE_ONLY: ReadonlySet<string> = new Set([
   'main.py',
   'zygote.py',
+  '_skillcell/launcher.py',
   '_skillcell/lockdown.py',
   '_skillcell/zygote.py',
 ]);

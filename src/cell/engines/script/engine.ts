@@ -5,8 +5,6 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ScriptInit } from '../../../../guest/protocol.ts';
 import { SkillError } from '../../../errors.ts';
 import type { Bundle } from '../../../load/bundle.ts';
@@ -17,12 +15,13 @@ import { hasGateway, type Grant } from '../../../policy/grant.ts';
 import type { Runner } from '../../../vocabulary/commands.ts';
 import type { Artifact, Engine } from '../../contract.ts';
 import { lockdownFilter, seccompArch } from '../../linux/seccomp/policy.ts';
-import { BASE_ENV, GATEWAY_ENV, PROXY_PORT } from '../../native-env.ts';
+import { BASE_ENV, GATEWAY_ENV, PROXY_PORT, workingFolder } from '../../native-env.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
+import { assertModule } from '../python/command-module.ts';
 import { harnessInit } from '../python/harness-init.ts';
 import type { Interpreter } from '../python/interpreter.ts';
 import { assertAsInstalled, environmentFor } from '../python/requirements.ts';
-import { nodeScriptSpec, pythonScriptSpec, workingFolder, type ScriptParts } from './spec.ts';
+import { nodeScriptSpec, pythonScriptSpec, type ScriptParts } from './spec.ts';
 
 export interface ScriptEngineOptions {
   home: string;
@@ -105,24 +104,6 @@ function packagesOf(options: Parameters<typeof environmentFor>[0]): string | und
     if (isOptional && error instanceof SkillError && error.code === 'skill_unavailable') return undefined;
     throw error;
   }
-}
-
-/** `python -m` also finds the modules of Python itself, which run code of the caller or listen on ports. */
-function assertModule(
-  command: Command | undefined,
-  { manifest }: Bundle,
-  packages: string | undefined,
-): void {
-  if (command?.origin !== 'package' || command.start.run !== 'module') return;
-  const { name } = command.start;
-  const top = name.split('.')[0] ?? '';
-  const isThere =
-    packages !== undefined && [top, `${top}.py`].some((file) => existsSync(join(packages, file)));
-  if (isThere) return;
-  throw new SkillError('invalid_params', `The module "${name}" is neither in the skill nor in its packages`, {
-    fix: `Name a module of "${manifest.name}", or install its packages first.`,
-    detail: { module: name },
-  });
 }
 
 function scriptInit(bundle: Bundle, grant: Grant, runner: Runner): ScriptInit {

@@ -4,10 +4,9 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { GUEST_WORKSPACE } from '../../../policy/guest-paths.ts';
 import { hasGateway, type Grant } from '../../../policy/grant.ts';
 import type { LaunchSpec, Mount } from '../../contract.ts';
-import { BASE_ENV } from '../../native-env.ts';
+import { commandEnv, GUEST_PACKAGES, workingFolder } from '../../native-env.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { findNode } from '../node-process/node-binary.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
@@ -18,7 +17,6 @@ import { nativeBytes } from '../python/requirements.ts';
 
 /** On Debian, programs such as awk are links through this folder. */
 const ALTERNATIVES = '/etc/alternatives';
-const GUEST_PACKAGES = '/deps';
 
 export interface ScriptParts {
   home: string;
@@ -27,13 +25,6 @@ export interface ScriptParts {
   bundle: string;
   /** Folder of the installed packages. */
   packages: string | undefined;
-}
-
-/** The workspace, so that relative paths mean what they mean to the caller; without one, scratch space. */
-export function workingFolder({ filesystem }: Grant): string {
-  return filesystem.some(({ guest, isFile }) => guest === GUEST_WORKSPACE && !isFile)
-    ? GUEST_WORKSPACE
-    : '/tmp';
 }
 
 export function pythonScriptSpec(parts: ScriptParts, grant: Grant, runner: 'python' | 'program'): LaunchSpec {
@@ -47,7 +38,7 @@ export function pythonScriptSpec(parts: ScriptParts, grant: Grant, runner: 'pyth
     ...unlimited,
     ...code,
     mounts: [...spec.mounts, ...sharedMounts(parts), ...nodeMount(home)],
-    env: environment(parts, grant),
+    env: commandEnv(grant, parts.packages),
     cwd: workingFolder(grant),
     // The harness stays beside a program that it started, and forwards connections in a thread.
     reservedThreads: (isProgram ? 1 : 0) + (hasGateway(grant) ? 1 : 0),
@@ -59,7 +50,7 @@ export function nodeScriptSpec(parts: ScriptParts, grant: Grant): LaunchSpec {
   markInUse(code);
   const spec = skillSpec({ node: findNode(parts.home), code, bundle: parts.bundle }, grant);
   const argv = spec.argv.map((word) => (word === '/harness/node/main.js' ? '/harness/node/script.js' : word));
-  return { ...spec, argv, env: environment(parts, grant), cwd: workingFolder(grant) };
+  return { ...spec, argv, env: commandEnv(grant, parts.packages), cwd: workingFolder(grant) };
 }
 
 function sharedMounts({ bundle, packages }: ScriptParts): Mount[] {
@@ -73,16 +64,4 @@ function sharedMounts({ bundle, packages }: ScriptParts): Mount[] {
 /** Shell scripts start node by its name. */
 function nodeMount(home: string): Mount[] {
   return [{ host: findNode(home).path, guest: '/node/node' }];
-}
-
-/** What an ordinary script needs; nothing of the host. */
-function environment({ packages }: ScriptParts, grant: Grant): Record<string, string> {
-  return {
-    PATH: `${BASE_ENV['PATH']}:/node`,
-    PWD: workingFolder(grant),
-    // For interpreters that a script starts itself.
-    PYTHONUTF8: '1',
-    PYTHONDONTWRITEBYTECODE: '1',
-    ...(packages === undefined ? {} : { PYTHONPATH: GUEST_PACKAGES }),
-  };
 }

@@ -72,7 +72,7 @@ async function run(command: string[], options: ExecOptions = {}, dir = skill): P
 }
 
 function call(command: string[], options: ExecOptions = {}, dir = skill): Promise<Outcome> {
-  return open.runtime.exec(dir, command, { ...options, reject: false });
+  return open.runtime.exec(dir, command, { execution: 'subprocess', ...options, reject: false });
 }
 
 describe('a Python script', () => {

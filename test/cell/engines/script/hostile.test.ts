@@ -149,7 +149,7 @@ function attempt({ file, source }: Attack, manifest: Record<string, unknown>): P
   const skill = writeAgentSkill(open.folder, { files: { [`scripts/${file}`]: source }, manifest });
   const program = PROGRAMS[file.split('.')[1] ?? ''] ?? '';
   const command = [program, `scripts/${file}`, String(portOf())];
-  return open.runtime.exec(skill, command, { workspace, reject: false });
+  return open.runtime.exec(skill, command, { execution: 'subprocess', workspace, reject: false });
 }
 
 const printed = (outcome: Outcome): string =>
@@ -174,7 +174,10 @@ describe('the channel of a cell', () => {
   test('gives a Python script no way to forge its result', async () => {
     const source = `${frame}os.write(3, struct.pack("<I", len(body)) + body)\nprint("sent")\nsys.exit(5)\n`;
     const skill = writeAgentSkill(open.folder, { files: { 'scripts/a.py': source } });
-    const outcome = await open.runtime.exec(skill, ['python', 'scripts/a.py'], { reject: false });
+    const outcome = await open.runtime.exec(skill, ['python', 'scripts/a.py'], {
+      execution: 'subprocess',
+      reject: false,
+    });
     expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
     expect(JSON.stringify(outcome)).not.toContain('forged');
   });

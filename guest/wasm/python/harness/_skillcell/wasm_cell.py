@@ -20,6 +20,7 @@ class _Cell:
     """What `prepare` received."""
 
     work = None
+    run_command = None
     loader = None
 
 
@@ -35,12 +36,17 @@ def prepare(data):
         # Bytecode is for cells that start without an image.
         _Cell.work = lambda params: {**inspector.inspect_all(params["files"]), "bytecode": {}}
         return
-    _forget(init["siblings"])
+    forget(init.get("siblings", ()))
     if init["network"]:
         from . import wasm_network
 
         wasm_network.install()
     denials.install(init["view"], denials.Reporter())
+    if init["task"] == "script":
+        from . import wasm_script
+
+        _Cell.run_command = wasm_script.run_command
+        return
     _Cell.loader = cell._Loader(init)
     _Cell.loader.compile()
     _Cell.work = lambda params: _Cell.loader.skill()(params)
@@ -65,6 +71,8 @@ def load(_):
 def serve(data):
     # The image contains the generator state, and every call starts from the image.
     random.seed()
+    if _Cell.run_command is not None:
+        return _Cell.run_command(minijson.loads(data))
     cell.answer(lambda: _Cell.work(minijson.loads(data)))
 
 
@@ -83,7 +91,7 @@ def flush():
             pass
 
 
-def _forget(siblings):
+def forget(siblings):
     """A bundle may have a file with the name of a library module; its code must find its own file."""
     for name in PRELOADED:
         if name.partition(".")[0] in siblings:
