@@ -11,8 +11,8 @@ import signal
 
 _CHUNK = 64 * 1024
 _NOT_FOUND, _NOT_STARTED, _SIGNAL = 127, 126, 128
-# Python ignores these; a program expects their usual effect.
-_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)
+# The harness ignores these; a program expects their usual effect.
+_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)
 
 
 def run(path, args, init):
@@ -38,8 +38,8 @@ def _beside(path, words, proxy_port):
     os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    # Python's own handler would end the harness instead of the program; the first process of a cell ignores the default.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Python's own handler would end the harness instead of the program.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipes = {}
     actions = []
     for target in (1, 2):
