@@ -176,13 +176,16 @@ export class Machine {
     );
   }
 
-  /** Every way to run this bundle here, in the order of `pairs`. */
+  /** Every way to run this bundle here, in the order in which they are tried. */
   async candidates(bundle: Bundle, runner?: Runner): Promise<Candidate[]> {
     this.#packages.assertPinned(bundle);
     const pairs = (await this.pairs()).filter(({ engine }) =>
       ENGINE_ROWS[engine.name].kinds.includes(bundle.kind),
     );
-    return Promise.all(pairs.map((pair) => candidate(pair, bundle, runner)));
+    // Scripts are written for the Python of a system, with its threads and messages: Wasm comes last for them.
+    const isLast = ({ mode }: Pair): number => Number(bundle.kind === 'script' && mode === 'wasm');
+    const ordered = pairs.toSorted((a, b) => isLast(a) - isLast(b));
+    return Promise.all(ordered.map((pair) => candidate(pair, bundle, runner)));
   }
 
   /** The wall and engine of a chosen candidate. */
