@@ -69,6 +69,12 @@ export const NEEDS: readonly Need[] = [
     suites: NATIVE_SUITES,
   },
   {
+    name: 'curl',
+    probe: ['curl', '--version'],
+    debianPackage: 'curl',
+    suites: ['test/cell/engines/script/**', 'test/hook/**', 'test/agent-skills/**', 'test/readme/**'],
+  },
+  {
     name: 'mount namespaces, as root',
     probe: ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt && prlimit --pid $$ --nofile=64:'],
     debianPackage: 'util-linux mount',

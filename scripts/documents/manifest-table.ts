@@ -16,7 +16,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   short_description: 'one line for `list`',
   parameters: 'JSON Schema of the parameters, draft 2020-12; `$ref` only within the schema',
   outputs:
-    'maps each result key to a JSON Schema. Keys may be missing; present ones must fit (only a warning without `capabilities`)',
+    'maps each result key to a JSON Schema, also as `{ type: object, properties: … }`. Keys may be missing; present ones must fit (only a warning without `capabilities`)',
   requirements: 'packages by name and version, without URLs or options; fetched only by `skillcell install`',
   execution:
     'one mode, or several in order of preference; absent: the strongest one available here that can run it',

@@ -213,7 +213,9 @@ function withSkill<T>(entries: Entries, wanted: string, use: (skill: Skill) => T
 /** What the command printed, as text for a model. */
 export function commandText({ exit_code, stdout, stderr, files }: CommandResult): string {
   const section = (title: string, body: string): string[] => (body === '' ? [] : [`[${title}]`, body]);
-  const changed = files.map(({ path, bytes, change }) => `${change} ${printableLine(path)} (${bytes} bytes)`).join('\n');
+  const changed = files
+    .map(({ path, bytes, change }) => `${change} ${printableLine(path)} (${bytes} bytes)`)
+    .join('\n');
   return [
     `[exit code ${exit_code}]`,
     ...section('stdout', stdout),

@@ -388,27 +388,3 @@ describe('a command with a writable workspace', () => {
     ]);
   });
 });
-
-describe('a skill that cannot be run like this', () => {
-  test('says so: instructions only', async () => {
-    const texts = writeAgentSkill(open.folder, { files: { 'references/a.md': '# A\n' } });
-    const outcome = await call(['python', '-'], { stdin: 'print(1)' }, texts);
-    expect(outcome).toMatchObject({
-      ok: false,
-      error: {
-        code: 'usage',
-        message: expect.stringContaining('instructions only'),
-        fix: expect.stringContaining('SKILL.md'),
-      },
-    });
-  });
-
-  test('says so: a system program that the grant does not name', async () => {
-    expect(await call(['id'])).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
-  });
-
-  test('says so: parameters that are no command', async () => {
-    const outcome = await open.runtime.execute(skill, { command: 'python x' }, { reject: false });
-    expect(outcome).toMatchObject({ ok: false, error: { code: 'invalid_params' } });
-  });
-});

@@ -293,25 +293,25 @@ describe('the mode of a command', () => {
     files: { 'a.py': 'print(1)\n', 'a.sh': 'echo 1\n', 'a.js': 'console.log(1)\n' },
   });
 
-  test('is wasm for Python, and subprocess for a shell and Node', async () => {
-    expect(await modeOf(['python', 'a.py'], {}, mixed)).toBe('wasm');
-    expect(await modeOf(['sh', 'a.sh'], {}, mixed)).toBe('subprocess');
-    expect(await modeOf(['node', 'a.js'], {}, mixed)).toBe('subprocess');
+  test('is subprocess, unless the call asks for another', async () => {
+    for (const command of [
+      ['python', 'a.py'],
+      ['sh', 'a.sh'],
+      ['node', 'a.js'],
+    ])
+      expect(await modeOf(command, {}, mixed)).toBe('subprocess');
+    expect(await modeOf(['python', 'a.py'], { execution: 'wasm' }, mixed)).toBe('wasm');
   });
 
-  test('is what the call asks for, or an error', async () => {
-    expect(await modeOf(['python', 'a.py'], { execution: 'subprocess' }, mixed)).toBe('subprocess');
+  test('cannot be wasm for a shell, or for Python that may start processes or programs', async () => {
     expect(await modeOf(['sh', 'a.sh'], { execution: 'wasm' }, mixed)).toMatchObject({
       code: 'skill_unavailable',
       message: expect.stringContaining('only Python commands run in Wasm'),
       fix: expect.stringContaining('--execution subprocess'),
     });
-  });
-
-  test('is subprocess for Python that may start processes or programs', async () => {
-    expect(await modeOf(['python', 'a.py'], { grants: { limits: { processes: 2 } } }, mixed)).toBe(
-      'subprocess',
-    );
-    expect(await modeOf(['python', 'a.py'], { grants: { programs: ['id'] } }, mixed)).toBe('subprocess');
+    for (const grants of [{ limits: { processes: 2 } }, { programs: ['id'] }])
+      expect(await modeOf(['python', 'a.py'], { execution: 'wasm', grants }, mixed)).toMatchObject({
+        code: 'skill_unavailable',
+      });
   });
 });
