@@ -37,6 +37,8 @@ const NATIVE_SUITES = [
   'test/chaos/**',
   'test/adapters/**',
   'test/clients/**',
+  'test/agent-skills/**',
+  'test/hook/**',
   'test/deploy/action*',
   'test/deploy/image*',
 ];
