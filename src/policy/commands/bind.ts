@@ -55,7 +55,7 @@ function decode(bytes: Buffer, path: string): string {
 async function readFileOf(path: string, grant: CommandGrant): Promise<Buffer> {
   const granted = grantedAround(path, grant);
   const missing = unusable(
-    `The command names ${quote(path)}, which is no readable file of the skill or the workspace`,
+    `The command names ${quote(path)}, which is not a readable file of the skill or the workspace`,
     'Name a script of the skill, or a Python file of the workspace that the call may read.',
   );
   if (!granted) throw missing;
