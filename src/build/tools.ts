@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { SkillError } from '../errors.ts';
+import { shellWord } from '../manifest/quote.ts';
 
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 /** The beginning of a compiler's output is the most useful part. */
@@ -84,7 +85,7 @@ export function works([program, ...args]: Tool['probe']): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** Finds a file of an npm package, from the given folders upwards. */
+/** Finds a file of an npm package, from the given folders upwards: that of the bundle comes first. */
 export function packageFile(name: string, file: string, from: readonly string[]): string {
   for (const start of from) {
     for (let folder = resolve(start); ; folder = dirname(folder)) {
@@ -97,7 +98,7 @@ export function packageFile(name: string, file: string, from: readonly string[])
     'skill_unavailable',
     `Building this skill needs the npm package ${name}, which is not installed`,
     {
-      fix: `Install it in your project and build again: npm install --save-dev ${name}`,
+      fix: `Install it in your project and build again: npm install --save-dev ${name} && npx skillcell build ${shellWord(from[0] ?? '.')}`,
       detail: { lookedFrom: [...from] },
     },
   );
