@@ -8,7 +8,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import { openCommandLine, type CommandLine } from './command.ts';
 
 /** Their output is a protocol, a script, or a token. */
-const WITHOUT_JSON = new Set(['mcp', 'serve', 'completion', '__complete', 'export']);
+const WITHOUT_JSON = new Set(['mcp', 'serve', 'hook', 'completion', '__complete', 'export']);
 
 let line: CommandLine;
 let skill: string;
