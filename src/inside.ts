@@ -104,6 +104,7 @@ export { defaultHome } from './load/home.ts';
 export { capabilitySet } from './load/capability-set.ts';
 export { describeScripts, neededModules } from './load/script-imports.ts';
 export { folderStamp } from './load/folder-stamp.ts';
+export { isOverlayWarning } from './load/overlay.ts';
 export { shadowWarnings } from './load/load-bundle.ts';
 export { BUNDLED_PREFIX } from './load/locate.ts';
 export { PACKAGE_ENGINES, pinLines } from './load/pins.ts';

@@ -161,7 +161,12 @@ function unapprovedWarning(file: string, { sourceDir }: Based): string {
 
 /** Is this the warning that an approval removes? */
 export function isUnapprovedWarning(text: string): boolean {
-  return text.startsWith('The overlay ') && text.includes(' permits nothing until ');
+  return isOverlayWarning(text) && text.includes(' permits nothing until ');
+}
+
+/** Is this about a person's own file, and not about the folder of a stranger? */
+export function isOverlayWarning(text: string): boolean {
+  return text.startsWith('The overlay ');
 }
 
 export function sorted(requirements: readonly string[]): string[] {

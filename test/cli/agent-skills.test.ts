@@ -93,7 +93,7 @@ describe('Agent Skills folders', () => {
 
   test('a call of instructions fails with a sentence that says so', async () => {
     const { code, stderr } = await run('run', 'skills/notes', '--params', '{}');
-    expect(code).toBe(6);
+    expect(code).toBe(2);
     expect(stderr).toContain('has instructions only: nothing in it runs');
   });
 

@@ -7,6 +7,7 @@ import { StringDecoder } from 'node:string_decoder';
 import {
   DEFAULT_POLICY,
   EXIT_CODES,
+  isOverlayWarning,
   fixForCommand,
   isPublicAddress,
   printable,
@@ -56,7 +57,7 @@ export async function exec(ref: string, command: readonly string[], flags: ExecF
   }
   const { outcome, hasStreamed } = await passThrough(runtime, { ref, command, options });
   // What is wrong with the folder itself is for `inspect`: a script prints here on every run.
-  const known = loaded?.bundle.warnings ?? [];
+  const known = (loaded?.bundle.warnings ?? []).filter((warning) => !isOverlayWarning(warning));
   const warnings = outcome.warnings.filter(
     (warning) => !known.includes(warning) && !(hasStreamed && replacesBytes(warning)),
   );
