@@ -1,5 +1,5 @@
 /**
- * Asks every script that is meant to be run for its usage, in a cell of its own that may start processes and nothing else.
+ * Asks every script that is meant to be run for its usage, in a cell of its own that may start processes (in a jail) and nothing else.
  *
  * @module
  */
@@ -82,7 +82,9 @@ async function ask(
   const tried: { command: string; answer: Answer }[] = [];
   for (const command of commands) {
     const signal = AbortSignal.timeout(LIMIT_MS);
-    const options = { execution, signal, grants: PROCESSES, reject: false } as const;
+    // Wasm has no processes, and refuses a call that may start some.
+    const grants = execution === 'wasm' ? {} : PROCESSES;
+    const options = { execution, signal, grants, reject: false } as const;
     const outcome: Outcome = await runtime.exec(dir, command, options);
     tried.push({ command: command.join(' '), answer: classify(outcome) });
     if (!isWorthRetrying(outcome)) break;
