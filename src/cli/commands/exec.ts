@@ -57,9 +57,9 @@ export async function exec(ref: string, command: readonly string[], flags: ExecF
   }
   const { outcome, hasStreamed } = await passThrough(runtime, { ref, command, options });
   // What is wrong with the folder itself is for `inspect`: a script prints here on every run.
-  const known = (loaded?.bundle.warnings ?? []).filter((warning) => !isOverlayWarning(warning));
+  const known = new Set((loaded?.bundle.warnings ?? []).filter((warning) => !isOverlayWarning(warning)));
   const warnings = outcome.warnings.filter(
-    (warning) => !known.includes(warning) && !(hasStreamed && replacesBytes(warning)),
+    (warning) => !known.has(warning) && !(hasStreamed && replacesBytes(warning)),
   );
   const invisible = await warningsOfPaths(runtime, { skill: loaded, command, options });
   report(outcome, [...warnings, ...invisible]);
