@@ -81,7 +81,7 @@ export class Call {
     }
   }
 
-  /** Stages wait here and nowhere else: each asynchronous method in between would cost a short call about a percent. */
+  /** Stages wait here and nowhere else: an asynchronous method per stage made short calls measurably slower. */
   async #succeed(): Promise<EndedCall> {
     this.#takeTurn(await this.#request.options.turn);
     const skill = await this.#stages.pin(await this.#find());

@@ -14,7 +14,7 @@ import type { Runner } from '../vocabulary/commands.ts';
 import type { Mode } from '../vocabulary/modes.ts';
 import { bindCommand } from './commands/bind.ts';
 import type { Command, GivenCommand, ParsedCommand } from './commands/command.ts';
-import { manifestForCall, usualRunner } from './commands/defaults.ts';
+import { usualRunner, withRunnerDefaults } from './commands/defaults.ts';
 import { commandOf } from './commands/of-call.ts';
 import { chooseMode, type Candidate, type ModeChoice } from './choose-mode.ts';
 import { computeGrant, type CallOptions } from './compute-grant.ts';
@@ -133,11 +133,10 @@ export async function planCall<W extends Way>(input: PlanInput<W>): Promise<Plan
 
 /** The bundle with the defaults of this call, which depend on its command. */
 function forCall(input: PlanInput<Way>, command: ParsedCommand | undefined): Bundle {
-  const { skill, options } = input;
+  const { skill } = input;
   const bundle = { ...skill.bundle, manifest: manifestOfCall(skill.bundle, givenTo(input)) };
   const runner = command?.runner ?? usualRunner(bundle);
-  const hasWorkspace = options.workspace !== undefined;
-  return { ...bundle, manifest: manifestForCall(bundle, { runner, hasWorkspace }) };
+  return { ...bundle, manifest: withRunnerDefaults(bundle, runner) };
 }
 
 /** The mode that a call would run in, and why. For a skill of kind `script` that depends on the command. */

@@ -17,12 +17,12 @@ export const SKILL_MD_RULES = {
   'name-length': {
     rule: 'have a name of 1 to 64 characters',
     broken: 'warning',
-    used: "uses the folder's name; refused if that is no id",
+    used: "uses the folder's name; refused if that is not a valid id",
   },
   'name-characters': {
     rule: 'use only a-z, 0-9 and "-" in the name',
     broken: 'warning',
-    used: 'uses the name if only "_" is wrong, else the folder\'s; refused if that is no id',
+    used: 'uses the name if only "_" is wrong, else the folder\'s; refused if that is not a valid id',
   },
   'name-hyphens': {
     rule: 'not start or end the name with "-", nor repeat it',

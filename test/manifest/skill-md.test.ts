@@ -127,7 +127,7 @@ it.each([
   expect(() => parseSkillMd(`---\n${frontmatter}\n---\n`, FOLDER)).toThrow(`[rule ${rule}]`);
 });
 
-it('a name that is no id is refused if the folder has none either', () => {
+it('a name that is not a valid id is refused if the folder has none either', () => {
   const place = { file: 'SKILL.md', folder: '/x/PDF Tools' };
   expect(() => parseSkillMd('---\nname: PDF Tools\ndescription: x\n---\n', place)).toThrow(
     '[rule name-characters]',

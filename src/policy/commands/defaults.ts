@@ -1,6 +1,5 @@
 /**
- * What a skill of kind `script` may do without a manifest: read the workspace of the call, and start the processes that
- * its runner cannot do without.
+ * The defaults of a skill of kind `script` that depend on the runner of its command.
  *
  * @module
  */
@@ -8,28 +7,11 @@ import type { Bundle } from '../../load/bundle.ts';
 import type { Manifest } from '../../manifest/manifest.ts';
 import { RUNNER_ROWS, type Runner } from '../../vocabulary/commands.ts';
 
-const WORKSPACE = '${workspace}';
-
-export interface CallDefaults {
-  runner: Runner;
-  hasWorkspace: boolean;
-}
-
-/** The manifest of one call. What the manifest itself declares stays as it is. */
-export function manifestForCall(
-  { kind, manifest }: Bundle,
-  { runner, hasWorkspace }: CallDefaults,
-): Manifest {
+/** Adds the processes that the runner cannot do without, unless the manifest sets their number. */
+export function withRunnerDefaults({ kind, manifest }: Bundle, runner: Runner): Manifest {
   if (kind !== 'script') return manifest;
-  const { capabilities, limits } = manifest;
-  const { filesystem } = capabilities;
-  const declares = filesystem.some(({ path }) => path === WORKSPACE || path.startsWith(`${WORKSPACE}/`));
-  const workspace = hasWorkspace && !declares ? [{ path: WORKSPACE, access: 'read' as const }] : [];
-  return {
-    ...manifest,
-    capabilities: { ...capabilities, filesystem: [...filesystem, ...workspace] },
-    limits: { ...limits, processes: limits.processes ?? RUNNER_ROWS[runner].processes },
-  };
+  const { limits } = manifest;
+  return { ...manifest, limits: { ...limits, processes: limits.processes ?? RUNNER_ROWS[runner].processes } };
 }
 
 /** The runner of a skill whose command is not known yet: that of most of its scripts. */

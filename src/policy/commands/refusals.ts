@@ -38,7 +38,7 @@ export function noSuchFile(word: string, files: FileDigests): SkillError {
 export function freeShell(program: string): SkillError {
   return notGranted(
     `run ${program} without a script of the skill`,
-    'a skill is no free shell',
+    'only scripts of the skill may run in a shell',
     'Run a script of the skill, such as bash scripts/x.sh, or pass Python code to python -.',
   );
 }

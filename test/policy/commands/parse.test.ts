@@ -119,7 +119,7 @@ describe('a command', () => {
     [['python3', '-u']],
     [['node']],
     [['node', '-']],
-  ])('is no free shell: %j', (words) => {
+  ])('never gets a free shell: %j', (words) => {
     expect(refusal(words)).toBe('capability_denied');
   });
 
