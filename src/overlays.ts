@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { withAccepted } from './load/install-script.ts';
+import { acceptOverlay, withAccepted } from './load/install-script.ts';
 import {
   installSkill,
   type InstallDeps,
@@ -85,7 +85,9 @@ export class Overlays {
     options: InstallOptions,
   ): Promise<{ bundle: Bundle; installation: Installation }> {
     const wanted = await withAccepted(skill.bundle, await this.packages(skill), options);
-    return installSkill(wanted, this.#machine, { ...options, overlays: this.#places });
+    const done = await installSkill(wanted, this.#machine, { ...options, overlays: this.#places });
+    acceptOverlay(done.bundle, this.#places);
+    return done;
   }
 
   /** What an observed call needed: a manifest, or the overlay of an Agent Skills folder. */

@@ -33,6 +33,7 @@ const PIPELINE = [
   'runtime',
   'study',
   'build',
+  'distribution',
   'adapters',
   'api',
   'index',

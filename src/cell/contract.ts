@@ -324,6 +324,8 @@ export interface CellReport {
   resultBytes: number;
   wallMs: number;
   usage: ProcessUsage;
+  /** The memory of the process is also the engine's own, so a full one proves nothing; the engine reports limits itself. */
+  includesEngine?: boolean | undefined;
   fuel: number;
   hostCalls: number;
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Manifest } from '../manifest/manifest.ts';
+import type { OfferedPackages } from './accepted-packages.ts';
 import type { Commands } from './commands.ts';
 import type { Inspection } from './inspection.ts';
 import type { LockedPackages } from './locked-packages.ts';
@@ -25,8 +26,12 @@ export type OverlayPlace = 'home' | 'project';
 export interface AppliedOverlay {
   file: string;
   place: OverlayPlace;
+  /** Of its text; it counts only while the file is the same. */
+  sha256: string;
   base: Manifest;
   full: Manifest;
+  /** Its packages, if they do not count because nobody installed them here. */
+  offered?: OfferedPackages;
 }
 
 export interface Bundle {

@@ -9,7 +9,8 @@ import { shellWord } from '../manifest/quote.ts';
 import type { Bundle } from './bundle.ts';
 import type { Installation, InstallOptions } from './install-skill.ts';
 import { diffLocked, mergeLocked } from './locked-packages.ts';
-import { sorted, type OverlayPlaces } from './overlay.ts';
+import { recordAccepted } from './accepted-packages.ts';
+import { chooseOverlay, offeredBy, sorted, type OverlayPlaces } from './overlay.ts';
 import type { PinnedPackages } from './pins.ts';
 import type { PackageNeed, PackageProposal } from './propose-packages.ts';
 import { draftOverlay, saveOverlay, withPackages } from './write-overlay.ts';
@@ -23,14 +24,18 @@ export async function withAccepted(
   { needs }: PackageProposal,
   { frozen, acceptPackages }: Pick<InstallOptions, 'frozen' | 'acceptPackages'>,
 ): Promise<Bundle> {
-  if (frozen || needs.length === 0) return bundle;
-  const guessed = needs.filter(({ why }) => why === 'imported');
-  if (guessed.length > 0 && !(await acceptPackages?.(needs))) throw unasked(bundle, guessed);
+  const offered = bundle.overlay?.offered;
+  // A frozen installation adds nothing to what is pinned, but the pins may be those of an overlay.
+  const wanted = needs.filter(({ why }) => !frozen || why === 'overlay');
+  if (wanted.length === 0 && !offered) return bundle;
+  const open = wanted.filter(({ why }) => why !== 'declared');
+  if ((open.length > 0 || offered) && !(await acceptPackages?.(wanted))) throw unasked(bundle, open);
   const requirements = sorted([
     ...bundle.manifest.requirements,
-    ...needs.map(({ requirement }) => requirement),
+    ...wanted.map(({ requirement }) => requirement),
   ]);
-  return { ...bundle, manifest: { ...bundle.manifest, requirements } };
+  const manifest = { ...bundle.manifest, requirements };
+  return { ...bundle, manifest, ...(offered?.packages ? { lockedPackages: offered.packages } : {}) };
 }
 
 /** Pins the packages in the overlay. Returns what changed. */
@@ -49,14 +54,30 @@ export function pinInOverlay(
   return { changes: diffLocked(before, after), overlay: draft.file, lockedPackages: after };
 }
 
-function unasked({ manifest, sourceDir }: Bundle, guessed: readonly PackageNeed[]): SkillError {
-  const names = guessed.map(({ requirement, at }) => `${requirement} (imported in ${at})`).join(', ');
-  return new SkillError(
-    'approval_required',
-    `The skill "${manifest.name}" declares no packages for its imports. They suggest: ${names}`,
-    {
-      fix: `If these are the right packages, install them: skillcell install ${shellWord(sourceDir)} --yes`,
-      detail: { packages: guessed.map(({ requirement, at }) => ({ requirement, at })) },
-    },
-  );
+/** Remembers that a person installed the packages that the overlay of a project names, as they are in this bundle. */
+export function acceptOverlay(bundle: Bundle, places: OverlayPlaces): void {
+  const { overlay } = chooseOverlay(bundle, places);
+  if (overlay?.place !== 'project') return;
+  const offered = offeredBy(overlay);
+  const isSame = JSON.stringify(offered.packages) === JSON.stringify(bundle.lockedPackages);
+  const isKnown = offered.requirements.every((one) => bundle.manifest.requirements.includes(one));
+  // Someone else may have changed the file during the installation.
+  if (isSame && isKnown) recordAccepted(places.home, offered);
 }
+
+function unasked({ manifest, sourceDir, overlay }: Bundle, open: readonly PackageNeed[]): SkillError {
+  const names = open.map(({ requirement, why, at }) => `${requirement} (${WHY[why]} ${at})`).join(', ');
+  const why = overlay?.offered
+    ? `names packages in an overlay that nobody installed here: ${names}`
+    : `declares no packages for its imports. They suggest: ${names}`;
+  return new SkillError('approval_required', `The skill "${manifest.name}" ${why}`, {
+    fix: `If these are the right packages, install them: skillcell install ${shellWord(sourceDir)} --yes`,
+    detail: { packages: open.map(({ requirement, at }) => ({ requirement, at })) },
+  });
+}
+
+const WHY: Record<PackageNeed['why'], string> = {
+  declared: 'declared in',
+  imported: 'imported in',
+  overlay: 'named by',
+};

@@ -14,8 +14,10 @@ import { parseFragment, type Fragment } from '../manifest/fragment.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { assertAbsent } from './absent.ts';
+import { areAccepted, type OfferedPackages } from './accepted-packages.ts';
 import type { AppliedOverlay, Bundle, OverlayPlace } from './bundle.ts';
 import { capabilitySet } from './capability-set.ts';
+import { sha256 } from './digest.ts';
 import { lockedPackagesSchema, type LockedPackages } from './locked-packages.ts';
 
 /** The folder of overlays in a project. */
@@ -25,6 +27,8 @@ export const MAX_OVERLAY_BYTES: number = 64 * 1024;
 export interface Overlay {
   file: string;
   place: OverlayPlace;
+  /** Of its text. */
+  sha256: string;
   /** The folder's own name, without a category. */
   skill: string;
   /** The files that it is for. */
@@ -57,7 +61,8 @@ export function overlayFile(skill: string, place: OverlayPlace, { home, cwd }: O
 /** Throws `manifest_invalid` if it is not an overlay. */
 export function parseOverlay(text: string, { file, place }: Pick<Overlay, 'file' | 'place'>): Overlay {
   const { fragment, further: keys } = parseFragment(text, { file, further });
-  return { file, place, skill: keys.skill, digest: keys.digest, fragment, packages: keys.packages };
+  const { skill, digest, packages } = keys;
+  return { file, place, sha256: sha256(text), skill, digest, fragment, packages };
 }
 
 /** The overlays of a skill, the operator's own first, whichever files they are for. */
@@ -98,11 +103,19 @@ function unreadable(file: string, reason: string): SkillError {
   });
 }
 
+/** A service keeps skills loaded; a person who takes a permission back must not have to restart it. */
+export function isCurrent({ file, sha256: loaded }: AppliedOverlay): boolean {
+  const text = readOverlayText(file);
+  return text !== undefined && sha256(text) === loaded;
+}
+
 type Based = Pick<Bundle, 'manifest' | 'kind' | 'digest' | 'sourceDir'>;
 
 /** What the overlays of a skill mean for these files. */
 export interface ChosenOverlay {
   overlay?: Overlay;
+  /** Whether a person installed its packages here. */
+  isAccepted?: boolean;
   warnings: string[];
 }
 
@@ -113,7 +126,7 @@ export function chooseOverlay(bundle: Based, places: OverlayPlaces): ChosenOverl
   const [overlay, ...others] = all.filter(({ digest }) => digest === bundle.digest);
   const stale = all.filter(({ digest }) => digest !== bundle.digest);
   return {
-    ...(overlay ? { overlay } : {}),
+    ...(overlay ? { overlay, isAccepted: isAccepted(overlay, places) } : {}),
     warnings: [
       ...stale.map(({ file }) => staleWarning(file, bundle)),
       ...others.map(
@@ -122,6 +135,15 @@ export function chooseOverlay(bundle: Based, places: OverlayPlaces): ChosenOverl
       ),
     ],
   };
+}
+
+/** Packages of a project overlay count once a person installed them here. */
+export function isAccepted(overlay: Overlay, { home }: OverlayPlaces): boolean {
+  return overlay.place === 'home' || areAccepted(home, offeredBy(overlay));
+}
+
+export function offeredBy({ skill, fragment, packages }: Overlay): OfferedPackages {
+  return { skill: overlayName(skill), requirements: fragment.requirements, packages };
 }
 
 function staleWarning(file: string, { sourceDir }: Based): string {
@@ -136,23 +158,39 @@ export interface WithOverlay {
 }
 
 /**
- * The manifest under an overlay. Packages count at once, because a person installed them and they give no permission.
- * Permissions in a project count once a person approved them, see `settleOverlay`.
+ * The manifest under an overlay. Packages of a project overlay count once a person installed them here, permissions once
+ * a person approved them, see `settleOverlay`.
  */
-export function applyOverlay(bundle: Based, { overlay, warnings }: ChosenOverlay): WithOverlay {
+export function applyOverlay(bundle: Based, { overlay, warnings, isAccepted }: ChosenOverlay): WithOverlay {
   if (!overlay) return { manifest: bundle.manifest, warnings };
-  const { file, place, fragment, packages } = overlay;
-  const requirements = sorted([...bundle.manifest.requirements, ...fragment.requirements]);
-  const base = { ...bundle.manifest, requirements };
+  const { file, place, fragment, sha256: ofText } = overlay;
+  const packages = isAccepted ? overlay.packages : undefined;
+  const accepted = isAccepted ? fragment.requirements : [];
+  const base = { ...bundle.manifest, requirements: sorted([...bundle.manifest.requirements, ...accepted]) };
   const added = addToManifest(base, fragment);
   const full = capabilitySet(added).join('\n') === capabilitySet(base).join('\n') ? base : added;
   const isAsking = place === 'project' && full !== base;
   return {
     manifest: place === 'home' ? full : base,
     packages,
-    applied: { file, place, base, full },
-    warnings: isAsking ? [...warnings, unapprovedWarning(file, bundle)] : warnings,
+    applied: {
+      file,
+      place,
+      sha256: ofText,
+      base,
+      full,
+      ...(isAccepted ? {} : { offered: offeredBy(overlay) }),
+    },
+    warnings: [
+      ...warnings,
+      ...(isAccepted ? [] : [unacceptedWarning(file, bundle)]),
+      ...(isAsking ? [unapprovedWarning(file, bundle)] : []),
+    ],
   };
+}
+
+function unacceptedWarning(file: string, { sourceDir }: Based): string {
+  return `The overlay ${JSON.stringify(file)} names packages that do not count until you install them: skillcell install ${shellWord(sourceDir)}`;
 }
 
 function unapprovedWarning(file: string, { sourceDir }: Based): string {

@@ -14,8 +14,8 @@ import { FIND_PACKAGES } from './package-tasks.ts';
 /** A package that a folder seems to need. */
 export interface PackageNeed {
   requirement: string;
-  /** `imported`: guessed from the name of a module, so a person must confirm it. */
-  why: 'declared' | 'imported';
+  /** A person must confirm all but `declared`: `imported` is guessed from the name of a module, `overlay` may be anyone's. */
+  why: 'declared' | 'imported' | 'overlay';
   /** The file and line. */
   at: string;
 }
@@ -33,7 +33,7 @@ export interface PackageProposal {
 export const PACKAGES_HERE: PackageCaps = { bytes: 64 * 1024, files: 16 };
 const DEADLINE_MS = 20_000;
 
-type Searched = Pick<Bundle, 'stagedDir' | 'files' | 'inspection' | 'manifest'>;
+type Searched = Pick<Bundle, 'stagedDir' | 'files' | 'inspection' | 'manifest' | 'overlay'>;
 
 export async function proposePackages(bundle: Searched, offload: Offload): Promise<PackageProposal> {
   return proposal(bundle, await declaredIn(bundle, offload));
@@ -48,12 +48,14 @@ async function declaredIn({ stagedDir, files }: Searched, offload: Offload): Pro
 
 /** Pure: what the files declare and import, without what the manifest already requires. */
 export function proposal(
-  { files, inspection, manifest }: Omit<Searched, 'stagedDir'>,
+  { files, inspection, manifest, overlay }: Omit<Searched, 'stagedDir'>,
   declared: DeclaredPackages,
 ): PackageProposal {
   const paths = Object.keys(files);
   const known = new Set(manifest.requirements);
   const needs = new Map<string, PackageNeed>();
+  for (const requirement of overlay?.offered?.requirements ?? [])
+    needs.set(requirement, { requirement, why: 'overlay', at: overlay?.file ?? '' });
   for (const { requirement, at } of declared.python)
     if (!known.has(requirement) && !needs.has(requirement))
       needs.set(requirement, { requirement, why: 'declared', at });

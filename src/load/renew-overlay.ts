@@ -4,7 +4,14 @@
  * @module
  */
 import type { Bundle } from './bundle.ts';
-import { applyOverlay, parseOverlay, readOverlays, readOverlayText, type OverlayPlaces } from './overlay.ts';
+import {
+  applyOverlay,
+  isAccepted,
+  parseOverlay,
+  readOverlays,
+  readOverlayText,
+  type OverlayPlaces,
+} from './overlay.ts';
 import { withDigest, type OverlayDraft } from './write-overlay.ts';
 
 export interface Renewal extends OverlayDraft {
@@ -21,7 +28,11 @@ export function renewal(bundle: Bundle, places: OverlayPlaces): Renewal | undefi
   const before = readOverlayText(file) ?? '';
   const text = withDigest(before, bundle.digest);
   const overlay = parseOverlay(text, { file, place });
-  const { manifest, packages, applied } = applyOverlay(bundle, { overlay, warnings: [] });
+  const { manifest, packages, applied } = applyOverlay(bundle, {
+    overlay,
+    isAccepted: isAccepted(overlay, places),
+    warnings: [],
+  });
   const renewed: Bundle = {
     ...bundle,
     manifest,

@@ -9,7 +9,9 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { sharedEngines } from '../load/home.ts';
 import { PROJECT_OVERLAYS } from '../load/overlay.ts';
 import { shellWord } from '../manifest/quote.ts';
-import { AGENT_FOLDER_NAMES, AGENT_FOLDERS } from '../vocabulary/agent-folders.ts';
+import { foldersUpToRepository } from '../load/agent-registries.ts';
+import { marketplaceRegistries } from '../load/marketplaces.ts';
+import { AGENT_FOLDER_NAMES, AGENT_FOLDERS, MARKETPLACE_FILE } from '../vocabulary/agent-folders.ts';
 import { packageRoot } from '../package-root.ts';
 import { filesOf, rulesOf } from './combine.ts';
 import { isInBundle, POLICY_FILE } from './find-policy.ts';
@@ -31,6 +33,8 @@ export type Protection =
 
 /** The project's own skills. */
 const REGISTRY = 'skills';
+/** The skills that a project pins. */
+const SKILLS_LOCK = 'skills.lock.json';
 /** The folder around the overlays of a project: what a skill wrote there, a person might approve. */
 const OVERLAYS = dirname(PROJECT_OVERLAYS);
 /** Skillcell's own code, if it runs from a checkout. */
@@ -52,8 +56,8 @@ export function protectControlFiles(path: GrantedPath, options: ProtectOptions):
   if (missing.length > 0) return refusedMissing(host, missing);
   const kept = [
     ...projects.map((folder) => join(folder, POLICY_FILE)),
-    ...[host, cwd].flatMap((folder) => [join(folder, REGISTRY), join(folder, OVERLAYS)]),
-    ...[...new Set([...projects, cwd])].flatMap(agentFolders),
+    ...[host, cwd].flatMap((folder) => [REGISTRY, OVERLAYS, SKILLS_LOCK].map((name) => join(folder, name))),
+    ...[...new Set([...projects, cwd])].flatMap(skillFolders),
     ...places,
     ...bundle,
   ].filter((place) => isInside(place, host) && isPresent(place));
@@ -62,9 +66,19 @@ export function protectControlFiles(path: GrantedPath, options: ProtectOptions):
   return { inner: innerGrants(path, kept) };
 }
 
-/** A skill must not change the skills that agents find in a project. */
+/** Where agents look for skills in a project: their own folders, and the list of its plugins. */
 function agentFolders(project: string): string[] {
-  return AGENT_FOLDER_NAMES.map((name) => join(project, AGENT_FOLDERS[name].project));
+  return [
+    ...AGENT_FOLDER_NAMES.map((name) => join(project, AGENT_FOLDERS[name].project)),
+    join(project, dirname(MARKETPLACE_FILE)),
+  ];
+}
+
+/** A skill must not change the skills that agents find in a project, or those of the plugins that it lists. */
+function skillFolders(project: string): string[] {
+  // A plugin that is the project itself would make all of it read-only; its list still cannot be changed.
+  const plugins = marketplaceRegistries(project).map(({ folder }) => folder);
+  return [...agentFolders(project), ...plugins.filter((folder) => folder !== project)];
 }
 
 /** Files of the policy in force, files that it names, and our own code, wherever they are. */
@@ -78,7 +92,9 @@ function controlPlaces({ policy }: ProtectOptions, cwd: string): string[] {
     withRealFolder(file),
     realOrGiven(file),
   ]);
-  return [...new Set([...named, ...engineFolders(), join(cwd, REGISTRY), join(cwd, OVERLAYS), ...ownCode()])];
+  const project = [REGISTRY, OVERLAYS, SKILLS_LOCK].map((name) => join(cwd, name));
+  const agents = foldersUpToRepository(cwd).flatMap(agentFolders);
+  return [...new Set([...named, ...engineFolders(), ...project, ...agents, ...ownCode()])];
 }
 
 /** Wasm cells run the code in this folder. */
@@ -102,14 +118,22 @@ interface Around {
   policy: OperatorPolicy;
 }
 
-/** Files and folders that a skill could create first, if it may write to the folder around them. */
+/**
+ * Files and folders that a skill could create first, if it may write to the folder around them. Nothing can be mounted on
+ * a path that does not exist, so they have to exist.
+ */
 function mustExist({ host, cwd, policy }: Around): string[] {
-  const folders = [...engineFolders(), ...secretPrograms(policy).folders.map(realOrGiven)];
-  const inHost = [...new Set(folders)].filter((folder) => isInside(folder, host));
-  if (!isInside(cwd, host)) return inHost;
-  // A policy in the folder of a skill is always refused.
-  const projects = foldersBetween(host, cwd).filter((folder) => !isInBundle(folder));
-  return [...projects.map((folder) => join(folder, POLICY_FILE)), join(cwd, REGISTRY), ...inHost];
+  const levels = isInside(cwd, host) ? foldersBetween(host, cwd) : [];
+  const all = [
+    // A policy in the folder of a skill is always refused.
+    ...levels.filter((folder) => !isInBundle(folder)).map((folder) => join(folder, POLICY_FILE)),
+    ...[REGISTRY, OVERLAYS, SKILLS_LOCK].map((name) => join(cwd, name)),
+    // A skill could also create a .git, and thereby the root of a repository, in any folder that it may write to.
+    ...[...levels, ...foldersUpToRepository(cwd)].flatMap(agentFolders),
+    ...engineFolders(),
+    ...secretPrograms(policy).folders.map(realOrGiven),
+  ];
+  return [...new Set(all)].filter((place) => isInside(place, host));
 }
 
 /** Both folders, and all folders between them. */
@@ -190,8 +214,9 @@ function refusedInside({ host }: GrantedPath, place: string): Protection {
 }
 
 function refusedMissing(host: string, missing: readonly string[]): Protection {
-  const folders = missing.filter((one) => basename(one) !== POLICY_FILE);
-  const files = missing.filter((one) => basename(one) === POLICY_FILE);
+  const isFile = (one: string): boolean => [POLICY_FILE, SKILLS_LOCK].includes(basename(one));
+  const folders = missing.filter((one) => !isFile(one));
+  const files = missing.filter(isFile);
   const commands = [
     ...(folders.length > 0 ? [`mkdir -p ${folders.map(shellWord).join(' ')}`] : []),
     ...(files.length > 0 ? [`touch ${files.map(shellWord).join(' ')}`] : []),

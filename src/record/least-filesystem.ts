@@ -69,12 +69,20 @@ export function unusedFilesystem(files: ObservedFile[], declared: FilesystemRule
 }
 
 function needsOf(files: ObservedFile[]): Need[] {
-  return files.flatMap(({ path, access, denied }): Need[] => {
-    const place = placeOf(path);
-    return place === undefined
-      ? []
-      : [{ path: place, access: access === 'write' ? 'read-write' : 'read', denied }];
-  });
+  return files.flatMap((file): Need | Need[] => needOf(file) ?? []);
+}
+
+function needOf({ path, access, denied }: ObservedFile): Need | undefined {
+  const place = placeOf(path);
+  return place === undefined
+    ? undefined
+    : { path: place, access: access === 'write' ? 'read-write' : 'read', denied };
+}
+
+/** Whether this access was possible under these rules. One that no rule could name is private to the cell, and harmless. */
+export function wasPossible(file: ObservedFile, allowed: readonly FilesystemRule[]): boolean {
+  const need = needOf(file);
+  return need === undefined || allowed.some((bound) => covers(bound, need));
 }
 
 /** A guest path as a manifest names it; undefined for paths that are private to the sandbox. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { EnvRule, FilesystemRule, Manifest, NetworkRule } from '../manifest/manifest.ts';
+import { believable } from './believable.ts';
 import { leastEnv, unusedEnv } from './least-env.ts';
 import { leastFilesystem, unusedFilesystem } from './least-filesystem.ts';
 import { leastNetwork, unusedNetwork } from './least-network.ts';
@@ -43,8 +44,9 @@ export interface AllowedRules {
   processes: number;
 }
 
-export function leastFor(manifest: Manifest, observed: Observed, options: LeastOptions): Least {
+export function leastFor(manifest: Manifest, reported: Observed, options: LeastOptions): Least {
   const { filesystem, network } = manifest.capabilities;
+  const { observed, invented } = believable(reported, options.allowed);
   const env = leastEnv(observed, manifest.env, options);
   const processes = leastProcesses(manifest, observed, options.allowed);
   return {
@@ -58,6 +60,7 @@ export function leastFor(manifest: Manifest, observed: Observed, options: LeastO
     unused: unusedPermissions(manifest, observed),
     remarks: [
       ...env.remarks,
+      ...inventedRemarks(invented),
       ...undeclarable(observed),
       ...failureRemarks(options),
       ...inspectionRemarks(manifest, observed),
@@ -87,6 +90,15 @@ function unusedPermissions(manifest: Manifest, observed: Observed): string[] {
     ),
     ...unusedEnv(observed, manifest.env).map((name) => `env ${name}`),
     ...((manifest.limits.processes ?? 0) > 0 && observed.processes.length === 0 ? ['limits.processes'] : []),
+  ];
+}
+
+function inventedRemarks(invented: readonly string[]): string[] {
+  if (invented.length === 0) return [];
+  const some = invented.slice(0, 5).join(', ');
+  const more = invented.length > 5 ? `, and ${invented.length - 5} more` : '';
+  return [
+    `The skill says that it did this, but it was not allowed, so it cannot have; it is left out: ${some}${more}.`,
   ];
 }
 

@@ -31,7 +31,8 @@ export function makeOverlayRecording(
   const { filesystem, programs = [] } = allowed.capabilities;
   const bounds = { filesystem, env, processes: limits.processes ?? 0 };
   const least = leastFor(bundle.manifest, observed, { succeeded, allowed: bounds });
-  const needed = withUnseen(succeeded ? withoutDenied(least) : least, bounds);
+  const isLeftOut = succeeded || draft.place === 'home';
+  const needed = withUnseen(isLeftOut ? withoutDenied(least, { isNamed: !succeeded }) : least, bounds);
   const started = programs.filter((name) => name === command[0]);
   const text = withPrograms(withPermissions(draft.text, addTo(fragment, needed)), [
     ...(fragment.capabilities.programs ?? []),
@@ -64,16 +65,26 @@ function exitCodeOf(outcome: Outcome): unknown {
   return outcome.ok ? (outcome.result as { exit_code?: unknown } | null)?.exit_code : undefined;
 }
 
-/** A command that succeeded did not need what it was denied. */
-function withoutDenied(least: Least): Least {
+/**
+ * A command that succeeded did not need what it was denied. In Skillcell's own folder an overlay counts at once, so that a
+ * stranger's script could permit itself whatever it asks for; a person must allow it first.
+ */
+function withoutDenied(least: Least, { isNamed }: { isNamed: boolean }): Least {
   const used = <T>(rules: ObservedRule<T>[]): ObservedRule<T>[] => rules.filter(({ denied }) => !denied);
+  const wasDenied = [...least.filesystem, ...least.network, ...Object.values(least.env)].some(
+    ({ denied }) => denied,
+  );
   return {
     ...least,
     filesystem: used(least.filesystem),
     network: used(least.network),
     env: Object.fromEntries(Object.entries(least.env).filter(([, { denied }]) => !denied)),
+    remarks: isNamed && wasDenied ? [...least.remarks, LEFT_OUT] : least.remarks,
   };
 }
+
+const LEFT_OUT =
+  'What was denied is left out, because this overlay counts as soon as it is written. Allow what the command needs, such as with --allow-network, and record it again.';
 
 interface Bounds {
   env: Fragment['env'];

@@ -1,11 +1,12 @@
 /**
  * Decides before each call whether the overlay of a project counts: only if a person approved exactly these files with
- * exactly these permissions. An overlay in Skillcell's own folder, which no skill and no clone can write, always counts.
+ * exactly these permissions. An overlay in Skillcell's own folder, which no skill and no clone can write, needs no approval.
+ * Neither counts once its file has changed or is gone.
  *
  * @module
  */
 import type { Bundle } from '../load/bundle.ts';
-import { isUnapprovedWarning } from '../load/overlay.ts';
+import { isCurrent, isUnapprovedWarning } from '../load/overlay.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 
@@ -15,9 +16,10 @@ export class SettledOverlays {
 
   settle(skill: Skill, isApproved: (bundle: Bundle) => boolean): Skill {
     const { overlay, manifest } = skill.bundle;
-    if (!overlay || overlay.place === 'home' || overlay.full === overlay.base) return skill;
+    if (!overlay || overlay.full === overlay.base) return skill;
     const full = this.#with(skill, overlay.full);
-    const wanted = isApproved(full.bundle) ? full : this.#with(skill, overlay.base);
+    const counts = isCurrent(overlay) && (overlay.place === 'home' || isApproved(full.bundle));
+    const wanted = counts ? full : this.#with(skill, overlay.base);
     return wanted.bundle.manifest === manifest ? skill : wanted;
   }
 

@@ -33,8 +33,9 @@ const MAX_COLUMNS = 20;
 const MAX_LIST_DEPTH = 6;
 
 const FENCE = /^(\s{0,20})(`{3,20}|~{3,20})/;
-const HEADING = /^(#{1,6})\s+(.*)$/;
-const ITEM = /^(\s{0,40})(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/;
+// The rest of a line is `[^]*`, because `.` stops at U+2028: each of many spaces before it would then be tried as its start.
+const HEADING = /^(#{1,6})\s+([^]*)$/;
+const ITEM = /^(\s{0,40})(?:[-*+]|(\d{1,9})[.)])\s+([^]*)$/;
 
 export function parseMarkdown(text: string): Parsed {
   const lines = text.slice(0, MAX_CHARACTERS).split(/\r\n|\r|\n/, MAX_LINES + 1);

@@ -140,7 +140,7 @@ export class Scenes implements AsyncDisposable {
       ...(options.workspace ? { workspace: placed.workspace } : {}),
       ...(options.env ? { allowEnv: options.env } : {}),
     });
-    expect(after, `${row.name}: ${fix}`).toMatchObject({ ok: true });
+    expect(after, `${row.name}: ${fix}\n${JSON.stringify(after)}`).toMatchObject({ ok: true });
     if (row.judge) await this.#judge(changed, placed);
     return fix;
   }

@@ -67,9 +67,11 @@ const LEAF = `#!/bin/dash
 ${RECORD}
 case "$(basename "$0")" in bash|sh|dash|zsh)
   file=no
-  for word in "$@"; do case "$word" in -c|-[a-z]*c|-s) break;; -*) ;; *) file=yes; break;; esac; done
+  for word in "$@"; do case "$word" in -c|-[a-z]*c|-s) break;; -*) ;; *) file=$word; break;; esac; done
   # Code in an argument or on standard input really runs: whatever it starts is recorded.
-  if [ $file = no ]; then exec /bin/bash "$@"; fi;;
+  if [ "$file" = no ]; then exec /bin/bash "$@"; fi
+  # A shell with a file leaves standard input to that file, which is no script of a skill or is recorded as one.
+  case "$file" in /dev/*|/proc/*) ;; *) record stub "$0" "$@"; exit 0;; esac;;
 esac
 record stub "$0" "$@"
 text=$(head -c 65536 | tr -d '\\0')

@@ -7,6 +7,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { recordAccepted } from '../../src/load/accepted-packages.ts';
 import { capabilitySet } from '../../src/load/capability-set.ts';
 import {
   applyOverlay,
@@ -69,8 +70,35 @@ describe('an overlay', () => {
     ]);
   });
 
-  it('in a project adds packages without an approval, because they permit nothing', () => {
-    write('project', `${HEAD}requirements: [pypdf]\n`);
+  const PACKAGES = `requirements: [pypdf]\npackages: { requirements: [pypdf], targets: { python: ["pypdf 1 sha256:${'a'.repeat(64)}"] } }\n`;
+
+  it('in a project adds no packages that nobody installed here, and says how to install them', () => {
+    const file = write('project', HEAD + PACKAGES);
+    const { manifest, packages, applied, warnings } = apply();
+    expect([manifest.requirements, packages]).toEqual([[], undefined]);
+    expect(applied?.full.requirements).toEqual([]);
+    expect(applied?.offered).toMatchObject({ requirements: ['pypdf'] });
+    expect(warnings).toEqual([
+      `The overlay "${file}" names packages that do not count until you install them: skillcell install /somewhere/pdf`,
+    ]);
+  });
+
+  it('in a project adds the packages that a person installed, and no others', () => {
+    write('project', HEAD + PACKAGES);
+    recordAccepted(places().home, apply().applied?.offered ?? { skill: '', requirements: [] });
+    expect(apply()).toMatchObject({
+      manifest: { requirements: ['pypdf'] },
+      packages: { requirements: ['pypdf'] },
+      warnings: [],
+    });
+    write('project', HEAD + PACKAGES.replace('pypdf 1 ', 'pypdf 2 '));
+    expect(apply()).toMatchObject({ manifest: { requirements: [] }, packages: undefined });
+    write('project', HEAD + PACKAGES.replace('[pypdf]', '[pypdf, evil]'));
+    expect(apply()).toMatchObject({ manifest: { requirements: [] }, packages: undefined });
+  });
+
+  it('in the home adds packages at once, because only a person writes there', () => {
+    write('home', `${HEAD}requirements: [pypdf]\n`);
     expect(apply()).toMatchObject({ manifest: { requirements: ['pypdf'] }, warnings: [] });
   });
 

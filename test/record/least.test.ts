@@ -10,7 +10,12 @@ type Declared = Partial<Manifest> & Partial<Manifest['capabilities']>;
 
 const EVERYTHING: AllowedRules = {
   filesystem: ['${workspace}', '/data', '/data2'].map((path) => ({ path, access: 'read-write' })),
-  env: {},
+  env: Object.fromEntries(
+    ['REGION', 'API_KEY', 'SERVICE_TOKEN'].map((name) => [
+      name,
+      { required: true, secret: false, hosts: [] },
+    ]),
+  ),
   processes: 8,
 };
 

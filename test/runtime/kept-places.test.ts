@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createRuntime, parsePolicy, type Outcome } from '../../src/index.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
+import { makeControlPlaces } from '../control-places.ts';
 import { writeSkill } from '../write-skill.ts';
 
 const POLICY = 'skillcell.policy.yaml';
@@ -57,6 +58,7 @@ beforeEach(() => {
   project = join(outer, 'work', 'project');
   mkdirSync(join(project, 'skills', 'text', 'mine'), { recursive: true });
   mkdirSync(join(project, 'out'));
+  for (const at of [outer, join(outer, 'work'), project]) makeControlPlaces(at);
   for (const at of [outer, join(outer, 'work'), project])
     writeFileSync(join(at, POLICY), 'env: { allow: [] }\n');
   writeFileSync(join(project, 'skills', 'text', 'mine', 'manifest.yaml'), 'name: text/mine\n');
@@ -113,6 +115,13 @@ const ACTS: [string, object][] = [
   ['write a skill of the project', { act: 'write', path: `${IN}/skills/text/mine/manifest.yaml` }],
   ['add a skill to the project', { act: 'mkdir', path: `${IN}/skills/text/planted` }],
   ['move the registry away', { act: 'rename', path: `${IN}/skills`, to: `${IN}/old` }],
+  ['write an overlay', { act: 'write', path: `${IN}/.skillcell/planted.yaml` }],
+  ['make the folder of overlays', { act: 'mkdir', path: `${IN}/.skillcell/skills` }],
+  ['move the overlays away', { act: 'rename', path: `${IN}/.skillcell`, to: `${IN}/old` }],
+  ['add a skill of an agent', { act: 'mkdir', path: `${IN}/.claude/skills/planted` }],
+  ['move the folder of an agent away', { act: 'rename', path: `${IN}/.claude`, to: `${IN}/old` }],
+  ['pin a skill', { act: 'write', path: `${IN}/skills.lock.json` }],
+  ['list a plugin', { act: 'write', path: `${IN}/.claude-plugin/marketplace.json` }],
   ['get another name for the policy', { act: 'link', path: `${IN}/${POLICY}`, to: `${IN}/out/alias` }],
 ];
 
@@ -131,6 +140,9 @@ describe.each(['subprocess', 'wasm'])(
         expect(readFileSync(join(at, POLICY), 'utf8')).toContain('allow');
       expect(readdirSync(join(project, 'skills', 'text'))).toEqual(['mine']);
       expect(existsSync(join(project, 'out', 'alias'))).toBe(false);
+      expect(readFileSync(join(project, 'skills.lock.json'), 'utf8')).toBe('');
+      for (const at of ['.skillcell', '.claude/skills', '.claude-plugin'])
+        expect(readdirSync(join(project, at))).toEqual([]);
     });
 
     it('can write beside them', async () => {
@@ -142,6 +154,11 @@ describe.each(['subprocess', 'wasm'])(
     it.each([
       ['a policy', () => join(project, POLICY)],
       ['a registry', () => join(project, 'skills')],
+      ['overlays', () => join(project, '.skillcell')],
+      ['pins of skills', () => join(project, 'skills.lock.json')],
+      ['skills of an agent', () => join(project, '.claude', 'skills')],
+      ['skills of an agent above it', () => join(outer, 'work', '.agents')],
+      ['a list of plugins', () => join(project, '.claude-plugin')],
     ])('gets no grant if it could be the first to create %s', async (_, missing) => {
       rmSync(missing(), { recursive: true });
       const outcome = await call(mode, { act: 'write', path: `${IN}/out/result` });

@@ -18,6 +18,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createRuntime, parsePolicy, type Outcome } from '../../src/index.ts';
 import { secretPrograms } from '../../src/policy/secret-places.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
+import { makeControlPlaces } from '../control-places.ts';
 import { writeSkill } from '../write-skill.ts';
 
 const { runtime, folder, close } = openTestRuntime({ pool: { size: 0 } });
@@ -46,7 +47,7 @@ beforeEach(() => {
   for (const path of ['skills', 'bin', 'out', 'path']) mkdirSync(join(project, path), { recursive: true });
   for (const file of ['bin/get-key', 'bin/get.py', 'path/get-it', 'real-policy.yaml', '.env'])
     writeFileSync(join(project, file), 'KEY=invented-0123456789\n', { mode: 0o777 });
-  writeFileSync(join(project, 'skillcell.policy.yaml'), '');
+  makeControlPlaces(project);
   openAll(project);
 });
 

@@ -65,17 +65,26 @@ beforeEach(() => {
 });
 
 describe('packages of a folder without a manifest', () => {
-  test('are missed at the next call if an overlay requires them while the skill is loaded', async () => {
+  test('that an overlay of the project names do not count until a person installs them', async () => {
     const { dir, overlay } = writeFolder({ 'scripts/greet.py': 'print("without")\n' });
-    const first = await exec(dir, ['python', 'scripts/greet.py']);
-    expect(first).toMatchObject({ ok: true });
+    expect(await exec(dir, ['python', 'scripts/greet.py'])).toMatchObject({ ok: true });
     const { digest } = (await runtime.load(dir)).bundle;
     const text = `skill: stranger-${made}\ndigest: ${digest}\nrequirements: [greeting]\n`;
     saveOverlay({ file: overlay, place: 'project', text });
-    expect(await exec(dir, ['python', 'scripts/greet.py'])).toMatchObject({
-      ok: false,
-      error: { code: 'skill_unavailable' },
+    const planted = await exec(dir, ['python', 'scripts/greet.py']);
+    expect(planted).toMatchObject({ ok: true, result: { stdout: 'without\n' } });
+    const { bundle } = await runtime.load(dir);
+    expect(bundle.manifest.requirements).toEqual([]);
+    expect(bundle.warnings.join()).toContain('names packages that do not count until you install them');
+    await expect(runtime.install(dir)).rejects.toMatchObject({
+      code: 'approval_required',
+      message: expect.stringContaining('greeting (named by') as string,
     });
+    await expect(runtime.install(dir, { frozen: true })).rejects.toMatchObject({ code: 'approval_required' });
+    await runtime.install(dir, { acceptPackages: () => true });
+    const after = (await runtime.load(dir)).bundle;
+    expect(after.manifest.requirements).toEqual(['greeting']);
+    expect(after.warnings.join()).not.toContain('do not count');
   });
 
   test('are proposed with the place of the import, and not installed unasked', async () => {
@@ -184,6 +193,24 @@ describe('permission for a folder without a manifest', () => {
     expect(await exec(dir, write)).toMatchObject({ result: { exit_code: 0 } });
     runtime.approvals.remove(renewal.skill.bundle.manifest.name);
     expect((await runtime.plan(renewal.skill, { workspace })).grant.filesystem).toHaveLength(1);
+  });
+
+  test('ends for a skill that stays loaded when a person removes or narrows the overlay', async () => {
+    const { dir } = writeFolder({ 'scripts/w.py': WRITE });
+    const home = join(runtime.home, 'skills', `stranger-${made}.yaml`);
+    const { digest } = (await runtime.load(dir)).bundle;
+    const text = `skill: stranger-${made}\ndigest: ${digest}\ncapabilities: { network: [{ host: a.example }] }\n`;
+    const hostsOf = async (skill: Awaited<ReturnType<typeof runtime.load>>): Promise<number> =>
+      (await runtime.pin(skill)).bundle.manifest.capabilities.network.length;
+    saveOverlay({ file: home, place: 'home', text });
+    const loaded = await runtime.load(dir);
+    expect(await hostsOf(loaded)).toBe(1);
+    saveOverlay({ file: home, place: 'home', text: text.replace('a.example', 'b.example') });
+    expect(await hostsOf(loaded)).toBe(0);
+    saveOverlay({ file: home, place: 'home', text });
+    expect(await hostsOf(loaded)).toBe(1);
+    rmSync(home);
+    expect(await hostsOf(loaded)).toBe(0);
   });
 
   test('of a second command is added to that of the first', async () => {

@@ -123,6 +123,15 @@ describe('Markdown', () => {
     );
   });
 
+  /** The expression of the heading took minutes for this: every space was tried as the start of its text. */
+  test.each(['# ', '- ', '1. '])(
+    'reads a line of spaces that ends in another separator once: %j',
+    (start) => {
+      const { blocks } = parseMarkdown(`${start}${' '.repeat(250_000)}x\u2028y`);
+      expect(JSON.stringify(blocks)).toContain('x\u2028y');
+    },
+  );
+
   test.each(['*a', '_a ', '[', '`a', '``', '[a](', '![', '|a\n', '- ', '  - ', '**a*', '*a* '])(
     'makes a bounded number of elements of a long text of %j',
     (piece) => {

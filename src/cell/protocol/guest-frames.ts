@@ -4,7 +4,7 @@
  * @module
  */
 import type { CapabilityFields, FailureFields, Unchecked } from '../../../guest/protocol.ts';
-import { CAPABILITY_NAMES } from '../../vocabulary/capabilities.ts';
+import { CAPABILITY_NAMES, type CapabilityName } from '../../vocabulary/capabilities.ts';
 import type { CapabilityEvent } from '../../outcome.ts';
 import { GUEST_LIMITS } from '../../vocabulary/limits.ts';
 import type { GuestReply } from '../contract.ts';
@@ -18,6 +18,9 @@ const MAX_NAME = 40;
 /** An error, or `broken` if the frame names an unknown capability or limit: then its sender is no longer trusted. */
 export type ErrorReply = Extract<GuestReply, { kind: 'error' | 'broken' }>;
 
+/** Uses that only the host sees: a guest that reports one has made it up. */
+const SEEN_BY_HOST: ReadonlySet<string> = new Set<CapabilityName>(['network', 'secret']);
+
 /** A denial or a use; undefined if the capability is unknown. Modules can be used, but not denied. */
 export function asEvent(
   body: Unchecked<CapabilityFields>,
@@ -25,6 +28,7 @@ export function asEvent(
 ): CapabilityEvent | undefined {
   const capability = CAPABILITY_NAMES.find((name) => name === body.capability);
   if (!capability || (kind === 'denied' && capability === 'module')) return undefined;
+  if (kind === 'used' && SEEN_BY_HOST.has(capability)) return undefined;
   return {
     capability,
     asked: shortText(body.asked, MAX_TEXT),

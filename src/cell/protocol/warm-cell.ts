@@ -172,6 +172,7 @@ export class WarmCell implements FaultOwner {
       resultBytes: call.resultBytes,
       wallMs,
       usage: { cpuMs: call.cpuMs, memoryPeakBytes: call.memoryBytes },
+      includesEngine: true,
       fuel: call.fuel,
       hostCalls: call.hostCalls,
     });

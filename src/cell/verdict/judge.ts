@@ -213,12 +213,12 @@ function isTooSmallToStart({ exit }: CellReport, { limits }: Grant): boolean {
 
 /** Native code that gets no memory crashes or exits, and cannot report the limit. */
 function diedOfMemory(report: CellReport, { limits }: Grant, signal?: number): boolean {
-  const { usage, exit, reply } = report;
+  const { usage, exit, reply, includesEngine } = report;
   const isCrash = signal !== undefined && CRASHES.has(signal);
   // An exit code is a result of a command, whatever it printed.
   if (!isCrash && ((exit?.code ?? 0) === 0 || reply?.kind === 'ended')) return false;
   if (OUT_OF_MEMORY.test(lastWords(report))) return true;
-  return isCrash && usage.memoryPeakBytes >= NEARLY_ALL * limits.memory;
+  return isCrash && includesEngine !== true && usage.memoryPeakBytes >= NEARLY_ALL * limits.memory;
 }
 
 function lastWords({ logs, reply }: CellReport): string {

@@ -72,7 +72,10 @@ export async function install(ref: string, flags: InstallFlags = {}): Promise<nu
 /** What would be installed and why, before anything is. */
 async function printProposal(runtime: Runtime, ref: string): Promise<void> {
   const { needs, npm, skipped } = await runtime.overlays.packages(await runtime.load(ref));
-  const rows = needs.map(({ requirement, why, at }) => [requirement, `${why} in ${at}`]);
+  const rows = needs.map(({ requirement, why, at }) => [
+    requirement,
+    why === 'overlay' ? `named by ${at}` : `${why} in ${at}`,
+  ]);
   if (rows.length > 0) printNote(table(rows.map((row) => row.map(printableLine))));
   for (const { name, at } of npm)
     printWarning(`${at} needs the npm package ${name}, which scripts of a folder cannot have yet.`);
@@ -83,10 +86,11 @@ async function printProposal(runtime: Runtime, ref: string): Promise<void> {
 /** Without a terminal there is no one to ask; the error then lists the packages. */
 async function acceptPackages(needs: readonly PackageNeed[], yes: boolean): Promise<boolean> {
   if (yes) return true;
-  const guessed = needs.filter(({ why }) => why === 'imported').map(({ requirement }) => requirement);
-  return (
-    (await confirmed(`Install ${guessed.join(', ')}? The names are guessed from imports. [y/N] `)) === true
-  );
+  const open = needs.filter(({ why }) => why !== 'declared').map(({ requirement }) => requirement);
+  const source = needs.some(({ why }) => why === 'overlay')
+    ? 'An overlay of this project names them'
+    : 'The names are guessed from imports';
+  return (await confirmed(`Install ${open.join(', ')}? ${source}. [y/N] `)) === true;
 }
 
 /** `Installed 12 packages in 3.1s (python-3.13-linux-x64)` for each engine that has packages of its own. */
