@@ -38,6 +38,7 @@ const WHOLE_CALLS = [
   'test/runtime.test.ts',
   'test/audit/refusal.test.ts',
   'test/calls/events.test.ts',
+  'test/hook/end-to-end.test.ts',
   'test/hook/jailed-commands.test.ts',
   'test/params/exact-numbers.test.ts',
   'test/telemetry/telemetry.test.ts',
