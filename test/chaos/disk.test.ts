@@ -95,7 +95,10 @@ describe('serve without file descriptors', () => {
     const receipts = await service.receipts();
     for (const answer of starved) {
       if (!answer || answer.status === 503) continue;
-      expect(receipts.get(String(answer.body['call_id']))).toBe(codeOf(answer));
+      const { call_id: id } = answer.body;
+      // The listing of the registries is cached for a second; without it, no call is accepted.
+      if (id === undefined) expect(JSON.stringify(answer.body)).toContain('Cannot look for skills');
+      else expect(receipts.get(String(id))).toBe(codeOf(answer));
     }
     expect(await service.stop()).toBe(0);
   });
