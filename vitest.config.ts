@@ -12,10 +12,12 @@ const config: ViteUserConfig = defineConfig({
     setupFiles: GEARS.join() === 'quick' ? ['test/quick-guard.ts'] : [],
     globalSetup: ['test/global-setup.ts'],
     // Real jails on a small machine: a slow start is not a failure, a hang is. Generous, because a busy machine is slow.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    // Vitest would exit before the shared folder is removed.
+    teardownTimeout: 120_000,
     // A poll ends as soon as it succeeds, so patience costs nothing.
-    expect: { poll: { timeout: 90_000 } },
+    expect: { poll: { timeout: 180_000 } },
     // In CI, a test that failed on a crowded machine gets a second try, and is named in the end. Nothing that a random value
     // brought to light is tried again; attacks are run before their tests, so that these cannot do better the second time.
     retry: { count: process.env['SKILLCELL_SECOND_TRY'] === '1' ? 1 : 0, condition: /^(?!Property failed)/ },

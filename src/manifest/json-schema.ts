@@ -6,6 +6,7 @@
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { SkillError } from '../errors.ts';
 import { createGuard, DeadlineError, type Guard } from './deadline.ts';
 import type { JsonSchema } from './manifest.ts';
 import { manifestInvalid } from './problems.ts';
@@ -84,6 +85,8 @@ function compileGuarded(schema: JsonSchema, use: { guard: Guard; context: Schema
       return compile(schema, false);
     });
   } catch (error) {
+    // The machine is busy, which is not a problem of the schema.
+    if (error instanceof SkillError) throw error;
     throw invalidSchema(reasonOf(error), use.context);
   }
 }

@@ -49,7 +49,7 @@ export interface YamlSource {
   warnings: string[];
 }
 
-/** Reads one YAML 1.2 document. Throws only `manifest_invalid`. */
+/** Reads one YAML 1.2 document. Throws `manifest_invalid`, or `resource_exceeded` if the machine is too busy to parse it. */
 export function readYaml(text: string, options: YamlOptions): YamlSource {
   const fail = (message: string): never => {
     throw manifestInvalid(options.file, [problemAt([], message, undefined)]);

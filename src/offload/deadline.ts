@@ -7,7 +7,7 @@
 import type { Worker } from 'node:worker_threads';
 
 /** Upper bound in wall-clock time, as a multiple of the deadline, for a thread that gets little CPU time. */
-const MAX_DEADLINES = 10;
+const MAX_DEADLINES = 30;
 /** Time for a thread to report its CPU time. One that spins in native code never does. */
 const REPORT_MS = 250;
 

@@ -69,4 +69,4 @@ test('a payload counts only if it acts in the control, and a cell contains it', 
     { script: 'harm.sh', acts: ['files', 'network', 'secret'], escapes: [], usesGrant: true, cells: 6 },
     { script: 'idle.sh', acts: [], cells: 0 },
   ]);
-}, 300_000);
+});

@@ -27,7 +27,7 @@ print(json.dumps({
 }))
 `;
 
-describe('a control that runs alone', { timeout: 120_000 }, () => {
+describe('a control that runs alone', () => {
   test('has an unprivileged user and reaches only its own loopback', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -13,7 +13,6 @@ import { NAME_ATTACKS } from '../../attacks/network/name-attacks.ts';
 import { NETWORK_ATTACKS, networkAttacksOf, runNetworkAttacks } from '../../attacks/runner/run-network.ts';
 import type { AttackRow } from '../../attacks/runner/run-attacks.ts';
 
-const RUN_MS = 600_000;
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'skillcell-home-'));
@@ -51,7 +50,7 @@ describe.each<[NetworkMode, boolean]>([
   beforeAll(async () => {
     const all = await runNetworkAttacks({ mode, controls, runtime: { home } });
     rows = new Map(all.map((row) => [row.name, row]));
-  }, RUN_MS);
+  });
 
   it.each(networkAttacksOf({ mode }))('stops $name', ({ name, control }) => {
     const row = rows.get(name);

@@ -13,7 +13,6 @@ import { ATTACK_POLICY } from '../../attacks/runner/policy.ts';
 import { runAttacks, type AttackRow, type RunOptions } from '../../attacks/runner/run-attacks.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime.ts';
 
-const RUN_MS = 600_000;
 const ATTACKED: RuntimeOptions = { policy: ATTACK_POLICY, audit: false };
 
 /** A home for all runs of a suite, so that engines are installed once. */
@@ -43,7 +42,7 @@ export interface SuiteRun extends Omit<RunOptions, 'execute' | 'names'> {
 /** Runs the attacks before the tests, and has a test for each. Without controls, only the wall is checked. */
 export function itStops(run: SuiteRun): () => readonly AttackRow[] {
   let rows: AttackRow[] = [];
-  beforeAll(async () => void (rows = await rowsOf(run)), RUN_MS);
+  beforeAll(async () => void (rows = await rowsOf(run)));
 
   it.each(run.attacks)('stops $name', (attack) => {
     const row = rows.find(({ name }) => name === attack.name);

@@ -12,7 +12,6 @@ interface Case {
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const BUILD_MS = 240_000;
 let opened: TestRuntime;
 
 beforeAll(() => {
@@ -22,23 +21,19 @@ beforeAll(() => {
 afterAll(() => opened.close());
 
 describe.each(LANGUAGES)('the template for %s', (language) => {
-  test(
-    'creates a working skill',
-    async () => {
-      const { dir, files } = initSkill(`demo/try_${language}`, { language, cwd: opened.folder });
-      expect(dir).toBe(join(opened.folder, 'skills/demo', `try_${language}`));
-      expect(files).toContain('README.md');
-      if (language !== 'python' && language !== 'typescript') buildSkill(dir);
-      const skill = await opened.runtime.load(dir);
-      expect(skill.bundle.manifest.name).toBe(`demo/try_${language}`);
-      const cases = JSON.parse(readFileSync(join(dir, 'cases.json'), 'utf8')) as Case[];
-      for (const { params, result } of cases) {
-        expect((await opened.runtime.execute(skill, params)).result).toEqual(result);
-      }
-      expect(cases.length).toBeGreaterThan(0);
-    },
-    BUILD_MS,
-  );
+  test('creates a working skill', async () => {
+    const { dir, files } = initSkill(`demo/try_${language}`, { language, cwd: opened.folder });
+    expect(dir).toBe(join(opened.folder, 'skills/demo', `try_${language}`));
+    expect(files).toContain('README.md');
+    if (language !== 'python' && language !== 'typescript') buildSkill(dir);
+    const skill = await opened.runtime.load(dir);
+    expect(skill.bundle.manifest.name).toBe(`demo/try_${language}`);
+    const cases = JSON.parse(readFileSync(join(dir, 'cases.json'), 'utf8')) as Case[];
+    for (const { params, result } of cases) {
+      expect((await opened.runtime.execute(skill, params)).result).toEqual(result);
+    }
+    expect(cases.length).toBeGreaterThan(0);
+  });
 
   test('leaves no placeholder unfilled', () => {
     const { dir, files } = initSkill('demo/filled', { language, cwd: join(opened.folder, language) });
@@ -137,7 +132,6 @@ describe('skillcell init --from', () => {
         line.close();
       }
     },
-    BUILD_MS,
   );
 
   test('writes the manifest beside an existing skill.py and changes nothing else', () => {

@@ -60,7 +60,7 @@ test('packages are fetched without running scripts, bundled, locked, and run in 
   expect(Object.keys(files)).toEqual(expect.arrayContaining(['package-lock.json', 'skill.js']));
   for (const execution of ['wasm', 'subprocess'] as const)
     expect(await runtime.execute(dir, {}, { execution })).toMatchObject({ result: 'HA!' });
-}, 120_000);
+});
 
 test('a package whose bytes differ from package-lock.json is refused', () => {
   const dir = write(SKILL, { shout: '^1.0.0' });
@@ -70,7 +70,7 @@ test('a package whose bytes differ from package-lock.json is refused', () => {
   writeFileSync(lock, text);
   expect(failureOf(dir).detail['trace']).toContain('EINTEGRITY');
   expect(readFileSync(lock, 'utf8')).toBe(text);
-}, 120_000);
+});
 
 test('a module of Node is refused with file and line if the skill runs only in Wasm', () => {
   const source = SKILL.replace("'shout'", "'native'");
@@ -80,12 +80,12 @@ test('a module of Node is refused with file and line if the skill runs only in W
   const dir = write(source, { native: '1.0.0' }, { execution: 'subprocess' });
   buildSkill(dir);
   expect(readFileSync(join(dir, 'skill.js'), 'utf8')).toContain('from "node:fs"');
-}, 120_000);
+});
 
 test('a dynamic require is refused with file and line', () => {
   const source = `${SKILL}\nexport const load = (name: string): unknown => require(name);\n`;
   expect(failureOf(write(source, { shout: '1.0.0' })).detail['trace']).toContain('skill.ts:4:');
-}, 120_000);
+});
 
 test.each([
   'git+https://127.0.0.1/a.git',

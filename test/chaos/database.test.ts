@@ -42,7 +42,7 @@ async function expectRefused(service: ChaosService): Promise<void> {
   expect((await service.ask('/healthz')).status, 'it is alive').toBe(200);
 }
 
-describe('a log whose file', { timeout: 240_000 }, () => {
+describe('a log whose file', () => {
   test.each(['is gone', 'is garbage'])(
     '%s accepts no call until it is back, and loses no receipt',
     async (fault) => {
@@ -113,7 +113,7 @@ describe('a log whose file', { timeout: 240_000 }, () => {
   });
 });
 
-describe('serve with a read-only home', { timeout: 240_000 }, () => {
+describe('serve with a read-only home', () => {
   test('answers every call with a result or a typed error and one receipt, and recovers when it is writable again', async () => {
     await using service = await ChaosService.start({ folder, disk: '96m', args: ['--drain', '5s'] });
     const before = await service.call('test/echo');
@@ -150,7 +150,7 @@ describe('serve with a read-only home', { timeout: 240_000 }, () => {
       cwd: folder,
       env: { ...process.env, SKILLCELL_HOME: home },
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 200_000,
     });
     expect(stderr).toContain('fix:');
     expect([2, 6]).toContain(status);

@@ -32,7 +32,7 @@ async function untilRefused(service: ChaosService): Promise<Answer[]> {
   return answers;
 }
 
-describe('serve with its home on a full disk', { timeout: 240_000 }, () => {
+describe('serve with its home on a full disk', () => {
   test('refuses calls with a clear error, reports it in /readyz, recovers when there is room, and stops on request', async () => {
     await using service = await ChaosService.start({ folder, disk: '96m', args: ['--drain', '5s'] });
     expect(await service.ask('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
@@ -75,7 +75,7 @@ describe('serve with its home on a full disk', { timeout: 240_000 }, () => {
   });
 });
 
-describe('serve without file descriptors', { timeout: 240_000 }, () => {
+describe('serve without file descriptors', () => {
   test('fails calls with typed errors, writes one receipt for each accepted call, and recovers', async () => {
     await using service = await ChaosService.start({ folder });
     expect(codeOf(await service.call('test/echo'))).toBe('ok');
@@ -95,7 +95,10 @@ describe('serve without file descriptors', { timeout: 240_000 }, () => {
     const receipts = await service.receipts();
     for (const answer of starved) {
       if (!answer || answer.status === 503) continue;
-      expect(receipts.get(String(answer.body['call_id']))).toBe(codeOf(answer));
+      const { call_id: id } = answer.body;
+      // The listing of the registries is cached for a second; without it, no call is accepted.
+      if (id === undefined) expect(JSON.stringify(answer.body)).toContain('Cannot look for skills');
+      else expect(receipts.get(String(id))).toBe(codeOf(answer));
     }
     expect(await service.stop()).toBe(0);
   });

@@ -17,7 +17,7 @@ const GRACE_MS = 30_000;
 /** More calls than the tenant has slots, to detect a slot that is not released. */
 const MANY = 20;
 const SKILL = 'test/waits';
-const PATIENCE = { timeout: 60_000, interval: 50 };
+const PATIENCE = { interval: 50 };
 
 /** The failing files as patterns below the home, and the codes that calls may end with during the fault. */
 const PARTS = {
@@ -60,7 +60,7 @@ beforeAll(async () => {
     `,
   });
   service = await start();
-}, 240_000);
+});
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -122,7 +122,7 @@ function verifyByCommand(): void {
   });
 }
 
-describe('serve whose writes fail', { timeout: 240_000 }, () => {
+describe('serve whose writes fail', () => {
   test.each(ROWS)('with %s in its %s refuses calls or keeps receipts, and recovers', async (fault, part) => {
     const { codes, under } = PARTS[part];
     expect(codeOf(await call()), 'before the fault').toBe('ok');

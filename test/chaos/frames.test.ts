@@ -39,14 +39,14 @@ beforeAll(async () => {
     `,
   });
   service = await ChaosService.start({ folder, args: ['--drain', '5s'] });
-}, 240_000);
+});
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
   removeFolder(folder);
 });
 
-describe('a cell that sends', { timeout: 240_000 }, () => {
+describe('a cell that sends', () => {
   test.each(BROKEN.map(([name], kind) => ({ name, kind })))('$name fails its own call', async ({ kind }) => {
     const broken = await service.call('test/breaks', { kind });
     expect(['skill_error', 'resource_exceeded']).toContain(codeOf(broken));

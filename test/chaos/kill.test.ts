@@ -50,7 +50,7 @@ function descendants(pid: number): number[] {
   return children.map(Number).flatMap((child) => [child].concat(descendants(child)));
 }
 
-describe('a host that is killed', { timeout: 240_000 }, () => {
+describe('a host that is killed', () => {
   test('leaves one receipt for each accepted call, whether it was queued or running', async () => {
     let accepted: string[];
     {
@@ -94,7 +94,7 @@ describe('a host that is killed', { timeout: 240_000 }, () => {
   });
 });
 
-describe('a log that is read from another pid namespace', { timeout: 240_000 }, () => {
+describe('a log that is read from another pid namespace', () => {
   test('keeps the journal of a live host, and every call has one receipt', async () => {
     await using service = await ChaosService.start({ folder });
     const call = service.call('test/sleeps', { seconds: 3 });
@@ -120,7 +120,7 @@ describe('a log that is read from another pid namespace', { timeout: 240_000 }, 
   });
 });
 
-describe('cells that are killed', { timeout: 240_000 }, () => {
+describe('cells that are killed', () => {
   test('fail their own call with a receipt, and the next one works', async () => {
     await using service = await ChaosService.start({ folder });
     expect(codeOf(await service.call('test/sleeps', { seconds: 0 }))).toBe('ok');

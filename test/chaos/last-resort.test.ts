@@ -19,7 +19,7 @@ beforeAll(async () => {
       source: SOURCE,
     });
   service = await ChaosService.start({ folder, env: seamsIn(folder) });
-}, 240_000);
+});
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -31,7 +31,7 @@ async function faults(owner: string): Promise<number> {
   return Number(new RegExp(`skillcell_faults_total\\{owner="${owner}"\\} (\\d+)`).exec(text)?.[1]);
 }
 
-describe('an uncaught fault', { timeout: 240_000 }, () => {
+describe('an uncaught fault', () => {
   test.each(WAYS)(
     'from a %s ends only its own call, with a receipt, long before the deadline',
     async (way) => {

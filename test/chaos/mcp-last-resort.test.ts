@@ -62,11 +62,11 @@ async function overHttp(): Promise<Served> {
 describe.each([
   ['standard input and output', overStdio],
   ['HTTP', overHttp],
-])('an uncaught fault in a server over %s', { timeout: 240_000 }, (_, serve) => {
+])('an uncaught fault in a server over %s', (_, serve) => {
   let served: Served;
   beforeAll(async () => {
     served = await serve();
-  }, 240_000);
+  });
   afterAll(() => served.close());
 
   const call = async (name: string, given: object = {}): Promise<CallToolResult> =>

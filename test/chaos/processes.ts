@@ -20,6 +20,18 @@ export function holders(pids: readonly number[], file: string): number[] {
   return pids.filter((pid) => list(`/proc/${pid}/fd`).some((fd) => isFile(`/proc/${pid}/fd/${fd}`, file)));
 }
 
+/** The processes of the whole machine that have something of this folder among their mounts. */
+export function seeing(folder: string): number[] {
+  return list('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && read(`/proc/${pid}/mountinfo`).includes(folder));
+}
+
+/** Whether it executes this file. */
+export function executes(pid: number, file: string): boolean {
+  return isFile(`/proc/${pid}/exe`, file);
+}
+
 /** The file name of its program; a child of bwrap has that of bwrap until its program starts. */
 export function programOf(pid: number): string {
   try {

@@ -31,7 +31,7 @@ export async function main(args) {
   if (args[0] === 'wait') {
     process.once('SIGTERM', () => process.exit(33));
     console.log(process.pid);
-    await new Promise((resolve) => setTimeout(resolve, 20_000));
+    await new Promise((resolve) => setTimeout(resolve, 200_000));
   }
   console.log(JSON.stringify({ args, node: process.versions.node }));
   return 0;
@@ -63,7 +63,7 @@ function start(nodeArgs: string[], args: string[]): SpawnSyncReturns<string> {
   const { NODE_COMPILE_CACHE: _, ...rest } = process.env;
   const env = { ...rest, XDG_CACHE_HOME: join(folder, 'cache'), SKILLCELL_FETCH_NODE: 'never' };
   const command = [...nodeArgs, join(installed, 'bin/skillcell.js'), ...args];
-  return spawnSync(process.execPath, command, { encoding: 'utf8', env, timeout: 25_000 });
+  return spawnSync(process.execPath, command, { encoding: 'utf8', env, timeout: 200_000 });
 }
 
 /** The system's Node, not the one that npm prepends to PATH. */

@@ -83,18 +83,14 @@ const COMMANDS: [title: string, args: () => string[]][] = [
   ['audit list --json', () => ['audit', 'list', '--json']],
 ];
 
-test.each(COMMANDS)(
-  '%s prints no control characters and no line that imitates ours',
-  { timeout: 120_000 },
-  async (_, args) => {
-    const { stdout, stderr }: Ended = await run(args(), { cwd: folder });
-    expect(stdout + stderr).not.toBe('');
-    for (const bytes of [stdout, stderr]) {
-      expect(STEERS.exec(bytes)?.[0]?.codePointAt(0)?.toString(16)).toBeUndefined();
-      expect(FORGED.exec(bytes)?.[0]).toBeUndefined();
-    }
-  },
-);
+test.each(COMMANDS)('%s prints no control characters and no line that imitates ours', async (_, args) => {
+  const { stdout, stderr }: Ended = await run(args(), { cwd: folder });
+  expect(stdout + stderr).not.toBe('');
+  for (const bytes of [stdout, stderr]) {
+    expect(STEERS.exec(bytes)?.[0]?.codePointAt(0)?.toString(16)).toBeUndefined();
+    expect(FORGED.exec(bytes)?.[0]).toBeUndefined();
+  }
+});
 
 test('escaping keeps the value of a result', async () => {
   const { stdout } = await run(['run', skill, '--params', '{}'], { cwd: folder });
@@ -121,19 +117,15 @@ except OSError:
 sys.exit(child.wait())
 `;
 
-test.each(['record', 'run'])(
-  '%s prints no control characters on a terminal',
-  { timeout: 120_000 },
-  (command) => {
-    const bin = [process.execPath, join(ROOT, 'bin/skillcell.js')];
-    const args = ['-c', ON_TERMINAL, ...bin, command, skill, '--params', '{}', '--execution', 'subprocess'];
-    const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home'), NO_COLOR: '1' };
-    const { stdout } = spawnSync('python3', args, { cwd: folder, env, encoding: 'utf8' });
-    const shown = stdout.replaceAll('\r\n', '\n');
-    expect(shown).toContain(String.raw`\u009b31m`);
-    expect(shown).not.toMatch(STEERS);
-  },
-);
+test.each(['record', 'run'])('%s prints no control characters on a terminal', (command) => {
+  const bin = [process.execPath, join(ROOT, 'bin/skillcell.js')];
+  const args = ['-c', ON_TERMINAL, ...bin, command, skill, '--params', '{}', '--execution', 'subprocess'];
+  const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home'), NO_COLOR: '1' };
+  const { stdout } = spawnSync('python3', args, { cwd: folder, env, encoding: 'utf8' });
+  const shown = stdout.replaceAll('\r\n', '\n');
+  expect(shown).toContain(String.raw`\u009b31m`);
+  expect(shown).not.toMatch(STEERS);
+});
 
 test('a recorded diff is written to a pipe unescaped, so that it can be applied', async () => {
   const { stdout } = await run(['record', skill, '--params', '{}', '--execution', 'subprocess'], {

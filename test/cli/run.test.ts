@@ -166,26 +166,22 @@ describe('skillcell run', () => {
   });
 });
 
-test(
-  'Ctrl-C cancels the call with exit code 130 and a receipt that says so',
-  { timeout: 60_000 },
-  async () => {
-    const skill = writeSkill(folder, {
-      source: 'import time\ndef execute(params):\n    print("begun", flush=True)\n    time.sleep(60)\n',
-    });
-    const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home'), NO_COLOR: '1' };
-    const child = spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), 'run', skill, '--json'], {
-      cwd: ROOT,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const output = text(child.stdout);
-    await expect.poll(() => cellsOf(folder).length).toBeGreaterThan(0);
-    child.kill('SIGINT');
-    const [code] = (await once(child, 'exit')) as [number];
-    const outcome = JSON.parse(await output) as { call_id: string; error: { code: string } };
-    expect([code, outcome.error.code]).toEqual([130, 'cancelled']);
-    const shown = await run(['audit', 'show', outcome.call_id]);
-    expect(JSON.parse(shown.stdout)).toMatchObject({ receipt: { code: 'cancelled' } });
-  },
-);
+test('Ctrl-C cancels the call with exit code 130 and a receipt that says so', async () => {
+  const skill = writeSkill(folder, {
+    source: 'import time\ndef execute(params):\n    print("begun", flush=True)\n    time.sleep(60)\n',
+  });
+  const env = { ...process.env, SKILLCELL_HOME: join(folder, 'home'), NO_COLOR: '1' };
+  const child = spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), 'run', skill, '--json'], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = text(child.stdout);
+  await expect.poll(() => cellsOf(folder).length).toBeGreaterThan(0);
+  child.kill('SIGINT');
+  const [code] = (await once(child, 'exit')) as [number];
+  const outcome = JSON.parse(await output) as { call_id: string; error: { code: string } };
+  expect([code, outcome.error.code]).toEqual([130, 'cancelled']);
+  const shown = await run(['audit', 'show', outcome.call_id]);
+  expect(JSON.parse(shown.stdout)).toMatchObject({ receipt: { code: 'cancelled' } });
+});

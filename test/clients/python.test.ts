@@ -86,33 +86,26 @@ afterAll(async () => {
   removeFolder(folder);
 });
 
-/** Many calls and processes, one after the other. */
-const SUITE_MS = 600_000;
-
-test.each(['vocabulary', 'client', 'local'])(
-  'the Python tests of %s pass',
-  { timeout: SUITE_MS },
-  async (part) => {
-    const child = spawn(PYTHON, ['-W', 'error::ResourceWarning', join(CLIENT, `tests/test_${part}.py`)], {
-      cwd: folder,
-      env: {
-        PATH: process.env['PATH'],
-        HOME: folder,
-        SKILLCELL_HOME: home,
-        SKILLCELL_COMMAND: `'${process.execPath}' '${BIN}'`,
-        SKILLCELL_TEST_STAGE: JSON.stringify(stage),
-        PYTHONPATH: `${join(CLIENT, 'src')}:${join(CLIENT, 'tests')}`,
-        PYTHONDONTWRITEBYTECODE: '1',
-      },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let report = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (report += text));
-    const [code] = (await once(child, 'close')) as [number | null];
-    expect(report).toMatch(/^Ran [1-9]\d* tests? in /m);
-    expect(code, report).toBe(0);
-  },
-);
+test.each(['vocabulary', 'client', 'local'])('the Python tests of %s pass', async (part) => {
+  const child = spawn(PYTHON, ['-W', 'error::ResourceWarning', join(CLIENT, `tests/test_${part}.py`)], {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      SKILLCELL_HOME: home,
+      SKILLCELL_COMMAND: `'${process.execPath}' '${BIN}'`,
+      SKILLCELL_TEST_STAGE: JSON.stringify(stage),
+      PYTHONPATH: `${join(CLIENT, 'src')}:${join(CLIENT, 'tests')}`,
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let report = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (report += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect(report).toMatch(/^Ran [1-9]\d* tests? in /m);
+  expect(code, report).toBe(0);
+});
 
 test('the client has one version, which is that of the package', () => {
   const project = readFileSync(join(CLIENT, 'pyproject.toml'), 'utf8');

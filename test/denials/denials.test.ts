@@ -13,9 +13,8 @@ import { formatDenials } from '../../scripts/denials/table.ts';
 import { seedImages } from '../cell/images/base-image.ts';
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'denials.md');
-const RUN_MS = 600_000;
 let denials: Denials;
-beforeAll(async () => void (denials = await runDenials(seedImages)), RUN_MS);
+beforeAll(async () => void (denials = await runDenials(seedImages)));
 
 describe.each(COLUMNS)('$title', ({ title }) => {
   it.each(ACTS)('$name gets the documented answer', (act) => {

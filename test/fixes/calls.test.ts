@@ -363,7 +363,7 @@ const TABLES: [string, Row[]][] = [
 ];
 
 describe.each(TABLES)('%s', (_, rows) => {
-  test.each(rows)('$name', { timeout: 120_000 }, async (row) => {
+  test.each(rows)('$name', async (row) => {
     expect(await scenes.prove(row)).not.toBe('');
   });
 });

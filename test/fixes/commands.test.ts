@@ -82,7 +82,7 @@ const COMMANDS: Wrong[] = [
   },
 ];
 
-test.each(COMMANDS)('$args', { timeout: 120_000 }, async ({ args, says, instead }) => {
+test.each(COMMANDS)('$args', async ({ args, says, instead }) => {
   const wrong = await run(words(args).slice(1), { cwd });
   expect(wrong.code, wrong.stdout).not.toBe(0);
   const [, fix = ''] = /^fix: (.*)$/m.exec(wrong.stderr) ?? [];
@@ -91,7 +91,7 @@ test.each(COMMANDS)('$args', { timeout: 120_000 }, async ({ args, says, instead 
   expect(right.code, `${instead(fix)}\n${right.stderr}`).toBe(0);
 });
 
-test('an untrusted policy is trusted by the command that the fix shows', { timeout: 120_000 }, async () => {
+test('an untrusted policy is trusted by the command that the fix shows', async () => {
   const project = join(folder, 'with-policy');
   mkdirSync(project);
   writeFileSync(join(project, 'skillcell.policy.yaml'), 'ceilings: { timeout: 10m }\n');
@@ -103,7 +103,7 @@ test('an untrusted policy is trusted by the command that the fix shows', { timeo
   expect((await run(['run', skill], { cwd: project })).code).toBe(0);
 });
 
-test('a missing skill.lock is mentioned once per skill', { timeout: 120_000 }, async () => {
+test('a missing skill.lock is mentioned once per skill', async () => {
   const skill = writeSkill(cwd, ECHO);
   const first = await run(['run', skill], { cwd });
   const second = await run(['run', skill], { cwd });
@@ -112,24 +112,20 @@ test('a missing skill.lock is mentioned once per skill', { timeout: 120_000 }, a
   expect(second.stderr).not.toContain('no skill.lock');
 });
 
-test(
-  'a parameter that names a path which the cell cannot see gets a warning',
-  { timeout: 120_000 },
-  async () => {
-    const skill = writeSkill(cwd, ECHO);
-    const hidden = await run(['run', skill, '--params', JSON.stringify({ in: cwd })], { cwd });
-    expect(hidden.code).toBe(0);
-    expect(hidden.stderr).toContain(`warning: The parameter "${cwd}" exists on this machine`);
-    expect(hidden.stderr).toContain(`--workspace ${cwd}`);
-    const inside = await run(
-      ['run', skill, '--params', JSON.stringify({ in: join(cwd, 'skills') }), '--workspace', cwd],
-      { cwd },
-    );
-    expect(inside.stderr).toContain('pass "/workspace/skills" instead');
-    const absent = await run(['run', skill, '--params', '{"in":"/nothing/like/this"}'], { cwd });
-    expect(absent.stderr).not.toContain('exists on this machine');
-  },
-);
+test('a parameter that names a path which the cell cannot see gets a warning', async () => {
+  const skill = writeSkill(cwd, ECHO);
+  const hidden = await run(['run', skill, '--params', JSON.stringify({ in: cwd })], { cwd });
+  expect(hidden.code).toBe(0);
+  expect(hidden.stderr).toContain(`warning: The parameter "${cwd}" exists on this machine`);
+  expect(hidden.stderr).toContain(`--workspace ${cwd}`);
+  const inside = await run(
+    ['run', skill, '--params', JSON.stringify({ in: join(cwd, 'skills') }), '--workspace', cwd],
+    { cwd },
+  );
+  expect(inside.stderr).toContain('pass "/workspace/skills" instead');
+  const absent = await run(['run', skill, '--params', '{"in":"/nothing/like/this"}'], { cwd });
+  expect(absent.stderr).not.toContain('exists on this machine');
+});
 
 describe('over HTTP', () => {
   let stage: Stage;
@@ -160,7 +156,7 @@ describe('over HTTP', () => {
     { name: 'an unknown skill', path: '/v1/skills/test/eco/execute', wrong: right, says: /GET \/v1\/skills/ },
     { name: 'an unknown route', path: '/v1/nothing', wrong: { as: 'caller' }, says: /GET \/openapi\.json/ },
   ];
-  test.each(refusals)('$name', { timeout: 60_000 }, async ({ path, wrong, says }) => {
+  test.each(refusals)('$name', async ({ path, wrong, says }) => {
     const refused = await stage.ask(path, wrong);
     expect(refused.status).toBeGreaterThanOrEqual(400);
     const body = (await refused.json()) as { error: { fix: string } };
@@ -170,7 +166,7 @@ describe('over HTTP', () => {
     expect((await stage.ask(execute, right)).status).toBe(200);
   });
 
-  test('a refusal over MCP carries the fix', { timeout: 60_000 }, async () => {
+  test('a refusal over MCP carries the fix', async () => {
     const skills = new SkillServer({ runtime: stage.runtime, searchOver: 10_000, onNote: () => undefined });
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     const client = clientOf('2025-11-25');

@@ -72,6 +72,6 @@ const ROWS: Row[] = [
   },
 ];
 
-test.each(ROWS)('$name', { timeout: 300_000 }, async (row) => {
+test.each(ROWS)('$name', async (row) => {
   expect(await scenes.prove(row)).not.toBe('');
 });

@@ -96,6 +96,6 @@ const ROWS: Row[] = [
   },
 ];
 
-test.each(ROWS)('$name', { timeout: 120_000 }, async (row) => {
+test.each(ROWS)('$name', async (row) => {
   expect(await scenes.prove(row)).not.toBe('');
 });

@@ -239,12 +239,12 @@ describe.each([
   ['writing', WRITERS],
   ['other acts', OTHER],
 ])('%s', (_, rows) => {
-  test.each(rows)('$name', { timeout: 120_000 }, async (row) => {
+  test.each(rows)('$name', async (row) => {
     expect(await scenes.prove(row)).not.toBe('');
   });
 });
 
-test('the fix of a locked skill renews the lock', { timeout: 120_000 }, async () => {
+test('the fix of a locked skill renews the lock', async () => {
   const fix = await scenes.prove({
     ...inLanguage('python'),
     ...denied,

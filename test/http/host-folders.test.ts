@@ -58,7 +58,7 @@ beforeAll(async () => {
   client = clientOf('2025-11-25');
   await mcp.open().connect(ours);
   await client.connect(theirs);
-}, 60_000);
+});
 
 afterAll(async () => {
   await client.close();
@@ -85,7 +85,6 @@ async function expectNone(asked: Promise<Response>): Promise<string> {
 describe('no host folder is revealed to a caller', () => {
   test.each(ROUTES.filter(({ path }) => path.includes('{name}')))(
     'by $method $path of any skill',
-    { timeout: 300_000 },
     async ({ method, path, body }) => {
       const codes = new Set<unknown>();
       const given = path.endsWith('execute') ? { params: { path: 'denied' } } : { digest: 'sha256:0' };
@@ -104,7 +103,6 @@ describe('no host folder is revealed to a caller', () => {
 
   test.each(ROUTES.filter(({ path }) => !path.includes('{name}')))(
     'by $method $path',
-    { timeout: 120_000 },
     async ({ method, path }) => {
       await stage.execute('test/writes', { path: 'denied' });
       for (const query of ['', '?limit=x&since=x'])
@@ -114,12 +112,12 @@ describe('no host folder is revealed to a caller', () => {
     },
   );
 
-  test('in the events of a call that fails', { timeout: 60_000 }, async () => {
+  test('in the events of a call that fails', async () => {
     for (const name of NAMES)
       await expectNone(stage.execute(name, { path: 'denied' }, { headers: { accept: 'text/event-stream' } }));
   });
 
-  test('in an MCP tool', { timeout: 120_000 }, async () => {
+  test('in an MCP tool', async () => {
     const { tools } = await client.listTools();
     expect(foldersIn(JSON.stringify(tools))).toEqual([]);
     const ours = tools.filter(({ name }) => name.startsWith('test__'));
@@ -130,7 +128,7 @@ describe('no host folder is revealed to a caller', () => {
     }
   });
 
-  test('if the home becomes read-only', { timeout: 60_000 }, async () => {
+  test('if the home becomes read-only', async () => {
     // The folder of staged copies becomes a file, so every new load fails inside Skillcell.
     const other = await openStage({ skills: { late: { source: ECHO } }, listen: { workspace } });
     try {

@@ -50,7 +50,7 @@ describe('the patterns of .skillcellignore', () => {
       ),
       { numRuns: 150 },
     );
-  }, 120_000);
+  });
 
   /** Like the walk: what is in an ignored folder is ignored. */
   function isIgnored(rules: IgnoreRules, one: string): boolean {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
   listed = await serve(10_000);
   searched = await serve(0);
-}, 60_000);
+});
 afterAll(async () => {
   for (const { http } of servers) await http.close();
   await close();

@@ -51,7 +51,7 @@ beforeAll(async () => {
     policy: POLICY,
     runtime: { secrets: () => SECRET, env: {}, allowEnv: 'all', audit: { keepContent: true } },
   });
-}, 120_000);
+});
 afterAll(() => stage[Symbol.asyncDispose]());
 
 async function counted<T>(runtime: Runtime, work: () => Promise<T>): Promise<[T, Record<string, number>]> {

@@ -75,7 +75,7 @@ export function describeUnread(project: Project): void {
     }
   }
 
-  describe('an MCP client that does not read its responses', { timeout: 120_000 }, () => {
+  describe('an MCP client that does not read its responses', () => {
     test('is not read from either, and a signal ends the process with its cell and one receipt', async () => {
       const before = await project.countReceipts();
       const { given, isRunning } = slowCall();

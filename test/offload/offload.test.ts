@@ -52,7 +52,7 @@ describe('worker threads', () => {
     expect(await offload.run(SLEEP, { ms: 600 }, { deadlineMs: 200, owner: 'slow' })).toBe('slept');
   });
 
-  test('are terminated after ten deadlines, even if they used no CPU time', async () => {
+  test('are terminated after thirty deadlines, even if they used no CPU time', async () => {
     const ended = offload.run(SLEEP, { ms: 600_000 }, { deadlineMs: 100, owner: 'stuck' });
     await expect(ended).rejects.toMatchObject({ reason: 'deadline' });
   });
@@ -216,7 +216,7 @@ describe('a worker thread that dies', () => {
   test('at its start fails the task with a typed error, and later ones work', async () => {
     const host = spawnSync('prlimit', ['--nproc=4096', process.execPath, STARVED], {
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 200_000,
       ...(process.getuid?.() === 0 ? { uid: 65_433, gid: 65_433 } : {}),
     });
     expect(host.stderr).toBe('');

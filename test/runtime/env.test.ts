@@ -61,21 +61,17 @@ test.each<[engine: string, mode: Mode, skill: () => string]>([
   ['python', 'subprocess', pythonSkill],
   ['python-wasm', 'wasm', pythonSkill],
   ['component', 'wasm', componentSkill],
-])(
-  'a call in %s gets exactly the declared environment',
-  async (engine, mode, skill) => {
-    const loaded = await runtime.load(skill());
-    const { result, execution } = await runtime.execute(loaded, {}, { execution: mode });
-    expect(execution?.engine).toBe(engine);
-    const pairs = String(result)
-      .split('|')
-      .slice(0, -1)
-      .map((pair) => pair.split('='));
-    const { API_KEY: placeholder, ...seen } = Object.fromEntries(pairs) as Record<string, string>;
-    const plan = await runtime.plan(loaded, { execution: mode });
-    expect(seen).toEqual({ PLAIN: 'plain', ...plan.fixedEnv });
-    expect(placeholder).toMatch(/^[A-Za-z0-9]{32}$/);
-    expect(placeholder).not.toContain(VALUE);
-  },
-  120_000,
-);
+])('a call in %s gets exactly the declared environment', async (engine, mode, skill) => {
+  const loaded = await runtime.load(skill());
+  const { result, execution } = await runtime.execute(loaded, {}, { execution: mode });
+  expect(execution?.engine).toBe(engine);
+  const pairs = String(result)
+    .split('|')
+    .slice(0, -1)
+    .map((pair) => pair.split('='));
+  const { API_KEY: placeholder, ...seen } = Object.fromEntries(pairs) as Record<string, string>;
+  const plan = await runtime.plan(loaded, { execution: mode });
+  expect(seen).toEqual({ PLAIN: 'plain', ...plan.fixedEnv });
+  expect(placeholder).toMatch(/^[A-Za-z0-9]{32}$/);
+  expect(placeholder).not.toContain(VALUE);
+});

@@ -125,65 +125,58 @@ const ACTS: [string, object][] = [
   ['get another name for the policy', { act: 'link', path: `${IN}/${POLICY}`, to: `${IN}/out/alias` }],
 ];
 
-/** The first call of Python in Wasm prepares its engine. */
-const PREPARE_MS = 120_000;
+describe.each(['subprocess', 'wasm'])('in %s, a skill with a writable workspace', (mode) => {
+  it.each(ACTS)('cannot %s', async (_, params) => {
+    writeFileSync(join(project, 'out', 'mine'), '{}');
+    const outcome = await call(mode, params);
+    expect(outcome.ok ? outcome.result : outcome.error.code).toMatch(/^(refused|capability_denied)$/);
+    for (const at of [outer, join(outer, 'work'), project])
+      expect(readFileSync(join(at, POLICY), 'utf8')).toContain('allow');
+    expect(readdirSync(join(project, 'skills', 'text'))).toEqual(['mine']);
+    expect(existsSync(join(project, 'out', 'alias'))).toBe(false);
+    expect(readFileSync(join(project, 'skills.lock.json'), 'utf8')).toBe('');
+    for (const at of ['.skillcell', '.claude/skills', '.claude-plugin'])
+      expect(readdirSync(join(project, at))).toEqual([]);
+  });
 
-describe.each(['subprocess', 'wasm'])(
-  'in %s, a skill with a writable workspace',
-  { timeout: PREPARE_MS },
-  (mode) => {
-    it.each(ACTS)('cannot %s', async (_, params) => {
-      writeFileSync(join(project, 'out', 'mine'), '{}');
-      const outcome = await call(mode, params);
-      expect(outcome.ok ? outcome.result : outcome.error.code).toMatch(/^(refused|capability_denied)$/);
-      for (const at of [outer, join(outer, 'work'), project])
-        expect(readFileSync(join(at, POLICY), 'utf8')).toContain('allow');
-      expect(readdirSync(join(project, 'skills', 'text'))).toEqual(['mine']);
-      expect(existsSync(join(project, 'out', 'alias'))).toBe(false);
-      expect(readFileSync(join(project, 'skills.lock.json'), 'utf8')).toBe('');
-      for (const at of ['.skillcell', '.claude/skills', '.claude-plugin'])
-        expect(readdirSync(join(project, at))).toEqual([]);
-    });
+  it('can write beside them', async () => {
+    const outcome = await call(mode, { act: 'write', path: `${IN}/out/result` });
+    expect(outcome, JSON.stringify(outcome)).toMatchObject({ ok: true, result: 'done' });
+    expect(readFileSync(join(project, 'out', 'result'), 'utf8')).toBe('{}');
+  });
 
-    it('can write beside them', async () => {
-      const outcome = await call(mode, { act: 'write', path: `${IN}/out/result` });
-      expect(outcome, JSON.stringify(outcome)).toMatchObject({ ok: true, result: 'done' });
-      expect(readFileSync(join(project, 'out', 'result'), 'utf8')).toBe('{}');
-    });
+  it.each([
+    ['a policy', () => join(project, POLICY)],
+    ['a registry', () => join(project, 'skills')],
+    ['overlays', () => join(project, '.skillcell')],
+    ['pins of skills', () => join(project, 'skills.lock.json')],
+    ['skills of an agent', () => join(project, '.claude', 'skills')],
+    ['skills of an agent above it', () => join(outer, 'work', '.agents')],
+    ['a list of plugins', () => join(project, '.claude-plugin')],
+  ])('gets no grant if it could be the first to create %s', async (_, missing) => {
+    rmSync(missing(), { recursive: true });
+    const outcome = await call(mode, { act: 'write', path: `${IN}/out/result` });
+    expect(JSON.stringify(outcome)).toContain('the skill could put its own there');
+    expect(existsSync(join(project, 'out', 'result'))).toBe(false);
+    expect(existsSync(missing())).toBe(false);
+  });
 
-    it.each([
-      ['a policy', () => join(project, POLICY)],
-      ['a registry', () => join(project, 'skills')],
-      ['overlays', () => join(project, '.skillcell')],
-      ['pins of skills', () => join(project, 'skills.lock.json')],
-      ['skills of an agent', () => join(project, '.claude', 'skills')],
-      ['skills of an agent above it', () => join(outer, 'work', '.agents')],
-      ['a list of plugins', () => join(project, '.claude-plugin')],
-    ])('gets no grant if it could be the first to create %s', async (_, missing) => {
-      rmSync(missing(), { recursive: true });
-      const outcome = await call(mode, { act: 'write', path: `${IN}/out/result` });
-      expect(JSON.stringify(outcome)).toContain('the skill could put its own there');
-      expect(existsSync(join(project, 'out', 'result'))).toBe(false);
-      expect(existsSync(missing())).toBe(false);
-    });
+  it('gets no grant if a registry is a link that it could replace', async () => {
+    rmSync(join(project, 'skills'), { recursive: true });
+    symlinkSync('out', join(project, 'skills'));
+    const outcome = await call(mode, { act: 'write', path: `${IN}/out/result` });
+    expect(JSON.stringify(outcome)).toContain('symbolic link');
+    expect(existsSync(join(project, 'out', 'result'))).toBe(false);
+  });
 
-    it('gets no grant if a registry is a link that it could replace', async () => {
-      rmSync(join(project, 'skills'), { recursive: true });
-      symlinkSync('out', join(project, 'skills'));
-      const outcome = await call(mode, { act: 'write', path: `${IN}/out/result` });
-      expect(JSON.stringify(outcome)).toContain('symbolic link');
-      expect(existsSync(join(project, 'out', 'result'))).toBe(false);
-    });
-
-    it('gets no grant for the registry itself', async () => {
-      const path = '${workspace}/skills';
-      const outcome = await call(
-        mode,
-        { act: 'mkdir', path: '/workspace/skills/planted' },
-        { workspace: project, path },
-      );
-      expect(JSON.stringify(outcome)).toContain('controls what skills may do');
-      expect(readdirSync(join(project, 'skills'))).toEqual(['text']);
-    });
-  },
-);
+  it('gets no grant for the registry itself', async () => {
+    const path = '${workspace}/skills';
+    const outcome = await call(
+      mode,
+      { act: 'mkdir', path: '/workspace/skills/planted' },
+      { workspace: project, path },
+    );
+    expect(JSON.stringify(outcome)).toContain('controls what skills may do');
+    expect(readdirSync(join(project, 'skills'))).toEqual(['text']);
+  });
+});

@@ -96,11 +96,8 @@ async function call(
 
 const said = (outcome: Outcome): unknown => (outcome.ok ? outcome.result : outcome.error.code);
 const OWN = '/workspace/vendor/skills/text/mine';
-const PREPARE_MS = 120_000;
-
 describe.each(['subprocess', 'wasm'])(
   'in %s, a skill with a writable workspace around its own folder',
-  { timeout: PREPARE_MS },
   (mode) => {
     it.each([
       ['write its manifest', { path: `${OWN}/manifest.yaml` }],

@@ -105,7 +105,6 @@ describe.each(['subprocess', 'wasm'])('a skill in mode %s', (mode) => {
   ];
   it.each(acts)(
     'observes the same result, logs, errors, events and usage for two values: %s',
-    { timeout: 120_000 },
     async (_, hosts, requests) => {
       const skill = await skillFor(mode, hosts);
       const [first, second] = [
@@ -141,7 +140,7 @@ it('the search for a value takes the same steps whatever the text is', () => {
   expect(steps(VALUES[0] + near)).toBe(steps(near + VALUES[0]));
 });
 
-it('no connection serves two calls', { timeout: 120_000 }, async () => {
+it('no connection serves two calls', async () => {
   const skill = await skillFor('wasm', ['127.0.0.1']);
   connections.length = 0;
   for (let call = 0; call < 3; call++) await seenWith(VALUES[0], skill, [['/said/x', {}]]);
@@ -149,7 +148,7 @@ it('no connection serves two calls', { timeout: 120_000 }, async () => {
   expect(new Set(connections).size).toBe(3);
 });
 
-it('the log of a call with secrets arrives at its end and in one piece', { timeout: 120_000 }, async () => {
+it('the log of a call with secrets arrives at its end and in one piece', async () => {
   const skill = await skillFor('subprocess', ['127.0.0.1']);
   const heard: string[] = [];
   const onEvent = ({ type }: { type: string }): void => void heard.push(type);

@@ -80,7 +80,7 @@ describe.each(['subprocess', 'wasm'] as const)('recording a skill in mode %s', (
       {},
       { execution: mode },
     );
-  }, 120_000);
+  });
 
   test('finds the least manifest, with which the skill runs', async () => {
     const skill = writeSkill(folder, { source, manifest: drifted });

@@ -78,7 +78,7 @@ describe.each([
       key: expect.stringMatching(/^ghp_[A-Za-z0-9]{33}$/) as string,
       answer: `identity token ${'*'.repeat(VALUE.length)}`,
     });
-  }, 120_000);
+  });
 
   test('recording sees methods and paths', async () => {
     await using runtime = runtimeWith(policy);
@@ -88,7 +88,7 @@ describe.each([
     expect(outcome).toMatchObject({ ok: true });
     expect(manifest).toMatch(/methods: \[ GET \], paths: \[ \/repos\/\* \]/);
     expect(manifest).toMatch(/secret: true, hosts: \[ 127\.0\.0\.1 \]/);
-  }, 120_000);
+  });
 });
 
 describe('without TLS inspection', () => {

@@ -71,7 +71,7 @@ describe.each(['wasm', 'subprocess'])('secrets in mode %s', (mode) => {
   beforeAll(async () => {
     skill = await skillFor(mode);
     await runtime.warm(skill);
-  }, 120_000);
+  });
 
   test('reach the declared host, and the skill gets a placeholder', async () => {
     const outcome = await call(skill, { header: true, path: '/?k=KEY', body: true });

@@ -15,7 +15,6 @@ import { bundled, copyHostFetch, copySource, editManifest } from './copy-skill.t
 
 const PLAIN = 'text/plain; charset=utf-8';
 const LARGE_BYTES = 300_000;
-const BUILD_MS = 60_000;
 
 let opened: TestRuntime;
 let server: Server;
@@ -73,7 +72,7 @@ describe('web/fetch_status', () => {
 
   beforeAll(() => {
     skill = builtForServer(copySource('web/fetch_status', opened.folder));
-  }, BUILD_MS);
+  });
 
   test.each([
     ['/here', { status: 200, content_type: PLAIN, body_bytes: 11 }],

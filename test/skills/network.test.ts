@@ -15,7 +15,6 @@ const KEY = 'invented-key-0123456789';
 const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const BLOCKED = '0x00000000000000000000000000000000badc0ffe';
 const MODES = ['wasm', 'subprocess'] as const;
-const PREPARE_MS = 120_000;
 
 const PAGE = `<!doctype html><html lang="en-GB"><head><!-- <title>Comment</title> -->
 <script>document.write("<title>Script</title>")</script>
@@ -158,7 +157,7 @@ describe.each(MODES)('finance/wallet_screening in %s', (execution) => {
     skill = await opened.runtime.load(dir);
     // The first use of Python in Wasm prepares the engine, which takes a while.
     await opened.runtime.plan(skill, { execution });
-  }, PREPARE_MS);
+  });
 
   test('screens counterparties, and only the server gets the key', async () => {
     asked.length = 0;

@@ -12,8 +12,6 @@ import { parsePolicy } from '../../src/index.ts';
 import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
 import { bundled, editManifest } from './copy-skill.ts';
 
-const BUILD_MS = 60_000;
-
 let opened: TestRuntime;
 let server: Server;
 let skill: string;
@@ -43,7 +41,7 @@ beforeAll(async () => {
     text.replace('example.com, port: 443, scheme: https', `127.0.0.1, port: ${port}, scheme: http`),
   );
   buildSkill(skill);
-}, BUILD_MS);
+});
 
 afterAll(async () => {
   server.closeAllConnections();

@@ -19,8 +19,6 @@ import { openFolder, removeFolder } from '../write-skill.ts';
 import { bundled } from './copy-skill.ts';
 import { makeFormPdf } from './make-form-pdf.ts';
 
-const STUDY_MS = 300_000;
-const UNITS_MS = 60_000;
 const SKILLS = join(packageRoot(), 'skills');
 /** Without `container`, which needs an image that was built before. */
 const RUNNABLE = new Set(['wasm', 'subprocess', 'in_process']);
@@ -31,7 +29,7 @@ let report: StudyReport;
 
 beforeAll(async () => {
   report = await studyFolder(SKILLS, { home, calls: 0 });
-}, STUDY_MS);
+});
 
 afterAll(() => removeFolder(folder));
 
@@ -112,5 +110,4 @@ test.each(BUNDLES.filter((path) => existsSync(bundled(`${path}/test_skill.py`)))
     const { stderr } = await promisify(execFile)('/usr/bin/python3', args, { cwd: bundled(path) });
     expect(stderr).toMatch(/\nOK\n?$/);
   },
-  UNITS_MS,
 );

@@ -13,7 +13,6 @@ import {
 } from '../../src/inside.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
 
-const STUDY_MS = 120_000;
 const folder = openFolder();
 const marker = join(folder, 'marker');
 let report: StudyReport;
@@ -128,7 +127,7 @@ beforeAll(async () => {
   });
   mkdirSync(join(folder, 'skills', 'node_modules', 'x'), { recursive: true });
   report = await studyFolder(join(folder, 'skills'), { home: join(folder, 'home'), calls: 1 });
-}, STUDY_MS);
+});
 
 afterAll(() => {
   delete process.env['TEST_STUDY_SECRET'];

@@ -127,7 +127,6 @@ describe('packages behind requirements', () => {
       await approve(dir);
       expect(await call(dir)).toMatchObject({ ok: true, result: 'something else' });
     },
-    180_000,
   );
 
   test('are planned in their current state, even for a skill that was loaded before they were installed', async () => {
@@ -140,24 +139,20 @@ describe('packages behind requirements', () => {
     expect(digest).toBeDefined();
     expect((await runtime.plan(loaded)).uses).toEqual({ packages: digest });
     expect((await runtime.choose(loaded)).candidate.mode).toBe('subprocess');
-  }, 180_000);
+  });
 
-  test.each(['subprocess', 'wasm'])(
-    'are not used for %s if one of their files was changed',
-    async (mode) => {
-      const dir = write(mode);
-      await install(dir, 'hello');
-      await approve(dir);
-      for (const name of readdirSync(environments))
-        writeFileSync(join(environments, name, 'packages', 'greeting.py'), 'WORD = "swapped"\n');
-      await using another = createRuntime({ home: join(folder, 'home'), cwd: folder, policy, audit: false });
-      const outcome = await call(dir, another);
-      expect(outcome).toMatchObject({ ok: false, error: { code: 'manifest_drift' } });
-      expect(outcome.ok || outcome.error.fix).toContain(`skillcell install ${dir}`);
-      useIndex(index);
-      await another.install(dir);
-      expect(await call(dir, another)).toMatchObject({ ok: true, result: 'hello' });
-    },
-    180_000,
-  );
+  test.each(['subprocess', 'wasm'])('are not used for %s if one of their files was changed', async (mode) => {
+    const dir = write(mode);
+    await install(dir, 'hello');
+    await approve(dir);
+    for (const name of readdirSync(environments))
+      writeFileSync(join(environments, name, 'packages', 'greeting.py'), 'WORD = "swapped"\n');
+    await using another = createRuntime({ home: join(folder, 'home'), cwd: folder, policy, audit: false });
+    const outcome = await call(dir, another);
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'manifest_drift' } });
+    expect(outcome.ok || outcome.error.fix).toContain(`skillcell install ${dir}`);
+    useIndex(index);
+    await another.install(dir);
+    expect(await call(dir, another)).toMatchObject({ ok: true, result: 'hello' });
+  });
 });

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Stage } from '../http/stage.ts';
 import { openBrowser, openPage } from './browser.ts';
 
-const WAIT = { timeout: 15_000 };
 /** Made up for the pages. */
 const PAGED = 'http:paged:by';
 const EVIL = `<img src=x onerror="document.title='pwned'">`;
@@ -57,7 +56,7 @@ describe('the filters of the console', () => {
     await page.getByText('More filters').click();
     await page.getByLabel('Tenant').fill('umbrella');
     await page.getByRole('button', { name: 'Search' }).click();
-    await expect.poll(() => skillsOn(page), WAIT).toEqual(['test/echo']);
+    await expect.poll(() => skillsOn(page)).toEqual(['test/echo']);
     expect(page.url()).toContain('#/audit?tenant=umbrella');
     await page.getByLabel('Mode').selectOption('wasm');
     await page.getByText('No receipt matches.').waitFor();
@@ -67,22 +66,22 @@ describe('the filters of the console', () => {
     expect(await other.page.getByLabel('Tenant').inputValue()).toBe('umbrella');
     expect(await other.page.getByLabel('Mode').inputValue()).toBe('wasm');
     await page.goBack();
-    await expect.poll(() => skillsOn(page), WAIT).toEqual(['test/echo']);
+    await expect.poll(() => skillsOn(page)).toEqual(['test/echo']);
     await page.getByRole('link', { name: 'Clear' }).click();
-    await expect.poll(async () => (await skillsOn(page)).length, WAIT).toBe(6);
+    await expect.poll(async () => (await skillsOn(page)).length).toBe(6);
     expect(faults).toEqual([]);
   });
 
   test('select by status, caller and time', async () => {
     await using opened = await open({ as: 'admin', at: '/audit?code=resource_exceeded' });
     const { page } = opened;
-    await expect.poll(() => skillsOn(page), WAIT).toEqual(['test/tired']);
+    await expect.poll(() => skillsOn(page)).toEqual(['test/tired']);
     await page.goto(`${stage.url}/#/audit?until=2020-01-01T00:00:00.000Z`);
     await page.getByText('No receipt matches.').waitFor();
     await page.goto(`${stage.url}/#/audit?since=2020-01-01T00:00:00.000Z`);
-    await expect.poll(async () => (await skillsOn(page)).length, WAIT).toBe(6);
+    await expect.poll(async () => (await skillsOn(page)).length).toBe(6);
     await page.locator('.caller a', { hasText: 'other' }).click();
-    await expect.poll(() => skillsOn(page), WAIT).toEqual(['test/echo']);
+    await expect.poll(() => skillsOn(page)).toEqual(['test/echo']);
   });
 
   test('offer no tenant to a tenant, who sees only its own calls', async () => {
@@ -91,12 +90,12 @@ describe('the filters of the console', () => {
     await page.getByText('More filters').click();
     expect(await page.getByLabel('Tenant').count()).toBe(0);
     const rows = page.locator('section', { hasText: 'Recent' }).locator('tbody tr');
-    await expect.poll(() => rows.count(), WAIT).toBe(5);
+    await expect.poll(() => rows.count()).toBe(5);
     expect((await rows.allTextContents()).join()).toContain('caller of acme');
     expect((await rows.allTextContents()).join()).toContain('subprocess · jail');
     await page.getByLabel('Skill', { exact: true }).fill('test/nosy');
     await page.keyboard.press('Enter');
-    await expect.poll(() => rows.count(), WAIT).toBe(1);
+    await expect.poll(() => rows.count()).toBe(1);
   });
 
   test('page through older receipts', async () => {
@@ -107,12 +106,12 @@ describe('the filters of the console', () => {
     }
     await using opened = await open({ as: 'admin', at: '/audit' });
     const { page } = opened;
-    await expect.poll(async () => (await skillsOn(page)).length, WAIT).toBe(50);
+    await expect.poll(async () => (await skillsOn(page)).length).toBe(50);
     await page.getByRole('link', { name: 'Older' }).click();
-    await expect.poll(async () => (await skillsOn(page)).length, WAIT).toBe(6);
+    await expect.poll(async () => (await skillsOn(page)).length).toBe(6);
     expect(page.url()).toContain('before=');
     await page.getByRole('link', { name: 'Newest' }).click();
-    await expect.poll(async () => (await skillsOn(page)).length, WAIT).toBe(50);
+    await expect.poll(async () => (await skillsOn(page)).length).toBe(50);
   });
 });
 

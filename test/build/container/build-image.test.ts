@@ -14,7 +14,7 @@ import { writeTree } from '../../load/helpers.ts';
 const DOCKERFILE =
   'FROM localhost/skillcell-python\nCOPY skill.py /app/\nENTRYPOINT ["/usr/bin/python3", "/app/skill.py"]\n';
 
-beforeAll(() => sharedBaseImage(), 180_000);
+beforeAll(() => sharedBaseImage());
 
 interface Place {
   home: string;
@@ -163,7 +163,7 @@ describe('the base image', () => {
     expect(again.digest).toBe(shared.digest);
     expect(again.reference).toMatch(/^localhost\/skillcell-python:3\.\d+$/);
     expect(again.packages.length).toBeGreaterThan(20);
-  }, 120_000);
+  });
 
   it('has Python with bytecode and json, a shell, and no setuid program', async () => {
     const shared = await sharedBaseImage();

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await seedImages(home);
   images = createImageStore({ home });
   engine = (await dockerEngine()) ?? expect.fail('docker does not answer');
-}, 180_000);
+});
 
 afterAll(async () => {
   await docker.close();
@@ -63,7 +63,7 @@ it('docker runs RUN without a network, and its errors are shown', async () => {
   const error = await failureOf(build('echo out of luck >&2; exit 3'));
   expect(error).toMatchObject({ code: 'skill_unavailable', message: 'docker could not build the image' });
   expect(error.detail['trace']).toContain('returned a non-zero code: 3');
-}, 60_000);
+});
 
 it('a damaged archive is detected', async () => {
   const { digest } = await sharedBaseImage();

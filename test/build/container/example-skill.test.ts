@@ -28,7 +28,7 @@ beforeAll(async () => {
   lockBefore = readFileSync(LOCK, 'utf8');
   await seedImages(home);
   built = await buildImage(SKILL, { home, cwd: folder });
-}, 180_000);
+});
 afterAll(() => removeFolder(folder));
 
 it('the example skill is built without touching its lock, which pins no image', () => {

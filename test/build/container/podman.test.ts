@@ -30,7 +30,7 @@ beforeAll(async () => {
   home = join(folder, 'home');
   await seedImages(home);
   images = createImageStore({ home });
-}, 180_000);
+});
 
 afterAll(async () => {
   // Not `system reset`, which affects more than this storage.

@@ -4,7 +4,6 @@
  * @module
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { type Grant } from '../../../policy/grant.ts';
@@ -19,6 +18,7 @@ import { pathIdentity } from '../../linux/path-identity.ts';
 import { checkedNiceness, lowerPriority } from '../../linux/priority.ts';
 import { CachedProbe } from '../try-program.ts';
 import { probeJail } from './probe.ts';
+import { OrphanGuard } from './orphan-guard.ts';
 import { JailProcess } from './process.ts';
 import { seccompArch, seccompFilter, SOCKET_FAMILIES } from '../../linux/seccomp/policy.ts';
 
@@ -50,6 +50,7 @@ export class JailWall implements Wall {
   readonly #cgroups: CgroupDriver | undefined;
   readonly #layout = readLayout();
   readonly #leaks = inheritableDescriptors();
+  readonly #guard = new OrphanGuard(this.#leaks);
   readonly #running = new RunningProcesses();
   readonly #filters = new Map<string, Buffer>();
   #cells = 0;
@@ -85,7 +86,7 @@ export class JailWall implements Wall {
   launch(spec: LaunchSpec, grant: Grant): JailProcess {
     const mounts = new Map(grant.filesystem.map((path) => [path.guest, pathIdentity(path.host)]));
     const cgroup = this.#cgroups?.create(`cell-${++this.#cells}`, { memory: grant.limits.memory });
-    const name = `bwrap-${randomUUID()}`;
+    const name = this.#guard.nextName();
     const child = this.#spawn(spec, grant, name);
     const jailed = new JailProcess({
       child,
@@ -102,6 +103,7 @@ export class JailWall implements Wall {
 
   async close(): Promise<void> {
     await this.#running.end();
+    this.#guard.close();
     await this.#cgroups?.close();
   }
 

@@ -149,7 +149,7 @@ describe('host names', () => {
     // A separate network namespace with a public address: no packet leaves it.
     const own = ['--user', '--map-root-user', '--net'];
     const { stdout } = await promisify(execFile)('unshare', [...own, process.execPath, program], {
-      timeout: 60_000,
+      timeout: 200_000,
     });
     expect(JSON.parse(stdout)).toEqual({
       sameName: 'HTTP/1.1 200 OK',

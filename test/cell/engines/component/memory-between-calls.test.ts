@@ -36,7 +36,6 @@ test.each([
   { what: 'command', make: COMMAND, mib: 60, limit: 64, calls: 30 },
 ])(
   '$calls calls in a row of a $what that touch $mib of $limit MiB all succeed',
-  { timeout: 300_000 },
   async ({ make, mib, limit, calls }) => {
     const limits = { memory: `${limit}MiB`, timeout: '30s', cpu: '30s' };
     const skill = bench.skill(make(touch(mib)), { limits });
@@ -47,26 +46,18 @@ test.each([
   },
 );
 
-test(
-  '80 calls in a row of a component that grows by single pages, as an allocator does, all succeed',
-  { timeout: 300_000 },
-  async () => {
-    const skill = bench.skill(COMPONENT(touch(16, 1)), { limits: { memory: '64MiB' } });
-    for (let call = 0; call < 80; call++)
-      expect((await bench.succeed(skill, { call })).result).toEqual({ call });
-  },
-);
+test('80 calls in a row of a component that grows by single pages, as an allocator does, all succeed', async () => {
+  const skill = bench.skill(COMPONENT(touch(16, 1)), { limits: { memory: '64MiB' } });
+  for (let call = 0; call < 80; call++)
+    expect((await bench.succeed(skill, { call })).result).toEqual({ call });
+});
 
-test(
-  'a component whose start function fills most of its memory can be called many times',
-  { timeout: 300_000 },
-  async () => {
-    const limits = { memory: '448MiB', timeout: '30s', cpu: '30s' };
-    const skill = bench.skill(programs.componentEcho({ start: touch(400) }), { limits });
-    for (let call = 0; call < 4; call++)
-      expect((await bench.succeed(skill, { call })).result).toEqual({ call });
-  },
-);
+test('a component whose start function fills most of its memory can be called many times', async () => {
+  const limits = { memory: '448MiB', timeout: '30s', cpu: '30s' };
+  const skill = bench.skill(programs.componentEcho({ start: touch(400) }), { limits });
+  for (let call = 0; call < 4; call++)
+    expect((await bench.succeed(skill, { call })).result).toEqual({ call });
+});
 
 test('calls after one that ran out of memory succeed', async () => {
   const skill = bench.skill(COMPONENT(touch(60)), { limits: { memory: '32MiB' } });

@@ -63,7 +63,7 @@ describe.each([
       input,
       env: { PATH: '/usr/bin:/bin', ...env },
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 200_000,
     });
 
   test('becomes the program, with its arguments, variables and input', () => {

@@ -13,32 +13,24 @@ afterAll(bench.close);
 test.each([
   { mib: 200, limit: 256, calls: 200 },
   { mib: 20, limit: 64, calls: 60 },
-])(
-  '$calls calls in a row that touch $mib of $limit MiB all succeed',
-  { timeout: 600_000 },
-  async ({ mib, limit, calls }) => {
-    const skill = bench.skill({
-      source: `export const execute = () => new Uint8Array(${mib * MIB}).fill(170).length;`,
-      entry: 'skill.js',
-      manifest: { limits: { memory: `${limit}MiB`, timeout: '30s', cpu: '30s' } },
-    });
-    for (let call = 0; call < calls; call++) {
-      const { result, usage } = await bench.succeed(skill);
-      expect(result).toBe(mib * MIB);
-      expect(usage.memory_peak_bytes).toBeLessThanOrEqual(limit * MIB);
-    }
-  },
-);
+])('$calls calls in a row that touch $mib of $limit MiB all succeed', async ({ mib, limit, calls }) => {
+  const skill = bench.skill({
+    source: `export const execute = () => new Uint8Array(${mib * MIB}).fill(170).length;`,
+    entry: 'skill.js',
+    manifest: { limits: { memory: `${limit}MiB`, timeout: '30s', cpu: '30s' } },
+  });
+  for (let call = 0; call < calls; call++) {
+    const { result, usage } = await bench.succeed(skill);
+    expect(result).toBe(mib * MIB);
+    expect(usage.memory_peak_bytes).toBeLessThanOrEqual(limit * MIB);
+  }
+});
 
-test(
-  'a skill whose module body fills most of its memory can be called many times',
-  { timeout: 600_000 },
-  async () => {
-    const skill = bench.skill({
-      source: `const held = new Uint8Array(${400 * MIB}).fill(170);\nexport const execute = () => held.length;`,
-      entry: 'skill.js',
-      manifest: { limits: { memory: '448MiB', timeout: '30s', cpu: '30s' } },
-    });
-    for (let call = 0; call < 4; call++) expect((await bench.succeed(skill)).result).toBe(400 * MIB);
-  },
-);
+test('a skill whose module body fills most of its memory can be called many times', async () => {
+  const skill = bench.skill({
+    source: `const held = new Uint8Array(${400 * MIB}).fill(170);\nexport const execute = () => held.length;`,
+    entry: 'skill.js',
+    manifest: { limits: { memory: '448MiB', timeout: '30s', cpu: '30s' } },
+  });
+  for (let call = 0; call < 4; call++) expect((await bench.succeed(skill)).result).toBe(400 * MIB);
+});

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 beforeAll(async () => {
   await BaseImages.open({ home, wall });
-}, 120_000);
+});
 
 const HASH = 'def execute(params):\n    return hash("any text")\n';
 
@@ -41,7 +41,7 @@ test('an image that is too old is replaced before a process starts from it', asy
   const renewed = await BaseImages.open({ home, wall, maxAgeMs: 0 });
   expect(renewed.newest).not.toEqual(young.newest);
   expect(hashWith(renewed)).not.toBe(hashWith(young));
-}, 60_000);
+});
 
 test('a runtime uses newer images that another runtime has added', async () => {
   const long = await BaseImages.open({ home, wall });
@@ -49,7 +49,7 @@ test('a runtime uses newer images that another runtime has added', async () => {
   for (let round = 0; round < 2; round++) await BaseImages.open({ home, wall, maxAgeMs: 0 });
   expect(existsSync(before.base)).toBe(false);
   expect(existsSync(long.take().base)).toBe(true);
-}, 60_000);
+});
 
 test('after the maximum number of starts, a new image is used and the oldest is removed', async () => {
   const images = await BaseImages.open({ home, wall, maxStarts: 2 });
@@ -61,4 +61,4 @@ test('after the maximum number of starts, a new image is used and the oldest is 
   const folders = imageFolders(home);
   expect(folders).toHaveLength(2);
   expect(folders.at(-1)).toBe(dirname(images.newest.base));
-}, 60_000);
+});

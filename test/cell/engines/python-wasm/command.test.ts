@@ -22,7 +22,7 @@ test('a skill has the same result in both modes', async () => {
   const native = await run(['run', PROMPT_REWRITER, '--execution', 'subprocess', '--params', params]);
   expect([wasm.code, native.code]).toEqual([0, 0]);
   expect(wasm.stdout).toBe(native.stdout);
-}, 120_000);
+});
 
 test('a skill with native code is refused with a fix, and runs after following it', async () => {
   const index = join(folder, 'index');
@@ -53,4 +53,4 @@ test('a skill with native code is refused with a fix, and runs after following i
     ]) as unknown,
   });
   expect((await run(['inspect', dir])).stdout).toMatch(/subprocess[^]*not wasm: .*pure Python/);
-}, 120_000);
+});

@@ -15,7 +15,7 @@ afterAll(close);
 beforeAll(async () => {
   const skill = await runtime.load(writeSkill(folder, { source: 'def execute(params):\n    return 1\n' }));
   await runtime.plan(skill, { execution: 'wasm' });
-}, 120_000);
+});
 
 cellContract('a Python cell in Wasm', {
   isProcess: false,

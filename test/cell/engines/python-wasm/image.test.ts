@@ -36,7 +36,7 @@ beforeAll(async () => {
     writeSkill(folder, { source: RUNNER, manifest: { limits: { memory: '96MiB' } } }),
   );
   await runtime.warm(skill, { execution: 'wasm' });
-}, 120_000);
+});
 
 async function run(code: string): Promise<unknown> {
   const outcome = await runtime.execute(skill, { code }, { execution: 'wasm', reject: false });

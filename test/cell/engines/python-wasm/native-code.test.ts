@@ -64,7 +64,7 @@ test('native code keeps no state between calls, whatever it does to the memory',
     await run(`native_counter.smash(${address})`);
     expect(await run(BUMP)).toEqual(CLEAN);
   }
-}, 180_000);
+});
 
 test('a library that was not installed cannot be loaded', async () => {
   const run = await installRunner();
@@ -80,7 +80,7 @@ def load(path):
     return "loaded"
 r = [load("/tmp/${LIBRARY}"), load(native_counter.__file__)]`;
   expect(await run(copy)).toEqual(['refused', 'loaded']);
-}, 180_000);
+});
 
 test('forbidden native code is refused at installation, and the error names modes that can run it', async () => {
   addNativeWheel('grower', { fields: '(func (drop (memory.grow (i32.const 1))))' });
@@ -91,7 +91,7 @@ test('forbidden native code is refused at installation, and the error names mode
   expect(failure).toMatchObject({ code: 'skill_unavailable' });
   expect(String(failure)).toMatch(/grows the memory, which an image would not undo/);
   expect(failure).toMatchObject({ fix: expect.stringMatching(/"subprocess" or "container"/) });
-}, 180_000);
+});
 
 test('a pure Python wheel of the same version is preferred', async () => {
   addNativeWheel('both');
@@ -102,4 +102,4 @@ test('a pure Python wheel of the same version is preferred', async () => {
   const manifest = { requirements: ['both'], execution: ['wasm'] };
   const outcome = await runtime.execute(await runtime.install(writeSkill(folder, { source, manifest })), {});
   expect(outcome.result).toEqual(['pure', ['__pycache__', 'both-1.0.dist-info', 'both.py']]);
-}, 180_000);
+});

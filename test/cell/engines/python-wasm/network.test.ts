@@ -42,7 +42,7 @@ beforeAll(async () => {
   const dir = writeSkill(folder, { source, manifest: { capabilities: { network }, execution: ['wasm'] } });
   skill = await runtime.load(dir);
   await runtime.warm(skill);
-}, 120_000);
+});
 
 afterAll(async () => {
   server.close();
@@ -130,7 +130,7 @@ test('the package requests works unmodified, and is denied like the others', asy
       error: { code: 'capability_denied', detail: { capability: 'network', asked: `GET ${url}` } },
     });
   }
-}, 120_000);
+});
 
 test('protocols other than http are refused', async () => {
   const before = seen.length;

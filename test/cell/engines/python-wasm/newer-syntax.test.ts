@@ -24,20 +24,20 @@ const SOURCE = `
           return [template.strings[1], first([Number.__name__])]
 `;
 
-test('a skill that runs only in Wasm may use the syntax of its Python', { timeout: 120_000 }, async () => {
+test('a skill that runs only in Wasm may use the syntax of its Python', async () => {
   const manifest = { execution: ['wasm'], env_vars: { NEWER_SYNTAX: {} } };
   const skill = writeSkill(folder, { source: SOURCE, manifest });
   expect((await runtime.execute(skill, {})).result).toEqual([' here', 'Number']);
 });
 
-test('source with newer syntax is still compared with the manifest', { timeout: 120_000 }, async () => {
+test('source with newer syntax is still compared with the manifest', async () => {
   const skill = writeSkill(folder, { source: SOURCE, manifest: { execution: ['wasm'] } });
   const outcome = await runtime.execute(skill, {}, { reject: false });
   expect(outcome).toMatchObject({ ok: false, error: { code: 'manifest_drift' } });
   expect(outcome.ok || outcome.error.message).toContain('NEWER_SYNTAX');
 });
 
-test('source that is not valid Python is refused', { timeout: 120_000 }, async () => {
+test('source that is not valid Python is refused', async () => {
   const skill = writeSkill(folder, {
     source: 'def execute(params):\n    return (\n',
     manifest: { execution: ['wasm'] },

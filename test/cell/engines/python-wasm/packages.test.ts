@@ -26,7 +26,7 @@ afterAll(async () => {
 let images: BaseImages;
 beforeAll(async () => {
   images = await BaseImages.open({ home, wall });
-}, 120_000);
+});
 
 function folderWith(files: Record<string, string>): string {
   const packages = join(other, `packages-${readdirSync(other).length}`);
@@ -91,4 +91,4 @@ test('cells import the bytecode, also for imports inside a call', async () => {
   const fresh = openTestRuntime({ home });
   expect((await fresh.runtime.execute(dir, {})).result).toEqual(['from the bytes!', cached]);
   await fresh.close();
-}, 120_000);
+});

@@ -73,7 +73,7 @@ describe('the repacker refuses a wheel', () => {
     ['with wrong sizes', () => understated(zipOf({ ...FILES, 'demo/a.py': large }, true)), 'BadZipFile'],
   ];
 
-  test.each(cases)('%s', { timeout: 60_000 }, async (_, bytes, words) => {
+  test.each(cases)('%s', async (_, bytes, words) => {
     await expect(repack(bytes())).rejects.toMatchObject({
       code: 'skill_unavailable',
       message: expect.stringContaining(words) as unknown,

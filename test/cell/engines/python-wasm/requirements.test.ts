@@ -44,7 +44,7 @@ test('a pure Python package is installed once and works in both modes', async ()
   expect(wasm).toMatchObject({ result: 'hello', execution: { engine: 'python-wasm' } });
   const native = await runtime.execute(dir, {}, { execution: 'subprocess' });
   expect(native).toMatchObject({ result: 'hello', execution: { engine: 'python' } });
-}, 120_000);
+});
 
 test('a skill with native code falls back to another mode, and Wasm says why it cannot run it', async () => {
   addNativeWheel();
@@ -91,7 +91,7 @@ test('a package with optional native code is used without it', async () => {
   const { result, execution } = await runtime.execute(dir, {});
   expect(result).toBe('without native code');
   expect(execution?.engine).toBe('python-wasm');
-}, 120_000);
+});
 
 test('a package with optional native code is also used without it as a dependency', async () => {
   addHalfNativeWheel('markupsafe');
@@ -102,7 +102,7 @@ test('a package with optional native code is also used without it as a dependenc
   const dir = writeSkill(folder, { source: SOURCE.replaceAll('greeting', 'needs_it'), manifest });
   await runtime.install(dir);
   expect((await runtime.execute(dir, {})).result).toBe('without native code');
-}, 120_000);
+});
 
 test('a package that is not on the tested list is not used without its native code', async () => {
   addHalfNativeWheel('unknown_to_us');
@@ -126,4 +126,4 @@ test('PyYAML and tzdata from the index work', async () => {
     'k:\n- 1\n',
     '2026-07-01 00:00:00+02:00',
   ]);
-}, 240_000);
+});

@@ -37,7 +37,7 @@ const PLAIN = 'import difflib\nWORDS = ["a", "b"]\ndef execute(params):\n    ret
 
 beforeAll(async () => {
   await runOnce(skill('def execute(params):\n    return 1\n'));
-}, 120_000);
+});
 
 describe('the image of a skill', () => {
   test('is saved once, and later processes get the same results from it', async () => {

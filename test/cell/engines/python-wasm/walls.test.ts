@@ -26,7 +26,7 @@ afterAll(async () => {
 // Prepares the engine once, because that takes longer than a test should.
 beforeAll(async () => {
   await jailed.plan(await jailed.load(REWRITER), { execution: 'wasm' });
-}, 120_000);
+});
 
 const REWRITER = join(packageRoot(), 'skills/optimization/prompt_rewriter');
 const TEXTS = [

@@ -90,5 +90,5 @@ describe('a container backend that cannot start', () => {
       await wall.close();
       rmSync(home, { recursive: true, force: true });
     }
-  }, 60_000);
+  });
 });

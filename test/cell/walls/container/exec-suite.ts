@@ -68,7 +68,7 @@ export function execUnderTest({ backend, options = {}, network: more = '' }: Exe
     ports = { http: portOf(plain), https: portOf(secure.server) };
     const given = { pool: { size: 0 }, policy, network: { ca: [authority.certificate] }, ...options };
     opened = await openContainerRuntime(backend, given);
-  }, 300_000);
+  });
   afterAll(async () => {
     for (const server of [plain, secure.inner]) server.closeAllConnections();
     plain.close();

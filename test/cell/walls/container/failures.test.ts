@@ -17,7 +17,7 @@ import type { TestRuntime } from '../../test-runtime.ts';
 import { BASE_IMAGE, IN_CONTAINER, openContainerRuntime } from './container-runtime.ts';
 
 let opened: TestRuntime;
-beforeAll(async () => void (opened = await openContainerRuntime('crun', { pool: { size: 0 } })), 180_000);
+beforeAll(async () => void (opened = await openContainerRuntime('crun', { pool: { size: 0 } })));
 afterAll(() => opened.close());
 
 interface Scripted {

@@ -36,7 +36,7 @@ describe.each<BackendName>(['crun', 'podman'])('with %s', (backend) => {
 
   beforeAll(async () => {
     opened = await openContainerRuntime(backend, { pool: { size: 0 }, audit: false });
-  }, 180_000);
+  });
   beforeEach(() => {
     victim = mkdtempSync(join(opened.folder, 'victim-'));
     chmodSync(victim, 0o755);

@@ -57,7 +57,7 @@ test('rootless podman is unavailable if it ignores limits, and leaves no process
       : { available: true, memory: 'kernel', answer: 'accepted' },
   );
   expect(processesOf(UID)).toEqual([]);
-}, 60_000);
+});
 
 /** Live processes of a user, without zombies. */
 function processesOf(uid: number): string[] {

@@ -26,7 +26,7 @@ const SOURCE = `
 `;
 
 let opened: TestRuntime;
-beforeAll(async () => void (opened = await openContainerRuntime('runsc', { pool: { size: 0 } })), 180_000);
+beforeAll(async () => void (opened = await openContainerRuntime('runsc', { pool: { size: 0 } })));
 afterAll(() => opened.close());
 
 function run(params: unknown, manifest: Record<string, unknown> = {}): Promise<Outcome> {

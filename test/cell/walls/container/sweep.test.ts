@@ -40,7 +40,6 @@ test.each(['crun', 'podman'] as const)(
     expect(await opened.runtime.execute(fine, {}, { reject: false })).toMatchObject({ ok: true, result: 1 });
     await expect.poll(() => left.filter(isRunning)).toEqual([]);
   },
-  180_000,
 );
 
 test('a container name contains its owner, and only a container of a dead owner is an orphan', () => {

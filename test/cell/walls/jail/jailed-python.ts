@@ -42,7 +42,7 @@ export function runJailedPython(program: string, filter?: Buffer): JailedRun {
       cwd: '/',
       stdio: ['ignore', 'pipe', 'pipe', fd],
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 200_000,
     });
     return { status: run.status, stdout: run.stdout, stderr: run.stderr };
   } finally {
