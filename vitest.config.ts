@@ -2,6 +2,7 @@ import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import { filesOf, GEAR_NAMES } from './scripts/gears.ts';
+import { LongestFirst } from './scripts/longest-first.ts';
 
 /** All of them unless a script of package.json names some. */
 const GEARS = GEAR_NAMES.filter((gear) => (process.env['SKILLCELL_GEARS'] ?? gear).split(',').includes(gear));
@@ -22,6 +23,7 @@ const config: ViteUserConfig = defineConfig({
     // brought to light is tried again; attacks are run before their tests, so that these cannot do better the second time.
     retry: { count: process.env['SKILLCELL_SECOND_TRY'] === '1' ? 1 : 0, condition: /^(?!Property failed)/ },
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     // Most tests wait for other processes, deadlines and engines: one more than there are cores keeps these busy.
     maxWorkers: availableParallelism() + 1,
   },

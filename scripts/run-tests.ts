@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { GEAR_NAMES } from './gears.ts';
 import { NEEDS, provide, type Need } from './needs.ts';
 import { runPackageSteps } from './package-steps.ts';
 import { passes, STATIC_STEPS } from './steps.ts';
@@ -11,18 +12,16 @@ import { runSuites } from './vitest.ts';
 const missing = provide(NEEDS);
 const checks = STATIC_STEPS.map(passes);
 const excluded = missing.flatMap((need) => need.suites);
-console.log('\n== tests');
-const tests = runSuites({ gears: ['quick', 'full'], excluded });
-console.log('\n== attacks');
-const attacks = runSuites({ gears: ['attacks'], excluded });
+console.log('\n== tests and attacks');
+// All gears in one run: while the last files of one gear end, others keep the cores busy.
+const tests = runSuites({ gears: GEAR_NAMES, excluded });
 checks.push(...runPackageSteps(missing.length === 0));
 
-const passed = tests.passed + attacks.passed + checks.filter(Boolean).length;
-const failed = tests.failed + attacks.failed + checks.filter((check) => !check).length + failuresOf(missing);
+const passed = tests.passed + checks.filter(Boolean).length;
+const failed = tests.failed + checks.filter((check) => !check).length + failuresOf(missing);
 console.log('');
 missing.forEach(explain);
-for (const test of [...tests.secondTries, ...attacks.secondTries])
-  console.log(`Passed only on the retry: ${test}`);
+for (const test of tests.secondTries) console.log(`Passed only on the retry: ${test}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { filesOf, GEAR_NAMES, gearOf, LISTED } from '../scripts/gears.ts';
+import { filesOf, GEAR_NAMES, gearOf, LISTED, rankOf } from '../scripts/gears.ts';
 import { ROOT } from '../scripts/steps.ts';
 
 const files = globSync('test/**/*.test.ts', { cwd: ROOT });
@@ -21,6 +21,13 @@ describe('the gears', () => {
 
   test('list no folder or file that does not exist', () => {
     expect(LISTED.filter((row) => !files.some((file) => matchesGlob(file, row)))).toEqual([]);
+  });
+
+  test('start the longest suites first, whatever the size of their files', () => {
+    const order = ['test/attacks/corpus.test.ts', 'test/attacks/floors.test.ts', 'test/cell/cold.test.ts'];
+    const ranks = [...order, 'test/tools/formats.test.ts'].map(rankOf);
+    expect(ranks.toSorted((a, b) => a - b)).toEqual(ranks);
+    expect(new Set(ranks).size).toBe(ranks.length);
   });
 
   test('keep attacks and whole calls out of the quick gear', () => {

@@ -53,7 +53,15 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 const CELL_WORDS = ['contract.ts', 'native-env.ts'];
 const FRONT_ENDS = ['cli', 'mcp', 'http', 'web'];
 /** Files that every part may import: the shared vocabulary, and the package folder. */
-const SHARED = ['vocabulary', 'errors', 'fault-owner', 'json-text', 'outcome', 'package-root'];
+const SHARED = [
+  'vocabulary',
+  'errors',
+  'fault-owner',
+  'json-text',
+  'node-network',
+  'outcome',
+  'package-root',
+];
 /** Files that load nothing else, which the command line imports so that `--help` and errors stay fast. */
 const LIGHT = new Set([
   'src/errors.ts',

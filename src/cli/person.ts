@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { createInterface } from 'node:readline/promises';
 import { type AskPerson, type Question, printableLine } from '../inside.ts';
 import { printNote } from './output.ts';
 
@@ -22,6 +21,8 @@ export async function confirmed(question: string): Promise<boolean | undefined> 
 }
 
 async function isYes(question: string): Promise<boolean> {
+  // Most commands ask nothing.
+  const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(?:es)?$/i.test((await lines.question(question)).trim());

@@ -4,27 +4,21 @@
  *
  * @module
  */
-import {
-  context,
-  createNoopMeter,
-  metrics,
-  propagation,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  type Attributes,
-  type Context,
-  type Counter,
-  type Histogram,
-  type MeterProvider,
-  type Span,
-  type Tracer,
-  type TracerProvider,
-  type UpDownCounter,
+import type {
+  Context,
+  Counter,
+  Histogram,
+  MeterProvider,
+  Span,
+  SpanOptions,
+  Tracer,
+  TracerProvider,
+  UpDownCounter,
 } from '@opentelemetry/api';
 import { deniedCount, type Outcome } from '../outcome.ts';
 import { packageVersion } from '../package-root.ts';
 import type { RunningCall } from '../calls/events.ts';
+import { registeredApi, type TelemetryApi } from './api.ts';
 
 /** The caller's trace, from its HTTP headers or its MCP message. */
 export interface TraceContext {
@@ -34,8 +28,10 @@ export interface TraceContext {
 
 /** The active trace as headers, without baggage; undefined when there is none. */
 export function traceHeaders(): Record<string, string> | undefined {
+  const api = registeredApi();
+  if (!api) return undefined;
   const carrier: Record<string, string> = {};
-  propagation.inject(context.active(), carrier);
+  api.propagation.inject(api.context.active(), carrier);
   const { traceparent, tracestate } = carrier;
   if (traceparent === undefined) return undefined;
   return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
@@ -62,22 +58,25 @@ export class Telemetry {
     parent: TraceContext | undefined,
     work: () => Promise<T>,
   ): Promise<T> {
-    const tracer = this.#tracer();
-    const instruments = this.#activeInstruments();
+    const api = registeredApi();
+    if (!api) return work();
+    const tracer = this.#tracer(api);
+    const instruments = this.#activeInstruments(api);
     if (!tracer && !instruments) return work();
-    return this.#observe({ call, parent, tracer, instruments }, work);
+    return this.#observe({ api, call, parent, tracer, instruments }, work);
   }
 
   async #observe<T extends { outcome: Outcome }>(
-    { call, parent, tracer, instruments }: Observation,
+    { api, call, parent, tracer, instruments }: Observation,
     work: () => Promise<T>,
   ): Promise<T> {
+    const { context, propagation, trace } = api;
     const around = quietly(() => parent && propagation.extract(context.active(), parent)) ?? context.active();
-    const span = quietly(() => tracer?.startSpan(`execute_tool ${call.ref}`, spanOptions(call), around));
+    const span = quietly(() => tracer?.startSpan(`execute_tool ${call.ref}`, spanOptions(call, api), around));
     quietly(() => instruments?.running.add(1));
     try {
-      const result = await runInside(span ? trace.setSpan(around, span) : around, work);
-      quietly(() => span && describe(span, result.outcome));
+      const result = await runInside(api, span ? trace.setSpan(around, span) : around, work);
+      quietly(() => span && describe(span, result.outcome, api));
       quietly(() => instruments && measure(instruments, result.outcome, call));
       return result;
     } finally {
@@ -87,7 +86,7 @@ export class Telemetry {
   }
 
   /** Undefined while no SDK is registered: this check is cheaper than a span that is dropped. */
-  #tracer(): Tracer | undefined {
+  #tracer({ trace }: TelemetryApi): Tracer | undefined {
     const provider: TracerProvider & { getDelegateTracer?: (name: string) => Tracer | undefined } =
       trace.getTracerProvider();
     if (provider.getDelegateTracer && !provider.getDelegateTracer(NAME)) return undefined;
@@ -96,11 +95,11 @@ export class Telemetry {
   }
 
   /** Recreated when the application registers another provider; undefined while there is none. */
-  #activeInstruments(): Instruments | undefined {
-    const provider = metrics.getMeterProvider();
+  #activeInstruments(api: TelemetryApi): Instruments | undefined {
+    const provider = api.metrics.getMeterProvider();
     if (provider !== this.#meterProvider) {
       this.#meterProvider = provider;
-      this.#instruments = instrumentsOf(provider);
+      this.#instruments = instrumentsOf(provider, api);
     }
     return this.#instruments;
   }
@@ -117,20 +116,21 @@ function quietly<T>(emit: () => T): T | undefined {
 }
 
 /** Runs the work exactly once, even if the context manager fails. */
-function runInside<T>(around: Context, work: () => Promise<T>): Promise<T> {
+function runInside<T>({ context }: TelemetryApi, around: Context, work: () => Promise<T>): Promise<T> {
   let running: Promise<T> | undefined;
   const started = quietly(() => context.with(around, () => (running = work())));
   return running ?? started ?? work();
 }
 
 interface Observation {
+  api: TelemetryApi;
   call: RunningCall;
   parent: TraceContext | undefined;
   tracer: Tracer | undefined;
   instruments: Instruments | undefined;
 }
 
-function instrumentsOf(provider: MeterProvider): Instruments | undefined {
+function instrumentsOf(provider: MeterProvider, { createNoopMeter }: TelemetryApi): Instruments | undefined {
   if (provider.getMeter(NAME) === createNoopMeter()) return undefined;
   const meter = provider.getMeter(NAME, packageVersion());
   return {
@@ -153,7 +153,7 @@ function instrumentsOf(provider: MeterProvider): Instruments | undefined {
 /** From a warm instance to the longest common timeout. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-function spanOptions({ id, ref, caller }: RunningCall): { kind: SpanKind; attributes: Attributes } {
+function spanOptions({ id, ref, caller }: RunningCall, { SpanKind }: TelemetryApi): SpanOptions {
   const attributes = {
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': ref,
@@ -165,7 +165,7 @@ function spanOptions({ id, ref, caller }: RunningCall): { kind: SpanKind; attrib
 }
 
 /** Adds what is known at the end. The span gets the skill's own name, which may differ from the caller's reference. */
-function describe(span: Span, outcome: Outcome): void {
+function describe(span: Span, outcome: Outcome, { SpanStatusCode }: TelemetryApi): void {
   const { skill, execution, usage, capabilities } = outcome;
   span.updateName(`execute_tool ${skill.name}`);
   span.setAttributes({

@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { ROOT } from './command.ts';
+import { PROMPT_REWRITER, ROOT } from './command.ts';
 
 /** Prints the URL of each loaded file on stderr. */
 const LIST_MODULES = `data:text/javascript,${encodeURIComponent(`
@@ -63,6 +63,21 @@ describe('a command loads only what it needs', () => {
       'src/package-root.ts',
     ]);
     expect(modules.length).toBeLessThanOrEqual(36);
+  });
+
+  test('run loads neither undici nor OpenTelemetry for a skill without network', () => {
+    const list = `process.on('exit', () => console.error(process.moduleLoadList.join('\\n')));`;
+    const command = ['--import', `data:text/javascript,${list}`, '--import', LIST_MODULES];
+    const call = ['run', PROMPT_REWRITER, '--params', '{"raw_text":"a b"}'];
+    const ended = spawnSync(process.execPath, [...command, `${ROOT}bin/skillcell.js`, ...call], {
+      encoding: 'utf8',
+      cwd: ROOT,
+    });
+    expect(ended.status, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain('NativeModule child_process');
+    expect(ended.stderr).not.toContain('NativeModule internal/deps/undici');
+    expect(ended.stderr).toContain('src/telemetry/telemetry.ts');
+    expect(ended.stderr).not.toContain('@opentelemetry/');
   });
 
   test('the usage of a wrong command loads no part of the runtime either', () => {

@@ -15,9 +15,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { getCACertificates } from 'node:tls';
 import type { CellGateway, GatewayRequest, OpenGateway } from '../../cell/contract.ts';
 import { makeRunFolder, type RunFolder } from '../../cell/linux/run-folder.ts';
+import { nodeTls } from '../../node-network.ts';
 import type { CapabilityEvent, EventsCut } from '../../outcome.ts';
 import { Records } from '../records.ts';
 import { openSecrets } from '../secrets/cell-secrets.ts';
@@ -34,7 +34,7 @@ export interface GatewayOptions extends EgressOptions {
 /** Creates the function that opens gateways of this runtime. */
 export function gatewayOpener(options: GatewayOptions): OpenGateway {
   let roots: string | undefined;
-  const trusted = (): string => (roots ??= (options.ca ?? getCACertificates('default')).join('\n'));
+  const trusted = (): string => (roots ??= (options.ca ?? nodeTls().getCACertificates('default')).join('\n'));
   return (request) => new Gateway(request, { ...options, trusted });
 }
 

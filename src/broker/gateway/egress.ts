@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { BrokerRefusal } from '../../cell/contract.ts';
+import { nodeHttp, nodeHttps } from '../../node-network.ts';
 import type { Grant } from '../../policy/grant.ts';
 import type { Records } from '../records.ts';
 import type { Target } from '../secrets/audience.ts';
@@ -158,10 +158,10 @@ export class Egress {
   }
 
   #openTransport(): Pick<SendOptions, 'agents' | 'signal'> {
-    this.#transport ??= {
-      signal: this.#signal(),
-      agents: { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) },
-    };
+    if (this.#transport) return this.#transport;
+    const http = new (nodeHttp().Agent)({ keepAlive: true });
+    const https = new (nodeHttps().Agent)({ keepAlive: true });
+    this.#transport = { signal: this.#signal(), agents: { http, https } };
     return this.#transport;
   }
 

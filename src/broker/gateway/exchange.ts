@@ -4,17 +4,12 @@
  *
  * @module
  */
-import {
-  request as requestHttp,
-  type Agent as HttpAgent,
-  type ClientRequest,
-  type IncomingMessage,
-  type RequestOptions,
-} from 'node:http';
-import { request as requestHttps, type Agent as HttpsAgent } from 'node:https';
+import type { Agent as HttpAgent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { BrokerRefusal } from '../../cell/contract.ts';
+import { nodeHttp, nodeHttps } from '../../node-network.ts';
 import type { Target } from '../secrets/audience.ts';
 import type { ByteFilter, CellSecrets, RequestHead } from '../secrets/contract.ts';
 import { toRefusal } from './failures.ts';
@@ -177,7 +172,7 @@ function open({ request, head, content, fresh }: Outgoing, options: SendOptions)
     rejectUnauthorized: true,
     ...(options.ca ? { ca: options.ca } : {}),
   };
-  return secure ? requestHttps(settings) : requestHttp(settings);
+  return (secure ? nodeHttps() : nodeHttp()).request(settings);
 }
 
 export function isSecure(url: URL): boolean {

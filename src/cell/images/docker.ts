@@ -4,10 +4,11 @@
  * @module
  */
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { request, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { nodeHttp } from '../../node-network.ts';
 import type { BuildRequest, ImageEngine } from './engine.ts';
 import { folderTree } from './folder-tree.ts';
 import { writeLayer } from './layers.ts';
@@ -104,7 +105,7 @@ class DockerApi {
     const { body, timeout = TIMEOUT_MS } = options;
     return new Promise((resolve, reject) => {
       const headers = body ? { 'content-type': 'application/x-tar' } : {};
-      const sent = request({ socketPath: this.#socket, method, path, headers, timeout }, resolve);
+      const sent = nodeHttp().request({ socketPath: this.#socket, method, path, headers, timeout }, resolve);
       sent.once('error', reject);
       sent.once('timeout', () => sent.destroy(new Error('docker does not answer')));
       if (body) pipeline(body, sent).catch(reject);

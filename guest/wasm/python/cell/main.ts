@@ -10,7 +10,7 @@ import { Channel, type Answer } from '../../cell/channel.ts';
 import { collectNow } from '../../imaged/garbage.ts';
 import { BrokerError } from '../../wasi/broker-client.ts';
 import { describeEnd } from './end.ts';
-import { readEngine, readFolder } from './engine-files.ts';
+import { readEngine, readFolder, type Engine } from './engine-files.ts';
 import type { FixedTree } from '../files/fixed-tree.ts';
 import { ports } from './ports.ts';
 import { PythonCell, type HostLine } from './python-cell.ts';
@@ -30,8 +30,8 @@ let asked = 0;
 let serving: { call: number; before: NodeJS.CpuUsage } | undefined;
 
 channel.send({ t: 'ready' });
-// Prepared while the host confines this process.
-const engine = readEngine(folder('engine'), folder('image'), folder('packages'));
+// Prepared while the host confines this process. The cell takes it over, and keeps less of it.
+let engine: Engine | undefined = readEngine(folder('engine'), folder('image'), folder('packages'));
 let cell: PythonCell | undefined;
 
 for (let frame = channel.receive(); frame; frame = channel.receive()) {
@@ -46,8 +46,19 @@ function load(init: PythonWasmInit): void {
   if (folders.has('packages'))
     trees['/deps'] = readFolder(folder('bytecode'), readFolder(folder('packages')));
   const saved = folders.has('saved') ? readFileSync(`${folder('saved')}/image.bin`) : undefined;
+  const owned = engine;
+  engine = undefined;
   try {
-    cell = new PythonCell({ engine, init, folders: trees, ports: ports(exit), saved, collect: collectNow });
+    if (!owned) throw new Error('This process already has a skill');
+    cell = new PythonCell({
+      engine: owned,
+      ownsEngine: true,
+      init,
+      folders: trees,
+      ports: ports(exit),
+      saved,
+      collect: collectNow,
+    });
     channel.send({ t: 'loaded' }, cell.save());
   } catch (error) {
     const { t: _, ...body } = describeEnd(error)?.body ?? { type: 'Trap', message: String(error) };

@@ -42,6 +42,8 @@ export interface HostLine {
 
 export interface PythonCellOptions {
   engine: Engine;
+  /** Whether only this cell uses the engine: then it overwrites the base image instead of copying it. */
+  ownsEngine?: boolean;
   init: PythonWasmInit;
   /** Fixed folders by their path inside the guest. */
   folders: Record<string, FixedTree>;
@@ -58,7 +60,11 @@ interface Surroundings {
 }
 
 export class PythonCell {
-  readonly #options: PythonCellOptions;
+  readonly #options: Omit<PythonCellOptions, 'engine' | 'saved'>;
+  /** Without the base image, which would otherwise stay in memory. */
+  readonly #engine: Omit<Engine, 'image'>;
+  /** Undefined once nothing needs it any more. */
+  #base: Image | undefined;
   readonly #ports: Ports;
   readonly #clocks: { elapsed: CallClock; worked: CallClock };
   readonly #devices: DeviceTree;
@@ -70,32 +76,37 @@ export class PythonCell {
   #bodyOutput: BodyOutput = { logs: [], denials: [] };
   /** Whether the image contains something that must differ between processes: a time or a random number. */
   #isProcessSpecific = false;
-  readonly #isSaved: boolean;
   readonly #directory: readonly string[] | undefined;
 
-  constructor(options: PythonCellOptions) {
+  constructor({ engine, saved, ...options }: PythonCellOptions) {
     this.#options = options;
+    const { image: base, ...rest } = engine;
+    this.#engine = rest;
+    this.#base = base;
     this.#directory = options.init.cwd?.split('/').filter(Boolean);
     const { elapsed, worked } = options.ports;
     this.#clocks = { elapsed: new CallClock(elapsed), worked: new CallClock(worked) };
     this.#ports = this.#watchPorts(options.ports);
     this.#devices = new DeviceTree(this.#ports.random);
-    this.#image = options.engine.image;
+    this.#image = base;
     this.#surroundings = { process: this.#newProcess(NOBODY), ports: this.#ports, env: {} };
-    const known = options.saved && decodeImage(options.saved, this.#savedImageOptions());
-    if (known) ({ image: this.#image, bodyOutput: this.#bodyOutput } = known);
-    else this.#loadAhead();
-    this.#isSaved = known !== undefined;
+    const known = saved && decodeImage(saved, this.#savedImageOptions(base));
+    if (known) {
+      ({ image: this.#image, bodyOutput: this.#bodyOutput } = known);
+      this.#base = undefined;
+    } else this.#loadAhead();
     this.#running();
   }
 
-  /** The image for later processes of this skill; undefined if each of them must make its own. */
+  /** The image for later processes of this skill; undefined if each of them must make its own. Once: it drops the base image. */
   save(): Buffer | undefined {
-    const { engine, init } = this.#options;
-    const isFinal = this.#image.stackPointer === engine.image.stackPointer && !this.#isProcessSpecific;
-    if (this.#isSaved || init.keepBytes === 0 || !isFinal) return undefined;
+    const { init } = this.#options;
+    const base = this.#base;
+    this.#base = undefined;
+    const isFinal = this.#image.stackPointer === base?.stackPointer && !this.#isProcessSpecific;
+    if (!base || init.keepBytes === 0 || !isFinal) return undefined;
     const skill = { image: this.#image, bodyOutput: this.#bodyOutput };
-    const encoded = encodeImage(skill, this.#savedImageOptions());
+    const encoded = encodeImage(skill, this.#savedImageOptions(base));
     return encoded.length <= init.keepBytes ? encoded : undefined;
   }
 
@@ -112,7 +123,7 @@ export class PythonCell {
     this.#clocks.elapsed.begin();
     this.#clocks.worked.begin();
     try {
-      this.#running().call(this.#options.engine.facts.functions.serve, params);
+      this.#running().call(this.#engine.facts.functions.serve, params);
       return answerOf(this.#channel);
     } catch (error) {
       const answer = describeEnd(error);
@@ -123,7 +134,7 @@ export class PythonCell {
 
   /** How much memory the guest has allocated; the memory itself may still have the size of an earlier call. */
   get memoryBytes(): number {
-    const { layout } = this.#options.engine.facts;
+    const { layout } = this.#engine.facts;
     return this.#running().usedBytes(layout);
   }
 
@@ -142,14 +153,15 @@ export class PythonCell {
   #startOver(): void {
     if (this.#options.init.fresh.newInstance)
       this.#interpreter = this.#newInterpreter(this.#running().memory);
-    else this.#running().restore(this.#image, this.#options.engine.facts.layout);
+    else this.#running().restore(this.#image, this.#engine.facts.layout);
   }
 
-  #savedImageOptions(): SavedImageOptions {
-    const { engine, init } = this.#options;
+  #savedImageOptions(base: Image): SavedImageOptions {
+    const { init, ownsEngine = false } = this.#options;
     return {
-      base: engine.image,
-      baseDigest: engine.facts.digest,
+      base,
+      overwritesBase: ownsEngine,
+      baseDigest: this.#engine.facts.digest,
       maxBytes: init.limits.pages * PAGE_BYTES,
     };
   }
@@ -184,8 +196,8 @@ export class PythonCell {
 
   /** Tells the harness what this cell may do. */
   #prepare(): void {
-    const { engine, init } = this.#options;
-    this.#running().call(engine.facts.functions.prepare, encoder.encode(JSON.stringify(init.harness)));
+    const { init } = this.#options;
+    this.#running().call(this.#engine.facts.functions.prepare, encoder.encode(JSON.stringify(init.harness)));
   }
 
   /**
@@ -194,7 +206,7 @@ export class PythonCell {
    * process of its own.
    */
   #loadAhead(): void {
-    const { layout } = this.#options.engine.facts;
+    const { layout } = this.#engine.facts;
     const bodyOutput: BodyOutput = { logs: [], denials: [] };
     this.#surroundings.process = this.#newProcess({
       ...NOBODY,
@@ -218,7 +230,7 @@ export class PythonCell {
 
   #runsBody(): boolean {
     try {
-      this.#running().call(this.#options.engine.facts.functions.load, new Uint8Array());
+      this.#running().call(this.#engine.facts.functions.load, new Uint8Array());
       return this.#channel.reply === undefined;
     } catch {
       return false;
@@ -234,7 +246,8 @@ export class PythonCell {
   }
 
   #newInterpreter(memory?: GuestMemory): Interpreter {
-    const { engine, init } = this.#options;
+    const engine = this.#engine;
+    const { init } = this.#options;
     const initialPages = this.#image.memory.length / PAGE_BYTES + SPARE_PAGES;
     if (initialPages > init.limits.pages) throw new OutOfMemory('Python does not fit into the memory limit');
     const interpreter = new Interpreter({
@@ -265,9 +278,9 @@ export class PythonCell {
   }
 
   #mounts(ask: Ask): Mounts {
-    const { engine, folders, init } = this.#options;
+    const { folders, init } = this.#options;
     const mounts = new Mounts();
-    mounts.mount('/lib', engine.library);
+    mounts.mount('/lib', this.#engine.library);
     mounts.mount('/dev', this.#devices);
     for (const [at, tree] of Object.entries(folders)) mounts.mount(at, tree);
     const quota = new Quota(init.limits.scratch);

@@ -41,6 +41,8 @@ interface Head {
 
 export interface SavedImageOptions {
   base: Image;
+  /** Whether decoding may write into the base image, which nothing uses afterwards. */
+  overwritesBase: boolean;
   /** Digest of the base image. */
   baseDigest: string;
   /** Maximum memory of the skill. */
@@ -85,8 +87,7 @@ export function decodeImage(saved: Buffer, options: SavedImageOptions): SkillIma
     head.bytes <= options.maxBytes &&
     head.bytes % PAGE_BYTES === 0;
   if (!isFor) return undefined;
-  const memory = new Uint8Array(head.bytes);
-  memory.set(options.base.memory);
+  const memory = copyOf(options, head.bytes);
   layPages(memory, rest.subarray(textEnd), head.pages);
   return {
     image: { memory, stackPointer: options.base.stackPointer },
@@ -95,6 +96,14 @@ export function decodeImage(saved: Buffer, options: SavedImageOptions): SkillIma
       denials: head.denials,
     },
   };
+}
+
+/** The base image with room for the skill; the image itself if it may be overwritten and is large enough. */
+function copyOf({ base, overwritesBase }: SavedImageOptions, bytes: number): Uint8Array {
+  if (overwritesBase && bytes === base.memory.length) return base.memory;
+  const memory = new Uint8Array(bytes);
+  memory.set(base.memory);
+  return memory;
 }
 
 function layPages(memory: Uint8Array, body: Buffer, count: number): void {

@@ -4,9 +4,10 @@
  *
  * @module
  */
-import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BrokerRefusal } from '../../../cell/contract.ts';
+import { nodeHttp } from '../../../node-network.ts';
 import { Denial } from '../../denial.ts';
 import { toRefusal } from '../failures.ts';
 
@@ -38,7 +39,7 @@ function answerRefusal(response: ServerResponse, refusal: BrokerRefusal): void {
   const status = STATUS[refusal.code] ?? BAD_GATEWAY;
   // A failed attempt to forward an answer may have left headers and a reason.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
-  response.writeHead(status, STATUS_CODES[status] ?? '', {
+  response.writeHead(status, nodeHttp().STATUS_CODES[status] ?? '', {
     'content-type': 'text/plain; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'skillcell-code': refusal.code,
@@ -66,7 +67,7 @@ export function refuseSocket(request: IncomingMessage, socket: Socket, error: un
 
 /** Creates a response on a bare connection, which closes with it. */
 export function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
-  const response = new ServerResponse(request);
+  const response = new (nodeHttp().ServerResponse)(request);
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
   response.on('finish', () => socket.end());

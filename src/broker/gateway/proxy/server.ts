@@ -4,16 +4,12 @@
  *
  * @module
  */
-import {
-  createServer,
-  type IncomingMessage,
-  type Server as HttpServer,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import { BrokerRefusal } from '../../../cell/contract.ts';
+import { nodeHttp } from '../../../node-network.ts';
 import { isSocketRequest } from '../exchange.ts';
 import type { Egress, HttpResponse } from '../egress.ts';
 import { readServer, describeRequest, type HttpRequest } from '../request.ts';
@@ -49,7 +45,7 @@ export class Proxy {
 
   constructor(options: ProxyOptions) {
     this.#options = options;
-    this.#server = createServer({
+    this.#server = nodeHttp().createServer({
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: Math.min(HEADERS_MS, options.egress.timeoutMs),
       requestTimeout: options.egress.timeoutMs,

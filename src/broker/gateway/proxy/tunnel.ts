@@ -5,7 +5,7 @@
  * @module
  */
 import { isIP, type Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { nodeTls } from '../../../node-network.ts';
 import { describeTunnel } from '../checks.ts';
 import type { Egress } from '../egress.ts';
 import { authorityOf, type Server } from '../request.ts';
@@ -85,7 +85,10 @@ async function serveInside(tunnel: Tunnel, options: TunnelOptions): Promise<void
   // Each request inside takes its own slot.
   leave();
   if (!isTls || !authority) return serve(client, { scheme: 'http', authority: authorityOf(server, 'http') });
-  const secured = new TLSSocket(client, { isServer: true, secureContext: authority.contextFor(server.host) });
+  const secured = new (nodeTls().TLSSocket)(client, {
+    isServer: true,
+    secureContext: authority.contextFor(server.host),
+  });
   secured.on('error', () => client.destroy());
   secured.once('secure', () => {
     try {

@@ -7,7 +7,8 @@
  */
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
-import { createSecureContext, type SecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
+import { nodeTls } from '../../../node-network.ts';
 import { bits, integer, octets, oid, sequence, set, tagged, time, truth, utf8 } from './der.ts';
 
 const DAY_MS = 86_400_000;
@@ -43,7 +44,7 @@ export function createAuthority(): CellAuthority {
       const known = contexts.get(host);
       if (known) return known;
       const cert = toPem(issue(server, issuer, serverExtensions(host, server, issuer)));
-      const context = createSecureContext({ key, cert, ca: [], minVersion: 'TLSv1.2' });
+      const context = nodeTls().createSecureContext({ key, cert, ca: [], minVersion: 'TLSv1.2' });
       contexts.set(host, context);
       return context;
     },

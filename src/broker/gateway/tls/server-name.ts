@@ -5,7 +5,8 @@
  * @module
  */
 import { Duplex } from 'node:stream';
-import { TLSSocket, type SecureContext } from 'node:tls';
+import type { SecureContext, TLSSocket } from 'node:tls';
+import { nodeTls } from '../../../node-network.ts';
 
 /** The TLS record type of a handshake. No HTTP method starts with this byte. */
 export const TLS_HANDSHAKE = 0x16;
@@ -41,7 +42,7 @@ export class HelloReader {
         done();
       },
     });
-    this.#socket = new TLSSocket(this.#input, {
+    this.#socket = new (nodeTls().TLSSocket)(this.#input, {
       isServer: true,
       secureContext,
       SNICallback: (name, done) => {

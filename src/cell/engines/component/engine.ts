@@ -16,6 +16,7 @@ import type { Artifact, Engine, LaunchSpec, Wall } from '../../contract.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode, type NodeBinary } from '../node-process/node-binary.ts';
+import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
 import { installBinary, type Installed } from './install.ts';
@@ -91,9 +92,8 @@ export class ComponentEngine implements Engine {
         args: ['/artifact'],
         mounts: [{ host: folder, guest: '/artifact' }],
         flags: [
-          '--max-old-space-size=96',
+          ...SERVING_FLAGS,
           '--stack-size=900',
-          '--expose-gc',
           `--wasm-max-mem-pages=${pagesOf(grant)}`,
           INLINING_FLAG,
         ],

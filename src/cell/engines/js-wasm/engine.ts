@@ -14,6 +14,7 @@ import type { Artifact, Engine, LaunchSpec, Wall } from '../../contract.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode } from '../node-process/node-binary.ts';
+import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
 import { INLINING_FLAG } from '../component/engine.ts';
@@ -102,9 +103,8 @@ export class JsWasmEngine implements Engine {
           { host: folder, guest: '/artifact' },
         ],
         flags: [
-          '--max-old-space-size=96',
+          ...SERVING_FLAGS,
           `--stack-size=${STACK_KIB}`,
-          '--expose-gc',
           `--wasm-max-mem-pages=${pagesOf(grant)}`,
           INLINING_FLAG,
         ],

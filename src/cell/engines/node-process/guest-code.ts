@@ -8,9 +8,11 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { sharedEngines } from '../../../load/home.ts';
 import { publishSync } from '../../../load/publish.ts';
 import { packageRoot } from '../../../package-root.ts';
 import { makeReadable } from '../../linux/readable.ts';
+import { share, takeShared } from '../python-wasm/shared-engines.ts';
 import { markInUse, sweepOtherVersions } from './staged-folders.ts';
 
 /** Files of other guests that a guest imports; they are staged with it, each below the name of its guest. */
@@ -35,7 +37,11 @@ export function stageGuestCode(home: string, name: string): string {
   if (existsSync(staged)) {
     markInUse(staged);
   } else {
-    stage(staged, stripTypes(texts));
+    const shared = sharedEngines();
+    if (!shared || !takeShared(shared, version, staged)) {
+      stage(staged, stripTypes(texts));
+      if (shared) share(shared, version, staged);
+    }
     // Old versions only accumulate when a new one is staged.
     sweepOtherVersions(home, version);
   }

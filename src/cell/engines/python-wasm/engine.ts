@@ -17,6 +17,7 @@ import { BASE_ENV, commandEnv, workingFolder } from '../../native-env.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode } from '../node-process/node-binary.ts';
+import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
 import { assertModule } from '../python/command-module.ts';
@@ -170,7 +171,7 @@ export class PythonWasmEngine implements Engine {
         entry: 'python/cell/main.js',
         args: mounts.map(({ name, guest }) => `${name}=${guest}`),
         mounts: mounts.map(({ host, guest }) => ({ host, guest })),
-        flags: ['--max-old-space-size=96', `--stack-size=${STACK_KIB}`, '--expose-gc'],
+        flags: [...SERVING_FLAGS, `--stack-size=${STACK_KIB}`],
       });
     };
   }

@@ -1,7 +1,7 @@
 /**
- * Engines that several homes share, so that each is prepared once: operators who start with an empty home, e.g. in a
- * fresh container, name a persistent folder. Its contents become part of a runtime, so a folder that other users can
- * write to is ignored.
+ * Engines and code of cells that several homes share, so that each is prepared once: operators who start with an empty
+ * home, e.g. in a fresh container, name a persistent folder. Its contents become part of a runtime, so a folder that other
+ * users can write to is ignored.
  *
  * @module
  */

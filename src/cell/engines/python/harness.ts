@@ -6,9 +6,11 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { sharedEngines } from '../../../load/home.ts';
 import { publishSync } from '../../../load/publish.ts';
 import { packageRoot } from '../../../package-root.ts';
+import { share, takeShared } from '../python-wasm/shared-engines.ts';
 import type { Interpreter } from './interpreter.ts';
 import { makeReadable } from '../../linux/readable.ts';
 
@@ -49,7 +51,11 @@ function build({ source, files, staged, interpreter }: BuildOptions): void {
     if (interpreter) compile(draft, interpreter);
     makeReadable(draft);
   };
+  const shared = sharedEngines();
+  const name = `harness-${basename(staged)}`;
+  if (shared && takeShared(shared, name, staged)) return;
   publishSync(staged, write, { keepsExisting: true });
+  if (shared) share(shared, name, staged);
 }
 
 function compile(folder: string, { path }: Interpreter): void {

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { SkillError } from '../../../errors.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
 import type { WallProbe } from '../../contract.ts';
@@ -33,12 +34,15 @@ export async function probeJail(options: JailProbeOptions): Promise<WallProbe> {
   }
   const refused = options.refusal();
   if (refused) return unavailable(refused.message, refused.fix);
-  const failure = await probeFailure(options.launch, PROBE_TIMEOUT_MS);
+  const [failure, version] = await Promise.all([
+    probeFailure(options.launch, PROBE_TIMEOUT_MS),
+    versionOf(bwrap),
+  ]);
   if (failure?.isTemporary) return busy(`bubblewrap cannot open a jail now: ${failure.reason}`);
   if (failure)
     return unavailable(`bubblewrap cannot open a jail here: ${failure.reason}`, fixFor(failure.reason));
   const memory = cgroups ? cgroups.describe : 'no writable cgroup';
-  return { available: true, summary: `${versionOf(bwrap)}, ${memory}`, enforces };
+  return { available: true, summary: `${version}, ${memory}`, enforces };
 }
 
 function fixFor(failure: string): string {
@@ -47,6 +51,12 @@ function fixFor(failure: string): string {
     : 'Run `bwrap --ro-bind / / true` to see the error by itself; bubblewrap 0.8 or newer is needed.';
 }
 
-function versionOf(bwrap: string): string {
-  return execFileSync(bwrap, ['--version'], { encoding: 'utf8', env: {} }).trim();
+/** Only for people to read: the probe says whether it works. */
+async function versionOf(bwrap: string): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(bwrap, ['--version'], { env: {} });
+    return stdout.trim();
+  } catch {
+    return 'bubblewrap';
+  }
 }

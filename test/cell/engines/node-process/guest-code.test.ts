@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stageGuestCode } from '../../../../src/cell/engines/node-process/guest-code.ts';
 import { sweepOtherVersions } from '../../../../src/cell/engines/node-process/staged-folders.ts';
 import { openFolder, removeFolder } from '../../../write-skill.ts';
@@ -19,9 +20,14 @@ let home: string;
 
 beforeEach(() => {
   home = openFolder();
+  // All tests share staged code; these are about staging it.
+  vi.stubEnv('SKILLCELL_ENGINES', undefined);
 });
 
-afterEach(() => removeFolder(home));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  removeFolder(home);
+});
 
 describe('staged guest code', () => {
   it('is plain JavaScript with relative imports, readable by every user', () => {
@@ -92,6 +98,21 @@ describe('staged guest code', () => {
     expect(stageGuestCode(home, 'wasm')).toBe(staged);
     sweepOtherVersions(home, 'wasm-of-tomorrow');
     expect([existsSync(staged), existsSync(binary)]).toEqual([true, false]);
+  });
+
+  it.each([
+    ['is taken', 0o700, true],
+    ['is not taken if other users can write there', 0o777, false],
+  ])('that another home shared %s', (_, mode, isTaken) => {
+    const shared = join(home, 'shared');
+    vi.stubEnv('SKILLCELL_ENGINES', shared);
+    const version = basename(stageGuestCode(join(home, 'one'), 'node'));
+    writeFileSync(join(shared, version, 'from-the-shared-folder'), '');
+    chmodSync(shared, mode);
+    const staged = stageGuestCode(join(home, 'two'), 'node');
+    expect(basename(staged)).toBe(version);
+    expect(existsSync(join(staged, 'package.json'))).toBe(true);
+    expect(existsSync(join(staged, 'from-the-shared-folder'))).toBe(isTaken);
   });
 
   it('can be staged by several processes at the same time', async () => {

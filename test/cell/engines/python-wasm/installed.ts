@@ -38,6 +38,7 @@ export function savedImages(home: string): string[] {
 
 export interface TestCellOptions {
   engine: Engine;
+  ownsEngine?: boolean;
   source: string;
   saved?: Buffer | undefined;
   pages?: number;
@@ -47,6 +48,7 @@ export interface TestCellOptions {
 /** Opens a cell in this process for one skill without grants. */
 export function openCell({
   engine,
+  ownsEngine = false,
   source,
   saved,
   pages = 2048,
@@ -75,6 +77,7 @@ export function openCell({
   });
   return new PythonCell({
     engine,
+    ownsEngine,
     init,
     folders: { '/skill': bundle },
     ports: outside,

@@ -4,10 +4,11 @@
  * @module
  */
 import { createReadStream } from 'node:fs';
-import { request, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { nodeHttp } from '../../../../node-network.ts';
 
 /** An error response of docker. */
 export class DockerRefusal extends Error {
@@ -149,7 +150,7 @@ export class DockerApi {
   }
 
   #request(options: RequestOptions): ClientRequest {
-    return request({ socketPath: this.#socketPath, agent: false, ...options });
+    return nodeHttp().request({ socketPath: this.#socketPath, agent: false, ...options });
   }
 }
 

@@ -1,0 +1,11 @@
+/**
+ * Flags of Node processes that wait for calls, as opposed to those that install something and end.
+ *
+ * @module
+ */
+export const SERVING_FLAGS: readonly string[] = [
+  '--max-old-space-size=96',
+  '--expose-gc',
+  // Jobs that compile in parallel leave memory of their allocators behind, which a waiting process would keep.
+  '--v8-pool-size=1',
+];
