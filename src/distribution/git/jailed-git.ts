@@ -22,6 +22,8 @@ const SCRATCH_BYTES = MAX_PACK_BYTES + 64 * 1024 ** 2;
 const MEMORY_BYTES = 2 * 1024 ** 3;
 const CPU_SECONDS = 120;
 const DEADLINE_MS = 180_000;
+/** For git to notice that nobody asks it anything more. */
+const END_MS = 2000;
 const MAX_COMPLAINT = 4096;
 
 const NAMESPACES = [
@@ -105,22 +107,20 @@ export class JailedGit implements AsyncDisposable {
     });
     this.#timer = setTimeout(() => {
       this.#isLate = true;
-      child.kill('SIGKILL');
+      this.#kill();
     }, DEADLINE_MS);
+    signal?.addEventListener('abort', this.#kill, { once: true });
   }
 
   /** Unpacks and verifies a pack. Throws `manifest_invalid` if it is damaged. */
   static async open(pack: Buffer, { what, format, signal }: OpenOptions): Promise<JailedGit> {
+    if (signal?.aborted === true) throw interrupted(what);
     const missing = [BWRAP, GIT, PRLIMIT].find((program) => !existsSync(program));
     if (missing !== undefined) throw cannotRun(`${missing} is missing`);
     const stdio = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
-    const child = spawn(BWRAP, jailOf(), {
-      stdio: [...stdio],
-      env: {},
-      cwd: '/',
-      signal,
-      killSignal: 'SIGKILL',
-    });
+    // A group of its own, so that a jail that is still being set up ends as a whole.
+    const options = { stdio: [...stdio], env: {}, cwd: '/', detached: true };
+    const child = spawn(BWRAP, jailOf(), options);
     const git = new JailedGit(what, child, signal);
     try {
       await git.#start(pack, CONFIGS[format]);
@@ -146,9 +146,19 @@ export class JailedGit implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
-    this.#child.kill('SIGKILL');
+    this.#signal?.removeEventListener('abort', this.#kill);
+    // At the end of its questions git ends by itself, and its jail reaps it.
+    for (const pipe of this.#child.stdio) pipe?.destroy();
+    const timer = setTimeout(this.#kill, END_MS);
     await this.#exited;
+    clearTimeout(timer);
   }
+
+  readonly #kill = (): void => {
+    const { pid, exitCode, signalCode } = this.#child;
+    // After its end, the number may belong to another group.
+    if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
+  };
 
   async #start(pack: Buffer, config: string): Promise<void> {
     const [stdin, , , packs, configs] = this.#child.stdio as unknown as Writable[];

@@ -55,7 +55,10 @@ describe('archives of other programs', () => {
   test.each([
     ['zip', ['zip', '-qr', 'x.zip', '.']],
     ['zip without compression', ['zip', '-qr0', 'x.zip', '.']],
-    ['zipfile', ['python3', '-m', 'zipfile', '-c', 'x.zip', 'SKILL.md', 'scripts', 'data', 'empty.txt']],
+    [
+      'zipfile',
+      ['/usr/bin/python3', '-m', 'zipfile', '-c', 'x.zip', 'SKILL.md', 'scripts', 'data', 'empty.txt'],
+    ],
   ])('reads what %s writes', async (_, [program = '', ...args]) => {
     expect(await read(archive(program, args, 'x.zip'))).toEqual(expected(FILES));
   });
@@ -64,7 +67,7 @@ describe('archives of other programs', () => {
     const script =
       'import sys,zipfile\nz=zipfile.ZipFile(open("x.zip","wb"),"w",8)\n' +
       'z.fp.seekable=lambda:False\n[z.write(p) for p in sys.argv[1:]]\nz.close()';
-    const bytes = archive('python3', ['-c', script, ...Object.keys(FILES)], 'x.zip');
+    const bytes = archive('/usr/bin/python3', ['-c', script, ...Object.keys(FILES)], 'x.zip');
     expect(await read(bytes)).toEqual(expected(FILES));
   });
 

@@ -27,13 +27,23 @@ export class Repository {
   }
 
   git(...args: string[]): string {
-    return execFileSync('/usr/bin/git', args, { cwd: this.folder, env: ENVIRONMENT, encoding: 'utf8', stdio: 'pipe' }).trim();
+    return execFileSync('/usr/bin/git', args, {
+      cwd: this.folder,
+      env: ENVIRONMENT,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    }).trim();
   }
 
   /** Writes an object of any content, also of content that git would not make. */
   write(type: 'blob' | 'tree' | 'commit', content: Buffer | string): string {
     const args = ['hash-object', '-t', type, '-w', '--literally', '--stdin'];
-    return execFileSync('/usr/bin/git', args, { cwd: this.folder, env: ENVIRONMENT, input: content, encoding: 'utf8' }).trim();
+    return execFileSync('/usr/bin/git', args, {
+      cwd: this.folder,
+      env: ENVIRONMENT,
+      input: content,
+      encoding: 'utf8',
+    }).trim();
   }
 
   /** Returns the commit. */
