@@ -11,8 +11,8 @@ import type { SkillPin } from '../load/skills-lock.ts';
 import { quote, shellWord } from '../manifest/quote.ts';
 import { describeDemand, type SourceDemand } from '../policy/source-rules.ts';
 import type { Runtime } from '../runtime.ts';
-import { publisherOf } from '../trust/publishers.ts';
-import { Arrival, receive } from './arrival.ts';
+import { publisherOf, type SignedBundle } from '../trust/publishers.ts';
+import { receive, type Arrival } from './arrival.ts';
 import { readAttestations, type Attested } from './attestations.ts';
 import type { Delivery } from './contract.ts';
 import { judgeChange, type Allowances, type Change, type Known } from './judge.ts';
@@ -93,7 +93,7 @@ export function isAllowedByPolicy({ demands, change, before }: Proposal): boolea
 
 /** Every rule of every policy file must be met. */
 export async function assertDemands(
-  { bundle, id }: Pick<Arrival, 'bundle' | 'id'>,
+  { bundle, id }: { bundle: SignedBundle; id: string },
   demands: readonly SourceDemand[],
   attested: readonly Attested[],
 ): Promise<void> {
