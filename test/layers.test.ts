@@ -77,6 +77,8 @@ const STARTED_FRONT_ENDS: readonly (readonly [command: string, folder: string])[
 ];
 /** The text of an outcome for a model, which adapters share with the MCP server. */
 const MODEL_TEXT = 'src/mcp/result.ts';
+/** The types of answers that the service gives and the console shows. */
+const CONSOLE_TYPES = 'src/web/types.ts';
 /** Agent frameworks: optional, so only the adapter of each may import it. */
 const FRAMEWORKS: Readonly<Record<string, RegExp>> = {
   'src/adapters/ai-sdk.ts': /^ai(?:\/|$)/,
@@ -122,6 +124,7 @@ function mayImport(file: string, target: string): boolean {
   const named = [...SHIPPED_TOOLS, ...STARTED_FRONT_ENDS];
   if (named.some(([command, folder]) => file === command && target.startsWith(folder))) return true;
   if (target === MODEL_TEXT && from === 'adapters') return true;
+  if (target === CONSOLE_TYPES && from === 'http') return true;
   if (target === PROTOCOL) return from === 'cell';
   if (!target.startsWith('src/')) return false;
   if (from === DOOR_OF_ATTACKS) return true;
