@@ -28,15 +28,13 @@ export const MANIFEST_TYPES = {
 /** The config of an artifact without one: `{}`. */
 export const EMPTY_TYPE = 'application/vnd.oci.empty.v1+json';
 
-/** Documents about a skill that travel beside it: the name that people and policies use, and the artifact type. */
+/** Documents about a skill that travel beside it, by the type of their artifact. */
 export const ATTACHMENT_TYPES = {
   sigstore: 'application/vnd.dev.sigstore.bundle.v0.3+json',
   cyclonedx: 'application/vnd.cyclonedx+json',
   spdx: 'application/spdx+json',
-  study: 'application/vnd.skillcell.study.v1+dsse',
+  dsse: 'application/vnd.dsse.envelope.v1+json',
 } as const;
-
-export type AttachmentKind = keyof typeof ATTACHMENT_TYPES;
 
 export const ANNOTATIONS = {
   title: 'org.opencontainers.image.title',
@@ -44,4 +42,5 @@ export const ANNOTATIONS = {
   description: 'org.opencontainers.image.description',
   skillName: 'io.agentskills.skill.name',
   bundleDigest: 'dev.skillcell.bundle.digest',
+  predicateType: 'in-toto.io/predicate-type',
 } as const;

@@ -19,6 +19,8 @@ import { signIn } from './sign-in.ts';
 const MAX_PAGE_BYTES = 1024 * 1024;
 const MAX_PAGES = 100;
 const MAX_TAGS = 10_000;
+/** What registries answer to requests that they do not know. */
+const ABSENT: ReadonlySet<number> = new Set([400, 404, 405, 501]);
 /** For everything except blobs. */
 const SHORT_MS = 60_000;
 
@@ -188,7 +190,7 @@ export class Repository {
     return [...new Set(tags)];
   }
 
-  /** JSON objects page by page, by the `Link` header, which may only lead to the same list. */
+  /** JSON objects page by page, by the `Link` header, which may only lead to the same list. None if there is no such list. */
   async *pages(path: string, what: string, accept?: string): AsyncGenerator<Record<string, unknown>> {
     const seen = new Set<string>();
     let url: URL | undefined = this.#url(path);
@@ -198,7 +200,7 @@ export class Repository {
       seen.add(url.href);
       const headers: Record<string, string> = accept === undefined ? {} : { accept };
       const answer = await this.#ask({ what, url, access: 'pull', headers, maxBytes: MAX_PAGE_BYTES });
-      if (answer.status === 404 && seen.size === 1) return;
+      if (ABSENT.has(answer.status) && seen.size === 1) return;
       if (answer.status !== 200) throw badStatus(what, answer.status, answer.body);
       yield parseJsonObject(answer.body, what) as Record<string, unknown>;
       url = this.#nextPage(answer, url, what);
