@@ -77,6 +77,8 @@ const STARTED_FRONT_ENDS: readonly (readonly [command: string, folder: string])[
 ];
 /** The text of an outcome for a model, which adapters share with the MCP server. */
 const MODEL_TEXT = 'src/mcp/result.ts';
+/** The types of answers that the service gives and the console shows. */
+const CONSOLE_TYPES = 'src/web/types.ts';
 /** Agent frameworks: optional, so only the adapter of each may import it. */
 const FRAMEWORKS: Readonly<Record<string, RegExp>> = {
   'src/adapters/ai-sdk.ts': /^ai(?:\/|$)/,
@@ -87,6 +89,9 @@ const FRAMEWORKS: Readonly<Record<string, RegExp>> = {
 };
 /** The message types between cells and the host. The host imports nothing else from a guest, and no values. */
 const PROTOCOL = 'guest/protocol.ts';
+/** Modules that open connections. In `src/distribution/`, only one folder imports them. */
+const CONNECTING = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns(?:\/promises)?)$/;
+const SENDER = 'src/distribution/http/';
 const MAX_LINES = 400;
 
 const sources = globSync('src/**/*.ts', { cwd: ROOT });
@@ -119,6 +124,7 @@ function mayImport(file: string, target: string): boolean {
   const named = [...SHIPPED_TOOLS, ...STARTED_FRONT_ENDS];
   if (named.some(([command, folder]) => file === command && target.startsWith(folder))) return true;
   if (target === MODEL_TEXT && from === 'adapters') return true;
+  if (target === CONSOLE_TYPES && from === 'http') return true;
   if (target === PROTOCOL) return from === 'cell';
   if (!target.startsWith('src/')) return false;
   if (from === DOOR_OF_ATTACKS) return true;
@@ -159,6 +165,19 @@ function leadsToFramework(file: string, source: string): string[] {
   return [...frameworks, ...adapters.filter((target) => target !== own)];
 }
 
+/** What a file of `src/distribution` connects with, unless it belongs to the folder that may. Types are no connection. */
+function sendsItself(file: string, source: string): string[] {
+  if (!file.startsWith('src/distribution/') || file.startsWith(SENDER)) return [];
+  const values = source.replaceAll(/^import type\b[^;]*;/gm, '');
+  const modules = importsOf(values).filter((specifier) => CONNECTING.test(specifier));
+  // `fetch(` after a name or at the start of a line is a method.
+  const globals =
+    values.match(
+      /(?:[=(,:?[]|\bawait|\breturn|\bnew)\s*(?:globalThis\.)?(?:fetch|WebSocket|EventSource)\(/g,
+    ) ?? [];
+  return [...modules, ...globals];
+}
+
 function reachesIntoSource(file: string, source: string): string[] {
   return ownImportsOf(file, source).filter((target) => target.startsWith('src/') || target.startsWith('..'));
 }
@@ -181,6 +200,25 @@ describe('the source tree', () => {
     expect(sources.flatMap((file) => leadsToFramework(file, read(file)))).toEqual([]);
     expect(leadsToFramework('src/runtime.ts', `import { tool } from 'ai';`)).toEqual(['ai']);
     expect(leadsToFramework('src/index.ts', `export { a } from './adapters/mastra.ts';`)).toHaveLength(1);
+  });
+
+  test('sends requests of distribution only from its one folder for that', () => {
+    expect(sources.filter((file) => file.startsWith(SENDER)).length).toBeGreaterThan(0);
+    expect(sources.flatMap((file) => sendsItself(file, read(file)))).toEqual([]);
+    const elsewhere = 'src/distribution/oci/a.ts';
+    expect(sendsItself(elsewhere, `import { request } from 'node:https';`)).toEqual(['node:https']);
+    expect(sendsItself(elsewhere, `import type { Server } from 'node:http';`)).toEqual([]);
+    expect(sendsItself(elsewhere, `const a = await fetch(url);`)).toHaveLength(1);
+    expect(sendsItself(elsewhere, `const a = await source.fetch(url);`)).toEqual([]);
+  });
+
+  test('gives agents no way to fetch, publish or install skills', () => {
+    const served = sources.filter((file) => /^src\/(?:mcp|http|web)\//.test(file));
+    const leading = served.filter((file) =>
+      /\bdistribution\b|\b(?:publishSkill|mirrorSkill)\b/.test(read(file)),
+    );
+    expect(served.length).toBeGreaterThan(0);
+    expect(leading).toEqual([]);
   });
 
   test('has only the folders in src/cell that are listed here', () => {

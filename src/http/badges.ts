@@ -4,11 +4,7 @@
  * @module
  */
 import type { Manifest } from '../inside.ts';
-
-export interface Badge {
-  risk: 'high' | 'medium' | 'low';
-  label: string;
-}
+import type { Badge } from '../web/types.ts';
 
 const ORDER: readonly Badge['risk'][] = ['high', 'medium', 'low'];
 

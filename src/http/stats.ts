@@ -4,27 +4,9 @@
  * @module
  */
 import type { AuditLog, StoredReceipt } from '../inside.ts';
+import type { Bucket, Stats } from '../web/types.ts';
 import type { Identity } from './access.ts';
 import { listReceipts, visibleTo } from './receipts.ts';
-
-export interface Stats {
-  from: string;
-  to: string;
-  /** True if there were more calls than were counted. */
-  truncated: boolean;
-  buckets: Bucket[];
-}
-
-interface Bucket {
-  at: string;
-  calls: number;
-  /** Calls that neither succeeded nor were cancelled. */
-  failed: number;
-  cancelled: number;
-  denied: number;
-  p50_ms: number | null;
-  p95_ms: number | null;
-}
 
 /** A cancelled call is not a failure of the skill. */
 const NOT_FAILED: ReadonlySet<string> = new Set(['ok', 'cancelled']);

@@ -7,7 +7,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type BundleLocation,
-  type ErrorBody,
   type ExecuteOptions,
   type ExplainedCapability,
   type JsonSchema,
@@ -22,23 +21,9 @@ import {
   pinLines,
   toSkillError,
 } from '../inside.ts';
-import { badgesFor, type Badge } from './badges.ts';
+import type { SkillSummary } from '../web/types.ts';
+import { badgesFor } from './badges.ts';
 import type { Service } from './service.ts';
-
-export interface SkillSummary {
-  name: string;
-  version: string;
-  about: string;
-  origin: string;
-  trust: string;
-  profile: string;
-  lock: string;
-  digest: string;
-  /** The mode a call would run in; null if this machine supports none. */
-  mode: string | null;
-  badges: Badge[];
-  problem?: ErrorBody;
-}
 
 export interface SkillPage extends SkillSummary {
   description: string;

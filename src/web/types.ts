@@ -1,5 +1,6 @@
 /**
- * Answers of the service, as far as the console uses them. GET /openapi.json describes them in full.
+ * Answers of the service, as far as the console uses them; the service takes from here those that are for the console
+ * only. GET /openapi.json describes all of them.
  *
  * @module
  */
@@ -34,6 +35,7 @@ export interface SkillSummary {
   profile: string;
   lock: string;
   digest: string;
+  /** The mode a call would run in; null if this machine supports none. */
   mode: string | null;
   badges: Badge[];
   problem?: ErrorBody;
@@ -141,6 +143,7 @@ export interface LiveCall {
 export interface Bucket {
   at: string;
   calls: number;
+  /** Calls that neither succeeded nor were cancelled. */
   failed: number;
   cancelled: number;
   denied: number;
@@ -151,6 +154,7 @@ export interface Bucket {
 export interface Stats {
   from: string;
   to: string;
+  /** True if there were more calls than were counted. */
   truncated: boolean;
   buckets: Bucket[];
 }

@@ -15,31 +15,23 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BrokerRefusal } from '../../src/cell/contract.ts';
 import { dedent } from '../write-skill.ts';
-import { Asked, BUNDLE, FIRST, Folders, grantOf, SECOND } from './support.ts';
+import { Asked, BUNDLE, bytes, FIRST, grantOf, OneGrant, SECOND, type Folders, WRITE } from './support.ts';
 
+let grant: OneGrant;
 let folders: Folders;
 let asked: Asked;
+const open: OneGrant['open'] = (path) => grant.open(path);
 
 beforeEach(() => {
-  folders = new Folders();
-  writeFileSync(join(folders.bundle, 'data.txt'), 'from the bundle');
-  mkdirSync(join(folders.work, 'sub', 'deep'), { recursive: true });
-  writeFileSync(join(folders.work, 'sub', 'deep', 'file.txt'), 'deep inside');
-  asked = open();
+  grant = new OneGrant();
+  folders = grant.folders;
+  asked = grant.open();
 });
 
 afterEach(() => {
   asked[Symbol.dispose]();
-  folders[Symbol.dispose]();
+  grant[Symbol.dispose]();
 });
-
-function open(path: { access?: 'read' | 'read-write'; maxBytes?: number } = {}): Asked {
-  const granted = { host: folders.work, guest: '/workspace', access: 'read-write', ...path } as const;
-  return new Asked(grantOf({ filesystem: [granted] }), folders.bundle);
-}
-
-const bytes = (text: string): Uint8Array => Buffer.from(text);
-const WRITE = { write: true, create: true };
 
 describe('a guest', () => {
   it.each(['open', 'statAt', 'setTimesAt', 'mkdirAt', 'rmdirAt', 'unlinkAt', 'readlinkAt', 'symlinkAt'])(

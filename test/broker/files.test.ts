@@ -1,41 +1,34 @@
 import { execFileSync } from 'node:child_process';
-import {
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Asked, BUNDLE, countDescriptors, FIRST, Folders, grantOf } from './support.ts';
+import {
+  type Asked,
+  BUNDLE,
+  bytes,
+  countDescriptors,
+  FIRST,
+  OneGrant,
+  type Folders,
+  WRITE,
+} from './support.ts';
 
+let grant: OneGrant;
 let folders: Folders;
 let asked: Asked;
+const open: OneGrant['open'] = (path) => grant.open(path);
 
 beforeEach(() => {
-  folders = new Folders();
-  writeFileSync(join(folders.bundle, 'data.txt'), 'from the bundle');
-  mkdirSync(join(folders.work, 'sub', 'deep'), { recursive: true });
-  writeFileSync(join(folders.work, 'sub', 'deep', 'file.txt'), 'deep inside');
-  asked = open();
+  grant = new OneGrant();
+  folders = grant.folders;
+  asked = grant.open();
 });
 
 afterEach(() => {
   asked[Symbol.dispose]();
-  folders[Symbol.dispose]();
+  grant[Symbol.dispose]();
 });
-
-function open(path: { access?: 'read' | 'read-write'; maxBytes?: number } = {}): Asked {
-  const granted = { host: folders.work, guest: '/workspace', access: 'read-write', ...path } as const;
-  return new Asked(grantOf({ filesystem: [granted] }), folders.bundle);
-}
-
-const bytes = (text: string): Uint8Array => Buffer.from(text);
-const WRITE = { write: true, create: true };
 
 describe('a guest in a granted directory', () => {
   it('reads files in parts, and nothing past the end', async () => {

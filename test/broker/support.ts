@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBroker, type BrokerOptions } from '../../src/broker/broker.ts';
@@ -93,6 +93,29 @@ export class Asked implements Disposable {
     this.broker.close();
   }
 }
+
+/** A broker over a bundle with one file and a granted folder with one, which tests may open again with other options. */
+export class OneGrant implements Disposable {
+  readonly folders: Folders = new Folders();
+
+  constructor() {
+    writeFileSync(join(this.folders.bundle, 'data.txt'), 'from the bundle');
+    mkdirSync(join(this.folders.work, 'sub', 'deep'), { recursive: true });
+    writeFileSync(join(this.folders.work, 'sub', 'deep', 'file.txt'), 'deep inside');
+  }
+
+  open(path: { access?: 'read' | 'read-write'; maxBytes?: number } = {}): Asked {
+    const granted = { host: this.folders.work, guest: '/workspace', access: 'read-write', ...path } as const;
+    return new Asked(grantOf({ filesystem: [granted] }), this.folders.bundle);
+  }
+
+  [Symbol.dispose](): void {
+    this.folders[Symbol.dispose]();
+  }
+}
+
+export const bytes = (text: string): Uint8Array => Buffer.from(text);
+export const WRITE = { write: true, create: true };
 
 export function countDescriptors(): number {
   return readdirSync('/proc/self/fd').length;

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { SkillError } from '../../src/errors.ts';
 import type { Manifest } from '../../src/manifest/manifest.ts';
+import { exampleManifest } from '../policy/example-manifest.ts';
 
 export function tempDir(): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-test-')));
@@ -40,21 +41,7 @@ export function errorOf(action: () => unknown): SkillError {
 
 /** A manifest that explicitly asks for nothing. */
 export function manifestWith(changes: Partial<Manifest> = {}): Manifest {
-  return {
-    name: 'test/skill',
-    version: '1.0.0',
-    description: 'A test.',
-    parameters: { type: 'object' },
-    outputs: {},
-    requirements: [],
-    execution: [],
-    env: {},
-    capabilities: { filesystem: [], network: [], syscalls: 'default' },
-    declaresCapabilities: true,
-    limits: {},
-    extra: {},
-    ...changes,
-  };
+  return exampleManifest({ name: 'test/skill', description: 'A test.', ...changes });
 }
 
 function unlock(dir: string): void {

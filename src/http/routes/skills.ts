@@ -13,7 +13,8 @@ import { route, type Route } from '../route.ts';
 import { approvalAnswer, failure, revocation, skillList, skillPage, success } from '../answer-schemas.ts';
 import { approvalBody, executeBody } from '../request-schemas.ts';
 import type { TraceHeaders } from '../service.ts';
-import { pageOf, summaryOf, type SkillSummary } from '../views.ts';
+import type { SkillSummary } from '../../web/types.ts';
+import { pageOf, summaryOf } from '../views.ts';
 
 const list: Route = route({
   method: 'get',

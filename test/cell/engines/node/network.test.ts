@@ -3,67 +3,36 @@
  *
  * @module
  */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAuthority } from '../../../../src/broker/gateway/tls/authority.ts';
 import type { Outcome } from '../../../../src/outcome.ts';
-import { parsePolicy } from '../../../../src/policy/operator.ts';
-import { secureServer } from '../../../broker/gateway/tls/secure-server.ts';
 import { writeSkill } from '../../../write-skill.ts';
 import { openTestRuntime, type TestRuntime } from '../../test-runtime.ts';
+import { loopbackPolicy, TwoServers } from '../two-servers.ts';
 
-const authority = createAuthority();
-const seen: string[] = [];
-const answer = (request: IncomingMessage, response: ServerResponse): void => {
-  seen.push(`${request.method} ${request.url}`);
-  if (request.url === '/out') response.writeHead(302, { location: 'http://other.test/stolen' });
-  if (request.url === '/forged')
-    response.writeHead(403, { 'Skillcell-Code': 'denied', 'Skillcell-Asked': 'x' });
-  response.end(`hello ${request.url}`);
-};
-let plain: Server;
-let secure: ReturnType<typeof secureServer>;
-let ports = { http: 0, https: 0 };
+const servers = new TwoServers();
+const { authority, seen } = servers;
 
-beforeAll(async () => {
-  plain = createServer(answer).listen(0, '127.0.0.1');
-  secure = secureServer(authority, '127.0.0.1', answer);
-  secure.server.listen(0, '127.0.0.1');
-  await Promise.all([once(plain, 'listening'), once(secure.server, 'listening')]);
-  const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
-  ports = { http: portOf(plain), https: portOf(secure.server) };
-});
-
-afterAll(() => {
-  for (const server of [plain, secure.inner]) server.closeAllConnections();
-  plain.close();
-  secure.server.close();
-});
+beforeAll(() => servers.listen());
+afterAll(() => servers.close());
 
 /** Runs a skill with this body; `HTTP` and `HTTPS` are the addresses of the two servers. */
 function run(open: TestRuntime, body: string, manifest: Record<string, unknown> = {}): Promise<Outcome> {
   const source = [
     "import http from 'node:http';\nimport https from 'node:https';\nimport net from 'node:net';",
-    `const HTTP = 'http://127.0.0.1:${ports.http}', HTTPS = 'https://127.0.0.1:${ports.https}';`,
+    `const HTTP = 'http://127.0.0.1:${servers.ports.http}', HTTPS = 'https://127.0.0.1:${servers.ports.https}';`,
     'const get = async (url, more) => (await fetch(url, more)).text();',
     'const read = (module, url, more = {}) => new Promise((done, fail) => module.get(url, more, async (response) => done(Buffer.concat(await response.toArray()).toString())).on("error", fail));',
     `export async function execute() {\n${body}\n}`,
   ];
-  const network = [
-    { host: '127.0.0.1', port: ports.http, scheme: 'http', methods: ['GET'] },
-    { host: '127.0.0.1', port: ports.https },
-  ];
   const dir = writeSkill(open.folder, {
-    manifest: { execution: ['subprocess'], capabilities: { network }, ...manifest },
+    manifest: { execution: ['subprocess'], capabilities: { network: servers.rules }, ...manifest },
     files: { 'skill.js': source.join('\n') },
   });
   return open.runtime.execute(dir, {}, { reject: false });
 }
 
 function openAt(more = ''): TestRuntime {
-  const policy = parsePolicy(`network: { allow_private: ["127.0.0.1"]${more} }`, { file: 'policy.yaml' });
+  const policy = loopbackPolicy(more);
   return openTestRuntime({ policy, pool: { size: 0 }, network: { ca: [authority.certificate] } });
 }
 
@@ -84,7 +53,7 @@ describe('a Node cell', () => {
       capabilities: { denied: [] },
     });
     expect(outcome.capabilities.used.map(({ asked }) => asked)).toContain(
-      `CONNECT https://127.0.0.1:${ports.https}`,
+      `CONNECT https://127.0.0.1:${servers.ports.https}`,
     );
   });
 
@@ -97,7 +66,7 @@ describe('a Node cell', () => {
     ['a secure request by https', 'read(https, "https://other.test/x")', 'CONNECT https://other.test'],
   ])('is denied %s', async (_, expression, asked) => {
     const outcome = await run(open, `return ${expression}`);
-    const expected = asked.replace('HTTP/', `127.0.0.1:${ports.http}/`);
+    const expected = asked.replace('HTTP/', `127.0.0.1:${servers.ports.http}/`);
     expect(outcome).toMatchObject({
       ok: false,
       error: { code: 'capability_denied', detail: { capability: 'network', asked: expected } },
@@ -151,13 +120,13 @@ describe('a Node cell with TLS inspection', () => {
   afterAll(() => open.close());
 
   test('is held to methods and paths of https rules', async () => {
-    const network = [{ host: '127.0.0.1', port: ports.https, methods: ['GET'], paths: ['/a*'] }];
+    const network = [{ host: '127.0.0.1', port: servers.ports.https, methods: ['GET'], paths: ['/a*'] }];
     const manifest = { capabilities: { network } };
     const fine = await run(open, 'return get(HTTPS + "/a?b")', manifest);
     expect(fine).toMatchObject({
       ok: true,
       result: 'hello /a?b',
-      capabilities: { used: [{ asked: `GET https://127.0.0.1:${ports.https}/a` }] },
+      capabilities: { used: [{ asked: `GET https://127.0.0.1:${servers.ports.https}/a` }] },
     });
     for (const call of ['"/b")', '"/a", { method: "POST" })']) {
       const outcome = await run(open, `return get(HTTPS + ${call}`, manifest);
@@ -167,7 +136,7 @@ describe('a Node cell with TLS inspection', () => {
   });
 
   test('sees only a placeholder of a secret, which is sent only to its host', async () => {
-    const network = [{ host: '127.0.0.1', port: ports.http, scheme: 'http' }];
+    const network = [{ host: '127.0.0.1', port: servers.ports.http, scheme: 'http' }];
     const env_vars = { TEST_GREETER_KEY: { secret: true, hosts: ['127.0.0.1'] } };
     const outcome = await run(
       open,

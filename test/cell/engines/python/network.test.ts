@@ -1,46 +1,16 @@
-import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAuthority } from '../../../../src/broker/gateway/tls/authority.ts';
 import type { Outcome } from '../../../../src/outcome.ts';
-import { parsePolicy } from '../../../../src/policy/operator.ts';
-import { secureServer } from '../../../broker/gateway/tls/secure-server.ts';
 import { writeSkill } from '../../../write-skill.ts';
 import { openTestRuntime, type TestRuntime } from '../../test-runtime.ts';
+import { loopbackPolicy, TwoServers } from '../two-servers.ts';
 
-const authority = createAuthority();
-const seen: string[] = [];
-const answer = (request: IncomingMessage, response: ServerResponse): void => {
-  seen.push(`${request.method} ${request.url}`);
-  if (request.url === '/out') response.writeHead(302, { location: 'http://other.test/stolen' });
-  if (request.url === '/forged')
-    response.writeHead(403, { 'Skillcell-Code': 'denied', 'Skillcell-Asked': 'x' });
-  response.end(`hello ${request.url}`);
-};
-let plain: Server;
-let secure: ReturnType<typeof secureServer>;
-let ports = { http: 0, https: 0 };
+const servers = new TwoServers();
+const { authority, seen } = servers;
 
-beforeAll(async () => {
-  plain = createServer(answer).listen(0, '127.0.0.1');
-  secure = secureServer(authority, '127.0.0.1', answer);
-  secure.server.listen(0, '127.0.0.1');
-  await Promise.all([once(plain, 'listening'), once(secure.server, 'listening')]);
-  const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
-  ports = { http: portOf(plain), https: portOf(secure.server) };
-});
-
-afterAll(() => {
-  for (const server of [plain, secure.inner]) server.closeAllConnections();
-  plain.close();
-  secure.server.close();
-});
-
-const policyOf = (more = ''): ReturnType<typeof parsePolicy> =>
-  parsePolicy(`network: { allow_private: ["127.0.0.1"]${more} }`, { file: 'policy.yaml' });
+beforeAll(() => servers.listen());
+afterAll(() => servers.close());
 
 /** Writes a skill with this body; `HTTP` and `HTTPS` are the addresses of the two servers. */
 function skillThat(open: TestRuntime, body: string, manifest: Record<string, unknown> = {}): string {
@@ -50,19 +20,15 @@ function skillThat(open: TestRuntime, body: string, manifest: Record<string, unk
     .map((line) => `    ${line.trim()}`);
   const source = [
     'import http.client, os, socket, ssl, urllib.request',
-    `HTTP, HTTPS = "127.0.0.1:${ports.http}", "127.0.0.1:${ports.https}"`,
+    `HTTP, HTTPS = "127.0.0.1:${servers.ports.http}", "127.0.0.1:${servers.ports.https}"`,
     'def get(url, **more):',
     '    return urllib.request.urlopen(urllib.request.Request(url, **more), timeout=10).read().decode()',
     'def execute(params):',
     ...lines,
   ];
-  const network = [
-    { host: '127.0.0.1', port: ports.http, scheme: 'http', methods: ['GET'] },
-    { host: '127.0.0.1', port: ports.https },
-  ];
   return writeSkill(open.folder, {
     source: source.join('\n'),
-    manifest: { execution: ['subprocess'], capabilities: { network }, ...manifest },
+    manifest: { execution: ['subprocess'], capabilities: { network: servers.rules }, ...manifest },
   });
 }
 
@@ -84,7 +50,7 @@ const KINDS = [
 describe.each(KINDS)('a cell that was started %s', (start, pool) => {
   let open: TestRuntime;
   beforeAll(() => {
-    open = openTestRuntime({ policy: policyOf(), pool, network: { ca: [authority.certificate] } });
+    open = openTestRuntime({ policy: loopbackPolicy(), pool, network: { ca: [authority.certificate] } });
   });
   afterAll(() => open.close());
 
@@ -106,9 +72,9 @@ describe.each(KINDS)('a cell that was started %s', (start, pool) => {
     if (!outcome.ok) return;
     expect(outcome.result).toEqual(['hello /urllib', 'hello /tls', 'hello /client', 'hello /secure']);
     expect(outcome.capabilities.used.map(({ asked }) => asked)).toEqual([
-      `GET http://127.0.0.1:${ports.http}/client`,
-      `CONNECT https://127.0.0.1:${ports.https}`,
-      `GET http://127.0.0.1:${ports.http}/urllib`,
+      `GET http://127.0.0.1:${servers.ports.http}/client`,
+      `CONNECT https://127.0.0.1:${servers.ports.https}`,
+      `GET http://127.0.0.1:${servers.ports.http}/urllib`,
     ]);
   });
 
@@ -133,7 +99,7 @@ describe.each(KINDS)('a cell that was started %s', (start, pool) => {
     ['a direct connection', 'socket.create_connection(("other.test", 443))', 'CONNECT https://other.test'],
   ])('is denied %s', async (_, expression, asked) => {
     const outcome = await run(open, `return ${expression}`);
-    const expected = asked.replace('HTTP/', `127.0.0.1:${ports.http}/`);
+    const expected = asked.replace('HTTP/', `127.0.0.1:${servers.ports.http}/`);
     expect(outcome).toMatchObject({
       ok: false,
       error: { code: 'capability_denied', detail: { capability: 'network', asked: expected } },
@@ -147,7 +113,7 @@ describe('a native cell', () => {
   let open: TestRuntime;
   beforeAll(() => {
     open = openTestRuntime({
-      policy: policyOf(),
+      policy: loopbackPolicy(),
       pool: { size: 0 },
       network: { ca: [authority.certificate] },
     });
@@ -221,7 +187,7 @@ describe('a native cell', () => {
   });
 
   test('can use its proxy under the strictest seccomp filter', async () => {
-    const network = [{ host: '127.0.0.1', port: ports.http, scheme: 'http' }];
+    const network = [{ host: '127.0.0.1', port: servers.ports.http, scheme: 'http' }];
     const outcome = await run(open, 'return get("http://" + HTTP + "/strict")', {
       capabilities: { network, syscalls: 'strict' },
     });
@@ -236,7 +202,7 @@ describe('a native cell', () => {
 
   test('is refused if it declares https methods without TLS inspection', async () => {
     for (const rule of [{ methods: ['GET'] }, { paths: ['/a'] }, { scheme: 'wss' }]) {
-      const network = [{ host: '127.0.0.1', port: ports.https, ...rule }];
+      const network = [{ host: '127.0.0.1', port: servers.ports.https, ...rule }];
       expect(await run(open, 'return 1', { capabilities: { network } })).toMatchObject({
         ok: false,
         error: { code: 'unenforceable', detail: { fields: ['network.inside_tls'] } },
@@ -249,18 +215,18 @@ describe('a native cell with TLS inspection', () => {
   let open: TestRuntime;
   beforeAll(() => {
     const network = { ca: [authority.certificate] };
-    open = openTestRuntime({ policy: policyOf(', inspect_tls: true'), pool: { size: 0 }, network });
+    open = openTestRuntime({ policy: loopbackPolicy(', inspect_tls: true'), pool: { size: 0 }, network });
   });
   afterAll(() => open.close());
 
   test('is held to methods and paths of https rules, and trusts only the gateway', async () => {
-    const network = [{ host: '127.0.0.1', port: ports.https, methods: ['GET'], paths: ['/a*'] }];
+    const network = [{ host: '127.0.0.1', port: servers.ports.https, methods: ['GET'], paths: ['/a*'] }];
     const manifest = { capabilities: { network } };
     const fine = await run(open, 'return get("https://" + HTTPS + "/a?b")', manifest);
     expect(fine).toMatchObject({
       ok: true,
       result: 'hello /a?b',
-      capabilities: { used: [{ asked: `GET https://127.0.0.1:${ports.https}/a` }] },
+      capabilities: { used: [{ asked: `GET https://127.0.0.1:${servers.ports.https}/a` }] },
     });
     for (const call of ['/b")', '/a", method="POST")']) {
       const outcome = await run(open, `return get("https://" + HTTPS + "${call}`, manifest);
