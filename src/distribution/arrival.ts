@@ -98,10 +98,14 @@ function assertSize({ files }: Delivery): void {
   const total = [...files.values()].reduce((sum, bytes) => sum + bytes.length, 0);
   // With room for the lock and its signatures, and for what the rules of a bundle leave out.
   if (files.size <= BUNDLE_LIMITS.entries && total <= 2 * BUNDLE_LIMITS.totalBytes) return;
-  throw new SkillError('manifest_invalid', `The delivery has ${files.size} files and ${total} bytes, too many for a skill`, {
-    fix: 'Name the folder of one skill in the source.',
-    detail: { files: files.size, bytes: total, limits: BUNDLE_LIMITS },
-  });
+  throw new SkillError(
+    'manifest_invalid',
+    `The delivery has ${files.size} files and ${total} bytes, too many for a skill`,
+    {
+      fix: 'Name the folder of one skill in the source.',
+      detail: { files: files.size, bytes: total, limits: BUNDLE_LIMITS },
+    },
+  );
 }
 
 function assertClaim({ claimedDigest, pinned }: Delivery, { digest, manifest }: Bundle): void {
@@ -120,8 +124,12 @@ function assertClaim({ claimedDigest, pinned }: Delivery, { digest, manifest }: 
 function assertSignatureCounts({ files }: Delivery, { vouched, manifest }: Bundle): void {
   const signature = files.get(SIGNATURE_FILE);
   if (!signature || vouched) return;
-  throw new SkillError('signature_invalid', `The skill "${manifest.name}" has signatures, but no skill.lock that they are for`, {
-    fix: 'Have the publisher lock and sign it again: skillcell lock, then skillcell sign.',
-    detail: { skill: manifest.name, signature: `sha256:${sha256(signature)}` },
-  });
+  throw new SkillError(
+    'signature_invalid',
+    `The skill "${manifest.name}" has signatures, but no skill.lock that they are for`,
+    {
+      fix: 'Have the publisher lock and sign it again: skillcell lock, then skillcell sign.',
+      detail: { skill: manifest.name, signature: `sha256:${sha256(signature)}` },
+    },
+  );
 }

@@ -52,7 +52,10 @@ function placeOf({ source, tag }: SkillPin): string {
   return tag === undefined ? source : `${source}, version ${quote(tag)}`;
 }
 
-function signerLine({ signer, publisher, unverified }: Proposal['arrival']['signed'], isOther: boolean): string {
+function signerLine(
+  { signer, publisher, unverified }: Proposal['arrival']['signed'],
+  isOther: boolean,
+): string {
   const who =
     signer === 'unsigned'
       ? 'nobody: only the source vouches for these bytes'

@@ -82,8 +82,12 @@ function removeEmpty(folder: string, path: string): void {
 function assertInside(path: string): void {
   const isPlain = path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
   if (isPlain && !path.includes('\0') && Buffer.byteLength(path) <= BUNDLE_LIMITS.pathBytes) return;
-  throw new SkillError('manifest_invalid', `The delivery has a file with the path ${quote(path)}, outside of a skill`, {
-    fix: 'Do not use this source. Tell whoever runs it.',
-    detail: { path },
-  });
+  throw new SkillError(
+    'manifest_invalid',
+    `The delivery has a file with the path ${quote(path)}, outside of a skill`,
+    {
+      fix: 'Do not use this source. Tell whoever runs it.',
+      detail: { path },
+    },
+  );
 }

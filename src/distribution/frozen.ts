@@ -69,16 +69,13 @@ async function installPin(id: string, pin: SkillPin, options: FrozenOptions): Pr
   const read = readBundle(draft.folder);
   const bundle = await compare(id, pin, read, runtime);
   await assertDemands({ id, bundle }, demands, await attestedFor(delivery, pin, runtime));
-  draft.keepOnly(
-    new Set([...read.contents.keys(), LOCK_FILE, SIGNATURE_FILE]),
-    delivery.files.keys(),
-  );
+  draft.keepOnly(new Set([...read.contents.keys(), LOCK_FILE, SIGNATURE_FILE]), delivery.files.keys());
   return { id, pin, folder: draft.keep(fetchedKey(pin)), cached: false };
 }
 
-function attestedFor({ attachments }: Delivery, pin: SkillPin, runtime: Runtime): Promise<Attested[]> {
+function attestedFor({ attachments, files }: Delivery, pin: SkillPin, runtime: Runtime): Promise<Attested[]> {
   const { publishers } = runtime;
-  return readAttestations(attachments, { digests: [pin.digest, pin.revision], publishers });
+  return readAttestations(attachments, { lock: files.get(LOCK_FILE), revision: pin.revision, publishers });
 }
 
 /** Throws unless everything that the pin says is true of these files. */
@@ -106,7 +103,11 @@ async function compare(
   // An identity can be verified only where a policy has the roots of Sigstore; its bytes are pinned in any case.
   const canVerify = pin.signer === 'unsigned' || 'key' in pin.signer;
   if (canVerify && !isSameSigner(signer, pin.signer))
-    throw differs(id, 'signer', `it is ${describeSigner(signer)}, the pin says ${describeSigner(pin.signer)}`);
+    throw differs(
+      id,
+      'signer',
+      `it is ${describeSigner(signer)}, the pin says ${describeSigner(pin.signer)}`,
+    );
   return bundle;
 }
 
@@ -138,14 +139,22 @@ function otherBytes(id: string, pin: SkillPin, read: BundleFiles): SkillError {
     `"${id}" is not what skills.lock.json pins: ${parts.map((part) => names[part]).join(' and ')} differ`,
     {
       fix: `If the change is wanted, review it: skillcell update ${shellWord(id)}`,
-      detail: { skill: id, pinned: { digest: pin.digest, lock: pin.lock, signature: pin.signature }, found: now },
+      detail: {
+        skill: id,
+        pinned: { digest: pin.digest, lock: pin.lock, signature: pin.signature },
+        found: now,
+      },
     },
   );
 }
 
 function differs(id: string, what: string, how: string): SkillError {
-  return new SkillError('manifest_drift', `skills.lock.json says another ${what} of "${id}" than its files: ${how}`, {
-    fix: `Find out who changed skills.lock.json. To pin what the files say, run: skillcell remove ${shellWord(id)}, then add it again.`,
-    detail: { skill: id, what },
-  });
+  return new SkillError(
+    'manifest_drift',
+    `skills.lock.json says another ${what} of "${id}" than its files: ${how}`,
+    {
+      fix: `Find out who changed skills.lock.json. To pin what the files say, run: skillcell remove ${shellWord(id)}, then add it again.`,
+      detail: { skill: id, what },
+    },
+  );
 }

@@ -13,7 +13,13 @@ import { FileLock } from '../load/file-lock.ts';
 import { ownPins, projectPins } from '../load/pinned-skills.ts';
 import { publishSync } from '../load/publish.ts';
 import { realOrGiven } from '../load/registries.ts';
-import { formatSkillsLock, parseSkillsLock, readSkillsLock, type SkillPin, type SkillPins } from '../load/skills-lock.ts';
+import {
+  formatSkillsLock,
+  parseSkillsLock,
+  readSkillsLock,
+  type SkillPin,
+  type SkillPins,
+} from '../load/skills-lock.ts';
 
 /** Where pins are written: in a project, or for this person in every folder. */
 export interface PinPlace {
@@ -35,7 +41,10 @@ export function pinsOf(place: PinPlace): Map<string, SkillPin> {
 }
 
 /** Writes what `change` makes of the pins as they are now. An unchanged file is not written. */
-export async function changePins(place: PinPlace, change: (pins: Map<string, SkillPin>) => void): Promise<void> {
+export async function changePins(
+  place: PinPlace,
+  change: (pins: Map<string, SkillPin>) => void,
+): Promise<void> {
   const file = pinFile(place);
   using _turn = await takeTurn(place.home, file);
   const pins = readSkillsLock(file);

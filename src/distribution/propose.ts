@@ -7,6 +7,7 @@
 import { SkillError } from '../errors.ts';
 import { acceptedSkill, knownSigner, recordAcceptedSkill, rememberSigner } from '../load/accepted-skills.ts';
 import { keyOfFolder } from '../load/fetched.ts';
+import { LOCK_FILE } from '../load/read-bundle.ts';
 import type { SkillPin } from '../load/skills-lock.ts';
 import { quote, shellWord } from '../manifest/quote.ts';
 import { describeDemand, type SourceDemand } from '../policy/source-rules.ts';
@@ -49,7 +50,8 @@ export async function propose(delivery: Delivery, options: ProposeOptions): Prom
     const change = judgeChange(id, pin, known, allow?.(id));
     assertFreeName(runtime, arrival);
     const attested = await readAttestations(delivery.attachments, {
-      digests: [pin.digest, pin.revision],
+      lock: delivery.files.get(LOCK_FILE),
+      revision: pin.revision,
       publishers: [...runtime.publishers, ...demands.flatMap(({ publishers }) => publishers)],
     });
     await assertDemands(arrival, demands, attested);
@@ -79,10 +81,17 @@ export async function accept(proposal: Proposal, place: PinPlace, by: string): P
     digest: pin.digest,
     by,
     at: new Date().toISOString(),
-    attested: [...new Set(proven.flatMap(({ kind, publisher = '' }) => (kind ? [`${kind} ${publisher}`] : [])))],
+    attested: [
+      ...new Set(proven.flatMap(({ kind, publisher = '' }) => (kind ? [`${kind} ${publisher}`] : []))),
+    ],
   });
   rememberSigner(place.home, pin.source, pin.signer);
   return folder;
+}
+
+/** Is exactly this pinned, and did a person of this machine accept it? A pin alone may come from a clone. */
+export function isKnownHere({ arrival, change }: Proposal, { home }: PinPlace): boolean {
+  return change.isSame && acceptedSkill(home, arrival.pin) !== undefined;
 }
 
 /** May this be accepted without asking, because the policy says where it may come from? */

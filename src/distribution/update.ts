@@ -32,7 +32,10 @@ export async function staleness(id: string, pin: SkillPin, open: OpenSource): Pr
   const source = open(pin.source);
   const pinned = toPinned(pin);
   const [offered, current] = await Promise.all([source.versions(pinned), source.currentRevision(pinned)]);
-  const newer = newestAfter(pin.tag ?? pin.version, (offered ?? []).map(({ version }) => version));
+  const newer = newestAfter(
+    pin.tag ?? pin.version,
+    (offered ?? []).map(({ version }) => version),
+  );
   const movedTo = current !== undefined && current !== pin.revision ? current : undefined;
   return { id, pin, newer, movedTo, isBroken: movedTo !== undefined && isFixed(pin.tag ?? '') };
 }
@@ -59,7 +62,8 @@ export function pinNamed(pins: SkillPins, name: string): SkillPin {
   if (pin) return pin;
   const known = [...pins.keys()].slice(0, 10).join(', ');
   throw new SkillError('skill_unavailable', `The skill ${JSON.stringify(name)} is not in skills.lock.json`, {
-    fix: known === '' ? 'Add one: skillcell add SOURCE' : `Name one of: ${known}. For your own, add --global.`,
+    fix:
+      known === '' ? 'Add one: skillcell add SOURCE' : `Name one of: ${known}. For your own, add --global.`,
     detail: { skill: name, command: `skillcell remove ${shellWord(name)}` },
   });
 }

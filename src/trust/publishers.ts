@@ -20,7 +20,10 @@ export type Publisher = KeyPublisher | SigstorePublisher;
 export type SignedBundle = Pick<Bundle, 'manifest' | 'vouched' | 'lock'>;
 
 /** The publisher who signed exactly this bundle; throws `signature_invalid` if none did. */
-export async function publisherOf(bundle: SignedBundle, publishers: readonly Publisher[]): Promise<Publisher> {
+export async function publisherOf(
+  bundle: SignedBundle,
+  publishers: readonly Publisher[],
+): Promise<Publisher> {
   const { name } = bundle.manifest;
   const { vouched } = bundle;
   if (!vouched)

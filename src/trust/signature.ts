@@ -94,13 +94,13 @@ function readPrivateKey(pem: string): ReturnType<typeof createPrivateKey> {
 
 /** Verifies a signature over a lock. */
 export function isGoodEd25519({ key, signature }: Ed25519Signature, lock: Buffer): boolean {
-  return verify(null, signedBytes(lock), ed25519PublicKey(key), Buffer.from(signature, 'base64'));
-}
-
-/** Expects `ed25519:` and the 32 bytes of a key in base64. */
-export function ed25519PublicKey(key: string): ReturnType<typeof createPublicKey> {
   const raw = Buffer.from(key.slice(KEY_PREFIX.length), 'base64');
-  return createPublicKey({ key: Buffer.concat([SPKI_HEADER, raw]), format: 'der', type: 'spki' });
+  const publicKey = createPublicKey({
+    key: Buffer.concat([SPKI_HEADER, raw]),
+    format: 'der',
+    type: 'spki',
+  });
+  return verify(null, signedBytes(lock), publicKey, Buffer.from(signature, 'base64'));
 }
 
 /** `ed25519:` and the 32 bytes of a key in base64. */

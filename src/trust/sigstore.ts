@@ -5,7 +5,7 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { bundleFromJSON, isBundleWithDsseEnvelope, isBundleWithMessageSignature } from '@sigstore/bundle';
+import { bundleFromJSON, isBundleWithMessageSignature } from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { SkillError } from '../errors.ts';
@@ -29,27 +29,12 @@ export function isGoodSigstore(
   lock: Buffer,
   publisher: SigstorePublisher,
 ): boolean {
-  // The verifier does not compare an attestation (DSSE) with the artifact, so it would prove nothing about this lock.
-  return isBy(publisher, bundle, (read) =>
-    isBundleWithMessageSignature(read) ? toSignedEntity(read, signedBytes(lock)) : undefined,
-  );
-}
-
-/** Is this a statement (DSSE) that the publisher signed? Whoever asks compares what it is about. */
-export function isGoodSigstoreStatement(bundle: unknown, publisher: SigstorePublisher): boolean {
-  return isBy(publisher, bundle, (read) => (isBundleWithDsseEnvelope(read) ? toSignedEntity(read) : undefined));
-}
-
-function isBy(
-  publisher: SigstorePublisher,
-  bundle: unknown,
-  entityOf: (read: ReturnType<typeof bundleFromJSON>) => ReturnType<typeof toSignedEntity> | undefined,
-): boolean {
   const verifier = new Verifier(toTrustMaterial(readRoot(publisher)));
   try {
-    const entity = entityOf(bundleFromJSON(bundle));
-    if (!entity) return false;
-    const { identity } = verifier.verify(entity);
+    const read = bundleFromJSON(bundle);
+    // The verifier does not compare an attestation (DSSE) with the artifact, so it would prove nothing about this lock.
+    if (!isBundleWithMessageSignature(read)) return false;
+    const { identity } = verifier.verify(toSignedEntity(read, signedBytes(lock)));
     return (
       identity?.subjectAlternativeName === publisher.identity &&
       identity.extensions?.issuer === publisher.issuer
