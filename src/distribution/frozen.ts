@@ -11,6 +11,7 @@ import { readDescription } from '../load/bundle-texts.ts';
 import { capabilitySet, diffCapabilities } from '../load/capability-set.ts';
 import { assertFetched, digestsOf, fetchedFolder, fetchedKey } from '../load/fetched.ts';
 import { LOCK_FILE, readBundle, SIGNATURE_FILE, type BundleFiles } from '../load/read-bundle.ts';
+import { removeTreeSync } from '../load/remove-tree.ts';
 import { compareLock, parseLock } from '../load/lock.ts';
 import { realOrGiven } from '../load/registries.ts';
 import type { SkillPin } from '../load/skills-lock.ts';
@@ -57,20 +58,32 @@ async function installPin(id: string, pin: SkillPin, options: FrozenOptions): Pr
   const isProven = demands.every(({ rule }) =>
     rule.requireAttestation.every((kind) => proven.some((one) => one.kind === kind)),
   );
-  if (existsSync(folder) && isProven) {
-    const read = readBundle(folder);
-    assertFetched(place.home, realOrGiven(folder), read);
+  const read = isProven ? readCopy(place.home, folder) : undefined;
+  if (read) {
     const bundle = await compare(id, pin, read, runtime);
     await assertDemands({ id, bundle }, demands, proven);
     return { id, pin, folder, cached: true };
   }
   const delivery = await options.open(pin.source).fetchPinned(toPinned(pin), options.watch);
   using draft = Draft.write(place.home, id, delivery.files);
-  const read = readBundle(draft.folder);
-  const bundle = await compare(id, pin, read, runtime);
+  const arrived = readBundle(draft.folder);
+  const bundle = await compare(id, pin, arrived, runtime);
   await assertDemands({ id, bundle }, demands, await attestedFor(delivery, pin, runtime));
-  draft.keepOnly(new Set([...read.contents.keys(), LOCK_FILE, SIGNATURE_FILE]), delivery.files.keys());
+  draft.keepOnly(new Set([...arrived.contents.keys(), LOCK_FILE, SIGNATURE_FILE]), delivery.files.keys());
   return { id, pin, folder: draft.keep(fetchedKey(pin)), cached: false };
+}
+
+/** Undefined if there is no copy. A damaged one is removed, so that it is fetched again. */
+function readCopy(home: string, folder: string): BundleFiles | undefined {
+  if (!existsSync(folder)) return undefined;
+  try {
+    const read = readBundle(folder);
+    assertFetched(home, realOrGiven(folder), read);
+    return read;
+  } catch {
+    removeTreeSync(folder);
+    return undefined;
+  }
 }
 
 function attestedFor({ attachments, files }: Delivery, pin: SkillPin, runtime: Runtime): Promise<Attested[]> {

@@ -7,7 +7,6 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { SkillError } from '../errors.ts';
-import { shellWord } from '../manifest/quote.ts';
 import { sha256 } from './digest.ts';
 import { markUsed } from './presence.ts';
 import type { BundleFiles } from './read-bundle.ts';
@@ -62,7 +61,7 @@ export function assertFetched(home: string, dir: string, read: Parameters<typeof
     'manifest_drift',
     `The fetched copy in ${JSON.stringify(dir)} is not what was fetched: somebody changed it`,
     {
-      fix: `Remove the copy and fetch it again: rm -rf ${shellWord(root)} && skillcell install --frozen`,
+      fix: 'Fetch it again: skillcell install --frozen, or skillcell install --frozen --global if you added it with --global.',
       detail: { dir, digest: read.digest },
     },
   );
