@@ -91,6 +91,7 @@ export {
   parseSignatures,
   signedBytes,
   signLock,
+  withSignature,
 } from './trust/signature.ts';
 export type { Signature } from './trust/signature.ts';
 export type { Profile } from './trust/profile.ts';
