@@ -8,6 +8,8 @@ import { namesOf } from './table.ts';
 interface SourceKindRow {
   /** How a reference starts. */
   prefix: string;
+  /** The prefix for a server on this machine, if it differs. */
+  loopbackPrefix?: string;
   meaning: string;
 }
 
@@ -17,7 +19,7 @@ export const SOURCE_KINDS = {
   git: { prefix: 'git+', meaning: 'a git repository' },
   npm: { prefix: 'npm:', meaning: 'a package of an npm registry' },
   file: { prefix: 'file:', meaning: 'a folder or archive on this machine' },
-  https: { prefix: 'https://', meaning: 'a well-known index of a web site' },
+  https: { prefix: 'https://', loopbackPrefix: 'http://', meaning: 'a well-known index of a web site' },
 } as const;
 
 export type SourceKind = keyof typeof SOURCE_KINDS;
@@ -27,5 +29,10 @@ const ROWS: Readonly<Record<SourceKind, SourceKindRow>> = SOURCE_KINDS;
 
 /** The kind of a reference by its prefix. */
 export function sourceKindOf(reference: string): SourceKind | undefined {
-  return SOURCE_KIND_NAMES.find((kind) => reference.startsWith(ROWS[kind].prefix));
+  return SOURCE_KIND_NAMES.find((kind) => {
+    const { prefix, loopbackPrefix } = ROWS[kind];
+    return (
+      reference.startsWith(prefix) || (loopbackPrefix !== undefined && reference.startsWith(loopbackPrefix))
+    );
+  });
 }
