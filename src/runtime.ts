@@ -4,6 +4,7 @@
  * @module
  */
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createCallIds } from './audit/call-id.ts';
 import type { AuditLog } from './audit/log.ts';
 import { Receipts, type EndedCall } from './audit/receipts.ts';
@@ -246,7 +247,8 @@ export class Runtime implements AsyncDisposable {
 
   /** Everyone whose signature the policy in force knows. */
   get publishers(): Publisher[] {
-    return rulesOf(this.#current().policy).flatMap(({ publishers }) => [...publishers]);
+    const all = rulesOf(this.#current().policy).flatMap(({ publishers }) => [...publishers]);
+    return all.filter((one, at) => all.findIndex((other) => isDeepStrictEqual(one, other)) === at);
   }
 
   /** The digest of a folder, as the registries compare it; undefined if it cannot be read. */

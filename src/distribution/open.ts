@@ -1,46 +1,33 @@
 /**
- * Finds the source of a reference.
+ * Every source as a person's commands use them: with the credentials and settings of this person.
  *
  * @module
  */
-import { SkillError } from '../errors.ts';
-import { quote } from '../manifest/quote.ts';
-import {
-  SOURCE_KIND_NAMES,
-  SOURCE_KINDS,
-  sourceKindOf,
-  type SourceKind,
-} from '../vocabulary/source-kinds.ts';
-import type { OpenSource, Source } from './contract.ts';
+import type { OpenSource } from './contract.ts';
+import { GitSource } from './git/source.ts';
 import { HttpClient } from './http/client.ts';
+import { dockerCredentials } from './oci/docker-config.ts';
 import { OciSource } from './oci/source.ts';
+import { FileSource } from './sources/file.ts';
+import { GithubSource } from './sources/github.ts';
+import { HttpsSource } from './sources/https.ts';
+import { npmRegistries } from './sources/npm-registry.ts';
+import { NpmSource } from './sources/npm.ts';
+import { openSources as openFrom } from './sources/open-source.ts';
 
 export interface OpenOptions {
   /** What relative paths are relative to. */
   cwd: string;
 }
 
-/** Sources share one client, and each is made once. */
-export function openSources(_options: OpenOptions): OpenSource {
-  const http = new HttpClient();
-  const made = new Map<SourceKind, Source>();
-  return (text) => {
-    const kind = sourceKindOf(text);
-    const source = kind && (made.get(kind) ?? make(kind, http));
-    if (kind === undefined || !source) throw unknown(text);
-    made.set(kind, source);
-    return source;
-  };
-}
-
-function make(kind: SourceKind, http: HttpClient): Source | undefined {
-  return kind === 'oci' ? new OciSource({ http }) : undefined;
-}
-
-function unknown(text: string): SkillError {
-  const prefixes = SOURCE_KIND_NAMES.map((kind) => SOURCE_KINDS[kind].prefix).join(', ');
-  return new SkillError('usage', `${quote(text)} does not name a source`, {
-    fix: `Start it with one of ${prefixes}; for a folder, write file:./FOLDER.`,
-    detail: { source: text },
+export function openSources({ cwd }: OpenOptions): OpenSource {
+  const client = new HttpClient();
+  return openFrom({
+    oci: () => new OciSource({ http: client, credentials: dockerCredentials() }),
+    github: () => new GithubSource({ client }),
+    git: () => new GitSource({ client }),
+    npm: () => new NpmSource({ client, findRegistry: npmRegistries() }),
+    file: () => new FileSource({ folder: cwd }),
+    https: () => new HttpsSource({ client }),
   });
 }

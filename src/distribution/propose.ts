@@ -52,7 +52,7 @@ export async function propose(delivery: Delivery, options: ProposeOptions): Prom
     const attested = await readAttestations(delivery.attachments, {
       lock: delivery.files.get(LOCK_FILE),
       revision: pin.revision,
-      publishers: [...runtime.publishers, ...demands.flatMap(({ publishers }) => publishers)],
+      publishers: runtime.publishers,
     });
     await assertDemands(arrival, demands, attested);
     return {
