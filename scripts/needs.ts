@@ -41,6 +41,7 @@ const NATIVE_SUITES = [
   'test/hook/**',
   'test/deploy/action*',
   'test/deploy/image*',
+  'test/distribution/git/**',
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
@@ -77,6 +78,24 @@ export const NEEDS: readonly Need[] = [
     suites: ['test/cell/engines/script/**', 'test/hook/**', 'test/agent-skills/**', 'test/readme/**'],
   },
   {
+    name: 'git, with its server over HTTP',
+    probe: ['test', '-x', '/usr/lib/git-core/git-http-backend'],
+    debianPackage: 'git',
+    suites: ['test/distribution/**'],
+  },
+  {
+    name: 'zip',
+    probe: ['zip', '--version'],
+    debianPackage: 'zip',
+    suites: ['test/distribution/**'],
+  },
+  {
+    name: 'zstd',
+    probe: ['zstd', '--version'],
+    debianPackage: 'zstd',
+    suites: ['test/distribution/**'],
+  },
+  {
     name: 'mount namespaces, as root',
     probe: ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt && prlimit --pid $$ --nofile=64:'],
     debianPackage: 'util-linux mount',
@@ -86,7 +105,7 @@ export const NEEDS: readonly Need[] = [
     name: 'the system Python',
     probe: ['/usr/bin/python3', '--version'],
     debianPackage: 'python3',
-    suites: [...NATIVE_SUITES, 'test/load/**'],
+    suites: [...NATIVE_SUITES, 'test/load/**', 'test/distribution/**'],
   },
   {
     name: 'pip of the system Python',

@@ -91,6 +91,7 @@ export {
   parseSignatures,
   signedBytes,
   signLock,
+  withSignature,
 } from './trust/signature.ts';
 export type { Signature } from './trust/signature.ts';
 export type { Profile } from './trust/profile.ts';
@@ -144,3 +145,17 @@ export { studyFolder } from './study/study.ts';
 export type { StudyOptions } from './study/study.ts';
 export { formatStudy } from './study/format.ts';
 export type { Dependency, DependencyClass, ModeStudy, SkillStudy, StudyReport } from './study/report.ts';
+export { accept as acceptProposal, isAllowedByPolicy, isKnownHere, propose } from './distribution/propose.ts';
+export type { Proposal as SkillProposal } from './distribution/propose.ts';
+export { describeProposal } from './distribution/describe.ts';
+export type { Description as ProposalDescription } from './distribution/describe.ts';
+export { installFrozen } from './distribution/frozen.ts';
+export type { FrozenSkill } from './distribution/frozen.ts';
+export type { Allowances } from './distribution/judge.ts';
+export { openSources } from './distribution/open.ts';
+export { changePins, pinsOf } from './distribution/pin-file.ts';
+export type { PinPlace } from './distribution/pin-file.ts';
+export { fetchUpdate, outdated, pinNamed, selectPins, staleness } from './distribution/update.ts';
+export type { Delivery, OpenSource } from './distribution/contract.ts';
+export { describeDemand } from './policy/source-rules.ts';
+export { describeSigner } from './trust/signer.ts';

@@ -6,6 +6,7 @@
 import { join, resolve } from 'node:path';
 import { FolderDigests } from './load/folder-digests.ts';
 import type { SkillPlaces } from './load/locate.ts';
+import { KnownPins } from './load/pinned-skills.ts';
 import type { Skill } from './load/skill.ts';
 import type { AuditOptions } from './audit/receipts.ts';
 import type { EgressOptions } from './broker/gateway/egress.ts';
@@ -129,5 +130,6 @@ export function placesOf(options: RuntimeOptions, home: string): SkillPlaces {
     userHome: options.userHome,
     folders: foldersIn(options.offer?.skills, cwd),
     digestOf: new FolderDigests().digestOf,
+    readPins: new KnownPins().read,
   };
 }

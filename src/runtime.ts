@@ -4,6 +4,7 @@
  * @module
  */
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createCallIds } from './audit/call-id.ts';
 import type { AuditLog } from './audit/log.ts';
 import { Receipts, type EndedCall } from './audit/receipts.ts';
@@ -20,6 +21,7 @@ import { Pool } from './cell/pool/pool.ts';
 import { releaseTurn } from './dispatch/release-turn.ts';
 import { SkillError } from './errors.ts';
 import { ownedBy } from './fault-owner.ts';
+import type { Bundle } from './load/bundle.ts';
 import { defaultHome } from './load/home.ts';
 import type { Installation, InstallOptions } from './load/install-skill.ts';
 import { loadBundle, type BundleLocation, type LoadDeps, type LoadOptions } from './load/load-bundle.ts';
@@ -36,12 +38,13 @@ import type { Outcome, Success } from './outcome.ts';
 import { Overlays } from './overlays.ts';
 import { Offload, type OffloadCounts } from './offload/offload.ts';
 import type { ModeChoice } from './policy/choose-mode.ts';
-import { filesOf } from './policy/combine.ts';
+import { filesOf, rulesOf } from './policy/combine.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
 import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { policyDigest } from './audit/policy-digest.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
+import { demandsOnSource, type SourceDemand } from './policy/source-rules.ts';
 import { assertOwnEnv, placesOf } from './runtime-options.ts';
 import type { ExecOptions, ExecuteOptions, QuietExec } from './runtime-options.ts';
 import type { RecordOptions, RuntimeOptions } from './runtime-options.ts';
@@ -53,6 +56,7 @@ import { offerTools } from './tools/offer.ts';
 import { assertOffer, resolveOffer, selectOffered } from './tools/offered.ts';
 import type { ToolSet } from './tools/tool-set.ts';
 import type { Approvals } from './trust/approvals.ts';
+import type { Publisher } from './trust/publishers.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
 import type { Standing } from './trust/standing.ts';
 import { observationManifest, observedInput, type Allowed } from './record/observation.ts';
@@ -207,6 +211,15 @@ export class Runtime implements AsyncDisposable {
     return this.pin(await compileSkill(bundle, this.#offload));
   }
 
+  /**
+   * Reads, verifies and inspects a folder that just arrived, as `load` does, but as the stranger's it is: without overlays,
+   * and without what this machine would use. Nothing of it runs.
+   */
+  examine(dir: string): Promise<Bundle> {
+    this.#presence ??= enterHome(this.home);
+    return loadBundle({ ref: dir, dir, origin: 'external' }, this.#loadDeps);
+  }
+
   /** Adds the image and packages that a call would use now, and its overlay if it counts; approvals cover these. */
   pin(skill: Skill): Promise<Skill> {
     return this.overlays.settle(skill);
@@ -225,6 +238,27 @@ export class Runtime implements AsyncDisposable {
   /** The approvals of this machine. */
   get approvals(): Approvals {
     return this.#inForce.gatekeeper.approvals;
+  }
+
+  /** What the policy in force demands of a source. Throws `untrusted` if it allows none of this kind. */
+  sourceDemands(source: string): SourceDemand[] {
+    return demandsOnSource(this.#current().policy.sources ?? [], source);
+  }
+
+  /** Everyone whose signature the policy in force knows. */
+  get publishers(): Publisher[] {
+    const all = rulesOf(this.#current().policy).flatMap(({ publishers }) => [...publishers]);
+    return all.filter((one, at) => all.findIndex((other) => isDeepStrictEqual(one, other)) === at);
+  }
+
+  /** The digest of a folder, as the registries compare it; undefined if it cannot be read. */
+  digestOf(dir: string): string | undefined {
+    return this.#places.digestOf?.(dir);
+  }
+
+  /** The working directory, whose `skills.lock.json` counts. */
+  get cwd(): string {
+    return this.#places.cwd;
   }
 
   /** The policy files in force, outermost first. */

@@ -97,6 +97,9 @@ const FRAMEWORKS: Readonly<Record<string, RegExp>> = {
 };
 /** The message types between cells and the host. The host imports nothing else from a guest, and no values. */
 const PROTOCOL = 'guest/protocol.ts';
+/** Modules that open connections. In `src/distribution/`, only one folder imports them. */
+const CONNECTING = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns(?:\/promises)?)$/;
+const SENDER = 'src/distribution/http/';
 const MAX_LINES = 400;
 
 const sources = globSync('src/**/*.ts', { cwd: ROOT });
@@ -170,6 +173,19 @@ function leadsToFramework(file: string, source: string): string[] {
   return [...frameworks, ...adapters.filter((target) => target !== own)];
 }
 
+/** What a file of `src/distribution` connects with, unless it belongs to the folder that may. Types are no connection. */
+function sendsItself(file: string, source: string): string[] {
+  if (!file.startsWith('src/distribution/') || file.startsWith(SENDER)) return [];
+  const values = source.replaceAll(/^import type\b[^;]*;/gm, '');
+  const modules = importsOf(values).filter((specifier) => CONNECTING.test(specifier));
+  // `fetch(` after a name or at the start of a line is a method.
+  const globals =
+    values.match(
+      /(?:[=(,:?[]|\bawait|\breturn|\bnew)\s*(?:globalThis\.)?(?:fetch|WebSocket|EventSource)\(/g,
+    ) ?? [];
+  return [...modules, ...globals];
+}
+
 function reachesIntoSource(file: string, source: string): string[] {
   return ownImportsOf(file, source).filter((target) => target.startsWith('src/') || target.startsWith('..'));
 }
@@ -192,6 +208,25 @@ describe('the source tree', () => {
     expect(sources.flatMap((file) => leadsToFramework(file, read(file)))).toEqual([]);
     expect(leadsToFramework('src/runtime.ts', `import { tool } from 'ai';`)).toEqual(['ai']);
     expect(leadsToFramework('src/index.ts', `export { a } from './adapters/mastra.ts';`)).toHaveLength(1);
+  });
+
+  test('sends requests of distribution only from its one folder for that', () => {
+    expect(sources.filter((file) => file.startsWith(SENDER)).length).toBeGreaterThan(0);
+    expect(sources.flatMap((file) => sendsItself(file, read(file)))).toEqual([]);
+    const elsewhere = 'src/distribution/oci/a.ts';
+    expect(sendsItself(elsewhere, `import { request } from 'node:https';`)).toEqual(['node:https']);
+    expect(sendsItself(elsewhere, `import type { Server } from 'node:http';`)).toEqual([]);
+    expect(sendsItself(elsewhere, `const a = await fetch(url);`)).toHaveLength(1);
+    expect(sendsItself(elsewhere, `const a = await source.fetch(url);`)).toEqual([]);
+  });
+
+  test('gives agents no way to fetch, publish or install skills', () => {
+    const served = sources.filter((file) => /^src\/(?:mcp|http|web)\//.test(file));
+    const leading = served.filter((file) =>
+      /\bdistribution\b|\b(?:publishSkill|mirrorSkill)\b/.test(read(file)),
+    );
+    expect(served.length).toBeGreaterThan(0);
+    expect(leading).toEqual([]);
   });
 
   test('has only the folders in src/cell that are listed here', () => {

@@ -10,6 +10,16 @@ export function thrownBy(action: () => unknown): SkillError {
   return thrownOf(SkillError, action);
 }
 
+/** The same for a promise. */
+export async function rejectionOf(work: Promise<unknown>): Promise<SkillError> {
+  const error = await work.then(
+    (value: unknown) => new Error(`Expected a SkillError, but got ${String(value)}`),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof SkillError) return error;
+  throw error;
+}
+
 export function thrownOf<Thrown extends Error>(
   expected: abstract new (...args: never[]) => Thrown,
   action: () => unknown,

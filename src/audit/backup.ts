@@ -14,7 +14,15 @@ import { GENESIS, type Verification } from './queries.ts';
 
 const LOG = 'audit.db';
 const ACCESS = 'access.json';
-const FOLDERS = ['approvals', 'policies', 'skills', 'installed'] as const;
+const FOLDERS = [
+  'approvals',
+  'policies',
+  'skills',
+  'installed',
+  'global',
+  'accepted-skills',
+  'signers',
+] as const;
 /** Marks a finished backup. */
 const MARK = 'skillcell-backup.json';
 const VERSION = 1;

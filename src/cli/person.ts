@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { userInfo } from 'node:os';
 import { type AskPerson, type Question, printableLine } from '../inside.ts';
 import { printNote } from './output.ts';
 
@@ -15,17 +16,26 @@ async function ask(question: Question): Promise<boolean> {
   return isYes('Approve? [y/N] ');
 }
 
-/** Undefined if there is no one to ask. */
-export async function confirmed(question: string): Promise<boolean | undefined> {
-  return process.stdin.isTTY && process.stderr.isTTY ? isYes(question) : undefined;
+/** Undefined if there is no one to ask. Throws an `AbortError` on Ctrl-C, and when the signal says so. */
+export async function confirmed(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
+  return process.stdin.isTTY && process.stderr.isTTY ? isYes(question, signal) : undefined;
 }
 
-async function isYes(question: string): Promise<boolean> {
+/** The name of whoever decides. In a container the user often has a number but no name. */
+export function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+async function isYes(question: string, signal?: AbortSignal): Promise<boolean> {
   // Most commands ask nothing.
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(?:es)?$/i.test((await lines.question(question)).trim());
+    return /^y(?:es)?$/i.test((await lines.question(question, signal ? { signal } : {})).trim());
   } finally {
     lines.close();
   }

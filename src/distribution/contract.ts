@@ -5,8 +5,9 @@
  * @module
  */
 
-/** Where skills come from, by the prefix of the text that a person types. */
-export type SourceKind = 'oci' | 'github' | 'git' | 'npm' | 'file' | 'https';
+import type { SourceKind } from '../vocabulary/source-kinds.ts';
+
+export type { SourceKind } from '../vocabulary/source-kinds.ts';
 
 /** Progress of a transfer, for a terminal. */
 export interface TransferWatch {
@@ -43,6 +44,14 @@ export interface Delivery {
   readonly attachments: readonly Attachment[];
 }
 
+/** A reference, split. */
+export interface SourceName {
+  /** Without the version, as `PinnedSource` has it. */
+  readonly source: string;
+  /** The version, tag, branch or digest that was asked for. */
+  readonly version?: string | undefined;
+}
+
 /** A version that a source offers. */
 export interface OfferedVersion {
   readonly version: string;
@@ -53,6 +62,10 @@ export interface OfferedVersion {
 /** One kind of source. */
 export interface Source {
   readonly kind: SourceKind;
+  /** Splits a reference, and throws `usage` if it is not one of this kind. Sends nothing: policies are asked first. */
+  parse(reference: string): SourceName;
+  /** The reference of this version: the opposite of `parse`. */
+  reference(name: SourceName): string;
   /** Delivers what `reference` (the whole text with its prefix) names now. */
   fetch(reference: string, watch?: TransferWatch): Promise<Delivery>;
   /** Delivers exactly what was pinned, or fails. */
@@ -62,3 +75,6 @@ export interface Source {
   /** What the pinned version or tag names now, which differs from `pinned.revision` if somebody moved it. */
   currentRevision(pinned: PinnedSource): Promise<string | undefined>;
 }
+
+/** Finds the source that a reference or a pinned source names, by its prefix. Throws `usage` for an unknown one. */
+export type OpenSource = (text: string) => Source;

@@ -9,8 +9,11 @@ import { SkillError } from '../errors.ts';
 import { isNameSegment } from '../manifest/names.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { agentRegistries, type AgentPlaces } from './agent-registries.ts';
+import { keyOfFolder } from './fetched.ts';
 import { digestOfFolder } from './folder-digests.ts';
 import { nearestNames } from './nearest-names.ts';
+import { isAccepted } from './accepted-skills.ts';
+import { pinnedRegistries, type PinPlaces } from './pinned-skills.ts';
 import {
   bundleAt,
   bundleIn,
@@ -22,7 +25,7 @@ import {
   type Registry,
 } from './registries.ts';
 
-export interface SkillPlaces extends AgentPlaces {
+export interface SkillPlaces extends AgentPlaces, Pick<PinPlaces, 'readPins'> {
   /** The skills that come with Skillcell. */
   bundledDir: string;
   /** Skillcell's own folder; installed skills are under `installed/<category>/<name>`. */
@@ -89,8 +92,9 @@ function onlyBundle(ref: string, dirs: readonly string[], places: SkillPlaces): 
   return first;
 }
 
-/** Whether the real path is in the project or among the installed skills. */
+/** Whether the real path is in the project, among the installed skills, or was fetched by a person of this machine. */
 function isOwnFolder(dir: string, places: SkillPlaces): boolean {
+  if (isAccepted(places.home, dir)) return true;
   const folders = [places.cwd, installedDir(places.home)].map((folder) => `${realOrGiven(folder)}/`);
   return folders.some((folder) => dir.startsWith(folder));
 }
@@ -201,13 +205,14 @@ export function registriesOf(places: SkillPlaces): string[] {
   return [...new Set(allRegistries(places).map(({ folder }) => folder))];
 }
 
-/** The bundled skills first, then those of the project, the installed ones, and those of agents. */
+/** The bundled skills first, then those of the project, the installed and the pinned ones, and those of agents. */
 function allRegistries(places: SkillPlaces): [Registry, Registry, Registry, ...Registry[]] {
   const layout = 'categories';
   return [
     { folder: places.bundledDir, layout },
     { folder: join(places.cwd, 'skills'), layout },
     { folder: installedDir(places.home), layout },
+    ...pinnedRegistries(places),
     ...agentRegistries(places),
   ];
 }
@@ -249,11 +254,14 @@ function ambiguous(ref: string, dirs: readonly string[], places: SkillPlaces): S
   const list = dirs.map((dir) => JSON.stringify(dir)).join(' and ');
   const installed = bundleAt(join(installedDir(places.home), ref)).some((dir) => dirs.includes(dir));
   const [first = ''] = dirs;
+  const isFetched = dirs.some((dir) => keyOfFolder(places.home, dir) !== undefined);
   const byPath = `pass the path of the one you mean, such as ${shellWord(first)}`;
   return new SkillError('usage', `Two different skills have the id ${JSON.stringify(ref)}: ${list}.`, {
     fix: installed
       ? `Remove the installed one with \`skillcell uninstall ${shellWord(ref)}\`, or ${byPath}`
-      : `Rename one of the folders, or ${byPath}`,
+      : isFetched
+        ? `Remove the fetched one with \`skillcell remove ${shellWord(ref)}\`, or ${byPath}`
+        : `Rename one of the folders, or ${byPath}`,
     detail: { ref, dirs: [...dirs] },
   });
 }

@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SkillError } from '../errors.ts';
@@ -13,12 +12,12 @@ import { addToManifest } from '../manifest/add-to-manifest.ts';
 import { parseFragment, type Fragment } from '../manifest/fragment.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { shellWord } from '../manifest/quote.ts';
-import { assertAbsent } from './absent.ts';
 import { areAccepted, type OfferedPackages } from './accepted-packages.ts';
 import type { AppliedOverlay, Bundle, OverlayPlace } from './bundle.ts';
 import { capabilitySet } from './capability-set.ts';
 import { sha256 } from './digest.ts';
 import { lockedPackagesSchema, type LockedPackages } from './locked-packages.ts';
+import { readPlainFile } from './plain-file.ts';
 
 /** The folder of overlays in a project. */
 export const PROJECT_OVERLAYS: string = join('.skillcell', 'skills');
@@ -75,25 +74,9 @@ export function readOverlays(skill: string, places: OverlayPlaces): Overlay[] {
   });
 }
 
-/** Undefined if there is none. Never follows a link: a clone may bring one. */
+/** Undefined if there is none. */
 export function readOverlayText(file: string): string | undefined {
-  let fd: number;
-  try {
-    fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ELOOP') throw unreadable(file, 'it is a symbolic link');
-    assertAbsent(error, file);
-    return undefined;
-  }
-  try {
-    const { size } = fstatSync(fd);
-    if (!fstatSync(fd).isFile()) throw unreadable(file, 'it is not a regular file');
-    if (size > MAX_OVERLAY_BYTES) throw unreadable(file, `it is larger than ${MAX_OVERLAY_BYTES} bytes`);
-    const bytes = Buffer.alloc(MAX_OVERLAY_BYTES);
-    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0));
-  } finally {
-    closeSync(fd);
-  }
+  return readPlainFile(file, MAX_OVERLAY_BYTES, (reason) => unreadable(file, reason));
 }
 
 function unreadable(file: string, reason: string): SkillError {

@@ -31,6 +31,7 @@ interface Kind {
 /** The folders of a home that can be pruned. Receipts, approvals, policies and installed skills never are. */
 const PLACES: Readonly<Record<string, Kind>> = {
   store: { what: 'staged copies of skills', isMarked: true },
+  fetched: { what: 'fetched skills', isMarked: true },
   environments: { what: 'packages', isMarked: true },
   guest: { what: 'code of cells', isMarked: true },
   wasm: { what: 'prepared binaries', isMarked: false },

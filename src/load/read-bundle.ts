@@ -252,17 +252,21 @@ function openEntry(handle: string, flags: number, path: string): number {
 /** Control and invisible characters can disguise one name as another in a prompt or a log. */
 const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
 
-function refuseBadName(bytes: Buffer, path: string): void {
+/** Why a file or folder of this name cannot be part of a bundle; undefined if it can. `path` ends with the name. */
+export function nameProblem(bytes: Buffer, path: string): string | undefined {
   const name = bytes.toString('utf8');
-  if (!Buffer.from(name, 'utf8').equals(bytes)) throw refusal(path, 'a name that is not valid UTF-8');
-  if (UNSAFE_CHARACTERS.test(name))
-    throw refusal(path, 'a name with control, invisible or backslash characters');
-  if (name === '__proto__') throw refusal(path, 'a reserved name');
-  if (bytes.length > BUNDLE_LIMITS.nameBytes)
-    throw refusal(path, `a name over ${BUNDLE_LIMITS.nameBytes} bytes`);
-  if (Buffer.byteLength(path) > BUNDLE_LIMITS.pathBytes) {
-    throw refusal(path, `a path over ${BUNDLE_LIMITS.pathBytes} bytes`);
-  }
+  if (!Buffer.from(name, 'utf8').equals(bytes)) return 'a name that is not valid UTF-8';
+  if (UNSAFE_CHARACTERS.test(name)) return 'a name with control, invisible or backslash characters';
+  if (name === '__proto__') return 'a reserved name';
+  if (bytes.length > BUNDLE_LIMITS.nameBytes) return `a name over ${BUNDLE_LIMITS.nameBytes} bytes`;
+  if (Buffer.byteLength(path) > BUNDLE_LIMITS.pathBytes)
+    return `a path over ${BUNDLE_LIMITS.pathBytes} bytes`;
+  return undefined;
+}
+
+function refuseBadName(bytes: Buffer, path: string): void {
+  const problem = nameProblem(bytes, path);
+  if (problem !== undefined) throw refusal(path, problem);
 }
 
 function kindOf(entry: Dirent<Buffer>): string {

@@ -12,12 +12,17 @@ import { assertAbsent } from './absent.ts';
 
 export interface Registry {
   folder: string;
-  /** `categories`: `category/name` or `name`. `flat`: a folder with only a SKILL.md is `skills/<name>`. */
-  layout: 'categories' | 'flat';
+  /**
+   * `categories`: `category/name` or `name`. `flat`: a folder with only a SKILL.md is `skills/<name>`. `pinned`: only the
+   * folders in `pinned`.
+   */
+  layout: 'categories' | 'flat' | 'pinned';
   /** Folders whose real path is outside of this one are left out; absent: links lead anywhere. */
   within?: string;
   /** Only these folders of it. */
   only?: readonly string[];
+  /** Folders by id; those that are missing are not registered. */
+  pinned?: ReadonlyMap<string, string>;
 }
 
 export interface RegisteredSkill {
@@ -33,11 +38,19 @@ export const MAX_FOLDERS = 1000;
 const SHOWN_NAME = /^[\w][\w .()+-]{0,99}$/;
 
 export function skillsIn(registry: Registry): RegisteredSkill[] {
+  if (registry.pinned)
+    return [...registry.pinned].flatMap(([ref, folder]) =>
+      bundleAt(folder, ownFolderOf(registry)).map((dir) => ({ ref, dir })),
+    );
   return registry.layout === 'flat' ? flatSkillsIn(registry) : categorizedSkillsIn(registry);
 }
 
 /** The folder of a registry that an id refers to; at most one. */
 export function bundleIn(registry: Registry, id: string): string[] {
+  if (registry.pinned) {
+    const folder = registry.pinned.get(id);
+    return folder === undefined ? [] : bundleAt(folder, ownFolderOf(registry));
+  }
   if (registry.layout === 'categories') return bundleAt(join(registry.folder, id), registry);
   const name = basename(id);
   const dirs = isListed(registry, name) ? bundleAt(join(registry.folder, name), registry) : [];
@@ -46,10 +59,19 @@ export function bundleIn(registry: Registry, id: string): string[] {
 
 /** The path of a folder as ids of this registry spell it; starts with `..` if it is outside. */
 export function pathIn(registry: Registry, dir: string): string {
+  if (registry.pinned) {
+    const found = skillsIn(registry).find((skill) => skill.dir === dir);
+    return found?.ref ?? '..';
+  }
   const path = relative(realOrGiven(registry.folder), dir);
   const [name = ''] = path.split('/');
   if (registry.layout === 'categories' || name === '' || name === '..') return path;
   return hasManifest(join(registry.folder, name)) ? path : `${SKILL_MD_CATEGORY}/${path}`;
+}
+
+/** A link in the store of fetched skills would lead to something that nobody fetched. */
+function ownFolderOf({ folder }: Registry): Pick<Registry, 'within'> {
+  return { within: folder };
 }
 
 function categorizedSkillsIn(registry: Registry): RegisteredSkill[] {

@@ -11,6 +11,7 @@ import type { FileDigests, LockState } from './bundle.ts';
 import { readDescription } from './bundle-texts.ts';
 import { capabilitySet } from './capability-set.ts';
 import { findDrift } from './drift.ts';
+import { assertFetched } from './fetched.ts';
 import { findEntry, kindOf, refuseIgnoredEntry, requireDockerfile } from './entry.ts';
 import { identify, type IdentifiedDescription } from './identify.ts';
 import type { Finding } from './inspection.ts';
@@ -104,6 +105,7 @@ export type SourceLocation = Pick<BundleLocation, 'dir' | 'ids' | 'aliases'>;
 /** Runs on this thread, without a deadline. */
 export function readSourceHere(location: SourceLocation, options: SourceOptions): SourceFacts {
   const source = readBundle(location.dir, options.limits);
+  assertFetched(options.store.home, location.dir, source);
   options.onRead?.(source);
   const identified = identify(readDescription(source.contents, location.dir), location);
   const scripts = source.contents.has('SKILL.md') ? findScripts(source.contents) : [];

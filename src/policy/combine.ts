@@ -29,6 +29,7 @@ export function restrict(inForce: OperatorPolicy, file: OperatorPolicy): Operato
     ...restrictFreshness(inForce, file),
     ...restrictGenerated(inForce, file),
     ...(secrets ? { secrets } : {}),
+    ...allSources(inForce, file),
     ...allRules(inForce, file),
   };
 }
@@ -47,6 +48,7 @@ export function extend(inForce: OperatorPolicy, file: OperatorPolicy): OperatorP
     ...(file.pythonWasm ? { pythonWasm: file.pythonWasm } : {}),
     ...(file.generatedCode === undefined ? {} : { generatedCode: file.generatedCode }),
     ...(file.secrets ? { secrets: file.secrets } : {}),
+    ...allSources(inForce, file),
     ...allRules(inForce, file),
   };
 }
@@ -179,6 +181,16 @@ function restrictSecrets(
   if (!own) return inForce.secrets;
   const before = inForce.secrets ?? ['environment'];
   return before.filter((source) => own.some((other) => isDeepStrictEqual(source, other)));
+}
+
+/** Each file must allow a source. */
+export function allSources(
+  { sources: before = [] }: OperatorPolicy,
+  { sources: own = [] }: OperatorPolicy,
+): Pick<OperatorPolicy, 'sources'> {
+  const added = own.filter((set) => !before.some((one) => isDeepStrictEqual(one, set)));
+  const all = [...before, ...added];
+  return all.length > 0 ? { sources: all } : {};
 }
 
 /** The rules of each file are judged with that file's publishers, and all files must agree. */

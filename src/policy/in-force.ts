@@ -140,7 +140,8 @@ function withTrustedRoots(policy: OperatorPolicy, { named = {} }: PolicyBytes): 
     const rootDigest = 'trustedRoot' in publisher ? named[publisher.trustedRoot] : undefined;
     return rootDigest === undefined ? publisher : { ...publisher, rootDigest };
   });
-  return { ...policy, publishers };
+  const sources = policy.sources?.map((set) => ({ ...set, publishers }));
+  return { ...policy, publishers, ...(sources ? { sources } : {}) };
 }
 
 /** A missing root counts as empty, so that it must be trusted once it appears. */

@@ -8,6 +8,7 @@ import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { sharedEngines } from '../load/home.ts';
 import { PROJECT_OVERLAYS } from '../load/overlay.ts';
+import { SKILLS_LOCK } from '../load/skills-lock.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { foldersUpToRepository } from '../load/agent-registries.ts';
 import { marketplaceRegistries } from '../load/marketplaces.ts';
@@ -33,8 +34,6 @@ export type Protection =
 
 /** The project's own skills. */
 const REGISTRY = 'skills';
-/** The skills that a project pins. */
-const SKILLS_LOCK = 'skills.lock.json';
 /** The folder around the overlays of a project: what a skill wrote there, a person might approve. */
 const OVERLAYS = dirname(PROJECT_OVERLAYS);
 /** Skillcell's own code, if it runs from a checkout. */

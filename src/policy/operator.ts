@@ -25,6 +25,7 @@ import { minimumKeys, type MinimumRule } from './minimum.ts';
 import { isHostPattern, pathSegments } from './patterns.ts';
 import { pythonFreshness, type PythonFreshness } from './python-freshness.ts';
 import { secretSources, type SecretSource } from './secret-sources.ts';
+import { sourceRules, unknownPublisher, type SourceRule, type SourceRules } from './source-rules.ts';
 import { guardRules, publishers, skillRules } from './trust-keys.ts';
 
 /** A parsed policy, or several combined into one. */
@@ -62,6 +63,8 @@ export interface OperatorPolicy {
   skills?: SkillRule[];
   /** Publishers whose signatures are accepted. */
   publishers?: Publisher[];
+  /** Where skills may be fetched from: the rules of each file, all of which must allow a source. */
+  sources?: SourceRules[];
   /** Rules of the other files that it was combined from; each must admit a skill. */
   furtherRules?: TrustRules[];
   /** Applied before every call; the strictest answer counts. */
@@ -119,6 +122,7 @@ const schema = z.strictObject({
   secrets: secretSources.optional(),
   skills: skillRules.optional(),
   publishers: publishers.optional(),
+  sources: sourceRules.optional(),
   guard: guardRules.optional(),
   generated_code: z.boolean().optional(),
 });
@@ -129,6 +133,7 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
   if (!parsed.success) throw refusedPolicy(parsed.error.issues, options.file);
   const { minimum, ceilings, filesystem, env, network, skills, publishers: known, guard } = parsed.data;
   const set = (ceilings ?? {}) as Partial<GrantedLimits>;
+  const ownPublishers = known?.map((one) => resolveRoot(one, options.file));
   return {
     file: options.file,
     minimum: { ...DEFAULT_POLICY.minimum, ...minimum?.origins },
@@ -143,10 +148,24 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
     ...(parsed.data.python_wasm ? { pythonWasm: parsed.data.python_wasm } : {}),
     ...(parsed.data.secrets ? { secrets: parsed.data.secrets } : {}),
     ...(skills ? { skills } : {}),
-    ...(known ? { publishers: known.map((one) => resolveRoot(one, options.file)) } : {}),
+    ...(ownPublishers ? { publishers: ownPublishers } : {}),
+    ...sourcesOf(parsed.data.sources, ownPublishers ?? [], options.file),
     ...(guard ? { guard } : {}),
     ...(parsed.data.generated_code === undefined ? {} : { generatedCode: parsed.data.generated_code }),
   };
+}
+
+/** A rule that names a publisher whom the file does not have could never be met. */
+function sourcesOf(
+  rules: SourceRule[] | undefined,
+  known: Publisher[],
+  file: string,
+): Pick<OperatorPolicy, 'sources'> {
+  if (!rules) return {};
+  const path = unknownPublisher({ rules, publishers: known });
+  const message = 'names a publisher that "publishers" of this file does not have';
+  if (path) throw refusedPolicy([{ code: 'custom', path, message, input: rules }], file);
+  return { sources: [{ rules, publishers: known }] };
 }
 
 /** Applies the same caps as for manifests, because a policy may come with a cloned project. */

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TrustRules } from '../trust/admission.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
 import { MODES, type Mode } from '../vocabulary/modes.ts';
-import { commonHosts, restrictGenerated, restrictPrograms, rulesOf } from './combine.ts';
+import { allSources, commonHosts, restrictGenerated, restrictPrograms, rulesOf } from './combine.ts';
 import { allMinimumRules } from './minimum.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { hostCovers, pathCoversPattern } from './patterns.ts';
@@ -37,6 +37,7 @@ export function strictest(inForce: OperatorPolicy, file: OperatorPolicy): Operat
     ...stricterFreshness(inForce, file),
     ...restrictGenerated(inForce, file),
     ...(inForce.secrets || file.secrets ? { secrets } : {}),
+    ...allSources(inForce, file),
     ...stricterRules(inForce, file),
     ...optional('guard', guard),
   };
@@ -65,6 +66,7 @@ function comparable(policy: OperatorPolicy): Record<string, unknown> {
     generated_code: policy.generatedCode ?? true,
     secrets: policy.secrets ?? ['environment'],
     'skills and publishers': rulesOf(policy),
+    sources: policy.sources ?? [],
     guard: policy.guard ?? [],
   };
 }

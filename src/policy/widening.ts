@@ -32,11 +32,14 @@ export function wideningKeys(policy: OperatorPolicy, inForce: OperatorPolicy = D
     ...(isWithin(policy.secrets, inForce.secrets ?? ['environment']) ? [] : ['secrets']),
     // It decides whose signatures are accepted.
     ...(isWithin(publishersOf(policy), publishersOf(inForce)) ? [] : ['publishers']),
+    // Where a rule allows a source, `skillcell add --yes` asks nobody.
+    ...(policy.sources && !inForce.sources ? ['sources'] : []),
   ];
 }
 
 function publishersOf(policy: OperatorPolicy): unknown[] {
-  return rulesOf(policy).flatMap(({ publishers }) => publishers);
+  const sets = [...rulesOf(policy), ...(policy.sources ?? [])];
+  return sets.flatMap(({ publishers }) => publishers);
 }
 
 function opensPaths({ filesystem: own }: OperatorPolicy, { filesystem: before }: OperatorPolicy): boolean {

@@ -58,6 +58,8 @@ export interface SkillStudy {
   path: string;
   name: string;
   version?: string;
+  /** Digest of the bundle; absent if it could not be read. */
+  digest?: string;
   origin?: string;
   language?: string;
   requirements: string[];

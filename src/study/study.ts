@@ -173,6 +173,7 @@ async function studySkill(skill: Skill, study: Study): Promise<Omit<SkillStudy, 
   return {
     name: bundle.manifest.name,
     version: bundle.manifest.version,
+    digest: bundle.digest,
     origin: bundle.origin,
     language: languageOf(bundle),
     requirements: requirementsOfBundle(bundle),

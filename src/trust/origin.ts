@@ -6,6 +6,8 @@
  */
 import { assertAbsent } from '../load/absent.ts';
 import { realpathSync } from 'node:fs';
+import { isAccepted } from '../load/accepted-skills.ts';
+import { fetchedDir } from '../load/fetched.ts';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { isInAgentFolder } from '../vocabulary/agent-folders.ts';
 import type { Origin } from '../vocabulary/origins.ts';
@@ -17,6 +19,8 @@ import type { FoundSkill, SkillPlaces } from '../load/locate.ts';
 export function originOf(dir: string, places: SkillPlaces): Origin {
   if (isBelow(dir, places.bundledDir)) return 'bundled';
   if (isBelow(dir, installedDir(places.home))) return 'installed';
+  // A clone may pin what was fetched for another project; only what a person of this machine accepted is theirs.
+  if (isBelow(dir, fetchedDir(places.home))) return isAccepted(places.home, dir) ? 'installed' : 'external';
   // Tools copy the skills of strangers into these folders, also in a project.
   if (isInAgentFolder(dir)) return 'external';
   if (isBelow(dir, places.cwd)) return 'project';

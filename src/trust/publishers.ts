@@ -16,8 +16,14 @@ export interface KeyPublisher {
 
 export type Publisher = KeyPublisher | SigstorePublisher;
 
+/** The parts of a bundle that a signature is about. */
+export type SignedBundle = Pick<Bundle, 'manifest' | 'vouched' | 'lock'>;
+
 /** The publisher who signed exactly this bundle; throws `signature_invalid` if none did. */
-export async function publisherOf(bundle: Bundle, publishers: readonly Publisher[]): Promise<Publisher> {
+export async function publisherOf(
+  bundle: SignedBundle,
+  publishers: readonly Publisher[],
+): Promise<Publisher> {
   const { name } = bundle.manifest;
   const { vouched } = bundle;
   if (!vouched)

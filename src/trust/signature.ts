@@ -72,12 +72,17 @@ export function makeKeyPair(): { privateKey: string; publicKey: string } {
 
 /** Signs a lock with a private key in PEM. */
 export function signLock(lock: Buffer, privateKeyPem: string): Ed25519Signature {
+  return signBytes(signedBytes(lock), privateKeyPem);
+}
+
+/** Signs bytes that say themselves what they are for, so that the signature is not valid for another purpose. */
+export function signBytes(bytes: Buffer, privateKeyPem: string): Ed25519Signature {
   const key = readPrivateKey(privateKeyPem);
   const raw = createPublicKey(key).export({ type: 'spki', format: 'der' }).subarray(SPKI_HEADER.length);
   return {
     type: 'ed25519',
     key: KEY_PREFIX + raw.toString('base64'),
-    signature: sign(null, signedBytes(lock), key).toString('base64'),
+    signature: sign(null, bytes, key).toString('base64'),
   };
 }
 
@@ -93,14 +98,19 @@ function readPrivateKey(pem: string): ReturnType<typeof createPrivateKey> {
 }
 
 /** Verifies a signature over a lock. */
-export function isGoodEd25519({ key, signature }: Ed25519Signature, lock: Buffer): boolean {
+export function isGoodEd25519(signature: Ed25519Signature, lock: Buffer): boolean {
+  return isSignedBy(signature, signedBytes(lock));
+}
+
+/** Verifies a signature over bytes. */
+export function isSignedBy({ key, signature }: Ed25519Signature, bytes: Buffer): boolean {
   const raw = Buffer.from(key.slice(KEY_PREFIX.length), 'base64');
   const publicKey = createPublicKey({
     key: Buffer.concat([SPKI_HEADER, raw]),
     format: 'der',
     type: 'spki',
   });
-  return verify(null, signedBytes(lock), publicKey, Buffer.from(signature, 'base64'));
+  return verify(null, bytes, publicKey, Buffer.from(signature, 'base64'));
 }
 
 /** `ed25519:` and the 32 bytes of a key in base64. */
@@ -126,6 +136,13 @@ function readJson(bytes: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Adds a signature; replaces an older one by the same key. */
+export function withSignature(present: readonly Signature[], added: Signature): Signature[] {
+  const isReplaced = (one: Signature): boolean =>
+    one.type === 'ed25519' && added.type === 'ed25519' && one.key === added.key;
+  return [...present.filter((one) => !isReplaced(one)), added];
 }
 
 /** Signatures as text for `skill.sig`. */

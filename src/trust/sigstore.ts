@@ -5,7 +5,12 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { bundleFromJSON, isBundleWithMessageSignature } from '@sigstore/bundle';
+import {
+  type Bundle,
+  bundleFromJSON,
+  isBundleWithDsseEnvelope,
+  isBundleWithMessageSignature,
+} from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { SkillError } from '../errors.ts';
@@ -29,20 +34,44 @@ export function isGoodSigstore(
   lock: Buffer,
   publisher: SigstorePublisher,
 ): boolean {
-  const verifier = new Verifier(toTrustMaterial(readRoot(publisher)));
   try {
     const read = bundleFromJSON(bundle);
     // The verifier does not compare an attestation (DSSE) with the artifact, so it would prove nothing about this lock.
-    if (!isBundleWithMessageSignature(read)) return false;
-    const { identity } = verifier.verify(toSignedEntity(read, signedBytes(lock)));
-    return (
-      identity?.subjectAlternativeName === publisher.identity &&
-      identity.extensions?.issuer === publisher.issuer
-    );
-  } catch {
-    // A malformed bundle is not a valid signature, whatever is wrong with it.
-    return false;
+    return isBundleWithMessageSignature(read) && isBy(publisher, read, signedBytes(lock));
+  } catch (error) {
+    return malformed(error);
   }
+}
+
+/** The payload of an attestation (DSSE) in a Sigstore bundle, if this publisher signed it. What it says is not checked. */
+export function sigstorePayload(
+  bundle: Record<string, unknown>,
+  publisher: SigstorePublisher,
+): { type: string; payload: Buffer } | undefined {
+  try {
+    const read = bundleFromJSON(bundle);
+    if (!isBundleWithDsseEnvelope(read) || !isBy(publisher, read)) return undefined;
+    const { payload, payloadType } = read.content.dsseEnvelope;
+    return { type: payloadType, payload };
+  } catch (error) {
+    malformed(error);
+    return undefined;
+  }
+}
+
+function isBy(publisher: SigstorePublisher, bundle: Bundle, artifact?: Buffer): boolean {
+  const verifier = new Verifier(toTrustMaterial(readRoot(publisher)));
+  const { identity } = verifier.verify(toSignedEntity(bundle, artifact));
+  return (
+    identity?.subjectAlternativeName === publisher.identity &&
+    identity.extensions?.issuer === publisher.issuer
+  );
+}
+
+/** A malformed bundle is not a valid signature, whatever is wrong with it; a problem of the operator is reported. */
+function malformed(error: unknown): false {
+  if (error instanceof SkillError) throw error;
+  return false;
 }
 
 /** Throws if the root cannot be read: the operator must fix it, and silence would look like a bad signature. */

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { userInfo } from 'node:os';
 import {
   type Overlays,
   type Runtime,
@@ -15,7 +14,7 @@ import {
 } from '../../inside.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printAnswer, printNote } from '../output.ts';
-import { describeQuestion, personAtTerminal } from '../person.ts';
+import { describeQuestion, ownName, personAtTerminal } from '../person.ts';
 
 export interface ApproveFlags {
   yes?: boolean;
@@ -94,13 +93,4 @@ function refused(name: string): SkillError {
   return new SkillError('approval_required', `The skill "${name}" was not approved`, {
     fix: 'Run the command again and answer "y" if you accept what it lists.',
   });
-}
-
-/** The name of the approver. In a container the user often has a number but no name. */
-function ownName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
-  }
 }

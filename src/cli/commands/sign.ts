@@ -16,6 +16,7 @@ import {
   shellWord,
   signLock,
   signedBytes,
+  withSignature,
 } from '../../inside.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printAnswer, printLine } from '../output.ts';
@@ -61,13 +62,9 @@ function readBundle(file: string): Signature {
   }
 }
 
-/** Replaces an older signature by the same key; keeps all others. */
 function addSignature(file: string, signature: Signature): void {
   const present = existsSync(file) ? parseSignatures(readFileSync(file)).signatures : [];
-  const isReplaced = (one: Signature): boolean =>
-    one.type === 'ed25519' && signature.type === 'ed25519' && one.key === signature.key;
-  const others = present.filter((one) => !isReplaced(one));
-  writeFileSync(file, formatSignatures({ version: 1, signatures: [...others, signature] }));
+  writeFileSync(file, formatSignatures({ version: 1, signatures: withSignature(present, signature) }));
 }
 
 /** Checks each signature, and whether a valid one is by a publisher in the policy. */

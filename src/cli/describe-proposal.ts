@@ -1,0 +1,18 @@
+/**
+ * Prints what arrived, for a person who decides. All of it is a stranger's text, so each line is escaped.
+ *
+ * @module
+ */
+import { type ProposalDescription, printableLine } from '../inside.ts';
+
+export function describeArrival({ title, facts, asks, changes, warnings }: ProposalDescription): string {
+  const lines = [
+    title,
+    ...facts.map(([label, text]) => `  ${label.padEnd(9)} ${text}`),
+    '  It asks for:',
+    ...asks.map(({ risk, text }) => `    ${risk.padEnd(6)} ${text}`),
+    ...changes.map((line) => `  ${line}`),
+    ...warnings.map((text) => `  warning: ${text}`),
+  ];
+  return lines.map(printableLine).join('\n');
+}

@@ -1,0 +1,173 @@
+/**
+ * `install --frozen`: the skills of `skills.lock.json` at exactly the pinned bytes, from the store of fetched skills if they
+ * are there. Nobody is asked and nothing new is trusted: a clone may have brought the file.
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { SkillError } from '../errors.ts';
+import { knownSigner } from '../load/accepted-skills.ts';
+import { readDescription } from '../load/bundle-texts.ts';
+import { capabilitySet, diffCapabilities } from '../load/capability-set.ts';
+import { assertFetched, digestsOf, fetchedFolder, fetchedKey } from '../load/fetched.ts';
+import { LOCK_FILE, readBundle, SIGNATURE_FILE, type BundleFiles } from '../load/read-bundle.ts';
+import { removeTreeSync } from '../load/remove-tree.ts';
+import { compareLock, parseLock } from '../load/lock.ts';
+import { realOrGiven } from '../load/registries.ts';
+import type { SkillPin } from '../load/skills-lock.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import { quote, shellWord } from '../manifest/quote.ts';
+import type { Runtime } from '../runtime.ts';
+import { mapConcurrently } from '../tools/map-concurrently.ts';
+import type { SignedBundle } from '../trust/publishers.ts';
+import { describeSigner, findSigner, isSameSigner } from '../trust/signer.ts';
+import { readAttestations, type Attested } from './attestations.ts';
+import type { Delivery, OpenSource, TransferWatch } from './contract.ts';
+import { Draft } from './draft.ts';
+import { pinsOf, type PinPlace } from './pin-file.ts';
+import { assertDemands, provenBefore } from './propose.ts';
+import { toPinned } from './to-pinned.ts';
+
+/** One skill that is here now. */
+export interface FrozenSkill {
+  id: string;
+  pin: SkillPin;
+  folder: string;
+  /** False if it was fetched now. */
+  cached: boolean;
+}
+
+export interface FrozenOptions {
+  runtime: Runtime;
+  place: PinPlace;
+  open: OpenSource;
+  watch?: TransferWatch | undefined;
+}
+
+export async function installFrozen(options: FrozenOptions): Promise<FrozenSkill[]> {
+  const pins = [...pinsOf(options.place)];
+  return mapConcurrently(pins, async ([id, pin]) => installPin(id, pin, options));
+}
+
+async function installPin(id: string, pin: SkillPin, options: FrozenOptions): Promise<FrozenSkill> {
+  const { runtime, place } = options;
+  const demands = runtime.sourceDemands(pin.source);
+  assertKnownSigner(place.home, id, pin);
+  const folder = fetchedFolder(place.home, id, pin);
+  const proven = provenBefore(place.home, pin);
+  const isProven = demands.every(({ rule }) =>
+    rule.requireAttestation.every((kind) => proven.some((one) => one.kind === kind)),
+  );
+  const read = isProven ? readCopy(place.home, folder) : undefined;
+  if (read) {
+    const bundle = await compare(id, pin, read, runtime);
+    await assertDemands({ id, bundle }, demands, proven);
+    return { id, pin, folder, cached: true };
+  }
+  const delivery = await options.open(pin.source).fetchPinned(toPinned(pin), options.watch);
+  using draft = Draft.write(place.home, id, delivery.files);
+  const arrived = readBundle(draft.folder);
+  const bundle = await compare(id, pin, arrived, runtime);
+  await assertDemands({ id, bundle }, demands, await attestedFor(delivery, pin, runtime));
+  draft.keepOnly(new Set([...arrived.contents.keys(), LOCK_FILE, SIGNATURE_FILE]), delivery.files.keys());
+  return { id, pin, folder: draft.keep(fetchedKey(pin)), cached: false };
+}
+
+/** Undefined if there is no copy. A damaged one is removed, so that it is fetched again. */
+function readCopy(home: string, folder: string): BundleFiles | undefined {
+  if (!existsSync(folder)) return undefined;
+  try {
+    const read = readBundle(folder);
+    assertFetched(home, realOrGiven(folder), read);
+    return read;
+  } catch {
+    removeTreeSync(folder);
+    return undefined;
+  }
+}
+
+function attestedFor({ attachments, files }: Delivery, pin: SkillPin, runtime: Runtime): Promise<Attested[]> {
+  const { publishers } = runtime;
+  return readAttestations(attachments, { lock: files.get(LOCK_FILE), revision: pin.revision, publishers });
+}
+
+/** Throws unless everything that the pin says is true of these files. */
+async function compare(
+  id: string,
+  pin: SkillPin,
+  read: BundleFiles,
+  runtime: Runtime,
+): Promise<SignedBundle> {
+  if (fetchedKey(digestsOf(read)) !== fetchedKey(pin)) throw otherBytes(id, pin, read);
+  const { manifest } = readDescription(read.contents, `/${id}`);
+  if (manifest.name !== id) throw differs(id, 'name', `the skill calls itself ${quote(manifest.name)}`);
+  if (manifest.version !== pin.version)
+    throw differs(id, 'version', `the skill says ${quote(manifest.version)}, the pin ${quote(pin.version)}`);
+  assertCapabilities(id, pin, manifest);
+  const { lock, signature } = read;
+  // A signature is for a lock, so it proves something only about the files that the lock lists.
+  if (lock) compareLock(parseLock(lock.toString('utf8')), read.files, capabilitySet(manifest));
+  const bundle: SignedBundle = {
+    manifest,
+    lock: lock ? 'locked' : 'unlocked',
+    ...(lock && signature ? { vouched: { lock, signature } } : {}),
+  };
+  const { signer } = await findSigner(bundle, { publishers: [...runtime.publishers], pinned: pin.signer });
+  // An identity can be verified only where a policy has the roots of Sigstore; its bytes are pinned in any case.
+  const canVerify = pin.signer === 'unsigned' || 'key' in pin.signer;
+  if (canVerify && !isSameSigner(signer, pin.signer))
+    throw differs(
+      id,
+      'signer',
+      `it is ${describeSigner(signer)}, the pin says ${describeSigner(pin.signer)}`,
+    );
+  return bundle;
+}
+
+function assertCapabilities(id: string, pin: SkillPin, manifest: Manifest): void {
+  const diff = diffCapabilities(pin.capabilities, capabilitySet(manifest));
+  if (diff.length > 0) throw differs(id, 'capabilities', diff.join('; '));
+}
+
+/** A clone must not make this machine forget whom it knows. */
+function assertKnownSigner(home: string, id: string, pin: SkillPin): void {
+  const known = knownSigner(home, pin.source);
+  if (known === undefined || known === 'unsigned' || isSameSigner(known, pin.signer)) return;
+  throw new SkillError(
+    'signature_invalid',
+    `The pin of "${id}" names ${describeSigner(pin.signer)} as its signer, but ${quote(pin.source)} was signed by ${describeSigner(known)} when it was first used here`,
+    {
+      fix: `Find out who changed the pin. If the new signer is right, review it on a terminal: skillcell update ${shellWord(id)} --new-signer ${shellWord(id)}`,
+      detail: { skill: id, source: pin.source },
+    },
+  );
+}
+
+function otherBytes(id: string, pin: SkillPin, read: BundleFiles): SkillError {
+  const now = digestsOf(read);
+  const parts = (['digest', 'lock', 'signature'] as const).filter((part) => now[part] !== pin[part]);
+  const names = { digest: 'its files', lock: 'its skill.lock', signature: 'its signatures' };
+  return new SkillError(
+    'manifest_drift',
+    `"${id}" is not what skills.lock.json pins: ${parts.map((part) => names[part]).join(' and ')} differ`,
+    {
+      fix: `If the change is wanted, review it: skillcell update ${shellWord(id)}`,
+      detail: {
+        skill: id,
+        pinned: { digest: pin.digest, lock: pin.lock, signature: pin.signature },
+        found: now,
+      },
+    },
+  );
+}
+
+function differs(id: string, what: string, how: string): SkillError {
+  return new SkillError(
+    'manifest_drift',
+    `skills.lock.json says another ${what} of "${id}" than its files: ${how}`,
+    {
+      fix: `Find out who changed skills.lock.json. To pin what the files say, run: skillcell remove ${shellWord(id)}, then add it again.`,
+      detail: { skill: id, what },
+    },
+  );
+}

@@ -1,0 +1,95 @@
+/**
+ * Copies an artifact with all documents about it to another repository, byte for byte, so that its digest and every signature
+ * stay valid.
+ *
+ * @module
+ */
+import { MANIFEST_TYPES } from '../vocabulary/oci-types.ts';
+import { parseVersion } from './semver.ts';
+import { SkillError } from '../errors.ts';
+import { unpackSkill } from './oci/layout.ts';
+import { parseManifest, type Blob, type Descriptor } from './oci/manifest.ts';
+import { formatReference, type OciReference } from './oci/reference.ts';
+import { fetchReferrers, pushReferrers } from './oci/referrers.ts';
+import { Repository, type FetchedManifest, type RepositoryOptions } from './oci/registry.ts';
+
+export interface Mirrored {
+  readonly reference: string;
+  readonly digest: string;
+  readonly isNew: boolean;
+  readonly documents: number;
+}
+
+const MAX_BLOB_BYTES = 128 * 1024 * 1024;
+
+export interface MirrorOptions extends RepositoryOptions {
+  /** Moves a version that exists. */
+  readonly force?: boolean | undefined;
+}
+
+export async function mirrorSkill(
+  from: OciReference,
+  to: OciReference,
+  options: MirrorOptions,
+): Promise<Mirrored> {
+  const tag = to.tag ?? from.tag;
+  if (to.digest !== undefined || (from.tag === undefined && from.digest === undefined))
+    throw new SkillError('usage', 'A mirror needs the version to copy, and a place without a digest', {
+      fix: 'Write it as: skillcell mirror oci://HOST/NAME:VERSION oci://OTHER/NAME',
+    });
+  const [source, target] = [new Repository(from, options), new Repository(to, options)];
+  const fetched = await source.pullManifest(from.digest ?? from.tag ?? '');
+  const what = source.describe(fetched.digest);
+  const manifest = parseManifest(fetched.bytes, what);
+  // Nothing that this machine would refuse is spread further.
+  await unpackSkill(manifest, what, (layer, of, maxBytes) => source.pullBlob(layer, of, maxBytes));
+  const referrers = await fetchReferrers(source, fetched.digest);
+  const present = await target.findManifest(tag ?? fetched.digest);
+  const isNew = present?.digest !== fetched.digest;
+  if (isNew && present && options.force !== true && tag !== undefined && parseVersion(tag))
+    throw new SkillError('usage', `${target.describe(tag)} exists with other content (${present.digest})`, {
+      fix: 'Mirror it under another name, or replace what is there with --force.',
+    });
+  if (isNew) {
+    await copyBlobs(source, target, [manifest.config, ...manifest.layers]);
+    await target.pushManifest(blobOf(fetched), tag ?? fetched.digest);
+  }
+  const artifacts = await Promise.all(
+    referrers.map(async (one) => ({
+      manifest: blobOf(one.fetched),
+      blobs: await pullBlobs(source, [one.manifest.config, ...one.manifest.layers]),
+    })),
+  );
+  return {
+    reference: formatReference({ host: to.host, name: to.name, tag, digest: fetched.digest }),
+    digest: fetched.digest,
+    isNew,
+    documents: await pushReferrers(target, fetched.digest, artifacts),
+  };
+}
+
+function blobOf({ digest, bytes }: FetchedManifest): Blob {
+  return { descriptor: { mediaType: MANIFEST_TYPES.image, digest, size: bytes.length }, bytes };
+}
+
+/** One after another, so that at most one is in memory. */
+async function copyBlobs(
+  source: Repository,
+  target: Repository,
+  descriptors: readonly Descriptor[],
+): Promise<void> {
+  for (const descriptor of descriptors) {
+    if (await target.hasBlob(descriptor.digest)) continue;
+    const [blob] = await pullBlobs(source, [descriptor]);
+    if (blob) await target.pushBlob(blob);
+  }
+}
+
+function pullBlobs(source: Repository, descriptors: readonly Descriptor[]): Promise<Blob[]> {
+  return Promise.all(
+    descriptors.map(async (descriptor) => ({
+      descriptor,
+      bytes: await source.pullBlob(descriptor, `a part of ${source.name}`, MAX_BLOB_BYTES),
+    })),
+  );
+}

@@ -1,0 +1,165 @@
+/**
+ * Turns a delivery into a question to a person, after everything that needs no person was checked: the policy's rules for
+ * its source, its signer, its version, its name.
+ *
+ * @module
+ */
+import { SkillError } from '../errors.ts';
+import { acceptedSkill, knownSigner, recordAcceptedSkill, rememberSigner } from '../load/accepted-skills.ts';
+import { keyOfFolder } from '../load/fetched.ts';
+import { LOCK_FILE } from '../load/read-bundle.ts';
+import type { SkillPin } from '../load/skills-lock.ts';
+import { quote, shellWord } from '../manifest/quote.ts';
+import { describeDemand, type SourceDemand } from '../policy/source-rules.ts';
+import type { Runtime } from '../runtime.ts';
+import { publisherOf, type SignedBundle } from '../trust/publishers.ts';
+import { receive, type Arrival } from './arrival.ts';
+import { readAttestations, type Attested } from './attestations.ts';
+import type { Delivery } from './contract.ts';
+import { judgeChange, type Allowances, type Change, type Known } from './judge.ts';
+import { assertUnchanged, changePins, pinsOf, type PinPlace } from './pin-file.ts';
+
+export interface Proposal extends Disposable {
+  readonly id: string;
+  readonly arrival: Arrival;
+  readonly before: SkillPin | undefined;
+  readonly change: Change;
+  /** What the policy demands of the source; all of it is met. Empty if the policy has no rules for sources. */
+  readonly demands: readonly SourceDemand[];
+  readonly attested: readonly Attested[];
+}
+
+export interface ProposeOptions {
+  runtime: Runtime;
+  place: PinPlace;
+  /** By the name of the skill. */
+  allow?: ((id: string) => Allowances) | undefined;
+  /** The skill that must arrive; absent: any. */
+  expected?: string | undefined;
+}
+
+export async function propose(delivery: Delivery, options: ProposeOptions): Promise<Proposal> {
+  const { runtime, place, allow, expected } = options;
+  const demands = runtime.sourceDemands(delivery.pinned.source);
+  const pins = pinsOf(place);
+  const arrival = await receive(delivery, runtime, (id) => pins.get(id));
+  try {
+    const { id, pin } = arrival;
+    if (expected !== undefined && id !== expected) throw otherName(id, expected, pin.source);
+    const known: Known = { before: pins.get(id), signer: knownSigner(place.home, pin.source) };
+    const change = judgeChange(id, pin, known, allow?.(id));
+    assertFreeName(runtime, arrival);
+    const attested = await readAttestations(delivery.attachments, {
+      lock: delivery.files.get(LOCK_FILE),
+      revision: pin.revision,
+      publishers: runtime.publishers,
+    });
+    await assertDemands(arrival, demands, attested);
+    return {
+      ...{ id, arrival, change, demands, attested, before: known.before },
+      [Symbol.dispose]: () => arrival[Symbol.dispose](),
+    };
+  } catch (error) {
+    arrival[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Keeps the bytes, pins them and remembers that a person of this machine accepted them. Returns their folder. */
+export async function accept(proposal: Proposal, place: PinPlace, by: string): Promise<string> {
+  const { arrival, before, id, attested } = proposal;
+  const { pin } = arrival;
+  const folder = arrival.keep();
+  await changePins(place, (pins) => {
+    assertUnchanged(pins, id, before);
+    pins.set(id, pin);
+  });
+  const proven = attested.filter(({ publisher }) => publisher !== undefined);
+  recordAcceptedSkill(place.home, pin, {
+    skill: id,
+    source: pin.source,
+    digest: pin.digest,
+    by,
+    at: new Date().toISOString(),
+    attested: [
+      ...new Set(proven.flatMap(({ kind, publisher = '' }) => (kind ? [`${kind} ${publisher}`] : []))),
+    ],
+  });
+  rememberSigner(place.home, pin.source, pin.signer);
+  return folder;
+}
+
+/** Is exactly this pinned, and did a person of this machine accept it? A pin alone may come from a clone. */
+export function isKnownHere({ arrival, change }: Proposal, { home }: PinPlace): boolean {
+  return change.isSame && acceptedSkill(home, arrival.pin) !== undefined;
+}
+
+/** May this be accepted without asking, because the policy says where it may come from? */
+export function isAllowedByPolicy({ demands, change, before }: Proposal): boolean {
+  const isMore = before !== undefined && change.wantsMore;
+  return demands.length > 0 && !isMore && change.signerBefore === undefined;
+}
+
+/** Every rule of every policy file must be met. */
+export async function assertDemands(
+  { bundle, id }: { bundle: SignedBundle; id: string },
+  demands: readonly SourceDemand[],
+  attested: readonly Attested[],
+): Promise<void> {
+  for (const demand of demands) {
+    const { rule, publishers } = demand;
+    if (rule.requireSignature) await publisherOf(bundle, publishers);
+    const names = new Set(publishers.map(({ name }) => name));
+    const isProven = (kind: string): boolean =>
+      attested.some((one) => one.kind === kind && one.publisher !== undefined && names.has(one.publisher));
+    const missing = rule.requireAttestation.find((kind) => !isProven(kind));
+    if (missing !== undefined) throw unattested(id, missing, demand);
+  }
+}
+
+/** What was proven about these bytes when a person of this machine accepted them. */
+export function provenBefore(home: string, pin: SkillPin): Attested[] {
+  const { attested = [] } = acceptedSkill(home, pin) ?? {};
+  return attested.flatMap((text) => {
+    const [kind = '', ...publisher] = text.split(' ');
+    return [{ kind, publisher: publisher.join(' '), type: '' }];
+  });
+}
+
+/** An id in two places is an error when it is called, so it is refused before it is there. */
+function assertFreeName(runtime: Runtime, { id, pin }: Arrival): void {
+  const other = runtime
+    .list()
+    .find(
+      (known) =>
+        known.ids?.includes(id) === true &&
+        known.origin !== 'bundled' &&
+        keyOfFolder(runtime.home, known.dir) === undefined,
+    );
+  if (!other || runtime.digestOf(other.dir) === pin.digest) return;
+  throw new SkillError('usage', `Another skill has the name "${id}" already: ${JSON.stringify(other.dir)}`, {
+    fix:
+      other.origin === 'installed'
+        ? `Remove it with \`skillcell uninstall ${shellWord(id)}\`, then add this one.`
+        : 'Rename one of the two, or remove the other one.',
+    detail: { skill: id, dir: other.dir },
+  });
+}
+
+function otherName(id: string, expected: string, source: string): SkillError {
+  return new SkillError('manifest_drift', `${quote(source)} has the skill "${id}" now, not "${expected}"`, {
+    fix: `If it was renamed, remove the old one and add the new one: skillcell remove ${shellWord(expected)}`,
+    detail: { skill: expected, found: id, source },
+  });
+}
+
+function unattested(id: string, kind: string, demand: SourceDemand): SkillError {
+  return new SkillError(
+    'signature_invalid',
+    `The skill "${id}" has no ${kind} attestation that is signed and about these bytes, but the ${describeDemand(demand)}`,
+    {
+      fix: 'Get it from a registry that has its attestations, or ask the publisher for one.',
+      detail: { skill: id, attestation: kind, rule: demand.rule.match },
+    },
+  );
+}

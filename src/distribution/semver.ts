@@ -1,0 +1,78 @@
+/**
+ * Versions as semver.org defines them, to find newer ones and to refuse older ones. Other tags, such as `latest`, have no
+ * order.
+ *
+ * @module
+ */
+
+export interface Version {
+  /** Major, minor, patch. Big, because hostile numbers must not round to equal ones. */
+  numbers: readonly [bigint, bigint, bigint];
+  /** What follows `-`, such as `['rc', '1']`; empty for a release. */
+  pre: readonly string[];
+}
+
+const NUMBER = '(0|[1-9][0-9]{0,19})';
+const IDENTIFIERS = '[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*';
+const SHAPE = new RegExp(`^v?${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${IDENTIFIERS}))?(?:\\+${IDENTIFIERS})?$`);
+const MAX_LENGTH = 200;
+
+/** Undefined if the text is not a version. A leading `v` is common in tags. */
+export function parseVersion(text: string): Version | undefined {
+  const found = text.length > MAX_LENGTH ? null : SHAPE.exec(text);
+  if (!found) return undefined;
+  const [, major = '', minor = '', patch = '', pre] = found;
+  const parts = pre?.split('.') ?? [];
+  // Numbers in a prerelease have no leading zeros either.
+  if (parts.some((part) => /^0[0-9]+$/.test(part))) return undefined;
+  return { numbers: [BigInt(major), BigInt(minor), BigInt(patch)], pre: parts };
+}
+
+/** Negative if `one` is older, zero if both have the same rank. */
+export function compareVersions(one: Version, other: Version): number {
+  for (const [at, number] of one.numbers.entries()) {
+    const rest = other.numbers[at] ?? 0n;
+    if (number !== rest) return number < rest ? -1 : 1;
+  }
+  // A release is newer than its prereleases.
+  if (one.pre.length === 0 || other.pre.length === 0) return other.pre.length - one.pre.length;
+  return comparePre(one.pre, other.pre);
+}
+
+function comparePre(one: readonly string[], other: readonly string[]): number {
+  for (const [at, part] of one.entries()) {
+    const rest = other[at];
+    if (rest === undefined) return 1;
+    const order = compareParts(part, rest);
+    if (order !== 0) return order;
+  }
+  return one.length - other.length;
+}
+
+function compareParts(one: string, other: string): number {
+  if (one === other) return 0;
+  const [isNumber, isOther] = [one, other].map((part) => /^[0-9]+$/.test(part));
+  if (isNumber && isOther) return BigInt(one) < BigInt(other) ? -1 : 1;
+  // Numbers come before words.
+  if (isNumber !== isOther) return isNumber ? -1 : 1;
+  return one < other ? -1 : 1;
+}
+
+/** Is `next` certainly older than `before`? Texts without an order are not. */
+export function isOlder(next: string | undefined, before: string | undefined): boolean {
+  const [one, other] = [parseVersion(next ?? ''), parseVersion(before ?? '')];
+  return one !== undefined && other !== undefined && compareVersions(one, other) < 0;
+}
+
+/** The newest version that is newer than the present one. Prereleases count only for those who use one. */
+export function newestAfter(present: string, offered: readonly string[]): string | undefined {
+  const now = parseVersion(present);
+  if (!now) return undefined;
+  return offered
+    .flatMap((text) => {
+      const version = parseVersion(text);
+      return version && (version.pre.length === 0 || now.pre.length > 0) ? [{ text, version }] : [];
+    })
+    .filter(({ version }) => compareVersions(version, now) > 0)
+    .toSorted((a, b) => compareVersions(b.version, a.version))[0]?.text;
+}

@@ -1,0 +1,105 @@
+/**
+ * Skills in folders and archives on this machine.
+ *
+ * @module
+ */
+import { lstatSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { SkillError } from '../../errors.ts';
+import { quote } from '../../manifest/quote.ts';
+import { sha256 } from '../../load/digest.ts';
+import { LOCK_FILE, readBundle, SIGNATURE_FILE } from '../../load/read-bundle.ts';
+import { capped, collect, fileChunks } from '../archives/chunks.ts';
+import { SKILL_ARCHIVE } from '../archives/limits.ts';
+import { archiveRefused } from '../archives/problems.ts';
+import { readArchive } from '../archives/read-archive.ts';
+import type { Delivery, PinnedSource, Source, SourceName } from '../contract.ts';
+import { parseFile } from '../references.ts';
+import { movedSource, notThere } from './problems.ts';
+
+export interface FileSourceOptions {
+  /** What relative paths are relative to: the project. */
+  folder: string;
+}
+
+interface Found {
+  files: ReadonlyMap<string, Buffer>;
+  revision: string;
+}
+
+export class FileSource implements Source {
+  readonly kind = 'file';
+  readonly #folder: string;
+
+  constructor({ folder }: FileSourceOptions) {
+    this.#folder = folder;
+  }
+
+  parse(reference: string): SourceName {
+    const { source } = parseFile(reference);
+    return { source };
+  }
+
+  reference({ source }: SourceName): string {
+    return source;
+  }
+
+  async fetch(reference: string): Promise<Delivery> {
+    const { source, path } = parseFile(reference);
+    const { files, revision } = await this.#read(path);
+    return { pinned: { kind: this.kind, source, revision }, files, attachments: [] };
+  }
+
+  async fetchPinned(pinned: PinnedSource): Promise<Delivery> {
+    const delivery = await this.fetch(pinned.source);
+    const { revision } = delivery.pinned;
+    if (revision !== pinned.revision) throw movedSource(pinned, revision);
+    return { ...delivery, pinned };
+  }
+
+  versions(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  async currentRevision({ source }: PinnedSource): Promise<string> {
+    return (await this.#read(parseFile(source).path)).revision;
+  }
+
+  async #read(path: string): Promise<Found> {
+    const place = resolve(this.#folder, path);
+    const stat = lstatSync(place, { throwIfNoEntry: false });
+    if (!stat)
+      throw notThere(
+        `The source ${quote(`file:${path}`)}`,
+        'there is no such file or folder',
+        'Check the path.',
+      );
+    if (stat.isDirectory()) return readFolder(place);
+    if (stat.isFile()) return readPacked(place);
+    throw new SkillError(
+      'manifest_invalid',
+      `The source ${quote(`file:${path}`)} is neither a folder nor a file`,
+      {
+        fix: 'Name the folder or the archive itself: links are not followed.',
+      },
+    );
+  }
+}
+
+/** The same rules as for any other bundle, so that the digest is the one that `skillcell lock` writes. */
+function readFolder(folder: string): Found {
+  const { contents, digest, lock, signature } = readBundle(folder);
+  const files = new Map(contents);
+  if (lock) files.set(LOCK_FILE, lock);
+  if (signature) files.set(SIGNATURE_FILE, signature);
+  return { files, revision: digest };
+}
+
+async function readPacked(file: string): Promise<Found> {
+  const what = `The archive ${quote(basename(file))}`;
+  const most = SKILL_ARCHIVE.packedBytes;
+  const over = (): Error => archiveRefused(what, `it has more than ${most} bytes`);
+  const bytes = await collect(capped(fileChunks(file), most, over));
+  const { files } = await readArchive(bytes, { what, top: 'find' });
+  return { files, revision: `sha256:${sha256(bytes)}` };
+}

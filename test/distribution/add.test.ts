@@ -1,0 +1,224 @@
+/**
+ * What happens to a delivery: it is read, judged, pinned and kept, or refused with a sentence of its own.
+ */
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { fetchedFolder } from '../../src/load/fetched.ts';
+import type { SkillPin } from '../../src/load/skills-lock.ts';
+import { writeSkill } from '../write-skill.ts';
+import { ID, newKey, newPerson, refusalOf, sign, SOURCE, type Person } from './machine.ts';
+
+function must(pin: SkillPin | undefined): SkillPin {
+  if (!pin) throw new Error('There is no pin');
+  return pin;
+}
+
+function drafts({ place }: Person): string[] {
+  const folder = join(place.home, 'fetched');
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('.')) : [];
+}
+
+describe('adding', () => {
+  test('a skill is pinned, kept and runs like an installed one', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    const { asks, facts } = await person.add();
+    expect(asks.length).toBeGreaterThan(0);
+    expect(Object.fromEntries(facts)['signed by']).toContain('nobody');
+    const [found] = person.runtime.list().filter(({ ref }) => ref === ID);
+    expect(found).toMatchObject({ origin: 'installed', ids: [ID] });
+    const { result } = await person.runtime.execute(ID, { text: 'hello' });
+    expect(result).toEqual({ text: 'HELLO' });
+    expect(drafts(person)).toEqual([]);
+  });
+
+  test('a skill that nobody accepted leaves nothing', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    (await person.propose())[Symbol.dispose]();
+    expect(drafts(person)).toEqual([]);
+    expect(person.pin()).toBeUndefined();
+    expect(existsSync(join(person.place.cwd, 'skills.lock.json'))).toBe(false);
+  });
+
+  test('a delivery whose bundle is not the one that the source claims is refused', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    person.source.claimedDigest = `sha256:${'0'.repeat(64)}`;
+    const error = await refusalOf(person.propose());
+    expect(error).toMatchObject({ code: 'manifest_drift' });
+    expect(error.message).toContain('are not the ones that were published');
+    expect(drafts(person)).toEqual([]);
+  });
+
+  test('files that the rules of a bundle leave out are not kept', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0', { files: { '.skillignore': '' } });
+    await person.add();
+    const folder = fetchedFolder(person.place.home, ID, must(person.pin()));
+    expect(readdirSync(folder)).toContain('skill.lock');
+  });
+});
+
+describe('what changed since the pin', () => {
+  test('one changed byte under the same version is refused as a moved version', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    await person.add();
+    await person.offer('1.0.0', { files: { 'notes.txt': 'x' } });
+    const error = await refusalOf(person.propose());
+    expect(error.code).toBe('manifest_drift');
+    expect(error.message).toContain('Somebody moved version "1.0.0"');
+    (await person.propose('1.0.0', { moved: true }))[Symbol.dispose]();
+  });
+
+  test('another signer, and no signer any more, are refused', async () => {
+    const person = newPerson();
+    const [one, other] = [newKey(), newKey()];
+    await person.offer('1.0.0', { key: one.privateKey });
+    await person.add();
+    expect(person.pin()?.signer).toEqual({ key: one.publicKey });
+    await person.offer('1.1.0', { key: other.privateKey });
+    const changed = await refusalOf(person.propose('1.1.0'));
+    expect(changed.code).toBe('signature_invalid');
+    expect(changed.message).toContain('Another signer signs');
+    await person.offer('1.1.0');
+    const unsigned = await refusalOf(person.propose('1.1.0'));
+    expect(unsigned.code).toBe('signature_invalid');
+    expect(unsigned.message).toContain('now nobody signs it');
+  });
+
+  test('a signature for other bytes is refused', async () => {
+    const person = newPerson();
+    const { privateKey } = newKey();
+    const other = await person.offer('0.9.0', { key: privateKey });
+    const folder = await person.offer('1.0.0', { key: privateKey });
+    writeFileSync(join(folder, 'skill.sig'), readFileSync(join(other, 'skill.sig')));
+    const error = await refusalOf(person.propose());
+    expect(error.code).toBe('signature_invalid');
+    expect(error.message).toContain('not valid for its files');
+  });
+
+  test('a signature without a lock is refused', async () => {
+    const person = newPerson();
+    const folder = await person.offer('1.0.0', { key: newKey().privateKey });
+    rmSync(join(folder, 'skill.lock'));
+    expect(await refusalOf(person.propose())).toMatchObject({ code: 'signature_invalid' });
+  });
+
+  test('an older version is refused, also behind a tag that moves', async () => {
+    const person = newPerson();
+    await person.offer('2.0.0', { tag: 'latest' });
+    await person.add('latest');
+    await person.offer('1.9.0', { tag: 'latest' });
+    const error = await refusalOf(person.propose('latest'));
+    expect(error.code).toBe('untrusted');
+    expect(error.message).toContain('"1.9.0" of "text/shout" is older than "2.0.0"');
+    (await person.propose('latest', { downgrade: true }))[Symbol.dispose]();
+  });
+
+  test('more capabilities are shown line by line', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    await person.add();
+    await person.offer('1.1.0', {
+      manifest: { capabilities: { network: [{ host: 'api.example', methods: ['GET'] }] } },
+    });
+    using proposal = await person.propose('1.1.0');
+    expect(proposal.change.wantsMore).toBe(true);
+    expect(proposal.change.capabilities.join('\n')).toMatch(/^\+ network .*api\.example/m);
+  });
+
+  test('an unsigned skill may become signed, and then its signer is known', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    await person.add();
+    const { privateKey, publicKey } = newKey();
+    await person.offer('1.1.0', { key: privateKey });
+    await person.add('1.1.0');
+    expect(person.pin()?.signer).toEqual({ key: publicKey });
+  });
+});
+
+describe('a clone', () => {
+  test('its pins do not make a skill an installed one', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    await person.add();
+    rmSync(join(person.place.home, 'accepted-skills'), { recursive: true });
+    const [found] = person.runtime.list().filter(({ ref }) => ref === ID);
+    expect(found?.origin).toBe('external');
+  });
+
+  test('its pins cannot give a skill another name', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    await person.add();
+    person.writePins({ 'finance/pay': must(person.pin()) });
+    expect(person.runtime.list().map(({ ref }) => ref)).not.toContain('finance/pay');
+  });
+
+  test('it cannot make this machine forget who signs a source', async () => {
+    const person = newPerson();
+    const [one, other] = [newKey(), newKey()];
+    await person.offer('1.0.0', { key: one.privateKey });
+    await person.add();
+    const folder = await person.offer('1.1.0', { key: one.privateKey });
+    sign(folder, other.privateKey);
+    person.writePins({});
+    const error = await refusalOf(person.propose('1.1.0'));
+    expect(error.code).toBe('signature_invalid');
+    expect(error.message).toContain('when it was first used here');
+  });
+});
+
+describe('the store', () => {
+  test('a changed copy never loads', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    await person.add();
+    const file = join(fetchedFolder(person.place.home, ID, must(person.pin())), 'skill.py');
+    chmodSync(file, 0o600);
+    writeFileSync(file, 'def execute(params):\n    return {}\n');
+    const error = await refusalOf(person.runtime.load(ID));
+    expect(error.code).toBe('manifest_drift');
+    expect(error.message).toContain('somebody changed it');
+  });
+
+  test('the same skill of two projects is kept once', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    await person.add();
+    const { home } = person.place;
+    const other = newPerson({ home, root: join(person.folder, 'source') });
+    await other.add();
+    expect(other.pin()).toEqual(person.pin());
+    expect(readdirSync(join(person.place.home, 'fetched'))).toHaveLength(1);
+  });
+
+  test('a name that another skill has is refused before anything is pinned', async () => {
+    const person = newPerson();
+    writeSkill(person.place.cwd, { id: ID, source: 'def execute(params):\n    return {}\n' });
+    await person.offer('1.0.0');
+    const error = await refusalOf(person.propose());
+    expect(error.code).toBe('usage');
+    expect(error.message).toContain('Another skill has the name');
+  });
+});
+
+test('the pin says everything that a reviewer needs', async () => {
+  const person = newPerson();
+  const { privateKey, publicKey } = newKey();
+  await person.offer('1.0.0', { key: privateKey });
+  await person.add();
+  expect(person.pin()).toMatchObject({
+    source: SOURCE,
+    version: '1.0.0',
+    tag: '1.0.0',
+    signer: { key: publicKey },
+    revision: expect.stringMatching(/^sha256:/) as string,
+    lock: expect.stringMatching(/^sha256:/) as string,
+    signature: expect.stringMatching(/^sha256:/) as string,
+  });
+});
