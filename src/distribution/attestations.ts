@@ -4,8 +4,11 @@
  *
  * @module
  */
-import { ATTESTATION_KIND_NAMES, type AttestationKind } from '../vocabulary/attestation-kinds.ts';
+import { sha256 } from '../load/digest.ts';
 import type { Publisher } from '../trust/publishers.ts';
+import { ATTESTATION_KIND_NAMES, type AttestationKind } from '../vocabulary/attestation-kinds.ts';
+import { ATTACHMENT_TYPES } from '../vocabulary/oci-types.ts';
+import { openEnvelope, parseJson, parseStatement, PREDICATES, STATEMENT_TYPE } from './attest/statement.ts';
 import type { Attachment } from './contract.ts';
 
 /** A document beside a skill. */
@@ -15,6 +18,8 @@ export interface Attested {
   type: string;
   /** The publisher who signed it for these bytes; absent: it is only a claim. */
   publisher?: string | undefined;
+  /** What the publisher says; absent if it is only a claim. */
+  predicate?: Record<string, unknown> | undefined;
 }
 
 export interface AttestationContext {
@@ -25,9 +30,65 @@ export interface AttestationContext {
 
 export function readAttestations(
   attachments: readonly Attachment[],
-  _context: AttestationContext,
+  context: AttestationContext,
 ): Promise<Attested[]> {
-  return Promise.resolve(attachments.map(({ artifactType: type }) => ({ kind: kindOfType(type), type })));
+  return Promise.all(attachments.map((attachment) => readOne(attachment, context)));
+}
+
+async function readOne(attachment: Attachment, context: AttestationContext): Promise<Attested> {
+  const { artifactType: type } = attachment;
+  for (const publisher of context.publishers) {
+    const payload = await payloadBy(attachment, publisher);
+    const statement = payload && parseStatement(payload);
+    const kind = statement && kindOfPredicate(statement.predicateType);
+    if (!statement || kind === undefined || !isAbout(statement.subjects, context)) continue;
+    return { kind, type, publisher: publisher.name, predicate: statement.predicate };
+  }
+  return { kind: claimedKind(attachment), type };
+}
+
+/** The lock covers every file; the revision is the artifact that was fetched. */
+function isAbout(subjects: readonly string[], { lock, revision }: AttestationContext): boolean {
+  const own = [
+    ...(lock ? [sha256(lock)] : []),
+    ...(revision.startsWith('sha256:') ? [revision.slice(7)] : []),
+  ];
+  return subjects.some((subject) => own.includes(subject));
+}
+
+async function payloadBy(
+  { artifactType, bytes }: Attachment,
+  publisher: Publisher,
+): Promise<Buffer | undefined> {
+  if (artifactType === ATTACHMENT_TYPES.dsse) {
+    const opened = 'key' in publisher ? openEnvelope(bytes) : undefined;
+    return opened && 'key' in publisher && opened.key === publisher.key ? opened.payload : undefined;
+  }
+  const bundle = artifactType === ATTACHMENT_TYPES.sigstore ? parseJson(bytes) : undefined;
+  if (!('identity' in publisher) || typeof bundle !== 'object' || bundle === null) return undefined;
+  // Loaded on demand, because it is slow to load and rarely needed.
+  const { sigstorePayload } = await import('../trust/sigstore.ts');
+  const found = sigstorePayload(bundle as Record<string, unknown>, publisher);
+  return found?.type === STATEMENT_TYPE ? found.payload : undefined;
+}
+
+const PROVENANCE = /^https:\/\/slsa\.dev\/provenance\/v(?:0\.2|1)$/;
+const SBOMS: readonly RegExp[] = [
+  /^https:\/\/cyclonedx\.org\/bom(?:\/v[\d.]+)?$/,
+  /^https:\/\/spdx\.dev\/Document(?:\/v[\d.]+)?$/,
+];
+
+function kindOfPredicate(type: string): AttestationKind | undefined {
+  if (type === PREDICATES.study) return 'study';
+  if (PROVENANCE.test(type)) return 'provenance';
+  return SBOMS.some((pattern) => pattern.test(type)) ? 'sbom' : undefined;
+}
+
+/** What an envelope would be if somebody we know had signed it. */
+function claimedKind({ artifactType, bytes }: Attachment): AttestationKind | undefined {
+  const opened = artifactType === ATTACHMENT_TYPES.dsse ? openEnvelope(bytes) : undefined;
+  const statement = opened && parseStatement(opened.payload);
+  return statement ? kindOfPredicate(statement.predicateType) : kindOfType(artifactType);
 }
 
 /** By the words that the formats use in their types, in whichever version. */
