@@ -5,6 +5,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { buildGoPrograms, goProgram, type GoProgram } from './go-programs.ts';
 import { runProgram } from './steps.ts';
 
 /** A program that suites require. */
@@ -16,6 +17,8 @@ export interface Need {
   readonly debianPackage: string;
   /** A package on the Python index that contains it, if Debian's own is too old. */
   readonly pipPackage?: string;
+  /** Built from Go modules; `debianPackage` then names what the build needs. */
+  readonly goPackage?: GoProgram;
   /** Globs of the test files that need it. */
   readonly suites: readonly string[];
 }
@@ -57,6 +60,9 @@ const C_SUITES = [...BUILD_SUITES, 'test/readme/**'];
 
 /** They rebuild the launcher of container programs. */
 const LAUNCHER_SUITES = ['test/cell/engines/exec/**'];
+
+/** Judges of what we publish, and sources of what others publish. */
+const REGISTRY_SUITES = ['test/distribution/oci/registries*'];
 
 export const NEEDS: readonly Need[] = [
   {
@@ -191,6 +197,17 @@ export const NEEDS: readonly Need[] = [
     suites: ['test/deploy/systemd*'],
   },
   {
+    name: "Debian's registry",
+    probe: ['docker-registry', '--version'],
+    debianPackage: 'docker-registry',
+    suites: REGISTRY_SUITES,
+  },
+  { name: 'skopeo', probe: ['skopeo', '--version'], debianPackage: 'skopeo', suites: REGISTRY_SUITES },
+  goNeed('registry', '--version'),
+  goNeed('crane', 'version'),
+  goNeed('registry-with-referrers'),
+  goNeed('oras-push'),
+  {
     name: 'Chromium',
     probe: ['chromium', '--version'],
     debianPackage: 'chromium',
@@ -198,12 +215,21 @@ export const NEEDS: readonly Need[] = [
   },
 ];
 
+/** A program that is run to see whether it works, if it has something to say about itself. */
+function goNeed(goPackage: GoProgram, ...args: string[]): Need {
+  const program = goProgram(goPackage);
+  const probe = args.length === 0 ? (['test', '-x', program] as const) : ([program, ...args] as const);
+  return { name: `${goPackage} (Go)`, probe, debianPackage: 'golang-go', goPackage, suites: REGISTRY_SUITES };
+}
+
 /** Installs what is missing if possible, and returns what is still missing. */
 export function provide(needs: readonly Need[]): readonly Need[] {
   const missing = needs.filter(isMissing);
   if (missing.length === 0 || !canInstall()) return missing;
-  installWithApt(missing.filter((need) => need.pipPackage === undefined));
+  installWithApt(missing.filter((need) => need.pipPackage === undefined && need.goPackage === undefined));
   installWithPip(missing.filter(isMissing));
+  const programs = missing.flatMap((need) => need.goPackage ?? []);
+  if (programs.length > 0) buildGoPrograms(programs);
   return missing.filter(isMissing);
 }
 

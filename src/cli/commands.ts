@@ -12,6 +12,7 @@ import type { StudyFlags } from './commands/study.ts';
 import { addAudit } from './audit-commands.ts';
 import { addAgents } from './agent-commands.ts';
 import { addInstalling } from './install-commands.ts';
+import { addRegistries } from './registry-commands.ts';
 import { addShell } from './shell-commands.ts';
 import { addService } from './service-commands.ts';
 import { addTrust } from './trust-commands.ts';
@@ -27,6 +28,7 @@ export function addCommands(program: Command, done: Done): void {
   addChanging(program, done);
   addInstalling(program, done);
   addTrust(program, done);
+  addRegistries(program, done);
   addAgents(program, done);
   addService(program, done);
   addAudit(program, done);

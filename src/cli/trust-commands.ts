@@ -36,8 +36,10 @@ export function addTrust(program: Command, done: Done): void {
     });
   program
     .command('verify')
-    .argument('<skill>')
-    .description('verify the signatures of a skill against the publishers in the policy')
+    .argument('<skill>', 'folder or id of a skill, or a source such as oci://HOST/NAME:VERSION')
+    .description(
+      'verify the signatures of a skill against the publishers in the policy; of a source, also digests and attestations',
+    )
     .option('--policy <file>', 'operator policy')
     .option('--json', 'print JSON')
     .addHelpText('after', example('verify ./my_skill'))

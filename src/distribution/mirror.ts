@@ -42,7 +42,12 @@ export async function mirrorSkill(
   const what = source.describe(fetched.digest);
   const manifest = parseManifest(fetched.bytes, what);
   // Nothing that this machine would refuse is spread further.
-  await unpackSkill(manifest, what, (layer, of, maxBytes) => source.pullBlob(layer, of, maxBytes));
+  const pulled = new Map<string, Blob>();
+  await unpackSkill(manifest, what, async (layer, of, maxBytes) => {
+    const bytes = await source.pullBlob(layer, of, maxBytes);
+    pulled.set(layer.digest, { descriptor: layer, bytes });
+    return bytes;
+  });
   const referrers = await fetchReferrers(source, fetched.digest);
   const present = await target.findManifest(tag ?? fetched.digest);
   const isNew = present?.digest !== fetched.digest;
@@ -51,13 +56,16 @@ export async function mirrorSkill(
       fix: 'Mirror it under another name, or replace what is there with --force.',
     });
   if (isNew) {
-    await copyBlobs(source, target, [manifest.config, ...manifest.layers]);
+    for (const part of [manifest.config, ...manifest.layers])
+      await target.pushBlob(pulled.get(part.digest) ?? (await pullBlob(source, part)));
     await target.pushManifest(blobOf(fetched), tag ?? fetched.digest);
   }
   const artifacts = await Promise.all(
     referrers.map(async (one) => ({
       manifest: blobOf(one.fetched),
-      blobs: await pullBlobs(source, [one.manifest.config, ...one.manifest.layers]),
+      blobs: await Promise.all(
+        [one.manifest.config, ...one.manifest.layers].map((part) => pullBlob(source, part)),
+      ),
     })),
   );
   return {
@@ -72,24 +80,7 @@ function blobOf({ digest, bytes }: FetchedManifest): Blob {
   return { descriptor: { mediaType: MANIFEST_TYPES.image, digest, size: bytes.length }, bytes };
 }
 
-/** One after another, so that at most one is in memory. */
-async function copyBlobs(
-  source: Repository,
-  target: Repository,
-  descriptors: readonly Descriptor[],
-): Promise<void> {
-  for (const descriptor of descriptors) {
-    if (await target.hasBlob(descriptor.digest)) continue;
-    const [blob] = await pullBlobs(source, [descriptor]);
-    if (blob) await target.pushBlob(blob);
-  }
-}
-
-function pullBlobs(source: Repository, descriptors: readonly Descriptor[]): Promise<Blob[]> {
-  return Promise.all(
-    descriptors.map(async (descriptor) => ({
-      descriptor,
-      bytes: await source.pullBlob(descriptor, `a part of ${source.name}`, MAX_BLOB_BYTES),
-    })),
-  );
+async function pullBlob(source: Repository, descriptor: Descriptor): Promise<Blob> {
+  const bytes = await source.pullBlob(descriptor, `a part of ${source.name}`, MAX_BLOB_BYTES);
+  return { descriptor, bytes };
 }

@@ -27,7 +27,10 @@ export async function startRegistry(name: RegistryName, folder: string): Promise
   const host = `127.0.0.1:${port}`;
   mkdirSync(folder, { recursive: true });
   const [program, ...args] = commandFor(name, folder, host);
-  const child = spawn(program, args, { stdio: 'ignore', env: { ...process.env, OTEL_TRACES_EXPORTER: 'none' } });
+  const child = spawn(program, args, {
+    stdio: 'ignore',
+    env: { ...process.env, OTEL_TRACES_EXPORTER: 'none' },
+  });
   await untilReady(child, host);
   return { name, host, stop: () => stop(child) };
 }
@@ -37,7 +40,10 @@ function commandFor(name: RegistryName, folder: string, host: string): [string, 
   const config = join(folder, 'config.yml');
   const storage = { filesystem: { rootdirectory: join(folder, 'store') }, delete: { enabled: true } };
   // JSON is YAML.
-  writeFileSync(config, JSON.stringify({ version: 0.1, log: { level: 'error' }, storage, http: { addr: host } }));
+  writeFileSync(
+    config,
+    JSON.stringify({ version: 0.1, log: { level: 'error' }, storage, http: { addr: host } }),
+  );
   return [name === 'distribution' ? goProgram('registry') : 'docker-registry', 'serve', config];
 }
 

@@ -16,6 +16,7 @@ import {
   shellWord,
   signLock,
   signedBytes,
+  sourceKindOf,
   withSignature,
 } from '../../inside.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -70,6 +71,10 @@ function addSignature(file: string, signature: Signature): void {
 /** Checks each signature, and whether a valid one is by a publisher in the policy. */
 export async function verify(ref: string, flags: { policy?: string; json?: boolean }): Promise<number> {
   await using runtime = openRuntime(flags);
+  if (sourceKindOf(ref) !== undefined) {
+    const { verifySource } = await import('./verify-source.ts');
+    return verifySource(ref, runtime, flags.json);
+  }
   const skill = await runtime.load(ref);
   const { vouched, manifest } = skill.bundle;
   if (!vouched) throw invalid(manifest.name, 'it has no skill.lock with a skill.sig next to it');

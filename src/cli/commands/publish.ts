@@ -1,0 +1,97 @@
+/**
+ * `skillcell publish` and `skillcell mirror`
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  HttpClient,
+  mirrorSkill,
+  parseReference,
+  publishSkill,
+  printableLine,
+  readEverything,
+  type Published,
+  type Runtime,
+  type Skill,
+} from '../../inside.ts';
+import { interruption } from '../interruption.ts';
+import { LiveTransfer } from '../live-transfer.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { printAnswer, printLine, printNote } from '../output.ts';
+import { readText } from '../read-text.ts';
+
+export interface PublishFlags {
+  key?: string;
+  study?: string;
+  wasm?: boolean;
+  force?: boolean;
+  json?: boolean;
+}
+
+export async function publish(ref: string, to: string, flags: PublishFlags = {}): Promise<number> {
+  const reference = parseReference(to);
+  const key = flags.key === undefined ? undefined : readText(flags.key, 'private key');
+  const study =
+    flags.study === undefined
+      ? undefined
+      : { file: flags.study, text: readText(flags.study, 'report of a study') };
+  await using runtime = openRuntime({ needsPolicy: false });
+  const { bundle } = await loadLocked(runtime, ref);
+  const { name, version, description, requirements } = bundle.manifest;
+  // The staged copy is what was checked.
+  const { contents, digest } = readEverything(bundle.stagedDir);
+  const lock = readFileSync(join(bundle.sourceDir, 'skill.lock'));
+  const skill = { name, version, description, contents, digest, lock, signature: bundle.vouched?.signature };
+  using live = new LiveTransfer();
+  using http = new HttpClient();
+  const watch = { onProgress: live.onProgress, signal: interruption() };
+  const published = await publishSkill(
+    { skill, requirements, reference, key, study, wasm: flags.wasm, force: flags.force },
+    { http, watch },
+  );
+  live.clear();
+  printAnswer(flags.json, { skill: name, version, ...published }, describe(name, version, published));
+  if (!flags.json) printFacts(published);
+  return 0;
+}
+
+/** A skill without a lock is locked first; one whose files differ from its lock is refused by the load. */
+async function loadLocked(runtime: Runtime, ref: string): Promise<Skill> {
+  const skill = await runtime.load(ref);
+  if (skill.bundle.lock === 'locked') return skill;
+  const { file } = await runtime.writeLock(ref);
+  printNote(`Wrote ${printableLine(file)}, because only locked skills are published.`);
+  return runtime.load(ref);
+}
+
+function describe(name: string, version: string, { isNew, reference }: Published): string {
+  const verb = isNew ? 'Published' : 'Already published:';
+  return `${verb} ${printableLine(name)} ${printableLine(version)} as ${reference}`;
+}
+
+function printFacts({ bundle, documents, signers, wasm }: Published): void {
+  printLine(`bundle     ${bundle}`);
+  printLine(`signed by  ${signers.join(', ') || 'nobody (pass --key FILE to sign it)'}`);
+  printLine(`documents  ${documents} new`);
+  if (wasm !== undefined) printLine(`component  ${wasm}`);
+}
+
+export interface MirrorFlags {
+  force?: boolean;
+  json?: boolean;
+}
+
+export async function mirror(from: string, to: string, flags: MirrorFlags = {}): Promise<number> {
+  const [source, target] = [parseReference(from), parseReference(to)];
+  using live = new LiveTransfer();
+  using http = new HttpClient();
+  const watch = { onProgress: live.onProgress, signal: interruption() };
+  const mirrored = await mirrorSkill(source, target, { http, watch, force: flags.force });
+  live.clear();
+  const { reference, isNew, documents } = mirrored;
+  const text = `${isNew ? 'Copied' : 'Already there:'} ${reference} (${documents} new documents)`;
+  printAnswer(flags.json, mirrored, text);
+  return 0;
+}

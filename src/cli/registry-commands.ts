@@ -1,0 +1,40 @@
+/**
+ * The commands that put skills into registries: publish, mirror.
+ *
+ * @module
+ */
+import type { Command } from 'commander';
+import { example, type Done } from './shared-options.ts';
+
+export function addRegistries(program: Command, done: Done): void {
+  program
+    .command('publish')
+    .argument('<skill>', 'folder or id of a skill')
+    .argument('<reference>', 'oci://HOST/NAME[:TAG]; the default tag is the version of the skill')
+    .description('publish a locked skill in a registry, with its lock, signatures and SBOM')
+    .option('--key <file>', 'private key (PEM): sign the lock and the documents with it')
+    .option('--study <file>', 'study.json of skillcell study: publish what it found, signed')
+    .option('--wasm', 'also publish the component by itself as TAG-wasm, for other WebAssembly runtimes')
+    .option('--force', 'replace a version that exists with other content')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('publish ./my_skill oci://localhost:5000/skills/my_skill'))
+    .action(async (skill: string, reference: string, options: object) => {
+      const { publish } = await import('./commands/publish.ts');
+      done(await publish(skill, reference, options));
+    });
+  program
+    .command('mirror')
+    .argument('<from>', 'oci://HOST/NAME:VERSION')
+    .argument('<to>', 'oci://HOST/NAME[:VERSION]')
+    .description('copy a published skill and all documents about it to another registry, byte for byte')
+    .option('--force', 'replace a version that exists with other content')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      example('mirror oci://localhost:5000/skills/my_skill:1.0.0 oci://localhost:5001/mirror/my_skill'),
+    )
+    .action(async (from: string, to: string, options: object) => {
+      const { mirror } = await import('./commands/publish.ts');
+      done(await mirror(from, to, options));
+    });
+}
