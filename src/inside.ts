@@ -97,6 +97,8 @@ export type { Signature } from './trust/signature.ts';
 export type { Profile } from './trust/profile.ts';
 export type { Standing } from './trust/standing.ts';
 export type { ExplainedCapability } from './policy/explain-grant.ts';
+export { filesOf } from './policy/combine.ts';
+export { policyDigest } from './audit/policy-digest.ts';
 export { findPolicies } from './policy/find-policy.ts';
 export { livePolicy, namedPolicy, policyInForce, trustPolicy } from './policy/in-force.ts';
 export type { PolicyPlaces } from './policy/in-force.ts';

@@ -4,7 +4,6 @@
  * @module
  */
 import { resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { createCallIds } from './audit/call-id.ts';
 import type { AuditLog } from './audit/log.ts';
 import { Receipts, type EndedCall } from './audit/receipts.ts';
@@ -21,8 +20,8 @@ import { Pool } from './cell/pool/pool.ts';
 import { releaseTurn } from './dispatch/release-turn.ts';
 import { SkillError } from './errors.ts';
 import { ownedBy } from './fault-owner.ts';
-import type { Bundle } from './load/bundle.ts';
 import { defaultHome } from './load/home.ts';
+import type { Bundle } from './load/bundle.ts';
 import type { Installation, InstallOptions } from './load/install-skill.ts';
 import { loadBundle, type BundleLocation, type LoadDeps, type LoadOptions } from './load/load-bundle.ts';
 import { registriesOf, type SkillPlaces } from './load/locate.ts';
@@ -38,13 +37,11 @@ import type { Outcome, Success } from './outcome.ts';
 import { Overlays } from './overlays.ts';
 import { Offload, type OffloadCounts } from './offload/offload.ts';
 import type { ModeChoice } from './policy/choose-mode.ts';
-import { filesOf, rulesOf } from './policy/combine.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
 import { underPolicy } from './policy/enforce-or-refuse.ts';
-import { policyDigest } from './audit/policy-digest.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
-import { demandsOnSource, type SourceDemand } from './policy/source-rules.ts';
+import { SourceGate } from './source-gate.ts';
 import { assertOwnEnv, placesOf } from './runtime-options.ts';
 import type { ExecOptions, ExecuteOptions, QuietExec } from './runtime-options.ts';
 import type { RecordOptions, RuntimeOptions } from './runtime-options.ts';
@@ -56,7 +53,6 @@ import { offerTools } from './tools/offer.ts';
 import { assertOffer, resolveOffer, selectOffered } from './tools/offered.ts';
 import type { ToolSet } from './tools/tool-set.ts';
 import type { Approvals } from './trust/approvals.ts';
-import type { Publisher } from './trust/publishers.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
 import type { Standing } from './trust/standing.ts';
 import { observationManifest, observedInput, type Allowed } from './record/observation.ts';
@@ -69,6 +65,8 @@ export class Runtime implements AsyncDisposable {
   readonly home: string;
   /** Overlays and packages of Agent Skills folders. */
   readonly overlays: Overlays;
+  /** What skills from elsewhere are held to. */
+  readonly sources: SourceGate;
   readonly #options: RuntimeOptions;
   readonly #policyNow: () => OperatorPolicy;
   readonly #places: SkillPlaces;
@@ -108,6 +106,11 @@ export class Runtime implements AsyncDisposable {
     this.#loadDeps = this.#machine.loadDeps(createStore({ home, groupId: Machine.cellGroup(jail) }));
     this.#inForce = this.#under(this.#policyNow());
     this.overlays = new Overlays(this.#places, this.#machine, (bundle) => this.approvals.has(bundle));
+    this.sources = new SourceGate(
+      this.#places,
+      () => this.#current().policy,
+      (location) => this.#read(location),
+    );
   }
 
   #current(): Stages {
@@ -203,21 +206,11 @@ export class Runtime implements AsyncDisposable {
 
   /** Reads, verifies and inspects a skill without running it. */
   async load(ref: string, options: LoadOptions = {}): Promise<Skill> {
-    this.#presence ??= enterHome(this.home);
     const location = locateSkill(ref, this.#places);
     // Every call needs the probes, which take as long as reading the skill, so both run in parallel.
     this.#machine.pairs().catch(() => 'the call probes again and gets the error');
-    const bundle = await loadBundle(location, this.#loadDeps, { overlays: this.#places, ...options });
+    const bundle = await this.#read(location, { overlays: this.#places, ...options });
     return this.pin(await compileSkill(bundle, this.#offload));
-  }
-
-  /**
-   * Reads, verifies and inspects a folder that just arrived, as `load` does, but as the stranger's it is: without overlays,
-   * and without what this machine would use. Nothing of it runs.
-   */
-  examine(dir: string): Promise<Bundle> {
-    this.#presence ??= enterHome(this.home);
-    return loadBundle({ ref: dir, dir, origin: 'external' }, this.#loadDeps);
   }
 
   /** Adds the image and packages that a call would use now, and its overlay if it counts; approvals cover these. */
@@ -232,7 +225,7 @@ export class Runtime implements AsyncDisposable {
 
   /** Only the mode, which is faster than a whole plan. */
   async choose(skill: Skill, options: ExecuteOptions = {}): Promise<ModeChoice> {
-    return choose(this.#planInput(await this.pin(skill), options, this.#current().policy));
+    return choose(this.#planInput(await this.pin(skill), options, this.policy));
   }
 
   /** The approvals of this machine. */
@@ -240,35 +233,9 @@ export class Runtime implements AsyncDisposable {
     return this.#inForce.gatekeeper.approvals;
   }
 
-  /** What the policy in force demands of a source. Throws `untrusted` if it allows none of this kind. */
-  sourceDemands(source: string): SourceDemand[] {
-    return demandsOnSource(this.#current().policy.sources ?? [], source);
-  }
-
-  /** Everyone whose signature the policy in force knows. */
-  get publishers(): Publisher[] {
-    const all = rulesOf(this.#current().policy).flatMap(({ publishers }) => [...publishers]);
-    return all.filter((one, at) => all.findIndex((other) => isDeepStrictEqual(one, other)) === at);
-  }
-
-  /** The digest of a folder, as the registries compare it; undefined if it cannot be read. */
-  digestOf(dir: string): string | undefined {
-    return this.#places.digestOf?.(dir);
-  }
-
-  /** The working directory, whose `skills.lock.json` counts. */
-  get cwd(): string {
-    return this.#places.cwd;
-  }
-
-  /** The policy files in force, outermost first. */
-  get policyFiles(): string[] {
-    return filesOf(this.#current().policy);
-  }
-
-  /** Identifies the content of the policy in force, wherever its files are. */
-  get policyDigest(): string {
-    return policyDigest(this.#current().policy);
+  /** The policy in force. */
+  get policy(): OperatorPolicy {
+    return this.#current().policy;
   }
 
   /** The operator's view of a skill: rule, approval, signature, profile. */
@@ -360,7 +327,7 @@ export class Runtime implements AsyncDisposable {
   /** What this machine can run, and who enforces what. */
   async doctor(): Promise<PairReport[]> {
     const pairs = await this.#machine.report();
-    for (const pair of pairs) pair.enforces = underPolicy(pair.enforces, this.#current().policy);
+    for (const pair of pairs) pair.enforces = underPolicy(pair.enforces, this.policy);
     return pairs;
   }
 
@@ -407,6 +374,11 @@ export class Runtime implements AsyncDisposable {
     return this.close();
   }
 
+  #read(location: BundleLocation, options?: LoadOptions): Promise<Bundle> {
+    this.#presence ??= enterHome(this.home);
+    return loadBundle(location, this.#loadDeps, options);
+  }
+
   #planInput(skill: Skill, options: ExecuteOptions, policy: OperatorPolicy): PlanInput<CellWay> {
     const { env = process.env, allowEnv } = this.#options;
     const isApproved = (): boolean => this.approvals.has(skill.bundle);
@@ -416,14 +388,9 @@ export class Runtime implements AsyncDisposable {
   }
 
   #open(ref: string | Skill, options: ExecuteOptions): LiveCall {
-    return this.#calls.open({
-      id: this.#nextCallId(),
-      ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
-      caller: options.caller ?? this.#options.caller ?? 'library',
-      onEvent: options.onEvent,
-      onOutput: options.onOutput,
-      signal: options.signal,
-    });
+    const { onEvent, onOutput, signal, caller = this.#options.caller ?? 'library' } = options;
+    const name = typeof ref === 'string' ? ref : ref.bundle.manifest.name;
+    return this.#calls.open({ id: this.#nextCallId(), ref: name, caller, onEvent, onOutput, signal });
   }
 }
 

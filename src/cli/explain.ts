@@ -14,6 +14,7 @@ import {
   type Outcome,
   type Plan,
   type Runtime,
+  filesOf,
   formatLimit,
   printableLine,
 } from '../inside.ts';
@@ -27,8 +28,8 @@ export async function explain(runtime: Runtime, ref: string, options: ExecuteOpt
 }
 
 /** All policy files are in force; for each setting the strictest one applies. */
-export function describePolicies({ policyFiles }: Pick<Runtime, 'policyFiles'>): string {
-  const files = policyFiles.map((file) => printableLine(file));
+export function describePolicies({ policy }: Pick<Runtime, 'policy'>): string {
+  const files = filesOf(policy).map((file) => printableLine(file));
   return `policy    ${files.join('\n          ') || 'built-in defaults'}`;
 }
 

@@ -62,9 +62,9 @@ export async function receive(
   assertSize(delivery);
   const draft = Draft.write(runtime.home, nameIn(delivery), delivery.files);
   try {
-    const bundle = await runtime.examine(draft.folder);
+    const bundle = await runtime.sources.examine(draft.folder);
     assertClaim(delivery, bundle);
-    const { publishers } = runtime;
+    const { publishers } = runtime.sources;
     assertSignatureCounts(delivery, bundle);
     const signed = await findSigner(bundle, { publishers, pinned: before(bundle.manifest.name)?.signer });
     return new Arrival({ delivery, bundle, signed, draft });

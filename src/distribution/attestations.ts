@@ -49,11 +49,11 @@ async function readOne(attachment: Attachment, context: AttestationContext): Pro
 
 /** The lock covers every file; the revision is the artifact that was fetched. */
 function isAbout(subjects: readonly string[], { lock, revision }: AttestationContext): boolean {
-  const own = [
+  const own = new Set([
     ...(lock ? [sha256(lock)] : []),
     ...(revision.startsWith('sha256:') ? [revision.slice(7)] : []),
-  ];
-  return subjects.some((subject) => own.includes(subject));
+  ]);
+  return subjects.some((subject) => own.has(subject));
 }
 
 async function payloadBy(

@@ -51,7 +51,7 @@ export async function installFrozen(options: FrozenOptions): Promise<FrozenSkill
 
 async function installPin(id: string, pin: SkillPin, options: FrozenOptions): Promise<FrozenSkill> {
   const { runtime, place } = options;
-  const demands = runtime.sourceDemands(pin.source);
+  const demands = runtime.sources.demands(pin.source);
   assertKnownSigner(place.home, id, pin);
   const folder = fetchedFolder(place.home, id, pin);
   const proven = provenBefore(place.home, pin);
@@ -60,14 +60,14 @@ async function installPin(id: string, pin: SkillPin, options: FrozenOptions): Pr
   );
   const read = isProven ? readCopy(place.home, folder) : undefined;
   if (read) {
-    const bundle = await compare(id, pin, read, runtime);
+    const bundle = await compare([id, pin], read, runtime);
     await assertDemands({ id, bundle }, demands, proven);
     return { id, pin, folder, cached: true };
   }
   const delivery = await options.open(pin.source).fetchPinned(toPinned(pin), options.watch);
   using draft = Draft.write(place.home, id, delivery.files);
   const arrived = readBundle(draft.folder);
-  const bundle = await compare(id, pin, arrived, runtime);
+  const bundle = await compare([id, pin], arrived, runtime);
   await assertDemands({ id, bundle }, demands, await attestedFor(delivery, pin, runtime));
   draft.keepOnly(new Set([...arrived.contents.keys(), LOCK_FILE, SIGNATURE_FILE]), delivery.files.keys());
   return { id, pin, folder: draft.keep(fetchedKey(pin)), cached: false };
@@ -87,14 +87,13 @@ function readCopy(home: string, folder: string): BundleFiles | undefined {
 }
 
 function attestedFor({ attachments, files }: Delivery, pin: SkillPin, runtime: Runtime): Promise<Attested[]> {
-  const { publishers } = runtime;
+  const { publishers } = runtime.sources;
   return readAttestations(attachments, { lock: files.get(LOCK_FILE), revision: pin.revision, publishers });
 }
 
 /** Throws unless everything that the pin says is true of these files. */
 async function compare(
-  id: string,
-  pin: SkillPin,
+  [id, pin]: [id: string, pin: SkillPin],
   read: BundleFiles,
   runtime: Runtime,
 ): Promise<SignedBundle> {
@@ -112,7 +111,10 @@ async function compare(
     lock: lock ? 'locked' : 'unlocked',
     ...(lock && signature ? { vouched: { lock, signature } } : {}),
   };
-  const { signer } = await findSigner(bundle, { publishers: [...runtime.publishers], pinned: pin.signer });
+  const { signer } = await findSigner(bundle, {
+    publishers: [...runtime.sources.publishers],
+    pinned: pin.signer,
+  });
   // An identity can be verified only where a policy has the roots of Sigstore; its bytes are pinned in any case.
   const canVerify = pin.signer === 'unsigned' || 'key' in pin.signer;
   if (canVerify && !isSameSigner(signer, pin.signer))

@@ -25,6 +25,8 @@ export interface Known {
   before: SkillPin | undefined;
   /** Who signed this source when it was first used on this machine. */
   signer: Signer | undefined;
+  /** What a person allows for this skill. */
+  allow?: Allowances | undefined;
 }
 
 /** What is new about a delivery. */
@@ -39,8 +41,8 @@ export interface Change {
 }
 
 /** Throws unless the delivery may take the place of what was pinned. */
-export function judgeChange(id: string, next: SkillPin, known: Known, allow: Allowances = {}): Change {
-  const { before } = known;
+export function judgeChange(id: string, next: SkillPin, known: Known): Change {
+  const { before, allow = {} } = known;
   if (before) {
     assertSameSource(id, next, before);
     if (!allow.moved) assertNotMoved(id, next, before);

@@ -46,7 +46,7 @@ export async function changePins(
   change: (pins: Map<string, SkillPin>) => void,
 ): Promise<void> {
   const file = pinFile(place);
-  using _turn = await takeTurn(place.home, file);
+  using _ = await takeTurn(place.home, file);
   const pins = readSkillsLock(file);
   const before = formatSkillsLock(pins);
   change(pins);

@@ -40,19 +40,23 @@ export interface ProposeOptions {
 
 export async function propose(delivery: Delivery, options: ProposeOptions): Promise<Proposal> {
   const { runtime, place, allow, expected } = options;
-  const demands = runtime.sourceDemands(delivery.pinned.source);
+  const demands = runtime.sources.demands(delivery.pinned.source);
   const pins = pinsOf(place);
   const arrival = await receive(delivery, runtime, (id) => pins.get(id));
   try {
     const { id, pin } = arrival;
     if (expected !== undefined && id !== expected) throw otherName(id, expected, pin.source);
-    const known: Known = { before: pins.get(id), signer: knownSigner(place.home, pin.source) };
-    const change = judgeChange(id, pin, known, allow?.(id));
+    const known: Known = {
+      before: pins.get(id),
+      signer: knownSigner(place.home, pin.source),
+      allow: allow?.(id),
+    };
+    const change = judgeChange(id, pin, known);
     assertFreeName(runtime, arrival);
     const attested = await readAttestations(delivery.attachments, {
       lock: delivery.files.get(LOCK_FILE),
       revision: pin.revision,
-      publishers: runtime.publishers,
+      publishers: runtime.sources.publishers,
     });
     await assertDemands(arrival, demands, attested);
     return {
@@ -136,7 +140,7 @@ function assertFreeName(runtime: Runtime, { id, pin }: Arrival): void {
         known.origin !== 'bundled' &&
         keyOfFolder(runtime.home, known.dir) === undefined,
     );
-  if (!other || runtime.digestOf(other.dir) === pin.digest) return;
+  if (!other || runtime.sources.digestOf(other.dir) === pin.digest) return;
   throw new SkillError('usage', `Another skill has the name "${id}" already: ${JSON.stringify(other.dir)}`, {
     fix:
       other.origin === 'installed'

@@ -17,6 +17,7 @@ import {
   type Turn,
   parseDuration,
   parseSize,
+  policyDigest,
   toSkillError,
 } from '../inside.ts';
 import { Access, type Identity } from './access.ts';
@@ -192,7 +193,7 @@ export class Service {
   /** The policy in force, without paths of this machine. */
   policy(): PolicyView {
     const { state, waiting } = this.options.policyStatus?.() ?? { state: 'current', waiting: [] };
-    return { digest: this.runtime.policyDigest, state, waiting };
+    return { digest: policyDigest(this.runtime.policy), state, waiting };
   }
 
   /** The reasons why this service cannot accept calls; empty if it is ready. */

@@ -98,7 +98,7 @@ describe('serve without file descriptors', () => {
       const { call_id: id } = answer.body;
       // The listing of the registries is cached for a second; without it, no call is accepted.
       if (id === undefined) expect(JSON.stringify(answer.body)).toContain('Cannot look for skills');
-      else expect(receipts.get(String(id))).toBe(codeOf(answer));
+      else expect(receipts.get(id as string)).toBe(codeOf(answer));
     }
     expect(await service.stop()).toBe(0);
   });

@@ -26,7 +26,7 @@ describe('adding', () => {
     const { asks, facts } = await person.add();
     expect(asks.length).toBeGreaterThan(0);
     expect(Object.fromEntries(facts)['signed by']).toContain('nobody');
-    const [found] = person.runtime.list().filter(({ ref }) => ref === ID);
+    const found = person.runtime.list().find(({ ref }) => ref === ID);
     expect(found).toMatchObject({ origin: 'installed', ids: [ID] });
     const { result } = await person.runtime.execute(ID, { text: 'hello' });
     expect(result).toEqual({ text: 'HELLO' });
@@ -147,7 +147,7 @@ describe('a clone', () => {
     await person.offer('1.0.0');
     await person.add();
     rmSync(join(person.place.home, 'accepted-skills'), { recursive: true });
-    const [found] = person.runtime.list().filter(({ ref }) => ref === ID);
+    const found = person.runtime.list().find(({ ref }) => ref === ID);
     expect(found?.origin).toBe('external');
   });
 

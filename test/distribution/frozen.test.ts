@@ -31,7 +31,7 @@ describe('a clone on another machine', () => {
     other.writePins({ [ID]: pin });
     expect(other.runtime.list().map(({ ref }) => ref)).not.toContain(ID);
     expect(await frozen(other)).toMatchObject([{ id: ID, cached: false }]);
-    const [found] = other.runtime.list().filter(({ ref }) => ref === ID);
+    const found = other.runtime.list().find(({ ref }) => ref === ID);
     expect(found?.origin).toBe('external');
     const { result } = await other.runtime.execute(ID, { text: 'a' });
     expect(result).toEqual({ text: 'A' });

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GitSource } from '../../src/distribution/git/source.ts';
 import { FileSource } from '../../src/distribution/sources/file.ts';
@@ -54,7 +54,8 @@ describe('a reference', () => {
     ],
     ['https://skills.example/index.json#pdf', 'https', 'https://skills.example/index.json#pdf', undefined],
     ['http://localhost:80/a.json', 'https', 'http://localhost/a.json', undefined],
-  ])('%s is split, and written again in one spelling', (text, kind, source, version) => {
+  ])('%s is split, and written again in one spelling', (...row) => {
+    const [text, kind, source, version] = row;
     const parsed = parseSource(text, open);
     expect(parsed).toEqual({ kind, source, ...(version === undefined ? {} : { version }) });
     const again = open(text).reference(parsed);
@@ -118,7 +119,7 @@ describe('a reference', () => {
           'https://h.example/',
           'http://localhost/',
         ),
-        fc.string({ unit: fc.constantFrom(...'ab/.@#:?%~-_ \\\u0000é'), maxLength: 30 }),
+        fc.string({ unit: fc.constantFrom(...Array.from('ab/.@#:?%~-_ \\\u0000é')), maxLength: 30 }),
       )
       .map((parts) => parts.join('')),
   );

@@ -65,7 +65,7 @@ export async function add(references: readonly string[], flags: AddFlags = {}): 
   for (const reference of references) {
     const source = session.open(reference);
     // A source that the policy refuses is not even asked.
-    runtime.sourceDemands(source.parse(reference).source);
+    runtime.sources.demands(source.parse(reference).source);
     const delivery = await source.fetch(reference, watchOf(session));
     const { result, answer } = await settle(delivery, session);
     isDeclined ||= result === 'declined';
@@ -83,7 +83,7 @@ export async function update(names: readonly string[], flags: AddFlags = {}): Pr
   const results: object[] = [];
   let isDeclined = false;
   for (const [id, pin] of pins) {
-    runtime.sourceDemands(pin.source);
+    runtime.sources.demands(pin.source);
     const found = await staleness(id, pin, session.open);
     const delivery = await fetchUpdate(found, session.open, watchOf(session));
     live.clear();
@@ -106,7 +106,7 @@ export async function outdated(flags: AddFlags = {}): Promise<number> {
   using live = new LiveTransfer();
   const { place, open } = sessionOf(runtime, live, flags);
   const pins = pinsOf(place);
-  for (const { source } of pins.values()) runtime.sourceDemands(source);
+  for (const { source } of pins.values()) runtime.sources.demands(source);
   const found = await outdatedPins(pins, open);
   const stale = found.filter(({ newer, movedTo }) => newer !== undefined || movedTo !== undefined);
   if (flags.json) {
@@ -148,13 +148,20 @@ export async function remove(name: string, flags: AddFlags = {}): Promise<number
   return 0;
 }
 
-function placeOf({ home, cwd }: Runtime, { global = false }: AddFlags): PinPlace {
-  return { home, cwd, global };
+function placeOf({ home, sources }: Runtime, { global = false }: AddFlags): PinPlace {
+  return { home, cwd: sources.cwd, global };
 }
 
 function sessionOf(runtime: Runtime, live: LiveTransfer, flags: AddFlags): Session {
   const place = placeOf(runtime, flags);
-  return { runtime, place, flags, live, open: openSources({ cwd: runtime.cwd }), signal: interruption() };
+  return {
+    runtime,
+    place,
+    flags,
+    live,
+    open: openSources({ cwd: runtime.sources.cwd }),
+    signal: interruption(),
+  };
 }
 
 function watchOf({ live, signal }: Session): { onProgress: LiveTransfer['onProgress']; signal: AbortSignal } {
@@ -185,18 +192,20 @@ async function settle(
   if (result !== 'declined') await acceptProposal(proposal, place, ownName());
   const { id, arrival, change } = proposal;
   const { pin } = arrival;
-  if (!flags.json) printOutcome(id, result, pin.version, place);
+  if (!flags.json) {
+    printOutcome(`${id} ${pin.version}`, result, place);
+    if (result !== 'declined') printNote(`See what it may do: skillcell inspect ${shellWord(id)}`);
+  }
   const { warnings, asks, facts } = description;
   const said = { requests: asks, facts: Object.fromEntries(facts), warnings };
   return { result, answer: { name: id, result, ...pin, changes: change.capabilities, ...said } };
 }
 
-function printOutcome(id: string, result: Result, version: string, { global = false }: PinPlace): void {
-  if (result === 'declined') return printNote(`Not added: ${id}. Nothing of it stays.`);
+function printOutcome(skill: string, result: Result, { global = false }: PinPlace): void {
+  if (result === 'declined') return printNote(`Not added: ${printableLine(skill)}. Nothing of it stays.`);
   const where = global ? 'for you, in every folder' : 'in skills.lock.json';
   const what = result === 'unchanged' ? 'is pinned already' : 'is pinned now';
-  printLine(`${printableLine(`${id} ${version}`)} ${what} ${where}.`);
-  printNote(`See what it may do: skillcell inspect ${shellWord(id)}`);
+  printLine(`${printableLine(skill)} ${what} ${where}.`);
 }
 
 /** `--yes` counts only where the operator said so: otherwise an agent could confirm for a person. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { ENFORCED_FIELDS } from '../../vocabulary/capabilities.ts';
+import { filesOf } from '../../inside.ts';
 import { describePolicies } from '../explain.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printLine, printResult, table } from '../output.ts';
@@ -18,7 +19,8 @@ export async function doctor(flags: DoctorFlags): Promise<number> {
   await using runtime = openRuntime();
   const verdict = judgePairs(await runtime.doctor(), surroundings());
   const { pairs, next } = verdict;
-  const { home, policyFiles: policies } = runtime;
+  const { home } = runtime;
+  const policies = filesOf(runtime.policy);
   if (flags.json) {
     const node = { node: process.version, executable: process.execPath };
     printResult({ ...node, home, policies, next: next ?? null, pairs });

@@ -13,6 +13,7 @@ import {
   type Standing,
   capabilitySet,
   isNetworkModule,
+  filesOf,
   printableJson,
   printableLine,
   specialFileWarnings,
@@ -32,7 +33,7 @@ export async function inspect(
   if (flags.json) {
     const trust = await runtime.standing(skill);
     const sources = runtime.overlays.sourcesOf(skill, callOptions(flags));
-    printResult({ ...asJson(skill, plan), sources, trust, policies: runtime.policyFiles });
+    printResult({ ...asJson(skill, plan), sources, trust, policies: filesOf(runtime.policy) });
     return 0;
   }
   const sources = runtime.overlays.sourcesOf(skill, callOptions(flags));

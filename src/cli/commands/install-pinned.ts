@@ -17,7 +17,8 @@ export async function installPinned({ frozen, global, json }: InstallFlags): Pro
     });
   await using runtime = openRuntime();
   using live = new LiveTransfer();
-  const { home, cwd } = runtime;
+  const { home, sources } = runtime;
+  const { cwd } = sources;
   const skills = await installFrozen({
     runtime,
     place: { home, cwd, global },

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { printableLine } from '../../inside.ts';
+import { filesOf, printableLine } from '../../inside.ts';
 import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
 import { describePolicies } from '../explain.ts';
 import { printAnswer, printLine, printResult, table } from '../output.ts';
@@ -12,7 +12,7 @@ import { trustPolicy } from '../policy-in-force.ts';
 /** Lists the files in force; `policy explain` shows their combined effect on a skill. */
 export async function policyShow(flags: { policy?: string; json?: boolean }): Promise<number> {
   await using runtime = openRuntime(flags);
-  if (flags.json) printResult({ policies: runtime.policyFiles });
+  if (flags.json) printResult({ policies: filesOf(runtime.policy) });
   else printLine(describePolicies(runtime));
   return 0;
 }
@@ -26,7 +26,7 @@ export async function policyExplain(
   const rows = await runtime.explain(skill, callOptions(flags));
   const { summary, rule } = await runtime.standing(skill);
   if (flags.json) {
-    printResult({ policies: runtime.policyFiles, summary, rule, capabilities: rows });
+    printResult({ policies: filesOf(runtime.policy), summary, rule, capabilities: rows });
     return 0;
   }
   printLine(describePolicies(runtime));

@@ -27,7 +27,7 @@ export async function verifySource(reference: string, runtime: Runtime, json = f
   const attested = await readAttestations(delivery.attachments, {
     lock: bundle.vouched?.lock ?? delivery.files.get('skill.lock'),
     revision: pin.revision,
-    publishers: runtime.publishers,
+    publishers: runtime.sources.publishers,
   });
   const { name, version } = bundle.manifest;
   const { publisher } = signed;

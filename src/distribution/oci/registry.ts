@@ -4,10 +4,12 @@
  *
  * @module
  */
+import { printableJson } from '../../manifest/printable.ts';
 import { quote } from '../../manifest/quote.ts';
 import { MANIFEST_TYPES } from '../../vocabulary/oci-types.ts';
 import type { TransferWatch } from '../contract.ts';
-import { HttpClient, type HttpAnswer, type HttpAsk } from '../http/client.ts';
+import type { HttpClient } from '../http/client.ts';
+import { type HttpAnswer, type HttpAsk } from '../http/client.ts';
 import { badStatus } from '../http/problems.ts';
 import { isLoopbackHost, parseWebAddress } from '../http/web-address.ts';
 import { dockerCredentials, type FindCredentials } from './docker-config.ts';
@@ -154,7 +156,7 @@ export class Repository {
   #assertType(what: string, header: string, bytes: Buffer): void {
     const { mediaType: inside } = parseJsonObject(bytes, what) as { mediaType?: unknown };
     if (inside !== undefined && inside !== header)
-      throw registryRefused(what, `sent it as ${quote(header)}, and it says ${quote(String(inside))}`);
+      throw registryRefused(what, `sent it as ${quote(header)}, and it says ${printableJson(inside)}`);
   }
 
   /** Pushes a manifest under a tag or its own digest; returns whether the registry keeps the list of its subject. */
@@ -209,7 +211,7 @@ export class Repository {
 
   /** How this artifact is named in messages. */
   describe(reference: string): string {
-    return `${quote(`${this.origin.host}/${this.name}${DIGEST.test(reference) ? '@' : ':'}${reference}`)}`;
+    return quote(`${this.origin.host}/${this.name}${DIGEST.test(reference) ? '@' : ':'}${reference}`);
   }
 
   #nextPage({ headers }: HttpAnswer, here: URL, what: string): URL | undefined {

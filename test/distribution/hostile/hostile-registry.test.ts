@@ -6,7 +6,8 @@ import { OciSource } from '../../../src/distribution/oci/source.ts';
 import { SkillError } from '../../../src/errors.ts';
 import { serve, type TestServer } from '../http/support.ts';
 import { folderPerTest } from '../../test-folder.ts';
-import { LIES, type Lie } from './lies.ts';
+import type { Lie } from './lie.ts';
+import { LIES } from './lies.ts';
 import { honestScene, NAME, serveScene, TAG, type Scene } from './registry.ts';
 
 const folder = folderPerTest();

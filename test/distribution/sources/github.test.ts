@@ -86,7 +86,7 @@ const archive = (entries: Parameters<typeof tarOf>[0]): Change =>
 function answer(
   status: number,
   body: string | Buffer,
-  isWanted = (_: IncomingMessage): boolean => true,
+  isWanted: (request: IncomingMessage) => boolean = () => true,
 ): Change {
   return (request, response) => {
     if (!isWanted(request)) return false;
