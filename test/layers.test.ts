@@ -30,6 +30,7 @@ const PIPELINE = [
   'runtime-options',
   'call',
   'overlays',
+  'source-gate',
   'runtime',
   'study',
   'build',
