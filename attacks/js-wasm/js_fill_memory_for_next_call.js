@@ -1,7 +1,7 @@
 /**
  * Uses most of its memory, so that a later call is killed for it.
  *
- * limits: { memory: 128MiB, timeout: 30s }
+ * limits: { memory: 128MiB }
  */
 export function execute() {
   const held = new Uint8Array(100 << 20).fill(170);

@@ -1,7 +1,7 @@
 /**
  * Leaves data in a memory that is too large to be kept as an image.
  *
- * limits: { memory: 192MiB, timeout: 30s, cpu: 20s }
+ * limits: { memory: 192MiB, cpu: 20s }
  */
 const held = new Uint8Array(140 << 20).fill(1);
 

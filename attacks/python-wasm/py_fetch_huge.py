@@ -1,6 +1,6 @@
 """Fetches a response of 96 MiB.
 
-limits: { timeout: 30s, cpu: 30s }
+limits: { cpu: 30s }
 """
 
 import urllib.request

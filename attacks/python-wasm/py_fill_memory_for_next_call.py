@@ -1,6 +1,6 @@
 """Uses most of its memory, so that a later call is killed for it.
 
-limits: { memory: 128MiB, timeout: 30s }
+limits: { memory: 128MiB }
 """
 
 def execute(params):

@@ -1,6 +1,6 @@
 """Opens dozens of responses and reads none.
 
-limits: { timeout: 30s, cpu: 30s }
+limits: { cpu: 30s }
 """
 
 import http.client

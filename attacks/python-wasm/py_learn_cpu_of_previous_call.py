@@ -1,6 +1,6 @@
 """Learns from the CPU time how much work an earlier call did.
 
-limits: { cpu: 10s, timeout: 30s }
+limits: { cpu: 10s }
 """
 
 import time

@@ -7,6 +7,7 @@ import type { Outcome } from '../../src/for-attacks.ts';
 import type { Expected, NoControl } from './attack.ts';
 import type { ControlResult } from './control.ts';
 import { codeOf, evidenceOf, unexpectedIn } from './outcome-view.ts';
+import { PATIENT_MS } from './patience.ts';
 import { missingProof, type ProofKind } from './proof.ts';
 
 export interface ExecuteOptions {
@@ -109,7 +110,7 @@ function missingByte(outcome: Outcome, isDue: boolean): string | undefined {
 
 async function brokenNextCall(execute: Execute, benign: BenignCall): Promise<string[]> {
   const { dir, params, answer, ...mode } = benign;
-  const outcome = await execute(dir, params, { timeout: 20_000, ...mode });
+  const outcome = await execute(dir, params, { timeout: PATIENT_MS, ...mode });
   const isRight = outcome.ok && JSON.stringify(outcome.result) === answer;
   return isRight ? [] : [`the next call answered ${codeOf(outcome)}: ${evidenceOf(outcome)}`];
 }

@@ -8,6 +8,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, parse as parsePath } from 'node:path';
 import { parse } from 'yaml';
+import { PATIENT_LIMITS } from './patience.ts';
 import { ATTACKS_DIR } from './places.ts';
 
 const PARTS_DIR = join(ATTACKS_DIR, 'runner', 'parts');
@@ -53,13 +54,15 @@ export function readAttack(corpus: SkillCorpus, bundle: string): AttackSource {
     .replaceAll(/^ \* ?/gm, '')
     .trim()
     .split('\n\n');
+  const declared = parse(own.join('\n\n')) as ManifestFields | null;
   const manifest = {
     name: `${corpus}/${bundle}`,
     version: '1.0.0',
     description,
     execution,
     capabilities: {},
-    ...(parse(own.join('\n\n')) as ManifestFields | null),
+    ...declared,
+    limits: { ...PATIENT_LIMITS, ...(declared?.['limits'] as ManifestFields | undefined) },
   };
   return { description, manifest, files };
 }

@@ -53,7 +53,7 @@ export const JS_ATTACKS: readonly SkillAttack[] = [
     web: true,
     ...OF_THE_ENGINE,
   }),
-  ...group('js_fetch_huge', ['skill_error'], { web: true, timeout: 30_000, ...OF_THE_ENGINE }),
+  ...group('js_fetch_huge', ['skill_error'], { web: true, ...OF_THE_ENGINE }),
   ...limited('js_fetch_slow', ['timeout'], { ...BRIEFLY, web: true }),
 
   // The skill looks and finds nothing.
@@ -74,7 +74,7 @@ export const JS_ATTACKS: readonly SkillAttack[] = [
     ['ok'],
     TWICE,
   ),
-  ...group('js_fill_memory_for_next_call', ['ok'], { ...OFTEN, timeout: 20_000 }),
+  ...group('js_fill_memory_for_next_call', ['ok'], { ...OFTEN }),
 
   // The channel, and replies.
   ...group('js_forge_on_stdout', ['ok'], shownBy('forges-stdout')),

@@ -66,17 +66,19 @@ const TRIES = 3;
 const MORE_TIME = 5;
 
 /**
- * Calls again, with more time, if the deadline passed before the act: on a busy machine a cell may need longer to start
- * than the attack has time.
+ * Calls again, with more time, if the deadline passed before the act, or if something else must stop the attack: on a busy
+ * machine a call may need longer than the attack has time.
  */
-export async function callUntilReached(
+export async function callUntilStopped(
   call: (timeout: number) => Promise<Outcome>,
-  timeout: number,
+  { timeout, limits }: Pick<Expected, 'limits'> & { timeout: number },
   isReached: (outcome: Outcome) => boolean,
 ): Promise<Outcome> {
+  const isStopped = (ended: Outcome): boolean =>
+    codeOf(ended) !== 'resource_exceeded:timeout' || (limits.includes('timeout') && isReached(ended));
   let outcome = await call(timeout);
   for (let time = timeout * MORE_TIME, left = TRIES - 1; left > 0; left--, time *= MORE_TIME) {
-    if (isReached(outcome) || codeOf(outcome) !== 'resource_exceeded:timeout') break;
+    if (isStopped(outcome)) break;
     outcome = await call(time);
   }
   return outcome;

@@ -52,7 +52,7 @@ export const PYTHON_ATTACKS: readonly SkillAttack[] = [
   ),
   ...group('py_follow_link', ['skill_error', 'capability_denied'], { link: true }),
   ...group('py_kill_neighbour', ['skill_error'], shownBy('kills-neighbour')),
-  ...group('py_fetch_huge py_hold_responses', ['skill_error'], { web: true, timeout: 30_000 }),
+  ...group('py_fetch_huge py_hold_responses', ['skill_error'], { web: true }),
   ...group('py_smuggle_target', ['skill_error', 'capability_denied'], { web: true }),
 
   // The skill looks and finds nothing.
@@ -74,8 +74,8 @@ export const PYTHON_ATTACKS: readonly SkillAttack[] = [
     TWICE,
   ),
   ...group('py_predict_random py_use_fine_clock py_use_fine_cpu_clock py_learn_uptime', ['ok']),
-  ...group('py_learn_cpu_of_previous_call', ['ok'], { ...TWICE, timeout: 20_000 }),
-  ...group('py_fill_memory_for_next_call', ['ok'], { ...OFTEN, timeout: 20_000 }),
+  ...group('py_learn_cpu_of_previous_call', ['ok'], { ...TWICE }),
+  ...group('py_fill_memory_for_next_call', ['ok'], { ...OFTEN }),
   ...group('py_forge_next_result', ['ok'], { ...TWICE, ...SPEAKS_TO_CELL }),
 
   // The channel, and replies.

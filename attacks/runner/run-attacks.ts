@@ -14,6 +14,7 @@ import { IN_CONTAINER, openBundleStage, type BundleStage } from './bundle-stage.
 import { JS_ATTACKS } from './js-attacks.ts';
 import { successIn } from './outcome-view.ts';
 import { PATH_TRICKS, type PathTrick } from './path-tricks.ts';
+import { GENEROUS_MS } from './patience.ts';
 import { PYTHON_ATTACKS } from './python-attacks.ts';
 import { CONTAINER, JAVASCRIPT, PYTHON, runSkillAttack, SUBPROCESS, type Corpus } from './run-skill.ts';
 import { openTrustHome, runTrustAttack, type TrustRun } from './run-trust.ts';
@@ -109,7 +110,7 @@ async function runTrick(trick: PathTrick, { execute, secret }: StagedRun): Promi
   await using setting = await openSetting(secret, name);
   const bundleDir = await trick.build(setting);
   const control = await trick.control(bundleDir, setting);
-  const outcome = await execute(bundleDir, {}, { timeout: 5000, workspace: setting.workspace });
+  const outcome = await execute(bundleDir, {}, { timeout: GENEROUS_MS, workspace: setting.workspace });
   const harm = [...successIn(outcome, secret), ...(await setting.harm())];
   const facts = { corpus: 'subprocess', name, description, control, outcomes: [outcome], harm } as const;
   return finishRow({ ...facts, harm, proof: 'answer', expected: trick }, execute, SUBPROCESS.benign);

@@ -14,7 +14,7 @@ import { runSkillControl, type ControlResult } from './control.ts';
 import { raiseInFiles, REACHED } from './marker.ts';
 import { evidenceOf, successIn } from './outcome-view.ts';
 import { ATTACKS_DIR } from './places.ts';
-import { callUntilReached, missingProof } from './proof.ts';
+import { callUntilStopped, missingProof } from './proof.ts';
 import { startWeb } from './scene.ts';
 import { openSetting, type Setting } from './setting.ts';
 import type { SkillAttack } from './skill-attack.ts';
@@ -126,9 +126,9 @@ async function callJailed(attack: SkillAttack, scene: SkillScene, execute: Execu
   const { workspace } = setting;
   const shared = { ...setting.params, web_port: webPort, ...attack.prelude?.params };
   const callWith = (own: Record<string, unknown>): Promise<Outcome> =>
-    callUntilReached(
+    callUntilStopped(
       (timeout) => execute(bundleDir, { ...shared, ...own }, { timeout, workspace }),
-      attack.timeout,
+      attack,
       (ended) => attack.loads === true || missingProof(ended, 'marker', attack) === undefined,
     );
   if (attack.together) return Promise.all(attack.calls.map(callWith));

@@ -14,7 +14,8 @@ import { builtProgram } from '../wasm/programs.ts';
 import { finishRow, type AttackRow, type BenignCall, type Execute, type Finding } from './attack-row.ts';
 import { runWasmControl } from './control.ts';
 import { successIn } from './outcome-view.ts';
-import { callUntilReached, missingProof } from './proof.ts';
+import { PATIENT_LIMITS } from './patience.ts';
+import { callUntilStopped, missingProof } from './proof.ts';
 import { openScene, swapWhenReady, type OpenScene } from './scene.ts';
 import { openSetting } from './setting.ts';
 
@@ -48,9 +49,9 @@ async function callJailed(attack: WasmAttack, scene: OpenScene, execute: Execute
   const outcomes: Outcome[] = [];
   for (let call = 0; call < attack.calls; call++) {
     if (call > 0) await sleep(attack.pauseMs);
-    const outcome = await callUntilReached(
+    const outcome = await callUntilStopped(
       (timeout) => execute(scene.bundleDir, attack.params(scene), { timeout, workspace }),
-      attack.timeout,
+      attack,
       (ended) => missingProof(ended, 'work', attack) === undefined,
     );
     outcomes.push(outcome);
@@ -74,6 +75,7 @@ export async function openBenignWasm(): Promise<BenignSkill> {
     description: 'Returns its parameters, to check that calls still work after an attack.',
     execution: 'wasm',
     entry: 'skill.wasm',
+    limits: PATIENT_LIMITS,
     capabilities: {},
   };
   const component = skillComponent({ main: builtProgram('echo'), allocator: builtProgram('allocator') });

@@ -14,6 +14,7 @@ import { promisify } from 'node:util';
 import type { Scene, WasmAttack } from '../wasm/attack.ts';
 import { firstLine } from './first-line.ts';
 import { asUser, NEIGHBOUR } from './identities.ts';
+import { PATIENT_LIMITS } from './patience.ts';
 import { ATTACKS_DIR } from './places.ts';
 import type { Setting } from './setting.ts';
 
@@ -55,6 +56,7 @@ function copiesOf({ copies, binary }: WasmAttack): Record<string, Uint8Array> {
 }
 
 function manifestOf(attack: WasmAttack, scene: Scene): Record<string, unknown> {
+  const declared = attack.manifest(scene);
   return {
     name: `attacks/${attack.name}`,
     version: '1.0.0',
@@ -62,7 +64,8 @@ function manifestOf(attack: WasmAttack, scene: Scene): Record<string, unknown> {
     execution: 'wasm',
     entry: 'skill.wasm',
     capabilities: {},
-    ...attack.manifest(scene),
+    ...declared,
+    limits: { ...PATIENT_LIMITS, ...(declared['limits'] as Record<string, unknown> | undefined) },
   };
 }
 

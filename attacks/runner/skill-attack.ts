@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import type { LimitName } from '../../src/for-attacks.ts';
 import type { Attack, Judge, NoControl } from './attack.ts';
+import { GENEROUS_MS } from './patience.ts';
 import { ATTACKS_DIR } from './places.ts';
 
 export interface Prelude {
@@ -60,9 +61,6 @@ export function notShown(none: string): { control: NoControl } {
 export function afterSwapOf(swap: 'directory' | 'file'): Rest {
   return { prelude: { dir: join(ATTACKS_DIR, 'runner', 'preludes', 'swap_workspace'), params: { swap } } };
 }
-
-/** For attacks that something other than the deadline must stop, on a busy machine. */
-const GENEROUS_MS = 30_000;
 
 /** Attacks that must get the same answer. */
 export function group(names: string, codes: SkillAttack['codes'], rest: Rest = {}): SkillAttack[] {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Attack } from '../runner/attack.ts';
+import { GENEROUS_MS } from '../runner/patience.ts';
 import type { Setting } from '../runner/setting.ts';
 import { skillComponent, type SkillParts } from './component.ts';
 import { builtProgram } from './programs.ts';
@@ -49,7 +50,7 @@ export interface Draft extends Partial<Omit<WasmAttack, 'name' | 'description'>>
 
 const DEFAULTS = {
   limits: [],
-  timeout: 8000,
+  timeout: GENEROUS_MS,
   manifest: () => ({}),
   params: () => ({}),
   links: () => ({}),

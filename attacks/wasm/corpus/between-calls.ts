@@ -6,7 +6,7 @@
 import { group, type WasmAttack } from '../attack.ts';
 import { claim, CLOCK, POLL_READY, U64 } from '../interfaces.ts';
 
-const SMALL = { limits: { timeout: '8s', cpu: '8s', memory: '64MiB', output: '1MiB' } };
+const SMALL = { limits: { cpu: '8s', memory: '64MiB', output: '1MiB' } };
 const NO_LIMIT = { none: 'A process without limits has none that earlier calls could exhaust.' };
 const OFTEN = 8;
 

@@ -11,7 +11,7 @@ import { builtProgram } from '../programs.ts';
 
 const REFUSED = { codes: ['manifest_invalid'], namesByte: true } as const;
 const ENGINE = { none: 'The engine also refuses it.' };
-const SMALL = { limits: { timeout: '3s', cpu: '2s', memory: '64MiB' } };
+const SMALL = { limits: { cpu: '2s', memory: '64MiB' } };
 
 function binary(make: (() => Uint8Array) | undefined): Draft {
   const bytes = (): Uint8Array => (make ? make() : new Uint8Array());
@@ -24,7 +24,6 @@ const bombs = group(
   {
     ...REFUSED,
     manifest: () => SMALL,
-    timeout: 3000,
     control: { none: 'The engine determines how long compiling takes.' },
   },
   {
@@ -75,7 +74,6 @@ const crowds = group(
     codes: ['resource_exceeded'],
     limits: ['memory'],
     manifest: () => SMALL,
-    timeout: 3000,
     control: { none: 'A host without a linker creates one instance.' },
   },
   {

@@ -11,7 +11,7 @@ const granted = ({ webPort }: Scene) => ({
   capabilities: {
     network: [{ host: '127.0.0.1', port: webPort, scheme: 'http', methods: ['GET'], paths: ['/open/*'] }],
   },
-  limits: { timeout: '20s', output: '1MiB', memory: '256MiB' },
+  limits: { output: '1MiB', memory: '256MiB' },
 });
 
 /** A rule for a name that resolves to the host itself. */
@@ -116,7 +116,7 @@ const flows = group(
     ],
     fetch_huge: [
       'Fetches a response of 64 MB.',
-      { ...page('/open/huge'), codes: ['skill_error'], timeout: 20_000, control: { judge: 'chokes-reader' } },
+      { ...page('/open/huge'), codes: ['skill_error'], control: { judge: 'chokes-reader' } },
     ],
     fetch_slow: [
       'Fetches a response that never ends.',
