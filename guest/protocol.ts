@@ -148,7 +148,10 @@ export interface ToZygote {
     siblings: (string | undefined)[];
     limits: { memory: number; cpu: number; scratch: number; file_size: number };
     masked: readonly string[];
+    gateway: boolean;
+    /** What the zygote installs on itself, and what each fork adds. */
     filter: string;
+    fork_filter: string;
   };
   kill: { id: string };
 }

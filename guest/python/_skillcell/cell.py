@@ -27,8 +27,8 @@ def prepare_streams():
     sys.stderr.reconfigure(errors="backslashreplace")
 
 
-def serve(init):
-    """`init` is the host's first frame."""
+def serve(init, is_locked=False):
+    """`init` is the host's first frame. `is_locked`: the filter is installed already."""
     if init["task"] == "inspect":
         from . import inspector
 
@@ -38,10 +38,11 @@ def serve(init):
 
         return script.serve(init)
     reporter = denials.Reporter()
-    from . import lockdown
+    if not is_locked:
+        from . import lockdown
 
-    lockdown.share_one_arena()
-    lockdown.install_filter(bytes.fromhex(init["lockdown"]))
+        lockdown.share_one_arena()
+        lockdown.install_filter(bytes.fromhex(init["lockdown"]))
     os.environ.update(init["env"])
     if init["proxy_port"]:
         from . import native_network

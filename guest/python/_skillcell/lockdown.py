@@ -19,12 +19,22 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
 
 
+class Filter:
+    """A seccomp filter (raw sock_filter bytes), ready to be installed: a zygote builds it once for all forks."""
+
+    def __init__(self, program):
+        self._prctl = ctypes.CDLL(None, use_errno=True).prctl
+        # Kept, because the kernel reads it through the address in the header.
+        self._buffer = ctypes.create_string_buffer(program, len(program))
+        self._header = ctypes.byref(_Program(len(program) // 8, ctypes.addressof(self._buffer)))
+
+    def install(self):
+        """Adds the filter to this process. It cannot be removed."""
+        if self._prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "no_new_privs")
+        if self._prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self._header, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "seccomp")
+
+
 def install_filter(program):
-    """Adds a seccomp filter (raw sock_filter bytes) to this process. It cannot be removed."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    buffer = ctypes.create_string_buffer(program, len(program))
-    header = _Program(len(program) // 8, ctypes.addressof(buffer))
-    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "no_new_privs")
-    if libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(header), 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "seccomp")
+    Filter(program).install()

@@ -2,7 +2,8 @@
 
 It keeps the capability to create namespaces inside its own user namespace for one purpose: each
 connection gets a child with new pid, mount, ipc and net namespaces, which drops all capabilities
-and installs its filters before it touches the skill.
+and installs its filter before it touches the skill. All that is the same for every child is done
+once in the zygote: most of the filter, the bounding set, and the imports.
 """
 
 import ctypes
@@ -26,6 +27,8 @@ _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_RDONLY = 2, 4, 8, 1
 _MS_BIND, _MS_REMOUNT = 4096, 32
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 _PR_CAPBSET_DROP = 24
+_CAPABILITY_HEADER = (ctypes.c_uint32 * 2)(0x20080522, 0)
+_NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
 _RUN = "/run/zygote"
 _SOCKET = _RUN + "/socket"
 _HELLO_BYTES = 17
@@ -39,6 +42,9 @@ _COMMON = (
 ).split()
 
 _libc = ctypes.CDLL(None, use_errno=True)
+_clone_number = _CLONE_NUMBER[os.uname().machine]
+# Bound here, because the first use of each function costs every child some page faults.
+_clone, _capset, _mount_call = _libc.syscall, _libc.capset, _libc.mount
 
 
 def main():
@@ -49,10 +55,23 @@ def main():
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     listener.bind(_SOCKET)
     listener.listen(128)
+    _confine_self(init)
+    fork_filter = lockdown.Filter(bytes.fromhex(init["fork_filter"]))
     gc.collect()
     gc.freeze()
     protocol.send({"t": "listening"})
-    _Zygote(listener, init).serve()
+    _Zygote(listener, init, fork_filter).serve()
+
+
+def _confine_self(init):
+    """What a fork inherits. The bounding set gives nothing to a process that never starts a program."""
+    lockdown.share_one_arena()
+    for capability in range(64):
+        if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+            break
+    lockdown.install_filter(bytes.fromhex(init["filter"]))
+    # Imported for the children.
+    importlib.import_module("_skillcell.native_network" if init["gateway"] else "_skillcell.no_network")
 
 
 def _load_common(wanted, siblings):
@@ -67,9 +86,10 @@ def _load_common(wanted, siblings):
 
 
 class _Zygote:
-    def __init__(self, listener, init):
+    def __init__(self, listener, init, fork_filter):
         self._listener = listener
         self._init = init
+        self._filter = fork_filter
         self._waiting = {}
         self._children = {}
         self._wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -111,9 +131,9 @@ class _Zygote:
             self._fork(name, pair[_CONTROL], pair[_LOG])
 
     def _fork(self, name, control, log):
-        pid = _libc.syscall(_CLONE_NUMBER[os.uname().machine], _NEW_NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0)
+        pid = _clone(_clone_number, _NEW_NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0)
         if pid == 0:
-            _become_cell(name, (control.fileno(), log.fileno()), self._init)
+            _become_cell(name, (control.fileno(), log.fileno()), self._init, self._filter)
         control.close()
         log.close()
         if pid < 0:
@@ -136,7 +156,7 @@ class _Zygote:
             protocol.send({"t": "exit", "id": name, "code": code, "signal": signal_number})
 
 
-def _become_cell(name, streams, init):
+def _become_cell(name, streams, init, fork_filter):
     """Runs in the child. Any failure must end it, because a partly confined cell must not run."""
     try:
         # The pid in the zygote's namespace, read before /proc is remounted for this one.
@@ -151,10 +171,11 @@ def _become_cell(name, streams, init):
         _mount_gateway(name)
         _mount_fresh(init)
         _limit(init["limits"])
-        _drop_capabilities(init["filter"])
+        _drop_capabilities()
+        fork_filter.install()
         random.seed()
         protocol.send({"t": "ready", "pid": outer_pid})
-        cell.serve(protocol.receive())
+        cell.serve(protocol.receive(), is_locked=True)
     except protocol.Closed:
         pass
     except BaseException as error:
@@ -208,7 +229,7 @@ def _mount_fresh(init):
 
 def _mount(kind, place, flags, options):
     """`kind` is the file system type, or the path to bind."""
-    if _libc.mount(kind.encode(), place.encode(), kind.encode(), flags, options.encode()) != 0:
+    if _mount_call(kind.encode(), place.encode(), kind.encode(), flags, options.encode()) != 0:
         raise OSError(ctypes.get_errno(), "mount %s" % place)
 
 
@@ -221,13 +242,6 @@ def _limit(limits):
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
 
 
-def _drop_capabilities(program):
-    # Bounding set first, because changing it needs a capability too.
-    for capability in range(64):
-        if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
-            break
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    no_capabilities = (ctypes.c_uint32 * 6)()
-    if _libc.capset(header, no_capabilities) != 0:
+def _drop_capabilities():
+    if _capset(_CAPABILITY_HEADER, _NO_CAPABILITIES) != 0:
         raise OSError(ctypes.get_errno(), "capset")
-    lockdown.install_filter(bytes.fromhex(program))

@@ -46,7 +46,7 @@ export class Pool {
   readonly #options: Required<PoolOptions>;
   readonly #authority: Authority;
   readonly #gate: Gate;
-  /** Starting a process keeps a core busy in the kernel, so starts may use at most half of the cores. */
+  /** Starting a process keeps a core busy in the kernel, so starts may use half of the cores, but two fill the pauses of one. */
   readonly #starts: Gate;
   /** In order of use: the first is the least recently used. */
   readonly #sources = new Map<string, CellSource>();
@@ -65,7 +65,7 @@ export class Pool {
       ...options,
     };
     this.#gate = new Gate(this.#options);
-    const maxStarts = Math.max(1, Math.floor(cores / 2));
+    const maxStarts = Math.max(Math.min(2, cores), Math.floor(cores / 2));
     this.#starts = new Gate({ maxConcurrent: maxStarts, maxQueue: Number.POSITIVE_INFINITY });
   }
 

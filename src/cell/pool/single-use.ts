@@ -15,6 +15,8 @@ import type { Session } from '../protocol/session.ts';
 
 /** A zygote is replaced after this many forks, because all of them share its memory layout. */
 const FORKS_PER_ZYGOTE = 500;
+/** Its successor starts after this share of them, so that no call has to wait for it. */
+const SUCCESSOR_AT = 0.6;
 /** Several times what a start takes on an idle machine. */
 const STARTING_MS = 250;
 /** While calls overlap, and for this long after, no cells are pre-started, because the zygote is cheaper. */
@@ -42,6 +44,7 @@ export class SingleUsePool implements CellSource {
   readonly #options: SingleUsePoolOptions;
   #cells: Session[] = [];
   #zygote: Zygote | undefined;
+  #successor: Zygote | undefined;
   #forks = 0;
   #failedStarts = 0;
   /** No cells are pre-started before this time, because starts failed. */
@@ -108,8 +111,9 @@ export class SingleUsePool implements CellSource {
     clearTimeout(this.#refillTimer);
     for (const cell of this.#cells) cell.discard();
     this.#cells = [];
-    this.#zygote?.close();
+    for (const zygote of [this.#zygote, this.#successor]) zygote?.close();
     this.#zygote = undefined;
+    this.#successor = undefined;
   }
 
   #readyCell(): Session | undefined {
@@ -137,20 +141,30 @@ export class SingleUsePool implements CellSource {
 
   /** Starts a zygote when the pool runs dry, without delaying the current call. */
   #burstZygote(): Zygote | undefined {
-    const { engine, artifact, grant } = this.#place;
-    const isSpent = this.#forks >= (this.#zygote?.maxForks ?? FORKS_PER_ZYGOTE);
-    if (isSpent || this.#zygote?.hasEnded) this.#retireZygote();
-    if (this.#zygote === undefined && !this.#closed) {
-      const zygote = withoutFaultOwner(() => engine.openZygote?.(artifact, grant));
-      this.#zygote = zygote;
-      unattended(zygote?.ready.then((ready) => ready || this.#zygote !== zygote || this.#retireZygote()));
-    }
+    const maxForks = this.#zygote?.maxForks ?? FORKS_PER_ZYGOTE;
+    if (this.#forks >= maxForks || this.#zygote?.hasEnded) this.#retireZygote();
+    if (this.#zygote === undefined) this.#zygote = this.#openZygote();
+    else if (this.#forks >= maxForks * SUCCESSOR_AT) this.#successor ??= this.#openZygote();
     return this.#zygote;
+  }
+
+  #openZygote(): Zygote | undefined {
+    if (this.#closed) return undefined;
+    const { engine, artifact, grant } = this.#place;
+    const zygote = withoutFaultOwner(() => engine.openZygote?.(artifact, grant));
+    unattended(zygote?.ready.then((ready) => ready || this.#onFailedZygote(zygote)));
+    return zygote;
+  }
+
+  #onFailedZygote(zygote: Zygote): void {
+    if (this.#successor === zygote) this.#successor = undefined;
+    if (this.#zygote === zygote) this.#retireZygote();
   }
 
   #retireZygote(): void {
     this.#zygote?.close();
-    this.#zygote = undefined;
+    this.#zygote = this.#successor?.hasEnded ? undefined : this.#successor;
+    this.#successor = undefined;
     this.#forks = 0;
   }
 

@@ -6,6 +6,7 @@
 import type { Grant } from '../../../policy/grant.ts';
 import type { CellProcess, LaunchSpec, Wall } from '../../contract.ts';
 import type { Cgroup } from '../../linux/cgroup/contract.ts';
+import type { ForkFilters } from '../../linux/seccomp/policy.ts';
 
 export interface ForkingWall extends Wall {
   /** Whether limits can be enforced per fork on this machine. */
@@ -13,7 +14,7 @@ export interface ForkingWall extends Wall {
   /** Files of /proc that a fork must not see. */
   readonly masked: readonly string[];
   cgroupFor(grant: Grant): Promise<Cgroup | undefined>;
-  filter(grant: Grant, spec?: Pick<LaunchSpec, 'gateway'>): Buffer;
+  forkFilters(grant: Grant, spec?: Pick<LaunchSpec, 'gateway'>): ForkFilters;
   launch(spec: LaunchSpec, grant: Grant): ForkingProcess;
 }
 

@@ -170,6 +170,8 @@ export class PythonZygote implements Zygote {
     const { wall, grant, artifact } = this.#options;
     const { memory, cpu, scratch } = grant.limits;
     const files = Object.keys(artifact.bundle.files);
+    const gateway = hasGateway(grant);
+    const filters = wall.forkFilters(grant, { gateway });
     this.#send({
       t: 'init',
       // Only names: the zygote has its own list of modules that are safe to preload.
@@ -177,7 +179,9 @@ export class PythonZygote implements Zygote {
       siblings: files.map((name) => name.split('/')[0]?.replace(/\.py$/, '')),
       limits: { memory, cpu, scratch, file_size: writesOutside(grant) ? 1024 * MIB : scratch },
       masked: wall.masked,
-      filter: wall.filter(grant, { gateway: hasGateway(grant) }).toString('hex'),
+      gateway,
+      filter: filters.zygote.toString('hex'),
+      fork_filter: filters.fork.toString('hex'),
     });
   }
 

@@ -29,6 +29,11 @@ export interface Cgroup {
   oomKilled(): boolean;
   /** Kills everything inside. */
   kill(): void;
+  /**
+   * Resets the counters, so that the group can serve another cell. False if it is not as good as new: it has members, a
+   * process was killed for lack of memory, or much memory is still charged. Absent where counters cannot be reset.
+   */
+  renew?(): boolean;
   /** Removes the group, with retries because dying processes keep it busy for a moment. False if it still exists. */
   remove(): Promise<boolean>;
 }

@@ -19,6 +19,7 @@ import {
   parentName,
   readField,
   readNumber,
+  readText,
   removeWithRetries,
   sweepRoots,
   write,
@@ -89,6 +90,7 @@ export function groupAt(group: V1Roots): Cgroup {
     limitTcp: (memory) => limitTcp(group.memory, memory),
     oomKilled: () => wasOomKilled(group.memory),
     kill: () => killGroup(group),
+    renew: () => renewGroup(group),
     remove: () => removeWithRetries(directories),
   };
 }
@@ -133,6 +135,26 @@ function killGroup({ memory, pids }: V1Roots): void {
   // Prevents forks during the kill.
   if (pids !== undefined) writeIfPresent(join(pids, 'pids.max'), 0);
   killMembers(memory);
+}
+
+/** The pages that a zygote wrote while it was inside, which stay charged, and kernel memory that is freed later. */
+const MAX_RESIDUE_BYTES = 1024 * 1024;
+
+function renewGroup(group: V1Roots): boolean {
+  const { memory, cpuacct } = group;
+  try {
+    if (distinct(group).some((directory) => readText(join(directory, 'cgroup.procs')) !== '')) return false;
+    if (wasOomKilled(memory)) return false;
+    if ((readNumber(join(memory, 'memory.usage_in_bytes')) ?? Infinity) > MAX_RESIDUE_BYTES) return false;
+    for (const counter of ['memory', 'memory.kmem.tcp'])
+      writeIfPresent(join(memory, `${counter}.max_usage_in_bytes`), 0);
+    // Only kernels that do not count kills are judged by it.
+    writeIfPresent(join(memory, 'memory.failcnt'), 0);
+    if (cpuacct !== undefined) write(join(cpuacct, 'cpuacct.usage'), 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function mapRoots({ memory, cpuacct, pids }: V1Roots, change: (directory: string) => string): V1Roots {

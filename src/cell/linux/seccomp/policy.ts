@@ -111,14 +111,43 @@ export interface LockdownOptions {
  * A second, tiny filter that a harness installs on itself with prctl once it needs no more exec, its limits are set and its
  * streams are open. The core dump limit must not be lowered, because 0 allows what 1 forbids.
  */
-export function lockdownFilter({ arch, exec, sockets }: LockdownOptions): Buffer {
-  const rules: FilterRule[] = [
+export function lockdownFilter({ arch, ...options }: LockdownOptions): Buffer {
+  return assemble({ arch, rules: lockdownRules(options) });
+}
+
+function lockdownRules({ exec, sockets }: Omit<LockdownOptions, 'arch'>): FilterRule[] {
+  return [
     { syscall: 'setrlimit', when: { argument: 0, op: 'eq', value: RLIMIT_CORE }, action: EPERM },
     { syscall: 'prlimit64', when: { argument: 1, op: 'eq', value: RLIMIT_CORE }, action: EPERM },
     ...(exec ? [] : (['execve', 'execveat'] as const).map((syscall) => ({ syscall, action: EPERM }))),
     ...(sockets ? [] : familyRules([])),
   ];
-  return assemble({ arch, rules });
+}
+
+/** A zygote calls these for its forks, so their rules cannot be in its own filter. */
+const CALLS_OF_A_ZYGOTE: ReadonlySet<SyscallName> = new Set(['mount', 'clone', 'clone3', 'fork', 'vfork']);
+
+export interface ForkFilters {
+  /** Installed once, by the zygote on itself; every fork inherits it. */
+  zygote: Buffer;
+  /** What each fork adds: the rest, and the lockdown. The kernel asks both, and the stricter answer counts. */
+  fork: Buffer;
+}
+
+/** The filter of a cell and its lockdown in two parts, because the kernel takes long to install the large one. */
+export function forkFilters(options: SeccompOptions & { arch: SeccompArch }): ForkFilters {
+  const { arch, syscalls, allowProcesses, families = [] } = options;
+  const rules = seccompRules(options);
+  // A manifest may deny any call, also one without which a zygote cannot fork.
+  const chosen = typeof syscalls === 'string' ? [] : syscalls.deny;
+  const isLate = ({ syscall }: FilterRule): boolean =>
+    CALLS_OF_A_ZYGOTE.has(syscall) || chosen.includes(syscall);
+  const lockdown = lockdownRules({ exec: allowProcesses, sockets: families.length > 0 });
+  return {
+    zygote: assemble({ arch, rules: rules.filter((rule) => !isLate(rule)), beyondTable: ENOSYS }),
+    // As between two filters, where both have an answer the lockdown's counts.
+    fork: assemble({ arch, rules: [...lockdown, ...rules.filter(isLate)] }),
+  };
 }
 
 /** For a program that may start no process, installed by a launcher that has just started one itself. */

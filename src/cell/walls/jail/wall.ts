@@ -11,7 +11,13 @@ import type { LaunchSpec, Wall, WallProbe } from '../../contract.ts';
 import { inheritableDescriptors, withoutLeaks } from '../../linux/descriptors.ts';
 import { RunningProcesses } from '../../linux/running-processes.ts';
 import { jailArguments, limitedProgram, readLayout, THREAD_ALLOWANCE } from './arguments.ts';
-import { probeCgroups, type Cgroup, type CgroupDriver } from '../../linux/cgroup/cgroup.ts';
+import {
+  probeCgroups,
+  type Cgroup,
+  type CgroupDriver,
+  type CgroupLimits,
+} from '../../linux/cgroup/cgroup.ts';
+import { SpareCgroups } from '../../linux/cgroup/spare-cgroups.ts';
 import { jailEnforcement } from './enforcement.ts';
 import { cellIdentity, DEFAULT_CELL_ID, refusalOf } from '../../linux/identity.ts';
 import { pathIdentity } from '../../linux/path-identity.ts';
@@ -20,7 +26,13 @@ import { CachedProbe } from '../try-program.ts';
 import { probeJail } from './probe.ts';
 import { OrphanGuard } from './orphan-guard.ts';
 import { JailProcess } from './process.ts';
-import { seccompArch, seccompFilter, SOCKET_FAMILIES } from '../../linux/seccomp/policy.ts';
+import {
+  forkFilters,
+  seccompArch,
+  seccompFilter,
+  SOCKET_FAMILIES,
+  type ForkFilters,
+} from '../../linux/seccomp/policy.ts';
 
 const BWRAP_PLACES = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap'];
 /** After the standard streams and the channel. */
@@ -53,6 +65,7 @@ export class JailWall implements Wall {
   readonly #guard = new OrphanGuard(this.#leaks);
   readonly #running = new RunningProcesses();
   readonly #filters = new Map<string, Buffer>();
+  readonly #forkCgroups = new SpareCgroups((limits) => this.#makeForkCgroup(limits));
   #cells = 0;
   readonly #probe = new CachedProbe(() => this.#try());
 
@@ -104,6 +117,7 @@ export class JailWall implements Wall {
   async close(): Promise<void> {
     await this.#running.end();
     this.#guard.close();
+    await this.#forkCgroups.close();
     await this.#cgroups?.close();
   }
 
@@ -115,7 +129,12 @@ export class JailWall implements Wall {
   /** A cgroup with the limits of one fork of a zygote. */
   async cgroupFor(grant: Grant): Promise<Cgroup | undefined> {
     const limits = { memory: grant.limits.memory, pids: THREAD_ALLOWANCE, killTogether: false };
-    return this.#cgroups?.createAsync(`cell-${++this.#cells}`, limits);
+    return this.#cgroups && this.#forkCgroups.take(limits);
+  }
+
+  #makeForkCgroup(limits: CgroupLimits): Promise<Cgroup> {
+    if (!this.#cgroups) throw new Error('No control groups');
+    return this.#cgroups.createAsync(`cell-${++this.#cells}`, limits);
   }
 
   /** The user that a cell with this grant runs as; undefined for the host's own user. */
@@ -132,20 +151,28 @@ export class JailWall implements Wall {
 
   /** The seccomp filter of a cell. */
   filter(grant: Grant, { gateway = false }: Pick<LaunchSpec, 'gateway'> = {}): Buffer {
-    const allowProcesses = grant.limits.processes > 0;
-    const key = `${allowProcesses} ${gateway} ${JSON.stringify(grant.syscalls)}`;
+    const key = `${grant.limits.processes > 0} ${gateway} ${JSON.stringify(grant.syscalls)}`;
     const known = this.#filters.get(key);
     if (known) return known;
-    const filter = seccompFilter({
-      syscalls: grant.syscalls,
-      allowProcesses,
+    const filter = seccompFilter(this.#seccompOf(grant, gateway));
+    this.#filters.set(key, filter);
+    return filter;
+  }
+
+  /** The same for the forks of a zygote, with their lockdown. */
+  forkFilters(grant: Grant, { gateway = false }: Pick<LaunchSpec, 'gateway'> = {}): ForkFilters {
+    return forkFilters(this.#seccompOf(grant, gateway));
+  }
+
+  #seccompOf({ syscalls, limits }: Grant, gateway: boolean): Parameters<typeof seccompFilter>[0] {
+    return {
+      syscalls,
+      allowProcesses: limits.processes > 0,
       isGrouped: this.#cgroups !== undefined,
       // The cell's proxy listens on loopback, the only interface of its network namespace.
       families: gateway ? Object.values(SOCKET_FAMILIES) : [],
       arch: seccompArch(),
-    });
-    this.#filters.set(key, filter);
-    return filter;
+    };
   }
 
   #nicenessOf({ lowPriority = false }: LaunchSpec): number {

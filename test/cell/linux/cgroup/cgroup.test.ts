@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { examineCgroups, probeCgroups } from '../../../../src/cell/linux/cgroup/cgroup.ts';
-import type { CgroupDriver } from '../../../../src/cell/linux/cgroup/cgroup.ts';
+import type { Cgroup, CgroupDriver } from '../../../../src/cell/linux/cgroup/cgroup.ts';
+import { SpareCgroups } from '../../../../src/cell/linux/cgroup/spare-cgroups.ts';
 import { createV1Driver } from '../../../../src/cell/linux/cgroup/v1.ts';
 import { pidNamespace } from '../../../../src/cell/linux/process-identity.ts';
 import { SkillError } from '../../../../src/errors.ts';
@@ -29,6 +30,9 @@ function leftovers(driver: CgroupDriver): string[] {
 }
 
 function withDriver(driver: CgroupDriver): void {
+  // Counters of v2 cannot be reset.
+  const canRenew = driver.version === 1;
+
   afterAll(async () => {
     await driver.close();
   });
@@ -117,6 +121,53 @@ function withDriver(driver: CgroupDriver): void {
     expect(await group.remove()).toBe(true);
     expect(group.members()).toEqual([]);
     expect(await driver.close()).toBe(true);
+  });
+
+  it('lends a group again only when nothing of the cell before is left in it', async () => {
+    const limits = { memory: 64 * MIB };
+    let made = 0;
+    const spare = new SpareCgroups((asked) => driver.createAsync(`spare-${++made}`, asked));
+    const lend = async (program: string): Promise<{ group: Cgroup; end: () => Promise<unknown> }> => {
+      const python = await startGatedPython(program);
+      const group = await spare.take(limits);
+      await group.attach(python.pid);
+      python.release();
+      const end = (): Promise<unknown> => (python.child.stdin.end(), python.exited);
+      if (!program.includes('print')) await python.exited;
+      else await python.line();
+      return { group, end };
+    };
+    const busy = await lend('import time\nwhile time.process_time() < 0.2: pass');
+    expect(busy.group.usage().cpuMs).toBeGreaterThan(100);
+    expect(await busy.group.remove()).toBe(true);
+    const next = await spare.take(limits);
+    expect(next.members()).toEqual([]);
+    if (canRenew) expect(next.usage().cpuMs).toBe(0);
+    expect(next.usage().memoryPeakBytes).toBeLessThanOrEqual(MIB);
+    expect(made).toBe(canRenew ? 1 : 2);
+    await next.remove();
+    const other = await spare.take({ memory: 65 * MIB });
+    expect(made).toBe(canRenew ? 2 : 3);
+    await other.remove();
+    const before = made;
+    const alive = await lend('print("up", flush=True); sys.stdin.read()');
+    const isGone = alive.group.remove();
+    const beside = await spare.take(limits);
+    expect(beside.members()).toEqual([]);
+    expect(made).toBe(before + 1);
+    await alive.end();
+    await isGone;
+    await beside.remove();
+    const killed = await lend(ALLOCATE);
+    await killed.end();
+    expect(killed.group.oomKilled()).toBe(true);
+    await killed.group.remove();
+    const fresh = await Promise.all(Array.from({ length: 3 }, () => spare.take(limits)));
+    expect(fresh.map((group) => group.oomKilled())).toEqual([false, false, false]);
+    for (const group of fresh) await group.remove();
+    await spare.close();
+    expect(await driver.close()).toBe(true);
+    expect(leftovers(driver)).toEqual([]);
   });
 
   it('ignores a dead process when attaching', async () => {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NEEDED_TO_START } from '../../../../src/cell/linux/seccomp/names.ts';
 import {
+  forkFilters,
   lockdownFilter,
   seccompArch,
   seccompFilter,
@@ -67,6 +68,74 @@ describe('seccompArch', () => {
     const error = thrownBy(() => seccompArch('riscv64'));
     expect(error.code).toBe('skill_unavailable');
     expect(error.message).toContain('"riscv64"');
+  });
+});
+
+/** What the kernel does with several filters: all are asked, the newest first, and the first strictest answer counts. */
+function strictest(filters: readonly Buffer[], call: Parameters<typeof simulate>[1]): number {
+  const signed = (answer: number): number => (answer & 0xffff0000) | 0;
+  return filters
+    .toReversed()
+    .map((filter) => simulate(filter, call))
+    .reduce((kept, answer) => (signed(answer) < signed(kept) ? answer : kept));
+}
+
+describe('the filters of a fork', () => {
+  const arch = fc.constantFrom('x64' as const, 'arm64' as const);
+  const options = fc.record({
+    arch,
+    syscalls: fc.oneof(
+      fc.constantFrom('default' as const, 'strict' as const),
+      fc.record({
+        deny: fc.constantFrom<string[]>(
+          ['accept4', 'wait4', 'kill'],
+          ['socket', 'setsid'],
+          ['mount', 'dup3'],
+        ),
+      }),
+    ),
+    allowProcesses: fc.boolean(),
+    isGrouped: fc.boolean(),
+    families: fc.constantFrom<number[]>([], [1, 2, 10]),
+  });
+  const word = fc.oneof(
+    fc.constantFrom(0n, 1n, 2n, 4n, 16n, 0x100n, 0x10000n, 0x5412n, 0o4755n, 0xffffffffn, 1n << 32n),
+    fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }),
+  );
+  const args = fc.array(word, { minLength: 6, maxLength: 6 });
+
+  it('answer every call as the whole filter and the lockdown do, on both architectures', () => {
+    fc.assert(
+      fc.property(options, args, (chosen, values) => {
+        const { zygote, fork } = forkFilters(chosen);
+        const { arch: on, allowProcesses, families } = chosen;
+        const lockdown = lockdownFilter({ arch: on, exec: allowProcesses, sockets: families.length > 0 });
+        const whole = [seccompFilter(chosen), lockdown];
+        const numbers = [...Array(500).keys(), 0x40000000, 0x40000001];
+        for (const number of numbers) {
+          const call = { arch: AUDIT_ARCH[on], number, args: values };
+          expect([number, strictest([zygote, fork], call)]).toEqual([number, strictest(whole, call)]);
+        }
+        const foreign = { arch: 0x40000003, number: 1, args: values };
+        expect(strictest([zygote, fork], foreign)).toBe(strictest(whole, foreign));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('leave the zygote the calls that it needs, also those that a manifest denies', () => {
+    const needed = { clone: 56, mount: 165, wait4: 61, accept4: 288, kill: 62 };
+    const filters = forkFilters({
+      arch: 'x64',
+      syscalls: { deny: Object.keys(needed) },
+      allowProcesses: false,
+    });
+    for (const number of Object.values(needed)) {
+      // A new mount, ipc, pid and net namespace, and the signal at its end.
+      const call = { arch: AUDIT_ARCH.x64, number, args: [0x68020011n] };
+      expect(simulate(filters.zygote, call)).toBe(0x7fff0000);
+      expect(simulate(filters.fork, call)).toBe(0x00050000 + 1);
+    }
   });
 });
 
