@@ -105,6 +105,7 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     },
     list,
     show: (callId) => current(() => read.show(callId)),
+    tree: (callId) => current(() => read.tree(callId)),
     verify,
     pages: (filter) => current(() => read.pages(filter)),
     close: () => {

@@ -38,8 +38,14 @@ const SCHEMA = `
 /** The caller up to its last colon: `http:acme:` of `http:acme:laptop`. */
 export const CALLER_PREFIX = `rtrim(body ->> '$.caller', replace(body ->> '$.caller', ':', ''))`;
 
+/** The call that began the tree; absent for calls that no other call made. */
+export const ROOT = `body ->> '$.root'`;
+
 /** Added to logs of earlier versions when they are opened for writing. */
-const INDEXES = `CREATE INDEX IF NOT EXISTS receipt_caller ON receipt (${CALLER_PREFIX});`;
+const INDEXES = `
+  CREATE INDEX IF NOT EXISTS receipt_caller ON receipt (${CALLER_PREFIX});
+  CREATE INDEX IF NOT EXISTS receipt_root ON receipt (${ROOT}) WHERE ${ROOT} IS NOT NULL;
+`;
 
 /** Opens the file and creates it if it is missing. Throws `usage` if it is not an audit log. */
 export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {

@@ -6,7 +6,7 @@
 import { hash as hashOf } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { earliestCallId } from './call-id.ts';
-import { CALLER_PREFIX } from './open-database.ts';
+import { CALLER_PREFIX, ROOT } from './open-database.ts';
 import { checkpointFault, readCheckpoints, type Checkpoint } from './checkpoints.ts';
 import type { Receipt } from './receipt.ts';
 import type { Mode } from '../vocabulary/modes.ts';
@@ -67,6 +67,8 @@ export const GENESIS: string = '0'.repeat(64);
 export interface AuditReader {
   list(options?: ListOptions): StoredReceipt[];
   show(callId: string): StoredReceipt | undefined;
+  /** The whole tree of calls that this one belongs to, in the order in which they began. Empty for an unknown call. */
+  tree(callId: string): StoredReceipt[];
   /** All matching receipts, oldest first, in pages. */
   pages(filter: ListOptions): Generator<StoredReceipt[]>;
   /** Checks the whole chain, and that a remembered head is still part of it. */
@@ -77,6 +79,7 @@ export function reader(statements: Statements): AuditReader {
   return {
     list: (filter = {}) => list(statements, filter),
     show: (callId) => show(statements, callId),
+    tree: (callId) => tree(statements, callId),
     verify: (expected = {}) =>
       verifyChain(statements.all.iterate() as Iterable<Row>, {
         rememberedHead: expected.rememberedHead,
@@ -99,6 +102,7 @@ export interface Statements {
   all: StatementSync;
   firstSince: StatementSync;
   show: StatementSync;
+  inner: StatementSync;
   list: StatementSync;
   listOfCaller: StatementSync;
 }
@@ -112,6 +116,10 @@ export function prepareQueries(database: DatabaseSync): Statements {
     // smallest number first.
     firstSince: database.prepare('SELECT min(+seq) AS seq FROM receipt WHERE call_id >= ?'),
     show: database.prepare('SELECT seq, hash, body FROM receipt WHERE call_id = ? ORDER BY seq DESC'),
+    // The second condition is the one of the index.
+    inner: database.prepare(
+      `SELECT seq, hash, body FROM receipt WHERE ${ROOT} = ? AND ${ROOT} IS NOT NULL ORDER BY call_id, seq`,
+    ),
     list: database.prepare(listing('true')),
     // Does not read receipts of other callers.
     listOfCaller: database.prepare(listing(`${CALLER_PREFIX} = :caller`)),
@@ -135,6 +143,14 @@ function listing(condition: string, order: 'ASC' | 'DESC' = 'DESC'): string {
 function show(statements: Statements, callId: string): StoredReceipt | undefined {
   const row = statements.show.get(callId);
   return row && toStored(row);
+}
+
+/** A call whose receipt was pruned or is still to come has a tree without it. */
+function tree(statements: Statements, callId: string): StoredReceipt[] {
+  const asked = show(statements, callId);
+  const root = asked?.receipt.root ?? callId;
+  const first = root === callId ? asked : show(statements, root);
+  return [...(first ? [first] : []), ...statements.inner.all(root).map(toStored)];
 }
 
 function list(statements: Statements, filter: ListOptions): StoredReceipt[] {

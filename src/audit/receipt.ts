@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Lineage } from '../calls/lineage.ts';
 import { firstEvents } from '../cell/protocol/event-list.ts';
 import type { ErrorCode } from '../vocabulary/error-codes.ts';
 import type { LimitName } from '../vocabulary/limits.ts';
@@ -21,8 +22,11 @@ import {
 } from '../outcome.ts';
 import type { GuardAnswer } from '../trust/guard.ts';
 
-/** The record of a call: who called what, where it ran, what it used, how it ended. */
-export interface Receipt {
+/**
+ * The record of a call: who called what, where it ran, what it used, how it ended. `parent`, `root` and `depth` are
+ * present only if another call made it.
+ */
+export interface Receipt extends Partial<Lineage> {
   call_id: string;
   started_at: string;
   /** The front end or tenant that made the call, e.g. `cli`. */
@@ -63,6 +67,7 @@ export interface ReceiptContext {
   lock: LockState;
   caller: string;
   startedAt: Date;
+  lineage?: Lineage | undefined;
   decision?: GuardAnswer;
   /** Only if the operator asked to keep content. */
   params?: unknown;
@@ -83,6 +88,7 @@ export function makeReceipt(outcome: Outcome, context: ReceiptContext): Receipt 
   const kept = { used: cappedEvents(capabilities.used), denied: cappedEvents(capabilities.denied) };
   return {
     call_id: outcome.call_id,
+    ...context.lineage,
     started_at: context.startedAt.toISOString(),
     caller: context.caller,
     skill: outcome.skill,

@@ -4,6 +4,7 @@
  * @module
  */
 import { join } from 'node:path';
+import type { Lineage } from '../calls/lineage.ts';
 import type { LiveCall } from '../calls/live-call.ts';
 import { describeFailure, type CallFacts } from '../cell/verdict/describe.ts';
 import { SkillError, toSkillError } from '../errors.ts';
@@ -29,10 +30,11 @@ export type AuditOptions =
       files?: JournalFiles;
     };
 
-/** The caller and start of a call. */
+/** The caller and start of a call, and the call that made it. */
 export interface Invocation {
   caller: string;
   startedAt: Date;
+  lineage?: Lineage | undefined;
 }
 
 /** A call that has ended, with everything that its receipt contains. */
@@ -190,6 +192,7 @@ function contextOf(invocation: Invocation, digests: CallDigests, bundle: Bundle 
     lock: bundle?.lock ?? 'unlocked',
     caller: invocation.caller,
     startedAt: invocation.startedAt,
+    lineage: invocation.lineage,
   };
 }
 

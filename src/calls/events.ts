@@ -6,6 +6,7 @@
 import type { ErrorBody } from '../errors.ts';
 import type { LimitName } from '../vocabulary/limits.ts';
 import type { OutputStream } from '../vocabulary/streams.ts';
+import type { Lineage } from './lineage.ts';
 import type { Place } from '../vocabulary/place.ts';
 import type { CapabilityEvent, Outcome, SkillIdentity } from '../outcome.ts';
 
@@ -18,6 +19,8 @@ export interface RunningCall {
   /** Name of the caller, e.g. `cli`. */
   readonly caller: string;
   readonly startedAt: Date;
+  /** Its place in a tree of calls; undefined unless another call made it. */
+  readonly lineage?: Lineage | undefined;
   /** Undefined until the call has its turn, has passed all checks, and a cell is chosen. */
   readonly execution: Place | undefined;
 }

@@ -10,6 +10,7 @@ import type { SkillError } from '../errors.ts';
 import type { FaultOwner } from '../fault-owner.ts';
 import type { Outcome, SkillIdentity } from '../outcome.ts';
 import type { CallEvent, CallEventName, CallListener, RunningCall } from './events.ts';
+import type { Lineage } from './lineage.ts';
 import type { Place } from '../vocabulary/place.ts';
 import { notify } from './notify.ts';
 
@@ -26,6 +27,8 @@ export interface CallFacts {
   onOutput?: OnOutput | undefined;
   /** Aborted when the caller cancels the call. */
   signal: AbortSignal | undefined;
+  /** Only for a call that another call made. */
+  lineage?: Lineage | undefined;
 }
 
 /** The listeners of all calls. */
@@ -39,6 +42,7 @@ export class LiveCall implements RunningCall, FaultOwner {
   readonly id: string;
   readonly ref: string;
   readonly caller: string;
+  readonly lineage: Lineage | undefined;
   readonly startedAt: Date = new Date();
   execution: Place | undefined;
   /** Cause of the failure, for the calling program only; not in outcomes or receipts. */
@@ -60,6 +64,7 @@ export class LiveCall implements RunningCall, FaultOwner {
     this.id = facts.id;
     this.ref = facts.ref;
     this.caller = facts.caller;
+    this.lineage = facts.lineage;
     this.#onEvent = facts.onEvent;
     this.#onOutput = facts.onOutput;
     this.#listeners = listeners;

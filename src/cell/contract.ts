@@ -204,6 +204,8 @@ export interface Job {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Receives the kept part of the skill's output while it runs. */
   onLog?: OutputListener | undefined;
+  /** Number of calls above it; absent: none. Calls of different depths never wait for each other's slots. */
+  depth?: number | undefined;
   /** What to start, if the cell is for a command. */
   command?: Pick<Command, 'start' | 'args'> | undefined;
 }

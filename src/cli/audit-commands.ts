@@ -26,11 +26,12 @@ export function addAudit(program: Command, done: Done): void {
     .command('show')
     .argument('<id>', 'call id')
     .description('show one complete receipt')
-    .option('--json', 'print JSON (the default)')
+    .option('--tree', 'show all calls of the tree that it belongs to, one per line')
+    .option('--json', 'print JSON (the default without --tree)')
     .addHelpText('after', example('audit show 01JD8Z5K3V9T4S7Q2M6N0P1R8W'))
-    .action(async (id: string) => {
+    .action(async (id: string, options: { tree?: boolean; json?: boolean }) => {
       const { auditShow } = await import('./commands/audit.ts');
-      done(await auditShow(id));
+      done(await auditShow(id, options));
     });
   audit
     .command('verify')

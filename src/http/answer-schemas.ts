@@ -92,6 +92,9 @@ export const failure: z.ZodType = z
 export const receipt: z.ZodType = z
   .object({
     call_id: z.string(),
+    parent: z.string().optional().describe('The call that made this one; absent if none did.'),
+    root: z.string().optional().describe('The call that began the tree; absent with `parent`.'),
+    depth: count.optional().describe('Number of calls above this one; absent with `parent`.'),
     started_at: z.string(),
     caller: z.string(),
     skill: skillIdentity,

@@ -38,6 +38,32 @@ async function callers(...flags: string[]): Promise<string[]> {
 }
 
 describe('skillcell audit', () => {
+  test('show --tree prints each call below the call that made it', async () => {
+    const other = openCommandLine();
+    onTestFinished(() => other.close());
+    const log = openAuditLog({ file: join(other.folder, 'home/audit.db') });
+    const named = (name: string): { skill: { name: string; version: string; digest: string } } => ({
+      skill: { name, version: '1', digest: 'sha256:1' },
+    });
+    log.append(exampleReceipt({ call_id: '3', parent: '2', root: '1', depth: 2, ...named('text/third') }));
+    log.append(exampleReceipt({ call_id: '2', parent: '1', root: '1', depth: 1, ...named('text/second') }));
+    log.append(exampleReceipt({ call_id: '4', parent: '1', root: '1', depth: 1, ...named('text/fourth') }));
+    log.append(exampleReceipt({ call_id: '1', ...named('text/first') }));
+    log.close();
+    const { stdout } = await other.run(['audit', 'show', '3', '--tree']);
+    const [, ...lines] = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => /^\d +text\/\w+/.exec(line)?.[0])).toEqual([
+      '1     text/first',
+      '2       text/second',
+      '3         text/third',
+      '4       text/fourth',
+    ]);
+    const json = await other.run(['audit', 'show', '1', '--tree', '--json']);
+    const found = JSON.parse(json.stdout) as StoredReceipt[];
+    expect(found.map(({ receipt }) => receipt.call_id)).toEqual(['1', '2', '3', '4']);
+    expect(await other.run(['audit', 'show', '9', '--tree'])).toMatchObject({ code: 2 });
+  });
+
   test('list selects by time, caller, tenant, skill and outcome', async () => {
     expect(await callers()).toEqual(['http:acme:phone', 'http:acme:laptop', 'cli']);
     expect(await callers('--since', '30d')).toEqual(['http:acme:phone', 'http:acme:laptop']);

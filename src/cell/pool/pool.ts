@@ -7,7 +7,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { SkillError } from '../../errors.ts';
 import type { CellParts, CellReport, Job, OpenBroker, OpenGateway } from '../contract.ts';
-import { Gate } from './gate.ts';
+import { DepthGates, Gate } from './gate.ts';
 import { callOnce, SingleUsePool } from './single-use.ts';
 import { callWarmOnce } from '../protocol/start-warm.ts';
 import { ReusablePool } from './reusable.ts';
@@ -45,7 +45,7 @@ export interface CellSource {
 export class Pool {
   readonly #options: Required<PoolOptions>;
   readonly #authority: Authority;
-  readonly #gate: Gate;
+  readonly #gates: DepthGates;
   /** Starting a process keeps a core busy in the kernel, so starts may use half of the cores, but two fill the pauses of one. */
   readonly #starts: Gate;
   /** In order of use: the first is the least recently used. */
@@ -64,15 +64,15 @@ export class Pool {
       maxQueue: 256,
       ...options,
     };
-    this.#gate = new Gate(this.#options);
+    this.#gates = new DepthGates(this.#options);
     const maxStarts = Math.max(Math.min(2, cores), Math.floor(cores / 2));
     this.#starts = new Gate({ maxConcurrent: maxStarts, maxQueue: Number.POSITIVE_INFINITY });
   }
 
-  run(place: CellParts, job: Job): Promise<CellReport> {
-    const { failed, signal } = job;
+  async run(place: CellParts, job: Job): Promise<CellReport> {
+    const { depth, failed, signal } = job;
     const run = (): Promise<CellReport> => this.#run(place, job);
-    return this.#gate.run(() => (failed ? Promise.race([run(), failed]) : run()), signal);
+    return this.#gates.at(depth).run(() => (failed ? Promise.race([run(), failed]) : run()), signal);
   }
 
   async #run(place: CellParts, job: Job): Promise<CellReport> {

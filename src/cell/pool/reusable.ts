@@ -1,11 +1,13 @@
 /**
- * The warm processes of one skill and grant. Each serves one call at a time; a call waits when all are busy.
+ * The warm processes of one skill and grant. Each serves one call at a time; a call waits when all that calls of its depth
+ * may have are busy.
  *
  * @module
  */
 import { availableParallelism } from 'node:os';
 import type { CellReport, Job } from '../contract.ts';
 import { cellReport } from '../protocol/report.ts';
+import { DepthGates } from './gate.ts';
 import type { CellSource } from './pool.ts';
 import { startWarm, type WarmPlace } from '../protocol/start-warm.ts';
 import type { WarmCell } from '../protocol/warm-cell.ts';
@@ -24,14 +26,14 @@ export interface ReusablePoolOptions {
   assertOpen: () => void;
 }
 
-/** Called with a process that has become free, or with undefined if there is room for a new one. */
-type Waiter = (cell: WarmCell | undefined) => void;
-
 export class ReusablePool implements CellSource {
   readonly #place: WarmPlace;
   readonly #options: ReusablePoolOptions;
-  readonly #maxProcesses = Math.max(2, availableParallelism());
-  readonly #waiting: Waiter[] = [];
+  /** Each depth may keep as many processes busy as the machine has cores. */
+  readonly #turns = new DepthGates({
+    maxConcurrent: Math.max(2, availableParallelism()),
+    maxQueue: Number.POSITIVE_INFINITY,
+  });
   readonly #cells = new Set<WarmCell>();
   readonly #idleTimer: NodeJS.Timeout;
   #idle: WarmCell[] = [];
@@ -46,15 +48,18 @@ export class ReusablePool implements CellSource {
   }
 
   async call(job: Job): Promise<CellReport> {
-    const { signal } = job;
+    const { depth, signal } = job;
     if (!this.#closed) this.#idleTimer.refresh();
-    const cell =
-      this.#take() ?? (await this.#waitForTurn(signal)) ?? (signal?.aborted ? undefined : this.#start());
-    if (!cell) return cellReport({ start: 'warm', killReason: 'aborted' });
+    const turns = this.#turns.at(depth);
+    const turn = turns.enter(signal);
+    if (turn && !(await entered(turn))) return cellReport({ start: 'warm', killReason: 'aborted' });
+    let cell: WarmCell | undefined;
     try {
+      cell = this.#take();
       return await cell.call(job.params, signal, job);
     } finally {
-      this.#release(cell);
+      if (cell) this.#release(cell);
+      turns.leave();
     }
   }
 
@@ -70,12 +75,13 @@ export class ReusablePool implements CellSource {
     for (const cell of this.#idle.splice(0)) this.#retire(cell);
   }
 
-  #take(): WarmCell | undefined {
+  /** An idle process, or a new one. */
+  #take(): WarmCell {
     for (let cell = this.#next(); cell; cell = this.#next()) {
       if (!cell.isDead) return cell;
       this.#cells.delete(cell);
     }
-    return this.#cells.size < this.#maxProcesses ? this.#start() : undefined;
+    return this.#start();
   }
 
   /** The idle process used last, whose caches are warm; or with `takesTurns`, the one idle for longest. */
@@ -88,30 +94,13 @@ export class ReusablePool implements CellSource {
     return this.#idle.splice(Math.max(0, ready), 1)[0];
   }
 
-  /** Waits for a process to become free, or for the caller to cancel. */
-  #waitForTurn(signal: AbortSignal | undefined): Promise<WarmCell | undefined> {
-    return new Promise((resolve) => {
-      const giveUp = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(wake), 1);
-        resolve(undefined);
-      };
-      const wake: Waiter = (cell) => {
-        signal?.removeEventListener('abort', giveUp);
-        resolve(cell);
-      };
-      this.#waiting.push(wake);
-      signal?.addEventListener('abort', giveUp, { once: true });
-      if (signal?.aborted) giveUp();
-    });
-  }
-
   #release(cell: WarmCell): void {
     this.#lastReply = performance.now();
-    const isSpent = cell.isDead || cell.calls >= CALLS_PER_PROCESS;
-    const next = this.#waiting.shift();
-    if (isSpent || (this.#closed && !next)) this.#retire(cell);
-    if (next) next(isSpent ? undefined : cell);
+    const isLast = this.#closed && this.#turns.queued === 0;
+    if (cell.isDead || cell.calls >= CALLS_PER_PROCESS || isLast) this.#retire(cell);
     else if (this.#cells.has(cell)) this.#idle.push(cell);
+    // A process that was released for a waiting call may not have been taken by it.
+    if (isLast) for (const one of this.#idle.splice(0)) this.#retire(one);
   }
 
   #retire(cell: WarmCell): void {
@@ -120,15 +109,17 @@ export class ReusablePool implements CellSource {
   }
 
   #start(): WarmCell {
-    try {
-      this.#options.assertOpen();
-      const cell = startWarm(this.#place);
-      this.#cells.add(cell);
-      return cell;
-    } catch (error) {
-      // No other process may be left to be released, so the next waiting call has to try on its own.
-      this.#waiting.shift()?.(undefined);
-      throw error;
-    }
+    this.#options.assertOpen();
+    const cell = startWarm(this.#place);
+    this.#cells.add(cell);
+    return cell;
   }
+}
+
+/** False if the caller cancelled while the call waited. */
+function entered(turn: Promise<void>): Promise<boolean> {
+  return turn.then(
+    () => true,
+    () => false,
+  );
 }

@@ -33,8 +33,14 @@ export async function auditList(flags: Partial<AuditListFlags>): Promise<number>
   return 0;
 }
 
-export async function auditShow(id: string): Promise<number> {
+export async function auditShow(id: string, flags: { tree?: boolean; json?: boolean }): Promise<number> {
   using log = openLog();
+  const tree = flags.tree ? log?.tree(id) : undefined;
+  if (tree && tree.length > 0) {
+    if (flags.json) printResult(tree);
+    else printLine(table([['CALL', 'SKILL', 'MODE', 'CODE', 'MS', 'DENIED'], ...treeRows(tree)]));
+    return 0;
+  }
   const found = log?.show(id);
   if (!found) {
     throw new SkillError('usage', `No receipt for the call "${id}"`, {
@@ -94,6 +100,22 @@ export function openLog(): ReadLog | undefined {
 
 function auditFile(): string {
   return join(defaultHome(), 'audit.db');
+}
+
+/** Each call below the call that made it, in the order in which they began. */
+function treeRows(tree: readonly StoredReceipt[]): string[][] {
+  const known = new Set(tree.map(({ receipt }) => receipt.call_id));
+  const below = Map.groupBy(tree, ({ receipt: { parent } }) =>
+    known.has(parent ?? '') ? parent : undefined,
+  );
+  const rows: string[][] = [];
+  const add = (stored: StoredReceipt, indent: string): void => {
+    const [id = '', _time, name = '', ...rest] = row(stored);
+    rows.push([id, `${indent}${name}`, ...rest]);
+    for (const one of below.get(id) ?? []) add(one, `${indent}  `);
+  };
+  for (const one of below.get(undefined) ?? []) add(one, '');
+  return rows;
 }
 
 function row({ receipt }: StoredReceipt): string[] {
