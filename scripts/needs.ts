@@ -45,6 +45,7 @@ const NATIVE_SUITES = [
   'test/deploy/action*',
   'test/deploy/image*',
   'test/distribution/git/**',
+  'test/distribution/oci/acceptance*',
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
@@ -62,7 +63,7 @@ const C_SUITES = [...BUILD_SUITES, 'test/readme/**'];
 const LAUNCHER_SUITES = ['test/cell/engines/exec/**'];
 
 /** Judges of what we publish, and sources of what others publish. */
-const REGISTRY_SUITES = ['test/distribution/oci/registries*'];
+const REGISTRY_SUITES = ['test/distribution/oci/registries*', 'test/distribution/oci/acceptance*'];
 
 export const NEEDS: readonly Need[] = [
   {

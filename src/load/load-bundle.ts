@@ -42,6 +42,8 @@ export interface BundleLocation {
   /** Folder of the bundled skill that gives way to it. */
   shadows?: string | undefined;
   origin: Origin;
+  /** True if it is known to be too large for the main thread; absent: reading it finds out. */
+  isLarge?: boolean | undefined;
 }
 
 /** Static inspection of a staged copy. Injected, because hostile source is parsed in a jail. */
