@@ -45,6 +45,7 @@ const NATIVE_SUITES = [
   'test/deploy/action*',
   'test/deploy/image*',
   'test/distribution/git/**',
+  'test/distribution/*.test.ts',
   'test/distribution/oci/acceptance*',
 ];
 
@@ -201,9 +202,14 @@ export const NEEDS: readonly Need[] = [
     name: "Debian's registry",
     probe: ['docker-registry', '--version'],
     debianPackage: 'docker-registry',
-    suites: REGISTRY_SUITES,
+    suites: [...REGISTRY_SUITES, 'test/bench/distribution*'],
   },
-  { name: 'skopeo', probe: ['skopeo', '--version'], debianPackage: 'skopeo', suites: REGISTRY_SUITES },
+  {
+    name: 'skopeo',
+    probe: ['skopeo', '--version'],
+    debianPackage: 'skopeo',
+    suites: [...REGISTRY_SUITES, 'test/bench/distribution*'],
+  },
   goNeed('registry', '--version'),
   goNeed('crane', 'version'),
   goNeed('registry-with-referrers'),

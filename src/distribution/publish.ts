@@ -16,6 +16,7 @@ import {
   type Signature,
 } from '../trust/signature.ts';
 import { ATTACHMENT_TYPES } from '../vocabulary/oci-types.ts';
+import { attachedDocument, type AttachedFile } from './attest/attached.ts';
 import { behaviourOf } from './attest/behaviour.ts';
 import { makeSbom } from './attest/sbom.ts';
 import { PREDICATES, signStatement } from './attest/statement.ts';
@@ -35,6 +36,8 @@ export interface PublishInput {
   readonly key?: string | undefined;
   /** The JSON report of `skillcell study`. */
   readonly study?: { text: string; file: string } | undefined;
+  /** Attestations about the lock that Sigstore signed. */
+  readonly attached?: readonly AttachedFile[] | undefined;
   /** Also publishes the component by itself, for other runtimes. */
   readonly wasm?: boolean | undefined;
   /** Moves a version that exists. */
@@ -137,7 +140,10 @@ function signaturesOf({ signature }: SkillContent): readonly Signature[] {
 }
 
 /** The SBOM as other programs read it, the signatures of Sigstore, and what the publisher's key vouches for. */
-function documentsOf({ key, study, requirements }: PublishInput, skill: SkillContent): Document[] {
+function documentsOf(
+  { key, study, requirements, attached = [] }: PublishInput,
+  skill: SkillContent,
+): Document[] {
   const { name, version, lock: lockBytes, digest } = skill;
   const lock = parseLock(lockBytes.toString('utf8'));
   const sbom = makeSbom({ name, version, requirements, lock });
@@ -153,6 +159,7 @@ function documentsOf({ key, study, requirements }: PublishInput, skill: SkillCon
       bytes: Buffer.from(JSON.stringify(bundle)),
       title: 'skill.lock.sigstore.json',
     })),
+    ...attached.map((file) => attachedDocument(file, lockBytes)),
   ];
   if (key === undefined) {
     if (study)
