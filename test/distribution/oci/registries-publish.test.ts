@@ -83,10 +83,12 @@ describe('versions', () => {
     });
   });
 
-  test('only the component of a version that exists is not replaced by another one', async () => {
+  test('publishing a component again changes nothing', async () => {
     await publish('tags/wasm', { wasm: true });
-    const renamed = { wasm: true, version: '1.0.0', requirements: [] };
-    expect(await publish('tags/wasm', renamed)).toMatchObject({ isNew: false });
+    expect(await publish('tags/wasm', { wasm: true })).toMatchObject({ isNew: false, documents: 0 });
+    expect((await manifestOf('tags/wasm', '1.0.0-wasm')).layers).toMatchObject([
+      { mediaType: 'application/wasm' },
+    ]);
   });
 });
 
