@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container]`: Skillcell and other sandboxes in the same rounds of one run.
+ * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container|distribution]`: Skillcell and other sandboxes in the same rounds of one run.
  *
  * @module
  */
@@ -11,6 +11,8 @@ import { saveResult } from './saved-results.ts';
 import { PythonPeers } from './python-peers.ts';
 import { runContainerBench } from './runner/container/run-container-bench.ts';
 import { formatContainerReport } from './runner/container/table.ts';
+import { runDistributionBench } from './runner/distribution/run-distribution-bench.ts';
+import { formatDistributionReport } from './runner/distribution/table.ts';
 import { runGatewayBench } from './runner/gateway/run-gateway-bench.ts';
 import { formatGatewayReport } from './runner/gateway/table.ts';
 import { runPythonWasmBench } from './runner/python-wasm/run-python-wasm-bench.ts';
@@ -29,6 +31,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   'python-wasm': pythonWasm,
   gateway,
   container,
+  distribution,
 };
 
 const { values } = parseArgs({
@@ -90,6 +93,12 @@ async function container(): Promise<void> {
   const report = await runContainerBench({ ...settings, peers: (place) => ContainerPeers.open(place) });
   console.log(formatContainerReport(report));
   save(report, 'container');
+}
+
+async function distribution(): Promise<void> {
+  const report = await runDistributionBench(settings);
+  console.log(formatDistributionReport(report));
+  save(report, 'distribution');
 }
 
 interface Saved {

@@ -45,6 +45,8 @@ const NATIVE_SUITES = [
   'test/deploy/action*',
   'test/deploy/image*',
   'test/distribution/git/**',
+  'test/distribution/*.test.ts',
+  'test/distribution/oci/acceptance*',
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
@@ -62,7 +64,7 @@ const C_SUITES = [...BUILD_SUITES, 'test/readme/**'];
 const LAUNCHER_SUITES = ['test/cell/engines/exec/**'];
 
 /** Judges of what we publish, and sources of what others publish. */
-const REGISTRY_SUITES = ['test/distribution/oci/registries*'];
+const REGISTRY_SUITES = ['test/distribution/oci/registries*', 'test/distribution/oci/acceptance*'];
 
 export const NEEDS: readonly Need[] = [
   {
@@ -200,9 +202,14 @@ export const NEEDS: readonly Need[] = [
     name: "Debian's registry",
     probe: ['docker-registry', '--version'],
     debianPackage: 'docker-registry',
-    suites: REGISTRY_SUITES,
+    suites: [...REGISTRY_SUITES, 'test/bench/distribution*'],
   },
-  { name: 'skopeo', probe: ['skopeo', '--version'], debianPackage: 'skopeo', suites: REGISTRY_SUITES },
+  {
+    name: 'skopeo',
+    probe: ['skopeo', '--version'],
+    debianPackage: 'skopeo',
+    suites: [...REGISTRY_SUITES, 'test/bench/distribution*'],
+  },
   goNeed('registry', '--version'),
   goNeed('crane', 'version'),
   goNeed('registry-with-referrers'),

@@ -169,6 +169,7 @@ export { readEverything } from './load/read-bundle.ts';
 export { changePins, pinsOf } from './distribution/pin-file.ts';
 export type { PinPlace } from './distribution/pin-file.ts';
 export { fetchUpdate, outdated, pinNamed, selectPins, staleness } from './distribution/update.ts';
+export type { Staleness, Unknown as UnknownStaleness } from './distribution/update.ts';
 export type { Delivery, OpenSource } from './distribution/contract.ts';
 export { describeDemand } from './policy/source-rules.ts';
 export { describeSigner } from './trust/signer.ts';

@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Bundle } from './load/bundle.ts';
 import type { BundleLocation } from './load/load-bundle.ts';
 import type { SkillPlaces } from './load/locate.ts';
+import { isLargeBundle } from './load/read-source.ts';
 import { rulesOf } from './policy/combine.ts';
 import type { OperatorPolicy } from './policy/operator.ts';
 import { demandsOnSource, type SourceDemand } from './policy/source-rules.ts';
@@ -46,10 +47,10 @@ export class SourceGate {
 
   /**
    * Reads, verifies and inspects a folder that just arrived, as loading does, but as an untrusted one: without overlays,
-   * and without what this machine would use. Nothing of it runs.
+   * and without what this machine would use. Nothing of it runs. `files` are those that were written there.
    */
-  examine(dir: string): Promise<Bundle> {
-    return this.#read({ ref: dir, dir, origin: 'external' });
+  examine(dir: string, files: ReadonlyMap<string, Buffer>): Promise<Bundle> {
+    return this.#read({ ref: dir, dir, origin: 'external', isLarge: isLargeBundle(files) });
   }
 
   /** The digest of a folder, as the registries compare it; undefined if it cannot be read. */

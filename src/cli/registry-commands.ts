@@ -4,7 +4,7 @@
  * @module
  */
 import type { Command } from 'commander';
-import { example, type Done } from './shared-options.ts';
+import { collect, example, type Done } from './shared-options.ts';
 
 export function addRegistries(program: Command, done: Done): void {
   program
@@ -14,6 +14,7 @@ export function addRegistries(program: Command, done: Done): void {
     .description('publish a locked skill in a registry, with its lock, signatures and SBOM')
     .option('--key <file>', 'private key (PEM): sign the lock and the documents with it')
     .option('--study <file>', 'study.json of skillcell study: publish what it found, signed')
+    .option('--attach <file>', 'Sigstore bundle with an attestation about skill.lock; repeatable', collect)
     .option('--wasm', 'also publish the component by itself as TAG-wasm, for other WebAssembly runtimes')
     .option('--force', 'replace a version that exists with other content')
     .option('--json', 'print JSON')

@@ -62,7 +62,7 @@ export async function receive(
   assertSize(delivery);
   const draft = Draft.write(runtime.home, nameIn(delivery), delivery.files);
   try {
-    const bundle = await runtime.sources.examine(draft.folder);
+    const bundle = await runtime.sources.examine(draft.folder, delivery.files);
     assertClaim(delivery, bundle);
     const { publishers } = runtime.sources;
     assertSignatureCounts(delivery, bundle);

@@ -6,20 +6,23 @@
  */
 import { SkillError } from '../errors.ts';
 import { parseLock } from '../load/lock.ts';
+import { NO_VERSION } from '../manifest/names.ts';
 import {
   formatSignatures,
+  isGoodEd25519,
   parseSignatures,
   signLock,
   withSignature,
   type Signature,
 } from '../trust/signature.ts';
 import { ATTACHMENT_TYPES } from '../vocabulary/oci-types.ts';
+import { attachedDocument, type AttachedFile } from './attest/attached.ts';
 import { behaviourOf } from './attest/behaviour.ts';
 import { makeSbom } from './attest/sbom.ts';
 import { PREDICATES, signStatement } from './attest/statement.ts';
 import { packSkill, unpackSkill, type Artifact, type SkillContent } from './oci/layout.ts';
 import { parseManifest, type Descriptor } from './oci/manifest.ts';
-import { formatReference, type OciReference } from './oci/reference.ts';
+import { formatReference, TAG, type OciReference } from './oci/reference.ts';
 import { packDocument, pushBlobs, pushReferrers, type Document } from './oci/referrers.ts';
 import { Repository, type RepositoryOptions } from './oci/registry.ts';
 import { packWasm } from './oci/wasm.ts';
@@ -33,6 +36,8 @@ export interface PublishInput {
   readonly key?: string | undefined;
   /** The JSON report of `skillcell study`. */
   readonly study?: { text: string; file: string } | undefined;
+  /** Attestations about the lock that Sigstore signed. */
+  readonly attached?: readonly AttachedFile[] | undefined;
   /** Also publishes the component by itself, for other runtimes. */
   readonly wasm?: boolean | undefined;
   /** Moves a version that exists. */
@@ -58,15 +63,17 @@ export interface Published {
 export async function publishSkill(input: PublishInput, options: RepositoryOptions): Promise<Published> {
   const tag = tagFor(input);
   const reference = { ...input.reference, tag };
-  const skill = signed(input);
+  const skill = signed(input, tag);
   const documents = documentsOf(input, skill);
   const wasm = input.wasm === true ? packWasm(skill) : undefined;
   const repository = new Repository(reference, options);
   const artifact = await packSkill(skill);
   const wasmTag = `${tag}-wasm`;
+  const isForced = input.force === true;
   const [present] = await Promise.all([
-    presentArtifact(repository, { tag, digest: skill.digest, artifact, isForced: input.force === true }),
-    wasm && refuseMove(repository, { tag: wasmTag, artifact: wasm, isForced: input.force === true }),
+    presentArtifact(repository, { tag, digest: skill.digest, artifact, isForced }),
+    wasm &&
+      refuseMove(repository, { tag: wasmTag, artifact: wasm, isForced: isForced || !parseVersion(tag) }),
   ]);
   const subject = present ?? (await push(repository, artifact, tag));
   if (wasm) await push(repository, wasm, wasmTag);
@@ -83,24 +90,49 @@ export async function publishSkill(input: PublishInput, options: RepositoryOptio
   };
 }
 
-/** The version of the manifest, unless the reference names a tag. A tag that looks like a version has to be that version. */
+/**
+ * The version of the manifest, unless the reference names a tag. A tag that looks like a version has to be that version, if
+ * the skill has one: Agent Skills often have none, and are versioned by their tags.
+ */
 function tagFor({ skill, reference }: PublishInput): string {
   const { tag = skill.version, digest } = reference;
   if (digest !== undefined)
     throw new SkillError('usage', 'A reference to publish to cannot have a digest', {
       fix: 'Leave out the part from "@": the digest follows from the files.',
     });
-  if (parseVersion(tag) !== undefined && tag.replace(/^v/, '') !== skill.version)
+  if (!TAG.test(tag))
+    throw new SkillError('usage', `Registries do not allow the version "${tag}" as a tag`, {
+      fix: 'Name a tag of letters, digits, "_", "." and "-" at the end of the reference, such as :1.0.0',
+    });
+  if (parseVersion(tag) && skill.version !== NO_VERSION && tag.replace(/^v/, '') !== skill.version)
     throw new SkillError('usage', `The tag "${tag}" is not the version "${skill.version}" of the skill`, {
       fix: `Publish it as "${skill.version}", or change the version in its manifest and lock it again.`,
     });
   return tag;
 }
 
-function signed({ skill, key }: PublishInput): SkillContent {
-  if (key === undefined) return skill;
+function signed({ skill: given, key }: PublishInput, tag: string): SkillContent {
+  const skill = given.version === NO_VERSION && parseVersion(tag) ? { ...given, version: tag } : given;
+  if (key === undefined) return withGoodSignatures(skill);
   const signatures = withSignature(signaturesOf(skill), signLock(skill.lock, key));
-  return { ...skill, signature: Buffer.from(formatSignatures({ version: 1, signatures })) };
+  return withGoodSignatures({
+    ...skill,
+    signature: Buffer.from(formatSignatures({ version: 1, signatures })),
+  });
+}
+
+/** Everyone who adds the skill would refuse it. */
+function withGoodSignatures(skill: SkillContent): SkillContent {
+  const bad = signaturesOf(skill).find((one) => one.type === 'ed25519' && !isGoodEd25519(one, skill.lock));
+  if (bad?.type !== 'ed25519') return skill;
+  throw new SkillError(
+    'signature_invalid',
+    `The signature of "${skill.name}" by ${bad.key} is for another skill.lock than the one beside it`,
+    {
+      fix: 'Remove its skill.sig and sign it again with `skillcell sign`, or with --key FILE while you publish.',
+      detail: { skill: skill.name, key: bad.key },
+    },
+  );
 }
 
 function signaturesOf({ signature }: SkillContent): readonly Signature[] {
@@ -108,7 +140,10 @@ function signaturesOf({ signature }: SkillContent): readonly Signature[] {
 }
 
 /** The SBOM as other programs read it, the signatures of Sigstore, and what the publisher's key vouches for. */
-function documentsOf({ key, study, requirements }: PublishInput, skill: SkillContent): Document[] {
+function documentsOf(
+  { key, study, requirements, attached = [] }: PublishInput,
+  skill: SkillContent,
+): Document[] {
   const { name, version, lock: lockBytes, digest } = skill;
   const lock = parseLock(lockBytes.toString('utf8'));
   const sbom = makeSbom({ name, version, requirements, lock });
@@ -124,6 +159,7 @@ function documentsOf({ key, study, requirements }: PublishInput, skill: SkillCon
       bytes: Buffer.from(JSON.stringify(bundle)),
       title: 'skill.lock.sigstore.json',
     })),
+    ...attached.map((file) => attachedDocument(file, lockBytes)),
   ];
   if (key === undefined) {
     if (study)

@@ -64,15 +64,26 @@ export function isOlder(next: string | undefined, before: string | undefined): b
   return one !== undefined && other !== undefined && compareVersions(one, other) < 0;
 }
 
+/** The highest release. Prereleases are used only if they are named. */
+export function newestRelease(offered: readonly string[]): string | undefined {
+  return ranked(offered).find(({ version }) => version.pre.length === 0)?.text;
+}
+
 /** The newest version that is newer than the present one. Prereleases count only for those who use one. */
 export function newestAfter(present: string, offered: readonly string[]): string | undefined {
   const now = parseVersion(present);
   if (!now) return undefined;
+  return ranked(offered).find(
+    ({ version }) => (version.pre.length === 0 || now.pre.length > 0) && compareVersions(version, now) > 0,
+  )?.text;
+}
+
+/** The versions among these texts, the newest first. */
+function ranked(offered: readonly string[]): { text: string; version: Version }[] {
   return offered
     .flatMap((text) => {
       const version = parseVersion(text);
-      return version && (version.pre.length === 0 || now.pre.length > 0) ? [{ text, version }] : [];
+      return version ? [{ text, version }] : [];
     })
-    .filter(({ version }) => compareVersions(version, now) > 0)
-    .toSorted((a, b) => compareVersions(b.version, a.version))[0]?.text;
+    .toSorted((a, b) => compareVersions(b.version, a.version));
 }

@@ -5,7 +5,7 @@
  */
 import { SkillError } from '../errors.ts';
 import type { SkillPin, SkillPins } from '../load/skills-lock.ts';
-import { shellWord } from '../manifest/quote.ts';
+import { quote, shellWord } from '../manifest/quote.ts';
 import { mapConcurrently } from '../tools/map-concurrently.ts';
 import type { Delivery, OpenSource, TransferWatch } from './contract.ts';
 import { isFixed } from './judge.ts';
@@ -22,10 +22,27 @@ export interface Staleness {
   movedTo?: string | undefined;
   /** Whether the tag promises to stay, so that its move is somebody's fault. */
   isBroken: boolean;
+  /** Whether the source no longer has the pinned tag. */
+  isGone: boolean;
 }
 
-export function outdated(pins: SkillPins, open: OpenSource): Promise<Staleness[]> {
-  return mapConcurrently([...pins], ([id, pin]) => staleness(id, pin, open));
+/** A pin whose source could not say anything. */
+export interface Unknown {
+  id: string;
+  pin: SkillPin;
+  error: SkillError;
+}
+
+/** What the sources say; one that does not answer hides nothing of the others. */
+export function outdated(pins: SkillPins, open: OpenSource): Promise<(Staleness | Unknown)[]> {
+  return mapConcurrently([...pins], async ([id, pin]) => {
+    try {
+      return await staleness(id, pin, open);
+    } catch (error) {
+      if (error instanceof SkillError && error.code !== 'cancelled') return { id, pin, error };
+      throw error;
+    }
+  });
 }
 
 export async function staleness(id: string, pin: SkillPin, open: OpenSource): Promise<Staleness> {
@@ -37,18 +54,34 @@ export async function staleness(id: string, pin: SkillPin, open: OpenSource): Pr
     (offered ?? []).map(({ version }) => version),
   );
   const movedTo = current !== undefined && current !== pin.revision ? current : undefined;
-  return { id, pin, newer, movedTo, isBroken: movedTo !== undefined && isFixed(pin.tag ?? '') };
+  return {
+    ...{ id, pin, newer, movedTo },
+    isBroken: movedTo !== undefined && isFixed(pin.tag ?? ''),
+    isGone: current === undefined && pin.tag !== undefined,
+  };
 }
 
 /** The delivery that `update` proposes; undefined if there is nothing newer. */
 export async function fetchUpdate(
-  { pin, newer, movedTo }: Staleness,
+  { id, pin, newer, movedTo, isGone }: Staleness,
   open: OpenSource,
   watch?: TransferWatch,
 ): Promise<Delivery | undefined> {
+  if (isGone && newer === undefined) throw gone(id, pin);
   if (newer === undefined && movedTo === undefined) return undefined;
   const source = open(pin.source);
   return source.fetch(source.reference({ source: pin.source, version: newer ?? pin.tag }), watch);
+}
+
+function gone(id: string, { source, tag = '' }: SkillPin): SkillError {
+  return new SkillError(
+    'skill_unavailable',
+    `The source ${quote(source)} no longer has ${quote(tag)}, the version of "${id}" that is pinned`,
+    {
+      fix: 'The files that you have stay usable. Ask the publisher why it was removed.',
+      detail: { skill: id, source, tag },
+    },
+  );
 }
 
 /** The named pins, or all. Throws `skill_unavailable` for a name without a pin. */

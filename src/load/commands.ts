@@ -115,13 +115,19 @@ export function findCommands(
   return capFindings(found, search);
 }
 
+/** How many files may have commands, judged by their names. */
+export function countCandidates(paths: readonly string[], kind: Kind): number {
+  const isAgentSkill = kind !== 'function';
+  return paths.filter((path) => mayHaveCommands(path, { isAgentSkill })).length;
+}
+
 /** The text that every agent reads comes before those that it may read. */
 function skillMdFirst(paths: readonly string[]): string[] {
   return paths.toSorted((a, b) => Number(b === 'SKILL.md') - Number(a === 'SKILL.md'));
 }
 
 /** Judges by name only: does this file have to be opened? */
-function mayHaveCommands(path: string, { isAgentSkill }: Search): boolean {
+function mayHaveCommands(path: string, { isAgentSkill }: Pick<Search, 'isAgentSkill'>): boolean {
   const ending = extname(path).toLowerCase();
   return ending === '' || SHELL.has(ending) || PROGRAM.has(ending) || (isAgentSkill && TEXTS.has(ending));
 }

@@ -13,6 +13,8 @@ import type { Kind } from '../vocabulary/kinds.ts';
 import type { Origin } from '../vocabulary/origins.ts';
 import { capabilitySet } from './capability-set.ts';
 import { runsPython } from './entry.ts';
+import { fetchedDir } from './fetched.ts';
+import { realOrGiven } from './registries.ts';
 import { lookForCommands } from './look-for-commands.ts';
 import { fixForDrift } from './drift-fix.ts';
 import { findDrift } from './drift.ts';
@@ -42,6 +44,8 @@ export interface BundleLocation {
   /** Folder of the bundled skill that gives way to it. */
   shadows?: string | undefined;
   origin: Origin;
+  /** True if it is known to be too large for the main thread; absent: reading it finds out. */
+  isLarge?: boolean | undefined;
 }
 
 /** Static inspection of a staged copy. Injected, because hostile source is parsed in a jail. */
@@ -162,7 +166,7 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
       ...shadowWarnings(location),
       ...warnings,
       ...notes,
-      ...lockWarnings(lock, location.dir),
+      ...lockWarnings(lock, location.dir, deps.store.home),
       ...found.drift,
       ...found.warnings,
     ],
@@ -206,8 +210,9 @@ export function shadowWarnings({
   return [`${both}, which is "${BUNDLED_PREFIX}${ref}".`];
 }
 
-function lockWarnings(lock: LockState, dir: string): string[] {
-  if (lock === 'locked') return [];
+function lockWarnings(lock: LockState, dir: string, home: string): string[] {
+  // Every byte of a fetched skill is pinned, and writing a lock into it would change it.
+  if (lock === 'locked' || dir.startsWith(`${realOrGiven(fetchedDir(home))}/`)) return [];
   const command = `skillcell lock ${shellWord(dir)}`;
   return [`The bundle has no skill.lock, so changes to it go unnoticed. Create one with \`${command}\`.`];
 }

@@ -7,7 +7,7 @@ import type { Kind } from '../vocabulary/kinds.ts';
 import type { Offload } from '../offload/offload.ts';
 import { TaskEndedError } from '../offload/task.ts';
 import { FIND_COMMANDS } from './command-tasks.ts';
-import { findCommands, type CommandCaps, type Commands } from './commands.ts';
+import { countCandidates, findCommands, type CommandCaps, type Commands } from './commands.ts';
 
 /** Takes a millisecond or two on this thread. */
 export const COMMANDS_HERE: CommandCaps = { bytes: 16 * 1024, files: 16 };
@@ -19,8 +19,11 @@ export async function lookForCommands(
   offload: Offload,
 ): Promise<Commands> {
   const { stagedDir, paths, kind } = bundle;
-  const here = findCommands(stagedDir, paths, { caps: COMMANDS_HERE, kind });
-  if (here.skipped.length === 0) return here;
+  const searchHere = (): Commands => findCommands(stagedDir, paths, { caps: COMMANDS_HERE, kind });
+  // By their names: otherwise, the first files of every large bundle would be read twice.
+  const isLarge = countCandidates(paths, kind) > COMMANDS_HERE.files;
+  const here = isLarge ? undefined : searchHere();
+  if (here?.skipped.length === 0) return here;
   try {
     return await offload.run(
       FIND_COMMANDS,
@@ -29,7 +32,7 @@ export async function lookForCommands(
     );
   } catch (error) {
     // Partial findings are enough for warnings, which also list the skipped files.
-    if (error instanceof TaskEndedError && error.reason !== 'closed') return here;
+    if (error instanceof TaskEndedError && error.reason !== 'closed') return here ?? searchHere();
     throw error;
   }
 }

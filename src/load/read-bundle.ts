@@ -212,7 +212,8 @@ function descend(walk: Walk, handle: string, path: string): void {
 }
 
 function readFile(walk: Walk, handle: string, path: string): void {
-  if (walk.contents.size >= walk.limits.files) throw refusal(path, `more than ${walk.limits.files} files`);
+  if (!isAboutBundle(path) && ownFiles(walk) >= walk.limits.files)
+    throw refusal(path, `more than ${walk.limits.files} files`);
   const fd = openEntry(handle, OPEN_FILE, path);
   try {
     const bytes = readOpenFile(fd, path, walk);
@@ -222,6 +223,15 @@ function readFile(walk: Walk, handle: string, path: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/** The lock and its signatures do not count: otherwise, locking the largest bundle would make it unreadable. */
+function isAboutBundle(path: string): boolean {
+  return path === LOCK_FILE || path === SIGNATURE_FILE;
+}
+
+function ownFiles({ contents }: Walk): number {
+  return contents.size - Number(contents.has(LOCK_FILE)) - Number(contents.has(SIGNATURE_FILE));
 }
 
 function readOpenFile(fd: number, path: string, { limits: { totalBytes }, bytes }: Walk): Buffer {

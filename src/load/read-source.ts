@@ -7,7 +7,7 @@ import { SkillError } from '../errors.ts';
 import { AUTHORS_FILE } from '../manifest/fragment.ts';
 import type { Offload } from '../offload/offload.ts';
 import { TaskEndedError } from '../offload/task.ts';
-import { LIMITS_HERE, type BundleFiles } from './read-bundle.ts';
+import { LIMITS_HERE, LOCK_FILE, type BundleFiles } from './read-bundle.ts';
 import { readSourceHere, type SourceFacts, type SourceLocation } from './source.ts';
 import { READ_SOURCE } from './source-tasks.ts';
 import type { Store } from './store.ts';
@@ -33,6 +33,7 @@ class TooLargeHere extends Error {}
 export async function readSource(location: SourceLocation, options: ReadOptions): Promise<SourceFacts> {
   const { store, offload, ignoresLock } = options;
   try {
+    if (location.isLarge === true) throw new TooLargeHere();
     return readSourceHere(location, { store, ignoresLock, limits: LIMITS_HERE, onRead: refuseLarge });
   } catch (error) {
     if (!isTooLarge(error)) throw error;
@@ -52,9 +53,19 @@ function isTooLarge(error: unknown): boolean {
 }
 
 function refuseLarge({ contents, lock }: BundleFiles): void {
+  if (hasLargeTexts(contents, lock)) throw new TooLargeHere();
+}
+
+function hasLargeTexts(contents: ReadonlyMap<string, Buffer>, lock: Buffer | undefined): boolean {
   const texts = ['manifest.yaml', 'SKILL.md', AUTHORS_FILE].map((file) => contents.get(file));
-  if (texts.some((text) => text && !isSmallText(text)) || (lock?.length ?? 0) > MAX_LOCK_HERE)
-    throw new TooLargeHere();
+  return texts.some((text) => text && !isSmallText(text)) || (lock?.length ?? 0) > MAX_LOCK_HERE;
+}
+
+/** Whether files that are known already are too much for this thread, so that it need not find out by reading them. */
+export function isLargeBundle(files: ReadonlyMap<string, Buffer>): boolean {
+  const total = [...files.values()].reduce((sum, { length }) => sum + length, 0);
+  const { files: most, totalBytes } = LIMITS_HERE;
+  return files.size > most || total > totalBytes || hasLargeTexts(files, files.get(LOCK_FILE));
 }
 
 function isSmallText(text: Buffer): boolean {

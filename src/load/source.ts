@@ -100,7 +100,7 @@ export interface SourceOptions {
 }
 
 /** The folder of the bundle, and its names there. */
-export type SourceLocation = Pick<BundleLocation, 'dir' | 'ids' | 'aliases'>;
+export type SourceLocation = Pick<BundleLocation, 'dir' | 'ids' | 'aliases' | 'isLarge'>;
 
 /** Runs on this thread, without a deadline. */
 export function readSourceHere(location: SourceLocation, options: SourceOptions): SourceFacts {

@@ -9,7 +9,14 @@ import { SkillError } from '../errors.ts';
 import type { ExecutionDemand, Mode } from '../vocabulary/modes.ts';
 import type { FilesystemRule, Limits, NetworkRule, SyscallRule } from './manifest.ts';
 import { containerParamsProblem, containerUserProblem, imageProblem, paramsVariable } from './container.ts';
-import { envNameProblem, programNameProblem, requirementProblem, skillNameProblem } from './names.ts';
+import {
+  envNameProblem,
+  NO_VERSION,
+  programNameProblem,
+  requirementProblem,
+  skillNameProblem,
+  VERSION,
+} from './names.ts';
 import {
   bundlePathProblem,
   filesystemPathProblem,
@@ -176,7 +183,7 @@ export const FRAGMENT_FIELDS: { [Key in keyof FragmentFields]-?: z.ZodType<Fragm
 export const manifestFields: z.ZodType<ManifestFields> = z
   .looseObject({
     name: text(skillNameProblem),
-    version: pattern(/^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$/, 'a version such as "1.0.0"').default('0.0.0'),
+    version: pattern(VERSION, 'a version such as "1.0.0"').default(NO_VERSION),
     description: z.string().default(''),
     short_description: z.string().optional(),
     parameters: mapping.default({ type: 'object' }),

@@ -20,6 +20,11 @@ export function skillNameProblem(name: string): string | undefined {
   return `${quote(name)} may only use a-z, 0-9, "_" and "-" in each part, 64 characters at most`;
 }
 
+export const VERSION: RegExp = /^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$/;
+
+/** The version of a skill that names none. */
+export const NO_VERSION = '0.0.0';
+
 /** Common names of keys. */
 const SECRET_NAME = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|PAT|DSN)(?:_|$)/i;
 

@@ -10,6 +10,7 @@ import { repairFrontmatter } from './frontmatter-repair.ts';
 import type { JsonSchema, Manifest, ParsedManifest } from './manifest.ts';
 import { type ManifestContext, parseManifest } from './parse.ts';
 import { describeProblem, manifestInvalid, problemAt } from './problems.ts';
+import { NO_VERSION, VERSION } from './names.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
 export const SKILL_MD_CATEGORY = 'skills';
@@ -92,6 +93,12 @@ function readRepaired(
   }
 }
 
+/** Agent Skills have no field of their own for it; by custom it is in their metadata. */
+function versionIn(metadata: unknown): string | undefined {
+  const { version } = (metadata ?? {}) as { version?: unknown };
+  return typeof version === 'string' && VERSION.test(version) ? version : undefined;
+}
+
 function bareManifest(given: {
   name: string;
   description: string;
@@ -99,7 +106,7 @@ function bareManifest(given: {
 }): Manifest {
   return {
     name: `${SKILL_MD_CATEGORY}/${given.name}`,
-    version: '0.0.0',
+    version: versionIn(given.extra['metadata']) ?? NO_VERSION,
     description: given.description,
     parameters: { type: 'object' },
     outputs: {},

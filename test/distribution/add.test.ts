@@ -52,6 +52,14 @@ describe('adding', () => {
     expect(drafts(person)).toEqual([]);
   });
 
+  test('a skill without a lock is not to be locked here, because every byte of it is pinned', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0', { unlocked: true });
+    expect((await person.add()).warnings).toEqual([]);
+    const { bundle } = await person.runtime.load(ID);
+    expect(bundle).toMatchObject({ lock: 'unlocked', warnings: [] });
+  });
+
   test('files that the rules of a bundle leave out are not kept', async () => {
     const person = newPerson();
     await person.offer('1.0.0', { files: { '.skillignore': '' } });

@@ -198,6 +198,8 @@ describe('readBundle refuses', () => {
     const dir = tempDir();
     for (let index = 0; index < BUNDLE_LIMITS.files; index += 1) writeFileSync(join(dir, `f${index}`), '');
     expect(readBundle(dir).contents.size).toBe(BUNDLE_LIMITS.files);
+    for (const about of ['skill.lock', 'skill.sig']) writeFileSync(join(dir, about), '');
+    expect(readBundle(dir).contents.size).toBe(BUNDLE_LIMITS.files);
     writeFileSync(join(dir, 'one-more'), '');
     expect(errorOf(() => readBundle(dir)).message).toContain('more than 2000 files');
   });

@@ -146,6 +146,18 @@ it.each([
   expect(manifest.description).toMatch(/^x+$/);
 });
 
+it.each([
+  ['metadata: { version: "1.2.0" }', '1.2.0'],
+  ['metadata: { version: 1.2.0 }', '1.2.0'],
+  ['metadata: { version: "one two" }', '0.0.0'],
+  ['metadata: { version: [1] }', '0.0.0'],
+  ['metadata: text', '0.0.0'],
+  ['license: MIT', '0.0.0'],
+])('frontmatter with %j has the version %j', (line, version) => {
+  const { manifest } = parseSkillMd(`---\nname: pdf-tools\ndescription: x\n${line}\n---\n`, FOLDER);
+  expect(manifest.version).toBe(version);
+});
+
 it('a repaired description keeps its whole text, its continuation, and the lines of later keys', () => {
   const text = '---\nname: pdf-tools\ndescription: Use when: it\n  fits\nversion: "1"\n---\n';
   const { manifest, warnings } = parseSkillMd(text, FOLDER);

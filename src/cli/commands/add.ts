@@ -9,6 +9,8 @@ import {
   type OpenSource,
   type PinPlace,
   type SkillProposal,
+  type Staleness,
+  type UnknownStaleness,
   type Runtime,
   SkillError,
   acceptProposal,
@@ -85,6 +87,8 @@ export async function update(names: readonly string[], flags: AddFlags = {}): Pr
   for (const [id, pin] of pins) {
     runtime.sources.demands(pin.source);
     const found = await staleness(id, pin, session.open);
+    if (found.newer !== undefined && (found.isBroken || found.isGone))
+      printNote(printableLine(`warning: ${id} ${pin.tag ?? ''}: ${moveOf(found).toLowerCase()}`));
     const delivery = await fetchUpdate(found, session.open, watchOf(session));
     live.clear();
     if (!delivery) {
@@ -100,7 +104,7 @@ export async function update(names: readonly string[], flags: AddFlags = {}): Pr
   return isDeclined ? 5 : 0;
 }
 
-/** Names of skills that are newer, or that somebody moved. */
+/** Lists skills that are newer, or that somebody moved or removed. Exits with 1 if a source does not answer. */
 export async function outdated(flags: AddFlags = {}): Promise<number> {
   await using runtime = openRuntime(flags);
   using live = new LiveTransfer();
@@ -108,29 +112,42 @@ export async function outdated(flags: AddFlags = {}): Promise<number> {
   const pins = pinsOf(place);
   for (const { source } of pins.values()) runtime.sources.demands(source);
   const found = await outdatedPins(pins, open);
-  const stale = found.filter(({ newer, movedTo }) => newer !== undefined || movedTo !== undefined);
+  const failed = found.flatMap((one) => ('error' in one ? [one] : []));
+  const stale = found
+    .flatMap((one) => ('error' in one ? [] : [one]))
+    .filter(({ newer, movedTo, isGone }) => newer !== undefined || movedTo !== undefined || isGone);
   if (flags.json) {
-    const rows = stale.map(({ id, pin, newer, movedTo, isBroken }) => ({
-      ...{ name: id, version: pin.version, source: pin.source, revision: pin.revision, newer, movedTo },
-      moved: isBroken,
-    }));
-    printResult({ ok: true, skills: rows });
-    return 0;
-  }
-  if (stale.length === 0) printNote('Everything is at its newest version.');
-  else
+    const errors = failed.map(({ id, error }) => ({ name: id, code: error.code, message: error.message }));
+    printResult({
+      ok: failed.length === 0,
+      skills: stale.map(outdatedRow),
+      ...(errors.length > 0 ? { errors } : {}),
+    });
+  } else printOutdated(stale, failed);
+  return failed.length === 0 ? 0 : 1;
+}
+
+function outdatedRow({ id, pin, newer, movedTo, isBroken, isGone }: Staleness): object {
+  const { version, source, revision } = pin;
+  return { name: id, version, source, revision, newer, movedTo, moved: isBroken, removed: isGone };
+}
+
+function printOutdated(stale: readonly Staleness[], failed: readonly UnknownStaleness[]): void {
+  for (const { id, error } of failed) printNote(printableLine(`${id}: ${error.message}`));
+  if (stale.length > 0)
     printLine(
       table([
         ['SKILL', 'PINNED', 'NEWER', 'MOVED'],
-        ...stale.map(({ id, pin, newer = '-', movedTo, isBroken }) => [
-          id,
-          pin.tag ?? pin.version,
-          newer,
-          movedTo === undefined ? '-' : isBroken ? 'SOMEBODY MOVED THIS VERSION' : 'yes',
-        ]),
+        ...stale.map((one) => [one.id, one.pin.tag ?? one.pin.version, one.newer ?? '-', moveOf(one)]),
       ]),
     );
-  return 0;
+  else if (failed.length === 0) printNote('Everything is at its newest version.');
+}
+
+function moveOf({ movedTo, isBroken, isGone }: Staleness): string {
+  if (isGone) return 'SOMEBODY REMOVED THIS VERSION';
+  if (movedTo === undefined) return '-';
+  return isBroken ? 'SOMEBODY MOVED THIS VERSION' : 'yes';
 }
 
 /** Its bytes stay in the store until `prune`, because another project may use them. */

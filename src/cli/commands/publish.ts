@@ -25,6 +25,8 @@ import { readText } from '../read-text.ts';
 export interface PublishFlags {
   key?: string;
   study?: string;
+  /** Files. */
+  attach?: string[];
   wasm?: boolean;
   force?: boolean;
   json?: boolean;
@@ -37,6 +39,7 @@ export async function publish(ref: string, to: string, flags: PublishFlags = {})
     flags.study === undefined
       ? undefined
       : { file: flags.study, text: readText(flags.study, 'report of a study') };
+  const attached = flags.attach?.map((file) => ({ file, text: readText(file, 'Sigstore bundle') }));
   await using runtime = openRuntime({ needsPolicy: false });
   const { bundle } = await loadLocked(runtime, ref);
   const { name, version, description, requirements } = bundle.manifest;
@@ -48,7 +51,7 @@ export async function publish(ref: string, to: string, flags: PublishFlags = {})
   using http = new HttpClient();
   const watch = { onProgress: live.onProgress, signal: interruption() };
   const published = await publishSkill(
-    { skill, requirements, reference, key, study, wasm: flags.wasm, force: flags.force },
+    { skill, requirements, reference, key, study, attached, wasm: flags.wasm, force: flags.force },
     { http, watch },
   );
   live.clear();

@@ -22,7 +22,8 @@ const MiB = 1024 ** 2;
 
 /** An archive of one skill. Headers and padding take at most as much as the files again. */
 export const SKILL_ARCHIVE: ArchiveLimits = {
-  files: BUNDLE_LIMITS.files,
+  // With the lock and its signatures.
+  files: BUNDLE_LIMITS.files + 2,
   bytes: BUNDLE_LIMITS.totalBytes,
   entries: BUNDLE_LIMITS.entries,
   packedBytes: BUNDLE_LIMITS.totalBytes + 32 * MiB,

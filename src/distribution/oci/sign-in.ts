@@ -93,9 +93,13 @@ async function credentialsFor(realm: URL, { how, own, what }: TokenAsk): Promise
   if (realm.origin === how.registry.origin || isParent(realm, how.registry)) return own;
   const theirs = await how.find(realm.host);
   if (theirs || !own) return theirs;
-  throw registryRefused(
-    what,
-    `sends us to the token server ${quote(realm.host)}, which gets no credentials because docker's configuration has none for it`,
+  throw new SkillError(
+    'untrusted',
+    `Refused ${what}: the registry sends us to the token server ${quote(realm.host)}, which gets no credentials because docker's configuration has none for it`,
+    {
+      fix: `If this server belongs to the registry, copy the entry of ${quote(how.registry.host)} in docker's config.json to another one named ${quote(realm.host)}.`,
+      detail: { registry: how.registry.host, server: realm.host },
+    },
   );
 }
 

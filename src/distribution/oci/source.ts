@@ -15,7 +15,7 @@ import type {
 } from '../contract.ts';
 import type { HttpClient } from '../http/client.ts';
 import { ANNOTATIONS } from '../../vocabulary/oci-types.ts';
-import { newestAfter } from '../semver.ts';
+import { newestRelease } from '../semver.ts';
 import type { FindCredentials } from './docker-config.ts';
 import { unpackSkill } from './layout.ts';
 import { parseManifest } from './manifest.ts';
@@ -30,9 +30,6 @@ export interface OciSourceOptions {
 
 /** Tags that are lists of documents, or a skill in another layout. */
 const NOT_VERSIONS = /^sha256-[0-9a-f]{64}|-wasm$/;
-
-/** Every release is newer. */
-const NO_VERSION = '0.0.0';
 
 export class OciSource implements Source {
   readonly kind = 'oci';
@@ -115,7 +112,7 @@ async function deliver(
 /** The highest release, or else the tag `latest`. */
 async function newestVersion(repository: Repository): Promise<string> {
   const tags = (await repository.tags()).filter((tag) => !NOT_VERSIONS.test(tag));
-  const newest = newestAfter(NO_VERSION, tags) ?? tags.find((tag) => tag === 'latest');
+  const newest = newestRelease(tags) ?? tags.find((tag) => tag === 'latest');
   if (newest !== undefined) return newest;
   throw new SkillError('skill_unavailable', `The registry has no version of ${quote(repository.name)}`, {
     fix: `Check the name, or name a tag: ${OCI_PREFIX}${repository.origin.host}/${repository.name}:TAG`,

@@ -4,6 +4,7 @@
  * @module
  */
 import { SkillError } from '../../errors.ts';
+import { parseLock } from '../../load/lock.ts';
 import { MANIFEST_TYPES, WASM_TYPES } from '../../vocabulary/oci-types.ts';
 import { jsonBlob, makeBlob, type Manifest } from './manifest.ts';
 import type { Artifact, SkillContent } from './layout.ts';
@@ -18,7 +19,8 @@ export function packWasm({
   contents,
   name,
   version,
-}: Pick<SkillContent, 'contents' | 'name' | 'version'>): Artifact {
+  lock,
+}: Pick<SkillContent, 'contents' | 'name' | 'version' | 'lock'>): Artifact {
   const bytes = contents.get(ENTRY);
   if (!bytes?.subarray(0, COMPONENT.length).equals(COMPONENT))
     throw new SkillError('usage', `The skill "${name}" has no WebAssembly component to publish by itself`, {
@@ -31,7 +33,11 @@ export function packWasm({
     architecture: 'wasm',
     os: 'wasip2',
     layerDigests: [layer.descriptor.digest],
-    component: { exports: ['execute'], imports: [], target: null },
+    component: {
+      exports: ['execute'],
+      imports: parseLock(lock.toString('utf8')).inspection.interfaces,
+      target: null,
+    },
   });
   const manifest: Manifest = {
     schemaVersion: 2,
