@@ -20,6 +20,7 @@ import { describeFailure, describeOutcome, identity, type CallFacts } from './ce
 import { throwIfCancelled } from './cell/verdict/judge.ts';
 import type { Situation } from './cell/verdict/situation.ts';
 import { SkillError } from './errors.ts';
+import type { Bundle } from './load/bundle.ts';
 import type { Skill } from './load/skill.ts';
 import type { Offload } from './offload/offload.ts';
 import { GivenParams } from './params/given-params.ts';
@@ -44,6 +45,8 @@ export interface Stages {
   readonly offload: Offload;
   load(ref: string): Promise<Skill>;
   pin(skill: Skill): Promise<Skill>;
+  /** How a person permits more to a folder without a manifest. */
+  overlay(bundle: Bundle): Situation['overlay'];
   plan(skill: Skill, options: ExecuteOptions, command?: GivenCommand): Promise<Planned<CellWay>>;
   secretProviders(): SecretProvider[];
 }
@@ -146,6 +149,7 @@ export class Call {
   #runInCell(parts: CellParts, command: Command | undefined): Promise<CellReport> {
     const { signal, failed } = this.#live;
     const { pool, policy } = this.#stages;
+    this.#live.isCommand = command !== undefined;
     if (this.#facts.plan) this.#live.started(() => identity(this.#facts), this.#facts.plan.choice.candidate);
     return pool.run(parts, {
       params: this.#given.forCell,
@@ -172,7 +176,9 @@ export class Call {
   #situation({ bundle }: Skill): Situation {
     const { options } = this.#request;
     const { timeout, memory } = options;
+    const overlay = this.#stages.overlay(bundle);
     return {
+      ...(overlay ? { overlay } : {}),
       // Only errors name it, and most calls succeed.
       get dir(): string {
         return fromHere(bundle.sourceDir);

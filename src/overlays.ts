@@ -15,7 +15,7 @@ import type { OverlayPlaces } from './load/overlay.ts';
 import { proposePackages, type PackageProposal } from './load/propose-packages.ts';
 import { renewal, type Renewal } from './load/renew-overlay.ts';
 import type { Skill } from './load/skill.ts';
-import { draftOverlay } from './load/write-overlay.ts';
+import { draftOverlay, overlayToEdit, type OverlayToEdit } from './load/write-overlay.ts';
 import type { Offload } from './offload/offload.ts';
 import { capabilitySources, type CapabilitySource } from './policy/capability-sources.ts';
 import type { Manifest } from './manifest/manifest.ts';
@@ -88,6 +88,12 @@ export class Overlays {
     const done = await installSkill(wanted, this.#machine, { ...options, overlays: this.#places });
     acceptOverlay(done.bundle, this.#places);
     return done;
+  }
+
+  /** How a person permits more to a folder without a manifest; undefined for any other skill. */
+  toEdit(bundle: Bundle): (() => OverlayToEdit) | undefined {
+    if (bundle.kind !== 'script' || Object.hasOwn(bundle.files, 'manifest.yaml')) return undefined;
+    return () => overlayToEdit(bundle, this.#places);
   }
 
   /** What an observed call needed: a manifest, or the overlay of an Agent Skills folder. */

@@ -131,6 +131,7 @@ export class Runtime implements AsyncDisposable {
       offload: this.#offload,
       load: (ref) => this.load(ref),
       pin: (skill) => this.pin(skill),
+      overlay: (bundle) => this.overlays.toEdit(bundle),
       plan: (skill, options, command) => plans.plan({ ...this.#planInput(skill, options, policy), command }),
       secretProviders: () => secretProviders({ own, sources: policy.secrets, env }),
     };
@@ -196,7 +197,7 @@ export class Runtime implements AsyncDisposable {
   async record(ref: string, params: unknown, options: RecordOptions = {}): Promise<Recording> {
     const { allow = {}, ...rest } = options;
     const skill = await this.load(ref, { toleratesDrift: true });
-    const manifest = observationManifest(skill.bundle.manifest, allow, options.workspace);
+    const manifest = observationManifest(skill.bundle.manifest, allow, { ...options, ...this.#places });
     const observed = withManifest(skill, manifest);
     this.#observed.set(manifest, allow);
     // A mode without isolation denies nothing, so it would record nothing.
@@ -381,10 +382,9 @@ export class Runtime implements AsyncDisposable {
 
   #planInput(skill: Skill, options: ExecuteOptions, policy: OperatorPolicy): PlanInput<CellWay> {
     const { env = process.env, allowEnv } = this.#options;
-    const isApproved = (): boolean => this.approvals.has(skill.bundle);
-    const { manifest } = skill.bundle;
-    const given = { ...observedInput(policy, manifest, this.#observed.get(manifest)), cwd: this.#places.cwd };
-    return { skill, options, machine: this.#machine, env, allowEnv, isApproved, ...given };
+    const observed = observedInput(policy, skill.bundle.manifest, this.#observed);
+    const given = { skill, options, machine: this.#machine, env, allowEnv, ...observed };
+    return { ...given, cwd: this.#places.cwd, isApproved: () => this.approvals.has(skill.bundle) };
   }
 
   #open(ref: string | Skill, options: ExecuteOptions): LiveCall {

@@ -38,7 +38,7 @@ function explained(error: unknown): 'inside' | 'wholly' {
 }
 
 /** Returns the limit that an error of the kernel or V8 stands for, if any. */
-function limitBehind(error: unknown): string | undefined {
+export function limitBehind(error: unknown): string | undefined {
   for (const cause of causesOf(error)) {
     const { code, syscall, message } = cause as NodeJS.ErrnoException;
     if (code === 'ENOMEM' || code === 'ERR_WORKER_OUT_OF_MEMORY' || code === 'ERR_MEMORY_ALLOCATION_FAILED')

@@ -15,7 +15,13 @@ import { componentFor } from './components.ts';
 
 /** The act in one language, or why it has no such act. */
 export type Program =
-  | { entry: string; content: string | Uint8Array; params: Record<string, unknown> }
+  | {
+      entry: string;
+      content: string | Uint8Array;
+      params: Record<string, unknown>;
+      /** Why nobody reports the act, which has to fail all the same. */
+      unreported?: string;
+    }
   | { none: string };
 
 export interface Column {
@@ -31,7 +37,7 @@ export interface Column {
 }
 
 const sourceOf = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
-const [PYTHON, JAVASCRIPT] = [sourceOf('skill.py'), sourceOf('skill.js')];
+const [PYTHON, JAVASCRIPT, SHELL] = [sourceOf('skill.py'), sourceOf('skill.js'), sourceOf('act.sh')];
 const NO_PROCESSES = 'a Wasm cell has no processes, and a manifest that declares some does not run there';
 const WITHOUT_JAIL: RuntimeOptions = { jail: { bwrap: '/nonexistent' } };
 
@@ -48,6 +54,46 @@ function scriptFor(op: Op): Program {
 
 function scriptWasmFor(op: Op): Program {
   return op.op === 'crowd' ? { none: NO_PROCESSES } : scriptFor(op);
+}
+
+/** Only for skills; what a script of Node imports is Node's. */
+const NODE_IMPORTS = `import { readFile } from 'node:fs/promises';
+const requireEnv = (name) => {
+  if (process.env[name] === undefined) throw new Error(name + ' is not set');
+  return process.env[name];
+};
+`;
+
+function nodeScriptFor(op: Op): Program {
+  const acts = JAVASCRIPT.replaceAll(/^import .*\n/gm, '');
+  const content = `${NODE_IMPORTS}${acts}\nconsole.log(JSON.stringify(await execute(JSON.parse(process.argv[2]))));\n`;
+  const entry = 'scripts/act.mjs';
+  return { entry, content, params: { command: ['node', entry, JSON.stringify(op)] } };
+}
+
+const NO_REPORT_OF_SHELL =
+  'it is stopped as everywhere, and the command that tries it fails, but nobody reports it';
+const UNREPORTED_BY_SHELL: ReadonlySet<Op['op']> = new Set([
+  'read',
+  'write',
+  'environment',
+  'crowd',
+  'scratch',
+]);
+
+function shellFor(op: Op): Program {
+  if (op.op === 'spawn')
+    return { none: 'a shell that could start nothing would do nothing: it may start 16 processes' };
+  const entry = 'scripts/act.sh';
+  const given = op.op === 'read' ? [op.path] : op.op === 'environment' ? [op.name] : [];
+  const args = op.op === 'fetch' ? [op.method, op.url] : given;
+  const params = { command: ['bash', entry, op.op, ...args] };
+  return {
+    entry,
+    content: SHELL,
+    params,
+    ...(UNREPORTED_BY_SHELL.has(op.op) ? { unreported: NO_REPORT_OF_SHELL } : {}),
+  };
 }
 
 function pythonWasmFor(op: Op): Program {
@@ -90,6 +136,8 @@ function imageProgramFor(op: Op): Program {
 
 const python = { engine: 'python', mode: 'subprocess', program: pythonFor } as const;
 const script = { engine: 'script', mode: 'subprocess', program: scriptFor, isCommand: true } as const;
+const nodeScript = { ...script, program: nodeScriptFor } as const;
+const shellScript = { ...script, program: shellFor } as const;
 const scriptWasm = {
   engine: 'python-wasm',
   mode: 'wasm',
@@ -122,6 +170,8 @@ export const COLUMNS: readonly Column[] = [
   { title: 'exec, podman', options: { container: { makes: ['podman'] } }, ...imageProgram },
   { title: 'exec, docker', options: { container: { makes: ['docker'] } }, ...imageProgram },
   { title: 'script, jail', wall: 'jail', options: {}, ...script },
+  { title: 'script of Node, jail', wall: 'jail', options: {}, ...nodeScript },
+  { title: 'script of a shell, jail', wall: 'jail', options: {}, ...shellScript },
   { title: 'script in Wasm, jail', wall: 'jail', options: {}, ...scriptWasm },
   { title: 'script in Wasm, process', wall: 'process', options: WITHOUT_JAIL, ...scriptWasm },
   { title: 'node, jail', wall: 'jail', options: {}, ...node },

@@ -17,7 +17,7 @@ import { ACTS, manifestFor, type Act, type Op, type Place } from './acts.ts';
 import { COLUMNS, type Column } from './engines.ts';
 
 export interface Cell {
-  /** `code capability`, `code limit`, or `n/a`. */
+  /** `code capability`, `code limit`, `stopped` for an act that failed without a report, or `n/a`. */
   answer: string;
   /** Why there is no such act, or what happened, as text. */
   why: string;
@@ -132,7 +132,9 @@ async function perform(act: Act, column: Column, stage: Stage & { runtime: Runti
     reject: false,
     ...(act.timeout === undefined ? {} : { timeout: act.timeout }),
   });
-  return judge(outcome, column);
+  const cell = judge(outcome, column);
+  if (program.unreported === undefined) return cell;
+  return cell.answer === 'failed' ? { answer: 'stopped', why: program.unreported } : cell;
 }
 
 function slugOf(op: Op): string {
@@ -145,6 +147,8 @@ function judge(outcome: Outcome, { engine, wall, isCommand }: Column): Cell {
     return { answer: 'elsewhere', why: `It ran in ${ran.engine} behind ${ran.wall}.` };
   const denied = outcome.ok && isCommand ? deniedCommand(outcome) : undefined;
   if (denied) return denied;
+  if (outcome.ok && isCommand && (outcome.result as CommandResult).exit_code !== 0)
+    return { answer: 'failed', why: JSON.stringify(outcome.result).slice(0, 200) };
   if (outcome.ok) return { answer: 'ok', why: JSON.stringify(outcome.result)?.slice(0, 200) ?? '' };
   const { code, detail, message } = outcome.error;
   const what = [detail['capability'], detail['limit']].filter((one) => typeof one === 'string');

@@ -11,7 +11,7 @@ export function formatDenials(rows: readonly Row[]): string {
   const lines = rows.map(({ act, cells }) => {
     const shown = titles.map((title) => {
       const { answer = '', why = '' } = cells[title] ?? {};
-      if (answer === 'n/a') return `n/a [${numberOf(why, reasons)}]`;
+      if (answer === 'n/a' || answer === 'stopped') return `${answer} [${numberOf(why, reasons)}]`;
       return answer === act.answer ? 'same' : `**${answer}**`;
     });
     return [act.name, `\`${act.answer.replace(' ', '` `')}\``, ...shown];

@@ -48,7 +48,7 @@ export interface CallEvents {
   started: { call: RunningCall; skill: SkillIdentity; execution: Place };
   /**
    * Output of the skill, as it arrives. For a call with secrets it comes at the end, because secrets can only be removed
-   * from the whole text.
+   * from the whole text; large output of a command is then only in its result.
    */
   log: {
     call: RunningCall;

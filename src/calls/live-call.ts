@@ -5,9 +5,10 @@
  */
 import { StringDecoder } from 'node:string_decoder';
 import type { LimitName } from '../vocabulary/limits.ts';
-import type { OutputStream } from '../vocabulary/streams.ts';
+import { OUTPUT_STREAM_NAMES, type OutputStream } from '../vocabulary/streams.ts';
 import type { SkillError } from '../errors.ts';
 import type { FaultOwner } from '../fault-owner.ts';
+import { resultText } from '../json-text.ts';
 import type { Outcome, SkillIdentity } from '../outcome.ts';
 import type { CallEvent, CallEventName, CallListener, RunningCall } from './events.ts';
 import type { Lineage } from './lineage.ts';
@@ -45,6 +46,8 @@ export class LiveCall implements RunningCall, FaultOwner {
   readonly lineage: Lineage | undefined;
   readonly startedAt: Date = new Date();
   execution: Place | undefined;
+  /** The output of a command is in its result. */
+  isCommand = false;
   /** Cause of the failure, for the calling program only; not in outcomes or receipts. */
   cause: unknown;
   /** Rejects on an internal error; never resolves. */
@@ -57,6 +60,7 @@ export class LiveCall implements RunningCall, FaultOwner {
   readonly #callerSignal: AbortSignal | undefined;
   readonly #cancel = (): void => this.#controller.abort(this.#callerSignal?.reason);
   #reject!: (error: SkillError) => void;
+  #decoders: Readonly<Record<OutputStream, StringDecoder>> | undefined;
   #hasLogged = false;
   #isOver = false;
 
@@ -107,6 +111,7 @@ export class LiveCall implements RunningCall, FaultOwner {
     if (hasSecrets || !(this.#onOutput || this.#hasListener('log'))) return undefined;
     // A character may be split over two chunks.
     const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+    this.#decoders = decoders;
     return (chunk, stream) => {
       this.#onOutput?.(chunk, stream ?? 'stdout');
       this.#log(decoders[stream ?? 'stdout'].write(chunk), stream);
@@ -114,7 +119,7 @@ export class LiveCall implements RunningCall, FaultOwner {
   }
 
   done(outcome: Outcome): void {
-    if (this.#hasListener('log') && !this.#hasLogged) this.#log(outcome.logs);
+    if (this.#hasListener('log')) this.#logRest(outcome);
     if (this.#hasListener('denied'))
       for (const denial of outcome.capabilities.denied) this.#emit({ type: 'denied', call: this, denial });
     if (!outcome.ok && outcome.error.code === 'resource_exceeded' && this.#hasListener('limit')) {
@@ -130,6 +135,17 @@ export class LiveCall implements RunningCall, FaultOwner {
     this.#isOver = true;
     this.#callerSignal?.removeEventListener('abort', this.#cancel);
     this.#leave(this);
+  }
+
+  /** Ends characters that were cut off, or emits everything at once if nothing could be emitted before. */
+  #logRest(outcome: Outcome): void {
+    for (const stream of OUTPUT_STREAM_NAMES) this.#log(this.#decoders?.[stream].end() ?? '', stream);
+    if (this.#hasLogged) return;
+    this.#log(outcome.logs);
+    // Reading a large result would parse it here.
+    if (!this.isCommand || !outcome.ok || resultText(outcome)) return;
+    const printed = outcome.result as Record<OutputStream, string>;
+    for (const stream of OUTPUT_STREAM_NAMES) this.#log(printed[stream], stream);
   }
 
   #log(text: string, stream?: OutputStream): void {

@@ -88,8 +88,16 @@ function addRecord(program: Command, done: Done): void {
     .option('--params <json>', 'parameters as JSON, or @file (default: read stdin)')
     .option('--params-file <file>', 'file with the parameters as JSON; - for stdin')
     .option('--allow-network', 'allow requests to all public hosts')
-    .option('--allow-read <path>', 'file or folder the skill may read; repeatable', collect)
-    .option('--allow-write <path>', 'folder the skill may write to; repeatable', collect)
+    .option(
+      '--allow-read <path>',
+      'file or folder the skill may read: in the workspace, or absolute; repeatable',
+      collect,
+    )
+    .option(
+      '--allow-write <path>',
+      'folder the skill may write to: in the workspace, or absolute; repeatable',
+      collect,
+    )
     .option('--allow-env <name>', 'environment variable the skill may read; repeatable', collect)
     .option('--allow-secret <name>', 'secret the skill may send but not read; repeatable', collect)
     .option('--allow-processes <n>', 'number of processes the skill may start', Number)

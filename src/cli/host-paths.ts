@@ -5,7 +5,7 @@
  * @module
  */
 import { existsSync, realpathSync } from 'node:fs';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, normalize, relative, resolve } from 'node:path';
 import { shellWord, type Plan } from '../inside.ts';
 
 const MAX_TEXTS = 200;
@@ -62,6 +62,43 @@ export function invisibleWords(
       (path) =>
         `The command names ${JSON.stringify(path)}, which exists on this machine, but the script cannot see it. Put it into the workspace (--workspace DIR), and pass its path there.`,
     );
+}
+
+/**
+ * Relative words that name a file from where the person is, but not from where the command starts: its workspace, or scratch
+ * space without one. A word may mean anything, so this is only for commands that failed.
+ */
+export function misplacedWords(
+  words: readonly string[],
+  { workspace, files }: { workspace: string | undefined; files: Readonly<Record<string, string>> },
+): string[] {
+  const isNamed = (word: string): boolean =>
+    /[./]/.test(word) && !isAbsolute(word) && !/[\0\n]/.test(word) && existsSync(word);
+  const isSeen = (word: string): boolean =>
+    Object.hasOwn(files, normalize(word)) ||
+    (workspace !== undefined &&
+      !isOutside(workspace, resolve(workspace, word)) &&
+      existsSync(resolve(workspace, word)));
+  return [...new Set(words.slice(1, MAX_TEXTS))]
+    .filter((word) => isNamed(word) && !isSeen(word))
+    .map((word) => `${describeMisplaced(word)} ${whereToPut(word, workspace)}`);
+}
+
+function describeMisplaced(word: string): string {
+  return `The command names ${JSON.stringify(word)}, which exists here, but relative paths of a script begin in its workspace.`;
+}
+
+function whereToPut(word: string, workspace: string | undefined): string {
+  if (workspace === undefined)
+    return 'Pass --workspace DIR before "--", such as --workspace . for this folder.';
+  const path = resolve(word);
+  if (isOutside(workspace, path)) return 'Pass a --workspace that contains it.';
+  return `Pass ${JSON.stringify(relative(resolve(workspace), path))}.`;
+}
+
+function isOutside(folder: string, path: string): boolean {
+  const inside = relative(resolve(folder), path);
+  return inside.startsWith('..') || isAbsolute(inside);
 }
 
 /** A folder as given, and without links. */

@@ -29,6 +29,7 @@ export class WatchedCall {
   readonly startedAt: Date = new Date();
   readonly #controller = new AbortController();
   readonly #events: LiveEvent[] = [];
+  readonly #late = new Map<OutputStream | undefined, string[]>();
   #changed = Promise.withResolvers<void>();
   #hasEnded = false;
   id = '';
@@ -53,8 +54,23 @@ export class WatchedCall {
 
   record(event: LiveEvent): void {
     if (event.type === 'started') this.state = 'running';
-    if (this.#events.length < MAX_EVENTS || event.type === 'done') this.#events.push(event);
+    if (event.type === 'done') this.#events.push(...this.#takeLate(), event);
+    else if (this.#events.length < MAX_EVENTS) this.#events.push(event);
+    else if (event.type === 'log') this.#addLate(event);
     this.#notify();
+  }
+
+  /** Output is never dropped: beyond the limit, it waits for the end and is one event per stream. */
+  #addLate({ text, stream }: LiveEvent & { type: 'log' }): void {
+    const texts = this.#late.get(stream) ?? [];
+    this.#late.set(stream, texts);
+    texts.push(text);
+  }
+
+  #takeLate(): LiveEvent[] {
+    const late = [...this.#late].map(([stream, texts]) => logEvent(texts.join(''), stream));
+    this.#late.clear();
+    return late;
   }
 
   end(): void {
@@ -116,6 +132,10 @@ export class LiveCalls {
   }
 }
 
+function logEvent(text: string, stream: OutputStream | undefined): LiveEvent {
+  return stream ? { type: 'log', text, stream } : { type: 'log', text };
+}
+
 /** The public part of an event, without folders of this machine. */
 function liveEvent(event: CallEvent, folders: HostFolders): LiveEvent | undefined {
   switch (event.type) {
@@ -124,7 +144,7 @@ function liveEvent(event: CallEvent, folders: HostFolders): LiveEvent | undefine
     case 'started':
       return { type: 'started', execution: event.execution };
     case 'log':
-      return { type: 'log', text: event.text, ...(event.stream ? { stream: event.stream } : {}) };
+      return logEvent(event.text, event.stream);
     case 'denied':
       return { type: 'denied', denial: folders.denial(event.denial) };
     case 'done':

@@ -24,7 +24,6 @@ const MAX_LISTED = 8000;
 const MAX_EACH = 300;
 /** What one call of the read tool returns. */
 const MAX_READ_BYTES = 64 * 1024;
-const MAX_PATHS = 500;
 const MAX_WORDS = 256;
 
 const name = z.string().max(128).describe('Name of an Agent Skill.');
@@ -63,7 +62,7 @@ export function agentTools(entries: Entries): Tool[] {
   const agentSkills = agentSkillsOf(entries);
   if (agentSkills.length === 0) return [];
   const scripts = agentSkills.filter(({ skill }) => skill.bundle.kind === 'script');
-  return [...(scripts.length === 0 ? [] : [execTool(scripts)]), readTool(agentSkills)];
+  return [...(scripts.length === 0 ? [] : [execTool(scripts, entries)]), readTool(agentSkills, entries)];
 }
 
 export function agentSkillsOf(entries: Entries): CatalogEntry[] {
@@ -74,36 +73,37 @@ export function isAgentSkill({ skill }: CatalogEntry): boolean {
   return skill.bundle.kind !== 'function';
 }
 
-function execTool(scripts: readonly CatalogEntry[]): Tool {
+function execTool(scripts: readonly CatalogEntry[], entries: Entries): Tool {
   return {
     name: EXEC_TOOL,
     title: 'Run a script of a skill',
     description:
       'Runs a command of an Agent Skill in a fresh sandbox: a script of the skill, or Python code on stdin with ["python", "-"]. ' +
       'Relative paths are those of the workspace; "scripts/…" is found in the skill. ' +
-      `Read the instructions first with ${READ_TOOL}. Skills:\n${listed(scripts)}`,
+      `Read the instructions first with ${READ_TOOL}. Skills:\n${listed(scripts, entries)}`,
     inputSchema: z.toJSONSchema(execInput, { io: 'input' }) as Tool['inputSchema'],
     outputSchema: z.toJSONSchema(execOutput),
     annotations: combinedHints(scripts.map(({ tool }) => tool.annotations)),
   };
 }
 
-function readTool(skills: readonly CatalogEntry[]): Tool {
+function readTool(skills: readonly CatalogEntry[], entries: Entries): Tool {
   return {
     name: READ_TOOL,
     title: 'Read a skill',
-    description: `Returns the instructions of an Agent Skill (SKILL.md) or another text file of it. Runs nothing. Skills:\n${listed(skills)}`,
+    description: `Returns the instructions of an Agent Skill (SKILL.md) or another text file of it. Runs nothing. Skills:\n${listed(skills, entries)}`,
     inputSchema: z.toJSONSchema(readInput, { io: 'input' }) as Tool['inputSchema'],
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   };
 }
 
 /** As many descriptions as fit; of the others, the names. */
-function listed(skills: readonly CatalogEntry[]): string {
+function listed(skills: readonly CatalogEntry[], entries: Entries): string {
   const each = Math.min(MAX_EACH, Math.floor(MAX_LISTED / skills.length));
+  const names = namesOf(entries);
   const line = (skill: Skill): string => {
     const about = visibleText(printableLine(skill.bundle.manifest.description ?? '')).slice(0, each);
-    return `- ${shortName(skill)}: ${about}`;
+    return `- ${names.get(skill) ?? ''}: ${about}`;
   };
   return skills
     .map(({ skill }) => line(skill))
@@ -111,8 +111,20 @@ function listed(skills: readonly CatalogEntry[]): string {
     .slice(0, 2 * MAX_LISTED);
 }
 
-/** `pdf` for `skills/pdf`. */
-export function shortName({ bundle }: Skill): string {
+/** `pdf` for `skills/pdf`, but the whole name if another skill is called `pdf` too: neither may pass for the other. */
+function namesOf(entries: Entries): ReadonlyMap<Skill, string> {
+  const skills = agentSkillsOf(entries).map(({ skill }) => skill);
+  const counts = new Map<string, number>();
+  for (const skill of skills) counts.set(shortName(skill), (counts.get(shortName(skill)) ?? 0) + 1);
+  return new Map(
+    skills.map((skill) => [
+      skill,
+      counts.get(shortName(skill)) === 1 ? shortName(skill) : skill.bundle.manifest.name,
+    ]),
+  );
+}
+
+function shortName({ bundle }: Skill): string {
   return bundle.manifest.name.slice(bundle.manifest.name.indexOf('/') + 1);
 }
 
@@ -158,7 +170,7 @@ export async function readSkill(entries: Entries, given: ToolArguments): Promise
   const input = readInput.safeParse(given);
   if (!input.success) return invalid(READ_TOOL, input.error);
   const { skill: wanted, file, offset } = input.data;
-  if (wanted === undefined) return text(listed(agentSkillsOf(entries)));
+  if (wanted === undefined) return text(listed(agentSkillsOf(entries), entries));
   const found = withSkill(entries, wanted, (skill) => ({ skill }));
   return 'content' in found ? found : readFileOf(found.skill, file, offset);
 }
@@ -193,18 +205,27 @@ function wholeCharacters(bytes: Buffer, isCut: boolean): string | undefined {
 }
 
 function noSuchFile(file: string, files: readonly string[]): string {
-  const paths = files.slice(0, MAX_PATHS).map((path) => visibleText(printableLine(path)));
-  const more = files.length > MAX_PATHS ? [`and ${files.length - MAX_PATHS} more`] : [];
+  const paths: string[] = [];
+  let room = MAX_LISTED;
+  for (const path of files.map((one) => visibleText(printableLine(one)))) {
+    room -= path.length + 1;
+    if (room < 0) break;
+    paths.push(path);
+  }
+  const more = files.length > paths.length ? [`and ${files.length - paths.length} more`] : [];
   return [`The skill has no file ${JSON.stringify(file.slice(0, 200))}. Its files:`, ...paths, ...more].join(
     '\n',
   );
 }
 
 function withSkill<T>(entries: Entries, wanted: string, use: (skill: Skill) => T): T | CallToolResult {
-  const known = agentSkillsOf(entries).map(({ skill }) => skill);
-  const skill = known.find((one) => [shortName(one), one.bundle.manifest.name].includes(wanted));
-  if (skill) return use(skill);
-  const names = known.map(shortName).join(', ').slice(0, MAX_LISTED);
+  const known = [...namesOf(entries)];
+  const found = known.find(([skill, own]) => own === wanted || skill.bundle.manifest.name === wanted);
+  if (found) return use(found[0]);
+  const names = known
+    .map(([, own]) => own)
+    .join(', ')
+    .slice(0, MAX_LISTED);
   return toolError(
     `invalid_params: There is no Agent Skill ${JSON.stringify(wanted.slice(0, 128))}. Known: ${names}`,
   );

@@ -11,7 +11,7 @@ import {
   type Skill as Document,
   type SkillSource,
 } from '@modelcontextprotocol/server/ext/skills';
-import { EXEC_TOOL, isAgentSkill, READ_TOOL, shortName } from './agent-skills.ts';
+import { EXEC_TOOL, isAgentSkill, READ_TOOL } from './agent-skills.ts';
 import type { CatalogEntry, Entries } from './catalog.ts';
 import { visibleText } from './visible.ts';
 
@@ -133,7 +133,7 @@ function howToUse(entry: CatalogEntry): string {
   const { skill } = entry;
   const read = `Read its other files with the tool \`${READ_TOOL}\` of this server.`;
   if (skill.bundle.kind === 'instructions') return read;
-  return `Run its scripts with the tool \`${EXEC_TOOL}\` of this server ("skill": "${shortName(skill)}"), never directly. ${granted} ${read}`;
+  return `Run its scripts with the tool \`${EXEC_TOOL}\` of this server ("skill": "${skill.bundle.manifest.name}"), never directly. ${granted} ${read}`;
 }
 
 /** Lower-case letters, digits and single hyphens, as Agent Skills require; each name only once. */

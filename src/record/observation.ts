@@ -14,7 +14,7 @@ import type { OperatorPolicy } from '../policy/operator.ts';
 export interface Allowed {
   /** Requests to all hosts. The policy must still allow addresses that are not public. */
   network?: boolean | undefined;
-  /** Folders and files on the host, or below `${workspace}`. */
+  /** Folders and files: absolute, or relative to the workspace, or without one to the working directory. */
   read?: string[] | undefined;
   write?: string[] | undefined;
   /** Variables whose values the skill can read. */
@@ -26,12 +26,18 @@ export interface Allowed {
   programs?: string[] | undefined;
 }
 
-export function observationManifest(manifest: Manifest, allowed: Allowed, workspace?: string): Manifest {
+/** Where relative paths begin: in the workspace, or without one in the working directory. */
+export interface PathBase {
+  workspace?: string | undefined;
+  cwd?: string;
+}
+
+export function observationManifest(manifest: Manifest, allowed: Allowed, base: PathBase = {}): Manifest {
   const { processes: _, ...limits } = manifest.limits;
   return {
     ...manifest,
     capabilities: {
-      filesystem: allowedPaths(allowed, workspace),
+      filesystem: allowedPaths(allowed, base),
       network: [],
       syscalls: manifest.capabilities.syscalls,
       ...(allowed.programs?.length ? { programs: allowed.programs } : {}),
@@ -52,8 +58,9 @@ export function observedGrant(grant: Grant, allowed: Allowed, policy: OperatorPo
 export function observedInput(
   policy: OperatorPolicy,
   manifest: Manifest,
-  allowed: Allowed | undefined,
+  observed: Pick<WeakMap<Manifest, Allowed>, 'get'>,
 ): { policy: OperatorPolicy; adjust?: (grant: Grant) => Grant } {
+  const allowed = observed.get(manifest);
   if (!allowed) return { policy };
   return {
     policy: observationPolicy(policy, manifest),
@@ -72,18 +79,18 @@ export function observationPolicy(policy: OperatorPolicy, { capabilities, env }:
   };
 }
 
-function allowedPaths({ read = [], write = [] }: Allowed, workspace?: string): FilesystemRule[] {
+function allowedPaths({ read = [], write = [] }: Allowed, base: PathBase): FilesystemRule[] {
   const rules = new Map<string, FilesystemRule>();
-  for (const path of read.map((one) => declaredPath(one, workspace)))
-    rules.set(path, { path, access: 'read' });
-  for (const path of write.map((one) => declaredPath(one, workspace)))
+  for (const path of read.map((one) => declaredPath(one, base))) rules.set(path, { path, access: 'read' });
+  for (const path of write.map((one) => declaredPath(one, base)))
     rules.set(path, { path, access: 'read-write' });
   return [...rules.values()];
 }
 
-/** A path as a manifest names it: relative to the workspace if it is inside. */
-function declaredPath(given: string, workspace: string | undefined): string {
-  const path = given.startsWith(WORKSPACE) ? given : inWorkspace(resolve(given), workspace);
+/** A path as a manifest names it. Relative ones begin where those of `exec --write` do. */
+function declaredPath(given: string, { workspace, cwd = process.cwd() }: PathBase): string {
+  const root = workspace === undefined ? undefined : resolve(cwd, workspace);
+  const path = given.startsWith(WORKSPACE) ? given : inWorkspace(resolve(root ?? cwd, given), root);
   const problem = filesystemPathProblem(path);
   if (problem === undefined) return path;
   throw new SkillError('usage', `Cannot allow a path: ${problem}`, {
@@ -91,8 +98,7 @@ function declaredPath(given: string, workspace: string | undefined): string {
   });
 }
 
-function inWorkspace(path: string, workspace: string | undefined): string {
-  const root = workspace === undefined ? undefined : resolve(workspace);
+function inWorkspace(path: string, root: string | undefined): string {
   const isInside = root !== undefined && (path === root || path.startsWith(`${root}/`));
   return isInside ? WORKSPACE + path.slice(root.length) : path;
 }

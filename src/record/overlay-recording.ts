@@ -5,16 +5,16 @@
  * @module
  */
 import { parseDocument } from 'yaml';
-import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
 import { parseOverlay } from '../load/overlay.ts';
 import type { OverlayDraft } from '../load/write-overlay.ts';
 import type { Fragment } from '../manifest/fragment.ts';
 import { WORKSPACE } from '../manifest/places.ts';
 import type { Outcome } from '../outcome.ts';
+import { SYSTEM_FOLDER } from '../policy/commands/parse.ts';
 import { leastFor, type Least, type ObservedRule } from './least.ts';
 import { readEvents, type Observed } from './observed.ts';
-import type { ObservedCall, Recording } from './recording.ts';
+import { assertSeen, type ObservedCall, type Recording } from './recording.ts';
 import { unifiedDiff } from './unified-diff.ts';
 import { withPermissions } from './write-manifest.ts';
 
@@ -23,7 +23,7 @@ export function makeOverlayRecording(
   { outcome, allowed, command }: ObservedCall & { command: readonly string[] },
   draft: OverlayDraft,
 ): Recording {
-  if (!outcome.ok && outcome.usage.wall_ms === 0) throw SkillError.fromOutcome(outcome);
+  assertSeen(outcome);
   const { fragment } = parseOverlay(draft.text, draft);
   const observed = withFiles(readEvents(outcome.capabilities.used, outcome.capabilities.denied), outcome);
   const succeeded = outcome.ok && exitCodeOf(outcome) === 0;
@@ -33,7 +33,7 @@ export function makeOverlayRecording(
   const least = leastFor(bundle.manifest, observed, { succeeded, allowed: bounds });
   const isLeftOut = succeeded || draft.place === 'home';
   const needed = withUnseen(isLeftOut ? withoutDenied(least, { isNamed: !succeeded }) : least, bounds);
-  const started = programs.filter((name) => name === command[0]);
+  const started = programs.filter((name) => name === programOf(command));
   const text = withPrograms(withPermissions(draft.text, addTo(fragment, needed)), [
     ...(fragment.capabilities.programs ?? []),
     ...started,
@@ -49,6 +49,12 @@ export function makeOverlayRecording(
     file: draft.file,
     overlay: draft.place,
   };
+}
+
+/** `/usr/bin/env /usr/bin/pdftoppm a.pdf` starts pdftoppm. */
+function programOf([first = '', second = '']: readonly string[]): string {
+  const name = first.replace(SYSTEM_FOLDER, '');
+  return name === 'env' ? second.replace(SYSTEM_FOLDER, '') : name;
 }
 
 /** The host compares writable folders before and after, which shows writes that no event reports. */

@@ -45,10 +45,14 @@ export interface ObservedCall {
 }
 
 /** Throws the error of a call that never ran or was cancelled, because what it would have needed is unknown. */
-export function makeRecording(bundle: Bundle, { outcome, allowed }: ObservedCall): Recording {
-  const { manifest, sourceDir, stagedDir } = bundle;
+export function assertSeen(outcome: Outcome): void {
   if (!outcome.ok && (outcome.usage.wall_ms === 0 || outcome.error.code === 'cancelled'))
     throw SkillError.fromOutcome(outcome);
+}
+
+export function makeRecording(bundle: Bundle, { outcome, allowed }: ObservedCall): Recording {
+  const { manifest, sourceDir, stagedDir } = bundle;
+  assertSeen(outcome);
   const observed = readEvents(outcome.capabilities.used, outcome.capabilities.denied);
   const least = leastFor(manifest, observed, {
     succeeded: outcome.ok,

@@ -84,7 +84,11 @@ async function settleCommand(
   const { files, warnings } = context.files ?? { files: [], warnings: [] };
   if (reply.stdout.length + reply.stderr.length <= MAX_JSON_HERE) {
     const made = commandResult(reply, files);
-    return { ...verdict, result: made.result, warnings: [...warnings, ...made.warnings] };
+    return {
+      ...verdict,
+      result: made.result,
+      warnings: [...verdict.warnings, ...warnings, ...made.warnings],
+    };
   }
   const { exitCode } = reply;
   const [stdout, stderr] = [ownBytes(reply.stdout), ownBytes(reply.stderr)];
@@ -94,7 +98,11 @@ async function settleCommand(
   const options = { deadlineMs: SETTLE_DEADLINE_MS, owner, tenant, transfer: [stdout, stderr], signal };
   try {
     const { text, digest, warnings: more } = await context.offload.run(SETTLE_OUTPUT, input, options);
-    return { ...verdict, warnings: [...warnings, ...more], large: { text: new JsonText(text), digest } };
+    return {
+      ...verdict,
+      warnings: [...verdict.warnings, ...warnings, ...more],
+      large: { text: new JsonText(text), digest },
+    };
   } catch (error) {
     if (error instanceof TaskEndedError && error.reason === 'aborted') throw cancelled();
     throw error;

@@ -91,6 +91,25 @@ describe('Agent Skills folders', () => {
     expect(await json('list', '--skills', id)).toMatchObject([{ skill: id, lock: 'locked' }]);
   });
 
+  test('validate refuses a Python script that cannot be parsed, with file and line', async () => {
+    writeTree(own.folder, {
+      'vendor/broken/SKILL.md': '---\nname: broken\ndescription: x\n---\n',
+      'vendor/broken/scripts/good.py': 'print("good")\n',
+      'vendor/broken/scripts/bad.py': 'import os\n\ndef f(:\n    pass\n',
+      'vendor/broken/assets/template.py': 'class {{ name }}:\n',
+    });
+    const folder = join(own.folder, 'vendor/broken');
+    const { code, stderr } = await run('validate', folder);
+    expect(code).toBe(2);
+    expect(stderr).toContain('| scripts/bad.py:3: SyntaxError: invalid syntax');
+    expect(stderr.split('fix: ')[0]).not.toContain('template.py:1: ');
+    // Its other scripts still run.
+    expect(await run('exec', folder, '--no-stdin', '--', 'python', 'scripts/good.py')).toMatchObject({
+      code: 0,
+      stdout: 'good\n',
+    });
+  });
+
   test('a call of instructions fails with a sentence that says so', async () => {
     const { code, stderr } = await run('run', 'skills/notes', '--params', '{}');
     expect(code).toBe(2);

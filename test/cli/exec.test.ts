@@ -24,6 +24,8 @@ const skill = writeAgentSkill(line.folder, {
       sys.exit(3)
     `,
     'scripts/wait.py': 'import time\nprint("up", flush=True)\ntime.sleep(60)\n',
+    'scripts/cut.py':
+      'import sys\nsys.stderr.write("no end")\ntry: open("/etc/hostname")\nexcept OSError: pass\n',
     'scripts/shadow.py': 'try: open("/etc/hostname")\nexcept OSError: print("no")\n',
   },
 });
@@ -41,6 +43,11 @@ test('denials are on stderr, after the output', async () => {
   const { code, stdout, stderr } = await line.run(['exec', skill, '--', 'python', 'scripts/shadow.py']);
   expect([code, stdout]).toEqual([0, 'no\n']);
   expect(stderr).toContain('denied: read /etc/hostname (not granted)');
+});
+
+test('denials begin a line, also after output without a line break', async () => {
+  const { stderr } = await line.run(['exec', skill, '--', 'python', 'scripts/cut.py']);
+  expect(stderr).toMatch(/^no end\nwarning: denied: /);
 });
 
 test('--json prints the whole outcome', async () => {
@@ -102,6 +109,43 @@ test('a file of this machine that the script cannot see is a warning', async () 
     3,
     `err: ['--in=${file}', '/none']\nwarning: The command names "${file}", which exists on this machine, but the script cannot see it. Put it into the workspace (--workspace DIR), and pass its path there.\n`,
   ]);
+});
+
+interface Misplaced {
+  where: string;
+  options: string[];
+  word: string;
+  fix: string;
+}
+
+test.each<Misplaced>([
+  {
+    where: 'without a workspace',
+    options: [],
+    word: 'sub/data.csv',
+    fix: 'Pass --workspace DIR before "--", such as --workspace . for this folder.',
+  },
+  {
+    where: 'from another folder',
+    options: ['--workspace', '..'],
+    word: 'data.csv',
+    fix: 'Pass "sub/data.csv".',
+  },
+  {
+    where: 'outside the workspace',
+    options: ['--workspace', '.'],
+    word: '../other.csv',
+    fix: 'Pass a --workspace that contains it.',
+  },
+])('a relative path $where is a warning if the command failed', async ({ options, word, fix }) => {
+  const cwd = join(line.folder, 'places', 'sub');
+  mkdirSync(join(cwd, 'sub'), { recursive: true });
+  for (const file of ['data.csv', 'sub/data.csv', '../other.csv']) writeFileSync(join(cwd, file), '');
+  const command = ['python', 'scripts/echo.py', word, 'plain', 'scripts/echo.py'];
+  const { stderr } = await line.run(['exec', skill, ...options, '--', ...command], { cwd });
+  expect(stderr).toBe(
+    `err: ['${word}', 'plain', 'scripts/echo.py']\nwarning: The command names "${word}", which exists here, but relative paths of a script begin in its workspace. ${fix}\n`,
+  );
 });
 
 /** As some agents start commands: their standard input is a pipe that stays open and silent. */

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.ts';
+import { writeAgentSkill } from '../write-agent-skill.ts';
 import { writeSkill } from '../write-skill.ts';
 import { openCommandLine, ROOT } from './command.ts';
 
@@ -25,14 +26,18 @@ const SLOW = `
 const CAPABILITIES = { filesystem: [{ path: '${workspace}', access: 'read-write' }] };
 
 /** Interrupts a command as soon as the skill that it runs has begun. */
-async function interrupted(args: string[]): Promise<{ code: number; stdout: string }> {
+async function interrupted(args: string[], rest: string[] = []): Promise<{ code: number; stdout: string }> {
   const workspace = mkdtempSync(join(folder, 'workspace-'));
   chmodSync(workspace, 0o777);
-  const child = spawn(process.execPath, [join(ROOT, 'bin/skillcell.js'), ...args, '--workspace', workspace], {
-    cwd: ROOT,
-    env: { ...process.env, SKILLCELL_HOME: join(folder, 'home'), NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const child = spawn(
+    process.execPath,
+    [join(ROOT, 'bin/skillcell.js'), ...args, '--workspace', workspace, ...rest],
+    {
+      cwd: ROOT,
+      env: { ...process.env, SKILLCELL_HOME: join(folder, 'home'), NO_COLOR: '1' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
   const stdout = text(child.stdout);
   await expect.poll(() => existsSync(join(workspace, 'begun'))).toBe(true);
   child.kill('SIGINT');
@@ -54,6 +59,16 @@ test('record that is interrupted ends with 130 and writes no manifest', async ()
   ]);
   expect([code, stdout]).toEqual([130, '']);
   expect(readFileSync(join(skill, 'manifest.yaml'), 'utf8')).toBe(before);
+});
+
+test('record of a command that is interrupted ends with 130 and writes no overlay', async () => {
+  const skill = writeAgentSkill(folder, {
+    files: { 'scripts/slow.py': 'import time\nopen("/workspace/begun", "w").close()\ntime.sleep(60)\n' },
+  });
+  const command = ['--allow-write', '${workspace}', '--write', '--', 'python', 'scripts/slow.py'];
+  const { code, stdout } = await interrupted(['record', skill], command);
+  expect([code, stdout]).toEqual([130, '']);
+  expect(existsSync(join(folder, 'home/skills'))).toBe(false);
 });
 
 test('test that is interrupted ends with 130 and counts no case as failed', async () => {

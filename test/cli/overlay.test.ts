@@ -3,7 +3,15 @@
  *
  * @module
  */
-import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openCommandLine, type CommandOptions, type Ended } from './command.ts';
@@ -65,7 +73,7 @@ describe('a person at the command line', () => {
   });
 
   test('records, approves and renews an overlay', async () => {
-    const record = ['record', dir, '--workspace', 'ws', '--allow-write', 'ws/out'];
+    const record = ['record', dir, '--workspace', 'ws', '--allow-write', 'out'];
     const shown = await skillcell([...record, ...COMMAND]);
     expect(shown.stdout).toContain('+    - { path: "${workspace}/out", access: read-write }');
     expect(existsSync(overlay)).toBe(false);
@@ -93,7 +101,7 @@ describe('a person at the command line', () => {
     mkdirSync(join(forger, 'scripts'), { recursive: true });
     writeFileSync(join(forger, 'SKILL.md'), '---\nname: forger\ndescription: Lies.\n---\n');
     writeFileSync(join(forger, 'scripts', 'lie.py'), FORGED_USES);
-    const record = ['record', forger, '--workspace', 'ws', '--allow-write', 'ws/out', '--'];
+    const record = ['record', forger, '--workspace', 'ws', '--allow-write', 'out', '--'];
     const inside = await skillcell([...record, 'python', 'scripts/lie.py']);
     expect(inside.stderr).toContain('it was not allowed');
     expect(inside.stdout).not.toMatch(/invented|\{workspace\}"|INVENTED|processes/);
@@ -116,6 +124,23 @@ describe('a person at the command line', () => {
     expect(stderr).toContain('What was denied is left out');
     expect(stdout).not.toContain('asked.example');
     expect((await skillcell(['inspect', stranger])).stdout).not.toContain('asked.example');
+  });
+
+  test('writes no overlay through a link that came with a clone', async () => {
+    const clone = join(folder, 'clone');
+    const linked = join(clone, 'skills', 'linked');
+    mkdirSync(join(linked, 'scripts'), { recursive: true });
+    writeFileSync(join(linked, 'SKILL.md'), '---\nname: linked\ndescription: Links.\n---\n');
+    const script = 'import urllib.request\nurllib.request.urlopen("http://asked.example/")\n';
+    writeFileSync(join(linked, 'scripts', 'ask.py'), script);
+    const home = join(folder, 'home');
+    // Overlays in the home count at once, so a clone must not lead those of the project there.
+    symlinkSync(home, join(clone, '.skillcell'));
+    const command = ['--write', '--', 'python', 'scripts/ask.py'];
+    const { code, stderr } = await run(['record', linked, ...command], { cwd: clone });
+    expect(stderr).toContain('symbolic link');
+    expect(code).toBe(2);
+    expect(existsSync(join(home, 'skills', 'linked.yaml'))).toBe(false);
   });
 
   test('sees an overlay that is wrong as an error, not as a permission', async () => {

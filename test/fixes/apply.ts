@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { isSeq, parse, parseDocument } from 'yaml';
 
 export interface Followed {
@@ -48,6 +48,7 @@ export async function follow(fix: string, { cwd, raiseTo, run }: Follow): Promis
 
 /** Numbers in a key are positions in a list. */
 function edit(file: string, key: string[], { wanted, adds }: { wanted: unknown; adds: boolean }): void {
+  mkdirSync(dirname(file), { recursive: true });
   const document = parseDocument(existsSync(file) ? readFileSync(file, 'utf8') : '{}');
   const path = key.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   const before = adds ? listAt(document.getIn(path)) : [];

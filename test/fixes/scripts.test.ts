@@ -35,6 +35,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   variable: 'import os\nprint(os.environ["COLOUR"])\n',
   start: 'import subprocess\nsubprocess.run(["/usr/bin/true"], check=True)\n',
   system: 'open("/etc/hostname").read()\n',
+  large: 'print(len(bytearray(300 << 20)))\n',
 };
 const ENV = { COLOUR: 'green' };
 let count = 0;
@@ -144,4 +145,32 @@ test('the overlay permits the act and nothing else', { timeout: LONG }, async ()
   const text = readFileSync(join(scene.cwd, `.skillcell/skills/acts-${count}.yaml`), 'utf8');
   expect(text).toContain('${workspace}/out/a.txt');
   expect(text).not.toMatch(/network|processes|env_vars|programs/);
+});
+
+test(
+  'a script that exceeds a limit succeeds after the overlay that the fix names',
+  { timeout: LONG },
+  async () => {
+    const scene = makeScene();
+    const command = ['python', 'scripts/large.py'];
+    const before = await scene.exec([], command);
+    expect(before.code, before.stderr).toBe(4);
+    const fix = fixIn(before);
+    expect(fix).not.toContain('manifest.yaml');
+    expect(fix).toContain('.skillcell/skills/');
+    await follow(fix, { cwd: scene.cwd, raiseTo: '512MiB', run: scene.run });
+    const after = await scene.exec([], command);
+    expect([after.code, after.stdout]).toEqual([0, '314572800\n']);
+    // A later one changes the same file.
+    const again = fixIn(await scene.exec([], ['python', '-c', 'x = bytearray(600 << 20)']));
+    expect(again).toMatch(/^Give it less work, or do this: Raise limits\.memory in /);
+  },
+);
+
+test('record takes relative paths of the workspace, as exec does', { timeout: LONG }, async () => {
+  const scene = makeScene();
+  const command = ['python', 'scripts/write.py', 'out/a.txt'];
+  const fix = fixIn(await scene.exec([], command));
+  expect(fix).toContain('add --write out/a.txt ');
+  expect(fix).toContain(' --allow-write out/a.txt ');
 });

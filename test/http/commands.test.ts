@@ -3,7 +3,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dedent } from '../write-skill.ts';
 import { openStage, type Stage } from './stage.ts';
 
@@ -16,14 +16,26 @@ const SCRIPT = `
   except OSError: pass
   sys.exit(6)
 `;
+/** More pieces than a service keeps as events. */
+const MUCH = `
+  import os
+  for number in range(12000):
+      os.write(1, b"%d\\n" % number)
+      if number % 4000 == 0: os.write(2, b"\\xc3")
+`;
 let stage: Stage;
 
-beforeAll(async () => {
-  stage = await openStage({ skills: {} });
-  const folder = join(stage.folder, 'skills/talker');
+function addTalker(project: string): void {
+  const folder = join(project, 'skills/talker');
   mkdirSync(join(folder, 'scripts'), { recursive: true });
   writeFileSync(join(folder, 'SKILL.md'), '---\nname: talker\ndescription: Talks.\n---\n\nRun it.\n');
   writeFileSync(join(folder, 'scripts/talk.py'), dedent(SCRIPT));
+  writeFileSync(join(folder, 'scripts/much.py'), dedent(MUCH));
+}
+
+beforeAll(async () => {
+  stage = await openStage({ skills: {} });
+  addTalker(stage.folder);
 }, LONG);
 afterAll(() => stage[Symbol.asyncDispose]());
 
@@ -39,17 +51,37 @@ test('a command gets its standard input, and its output is the result', { timeou
   });
 });
 
-test('the events of a command say which stream a text is from', { timeout: LONG }, async () => {
-  const response = await stage.execute('talker', PARAMS, { headers: { accept: 'text/event-stream' } });
-  const logs = [...(await response.text()).matchAll(/^event: log\ndata: (.*)$/gm)].map(
+async function logsOf(response: Response): Promise<{ text: string; stream: string }[]> {
+  return [...(await response.text()).matchAll(/^event: log\ndata: (.*)$/gm)].map(
     ([, data = '{}']) => JSON.parse(data) as { text: string; stream: string },
   );
-  const of = (wanted: string): string =>
-    logs
-      .filter(({ stream }) => stream === wanted)
-      .map(({ text }) => text)
-      .join('');
-  expect([of('stdout'), of('stderr')]).toEqual(['read some text\n', "to stderr ['a b']\n"]);
+}
+
+function textOf(logs: { text: string; stream: string }[], wanted: string): string {
+  return logs.flatMap(({ text, stream }) => (stream === wanted ? [text] : [])).join('');
+}
+
+test(
+  'the events of a command have all of its output, in order, however many pieces it comes in',
+  { timeout: LONG },
+  async () => {
+    const params = { command: ['python', 'scripts/much.py'] };
+    const logs = await logsOf(
+      await stage.execute('talker', params, { headers: { accept: 'text/event-stream' } }),
+    );
+    const numbers = Array.from({ length: 12_000 }, (_, number) => `${number}\n`).join('');
+    expect(textOf(logs, 'stdout')).toBe(numbers);
+    expect(textOf(logs, 'stderr')).toBe('\ufffd'.repeat(3));
+  },
+);
+
+test('the events of a command say which stream a text is from', { timeout: LONG }, async () => {
+  const response = await stage.execute('talker', PARAMS, { headers: { accept: 'text/event-stream' } });
+  const logs = await logsOf(response);
+  expect([textOf(logs, 'stdout'), textOf(logs, 'stderr')]).toEqual([
+    'read some text\n',
+    "to stderr ['a b']\n",
+  ]);
 });
 
 test.each([
@@ -66,4 +98,45 @@ test('the OpenAPI document says how a command is passed, and what its events hav
   const text = await (await stage.ask('/openapi.json', { as: 'reader' })).text();
   expect(text).toContain('scripts/x.py');
   expect(text).toMatch(/for a command with `stream`/);
+});
+
+describe('where code of the caller is off', () => {
+  let strict: Stage;
+  beforeAll(async () => {
+    strict = await openStage({
+      skills: {},
+      policy: 'generated_code: false\n',
+      listen: { workspace: stage.folder },
+    });
+    addTalker(strict.folder);
+    writeFileSync(join(stage.folder, 'own.py'), 'print("own")\n');
+  }, LONG);
+  afterAll(() => strict[Symbol.asyncDispose]());
+
+  test.each([
+    [['python', '-']],
+    [['python3', '-u', '-']],
+    [['python', '-c', 'print("own")']],
+    [['python', 'own.py']],
+    [['/usr/bin/env', 'python', './own.py']],
+    [['python', '/workspace/own.py']],
+  ])('%j does not run', { timeout: LONG }, async (command) => {
+    const response = await strict.execute('talker', { command, stdin: 'print("own")' });
+    expect(await response.json()).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
+  });
+});
+
+test('a running command is neither seen nor cancelled by another tenant', { timeout: LONG }, async () => {
+  const running = stage.execute('talker', { command: ['python', '-c', 'import time; time.sleep(60)'] });
+  const { live } = stage.running.service;
+  await expect.poll(() => live.all[0]?.state).toBe('running');
+  const id = live.all[0]?.id ?? '';
+  for (const [path, method] of [
+    [`/v1/calls/${id}/events`, 'GET'],
+    [`/v1/calls/${id}`, 'GET'],
+    [`/v1/calls/${id}`, 'DELETE'],
+  ] as const)
+    expect((await stage.ask(path, { as: 'other', method })).status).toBeGreaterThanOrEqual(400);
+  expect((await stage.ask(`/v1/calls/${id}`, { as: 'caller', method: 'DELETE' })).status).toBe(200);
+  expect(await (await running).json()).toMatchObject({ error: { code: 'cancelled' } });
 });

@@ -144,6 +144,37 @@ describe('skillcell_exec', () => {
   });
 });
 
+test('a skill with the short name of another is called by its whole name', async () => {
+  const twins = join(folder, 'twins');
+  for (const category of ['aaa', 'skills'])
+    for (const [path, text] of Object.entries({
+      'SKILL.md': skillMd('twin'),
+      'manifest.yaml': `name: ${category}/twin\nversion: 1.0.0\n`,
+      'scripts/who.py': `print("${category}")\n`,
+    })) {
+      const file = join(twins, 'skills', category, 'twin', path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+  await using other = createRuntime({ home: join(folder, 'home'), cwd: twins, pool: { size: 0 } });
+  await using own = new SkillServer({ runtime: other });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const reader = clientOf('2025-11-25');
+  await own.open().connect(ours);
+  await reader.connect(theirs);
+  const ask = async (skill: string): Promise<string> => {
+    const given = { skill, command: ['python', 'scripts/who.py'] };
+    return textOf(await reader.callTool({ name: 'skillcell_exec', arguments: given }));
+  };
+  const { tools } = await reader.listTools();
+  expect(tools[0]?.description).toContain('- aaa/twin: ');
+  expect(tools[0]?.description).toContain('- skills/twin: ');
+  expect(await ask('twin')).toContain('no Agent Skill "twin"');
+  expect(await ask('skills/twin')).toContain('[stdout]\nskills\n');
+  expect(await ask('aaa/twin')).toContain('[stdout]\naaa\n');
+  await reader.close();
+});
+
 describe('skillcell_read', () => {
   test('returns the instructions, another text, and the list of all skills', async () => {
     expect(textOf(await read({ skill: 'style' }))).toContain('# How to style');
@@ -174,6 +205,16 @@ describe('skillcell_read', () => {
       expect(textOf(result)).toContain('scripts/count.py');
     },
   );
+
+  test('names only as many files as a model should read', async () => {
+    const folder = 'd'.repeat(120);
+    const paths = Array.from({ length: 300 }, (_, at) => `references/${folder}/${at}.md`);
+    write('wide', { 'SKILL.md': skillMd('wide'), ...Object.fromEntries(paths.map((path) => [path, 'x\n'])) });
+    await until(async () => !textOf(await read({ skill: 'wide' })).includes('no Agent Skill'));
+    const text = textOf(await read({ skill: 'wide', file: 'nope' }));
+    expect(text).toMatch(/\nand \d+ more$/);
+    expect(text.length).toBeLessThan(10_000);
+  });
 
   test('refuses a file that is not text', async () => {
     expect(textOf(await read({ skill: 'count', file: 'assets/dot.bin' }))).toContain('is not text');

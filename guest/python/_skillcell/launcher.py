@@ -68,7 +68,19 @@ def _attend(pid, pipes, wake):
         os.set_blocking(number, False)
         while _pass_on(number, target):
             pass
-    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else _SIGNAL + os.WTERMSIG(status)
+    if os.WIFEXITED(status):
+        return os.WEXITSTATUS(status)
+    if os.WTERMSIG(status) == signal.SIGXFSZ:
+        _report_limit("scratch")
+    return _SIGNAL + os.WTERMSIG(status)
+
+
+def _report_limit(limit):
+    """Only the harness sees that a signal ended the program; to the host it is an exit code like any other."""
+    from . import cell
+
+    cell.reply({"t": "error", "type": "Limit", "message": "", "trace": "", "limit": limit})
+    cell.finish()
 
 
 def _reap(pid):

@@ -81,13 +81,13 @@ function toWrite(guest: string, { workspace }: DeniedCommand): Allowing[] {
   return writing(inside, join(workspace, inside));
 }
 
-/** `exec` takes paths of the workspace, `record` those of the working directory. */
-function writing(once: string, recorded: string): Allowing[] {
+/** Both commands take a path of the workspace; a shell takes `place`. */
+function writing(path: string, place: string): Allowing[] {
   return [
     {
-      once: `--write ${shellWord(once)}`,
-      recorded: `--allow-write ${shellWord(recorded)}`,
-      first: `Create ${shellWord(recorded)} if it does not exist.`,
+      once: `--write ${shellWord(path)}`,
+      recorded: `--allow-write ${shellWord(path)}`,
+      first: `Create ${shellWord(place)} if it does not exist.`,
     },
   ];
 }

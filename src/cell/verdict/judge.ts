@@ -48,11 +48,22 @@ export function judge(report: CellReport, grant: Grant, situation: Situation = N
   return { result: reply.value, warnings: reply.warnings, problems: [] };
 }
 
-/** A command that ended has a result, whatever its exit code, unless its end shows that the kernel stopped it. */
+/**
+ * A command that ended has a result, whatever its exit code: the kernel sends the first process of a cell no signal of a
+ * limit, so 152 and 153 are its own. What befell a program beside the harness, the harness reports.
+ */
 function judgeEnded(report: CellReport, grant: Grant, situation: Situation): Verdict {
-  const stopped = stoppedByKernel(report, grant, situation);
-  if (stopped) throw stopped;
-  return { result: undefined, warnings: [], problems: [] };
+  const signal = signalOf(report.exit);
+  if (diedOfMemory(report, grant, signal)) throw exceededError('memory', grant.limits, situation);
+  return { result: undefined, warnings: warningsOfEnd(signal), problems: [] };
+}
+
+/** The only signal that the kernel and a script's own exit code cannot be told apart by. */
+function warningsOfEnd(signal: number | undefined): string[] {
+  if (signal !== constants.signals.SIGSYS) return [];
+  return [
+    `Exit code ${128 + signal} is the script's own, or the kernel ended it for a system call of another architecture`,
+  ];
 }
 
 /** The error of a call that was cancelled by its caller or by a service that is shutting down. */

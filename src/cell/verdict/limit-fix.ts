@@ -20,6 +20,13 @@ export function fixForLimit(
   return `Give it less work, or do this: ${raises(field, limits[field], situation).join(' ')}`;
 }
 
+/** A folder without a manifest declares nothing; what it may have is in an overlay beside it. */
+function raiseDeclared(key: string, above: string, situation: Situation): string[] {
+  const overlay = situation.overlay?.();
+  if (!overlay) return [manifestChange(situation, [raiseIn(key, manifestFile(situation), above)])];
+  return [...overlay.before, raiseIn(key, overlay.file, above), ...overlay.after];
+}
+
 /** Every source that holds the limit down must be raised; usually it is one. */
 function raises(field: DeclaredLimit, allowed: number, situation: Situation): string[] {
   const { manifest, policy, lowered } = situation;
@@ -29,8 +36,7 @@ function raises(field: DeclaredLimit, allowed: number, situation: Situation): st
   const steps: string[] = [];
   if (isLowerable(field) && lowered[field] === allowed)
     steps.push(`Pass a --${field} above ${above}, or leave the option out.`);
-  if (declared <= allowed)
-    steps.push(manifestChange(situation, [raiseIn(`limits.${field}`, manifestFile(situation), above)]));
+  if (declared <= allowed) steps.push(...raiseDeclared(`limits.${field}`, above, situation));
   if (ceiling <= allowed)
     steps.push(policyChange(policy, [raiseIn(`ceilings.${field}`, fileOfPolicy(policy), above)]));
   if (declared <= allowed && ceiling > allowed)

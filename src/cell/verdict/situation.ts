@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { OverlayToEdit } from '../../load/write-overlay.ts';
 import { recordSentence } from '../../manifest/edit-sentences.ts';
 import { shellWord } from '../../manifest/quote.ts';
 import type { Manifest } from '../../manifest/manifest.ts';
@@ -22,6 +23,8 @@ export interface Situation {
   lowered: Partial<Record<LowerableLimit, number | undefined>>;
   /** True for addresses that need no permission of the policy. */
   isPublicAddress: (address: string) => boolean;
+  /** Where a person permits more to an Agent Skills folder that has no manifest; absent for any other skill. */
+  overlay?: () => OverlayToEdit;
 }
 
 /** For a report that is judged without its call. */

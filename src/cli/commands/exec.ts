@@ -20,7 +20,7 @@ import {
   type Runtime,
   type Skill,
 } from '../../inside.ts';
-import { invisibleWords } from '../host-paths.ts';
+import { invisibleWords, misplacedWords } from '../host-paths.ts';
 import { interruption } from '../interruption.ts';
 import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
 import { printError, printNote, printResult, printWarning } from '../output.ts';
@@ -34,6 +34,7 @@ export interface ExecFlags extends PlanFlags, GrantFlags {
   stdin?: boolean;
 }
 
+const LINE_BREAK = 10;
 const NOTE_AFTER_MS = 5000;
 const WAITING = 'Waiting for the standard input to end. Pass --no-stdin before the command if it needs none.';
 
@@ -55,14 +56,21 @@ export async function exec(ref: string, command: readonly string[], flags: ExecF
     printResult(outcome);
     return exitCode(outcome);
   }
-  const { outcome, hasStreamed } = await passThrough(runtime, { ref, command, options });
+  const { outcome, hasStreamed, endsInLine } = await passThrough(runtime, { ref, command, options });
   // What is wrong with the folder itself is for `inspect`: a script prints here on every run.
   const known = new Set((loaded?.bundle.warnings ?? []).filter((warning) => !isOverlayWarning(warning)));
   const warnings = outcome.warnings.filter(
     (warning) => !known.has(warning) && !(hasStreamed && replacesBytes(warning)),
   );
-  const invisible = await warningsOfPaths(runtime, { skill: loaded, command, options });
-  report(outcome, [...warnings, ...invisible]);
+  const invisible = await warningsOfPaths(runtime, {
+    ...{ skill: loaded, command, options },
+    hasFailed: outcome.ok && exitCode(outcome) !== 0,
+  });
+  const remarks = [...warnings, ...invisible];
+  // Otherwise our own line would look like a part of the script's.
+  const hasRemarks = remarks.length > 0 || outcome.capabilities.denied.length > 0 || !outcome.ok;
+  if (endsInLine && hasRemarks) process.stderr.write('\n');
+  report(outcome, remarks);
   if (outcome.ok) printFix(outcome, { ref, command, flags });
   return exitCode(outcome);
 }
@@ -96,10 +104,33 @@ interface ExecRequest {
 /** After the command, because most commands name no such file, and then nothing has to be planned. */
 async function warningsOfPaths(
   runtime: Runtime,
-  { skill, command, options }: Pick<ExecRequest, 'command' | 'options'> & { skill: Skill | undefined },
+  {
+    skill,
+    command,
+    options,
+    hasFailed,
+  }: Pick<ExecRequest, 'command' | 'options'> & {
+    skill: Skill | undefined;
+    hasFailed: boolean;
+  },
 ): Promise<string[]> {
-  const folders = [skill?.bundle.sourceDir, options.workspace];
-  if (skill === undefined || invisibleWords(command, [], folders).length === 0) return [];
+  if (skill === undefined) return [];
+  const { sourceDir, files } = skill.bundle;
+  const folders = [sourceDir, options.workspace];
+  const misplaced = hasFailed ? misplacedWords(command, { workspace: options.workspace, files }) : [];
+  return [...misplaced, ...(await invisibleAbsolute(runtime, skill, { command, options, folders }))];
+}
+
+async function invisibleAbsolute(
+  runtime: Runtime,
+  skill: Skill,
+  {
+    command,
+    options,
+    folders,
+  }: Pick<ExecRequest, 'command' | 'options'> & { folders: (string | undefined)[] },
+): Promise<string[]> {
+  if (invisibleWords(command, [], folders).length === 0) return [];
   try {
     const { grant } = await runtime.plan(skill, options);
     return invisibleWords(command, grant.filesystem, folders);
@@ -113,23 +144,30 @@ async function warningsOfPaths(
 interface Passed {
   outcome: Outcome;
   hasStreamed: boolean;
+  /** The standard error of the command does not end with a line break. */
+  endsInLine: boolean;
 }
 
 async function passThrough(runtime: Runtime, { ref, command, options }: ExecRequest): Promise<Passed> {
   const streams: Streams = { stdout: writer(process.stdout), stderr: writer(process.stderr) };
   let hasStreamed = false;
+  let last: number | undefined;
+  const pass: NonNullable<ExecOptions['onOutput']> = (bytes, stream) => {
+    streams[stream](bytes);
+    if (stream === 'stderr') last = bytes.at(-1) ?? last;
+  };
   const onOutput: ExecOptions['onOutput'] = (bytes, stream) => {
     hasStreamed = true;
-    streams[stream](bytes);
+    pass(bytes, stream);
   };
   const outcome = await runtime.exec(ref, command, { ...options, onOutput, reject: false });
   // A call with secrets prints nothing before they have been removed.
   if (outcome.ok && !hasStreamed) {
     const { stdout, stderr } = outcome.result as CommandResult;
-    streams.stdout(Buffer.from(stdout));
-    streams.stderr(Buffer.from(stderr));
+    pass(Buffer.from(stdout), 'stdout');
+    pass(Buffer.from(stderr), 'stderr');
   }
-  return { outcome, hasStreamed };
+  return { outcome, hasStreamed, endsInLine: last !== undefined && last !== LINE_BREAK };
 }
 
 /** Unchanged if another program reads it; escaped on a terminal, which would interpret control sequences. */

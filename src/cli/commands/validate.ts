@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { type ManifestProblem, SkillError, describeProblem, printableLine } from '../../inside.ts';
+import {
+  type ManifestProblem,
+  type Skill,
+  SkillError,
+  describeProblem,
+  printableLine,
+} from '../../inside.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { printAnswer, printWarning } from '../output.ts';
 
@@ -11,6 +17,7 @@ export async function validate(ref: string, { json }: { json?: boolean } = {}): 
   await using runtime = openRuntime({ needsPolicy: false });
   try {
     const { bundle } = await runtime.load(ref);
+    assertScriptsParse(bundle);
     const { digest, kind, lock, warnings } = bundle;
     const { name, version } = bundle.manifest;
     if (!json) for (const warning of warnings) printWarning(warning);
@@ -20,6 +27,18 @@ export async function validate(ref: string, { json }: { json?: boolean } = {}): 
   } catch (error) {
     throw error instanceof SkillError && !json ? withAllProblems(error) : error;
   }
+}
+
+/** Such a folder still loads, because its other scripts run; but a script that no Python can read is a mistake. */
+function assertScriptsParse({ kind, scripts = [], inspection, sourceDir }: Skill['bundle']): void {
+  const isScript = (at: string): boolean => scripts.some(({ path }) => at.replace(/:\d+$/, '') === path);
+  const broken = kind === 'script' ? inspection.unparsed.filter(({ at }) => isScript(at)) : [];
+  if (broken.length === 0) return;
+  const places = broken.map(({ at, value }) => printableLine(`${at}: ${value}`));
+  throw new SkillError('manifest_invalid', `Python cannot read:\n${places.join('\n')}`, {
+    fix: `Correct the syntax of these places in ${JSON.stringify(sourceDir)}.`,
+    detail: { unparsed: broken.map(({ at, value }) => ({ at, text: value })) },
+  });
 }
 
 /** The message of the error names only the first problems. */

@@ -17,7 +17,8 @@ import { PYTHON_STDLIB } from '../../load/python-stdlib.ts';
 /** The kernel takes no longer word, and no more bytes in all words together. */
 const MAX_WORD_BYTES = 128 * 1024 - 1;
 const MAX_WORDS_BYTES = 512 * 1024;
-const SYSTEM_FOLDER = /^(?:\/usr)?(?:\/local)?\/bin\/(?=[^/]+$)/;
+/** The folder of a program that is named by its path. */
+export const SYSTEM_FOLDER: RegExp = /^(?:\/usr)?(?:\/local)?\/bin\/(?=[^/]+$)/;
 const PYTHON = /^python(?:3(?:\.\d+)?)?$/;
 /** They change nothing here: output is never held back, and no bytecode or user folder is used. */
 const PYTHON_OPTIONS = /^-[uBqEs]+$/;
