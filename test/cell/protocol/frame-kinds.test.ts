@@ -65,7 +65,10 @@ const INIT: readonly (readonly [file: string, fields: readonly string[]])[] = [
       'env',
     ),
   ],
-  [`${NATIVE}/zygote.py`, fields<ToZygote['init']>('modules', 'siblings', 'limits', 'masked', 'filter')],
+  [
+    `${NATIVE}/zygote.py`,
+    fields<ToZygote['init']>('modules', 'siblings', 'limits', 'masked', 'gateway', 'filter', 'fork_filter'),
+  ],
   [
     `${INNER}/wasm_cell.py`,
     fields<InnerPythonInit>('task', 'entry', 'view', 'manifest', 'network', 'siblings', 'env'),
