@@ -89,7 +89,7 @@ export const failure: z.ZodType = z
   .object({ ok: z.literal(false), error: errorBody, ...callFields })
   .register(API_SCHEMAS, { id: 'Failure' });
 
-export const receipt: z.ZodType = z
+const receipt: z.ZodType = z
   .object({
     call_id: z.string(),
     parent: z.string().optional().describe('The call that made this one; absent if none did.'),
@@ -184,7 +184,7 @@ const skillRow = {
   problem: errorBody.optional().describe('Why the skill cannot be called.'),
 };
 
-export const skillSummary: z.ZodType = z.object(skillRow).register(API_SCHEMAS, { id: 'SkillSummary' });
+const skillSummary: z.ZodType = z.object(skillRow).register(API_SCHEMAS, { id: 'SkillSummary' });
 export const skillList: z.ZodType = z
   .object({ skills: z.array(skillSummary) })
   .register(API_SCHEMAS, { id: 'Skills' });

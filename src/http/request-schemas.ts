@@ -42,7 +42,7 @@ export interface ExportQuery extends FilterQuery {
   format: ExportFormat;
 }
 
-export const EXPORT_FORMATS = ['jsonl', 'csv'] as const;
+const EXPORT_FORMATS = ['jsonl', 'csv'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export interface StatsQuery {

@@ -14,7 +14,7 @@ import { otherUsers } from './presence.ts';
 import { HIDDEN_DRAFT } from './publish.ts';
 import { removeTreeSync } from './remove-tree.ts';
 
-export const DEFAULT_UNUSED_MS: number = 7 * 24 * 60 * 60 * 1000;
+const DEFAULT_UNUSED_MS: number = 7 * 24 * 60 * 60 * 1000;
 /** No installation runs this long. */
 const LEFTOVER_MS = 24 * 60 * 60 * 1000;
 const LEFTOVER = new RegExp(

@@ -11,7 +11,7 @@ interface CapabilityRow {
   fields: readonly CapabilityField[];
 }
 
-export const CAPABILITIES = {
+const CAPABILITIES = {
   filesystem: { fields: ['filesystem', 'filesystem.max_bytes'] },
   network: { fields: ['network', 'network.websocket', 'network.inside_tls'] },
   env: { fields: ['env'] },

@@ -25,7 +25,7 @@ export interface HttpLimits {
   readonly retries: number;
 }
 
-export const HTTP_LIMITS: HttpLimits = { totalMs: 600_000, silenceMs: 30_000, redirects: 5, retries: 3 };
+const HTTP_LIMITS: HttpLimits = { totalMs: 600_000, silenceMs: 30_000, redirects: 5, retries: 3 };
 
 export interface HttpClientOptions {
   readonly limits?: Partial<HttpLimits>;
