@@ -83,7 +83,7 @@ export type { Approval, Approvals, ApprovalState } from './trust/approvals.ts';
 export type { Guard, GuardAnswer, GuardRule, Proposal } from './trust/guard.ts';
 export { questionFor } from './trust/admission.ts';
 export { describeCapabilities, describeSkill } from './trust/plain-words.ts';
-export type { Risk, Sentence } from './trust/plain-words.ts';
+export type { Sentence } from './trust/plain-words.ts';
 export {
   formatSignatures,
   isGoodEd25519,

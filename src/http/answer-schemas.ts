@@ -5,9 +5,11 @@
  */
 import { z } from 'zod';
 import { CAPABILITY_NAMES } from '../vocabulary/capabilities.ts';
+import { DECISION_NAMES } from '../vocabulary/decisions.ts';
 import { ERROR_CODES } from '../vocabulary/error-codes.ts';
 import { KIND_NAMES } from '../vocabulary/kinds.ts';
 import { MODE_NAMES } from '../vocabulary/modes.ts';
+import { RISKS } from '../vocabulary/risks.ts';
 import { WALL_NAMES } from '../vocabulary/walls.ts';
 import { API_SCHEMAS } from './schema-registry.ts';
 
@@ -166,9 +168,7 @@ export const callState: z.ZodType = z
   ])
   .register(API_SCHEMAS, { id: 'CallState' });
 
-const badge = z
-  .object({ risk: z.enum(['high', 'medium', 'low']), label: z.string() })
-  .register(API_SCHEMAS, { id: 'Badge' });
+const badge = z.object({ risk: z.enum(RISKS), label: z.string() }).register(API_SCHEMAS, { id: 'Badge' });
 
 const skillRow = {
   name: z.string(),
@@ -211,10 +211,10 @@ export const skillPage: z.ZodType = z
     outputs: z.record(z.string(), z.unknown()),
     manifest: z.record(z.string(), z.unknown()),
     declares: z.array(z.string()),
-    asks: z.array(z.object({ risk: z.enum(['high', 'medium', 'low']), text: z.string() })),
+    asks: z.array(z.object({ risk: z.enum(RISKS), text: z.string() })),
     pins: z.array(z.string()).describe('The image and packages that a call would use here.'),
     approval: z.object({
-      decision: z.enum(['allow', 'deny', 'ask']),
+      decision: z.enum(DECISION_NAMES),
       state: z.enum(['approved', 'none', 'changed']),
       by: z.string().optional(),
       at: z.string().optional(),

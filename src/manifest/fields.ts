@@ -24,6 +24,8 @@ import {
   isBundlePath,
   urlPathProblem,
 } from './places.ts';
+import { SCHEMES } from '../vocabulary/network-schemes.ts';
+import { PATH_ACCESS } from '../vocabulary/path-access.ts';
 import { LIMIT_ROWS, type Unit } from '../vocabulary/limits.ts';
 import { EXECUTION_DEMAND_NAMES, isIsolated, MODE_NAMES } from '../vocabulary/modes.ts';
 import { mapTable } from '../vocabulary/table.ts';
@@ -73,7 +75,7 @@ const mapping = z.record(z.string(), z.unknown());
 const filesystemRule = z
   .strictObject({
     path: text(filesystemPathProblem),
-    access: z.enum(['read', 'read-write']).default('read'),
+    access: z.enum(PATH_ACCESS).default('read'),
     max_bytes: size.optional(),
   })
   .superRefine((rule, context) => {
@@ -90,7 +92,7 @@ const filesystemRule = z
 const networkRule = z.strictObject({
   host: text(hostProblem),
   port: z.int().min(1).max(65_535).optional(),
-  scheme: z.enum(['http', 'https', 'ws', 'wss']).optional(),
+  scheme: z.enum(SCHEMES).optional(),
   methods: listOf(pattern(/^[A-Z]{1,20}$/, 'a method in upper case such as "GET"'))
     .min(1)
     .optional(),
