@@ -28,7 +28,7 @@ import { pinsOf, type PinPlace } from './pin-file.ts';
 import { assertDemands, provenBefore } from './propose.ts';
 import { toPinned } from './to-pinned.ts';
 
-/** One skill that is here now. */
+/** One skill that is now installed. */
 export interface FrozenSkill {
   id: string;
   pin: SkillPin;

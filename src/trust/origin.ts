@@ -21,7 +21,7 @@ export function originOf(dir: string, places: SkillPlaces): Origin {
   if (isBelow(dir, installedDir(places.home))) return 'installed';
   // A clone may pin what was fetched for another project; only what a person of this machine accepted is theirs.
   if (isBelow(dir, fetchedDir(places.home))) return isAccepted(places.home, dir) ? 'installed' : 'external';
-  // Tools copy the skills of strangers into these folders, also in a project.
+  // Tools copy third-party skills into these folders, even within a project.
   if (isInAgentFolder(dir)) return 'external';
   if (isBelow(dir, places.cwd)) return 'project';
   return 'external';

@@ -191,7 +191,7 @@ describe('the store', () => {
     writeFileSync(file, 'def execute(params):\n    return {}\n');
     const error = await refusalOf(person.runtime.load(ID));
     expect(error.code).toBe('manifest_drift');
-    expect(error.message).toContain('somebody changed it');
+    expect(error.message).toContain('has changed since it was fetched');
   });
 
   test('the same skill of two projects is kept once', async () => {
