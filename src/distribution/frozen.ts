@@ -19,8 +19,8 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { quote, shellWord } from '../manifest/quote.ts';
 import type { Runtime } from '../runtime.ts';
 import { mapConcurrently } from '../tools/map-concurrently.ts';
-import type { SignedBundle } from '../trust/publishers.ts';
-import { describeSigner, findSigner, isSameSigner } from '../trust/signer.ts';
+import type { Publisher, SignedBundle } from '../trust/publishers.ts';
+import { describeSigner, findSigner, isKnownSigner, isSameSigner } from '../trust/signer.ts';
 import { readAttestations, type Attested } from './attestations.ts';
 import type { Delivery, OpenSource, TransferWatch } from './contract.ts';
 import { Draft } from './draft.ts';
@@ -111,19 +111,25 @@ async function compare(
     lock: lock ? 'locked' : 'unlocked',
     ...(lock && signature ? { vouched: { lock, signature } } : {}),
   };
-  const { signer } = await findSigner(bundle, {
-    publishers: [...runtime.sources.publishers],
-    pinned: pin.signer,
-  });
-  // An identity can be verified only where a policy has the roots of Sigstore; its bytes are pinned in any case.
-  const canVerify = pin.signer === 'unsigned' || 'key' in pin.signer;
-  if (canVerify && !isSameSigner(signer, pin.signer))
-    throw differs(
-      id,
-      'signer',
-      `it is ${describeSigner(signer)}, the pin says ${describeSigner(pin.signer)}`,
-    );
+  await assertSigner([id, pin], bundle, runtime.sources.publishers);
   return bundle;
+}
+
+async function assertSigner(
+  [id, pin]: [id: string, pin: SkillPin],
+  bundle: SignedBundle,
+  publishers: readonly Publisher[],
+): Promise<void> {
+  const { signer, unverified } = await findSigner(bundle, { publishers, pinned: pin.signer });
+  if (isSameSigner(signer, pin.signer)) return;
+  const isIdentity = pin.signer !== 'unsigned' && 'identity' in pin.signer;
+  // An identity can be verified only where a policy has the roots of Sigstore; its bytes are pinned in any case.
+  if (isIdentity && unverified > 0 && !isKnownSigner(pin.signer, publishers)) return;
+  throw differs(
+    id,
+    'signer',
+    `it is ${describeSigner(signer)}, the pin says ${describeSigner(pin.signer)}`,
+  );
 }
 
 function assertCapabilities(id: string, pin: SkillPin, manifest: Manifest): void {

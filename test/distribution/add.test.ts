@@ -97,6 +97,17 @@ describe('what changed since the pin', () => {
     expect(unsigned.message).toContain('now nobody signs it');
   });
 
+  test('a pin without a signer does not hide the one whom this machine knows', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0', { key: newKey().privateKey });
+    await person.add();
+    person.writePins({ [ID]: { ...must(person.pin()), signer: 'unsigned' } });
+    await person.offer('1.1.0', { key: newKey().privateKey });
+    const error = await refusalOf(person.propose('1.1.0'));
+    expect(error).toMatchObject({ code: 'signature_invalid' });
+    expect(error.message).toContain('Another signer signs');
+  });
+
   test('a signature for other bytes is refused', async () => {
     const person = newPerson();
     const { privateKey } = newKey();

@@ -71,6 +71,7 @@ describe('refuses', () => {
       [{ capabilities: ['network https://a.example'] }, 'another capabilities of'],
       [{ version: '9.0.0' }, 'another version of'],
       [{ signer: { key: newKey().publicKey } }, 'signer'],
+      [{ signer: { identity: 'release@a.example', issuer: 'https://login.a.example' } }, 'another signer of'],
     ];
     for (const [lie, sentence] of lies) {
       person.writePins({ [ID]: { ...pin, ...lie } });
