@@ -26,7 +26,7 @@ import type { Delivery, OpenSource, TransferWatch } from './contract.ts';
 import { Draft } from './draft.ts';
 import { pinsOf, type PinPlace } from './pin-file.ts';
 import { assertDemands, provenBefore } from './propose.ts';
-import { toPinned } from './to-pinned.ts';
+import { sourceOf, toPinned } from './to-pinned.ts';
 
 /** One skill that is here now. */
 export interface FrozenSkill {
@@ -51,6 +51,7 @@ export async function installFrozen(options: FrozenOptions): Promise<FrozenSkill
 
 async function installPin(id: string, pin: SkillPin, options: FrozenOptions): Promise<FrozenSkill> {
   const { runtime, place } = options;
+  const source = sourceOf(pin, options.open);
   const demands = runtime.sources.demands(pin.source);
   assertKnownSigner(place.home, id, pin);
   const folder = fetchedFolder(place.home, id, pin);
@@ -64,7 +65,7 @@ async function installPin(id: string, pin: SkillPin, options: FrozenOptions): Pr
     await assertDemands({ id, bundle }, demands, proven);
     return { id, pin, folder, cached: true };
   }
-  const delivery = await options.open(pin.source).fetchPinned(toPinned(pin), options.watch);
+  const delivery = await source.fetchPinned(toPinned(pin), options.watch);
   using draft = Draft.write(place.home, id, delivery.files);
   const arrived = readBundle(draft.folder);
   const bundle = await compare([id, pin], arrived, runtime);
@@ -125,11 +126,7 @@ async function assertSigner(
   const isIdentity = pin.signer !== 'unsigned' && 'identity' in pin.signer;
   // An identity can be verified only where a policy has the roots of Sigstore; its bytes are pinned in any case.
   if (isIdentity && unverified > 0 && !isKnownSigner(pin.signer, publishers)) return;
-  throw differs(
-    id,
-    'signer',
-    `it is ${describeSigner(signer)}, the pin says ${describeSigner(pin.signer)}`,
-  );
+  throw differs(id, 'signer', `it is ${describeSigner(signer)}, the pin says ${describeSigner(pin.signer)}`);
 }
 
 function assertCapabilities(id: string, pin: SkillPin, manifest: Manifest): void {

@@ -49,7 +49,8 @@ export function dockerCredentials(env: NodeJS.ProcessEnv = process.env): FindCre
   return async (host) => {
     const found = readConfig(file);
     if (!found) return undefined;
-    const helper = ownValue(found.credHelpers, host) ?? (hasEntry(found, host) ? found.credsStore : undefined);
+    const helper =
+      ownValue(found.credHelpers, host) ?? (hasEntry(found, host) ? found.credsStore : undefined);
     if (helper !== undefined && helper !== '') return askHelper(helper, host, env);
     return readEntry(found, host, file);
   };
