@@ -4,16 +4,13 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
 import { SkillError } from '../errors.ts';
 import { knownSigner } from '../load/accepted-skills.ts';
 import { readDescription } from '../load/bundle-texts.ts';
 import { capabilitySet, diffCapabilities } from '../load/capability-set.ts';
-import { assertFetched, digestsOf, fetchedFolder, fetchedKey } from '../load/fetched.ts';
+import { digestsOf, fetchedFolder, fetchedKey } from '../load/fetched.ts';
 import { LOCK_FILE, readBundle, SIGNATURE_FILE, type BundleFiles } from '../load/read-bundle.ts';
-import { removeTreeSync } from '../load/remove-tree.ts';
 import { compareLock, parseLock } from '../load/lock.ts';
-import { realOrGiven } from '../load/registries.ts';
 import type { SkillPin } from '../load/skills-lock.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { quote, shellWord } from '../manifest/quote.ts';
@@ -25,7 +22,8 @@ import { readAttestations, type Attested } from './attestations.ts';
 import type { Delivery, OpenSource, TransferWatch } from './contract.ts';
 import { Draft } from './draft.ts';
 import { pinsOf, type PinPlace } from './pin-file.ts';
-import { assertDemands, provenBefore } from './propose.ts';
+import { assertDemands, missingAttestation, provenBefore } from './propose.ts';
+import { readCopy } from './read-copy.ts';
 import { sourceOf, toPinned } from './to-pinned.ts';
 
 /** One skill that is here now. */
@@ -56,9 +54,7 @@ async function installPin(id: string, pin: SkillPin, options: FrozenOptions): Pr
   assertKnownSigner(place.home, id, pin);
   const folder = fetchedFolder(place.home, id, pin);
   const proven = provenBefore(place.home, pin);
-  const isProven = demands.every(({ rule }) =>
-    rule.requireAttestation.every((kind) => proven.some((one) => one.kind === kind)),
-  );
+  const isProven = demands.every((demand) => missingAttestation(demand, proven) === undefined);
   const read = isProven ? readCopy(place.home, folder) : undefined;
   if (read) {
     const bundle = await compare([id, pin], read, runtime);
@@ -72,19 +68,6 @@ async function installPin(id: string, pin: SkillPin, options: FrozenOptions): Pr
   await assertDemands({ id, bundle }, demands, await attestedFor(delivery, pin, runtime));
   draft.keepOnly(new Set([...arrived.contents.keys(), LOCK_FILE, SIGNATURE_FILE]), delivery.files.keys());
   return { id, pin, folder: draft.keep(fetchedKey(pin)), cached: false };
-}
-
-/** Undefined if there is no copy. A damaged one is removed, so that it is fetched again. */
-function readCopy(home: string, folder: string): BundleFiles | undefined {
-  if (!existsSync(folder)) return undefined;
-  try {
-    const read = readBundle(folder);
-    assertFetched(home, realOrGiven(folder), read);
-    return read;
-  } catch {
-    removeTreeSync(folder);
-    return undefined;
-  }
 }
 
 function attestedFor({ attachments, files }: Delivery, pin: SkillPin, runtime: Runtime): Promise<Attested[]> {
