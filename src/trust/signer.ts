@@ -54,6 +54,11 @@ export function describeSigner(signer: Signer): string {
   return 'key' in signer ? signer.key : `${signer.identity} (says ${signer.issuer})`;
 }
 
+/** Does one of these publishers sign as this signer, so that its signatures can be verified here? */
+export function isKnownSigner(signer: Signer, publishers: readonly Publisher[]): boolean {
+  return nameOf(signer, publishers) !== undefined;
+}
+
 function nameOf(signer: Signer, publishers: readonly Publisher[]): string | undefined {
   return publishers.find((one) => signer !== 'unsigned' && isBy(one, signer))?.name;
 }
