@@ -27,7 +27,7 @@ export interface SignerSearch {
 
 /** Throws `signature_invalid` if a signature is not for these bytes. */
 export async function findSigner(
-  { vouched, manifest }: Pick<Bundle, 'vouched' | 'manifest'>,
+  { vouched, manifest }: Pick<Bundle, 'vouched'> & { manifest: Pick<Bundle['manifest'], 'name'> },
   { publishers, pinned }: SignerSearch,
 ): Promise<FoundSigner> {
   if (!vouched) return { signer: 'unsigned', unverified: 0 };
