@@ -13,13 +13,12 @@ import { pinLines, type Pins } from '../load/pins.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Store } from '../load/store.ts';
 import type { Offload } from '../offload/offload.ts';
-import type { Runner } from '../vocabulary/commands.ts';
 import { ENGINE_NAMES, ENGINE_ROWS, type EngineName, type ModeOf } from '../vocabulary/engines.ts';
 import { PREFERRED_MODES, type Mode } from '../vocabulary/modes.ts';
 import { placeName, type Place } from '../vocabulary/place.ts';
 import type { WallName } from '../vocabulary/walls.ts';
 import type { Candidate } from '../policy/choose-mode.ts';
-import type { Command } from '../policy/commands/command.ts';
+import type { Command, ParsedCommand } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Way } from '../policy/plan.ts';
 import type { PythonFreshness } from '../policy/python-freshness.ts';
@@ -177,7 +176,7 @@ export class Machine {
   }
 
   /** Every way to run this bundle here, in the order in which they are tried. */
-  async candidates(bundle: Bundle, runner?: Runner): Promise<Candidate[]> {
+  async candidates(bundle: Bundle, command?: ParsedCommand): Promise<Candidate[]> {
     this.#packages.assertPinned(bundle);
     const pairs = (await this.pairs()).filter(({ engine }) =>
       ENGINE_ROWS[engine.name].kinds.includes(bundle.kind),
@@ -185,7 +184,7 @@ export class Machine {
     // Scripts are written for the Python of a system, with its threads and messages: Wasm comes last for them.
     const isLast = ({ mode }: Pair): number => Number(bundle.kind === 'script' && mode === 'wasm');
     const ordered = pairs.toSorted((a, b) => isLast(a) - isLast(b));
-    return Promise.all(ordered.map((pair) => candidate(pair, bundle, runner)));
+    return Promise.all(ordered.map((pair) => candidate(pair, bundle, command)));
   }
 
   /** The wall and engine of a chosen candidate. */
@@ -249,6 +248,7 @@ export class Machine {
     return {
       ...scripts,
       modules: python.modules,
+      ...(python.loads ? { loads: python.loads } : {}),
       interfaces,
       env: [...python.env, ...scripts.env],
       hosts: [...python.hosts, ...scripts.hosts],
@@ -331,10 +331,14 @@ export class Machine {
   }
 }
 
-async function candidate({ mode, wall, engine }: Pair, bundle: Bundle, runner?: Runner): Promise<Candidate> {
+async function candidate(
+  { mode, wall, engine }: Pair,
+  bundle: Bundle,
+  command?: ParsedCommand,
+): Promise<Candidate> {
   const pair = { mode, wall: wall.name, engine: engine.name };
   const fallback = 'Run `skillcell doctor` to see what this machine has.';
-  const refused = engine.refuses(bundle, runner);
+  const refused = engine.refuses(bundle, command);
   // An Agent Skills folder has no entry that an engine for functions could name.
   const isWithoutEntry = refused === `the engine ${engine.name} cannot run ""`;
   const reason = isWithoutEntry ? 'its engines run functions, and this skill has scripts only' : refused;

@@ -10,7 +10,6 @@ import type { Execution } from '../outcome.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { isInAgentFolder } from '../vocabulary/agent-folders.ts';
-import type { Runner } from '../vocabulary/commands.ts';
 import type { Mode } from '../vocabulary/modes.ts';
 import { bindCommand } from './commands/bind.ts';
 import type { Command, GivenCommand, ParsedCommand } from './commands/command.ts';
@@ -75,8 +74,8 @@ export interface Way {
 export interface WaysToRun<W extends Way> {
   /** Skillcell's own folder. */
   readonly home: string;
-  /** `runner` is that of the command, for skills of kind `script`. */
-  candidates(bundle: Bundle, runner?: Runner): Promise<Candidate[]>;
+  /** The command of the call, for skills of kind `script`. */
+  candidates(bundle: Bundle, command?: ParsedCommand): Promise<Candidate[]>;
   way(candidate: Candidate, bundle: Bundle): Promise<W>;
 }
 
@@ -158,10 +157,7 @@ export async function choose<W extends Way>(
     demands: demandsOn(skill.bundle, policy.minimumRules),
     // One flag or variable for a whole session must not vouch for what tools copied from strangers.
     trustRemoteCode: (options.trustRemoteCode ?? false) && !isInAgentFolder(skill.bundle.sourceDir),
-    candidates: await machine.candidates(
-      kind === 'script' ? forCall(input, command) : skill.bundle,
-      command?.runner,
-    ),
+    candidates: await machine.candidates(kind === 'script' ? forCall(input, command) : skill.bundle, command),
   });
   assertVouched(choice, { skill, options });
   return choice;
