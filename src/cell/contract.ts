@@ -174,6 +174,8 @@ export interface Engine {
   refuses(bundle: Bundle, command?: ParsedCommand): string | undefined;
   /** A missing dependency of this bundle, such as its image; another mode may not need it. */
   lacks?(bundle: Bundle): Promise<{ reason: string; fix: string } | undefined>;
+  /** For engines whose programs are not those of this machine: the path of a program in the cell. */
+  findProgram?(bundle: Bundle, name: string): Promise<string>;
   /** `command` is what a call of a skill of kind `script` starts; absent while there is no call. */
   prepare(bundle: Bundle, command?: Command): Promise<Artifact>;
   /** For engines that can fork a fresh cell from a warm process that never ran skill code. */

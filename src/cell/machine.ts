@@ -43,6 +43,7 @@ import { wasmInspector } from './engines/python-wasm/inspect.ts';
 import { PythonEngine } from './engines/python/engine.ts';
 import { inspectPython, jailInspector, type Inspector } from './engines/python/inspect.ts';
 import { findInterpreter, type Interpreter } from './engines/python/interpreter.ts';
+import { ContainerScriptEngine } from './engines/script/container-engine.ts';
 import { ScriptEngine } from './engines/script/engine.ts';
 import { ComponentEngine } from './engines/component/engine.ts';
 
@@ -101,6 +102,7 @@ export class Machine {
   readonly #containerPython: ContainerPythonEngine;
   readonly #exec: ExecEngine;
   readonly #script: ScriptEngine;
+  readonly #containerScript: ContainerScriptEngine;
   readonly #interpreter: Interpreter | undefined;
   readonly #packages: BundlePackages;
   readonly #artifacts = new Map<string, Promise<Artifact>>();
@@ -138,6 +140,7 @@ export class Machine {
     this.#containerPython = new ContainerPythonEngine({ home, images, interpreter: this.#interpreter });
     this.#exec = new ExecEngine({ home, images });
     this.#script = new ScriptEngine({ home, interpreter: this.#interpreter });
+    this.#containerScript = new ContainerScriptEngine({ home, images, interpreter: this.#interpreter });
   }
 
   /** The group that may pass through the runtime's folders when the host is root. */
@@ -165,7 +168,7 @@ export class Machine {
       python: { subprocess: this.#python, container: this.#containerPython },
       node: { subprocess: this.#node, in_process: this.#node },
       exec: { container: this.#exec },
-      script: { subprocess: this.#script },
+      script: { subprocess: this.#script, container: this.#containerScript },
     };
     return PREFERRED_MODES.flatMap((mode) =>
       ENGINE_NAMES.flatMap((name) => {
@@ -181,9 +184,7 @@ export class Machine {
     const pairs = (await this.pairs()).filter(({ engine }) =>
       ENGINE_ROWS[engine.name].kinds.includes(bundle.kind),
     );
-    // Scripts are written for the Python of a system, with its threads and messages: Wasm comes last for them.
-    const isLast = ({ mode }: Pair): number => Number(bundle.kind === 'script' && mode === 'wasm');
-    const ordered = pairs.toSorted((a, b) => isLast(a) - isLast(b));
+    const ordered = bundle.kind === 'script' ? pairs.toSorted(forCommands(bundle)) : pairs;
     return Promise.all(ordered.map((pair) => candidate(pair, bundle, command)));
   }
 
@@ -203,6 +204,7 @@ export class Machine {
       isReusable: engine.reusable,
       accepts: (grant) => wall.accepts(grant),
       fixedEnv: (grant) => engine.fixedEnv(grant, bundle),
+      findProgram: engine.findProgram?.bind(engine, bundle),
       prepare: (command) => this.prepare({ mode: candidate.mode, engine }, bundle, command),
     };
   }
@@ -329,6 +331,13 @@ export class Machine {
       enforces: engine.enforces(probe.enforces),
     };
   }
+}
+
+/** Scripts are written for the Python of a system, with its threads and messages. An image has the programs that they need. */
+function forCommands({ manifest }: Bundle): (a: Pair, b: Pair) => number {
+  const order: Mode[] = manifest.container ? ['container', 'subprocess', 'wasm'] : ['subprocess', 'wasm'];
+  const place = ({ mode }: Pair): number => (order.includes(mode) ? order.indexOf(mode) : order.length);
+  return (a, b) => place(a) - place(b);
 }
 
 async function candidate(

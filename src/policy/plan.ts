@@ -66,6 +66,8 @@ export interface Way {
   /** Throws if it cannot enforce this grant. */
   accepts(grant: Grant): void;
   fixedEnv(grant: Grant): Readonly<Record<string, string>>;
+  /** The path of a program in the cell, if its programs are not those of this machine. */
+  findProgram?: ((name: string) => Promise<string>) | undefined;
   /** `command` decides what has to be ready for a skill of kind `script`. */
   prepare(command?: Command): Promise<{ readonly uses?: MachineUses }>;
 }
@@ -123,7 +125,7 @@ export async function planCall<W extends Way>(input: PlanInput<W>): Promise<Plan
   const granted = await grantFor(input, bundle);
   const grant = input.adjust?.(granted) ?? granted;
   way.accepts(grant);
-  const command = parsed && (await bindCommand(parsed, grant));
+  const command = parsed && (await bindCommand(parsed, grant, way.findProgram));
   const prepared = (await way.prepare(command)) as Awaited<ReturnType<W['prepare']>>;
   const uses = { ...prepared.uses, ...(command?.digest === undefined ? {} : { generated: command.digest }) };
   const plan = { choice, grant, enforces, fixedEnv: way.fixedEnv(grant), uses };
