@@ -8,6 +8,7 @@ import { namesOf } from '../vocabulary/table.ts';
 import { Option, type Command } from 'commander';
 import { collect, example, withGrantOptions, withPlanOptions, type Done } from './shared-options.ts';
 import type { BenchFlags } from './commands/bench.ts';
+import type { BuildFlags } from './commands/build.ts';
 import type { InitFlags } from './commands/init.ts';
 import type { StudyFlags } from './commands/study.ts';
 import { addAudit } from './audit-commands.ts';
@@ -175,10 +176,12 @@ function addAuthoring(program: Command, done: Done): void {
     .addOption(
       new Option('--base <language>', 'build the base image for containers instead').choices(['python']),
     )
+    .option('--with <packages...>', 'with --base: Debian packages to add, for the scripts of a skill')
+    .option('--name <name>', 'with --with: the image is localhost/skillcell-<name>')
     .description('compile a skill with your own compilers, and build or fetch its container image')
     .option('--json', 'print JSON')
     .addHelpText('after', example('build skills/text/shout'))
-    .action(async (skill: string | undefined, options: { base?: string; json?: boolean }) => {
+    .action(async (skill: string | undefined, options: BuildFlags) => {
       const { build } = await import('./commands/build.ts');
       done(await build(skill, options));
     });

@@ -179,6 +179,7 @@ export const FRAGMENT_FIELDS: { [Key in keyof FragmentFields]-?: z.ZodType<Fragm
   env_vars: env.default({}),
   capabilities: capabilities.optional(),
   limits: limits.default({}),
+  container: container.optional(),
 };
 
 /** The fields that Skillcell itself reads. */
@@ -197,7 +198,7 @@ export const manifestFields: z.ZodType<ManifestFields> = z
     env_vars: FRAGMENT_FIELDS.env_vars,
     capabilities: FRAGMENT_FIELDS.capabilities,
     limits: FRAGMENT_FIELDS.limits,
-    container: container.optional(),
+    container: FRAGMENT_FIELDS.container,
   })
   .refine(({ execution: modes, execution_mode: demand }) => demand === undefined || mayMeet(modes), {
     error: '"isolated" contradicts "execution", which lists only "in_process"',
@@ -232,7 +233,10 @@ export interface ManifestFields {
   container?: ContainerFields | undefined;
 }
 
-export type FragmentFields = Pick<ManifestFields, 'requirements' | 'env_vars' | 'capabilities' | 'limits'>;
+export type FragmentFields = Pick<
+  ManifestFields,
+  'requirements' | 'env_vars' | 'capabilities' | 'limits' | 'container'
+>;
 
 type Loose<T> = { [K in keyof T]: T[K] | undefined };
 

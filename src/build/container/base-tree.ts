@@ -51,6 +51,8 @@ export async function baseTree({ folder, packages }: BaseParts): Promise<FileTre
   for (const [path, text] of Object.entries(FILES)) tree.put(path, plainFile(Buffer.from(text)));
   // Busybox is the shell for images that build on this one.
   tree.put('bin/sh', { kind: 'link', target: 'busybox', uid: 0, gid: 0 });
+  // Packages leave this link to their scripts, which do not run.
+  if (tree.at('usr/bin/mawk')) tree.put('usr/bin/awk', { kind: 'link', target: 'mawk', uid: 0, gid: 0 });
   for (const path of DOCUMENTATION) tree.remove(path);
   keepLicences(tree);
   return tree;
