@@ -87,7 +87,7 @@ export function demandsOnSource(sets: readonly SourceRules[], source: string): S
 }
 
 /** A source that could mean another one after somebody resolves it matches nothing. */
-function sourceMatches(pattern: string, source: string): boolean {
+export function sourceMatches(pattern: string, source: string): boolean {
   const given = segmentsOf(source);
   if (given.some(isAmbiguous)) return false;
   if (pattern === '*') return true;

@@ -6,8 +6,14 @@
 import type { PythonWasmInit } from '../../../../guest/protocol.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
+<<<<<<< HEAD
 import { wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
 import type { Command, ParsedCommand } from '../../../policy/commands/command.ts';
+=======
+import { nobody, wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
+import type { Command } from '../../../policy/commands/command.ts';
+import { usualRunner } from '../../../policy/commands/defaults.ts';
+>>>>>>> w-19a
 import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
 import { NEW_MEMORY_ONLY, type PythonFreshness } from '../../../policy/python-freshness.ts';
 import type { Artifact, Engine, LaunchSpec, Mount, Wall } from '../../contract.ts';
@@ -253,4 +259,7 @@ export function cellLimits({ limits }: Grant): Pick<PythonWasmInit, 'limits'> {
 }
 
 /** Enforced by Wasm itself: Python cannot do this at all, or only by asking the host. */
-const IN_WASM = { scratch: wasm('files in memory with a quota') };
+const IN_WASM = {
+  scratch: wasm('files in memory with a quota'),
+  skills: nobody('Python skills cannot call other skills yet; write the skill in TypeScript or JavaScript'),
+};
