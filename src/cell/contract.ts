@@ -12,12 +12,8 @@ import type { CapabilityEvent, EventsCut, Execution, StartKind } from '../outcom
 import type { EngineName } from '../vocabulary/engines.ts';
 import type { OutputStream } from '../vocabulary/streams.ts';
 import type { WallName } from '../vocabulary/walls.ts';
-<<<<<<< HEAD
-import type { Command, ParsedCommand } from '../policy/commands/command.ts';
-=======
 import type { InnerCalls } from './inner-calls.ts';
-import type { Command } from '../policy/commands/command.ts';
->>>>>>> w-19a
+import type { Command, ParsedCommand } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { GuestLimit, HostLimit } from '../vocabulary/limits.ts';

@@ -6,14 +6,8 @@
 import type { PythonWasmInit } from '../../../../guest/protocol.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
-<<<<<<< HEAD
-import { wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
-import type { Command, ParsedCommand } from '../../../policy/commands/command.ts';
-=======
 import { nobody, wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
-import type { Command } from '../../../policy/commands/command.ts';
-import { usualRunner } from '../../../policy/commands/defaults.ts';
->>>>>>> w-19a
+import type { Command, ParsedCommand } from '../../../policy/commands/command.ts';
 import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
 import { NEW_MEMORY_ONLY, type PythonFreshness } from '../../../policy/python-freshness.ts';
 import type { Artifact, Engine, LaunchSpec, Mount, Wall } from '../../contract.ts';
