@@ -231,6 +231,11 @@ export class Runtime implements AsyncDisposable {
     return gatekeeper.standing((await pin(skill)).bundle);
   }
 
+  /** Throws unless the policy, its signature or an approval lets this bundle be called. */
+  async admit(bundle: Bundle, tenant?: TenantContext): Promise<void> {
+    await this.#stages.current(tenant).gatekeeper.admit(bundle);
+  }
+
   /** For every capability: declared, policy, approval, granted. */
   async explain(skill: Skill, options: ExecuteOptions = {}): Promise<ExplainedCapability[]> {
     const plan = await this.plan(withOptionalEnv(skill), options);

@@ -10,19 +10,14 @@ import type { Stages } from './call.ts';
 import type { Bundle } from './load/bundle.ts';
 import type { SkillPlaces } from './load/locate.ts';
 import type { Skill } from './load/skill.ts';
+import { tenantHome, tenantsDir } from './load/tenant-home.ts';
 import type { Manifest } from './manifest/manifest.ts';
 import type { Overlays } from './overlays.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import type { OperatorPolicy } from './policy/operator.ts';
 import type { PlanInput, PlanOptions } from './policy/plan.ts';
 import { PlanCache } from './policy/plan-cache.ts';
-import {
-  optionsOfTenant,
-  policyOfTenant,
-  tenantHome,
-  tenantsDir,
-  type TenantContext,
-} from './policy/tenant-context.ts';
+import { optionsOfTenant, policyOfTenant, type TenantContext } from './policy/tenant-context.ts';
 import { observedInput, type Allowed } from './record/observation.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import { Approvals } from './trust/approvals.ts';

@@ -4,8 +4,6 @@
  *
  * @module
  */
-import { join } from 'node:path';
-import { SkillError } from '../errors.ts';
 import { isSet, restrict } from './combine.ts';
 import type { OperatorPolicy } from './operator.ts';
 import type { SecretSource } from './secret-sources.ts';
@@ -31,24 +29,9 @@ export interface TenantContext {
 export type TenantOption = TenantContext | (() => TenantContext);
 
 const OWN_FILES: OperatorPolicy['filesystem']['allow'] = ['${workspace}/**'];
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 export function tenantOf(option: TenantOption | undefined): TenantContext | undefined {
   return typeof option === 'function' ? option() : option;
-}
-
-/** Where all tenants keep what is stored for them. */
-export function tenantsDir(home: string): string {
-  return join(home, 'tenants');
-}
-
-/** The folder with the approvals and uploaded skills of a tenant. */
-export function tenantHome(home: string, name: string): string {
-  // The name becomes a path.
-  if (NAME.test(name)) return join(tenantsDir(home), name);
-  throw new SkillError('usage', `${JSON.stringify(name.slice(0, 100))} is not a valid name of a tenant`, {
-    fix: 'Use letters, digits, ".", "_" and "-".',
-  });
 }
 
 /**
