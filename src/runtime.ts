@@ -227,8 +227,8 @@ export class Runtime implements AsyncDisposable {
 
   /** The operator's view of a skill: rule, approval, signature, profile. */
   async standing(skill: Skill, tenant?: TenantContext): Promise<Standing> {
-    const { gatekeeper, pin } = this.#stages.current(tenant);
-    return gatekeeper.standing((await pin(skill)).bundle);
+    const stages = this.#stages.current(tenant);
+    return stages.gatekeeper.standing((await stages.pin(skill)).bundle);
   }
 
   /** Throws unless the policy, its signature or an approval lets this bundle be called. */

@@ -17,20 +17,19 @@ const PRIVATE = { recursive: true, mode: 0o700 } as const;
 export class UploadDraft implements Disposable {
   readonly #parent: string;
   readonly #root: string;
-  /** The folder of the skill. */
+  /** The folder of the skill, under a name that says nothing, because nobody has read its own yet. */
   readonly folder: string;
 
-  private constructor(parent: string, name: string) {
+  private constructor(parent: string) {
     mkdirSync(parent, PRIVATE);
     this.#parent = realOrGiven(parent);
     this.#root = join(this.#parent, `${HIDDEN_DRAFT}${randomBytes(8).toString('hex')}`);
-    this.folder = join(this.#root, name);
+    this.folder = join(this.#root, 'upload');
   }
 
   /** `files` come from an archive reader, which refuses every path that leaves the folder. */
-  static write(parent: string, name: string, files: ReadonlyMap<string, Buffer>): UploadDraft {
-    assertName(name);
-    const draft = new UploadDraft(parent, name);
+  static write(parent: string, files: ReadonlyMap<string, Buffer>): UploadDraft {
+    const draft = new UploadDraft(parent);
     try {
       mkdirSync(draft.folder, PRIVATE);
       for (const [path, bytes] of files) {
@@ -60,10 +59,14 @@ export class UploadDraft implements Disposable {
   }
 
   /** Moves it into place under its digest. The same bytes may already be there under another lock or signature. */
-  keep(name: string): void {
-    const target = join(this.#parent, name);
+  keep(key: string, name: string): void {
+    assertName(name);
+    const folder = join(this.#root, 'named', name);
+    mkdirSync(dirname(folder), PRIVATE);
+    renameSync(this.folder, folder);
+    const target = join(this.#parent, key);
     if (existsSync(target)) removeTreeSync(target);
-    renameSync(this.#root, target);
+    renameSync(join(this.#root, 'named'), target);
   }
 
   [Symbol.dispose](): void {

@@ -12,7 +12,6 @@ import { SKILL_ARCHIVE } from '../distribution/archives/limits.ts';
 import { readArchive } from '../distribution/archives/read-archive.ts';
 import { SkillError, toSkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
-import { readDescription } from '../load/bundle-texts.ts';
 import { sha256 } from '../load/digest.ts';
 import type { BundleLocation } from '../load/load-bundle.ts';
 import { LOCK_FILE, SIGNATURE_FILE } from '../load/read-bundle.ts';
@@ -94,24 +93,16 @@ export class Uploads {
     if (!limits) throw notAllowed();
     using _ = this.#slots.enter(context.name);
     const files = await unpack(archive, limits);
-    const name = readDescription(files, '/upload').manifest.name;
+    using draft = UploadDraft.write(this.#folder(context.name), files);
+    const bundle = await this.#runtime.sources.examine(draft.folder, files);
+    const { name, version } = bundle.manifest;
     this.#assertFree(name);
     this.#assertRoom({ tenant: context.name, name, bytes: bytesOf(files) }, limits);
-    using draft = UploadDraft.write(this.#folder(context.name), name, files);
-    const bundle = await this.#runtime.sources.examine(draft.folder, files);
-    if (bundle.manifest.name !== name) throw taken(name);
     const state = await this.#judge(bundle, tenant);
     draft.keepOnly(new Set([...Object.keys(bundle.files), LOCK_FILE, SIGNATURE_FILE]), files.keys());
-    const { version } = bundle.manifest;
-    const record = {
-      name,
-      version,
-      digest: bundle.digest,
-      bytes: bytesOf(files),
-      by,
-      at: new Date().toISOString(),
-    };
-    draft.keep(folderOf(bundle.digest));
+    draft.keep(folderOf(bundle.digest), name);
+    const { digest } = bundle;
+    const record = { name, version, digest, bytes: bytesOf(files), by, at: new Date().toISOString() };
     writeRecord(this.#folder(context.name), recordFile(name), record);
     this.#removeUnused(context.name);
     return { ...record, state, asks: describeSkill(bundle) };
@@ -137,9 +128,10 @@ export class Uploads {
 
   /** An id of the operator always means the operator's skill. */
   #assertFree(name: string): void {
-    const known = this.#runtime.list();
-    const ids = known.flatMap(({ ref, ids: own = [], aliases = [] }) => [ref, ...own, ...aliases]);
-    if (ids.includes(name)) throw taken(name);
+    const isTaken = this.#runtime
+      .list()
+      .some(({ ref, ids, aliases }) => ref === name || ids?.includes(name) || aliases?.includes(name));
+    if (isTaken) throw taken(name);
   }
 
   #assertRoom(
@@ -220,6 +212,6 @@ function taken(name: string): SkillError {
 function full(most: string): SkillError {
   return new SkillError('resource_exceeded', `The uploads of this tenant would exceed ${most}`, {
     fix: 'Remove an upload that is not needed with DELETE /v1/skills/{name}, or ask the operator to raise "uploads".',
-    detail: { limit: 'files' },
+    detail: { limit: 'uploads', most },
   });
 }
