@@ -176,3 +176,14 @@ export type { Staleness, Unknown as UnknownStaleness } from './distribution/upda
 export type { Delivery, OpenSource } from './distribution/contract.ts';
 export { describeDemand } from './policy/source-rules.ts';
 export { describeSigner } from './trust/signer.ts';
+export type { TenantContext, TenantOption } from './policy/tenant-context.ts';
+export { secretFiles } from './policy/secret-places.ts';
+export { nameMatches } from './trust/skill-rules.ts';
+export { tenantHome, tenantsDir } from './load/tenant-home.ts';
+export { limitSchema, lowerLimits, tenantLimitSchema } from './tenants/limits.ts';
+export type { Limits, Quota, TenantLimits } from './tenants/limits.ts';
+export { LiveTenants } from './tenants/live-tenants.ts';
+export { TENANTS_FILE } from './tenants/tenants-file.ts';
+export type { Issuer, Tenant, UploadLimits } from './tenants/tenants-file.ts';
+export { Uploads } from './tenants/uploads.ts';
+export type { ReceivedUpload, Upload } from './tenants/uploads.ts';

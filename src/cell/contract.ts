@@ -193,6 +193,8 @@ export interface CellParts {
   engine: Engine;
   artifact: Artifact;
   grant: Grant;
+  /** The tenant whose calls alone may use the cell; absent: those of no tenant. */
+  owner?: string;
 }
 
 /** The inputs of one call. */
