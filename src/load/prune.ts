@@ -110,7 +110,7 @@ function takeTurn(home: string): FileLock {
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   const lock = FileLock.claim(file);
   if (lock) return lock;
-  throw new SkillError('skill_unavailable', `Another process prunes ${JSON.stringify(home)} now`, {
+  throw new SkillError('skill_unavailable', `Another process is pruning ${JSON.stringify(home)}`, {
     fix: 'Wait until it has finished.',
   });
 }

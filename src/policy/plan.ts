@@ -162,7 +162,7 @@ export async function choose<W extends Way>(
     minimum: policy.minimum[origin],
     minimumIsSet: policy.minimumSet?.includes(origin) ?? false,
     demands: demandsOn(skill.bundle, policy.minimumRules),
-    // One flag or variable for a whole session must not vouch for what tools copied from strangers.
+    // One flag or variable for a whole session must not vouch for third-party skills that tools copied.
     trustRemoteCode: (options.trustRemoteCode ?? false) && !isInAgentFolder(skill.bundle.sourceDir),
     candidates: await machine.candidates(kind === 'script' ? forCall(input, command) : skill.bundle, command),
   });

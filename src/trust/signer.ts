@@ -95,7 +95,7 @@ async function verified(
 function notForTheseBytes(name: string, key: Extract<Signature, { type: 'ed25519' }>['key']): SkillError {
   return new SkillError(
     'signature_invalid',
-    `The skill "${name}" carries a signature by ${key} that is not valid for its files: somebody changed one of them`,
+    `The skill "${name}" carries a signature by ${key} that is not valid for its files: one of them was changed`,
     {
       fix: 'Do not use this copy. Get the skill from its publisher, and tell them about it.',
       detail: { skill: name, key },

@@ -17,7 +17,9 @@ import { writeAgentSkill } from '../write-agent-skill.ts';
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'denials.md');
 const ACT_SH = join(import.meta.dirname, '..', '..', 'scripts', 'denials', 'act.sh');
 let denials: Denials;
-beforeAll(async () => void (denials = await runDenials(seedImages)));
+/** Hundreds of calls in every mode, so it takes minutes even on a quiet machine. */
+const TABLE_MS = 1_800_000;
+beforeAll(async () => void (denials = await runDenials(seedImages)), TABLE_MS);
 
 describe.each(COLUMNS)('$title', ({ title }) => {
   it.each(ACTS)('$name gets the documented answer', (act) => {

@@ -65,7 +65,7 @@ function describe({ kind, type, publisher, predicate }: Attested): string {
   return `good  ${what} signed by ${printableLine(publisher)}${facts}`;
 }
 
-/** Signed by a publisher, and still the words of a stranger to this program. */
+/** Signed by a publisher, but still untrusted text for this program. */
 function studySummary({ modes }: Record<string, unknown>): string {
   const rows = Array.isArray(modes) ? (modes as unknown[]) : [];
   const texts = rows.slice(0, 10).map((row) => {

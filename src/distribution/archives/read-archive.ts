@@ -1,5 +1,5 @@
 /**
- * Reads an archive that a stranger made into memory: the regular files by path, or a refusal. Nothing is written to disk.
+ * Reads an untrusted archive into memory: the regular files by path, or a refusal. Nothing is written to disk.
  *
  * @module
  */

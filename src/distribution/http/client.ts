@@ -36,7 +36,7 @@ export interface HttpClientOptions {
 export interface HttpAsk {
   readonly url: string | URL;
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH';
-  /** What is transferred, for messages: `the manifest "1.0.0"`. Quote what a stranger named. */
+  /** What is transferred, for messages: `the manifest "1.0.0"`. Quote untrusted names. */
   readonly what: string;
   /** Of the body of a successful answer. */
   readonly maxBytes: number;

@@ -192,7 +192,7 @@ function failure(error: unknown, args: readonly string[]): SkillError {
 
 function interrupted(cause: unknown): SkillError {
   return new SkillError('cancelled', 'The installation was cancelled', {
-    fix: 'Run it again; nothing that is unfinished was kept.',
+    fix: 'Run it again; nothing unfinished was kept.',
     cause,
   });
 }
