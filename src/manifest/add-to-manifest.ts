@@ -4,7 +4,15 @@
  *
  * @module
  */
-import type { Capabilities, ContainerRule, EnvRule, FilesystemRule, Limits, Manifest, NetworkRule } from './manifest.ts';
+import type {
+  Capabilities,
+  ContainerRule,
+  EnvRule,
+  FilesystemRule,
+  Limits,
+  Manifest,
+  NetworkRule,
+} from './manifest.ts';
 
 /** Permissions in the form of a manifest. */
 export interface Permissions {
@@ -14,7 +22,10 @@ export interface Permissions {
   container?: ContainerRule;
 }
 
-export function addToManifest(manifest: Manifest, { capabilities, env, limits, container }: Permissions): Manifest {
+export function addToManifest(
+  manifest: Manifest,
+  { capabilities, env, limits, container }: Permissions,
+): Manifest {
   const { filesystem, network, syscalls, programs: declared = [] } = manifest.capabilities;
   const programs = [...new Set([...declared, ...(capabilities.programs ?? [])])];
   return {

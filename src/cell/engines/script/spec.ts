@@ -57,7 +57,10 @@ function sharedMounts({ bundle, packages }: ScriptParts): Mount[] {
   return [
     { host: bundle, guest: '/skill' },
     ...(packages === undefined ? [] : [{ host: packages, guest: GUEST_PACKAGES }]),
-    ...SYSTEM_SETTINGS.filter((folder) => existsSync(folder)).map((folder) => ({ host: folder, guest: folder })),
+    ...SYSTEM_SETTINGS.filter((folder) => existsSync(folder)).map((folder) => ({
+      host: folder,
+      guest: folder,
+    })),
   ];
 }
 
