@@ -1,13 +1,12 @@
 /**
- * The third-party modules that Python files of a bundle import when they are loaded, directly and through other files of the
- * bundle. From static inspection: imports inside functions, and by computed names, are not among them.
+ * The modules from elsewhere that Python files of a bundle import when they are loaded, directly and through other files of
+ * the bundle: those of Python itself, and of packages. From static inspection: imports inside functions, and by computed names, are not among them.
  *
  * @module
  */
 import { posix } from 'node:path';
 import type { Bundle } from './bundle.ts';
 import type { Finding } from './inspection.ts';
-import { PYTHON_STDLIB } from './python-stdlib.ts';
 
 /** The inspector reports at most this many imports. */
 const MAX_LOADS = 500;
@@ -38,16 +37,15 @@ export function loadedModules(
     for (const load of byFile.get(path) ?? []) {
       const inside = own.find(load.value, path);
       if (inside) queue.push(...inside);
-      else addThirdParty(found, load);
+      else addModule(found, load);
     }
   }
   return [...found.values()];
 }
 
-function addThirdParty(found: Map<string, LoadedModule>, { value, at }: Finding): void {
+function addModule(found: Map<string, LoadedModule>, { value, at }: Finding): void {
   const [name = ''] = value.split('.');
-  if (name === '' || PYTHON_STDLIB.has(name) || found.has(name)) return;
-  found.set(name, { name, at });
+  if (name !== '' && !found.has(name)) found.set(name, { name, at });
 }
 
 /** The modules that are files of the bundle. */

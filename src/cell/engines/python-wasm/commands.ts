@@ -9,6 +9,7 @@ import { posix } from 'node:path';
 import type { Bundle } from '../../../load/bundle.ts';
 import { loadedModules, type LoadedModule } from '../../../load/loaded-modules.ts';
 import { mayProvide } from '../../../load/modules.ts';
+import { PYTHON_STDLIB } from '../../../load/python-stdlib.ts';
 import type { ParsedCommand } from '../../../policy/commands/command.ts';
 import { usualRunner } from '../../../policy/commands/defaults.ts';
 import type { WasmEnvironment } from './requirements.ts';
@@ -36,6 +37,7 @@ export function refusesImports(
     return `its imports are not known, and these requirements have no package for Wasm: ${absent.join(', ')}; ${ELSEWHERE}`;
   const here = folder === undefined ? [] : readdirSync(folder).map((name) => name.split('.')[0]);
   for (const { name, at } of modules) {
+    if (PYTHON_STDLIB.has(name)) continue;
     const requirement = here.includes(name) ? undefined : absent.find((one) => mayProvide(one, name));
     if (requirement === undefined) continue;
     return `it imports ${name} (${at}), and "${requirement}" has no package for Wasm; ${ELSEWHERE}`;
