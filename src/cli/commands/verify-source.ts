@@ -31,7 +31,8 @@ export async function verifySource(reference: string, runtime: Runtime, json = f
   });
   const { name, version } = bundle.manifest;
   const { publisher } = signed;
-  if (json && publisher !== undefined) {
+  if (json && publisher === undefined) throw unsigned(name, pin.signer);
+  if (json) {
     const documents = attested.map(({ kind, type, publisher: by }) => ({ kind, type, publisher: by }));
     const { revision, digest, lock, signer } = pin;
     printResult({
