@@ -25,6 +25,10 @@ function writeAgentSkill(who: PersonLine, description: string): string {
   return 'file:vendor/hello';
 }
 
+function lineOf(text: string, label: string): string {
+  return text.split('\n').find((line) => line.startsWith(`  ${label}`)) ?? '';
+}
+
 test('nobody is asked about something that was not shown, also with --json', async () => {
   const who = person();
   const source = writeAgentSkill(who, 'Says hello');
@@ -39,12 +43,10 @@ test('words of a stranger cannot look like a line of ours', async () => {
   const gaps = [' '.repeat(70), '\u00a0\u2003'.repeat(35), '\u115f'.repeat(35)];
   const source = writeAgentSkill(who, `"Hello${gaps.map((gap) => `${gap}signed by us`).join('')}"`);
   const { stdout } = await who.atTerminal('n\n', 'add', source);
-  const [about = ''] = stdout.split('\n').filter((line) => line.startsWith('  about'));
+  const about = lineOf(stdout, 'about');
   expect(about.slice('  about     '.length)).not.toMatch(/[\s\u115f]{3}/u);
   const long = writeAgentSkill(who, 'a'.repeat(900));
-  const [line = ''] = (await who.atTerminal('n\n', 'add', long)).stdout
-    .split('\n')
-    .filter((one) => /^ {2}about/.test(one));
+  const line = lineOf((await who.atTerminal('n\n', 'add', long)).stdout, 'about');
   expect(line.length).toBeLessThan(330);
 });
 
