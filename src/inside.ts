@@ -147,7 +147,13 @@ export { studyFolder } from './study/study.ts';
 export type { StudyOptions } from './study/study.ts';
 export { formatStudy } from './study/format.ts';
 export type { Dependency, DependencyClass, ModeStudy, SkillStudy, StudyReport } from './study/report.ts';
-export { accept as acceptProposal, isAllowedByPolicy, isKnownHere, propose } from './distribution/propose.ts';
+export {
+  accept as acceptProposal,
+  assertDemands,
+  isAllowedByPolicy,
+  isKnownHere,
+  propose,
+} from './distribution/propose.ts';
 export type { Proposal as SkillProposal } from './distribution/propose.ts';
 export { describeProposal } from './distribution/describe.ts';
 export type { Description as ProposalDescription } from './distribution/describe.ts';
