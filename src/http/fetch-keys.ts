@@ -17,12 +17,21 @@ export function fetchKeys(now: () => number = () => performance.now()): FetchImp
     try {
       const response = await fetch(url, { ...options, redirect: 'manual' });
       if (response.status !== 200) throw new Error(`The issuer answered with status ${response.status}`);
-      return new Response(await boundedText(response), { status: 200 });
+      const text = await boundedText(response);
+      assertKeys(text);
+      return new Response(text, { status: 200 });
     } catch (error) {
       failedAt = now();
       throw error;
     }
   };
+}
+
+/** Anything else would be fetched again for every token. */
+function assertKeys(text: string): void {
+  const parsed: unknown = JSON.parse(text);
+  const keys = typeof parsed === 'object' && parsed !== null && 'keys' in parsed ? parsed.keys : undefined;
+  if (!Array.isArray(keys)) throw new Error('The answer of the issuer is not a set of keys');
 }
 
 async function boundedText(response: Response): Promise<string> {

@@ -4,7 +4,7 @@
  * @module
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeToken, type Scope } from '../../src/http/access-file.ts';
 import { startService, type RunningService } from '../../src/http/server.ts';
@@ -37,7 +37,8 @@ const TOKENS: Record<string, [string, Scope[]]> = {
 };
 
 export class TenantsStage implements AsyncDisposable {
-  readonly folder: string = openFolder();
+  /** Not in /tmp, which every cell has for itself. */
+  readonly folder: string = realpathSync(mkdtempSync('/var/tmp/skillcell-tenants-'));
   readonly notes: string[] = [];
   readonly tenantsFile: string;
   readonly tokens: Record<string, string>;
@@ -49,6 +50,8 @@ export class TenantsStage implements AsyncDisposable {
 
   constructor(options: TenantsStageOptions = {}) {
     const { folder } = this;
+    // If the host runs as root, its cells do not.
+    chmodSync(folder, 0o711);
     for (const [name, text] of Object.entries(options.skills ?? {}))
       writeSkill(folder, { ...text, id: `test/${name}` });
     this.policy = parsePolicy(options.policy ?? '{}', { file: join(folder, 'policy.yaml') });
@@ -95,6 +98,7 @@ export class TenantsStage implements AsyncDisposable {
   #make(name: string, more: Record<string, unknown> = {}): Record<string, unknown> {
     const [workspace, secrets] = ['work', 'secrets'].map((kind) => join(this.folder, kind, name));
     for (const dir of [workspace, secrets]) mkdirSync(dir as string, { recursive: true });
+    chmodSync(workspace as string, 0o777);
     writeFileSync(join(workspace as string, 'note.txt'), `file of ${name}`);
     writeFileSync(join(secrets as string, 'API_KEY'), `key-of-${name}-0123456789`);
     return { workspace, secrets: [{ file: secrets }], env: { REGION: `region of ${name}` }, ...more };
@@ -114,7 +118,7 @@ export class TenantsStage implements AsyncDisposable {
 
   ask(
     path: string,
-    { as, json, headers, ...rest }: Ask & { body?: NonNullable<RequestInit['body']> } = {},
+    { as, json, headers, ...rest }: Ask & { body?: Uint8Array<ArrayBuffer> } = {},
   ): Promise<Response> {
     return fetch(`${this.running.url}${path}`, {
       ...rest,

@@ -24,7 +24,7 @@ const REPORT = `
       return {"note": note, "received": received, "region": os.environ.get("REGION"), "given": os.environ["API_KEY"]}
 `;
 
-/** Echoes a digest of the header, because a secret in an answer is replaced before the skill sees it. */
+/** Notes what it receives; a skill never sees the value of its secret. */
 let echo: Server;
 let url: string;
 let stage: TenantsStage;
@@ -45,10 +45,13 @@ beforeAll(async () => {
         source: REPORT,
         manifest: {
           execution: ['subprocess'],
-          env_vars: { API_KEY: { required: true, secret: true }, REGION: { required: false } },
+          env_vars: {
+            API_KEY: { required: true, secret: true, hosts: ['127.0.0.1'] },
+            REGION: { required: false },
+          },
           capabilities: {
             filesystem: [{ path: '${workspace}', access: 'read-write' }],
-            network: [{ host: '127.0.0.1', ports: [port], schemes: ['http'], secrets: ['API_KEY'] }],
+            network: [{ host: '127.0.0.1', port, scheme: 'http' }],
           },
         },
       },
@@ -107,7 +110,11 @@ const READS = `
 
 describe('a tenant', () => {
   test('gets no file of another, even if the policy allows it and the skill declares it', async () => {
-    await using own = await new TenantsStage({ policy: 'filesystem: { allow: ["/**"] }' }).open();
+    await using own = await new TenantsStage({
+      policy: 'filesystem: { allow: ["/**"] }',
+      acme: { policy: 'acme.policy.yaml' },
+      files: { 'acme.policy.yaml': 'filesystem: { allow: ["/**"] }' },
+    }).open();
     const [note, secret] = ['work/umbrella/note.txt', 'secrets/umbrella/API_KEY'].map((path) =>
       join(own.folder, path),
     );
