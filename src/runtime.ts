@@ -49,7 +49,7 @@ import type { CommandSuccess } from './results/command-result.ts';
 import { readMessage, type MessageOptions, type ReadMessage } from './params/read-message.ts';
 import { Telemetry } from './telemetry/telemetry.ts';
 import type { ToolFormat } from './tools/formats.ts';
-import { offerTools } from './tools/offer.ts';
+import { offerTools, offerTypings, type Typings } from './tools/offer.ts';
 import { assertOffer, resolveOffer, selectOffered } from './tools/offered.ts';
 import type { ToolSet } from './tools/tool-set.ts';
 import type { Approvals } from './trust/approvals.ts';
@@ -57,6 +57,7 @@ import { listSkills, locateSkill } from './trust/origin.ts';
 import type { Standing } from './trust/standing.ts';
 import { observationManifest, observedInput, type Allowed } from './record/observation.ts';
 import type { Recording } from './record/recording.ts';
+import type { TypingLanguage } from './vocabulary/typing-languages.ts';
 
 export type { ExecOptions, ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 
@@ -268,6 +269,12 @@ export class Runtime implements AsyncDisposable {
   ): Promise<ToolSet<Format>> {
     if (!skills) this.assertOffer();
     return offerTools(format, { list: () => this.offered(), load: (ref) => this.load(ref) }, skills);
+  }
+
+  /** Skills as a program calls them, described to the model that writes it: the named ones, or all offered ones. */
+  async typings(language: TypingLanguage, skills?: readonly (string | Skill)[]): Promise<Typings> {
+    if (!skills) this.assertOffer();
+    return offerTypings(language, { list: () => this.offered(), load: (ref) => this.load(ref) }, skills);
   }
 
   /** All known skills: of the project, installed, and bundled. */
