@@ -6,20 +6,17 @@
 import { resolve } from 'node:path';
 import { createCallIds } from './audit/call-id.ts';
 import type { AuditLog } from './audit/log.ts';
-import { Receipts, type EndedCall } from './audit/receipts.ts';
+import { Receipts } from './audit/receipts.ts';
 import { authorityOf } from './broker/authority.ts';
 import { secretProviders } from './broker/secrets/sources.ts';
 import { Calls } from './calls/calls.ts';
 import type { CallEventName, CallListener, RunningCall } from './calls/events.ts';
-import type { LiveCall } from './calls/live-call.ts';
 import { Machine, type CellWay, type PairReport } from './cell/machine.ts';
-import { Call, partsOf, secretsOf, type Stages } from './call.ts';
+import { partsOf, secretsOf, type Stages } from './call.ts';
+import { CallMaker } from './make-call.ts';
 import { choose, type Plan, type PlanInput } from './policy/plan.ts';
 import { PlanCache } from './policy/plan-cache.ts';
 import { Pool } from './cell/pool/pool.ts';
-import { releaseTurn } from './dispatch/release-turn.ts';
-import { SkillError } from './errors.ts';
-import { ownedBy } from './fault-owner.ts';
 import { defaultHome } from './load/home.ts';
 import type { Bundle } from './load/bundle.ts';
 import type { Installation, InstallOptions } from './load/install-skill.ts';
@@ -41,6 +38,7 @@ import { explainGrant, type ExplainedCapability } from './policy/explain-grant.t
 import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
+import { Programs, type Program, type ProgramOptions } from './programs/programs.ts';
 import { SourceGate } from './source-gate.ts';
 import { assertOwnEnv, placesOf } from './runtime-options.ts';
 import type { ExecOptions, ExecuteOptions, QuietExec } from './runtime-options.ts';
@@ -76,9 +74,9 @@ export class Runtime implements AsyncDisposable {
   readonly #loadDeps: LoadDeps;
   /** Everything that depends on the policy; replaced when the policy changes. */
   #inForce: Stages;
-  readonly #nextCallId = createCallIds();
   readonly #calls = new Calls();
-  readonly #telemetry = new Telemetry();
+  readonly #maker: CallMaker;
+  readonly #programs: Programs;
   /** What a recorded call may do, by the manifest it runs with. */
   readonly #observed = new WeakMap<Manifest, Allowed>();
   readonly #receipts: Receipts;
@@ -106,6 +104,17 @@ export class Runtime implements AsyncDisposable {
     this.#pool = new Pool(authorityOf({ ...options.network, home }), options.pool);
     this.#loadDeps = this.#machine.loadDeps(createStore({ home, groupId: Machine.cellGroup(jail) }));
     this.#inForce = this.#under(this.#policyNow());
+    this.#maker = new CallMaker({
+      ...{ calls: this.#calls, receipts: this.#receipts, telemetry: new Telemetry() },
+      ...{ nextId: createCallIds(), stages: () => this.#current(), caller: options.caller ?? 'library' },
+      list: () => this.list(),
+      places: () => ({ home, registries: this.registries }),
+    });
+    this.#programs = new Programs({
+      offload: this.#offload,
+      list: () => this.list(),
+      read: async (location) => compileSkill(await this.#read(location), this.#offload),
+    });
     this.overlays = new Overlays(this.#places, this.#machine, (bundle) => this.approvals.has(bundle));
     this.sources = new SourceGate(
       this.#places,
@@ -124,7 +133,7 @@ export class Runtime implements AsyncDisposable {
     const { secrets: own, env = process.env, guard, askPerson } = this.#options;
     const gatekeeper = new Gatekeeper({ policy, places: this.#places, guard, askPerson });
     const plans = new PlanCache<CellWay>();
-    return {
+    const stages: Stages = {
       policy,
       gatekeeper,
       pool: this.#pool,
@@ -135,7 +144,9 @@ export class Runtime implements AsyncDisposable {
       overlay: (bundle) => this.overlays.toEdit(bundle),
       plan: (skill, options, command) => plans.plan({ ...this.#planInput(skill, options, policy), command }),
       secretProviders: () => secretProviders({ own, sources: policy.secrets, env }),
+      openTree: (request, caller) => this.#maker.openTree(stages, request, caller),
     };
+    return stages;
   }
 
   /**
@@ -155,20 +166,15 @@ export class Runtime implements AsyncDisposable {
     options: ExecuteOptions & { reject: false },
   ): Promise<Outcome>;
   execute(ref: string | Skill, params: unknown, options?: ExecuteOptions): Promise<Success>;
-  async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
-    const call = this.#open(ref, options);
-    try {
-      const attempt = (): Promise<EndedCall> =>
-        new Call(() => this.#current(), call, { ref, params, options }).run();
-      const outcome = await ownedBy(call, () =>
-        this.#receipts.around(call, () => this.#telemetry.around(call, options.trace, attempt)),
-      );
-      if (outcome.ok || options.reject === false) return outcome;
-      throw SkillError.fromOutcome(outcome, call.cause);
-    } finally {
-      releaseTurn(options.turn);
-      call.leave();
-    }
+  execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
+    return this.#maker.make({ ref, params, options });
+  }
+
+  /** Runs a program that calls skills: it and each skill that it calls get a cell, a grant and a receipt of their own. */
+  program(program: Program, input: unknown, options: ProgramOptions & { reject: false }): Promise<Outcome>;
+  program(program: Program, input?: unknown, options?: ProgramOptions): Promise<Success>;
+  async program(program: Program, input?: unknown, options: ProgramOptions = {}): Promise<Outcome> {
+    return this.#maker.make(await this.#programs.request(program, input, options));
   }
 
   /** Runs a command of a skill of scripts: `['python', 'scripts/x.py', 'a']`. Any exit code is a result. */
@@ -392,12 +398,6 @@ export class Runtime implements AsyncDisposable {
     const observed = observedInput(policy, skill.bundle.manifest, this.#observed);
     const given = { skill, options, machine: this.#machine, env, allowEnv, ...observed };
     return { ...given, cwd: this.#places.cwd, isApproved: () => this.approvals.has(skill.bundle) };
-  }
-
-  #open(ref: string | Skill, options: ExecuteOptions): LiveCall {
-    const { onEvent, onOutput, signal, caller = this.#options.caller ?? 'library' } = options;
-    const name = typeof ref === 'string' ? ref : ref.bundle.manifest.name;
-    return this.#calls.open({ id: this.#nextCallId(), ref: name, caller, onEvent, onOutput, signal });
   }
 }
 

@@ -13,10 +13,13 @@ import type { EngineName } from '../vocabulary/engines.ts';
 import type { Runner } from '../vocabulary/commands.ts';
 import type { OutputStream } from '../vocabulary/streams.ts';
 import type { WallName } from '../vocabulary/walls.ts';
+import type { InnerCalls } from './inner-calls.ts';
 import type { Command } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { GuestLimit, HostLimit } from '../vocabulary/limits.ts';
+
+export type { InnerAnswer, InnerCalls, InnerRefusal, SkillAnswer } from './inner-calls.ts';
 
 /** A host path that the cell sees in addition to the granted paths. */
 export interface Mount {
@@ -208,6 +211,8 @@ export interface Job {
   depth?: number | undefined;
   /** What to start, if the cell is for a command. */
   command?: Pick<Command, 'start' | 'args'> | undefined;
+  /** Makes the calls of other skills that it asks for; absent: it may call none. */
+  inner?: InnerCalls | undefined;
 }
 
 /** Receives output; `stream` is undefined if the engine does not tell the streams apart. */
@@ -297,6 +302,7 @@ export type OpenBroker = (grant: Grant, bundle: Bundle, options?: OpenBrokerOpti
 
 export interface OpenBrokerOptions {
   secrets?: CallSecrets;
+  inner?: InnerCalls | undefined;
   /** Added to every request of the call. */
   headers?: Readonly<Record<string, string>> | undefined;
 }

@@ -15,6 +15,7 @@ import {
   programNameProblem,
   requirementProblem,
   skillNameProblem,
+  skillPatternProblem,
   VERSION,
 } from './names.ts';
 import {
@@ -110,6 +111,7 @@ const capabilities = z.strictObject({
   network: listOf(networkRule).nullable().default([]),
   syscalls: syscalls.nullable().default('default'),
   programs: listOf(text(programNameProblem)).nullable().default([]),
+  skills: listOf(text(skillPatternProblem)).nullable().default([]),
 });
 
 const limits = z.strictObject(mapTable(LIMIT_ROWS, (_, { unit }) => AMOUNTS[unit].optional()));
@@ -255,6 +257,7 @@ export interface CapabilityFields {
   network: Loose<NetworkRule & { host: string }>[] | null;
   syscalls: SyscallRule | null;
   programs: string[] | null;
+  skills: string[] | null;
 }
 
 export const READ_KEYS: ReadonlySet<string> = new Set([

@@ -18,6 +18,7 @@ export const CAPABILITIES = {
   secret: { fields: ['env.secret'] },
   process: { fields: ['programs'] },
   syscalls: { fields: ['syscalls'] },
+  skill: { fields: ['skills'] },
   module: { fields: [] },
 } as const;
 
