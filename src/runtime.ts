@@ -273,14 +273,12 @@ export class Runtime implements AsyncDisposable {
     format: Format,
     skills?: readonly (string | Skill)[],
   ): Promise<ToolSet<Format>> {
-    if (!skills) this.assertOffer();
-    return offerTools(format, { list: () => this.offered(), load: (ref) => this.load(ref) }, skills);
+    return offerTools(format, this, skills);
   }
 
-  /** Skills as a program calls them, described to the model that writes it: the named ones, or all offered ones. */
+  /** Skills described to a model that writes a program: the named ones, or all offered ones. */
   async typings(language: TypingLanguage, skills?: readonly (string | Skill)[]): Promise<Typings> {
-    if (!skills) this.assertOffer();
-    return offerTypings(language, { list: () => this.offered(), load: (ref) => this.load(ref) }, skills);
+    return offerTypings(language, this, skills);
   }
 
   /** All known skills: of the project, installed, and bundled. */

@@ -17,8 +17,9 @@ import {
 } from '../vocabulary/typing-languages.ts';
 
 export interface Registry {
-  /** All known skills. */
-  list: () => readonly { ref: string; dir: string }[];
+  /** Throws if the selection of offered skills is invalid. */
+  assertOffer: () => void;
+  offered: () => readonly { ref: string; dir: string }[];
   load: (ref: string) => Promise<Skill>;
 }
 
@@ -67,13 +68,14 @@ async function loadCallable(registry: Registry, selected: readonly (string | Ski
 
 /** Skips skills that are broken or cannot be called, so that they do not affect the others. */
 async function findCallable(
-  { list, load }: Registry,
+  registry: Registry,
   assertPossible: (skill: Skill) => void,
 ): Promise<{ skills: Skill[]; skipped: SkippedSkill[] }> {
+  registry.assertOffer();
   const skipped: SkippedSkill[] = [];
-  const found = await mapConcurrently(list(), async ({ ref, dir }) => {
+  const found = await mapConcurrently(registry.offered(), async ({ ref, dir }) => {
     try {
-      const skill = await load(dir);
+      const skill = await registry.load(dir);
       assertCallable(skill);
       assertPossible(skill);
       return { ref, skill };
