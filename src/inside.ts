@@ -52,6 +52,7 @@ export type {
   ToolFormats,
 } from './tools/formats.ts';
 export { skillName, toolName } from './tools/names.ts';
+export { typingsFor } from './tools/offer.ts';
 export type { Typings } from './tools/offer.ts';
 export { callableOf, typingsOf } from './tools/typings/typings.ts';
 export type { Callable } from './tools/typings/contract.ts';

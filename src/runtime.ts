@@ -47,7 +47,7 @@ import type { CommandSuccess } from './results/command-result.ts';
 import { readMessage, type MessageOptions, type ReadMessage } from './params/read-message.ts';
 import { Telemetry } from './telemetry/telemetry.ts';
 import type { ToolFormat } from './tools/formats.ts';
-import { offerTools, offerTypings, type Typings } from './tools/offer.ts';
+import { offerTools } from './tools/offer.ts';
 import { assertOffer, resolveOffer, selectOffered } from './tools/offered.ts';
 import type { ToolSet } from './tools/tool-set.ts';
 import type { Approvals } from './trust/approvals.ts';
@@ -55,7 +55,6 @@ import { listSkills, locateSkill } from './trust/origin.ts';
 import type { Standing } from './trust/standing.ts';
 import { observationManifest, observedInput, type Allowed } from './record/observation.ts';
 import type { Recording } from './record/recording.ts';
-import type { TypingLanguage } from './vocabulary/typing-languages.ts';
 
 export type { ExecOptions, ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 
@@ -274,11 +273,6 @@ export class Runtime implements AsyncDisposable {
     skills?: readonly (string | Skill)[],
   ): Promise<ToolSet<Format>> {
     return offerTools(format, this, skills);
-  }
-
-  /** Skills described to a model that writes a program: the named ones, or all offered ones. */
-  async typings(language: TypingLanguage, skills?: readonly (string | Skill)[]): Promise<Typings> {
-    return offerTypings(language, this, skills);
   }
 
   /** All known skills: of the project, installed, and bundled. */

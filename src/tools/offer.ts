@@ -16,7 +16,8 @@ import {
   type TypingLanguage,
 } from '../vocabulary/typing-languages.ts';
 
-export interface Registry {
+/** Where skills come from: a runtime. */
+export interface SkillRegistry {
   /** Throws if the selection of offered skills is invalid. */
   assertOffer: () => void;
   offered: () => readonly { ref: string; dir: string }[];
@@ -33,7 +34,7 @@ export interface Typings {
 
 export async function offerTools<Format extends ToolFormat>(
   format: Format,
-  registry: Registry,
+  registry: SkillRegistry,
   selected?: readonly (string | Skill)[],
 ): Promise<ToolSet<Format>> {
   // Also checked at run time, for callers in plain JavaScript.
@@ -44,10 +45,22 @@ export async function offerTools<Format extends ToolFormat>(
   return new ToolSet(skills, format, skipped);
 }
 
-/** Describes skills to a model that writes a program: the given ones, or all that a program can call. */
-export async function offerTypings(
+/**
+ * Describes skills to a model that writes a program: the given ones, or all offered ones. The registry is a runtime.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime } from 'skillcell';
+ * import { typingsFor } from 'skillcell/tools';
+ *
+ * await using runtime = createRuntime();
+ * const { text } = await typingsFor('typescript', runtime, ['text/word_stats']);
+ * console.log(text);
+ * ```
+ */
+export async function typingsFor(
   language: TypingLanguage,
-  registry: Registry,
+  registry: SkillRegistry,
   selected?: readonly (string | Skill)[],
 ): Promise<Typings> {
   // Also checked at run time, for callers in plain JavaScript.
@@ -58,7 +71,10 @@ export async function offerTypings(
   return { text: typingsOf(language, skills.map(callableOf)), skipped };
 }
 
-async function loadCallable(registry: Registry, selected: readonly (string | Skill)[]): Promise<Skill[]> {
+async function loadCallable(
+  registry: SkillRegistry,
+  selected: readonly (string | Skill)[],
+): Promise<Skill[]> {
   const skills = await Promise.all(
     selected.map(async (skill) => (typeof skill === 'string' ? registry.load(skill) : skill)),
   );
@@ -68,7 +84,7 @@ async function loadCallable(registry: Registry, selected: readonly (string | Ski
 
 /** Skips skills that are broken or cannot be called, so that they do not affect the others. */
 async function findCallable(
-  registry: Registry,
+  registry: SkillRegistry,
   assertPossible: (skill: Skill) => void,
 ): Promise<{ skills: Skill[]; skipped: SkippedSkill[] }> {
   registry.assertOffer();

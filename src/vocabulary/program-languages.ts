@@ -10,6 +10,7 @@ export const PROGRAM_LANGUAGES = {
   javascript: { folder: 'typescript' },
 } as const;
 
+/** A language of programs. */
 export type ProgramLanguage = keyof typeof PROGRAM_LANGUAGES;
 export const PROGRAM_LANGUAGE_NAMES: readonly [ProgramLanguage, ...ProgramLanguage[]] = choicesOf(
   namesOf(PROGRAM_LANGUAGES),

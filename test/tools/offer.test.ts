@@ -28,7 +28,11 @@ test('the offer lists every possible tool and the reason for each skill that can
   add('twin', { name: 'test/twin' });
   // Ignores the bundled skills.
   const offered = (): Location[] => runtime.list().filter(({ dir }) => dir.startsWith(folder));
-  const set = await offerTools('claude', { assertOffer: () => undefined, offered, load: (ref) => runtime.load(ref) });
+  const set = await offerTools('claude', {
+    assertOffer: () => undefined,
+    offered,
+    load: (ref) => runtime.load(ref),
+  });
   const names = set.tools.map(({ name }) => name);
   expect(names).toEqual(['test__fine']);
   const own = set.skipped.map(({ reason }) => reason);

@@ -3,7 +3,14 @@
  *
  * @module
  */
-import { SkillError, shadowWarnings, type ToolFormat, type Typings, printableLine } from '../../inside.ts';
+import {
+  SkillError,
+  shadowWarnings,
+  type ToolFormat,
+  type Typings,
+  printableLine,
+  typingsFor,
+} from '../../inside.ts';
 import { TYPING_LANGUAGES, type TypingLanguage } from '../../vocabulary/typing-languages.ts';
 import { checkOffer, openRuntime, type OfferFlags } from '../open-runtime.ts';
 import { printLine, printNote, printResult, printWarning } from '../output.ts';
@@ -29,7 +36,7 @@ export async function tools(refs: string[], flags: ToolsFlags): Promise<number> 
     for (const location of runtime.offered()) shadowWarnings(location).forEach(printWarning);
   }
   const selected = isOffer ? undefined : refs;
-  if (isLanguage(format)) return typings(await runtime.typings(format, selected), flags);
+  if (isLanguage(format)) return typings(await typingsFor(format, runtime, selected), flags);
   const set = await runtime.tools(format, selected);
   for (const { ref, reason } of set.skipped) printWarning(`Skipped ${ref}: ${reason}`);
   if (instructions) printLine(set.instructions);
