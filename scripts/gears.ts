@@ -29,6 +29,7 @@ const QUICK = [
   'test/record/**',
   'test/telemetry/**',
   'test/tools/**',
+  'test/tree/**',
   'test/trust/**',
   'test/wasm/**',
 ];

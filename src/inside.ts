@@ -4,6 +4,8 @@
  * @module
  */
 export { createRuntime, Runtime } from './runtime.ts';
+export type { Program, ProgramLimits, ProgramOptions } from './programs/programs.ts';
+export { PROGRAM_LANGUAGE_NAMES, type ProgramLanguage } from './vocabulary/program-languages.ts';
 export { mapConcurrently } from './tools/map-concurrently.ts';
 export type { CommandResult, CommandSuccess } from './results/command-result.ts';
 export type { FileChange } from './results/changed-files.ts';
