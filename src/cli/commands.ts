@@ -8,11 +8,13 @@ import { namesOf } from '../vocabulary/table.ts';
 import { Option, type Command } from 'commander';
 import { collect, example, withGrantOptions, withPlanOptions, type Done } from './shared-options.ts';
 import type { BenchFlags } from './commands/bench.ts';
+import type { BuildFlags } from './commands/build.ts';
 import type { InitFlags } from './commands/init.ts';
 import type { StudyFlags } from './commands/study.ts';
 import { addAudit } from './audit-commands.ts';
 import { addAgents } from './agent-commands.ts';
 import { addInstalling } from './install-commands.ts';
+import { addPrograms } from './program-commands.ts';
 import { addRegistries } from './registry-commands.ts';
 import { addShell } from './shell-commands.ts';
 import { addService } from './service-commands.ts';
@@ -21,6 +23,7 @@ import { addTrust } from './trust-commands.ts';
 export function addCommands(program: Command, done: Done): void {
   addRun(program, done);
   addExec(program, done);
+  addPrograms(program, done);
   addRecord(program, done);
   addReading(program, done);
   addAuthoring(program, done);
@@ -175,10 +178,12 @@ function addAuthoring(program: Command, done: Done): void {
     .addOption(
       new Option('--base <language>', 'build the base image for containers instead').choices(['python']),
     )
+    .option('--with <packages...>', 'with --base: Debian packages to add, for the scripts of a skill')
+    .option('--name <name>', 'with --with: the image is localhost/skillcell-<name>')
     .description('compile a skill with your own compilers, and build or fetch its container image')
     .option('--json', 'print JSON')
     .addHelpText('after', example('build skills/text/shout'))
-    .action(async (skill: string | undefined, options: { base?: string; json?: boolean }) => {
+    .action(async (skill: string | undefined, options: BuildFlags) => {
       const { build } = await import('./commands/build.ts');
       done(await build(skill, options));
     });

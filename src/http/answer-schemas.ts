@@ -181,6 +181,7 @@ const skillRow = {
   digest: z.string(),
   mode: z.string().nullable().describe('The mode a call would run in; null if this machine supports none.'),
   badges: z.array(badge),
+  uploaded: z.boolean().optional().describe('True for a skill that this tenant uploaded.'),
   problem: errorBody.optional().describe('Why the skill cannot be called.'),
 };
 
@@ -242,6 +243,23 @@ export const skillPage: z.ZodType = z
 export const approvalAnswer: z.ZodType = z
   .object({ skill: z.string(), digest: z.string(), by: z.string(), at: z.string() })
   .register(API_SCHEMAS, { id: 'Approval' });
+
+export const uploadAnswer: z.ZodType = z
+  .object({
+    name: z.string(),
+    version: z.string(),
+    digest: z.string(),
+    bytes: count,
+    by: z.string(),
+    at: z.string(),
+    state: z
+      .enum(['allowed', 'quarantined'])
+      .describe('`quarantined`: every call is refused until an operator approves exactly these files.'),
+    asks: z.array(z.object({ risk: z.enum(['high', 'medium', 'low']), text: z.string() })),
+  })
+  .register(API_SCHEMAS, { id: 'Upload' });
+
+export const removal: z.ZodType = z.object({ removed: z.string() }).register(API_SCHEMAS, { id: 'Removal' });
 
 export const revocation: z.ZodType = z.object({ removed: count }).register(API_SCHEMAS, { id: 'Revocation' });
 export const health: z.ZodType = z

@@ -64,6 +64,18 @@ export const executeBody: z.ZodType<ExecuteBody> = z
   })
   .register(API_SCHEMAS, { id: 'ExecuteRequest' });
 
+export interface TenantQuery {
+  tenant?: string | undefined;
+}
+
+export const tenantQuery: z.ZodType<TenantQuery> = z.strictObject({
+  tenant: z
+    .string()
+    .max(63)
+    .optional()
+    .describe('The tenant whose view it is; others than your own need admin.'),
+});
+
 export const approvalBody: z.ZodType<ApprovalBody> = z
   .strictObject({
     digest: z

@@ -134,11 +134,19 @@ function isPlainObject(value: unknown): value is object {
 }
 
 function parseJson(text: string, file: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (cause) {
     throw unusable(file, 'it is not valid JSON', cause);
   }
+  // A reviewer may read the first of two pins with one name, and the last one would count.
+  if (withoutSpace(text) === JSON.stringify(value)) return value;
+  throw unusable(file, 'it has a key twice, or escapes plain characters');
+}
+
+function withoutSpace(text: string): string {
+  return text.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, (_, string: string | undefined) => string ?? '');
 }
 
 function unusable(file: string, reason: string, cause?: unknown): SkillError {

@@ -15,6 +15,7 @@ import {
   programNameProblem,
   requirementProblem,
   skillNameProblem,
+  skillPatternProblem,
   VERSION,
 } from './names.ts';
 import {
@@ -112,6 +113,7 @@ const capabilities = z.strictObject({
   network: listOf(networkRule).nullable().default([]),
   syscalls: syscalls.nullable().default('default'),
   programs: listOf(text(programNameProblem)).nullable().default([]),
+  skills: listOf(text(skillPatternProblem)).nullable().default([]),
 });
 
 const limits = z.strictObject(mapTable(LIMIT_ROWS, (_, { unit }) => AMOUNTS[unit].optional()));
@@ -179,6 +181,7 @@ export const FRAGMENT_FIELDS: { [Key in keyof FragmentFields]-?: z.ZodType<Fragm
   env_vars: env.default({}),
   capabilities: capabilities.optional(),
   limits: limits.default({}),
+  container: container.optional(),
 };
 
 /** The fields that Skillcell itself reads. */
@@ -197,7 +200,7 @@ export const manifestFields: z.ZodType<ManifestFields> = z
     env_vars: FRAGMENT_FIELDS.env_vars,
     capabilities: FRAGMENT_FIELDS.capabilities,
     limits: FRAGMENT_FIELDS.limits,
-    container: container.optional(),
+    container: FRAGMENT_FIELDS.container,
   })
   .refine(({ execution: modes, execution_mode: demand }) => demand === undefined || mayMeet(modes), {
     error: '"isolated" contradicts "execution", which lists only "in_process"',
@@ -232,7 +235,10 @@ export interface ManifestFields {
   container?: ContainerFields | undefined;
 }
 
-export type FragmentFields = Pick<ManifestFields, 'requirements' | 'env_vars' | 'capabilities' | 'limits'>;
+export type FragmentFields = Pick<
+  ManifestFields,
+  'requirements' | 'env_vars' | 'capabilities' | 'limits' | 'container'
+>;
 
 type Loose<T> = { [K in keyof T]: T[K] | undefined };
 
@@ -257,6 +263,7 @@ export interface CapabilityFields {
   network: Loose<NetworkRule & { host: string }>[] | null;
   syscalls: SyscallRule | null;
   programs: string[] | null;
+  skills: string[] | null;
 }
 
 export const READ_KEYS: ReadonlySet<string> = new Set([

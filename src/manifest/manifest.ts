@@ -35,6 +35,8 @@ export interface Capabilities {
   syscalls: SyscallRule;
   /** System programs that a command of the skill may start directly; absent: none. */
   programs?: string[];
+  /** Patterns of the skills that it calls; absent: none. */
+  skills?: string[];
 }
 
 export interface EnvRule {

@@ -92,6 +92,8 @@ export interface Grant {
   syscalls: SyscallRule;
   /** System programs that a command may start directly; absent: none. */
   programs?: string[];
+  /** Patterns of the skills that it may call; absent: it has no way to call any. A program is told by its tree of calls. */
+  skills?: string[];
   limits: GrantedLimits;
   withheld: Withheld[];
 }

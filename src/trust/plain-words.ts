@@ -17,13 +17,14 @@ export interface Sentence {
 
 /** One sentence per capability, riskiest first; also one for a skill that asks for nothing. */
 export function describeCapabilities(manifest: Manifest): Sentence[] {
-  const { filesystem, network, programs = [] } = manifest.capabilities;
+  const { filesystem, network, programs = [], skills = [] } = manifest.capabilities;
   const sentences = [
     ...aboutIsolation(manifest),
     ...Object.entries(manifest.env).map(([name, rule]) => aboutVariable(name, rule)),
     ...network.map(aboutHost),
     ...filesystem.map(aboutPath),
     ...programs.map(aboutProgram),
+    ...skills.map(aboutSkills),
     ...aboutProcesses(manifest),
     ...aboutContainer(manifest),
   ];
@@ -106,6 +107,12 @@ function aboutProgram(name: string): Sentence {
     risk: 'medium',
     text: `Its commands can start the program ${quote(name)} of this machine, inside its cell.`,
   };
+}
+
+function aboutSkills(pattern: string): Sentence {
+  const which = pattern.includes('*') ? `every skill that matches ${quote(pattern)}` : quote(pattern);
+  const text = `It can call ${which}, with that skill's own permissions, and pass on what it is given.`;
+  return { risk: 'medium', text };
 }
 
 function aboutProcesses({ limits }: Manifest): Sentence[] {

@@ -20,6 +20,7 @@ const CAPABILITIES = {
   secret: { fields: ['env.secret'], guarded: false },
   process: { fields: ['programs'], guarded: true },
   syscalls: { fields: ['syscalls'], guarded: false },
+  skill: { fields: ['skills'], guarded: false },
   module: { fields: [], guarded: false },
 } as const;
 

@@ -115,6 +115,10 @@ const FIXED_LIMITS = {
   host_calls: { amount: 'requests to the host', seenByGuest: true },
   /** More concurrent calls than the host accepts. */
   busy: { amount: 'calls at once', seenByGuest: false },
+  /** Of a tree of calls, drawn from its root. */
+  calls: { amount: 'calls inside', seenByGuest: false },
+  depth: { amount: 'calls above each other', seenByGuest: false },
+  bridge: { amount: 'bytes passed between calls', seenByGuest: false },
 } as const;
 
 export type DeclaredLimit = keyof typeof LIMITS;

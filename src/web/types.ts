@@ -38,6 +38,8 @@ export interface SkillSummary {
   /** The mode a call would run in; null if this machine supports none. */
   mode: string | null;
   badges: Badge[];
+  /** Uploaded by the tenant that sees it. */
+  uploaded?: boolean;
   problem?: ErrorBody;
 }
 
