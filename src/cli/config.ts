@@ -139,7 +139,7 @@ function readFile(file: string, place: 'user' | 'project'): ConfigFile | undefin
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return undefined;
   // Reading a pipe would wait for ever.
-  if (!found.isFile()) throw invalid(file, 'is not a regular file', 'Replace it by a file, or remove it.');
+  if (!found.isFile()) throw invalid(file, 'is not a regular file', 'Replace it with a file, or remove it.');
   const { value, lineOf } = parse(file);
   if (value === null) return { file, values: {} };
   if (typeof value !== 'object' || Array.isArray(value))

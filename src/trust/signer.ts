@@ -54,6 +54,11 @@ export function describeSigner(signer: Signer): string {
   return 'key' in signer ? signer.key : `${signer.identity} (says ${signer.issuer})`;
 }
 
+/** Does one of these publishers sign as this signer, so that its signatures can be verified here? */
+export function isKnownSigner(signer: Signer, publishers: readonly Publisher[]): boolean {
+  return nameOf(signer, publishers) !== undefined;
+}
+
 function nameOf(signer: Signer, publishers: readonly Publisher[]): string | undefined {
   return publishers.find((one) => signer !== 'unsigned' && isBy(one, signer))?.name;
 }
@@ -90,7 +95,7 @@ async function verified(
 function notForTheseBytes(name: string, key: Extract<Signature, { type: 'ed25519' }>['key']): SkillError {
   return new SkillError(
     'signature_invalid',
-    `The skill "${name}" carries a signature by ${key} that is not valid for its files: somebody changed one of them`,
+    `The skill "${name}" carries a signature by ${key} that is not valid for its files: one of them was changed`,
     {
       fix: 'Do not use this copy. Get the skill from its publisher, and tell them about it.',
       detail: { skill: name, key },

@@ -13,7 +13,7 @@ export const MAX_INDEX_BYTES: number = 4 * 1024 ** 2;
 const MAX_SKILLS = 5000;
 const MAX_FILES = 2000;
 
-/** What an index may say besides the specification, for searching. Nothing of it has been verified. */
+/** What an index may contain beyond the specification, for searching. None of it is verified. */
 interface Stated {
   version?: string | undefined;
   capabilities?: string[] | undefined;
