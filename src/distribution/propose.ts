@@ -92,7 +92,7 @@ export async function accept(proposal: Proposal, place: PinPlace, by: string): P
 
 /** Is exactly this pinned, and did a person of this machine accept it? A pin alone may come from a clone. */
 export function isKnownHere({ arrival, change }: Proposal, { home }: PinPlace): boolean {
-  return change.isSame && acceptedSkill(home, arrival.pin) !== undefined;
+  return change.isSame && acceptedSkill(home, arrival.id, arrival.pin) !== undefined;
 }
 
 /** May this be accepted without asking, because the policy says where it may come from? */
@@ -126,8 +126,8 @@ export function missingAttestation(
 }
 
 /** What was proven about these bytes when a person of this machine accepted them. */
-export function provenBefore(home: string, pin: SkillPin): Attested[] {
-  const { attested = [] } = acceptedSkill(home, pin) ?? {};
+export function provenBefore(home: string, id: string, pin: SkillPin): Attested[] {
+  const { attested = [] } = acceptedSkill(home, id, pin) ?? {};
   return attested.flatMap((text) => {
     const [kind = '', mark = ''] = text.split(' ');
     return [{ kind, by: [mark], type: '' }];
