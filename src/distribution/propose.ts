@@ -5,7 +5,13 @@
  * @module
  */
 import { SkillError } from '../errors.ts';
-import { acceptedSkill, knownSigner, recordAcceptedSkill, rememberSigner } from '../load/accepted-skills.ts';
+import {
+  acceptedSkill,
+  factsOf,
+  knownSigner,
+  recordAcceptedSkill,
+  rememberSigner,
+} from '../load/accepted-skills.ts';
 import { keyOfFolder } from '../load/fetched.ts';
 import { LOCK_FILE } from '../load/read-bundle.ts';
 import type { SkillPin } from '../load/skills-lock.ts';
@@ -46,6 +52,7 @@ export async function propose(delivery: Delivery, options: ProposeOptions): Prom
   try {
     const { id, pin } = arrival;
     if (expected !== undefined && id !== expected) throw otherName(id, expected, pin.source);
+    assertTruePin(place, id, pins.get(id));
     const known: Known = {
       before: pins.get(id),
       signer: knownSigner(place.home, pin.source),
@@ -84,6 +91,7 @@ export async function accept(proposal: Proposal, place: PinPlace, by: string): P
     digest: pin.digest,
     by,
     at: new Date().toISOString(),
+    facts: factsOf(pin),
     attested: [...new Set(attested.flatMap(({ kind, by: marks }) => marks.map((mark) => `${kind} ${mark}`)))],
   });
   rememberSigner(place.home, pin.source, pin.signer);
@@ -132,6 +140,20 @@ export function provenBefore(home: string, id: string, pin: SkillPin): Attested[
     const [kind = '', mark = ''] = text.split(' ');
     return [{ kind, by: [mark], type: '' }];
   });
+}
+
+/** Whoever edits a pin could hide what an update adds, or that it is older. */
+function assertTruePin({ home }: PinPlace, id: string, pin: SkillPin | undefined): void {
+  const accepted = pin && acceptedSkill(home, id, pin);
+  if (!accepted || accepted.facts === factsOf(pin)) return;
+  throw new SkillError(
+    'manifest_drift',
+    `skills.lock.json says another version or other capabilities of "${id}" than the files that were accepted here`,
+    {
+      fix: `Restore skills.lock.json from version control, or start over: skillcell remove ${shellWord(id)}, then add it again.`,
+      detail: { skill: id },
+    },
+  );
 }
 
 /** An id in two places is an error when it is called, so it is refused before it is there. */

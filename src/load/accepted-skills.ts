@@ -26,6 +26,8 @@ export interface AcceptedSkill {
   at: string;
   /** Kinds of attestations that a trusted publisher had signed for these bytes. */
   attested: string[];
+  /** Digest of what these bytes say about themselves, to notice a pin that says something else. */
+  facts: string;
 }
 
 const accepted: z.ZodType<AcceptedSkill> = z.strictObject({
@@ -35,7 +37,13 @@ const accepted: z.ZodType<AcceptedSkill> = z.strictObject({
   by: z.string(),
   at: z.iso.datetime(),
   attested: z.array(z.string()),
+  facts: z.string(),
 });
+
+/** Version and capabilities, which follow from the bytes. */
+export function factsOf({ version, capabilities }: SkillPin): string {
+  return `sha256:${sha256(JSON.stringify([version, [...new Set(capabilities)].sort()]))}`;
+}
 
 /** A source and its signer at first use. */
 const known = z.strictObject({ source: z.string(), signer: signerSchema, at: z.iso.datetime() });
