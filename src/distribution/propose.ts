@@ -33,6 +33,8 @@ export interface Proposal extends Disposable {
   /** What the policy demands of the source; all of it is met. Empty if the policy has no rules for sources. */
   readonly demands: readonly SourceDemand[];
   readonly attested: readonly Attested[];
+  /** The folder of a bundled skill that gives way to this one. */
+  readonly replaces?: string | undefined;
 }
 
 export interface ProposeOptions {
@@ -59,7 +61,7 @@ export async function propose(delivery: Delivery, options: ProposeOptions): Prom
       allow: allow?.(id),
     };
     const change = judgeChange(id, pin, known);
-    assertFreeName(runtime, arrival);
+    const replaces = placeOfName(runtime, arrival);
     const attested = await readAttestations(delivery.attachments, {
       lock: delivery.files.get(LOCK_FILE),
       revision: pin.revision,
@@ -67,7 +69,7 @@ export async function propose(delivery: Delivery, options: ProposeOptions): Prom
     });
     await assertDemands(arrival, demands, attested);
     return {
-      ...{ id, arrival, change, demands, attested, before: known.before },
+      ...{ id, arrival, change, demands, attested, replaces, before: known.before },
       [Symbol.dispose]: () => arrival[Symbol.dispose](),
     };
   } catch (error) {
@@ -156,17 +158,14 @@ function assertTruePin({ home }: PinPlace, id: string, pin: SkillPin | undefined
   );
 }
 
-/** An id in two places is an error when it is called, so it is refused before it is there. */
-function assertFreeName(runtime: Runtime, { id, pin }: Arrival): void {
-  const other = runtime
+/** An id in two places is an error when it is called, so it is refused before it is there. Only bundled skills give way. */
+function placeOfName(runtime: Runtime, { id, pin }: Arrival): string | undefined {
+  const others = runtime
     .list()
-    .find(
-      (known) =>
-        known.ids?.includes(id) === true &&
-        known.origin !== 'bundled' &&
-        keyOfFolder(runtime.home, known.dir) === undefined,
-    );
-  if (!other || runtime.sources.digestOf(other.dir) === pin.digest) return;
+    .filter((known) => known.ids?.includes(id) === true && keyOfFolder(runtime.home, known.dir) === undefined)
+    .filter(({ dir }) => runtime.sources.digestOf(dir) !== pin.digest);
+  const other = others.find(({ origin }) => origin !== 'bundled');
+  if (!other) return others[0]?.dir;
   throw new SkillError('usage', `Another skill has the name "${id}" already: ${JSON.stringify(other.dir)}`, {
     fix:
       other.origin === 'installed'

@@ -38,6 +38,13 @@ describe('adding', () => {
     expect(drafts(person)).toEqual([]);
   });
 
+  test('a skill that takes the place of a bundled one says so first', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0', { manifest: { name: 'text/word_stats_rust' } });
+    const { warnings } = await person.add();
+    expect(warnings[0]).toContain('it takes the place of the bundled skill "text/word_stats_rust"');
+  });
+
   test('a skill that nobody accepted leaves nothing', async () => {
     const person = newPerson();
     await person.offer('1.0.0');
