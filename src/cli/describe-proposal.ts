@@ -1,5 +1,5 @@
 /**
- * Prints what arrived, for a person who decides. All of it is a stranger's text, so each line is escaped.
+ * Prints what arrived, for a person who decides. All of it is untrusted text, so each line is escaped.
  *
  * @module
  */

@@ -97,7 +97,7 @@ function claimedKind({ artifactType, bytes }: Attachment): AttestationKind | und
 }
 
 /** By the words that the formats use in their types, in whichever version. */
-export function kindOfType(type: string): AttestationKind | undefined {
+function kindOfType(type: string): AttestationKind | undefined {
   const plain = type.toLowerCase();
   if (/spdx|cyclonedx|sbom/.test(plain)) return 'sbom';
   return ATTESTATION_KIND_NAMES.find((kind) => plain.includes(kind));

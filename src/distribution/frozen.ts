@@ -26,7 +26,7 @@ import { assertDemands, missingAttestation, provenBefore } from './propose.ts';
 import { readCopy } from './read-copy.ts';
 import { sourceOf, toPinned } from './to-pinned.ts';
 
-/** One skill that is here now. */
+/** One skill that is now installed. */
 export interface FrozenSkill {
   id: string;
   pin: SkillPin;

@@ -22,11 +22,7 @@ const EXAMPLES: Readonly<Record<Exclude<SourceKind, 'oci'>, string>> = {
   https: 'https://skills.example/#name',
 };
 
-export function badReference(
-  kind: Exclude<SourceKind, 'oci'>,
-  reference: string,
-  reason: string,
-): SkillError {
+function badReference(kind: Exclude<SourceKind, 'oci'>, reference: string, reason: string): SkillError {
   return new SkillError('usage', `${quote(reference)} is not a valid source: ${reason}.`, {
     fix: `Write it like ${quote(EXAMPLES[kind])}.`,
     detail: { kind, reason },
@@ -182,7 +178,7 @@ function isOddlyWritten({ hostname, pathname }: URL): boolean {
 }
 
 /** A path of plain segments, none of which climbs. */
-export function isPlainPath(path: string): boolean {
+function isPlainPath(path: string): boolean {
   return (
     path.length <= 512 && path.split('/').every((part) => /^[\w. +-]+$/.test(part) && !/^\.\.?$/.test(part))
   );

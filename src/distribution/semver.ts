@@ -29,7 +29,7 @@ export function parseVersion(text: string): Version | undefined {
 }
 
 /** Negative if `one` is older, zero if both have the same rank. */
-export function compareVersions(one: Version, other: Version): number {
+function compareVersions(one: Version, other: Version): number {
   for (const [at, number] of one.numbers.entries()) {
     const rest = other.numbers[at] ?? 0n;
     if (number !== rest) return number < rest ? -1 : 1;

@@ -11,8 +11,8 @@ import { shellWord } from '../manifest/quote.ts';
 import { readPlainFile } from './plain-file.ts';
 
 export const SKILLS_LOCK = 'skills.lock.json';
-export const MAX_SKILLS_LOCK_BYTES: number = 1024 * 1024;
-export const MAX_PINNED_SKILLS = 1000;
+const MAX_SKILLS_LOCK_BYTES: number = 1024 * 1024;
+const MAX_PINNED_SKILLS = 1000;
 const MAX_CAPABILITIES = 2000;
 
 /** Who signed the pinned bytes: a key, an identity that Sigstore vouches for, or nobody. */

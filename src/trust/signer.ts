@@ -27,7 +27,7 @@ export interface SignerSearch {
 
 /** Throws `signature_invalid` if a signature is not for these bytes. */
 export async function findSigner(
-  { vouched, manifest }: Pick<Bundle, 'vouched' | 'manifest'>,
+  { vouched, manifest }: Pick<Bundle, 'vouched'> & { manifest: Pick<Bundle['manifest'], 'name'> },
   { publishers, pinned }: SignerSearch,
 ): Promise<FoundSigner> {
   if (!vouched) return { signer: 'unsigned', unverified: 0 };
@@ -95,7 +95,7 @@ async function verified(
 function notForTheseBytes(name: string, key: Extract<Signature, { type: 'ed25519' }>['key']): SkillError {
   return new SkillError(
     'signature_invalid',
-    `The skill "${name}" carries a signature by ${key} that is not valid for its files: somebody changed one of them`,
+    `The skill "${name}" carries a signature by ${key} that is not valid for its files: one of them was changed`,
     {
       fix: 'Do not use this copy. Get the skill from its publisher, and tell them about it.',
       detail: { skill: name, key },

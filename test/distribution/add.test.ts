@@ -270,7 +270,7 @@ describe('the store', () => {
     writeFileSync(file, 'def execute(params):\n    return {}\n');
     const error = await refusalOf(person.runtime.load(ID));
     expect(error.code).toBe('manifest_drift');
-    expect(error.message).toContain('somebody changed it');
+    expect(error.message).toContain('has changed since it was fetched');
   });
 
   test('adding a skill again replaces a damaged copy', async () => {

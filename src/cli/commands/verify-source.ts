@@ -35,7 +35,8 @@ export async function verifySource(reference: string, runtime: Runtime, json = f
   const { name, version } = bundle.manifest;
   const { publisher } = signed;
   if (publisher !== undefined) await assertDemands(arrival, demands, attested);
-  if (json && publisher !== undefined) {
+  if (json && publisher === undefined) throw unsigned(name, pin.signer);
+  if (json) {
     const documents = attested.map(({ kind, type, publisher: by }) => ({ kind, type, publisher: by }));
     const { revision, digest, lock, signer } = pin;
     printResult({
@@ -69,7 +70,7 @@ function describe({ kind, type, publisher, predicate }: Attested): string {
   return `good  ${what} signed by ${printableLine(publisher)}${facts}`;
 }
 
-/** Signed by a publisher, and still the words of a stranger to this program. */
+/** Signed by a publisher, but still untrusted text for this program. */
 function studySummary({ modes }: Record<string, unknown>): string {
   const rows = Array.isArray(modes) ? (modes as unknown[]) : [];
   const texts = rows.slice(0, 10).map((row) => {

@@ -122,7 +122,7 @@ function basic({ username, password }: Password): string {
 }
 
 /** `Bearer realm="…",service="…"`. Parameters that occur twice are ambiguous and therefore dropped. */
-export function parseChallenge(text: string): { scheme: string; parameters: Map<string, string> } {
+function parseChallenge(text: string): { scheme: string; parameters: Map<string, string> } {
   const [, scheme = '', rest = ''] = /^([\w-]{1,32})(?: +([^\0]{0,8192}))?$/.exec(text) ?? [];
   const parameters = new Map<string, string>();
   const seen = new Set<string>();
@@ -135,7 +135,7 @@ export function parseChallenge(text: string): { scheme: string; parameters: Map<
   return { scheme: scheme.toLowerCase(), parameters };
 }
 
-export function notSignedIn(host: string): SkillError {
+function notSignedIn(host: string): SkillError {
   return new SkillError('skill_unavailable', `The registry ${quote(host)} wants to know who you are`, {
     fix: `Sign in: docker login ${host} (Skillcell reads docker's configuration).`,
     detail: { host },

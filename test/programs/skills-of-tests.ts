@@ -1,0 +1,41 @@
+/**
+ * Skills for tests of calls that make calls: small TypeScript modules that run in Wasm.
+ *
+ * @module
+ */
+import { writeSkill } from '../write-skill.ts';
+
+const DUMMY_PARAMS = { type: 'object' };
+
+/** Writes `text/double`-like skills below the project of a test. */
+export function writeScriptSkill(
+  folder: string,
+  id: string,
+  source: string,
+  manifest: Record<string, unknown> = {},
+): string {
+  return writeSkill(folder, {
+    id,
+    manifest: { execution: ['wasm'], parameters: DUMMY_PARAMS, ...manifest },
+    files: { 'skill.ts': source },
+  });
+}
+
+/** Skills that the tests share: arithmetic, failures, and one that never ends. */
+export function writeCommonSkills(folder: string): void {
+  writeScriptSkill(
+    folder,
+    'math/double',
+    'export const execute = ({ n }: { n: number }) => ({ n: n * 2 });',
+    {
+      parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+    },
+  );
+  writeScriptSkill(folder, 'math/fail', 'export function execute() { throw new Error("it broke"); }');
+  writeScriptSkill(
+    folder,
+    'slow/forever',
+    'export const execute = () => new Promise((r) => setTimeout(r, 1e6));',
+  );
+  writeScriptSkill(folder, 'text/echo', 'export const execute = (params: unknown) => params;');
+}
