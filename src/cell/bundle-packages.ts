@@ -107,7 +107,10 @@ export class BundlePackages {
   /** What a new lock pins: what the old one pinned for the same requirements, and what is installed here. */
   toPin(bundle: Bundle, before: LockedPackages | undefined): LockedPackages | undefined {
     const requirements = requirementsOfBundle(bundle);
-    if (requirements.length === 0) return undefined;
+    const npm = before?.targets[NPM_TARGET.name];
+    // Only an installation resolves npm packages.
+    if (requirements.length === 0)
+      return npm && bundle.kind === 'script' ? { requirements, targets: { [NPM_TARGET.name]: npm } } : undefined;
     const added = this.#targets(bundle).flatMap(([, target]) => {
       if (before && pinsOfTarget(before, target.name, requirements).kind === 'pinned') return [];
       const here = recordedPackages(folderOf({ home: this.#options.home, target }, requirements));
