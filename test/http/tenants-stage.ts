@@ -78,7 +78,7 @@ export class TenantsStage implements AsyncDisposable {
     this.tenants = new LiveTenants({
       file: this.tenantsFile,
       policy: () => this.policy,
-      own: secretFiles(this.policy),
+      own: [...secretFiles(this.policy), join(folder, 'access.json')],
       onNote: (text) => this.notes.push(text),
     });
   }
