@@ -57,6 +57,7 @@ export class TenantsStage implements AsyncDisposable {
     this.policy = parsePolicy(options.policy ?? '{}', { file: join(folder, 'policy.yaml') });
     this.#settings = {
       version: 1,
+      operators: ['operators'],
       tenants: { acme: this.#make('acme', options.acme), umbrella: this.#make('umbrella', options.umbrella) },
       ...(options.issuers ? { issuers: options.issuers } : {}),
     };

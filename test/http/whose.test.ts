@@ -228,9 +228,12 @@ describe('the table of what is whose', () => {
     const stored = readdirSync(home);
     expect(stored.length).toBeGreaterThan(5);
     const rows = Object.keys(STORED_OWNERS);
-    expect(stored.filter((name) => !rows.some((row) => name === row || name.startsWith(`${row}.`)))).toEqual(
-      [],
-    );
+    expect(
+      stored.filter(
+        (name) =>
+          !rows.some((row) => name === row || name.startsWith(`${row}.`) || name.startsWith(`${row}-`)),
+      ),
+    ).toEqual([]);
     expect(readdirSync(join(home, 'tenants/acme')).toSorted()).toEqual(['approvals', 'uploads']);
     const paths = [...stored, 'tenants/acme/uploads', 'tenants/acme/approvals'].map((name) =>
       join(home, name),
