@@ -4,7 +4,6 @@
  * @module
  */
 import { packageVersion } from '../../inside.ts';
-import type { Scope } from '../access-file.ts';
 import { json } from '../answers.ts';
 import { route, type Route } from '../route.ts';
 import { health, identityAnswer, pairList, readiness } from '../answer-schemas.ts';
@@ -61,9 +60,6 @@ const metrics: Route = route({
     return c.body(service.tenancy.metricsOf(own).formatOwn(quotas));
   },
 });
-
-/** Whoever is in no tenant of the file is an operator here. */
-const OPERATOR: ReadonlySet<Scope> = new Set(['admin']);
 
 function gaugesOf(service: Service): Gauges {
   const { faults } = service.options;
