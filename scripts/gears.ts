@@ -36,6 +36,7 @@ const QUICK = [
 
 /** Files in these folders that make complete calls, and therefore start cells. */
 const WHOLE_CALLS = [
+  'test/tools/typings/compile.test.ts',
   'test/runtime.test.ts',
   'test/audit/refusal.test.ts',
   'test/calls/events.test.ts',

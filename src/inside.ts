@@ -55,6 +55,10 @@ export type {
   ToolFormats,
 } from './tools/formats.ts';
 export { skillName, toolName } from './tools/names.ts';
+export { typingsFor } from './tools/offer.ts';
+export type { Typings } from './tools/offer.ts';
+export { callableOf, typingsOf } from './tools/typings/typings.ts';
+export type { Callable } from './tools/typings/contract.ts';
 export { ToolSet } from './tools/tool-set.ts';
 export type { SkippedSkill, ToolCall, ToolNote } from './tools/tool-set.ts';
 export { readAuditLog } from './audit/log.ts';

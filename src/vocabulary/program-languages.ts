@@ -8,6 +8,7 @@ import { choicesOf, namesOf } from './table.ts';
 export const PROGRAM_LANGUAGES = {
   typescript: { folder: 'typescript' },
   javascript: { folder: 'typescript' },
+  python: { folder: 'python' },
 } as const;
 
 /** A language of programs. */
