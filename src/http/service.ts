@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  type CallEvent,
   type FaultScope,
   Dispatcher,
   type ExecuteOptions,
@@ -12,6 +13,8 @@ import {
   type Outcome,
   type PairReport,
   type PolicyStatus,
+  type ProgramLanguage,
+  type ProgramLimits,
   type Runtime,
   SkillError,
   type Turn,
@@ -57,6 +60,8 @@ export interface ServiceOptions {
   /** The folder that `${workspace}` in manifests stands for; callers cannot choose it. */
   workspace?: string;
   maxBodyBytes?: number;
+  /** Whether callers may run programs, which call the offered skills. */
+  programs?: boolean;
   /** Host names that clients may use, in addition to `localhost`. */
   hostNames?: readonly string[];
 }
@@ -74,6 +79,16 @@ export interface CallRequest {
   memory?: string | undefined;
   execution?: Mode | undefined;
   /** From the W3C Trace Context headers. */
+  trace?: TraceHeaders | undefined;
+}
+
+/** A validated request to run a program. */
+export interface ProgramRequest {
+  language: ProgramLanguage;
+  source: string;
+  skills?: readonly string[] | undefined;
+  input?: unknown;
+  limits?: ProgramLimits | undefined;
   trace?: TraceHeaders | undefined;
 }
 
@@ -144,6 +159,49 @@ export class Service {
       reject: false,
     });
     return { call, outcome: this.#track(call, running) };
+  }
+
+  /** Like `start`, for a program. It may call offered skills only; each of its calls counts for the quota of the tenant. */
+  async startProgram(request: ProgramRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
+    if (!this.options.programs) throw programsOff();
+    const { language, source, input, limits, trace } = request;
+    const { tenant, caller } = identity;
+    const { workspace } = this.options;
+    const skills = (request.skills ?? []).flatMap((pattern) => this.shelf.matching(pattern));
+    const name = `program/${language}`;
+    const call = new WatchedCall({ skill: name, tenant, caller });
+    const abort = AbortSignal.any([signal, call.signal]);
+    this.quotas.assertLeft(tenant);
+    const entered = this.dispatcher.enter({ tenant, skill: name, signal: abort });
+    const turn = this.#whileValid(identity, entered);
+    this.quotas.begin(tenant);
+    const onEvent = this.live.listenerFor(call);
+    const running = this.runtime.program({ language, source, skills }, input, {
+      ...(limits ? { limits } : {}),
+      ...(trace === undefined ? {} : { trace }),
+      ...(workspace === undefined ? {} : { workspace }),
+      load: (ref) => this.shelf.load(this.shelf.locate(ref)),
+      ...{ caller, turn, signal: abort },
+      onEvent: (event) => (event.call.lineage ? this.#countInner(event, call) : onEvent(event)),
+      reject: false,
+    });
+    return { call, outcome: this.#track(call, running) };
+  }
+
+  /** A program that uses up the quota of its tenant is cancelled at its next call. */
+  #countInner(event: CallEvent, program: WatchedCall): void {
+    const { tenant } = program.facts;
+    if (event.type === 'done') {
+      this.metrics.recordCall(event.outcome.skill.name, event.outcome);
+      this.quotas.end(tenant, event.outcome.usage);
+    }
+    if (event.type !== 'accepted') return;
+    try {
+      this.quotas.assertLeft(tenant);
+      this.quotas.begin(tenant);
+    } catch {
+      program.cancel();
+    }
   }
 
   /** A token that was revoked while its call waited is refused like any other. */
@@ -244,6 +302,12 @@ export class Service {
       ...(workspace === undefined ? {} : { workspace }),
     };
   }
+}
+
+function programsOff(): SkillError {
+  return new SkillError('untrusted', 'This service runs no programs', {
+    fix: 'Call skills one by one, or have the operator start it with --programs.',
+  });
 }
 
 export interface StartedCall {

@@ -4,7 +4,14 @@
  *
  * @module
  */
-import { BUNDLED_PREFIX, SkillError, type BundleLocation, type Runtime, type Skill } from '../inside.ts';
+import {
+  BUNDLED_PREFIX,
+  nameMatches,
+  SkillError,
+  type BundleLocation,
+  type Runtime,
+  type Skill,
+} from '../inside.ts';
 import { isUntouched, listFiles, takeFingerprint, type Fingerprint } from './fingerprint.ts';
 
 /** How long a check of the folders stays valid; changes are noticed after this time at the latest. */
@@ -43,6 +50,12 @@ export class Shelf {
     throw new SkillError('skill_unavailable', `Unknown skill ${JSON.stringify(name.slice(0, 200))}`, {
       fix: 'See GET /v1/skills for the names of all skills.',
     });
+  }
+
+  /** Ids of the skills that a pattern covers. Throws `skill_unavailable` if there are none. */
+  matching(pattern: string): string[] {
+    const ids = [...this.#known().keys()].filter((id) => nameMatches(pattern, id));
+    return ids.length > 0 ? ids : [this.locate(pattern).ref];
   }
 
   /** The offered skill that `bundled:<id>` refers to. */

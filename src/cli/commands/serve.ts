@@ -48,6 +48,7 @@ export interface ServeFlags extends OfferFlags {
   env?: string[];
   policy?: string;
   keepContent?: boolean;
+  programs?: boolean;
 }
 
 export async function serve(flags: ServeFlags): Promise<number> {
@@ -80,6 +81,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
     runtime,
     faults,
     policyStatus: () => policy.live.status,
+    programs: flags.programs ?? false,
     accessFile,
     onNote,
     ...(accessLog ? { accessLog } : {}),

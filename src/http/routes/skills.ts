@@ -4,7 +4,6 @@
  * @module
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { type Skill, SkillError, pinLines } from '../../inside.ts';
 import { answerOutcome, json } from '../answers.ts';
@@ -12,7 +11,7 @@ import { writeEvents } from '../events.ts';
 import { route, type Route } from '../route.ts';
 import { approvalAnswer, failure, revocation, skillList, skillPage, success } from '../answer-schemas.ts';
 import { approvalBody, executeBody } from '../request-schemas.ts';
-import type { TraceHeaders } from '../service.ts';
+import { traceOf } from '../trace.ts';
 import type { SkillSummary } from '../../web/types.ts';
 import { pageOf, summaryOf } from '../views.ts';
 
@@ -94,12 +93,6 @@ const revoke: Route = route({
     return json(c, { removed: service.runtime.approvals.remove(bundle.manifest.name) });
   },
 });
-
-/** The trace of the caller, which the call continues. */
-function traceOf(c: Context): TraceHeaders | undefined {
-  const traceparent = c.req.header('traceparent');
-  return traceparent === undefined ? undefined : { traceparent, tracestate: c.req.header('tracestate') };
-}
 
 function changedSince(bundle: Skill['bundle']): SkillError {
   return new SkillError(
