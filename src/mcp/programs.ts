@@ -43,7 +43,7 @@ export interface WantedProgram {
 export function programTool(entries: Entries, isSearched: boolean): Tool {
   const skills = [...entries.values()].map(({ skill }) => skill);
   const about = isSearched
-    ? `Find skills and the schemas of their parameters with ${SEARCH_TOOL}; text__word_stats is skills.text.word_stats.`
+    ? `Find skills with ${SEARCH_TOOL}; with its argument typings it declares them as a program calls them.`
     : `Skills, whose parameters are those of the tools of this server:\n${listed(skills)}`;
   return {
     name: PROGRAM_TOOL,
