@@ -29,7 +29,7 @@ export function readInstallSteps(folder: string, file: string): InstallSteps {
   return parseInstallSteps(run.status === 0 ? run.stdout : '');
 }
 
-function parseInstallSteps(script: string): InstallSteps {
+export function parseInstallSteps(script: string): InstallSteps {
   const text = script.replaceAll(/\\\n/g, ' ');
   return {
     copies: [...text.matchAll(COPY)].map(([, from = '', to = '']) => ({ from, to })),
