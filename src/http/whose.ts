@@ -90,7 +90,7 @@ export const STORED_OWNERS: Readonly<Record<string, Ownership>> = {
 };
 
 /** What the process keeps in memory. */
-export const MEMORY_OWNERS: Readonly<Record<string, Ownership>> = {
+const MEMORY_OWNERS: Readonly<Record<string, Ownership>> = {
   'running calls': { whose: 'tenant', how: 'each has its tenant; found only by it' },
   'event streams': { whose: 'tenant', how: 'counted per tenant' },
   'queue and limits': {
