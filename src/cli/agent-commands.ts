@@ -37,6 +37,7 @@ export function addAgents(program: Command, done: Done): void {
         MCP_CLIENT_NAMES,
       ),
     )
+    .option('--programs', 'also offer a tool that runs programs, which call the skills (docs/programs.md)')
     .addHelpText('after', example('mcp --print-config claude'))
     .action(async (options: McpFlags) => {
       const { mcp } = await import('./commands/mcp.ts');

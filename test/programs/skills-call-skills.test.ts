@@ -26,30 +26,27 @@ export async function execute({ parallel, calls }: Node) {
 
 beforeAll(() => {
   writeCommonSkills(folder);
-  writeScriptSkill(
-    folder,
-    'math/quadruple',
-    `export async function execute({ n }) {
+  writeScriptSkill(folder, 'math/quadruple', {
+    source: `export async function execute({ n }) {
     return skills.math.double(await skills.math.double({ n }));
   }`,
-    calls('math/double'),
-  );
-  writeScriptSkill(
-    folder,
-    'math/curious',
-    `export const execute = ({ skill }) => skills[skill]({});`,
-    calls('math/*'),
-  );
-  writeScriptSkill(folder, 'tree/node', NODE, calls('tree/node'));
+    ...calls('math/double'),
+  });
+  writeScriptSkill(folder, 'math/curious', {
+    source: `export const execute = ({ skill }) => skills[skill]({});`,
+    ...calls('math/*'),
+  });
+  writeScriptSkill(folder, 'tree/node', { source: NODE, ...calls('tree/node') });
   writeScriptSkill(folder, 'finance/read', 'export const execute = () => ({ balance: 7 });');
-  writeScriptSkill(
-    folder,
-    'finance/through',
-    'export const execute = () => skills.finance.read({});',
-    calls('finance/read'),
-  );
-  writeScriptSkill(folder, 'web/send', 'export const execute = (params) => params;', {
-    capabilities: { network: [{ host: 'evil.example' }] },
+  writeScriptSkill(folder, 'finance/through', {
+    source: 'export const execute = () => skills.finance.read({});',
+    ...calls('finance/read'),
+  });
+  writeScriptSkill(folder, 'web/send', {
+    source: 'export const execute = (params) => params;',
+    ...{
+      capabilities: { network: [{ host: 'evil.example' }] },
+    },
   });
 });
 
@@ -91,9 +88,12 @@ describe('a skill that declares skills', () => {
   });
 
   test('is refused in modes that have no channel for it', async () => {
-    const dir = writeScriptSkill(folder, 'math/native', 'export const execute = () => 1;', {
-      ...calls('math/double'),
-      execution: ['subprocess'],
+    const dir = writeScriptSkill(folder, 'math/native', {
+      source: 'export const execute = () => 1;',
+      ...{
+        ...calls('math/double'),
+        execution: ['subprocess'],
+      },
     });
     const error = await rejectionOf(runtime.execute(dir, {}));
     expect(error).toMatchObject({ code: 'unenforceable', detail: { fields: ['skills'] } });
@@ -104,7 +104,10 @@ describe('a skill that declares skills', () => {
     const skill = await runtime.load('math/quadruple');
     const rows = await runtime.explain(skill);
     expect(rows).toContainEqual(expect.objectContaining({ capability: 'skill', declared: 'math/double' }));
-    writeScriptSkill(folder, 'math/bad', 'export const execute = () => 1;', calls('../escape'));
+    writeScriptSkill(folder, 'math/bad', {
+      source: 'export const execute = () => 1;',
+      ...calls('../escape'),
+    });
     expect((await rejectionOf(runtime.load('math/bad'))).code).toBe('manifest_invalid');
   });
 });

@@ -7,13 +7,13 @@ import { writeSkill } from '../write-skill.ts';
 
 const DUMMY_PARAMS = { type: 'object' };
 
-/** Writes `text/double`-like skills below the project of a test. */
+/** Writes a skill below the project of a test: its source, or its source and keys of its manifest. */
 export function writeScriptSkill(
   folder: string,
   id: string,
-  source: string,
-  manifest: Record<string, unknown> = {},
+  text: string | ({ source: string } & Record<string, unknown>),
 ): string {
+  const { source, ...manifest } = typeof text === 'string' ? { source: text } : text;
   return writeSkill(folder, {
     id,
     manifest: { execution: ['wasm'], parameters: DUMMY_PARAMS, ...manifest },
@@ -23,14 +23,12 @@ export function writeScriptSkill(
 
 /** Skills that the tests share: arithmetic, failures, and one that never ends. */
 export function writeCommonSkills(folder: string): void {
-  writeScriptSkill(
-    folder,
-    'math/double',
-    'export const execute = ({ n }: { n: number }) => ({ n: n * 2 });',
-    {
+  writeScriptSkill(folder, 'math/double', {
+    source: 'export const execute = ({ n }: { n: number }) => ({ n: n * 2 });',
+    ...{
       parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
     },
-  );
+  });
   writeScriptSkill(folder, 'math/fail', 'export function execute() { throw new Error("it broke"); }');
   writeScriptSkill(
     folder,

@@ -16,6 +16,7 @@ import {
   SkillError,
   createRuntime,
   defaultHome,
+  filesOf,
   isLoopback,
   parseDuration,
   parseSize,
@@ -54,6 +55,7 @@ export interface ServeFlags extends OfferFlags {
   policy?: string;
   tenants?: string;
   keepContent?: boolean;
+  programs?: boolean;
 }
 
 export async function serve(flags: ServeFlags): Promise<number> {
@@ -82,13 +84,17 @@ export async function serve(flags: ServeFlags): Promise<number> {
     : undefined;
   const onNote = (text: string): void => printNote(text);
   const accessLog = flags.accessLog === undefined ? undefined : new AccessLog(flags.accessLog, onNote);
-  const tenants = flags.tenants === undefined ? undefined : openTenants(flags.tenants, policy.live, flags);
+  const tenants =
+    flags.tenants === undefined
+      ? undefined
+      : openTenants(flags.tenants, policy.live, [accessFile, ...placesOf(flags)]);
   const looking = tenants && setInterval(() => tenants.follow(), LOOK_MS).unref();
   const running = await startService({
     runtime,
     ...(tenants ? { tenants } : {}),
     faults,
     policyStatus: () => policy.live.status,
+    programs: flags.programs ?? false,
     accessFile,
     onNote,
     ...(accessLog ? { accessLog } : {}),
@@ -117,14 +123,20 @@ export async function serve(flags: ServeFlags): Promise<number> {
 }
 
 /** Throws if the file cannot be used: a service never starts with broken tenants. */
-function openTenants(file: string, policy: LivePolicy, { workspace }: ServeFlags): LiveTenants {
-  const own = [...secretFiles(policy.current()), ...(workspace === undefined ? [] : [resolve(workspace)])];
+function openTenants(file: string, policy: LivePolicy, places: readonly string[]): LiveTenants {
+  const own = [...secretFiles(policy.current()), ...filesOf(policy.current()), ...places];
   return new LiveTenants({
     file: resolve(file),
     policy: () => policy.current(),
     own,
     onNote: (text) => printNote(text),
   });
+}
+
+/** Files and folders of the operator that the flags name. */
+function placesOf({ workspace, accessLog }: ServeFlags): string[] {
+  const named = [workspace, accessLog === '-' ? undefined : accessLog];
+  return named.flatMap((place) => (place === undefined ? [] : [resolve(place)]));
 }
 
 /** Opening the log closes receipts that a killed service left open. A full disk is only a warning: it may have room later. */
