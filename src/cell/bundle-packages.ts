@@ -110,7 +110,9 @@ export class BundlePackages {
     const npm = before?.targets[NPM_TARGET.name];
     // Only an installation resolves npm packages.
     if (requirements.length === 0)
-      return npm && bundle.kind === 'script' ? { requirements, targets: { [NPM_TARGET.name]: npm } } : undefined;
+      return npm && bundle.kind === 'script'
+        ? { requirements, targets: { [NPM_TARGET.name]: npm } }
+        : undefined;
     const added = this.#targets(bundle).flatMap(([, target]) => {
       if (before && pinsOfTarget(before, target.name, requirements).kind === 'pinned') return [];
       const here = recordedPackages(folderOf({ home: this.#options.home, target }, requirements));

@@ -147,7 +147,8 @@ function readPackageJson(text: string, path: string, found: DeclaredPackages): v
   }
   const dependencies = (value as { dependencies?: unknown } | null)?.dependencies;
   if (typeof dependencies !== 'object' || dependencies === null) return;
-  for (const [name, spec] of Object.entries(dependencies)) addNpm(found, { requirement: name, spec, at: path });
+  for (const [name, spec] of Object.entries(dependencies))
+    addNpm(found, { requirement: name, spec, at: path });
 }
 
 /** The first file that names a package decides on its version. */
@@ -155,7 +156,8 @@ function addNpm(found: DeclaredPackages, need: { requirement: string; spec: unkn
   const { requirement, spec, at } = need;
   if (found.npm.some((one) => one.requirement === requirement)) return;
   const text = `${requirement} ${String(spec)}`.slice(0, 200);
-  if (!NPM_NAME.test(requirement)) found.skipped.push({ text, at, reason: 'it is not the name of a package' });
+  if (!NPM_NAME.test(requirement))
+    found.skipped.push({ text, at, reason: 'it is not the name of a package' });
   else if (typeof spec !== 'string' || spec.length > 200 || !NPM_VERSION.test(spec))
     found.skipped.push({ text, at, reason: 'it is not a version of the registry' });
   else found.npm.push({ requirement, spec, at });

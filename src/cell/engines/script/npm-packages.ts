@@ -91,7 +91,9 @@ function neededBy({ stagedDir, files }: Bundle): ReturnType<typeof findDeclaredP
 /** What the packages are resolved from: the package.json files, by digest. */
 function keyOf({ kind, files }: Bundle): string[] {
   if (kind !== 'script') return [];
-  return Object.entries(files).flatMap(([path, digest]) => (isPackageFile(path) ? [`${path} ${digest}`] : []));
+  return Object.entries(files).flatMap(([path, digest]) =>
+    isPackageFile(path) ? [`${path} ${digest}`] : [],
+  );
 }
 
 function pinsOf({ lockedPackages }: Bundle): PinnedPackages | undefined {

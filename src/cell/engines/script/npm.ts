@@ -41,7 +41,11 @@ export async function fetchNpmPackages(
   const project = { cwd: scratch, cache, signal };
   try {
     writeFileSync(join(scratch, PACKAGE_FILE), JSON.stringify(projectFor(needs, pins)));
-    onInstall?.({ step: 'resolve', engine: 'npm', what: needs.map(({ requirement }) => requirement).join(', ') });
+    onInstall?.({
+      step: 'resolve',
+      engine: 'npm',
+      what: needs.map(({ requirement }) => requirement).join(', '),
+    });
     await npm(['install', '--package-lock-only', ...FLAGS], project);
     const archives = archivesIn(readFileSync(join(scratch, PACKAGE_LOCK), 'utf8'));
     onInstall?.({ step: 'download', engine: 'npm', what: `${archives.length} packages` });

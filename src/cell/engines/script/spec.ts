@@ -55,9 +55,16 @@ export function nodeScriptSpec(parts: ScriptParts, grant: Grant): LaunchSpec {
   const argv = spec.argv.map((word) => (word === '/harness/node/main.js' ? '/harness/node/script.js' : word));
   return {
     ...spec,
-    argv: [...argv.slice(0, 1), `--allow-fs-read=${GUEST_NPM}`, `--allow-fs-read=${GUEST_NPM}/*`, ...argv.slice(1)],
+    argv: [
+      ...argv.slice(0, 1),
+      `--allow-fs-read=${GUEST_NPM}`,
+      `--allow-fs-read=${GUEST_NPM}/*`,
+      ...argv.slice(1),
+    ],
     mounts: [...spec.mounts, ...npmMount(parts)],
-    env: commandEnv(grant, parts.packages), cwd: workingFolder(grant) };
+    env: commandEnv(grant, parts.packages),
+    cwd: workingFolder(grant),
+  };
 }
 
 function npmMount({ npm }: Pick<ScriptParts, 'npm'>): Mount[] {

@@ -113,7 +113,10 @@ test('a call with pinned packages that are not installed, or were changed, is re
   expect(absent).toMatchObject({ ok: false, error: { code: 'skill_unavailable' } });
   await other.install(dir, { acceptPackages: () => true });
   const text = readFileSync(installation.overlay ?? '', 'utf8');
-  writeFileSync(installation.overlay ?? '', text.replace(/sha256:[0-9a-f]{8}(?=[0-9a-f]{56}\n)/, 'sha256:00000000'));
+  writeFileSync(
+    installation.overlay ?? '',
+    text.replace(/sha256:[0-9a-f]{8}(?=[0-9a-f]{56}\n)/, 'sha256:00000000'),
+  );
   // The changed overlay counts for nobody until its packages are installed again.
   expect(await other.exec(dir, command, { reject: false })).toMatchObject({ result: { exit_code: 1 } });
 });
