@@ -12,10 +12,13 @@ import type { CapabilityEvent, EventsCut, Execution, StartKind } from '../outcom
 import type { EngineName } from '../vocabulary/engines.ts';
 import type { OutputStream } from '../vocabulary/streams.ts';
 import type { WallName } from '../vocabulary/walls.ts';
+import type { InnerCalls } from './inner-calls.ts';
 import type { Command, ParsedCommand } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { GuestLimit, HostLimit } from '../vocabulary/limits.ts';
+
+export type { InnerAnswer, InnerCalls, InnerRefusal, SkillAnswer } from './inner-calls.ts';
 
 /** A host path that the cell sees in addition to the granted paths. */
 export interface Mount {
@@ -190,6 +193,8 @@ export interface CellParts {
   engine: Engine;
   artifact: Artifact;
   grant: Grant;
+  /** The tenant whose calls alone may use the cell; absent: those of no tenant. */
+  owner?: string;
 }
 
 /** The inputs of one call. */
@@ -209,6 +214,8 @@ export interface Job {
   depth?: number | undefined;
   /** What to start, if the cell is for a command. */
   command?: Pick<Command, 'start' | 'args'> | undefined;
+  /** Makes the calls of other skills that it asks for; absent: it may call none. */
+  inner?: InnerCalls | undefined;
 }
 
 /** Receives output; `stream` is undefined if the engine does not tell the streams apart. */
@@ -298,6 +305,7 @@ export type OpenBroker = (grant: Grant, bundle: Bundle, options?: OpenBrokerOpti
 
 export interface OpenBrokerOptions {
   secrets?: CallSecrets;
+  inner?: InnerCalls | undefined;
   /** Added to every request of the call. */
   headers?: Readonly<Record<string, string>> | undefined;
 }

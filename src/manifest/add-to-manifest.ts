@@ -26,7 +26,7 @@ export function addToManifest(
   manifest: Manifest,
   { capabilities, env, limits, container }: Permissions,
 ): Manifest {
-  const { filesystem, network, syscalls, programs: declared = [] } = manifest.capabilities;
+  const { filesystem, network, syscalls, programs: declared = [], skills } = manifest.capabilities;
   const programs = [...new Set([...declared, ...(capabilities.programs ?? [])])];
   return {
     ...manifest,
@@ -36,6 +36,8 @@ export function addToManifest(
       // A stricter filter than the skill's own is the only thing that can be added.
       syscalls: syscalls === 'default' ? (capabilities.syscalls ?? syscalls) : syscalls,
       ...(programs.length > 0 ? { programs } : {}),
+      // No overlay and no caller adds calls of other skills: only the author's manifest, which people approve, names them.
+      ...(skills ? { skills } : {}),
     },
     // What the skill says about a variable stays: a secret does not become a plain value.
     env: Object.fromEntries([...Object.entries(env), ...Object.entries(manifest.env)]),

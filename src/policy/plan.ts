@@ -24,6 +24,7 @@ import { demandsOn } from './minimum.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { placeName } from '../vocabulary/place.ts';
 import { resolveGrantPaths } from './resolve-paths.ts';
+import type { TenantOption } from './tenant-context.ts';
 import { manifestOfCall, policyOfCall, type GivenToCall, type SkillGrants } from './skill-grants.ts';
 import { LOWERABLE_LIMITS, type LowerableLimit } from '../vocabulary/limits.ts';
 
@@ -43,6 +44,8 @@ export interface PlanOptions extends Partial<Record<LowerableLimit, number>> {
    * embedding program; never pass on what an agent or a client sent.
    */
   grants?: SkillGrants | undefined;
+  /** The tenant of the call; it decides workspace, secrets, variables, approvals, and what its policy takes away. */
+  tenant?: TenantOption | undefined;
 }
 
 /** The decisions about a call, as plain data without live resources. */
@@ -100,6 +103,8 @@ export interface PlanInput<W extends Way> {
   allowEnv?: readonly string[] | 'all' | undefined;
   /** The working directory, whose skills and policies apply. */
   cwd: string;
+  /** Files and folders that belong to others and must not be granted. */
+  foreign?: readonly string[];
   /** Did a person approve exactly this skill? */
   isApproved: () => boolean;
   /** For an observed call: extends the grant beyond the manifest. */
@@ -157,7 +162,7 @@ export async function choose<W extends Way>(
     minimum: policy.minimum[origin],
     minimumIsSet: policy.minimumSet?.includes(origin) ?? false,
     demands: demandsOn(skill.bundle, policy.minimumRules),
-    // One flag or variable for a whole session must not vouch for what tools copied from strangers.
+    // One flag or variable for a whole session must not vouch for third-party skills that tools copied.
     trustRemoteCode: (options.trustRemoteCode ?? false) && !isInAgentFolder(skill.bundle.sourceDir),
     candidates: await machine.candidates(kind === 'script' ? forCall(input, command) : skill.bundle, command),
   });
@@ -215,7 +220,8 @@ function grantFor<W extends Way>(input: PlanInput<W>, bundle: Bundle): Promise<G
     policy,
     call: { ...lowered, ...workspaceOption, env, ...envApproval(input, bundle.manifest) },
   });
-  const places = { home: machine.home, cwd: input.cwd, bundle: bundle.sourceDir };
+  const { cwd, foreign = [] } = input;
+  const places = { home: machine.home, cwd, foreign, bundle: bundle.sourceDir };
   return resolveGrantPaths(grant, { policy, ...places, ...workspaceOption });
 }
 

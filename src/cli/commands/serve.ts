@@ -4,19 +4,23 @@
  * @module
  */
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { AccessLog } from '../../http/access-log.ts';
 import { makeToken } from '../../http/access-file.ts';
 import { startService, type RunningService } from '../../http/server.ts';
 import {
+  LiveTenants,
+  type LivePolicy,
   type Runtime,
   SkillError,
   createRuntime,
   defaultHome,
+  filesOf,
   isLoopback,
   parseDuration,
   parseSize,
+  secretFiles,
   shadowWarnings,
   toSkillError,
 } from '../../inside.ts';
@@ -29,6 +33,8 @@ import { writeSecret } from '../token-file.ts';
 import { accessFileOf, tokensCreate } from './tokens.ts';
 
 const MAX_PORT = 65_535;
+/** Every request checks the file of tenants itself; this is only how soon an idle service reports a change. */
+const LOOK_MS = 1000;
 /** Niceness of `subprocess` cells: under full load, such a cell gets a thirtieth of the CPU time that the service gets. */
 const NICENESS = 15;
 
@@ -47,7 +53,9 @@ export interface ServeFlags extends OfferFlags {
   workspace?: string;
   env?: string[];
   policy?: string;
+  tenants?: string;
   keepContent?: boolean;
+  programs?: boolean;
 }
 
 export async function serve(flags: ServeFlags): Promise<number> {
@@ -76,10 +84,17 @@ export async function serve(flags: ServeFlags): Promise<number> {
     : undefined;
   const onNote = (text: string): void => printNote(text);
   const accessLog = flags.accessLog === undefined ? undefined : new AccessLog(flags.accessLog, onNote);
+  const tenants =
+    flags.tenants === undefined
+      ? undefined
+      : openTenants(flags.tenants, policy.live, [accessFile, ...placesOf(flags)]);
+  const looking = tenants && setInterval(() => tenants.follow(), LOOK_MS).unref();
   const running = await startService({
     runtime,
+    ...(tenants ? { tenants } : {}),
     faults,
     policyStatus: () => policy.live.status,
+    programs: flags.programs ?? false,
     accessFile,
     onNote,
     ...(accessLog ? { accessLog } : {}),
@@ -99,10 +114,29 @@ export async function serve(flags: ServeFlags): Promise<number> {
   await untilStopped(running, () => {
     accessLog?.reopen();
     policy.live.reload();
+    tenants?.reload();
   });
+  clearInterval(looking);
   await accessLog?.close();
   if (tokenFile !== undefined) rmSync(tokenFile, { force: true });
   return 0;
+}
+
+/** Throws if the file cannot be used: a service never starts with broken tenants. */
+function openTenants(file: string, policy: LivePolicy, places: readonly string[]): LiveTenants {
+  const own = [...secretFiles(policy.current()), ...filesOf(policy.current()), ...places];
+  return new LiveTenants({
+    file: resolve(file),
+    policy: () => policy.current(),
+    own,
+    onNote: (text) => printNote(text),
+  });
+}
+
+/** Files and folders of the operator that the flags name. */
+function placesOf({ workspace, accessLog }: ServeFlags): string[] {
+  const named = [workspace, accessLog === '-' ? undefined : accessLog];
+  return named.flatMap((place) => (place === undefined ? [] : [resolve(place)]));
 }
 
 /** Opening the log closes receipts that a killed service left open. A full disk is only a warning: it may have room later. */
