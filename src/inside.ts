@@ -182,5 +182,6 @@ export type { Limits, Quota, TenantLimits } from './tenants/limits.ts';
 export { LiveTenants } from './tenants/live-tenants.ts';
 export { TENANTS_FILE } from './tenants/tenants-file.ts';
 export type { Issuer, Tenant, UploadLimits } from './tenants/tenants-file.ts';
+export { approvalsOfTenant } from './stages.ts';
 export { Uploads } from './tenants/uploads.ts';
 export type { ReceivedUpload, Upload } from './tenants/uploads.ts';

@@ -52,9 +52,7 @@ const metrics: Route = route({
   answers: { 200: 'text/plain' },
   handle: ({ service, identity, c }) => {
     c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-    const own = identity.scopes.has('admin')
-      ? undefined
-      : service.tenancy.of({ ...identity, scopes: OPERATOR });
+    const own = service.tenancy.metricsTenant(identity);
     if (!own) return c.body(service.metrics.format(gaugesOf(service)));
     const quotas = service.quotas.use.filter(({ tenant }) => tenant === identity.tenant);
     return c.body(service.tenancy.metricsOf(own).formatOwn(quotas));
