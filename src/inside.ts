@@ -180,6 +180,7 @@ export { tenantHome, tenantsDir } from './load/tenant-home.ts';
 export { limitSchema, lowerLimits, tenantLimitSchema } from './tenants/limits.ts';
 export type { Limits, Quota, TenantLimits } from './tenants/limits.ts';
 export { LiveTenants } from './tenants/live-tenants.ts';
+export type { LiveTenantsOptions } from './tenants/live-tenants.ts';
 export { TENANTS_FILE } from './tenants/tenants-file.ts';
 export type { Issuer, Tenant, UploadLimits } from './tenants/tenants-file.ts';
 export { approvalsOfTenant } from './stages.ts';
