@@ -12,7 +12,7 @@ import { packageRoot } from '../src/package-root.ts';
 import { runProgram } from './steps.ts';
 
 /** Their packages, by the name of the program. */
-export const GO_PROGRAMS = {
+const GO_PROGRAMS = {
   crane: 'github.com/google/go-containerregistry/cmd/crane',
   registry: 'github.com/distribution/distribution/v3/cmd/registry',
   'registry-with-referrers': './registry-with-referrers',

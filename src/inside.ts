@@ -4,6 +4,8 @@
  * @module
  */
 export { createRuntime, Runtime } from './runtime.ts';
+export type { Program, ProgramLimits, ProgramOptions } from './programs/programs.ts';
+export { PROGRAM_LANGUAGE_NAMES, type ProgramLanguage } from './vocabulary/program-languages.ts';
 export { mapConcurrently } from './tools/map-concurrently.ts';
 export type { CommandResult, CommandSuccess } from './results/command-result.ts';
 export type { FileChange } from './results/changed-files.ts';
@@ -52,6 +54,10 @@ export type {
   ToolFormats,
 } from './tools/formats.ts';
 export { skillName, toolName } from './tools/names.ts';
+export { typingsFor } from './tools/offer.ts';
+export type { Typings } from './tools/offer.ts';
+export { callableOf, typingsOf } from './tools/typings/typings.ts';
+export type { Callable } from './tools/typings/contract.ts';
 export { ToolSet } from './tools/tool-set.ts';
 export type { SkippedSkill, ToolCall, ToolNote } from './tools/tool-set.ts';
 export { readAuditLog } from './audit/log.ts';
@@ -83,7 +89,7 @@ export type { Approval, Approvals, ApprovalState } from './trust/approvals.ts';
 export type { Guard, GuardAnswer, GuardRule, Proposal } from './trust/guard.ts';
 export { questionFor } from './trust/admission.ts';
 export { describeCapabilities, describeSkill } from './trust/plain-words.ts';
-export type { Risk, Sentence } from './trust/plain-words.ts';
+export type { Sentence } from './trust/plain-words.ts';
 export {
   formatSignatures,
   isGoodEd25519,
@@ -147,7 +153,13 @@ export { studyFolder } from './study/study.ts';
 export type { StudyOptions } from './study/study.ts';
 export { formatStudy } from './study/format.ts';
 export type { Dependency, DependencyClass, ModeStudy, SkillStudy, StudyReport } from './study/report.ts';
-export { accept as acceptProposal, isAllowedByPolicy, isKnownHere, propose } from './distribution/propose.ts';
+export {
+  accept as acceptProposal,
+  assertDemands,
+  isAllowedByPolicy,
+  isKnownHere,
+  propose,
+} from './distribution/propose.ts';
 export type { Proposal as SkillProposal } from './distribution/propose.ts';
 export { describeProposal } from './distribution/describe.ts';
 export type { Description as ProposalDescription } from './distribution/describe.ts';
@@ -164,6 +176,9 @@ export { publishSkill } from './distribution/publish.ts';
 export type { Published } from './distribution/publish.ts';
 export { mirrorSkill } from './distribution/mirror.ts';
 export type { Mirrored } from './distribution/mirror.ts';
+export { listInCatalog } from './distribution/oci/catalog.ts';
+export { assertCatalog, searchCatalogs } from './distribution/search.ts';
+export type { SearchHit, SearchResult } from './distribution/search.ts';
 export { sourceKindOf } from './vocabulary/source-kinds.ts';
 export { readEverything } from './load/read-bundle.ts';
 export { changePins, pinsOf } from './distribution/pin-file.ts';

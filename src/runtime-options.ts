@@ -21,6 +21,8 @@ import { SkillError } from './errors.ts';
 import type { OperatorPolicy } from './policy/operator.ts';
 import type { Allowed } from './record/observation.ts';
 import type { TraceContext } from './telemetry/telemetry.ts';
+import type { Above } from './tree/call-tree.ts';
+import type { ProgramSpec } from './tree/program-spec.ts';
 import { packageRoot } from './package-root.ts';
 import { foldersIn, type OfferOptions } from './tools/offered.ts';
 import type { AskPerson } from './trust/admission.ts';
@@ -118,6 +120,10 @@ export interface CallRequest {
   ref: string | Skill;
   params: unknown;
   options: ExecuteOptions;
+  /** Only for a call that another call made. */
+  above?: Above;
+  /** Only for the call of a program. */
+  program?: ProgramSpec;
 }
 
 /** Where a runtime finds skills. */

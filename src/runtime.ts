@@ -6,19 +6,16 @@
 import { resolve } from 'node:path';
 import { createCallIds } from './audit/call-id.ts';
 import type { AuditLog } from './audit/log.ts';
-import { Receipts, type EndedCall } from './audit/receipts.ts';
+import { Receipts } from './audit/receipts.ts';
 import { authorityOf } from './broker/authority.ts';
 import { Calls } from './calls/calls.ts';
 import type { CallEventName, CallListener, RunningCall } from './calls/events.ts';
-import type { LiveCall } from './calls/live-call.ts';
 import { Machine, type PairReport } from './cell/machine.ts';
-import { Call, partsOf, secretsOf } from './call.ts';
+import { partsOf, secretsOf } from './call.ts';
+import { CallMaker } from './make-call.ts';
 import { choose, type Plan } from './policy/plan.ts';
 import { optionsOfTenant, tenantOf, type TenantContext } from './policy/tenant-context.ts';
 import { Pool } from './cell/pool/pool.ts';
-import { releaseTurn } from './dispatch/release-turn.ts';
-import { SkillError } from './errors.ts';
-import { ownedBy } from './fault-owner.ts';
 import { defaultHome } from './load/home.ts';
 import type { Bundle } from './load/bundle.ts';
 import type { Installation, InstallOptions } from './load/install-skill.ts';
@@ -39,6 +36,7 @@ import type { ModeChoice } from './policy/choose-mode.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
 import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
+import { Programs, type Program, type ProgramOptions } from './programs/programs.ts';
 import { SourceGate } from './source-gate.ts';
 import { StagesInForce } from './stages.ts';
 import { assertOwnEnv, placesOf } from './runtime-options.ts';
@@ -72,9 +70,9 @@ export class Runtime implements AsyncDisposable {
   readonly #pool: Pool;
   readonly #loadDeps: LoadDeps;
   readonly #stages: StagesInForce;
-  readonly #nextCallId = createCallIds();
   readonly #calls = new Calls();
-  readonly #telemetry = new Telemetry();
+  readonly #maker: CallMaker;
+  readonly #programs: Programs;
   /** What a recorded call may do, by the manifest it runs with. */
   readonly #observed = new WeakMap<Manifest, Allowed>();
   readonly #receipts: Receipts;
@@ -100,12 +98,25 @@ export class Runtime implements AsyncDisposable {
     this.#receipts = new Receipts(home, options.audit, this.#offload);
     this.#pool = new Pool(authorityOf({ ...options.network, home }), options.pool);
     this.#loadDeps = this.#machine.loadDeps(createStore({ home, groupId: Machine.cellGroup(jail) }));
+    this.#maker = new CallMaker({
+      ...{ calls: this.#calls, receipts: this.#receipts, telemetry: new Telemetry() },
+      ...{ nextId: createCallIds(), caller: options.caller ?? 'library' },
+      stages: (tenant) => this.#stages.current(tenant),
+      list: () => this.list(),
+      places: () => ({ home, registries: this.registries }),
+    });
+    this.#programs = new Programs({
+      offload: this.#offload,
+      list: () => this.list(),
+      read: async (location) => compileSkill(await this.#read(location), this.#offload),
+    });
     this.overlays = new Overlays(this.#places, this.#machine, (bundle) => this.approvals.has(bundle));
     this.#stages = new StagesInForce({
       ...{ options: this.#options, places: this.#places, machine: this.#machine, pool: this.#pool },
       ...{ receipts: this.#receipts, offload: this.#offload, overlays: this.overlays },
       policy: typeof policy === 'function' ? policy : () => policy,
       load: (ref) => this.load(ref),
+      openTree: (stages, request, caller) => this.#maker.openTree(stages, request, caller),
       observed: this.#observed,
     });
     this.sources = new SourceGate(
@@ -132,20 +143,15 @@ export class Runtime implements AsyncDisposable {
     options: ExecuteOptions & { reject: false },
   ): Promise<Outcome>;
   execute(ref: string | Skill, params: unknown, options?: ExecuteOptions): Promise<Success>;
-  async execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
-    const call = this.#open(ref, options);
-    try {
-      const attempt = (): Promise<EndedCall> =>
-        new Call(() => this.#stages.current(tenantOf(options.tenant)), call, { ref, params, options }).run();
-      const outcome = await ownedBy(call, () =>
-        this.#receipts.around(call, () => this.#telemetry.around(call, options.trace, attempt)),
-      );
-      if (outcome.ok || options.reject === false) return outcome;
-      throw SkillError.fromOutcome(outcome, call.cause);
-    } finally {
-      releaseTurn(options.turn);
-      call.leave();
-    }
+  execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
+    return this.#maker.make({ ref, params, options });
+  }
+
+  /** Runs a program that calls skills: it and each skill that it calls get a cell, a grant and a receipt of their own. */
+  program(program: Program, input: unknown, options: ProgramOptions & { reject: false }): Promise<Outcome>;
+  program(program: Program, input?: unknown, options?: ProgramOptions): Promise<Success>;
+  async program(program: Program, input?: unknown, options: ProgramOptions = {}): Promise<Outcome> {
+    return this.#maker.make(await this.#programs.request(program, input, options));
   }
 
   /** Runs a command of a skill of scripts: `['python', 'scripts/x.py', 'a']`. Any exit code is a result. */
@@ -260,8 +266,7 @@ export class Runtime implements AsyncDisposable {
     format: Format,
     skills?: readonly (string | Skill)[],
   ): Promise<ToolSet<Format>> {
-    if (!skills) this.assertOffer();
-    return offerTools(format, { list: () => this.offered(), load: (ref) => this.load(ref) }, skills);
+    return offerTools(format, this, skills);
   }
 
   /** All known skills: of the project, installed, and bundled. */
@@ -372,12 +377,6 @@ export class Runtime implements AsyncDisposable {
   #read(location: BundleLocation, options?: LoadOptions): Promise<Bundle> {
     this.#presence ??= enterHome(this.home);
     return loadBundle(location, this.#loadDeps, options);
-  }
-
-  #open(ref: string | Skill, options: ExecuteOptions): LiveCall {
-    const { onEvent, onOutput, signal, caller = this.#options.caller ?? 'library' } = options;
-    const name = typeof ref === 'string' ? ref : ref.bundle.manifest.name;
-    return this.#calls.open({ id: this.#nextCallId(), ref: name, caller, onEvent, onOutput, signal });
   }
 }
 

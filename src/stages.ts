@@ -19,7 +19,8 @@ import type { PlanInput, PlanOptions } from './policy/plan.ts';
 import { PlanCache } from './policy/plan-cache.ts';
 import { optionsOfTenant, policyOfTenant, type TenantContext } from './policy/tenant-context.ts';
 import { observedInput, type Allowed } from './record/observation.ts';
-import type { RuntimeOptions } from './runtime-options.ts';
+import type { CallRequest, RuntimeOptions } from './runtime-options.ts';
+import type { CallTree } from './tree/call-tree.ts';
 import { Approvals } from './trust/approvals.ts';
 
 /** The parts of a runtime that all tenants share. */
@@ -29,6 +30,8 @@ export interface SharedParts extends Pick<Stages, 'pool' | 'receipts' | 'offload
   places: SkillPlaces;
   machine: Machine;
   overlays: Overlays;
+  /** Begins a tree of calls under these stages. */
+  openTree: (stages: Stages, request: CallRequest, caller: string) => CallTree;
   /** What a recorded call may do, by the manifest it runs with. */
   observed: WeakMap<Manifest, Allowed>;
 }
@@ -79,7 +82,7 @@ export class StagesInForce {
   }
 
   #under(policy: OperatorPolicy, tenant?: TenantContext): Stages {
-    const { options, places, overlays, pool, receipts, offload, load } = this.#shared;
+    const { options, places, overlays, pool, receipts, offload, load, openTree } = this.#shared;
     const { guard } = options;
     const approvals = this.approvals(tenant);
     // Nobody can be asked about the call of a tenant.
@@ -96,6 +99,7 @@ export class StagesInForce {
       overlay: (bundle) => (tenant ? undefined : overlays.toEdit(bundle)),
       plan: (skill, given, command) => plans.plan({ ...this.#input(skill, given, stages), command }),
       secretProviders: () => this.#secretProviders(policy, tenant),
+      openTree: (request, caller) => openTree(stages, request, caller),
     };
     return stages;
   }

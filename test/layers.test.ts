@@ -27,8 +27,11 @@ const PIPELINE = [
   'results',
   'params',
   'record',
+  'tree',
   'runtime-options',
   'call',
+  'make-call',
+  'programs',
   'overlays',
   'source-gate',
   'stages',
@@ -101,7 +104,7 @@ const FRAMEWORKS: Readonly<Record<string, RegExp>> = {
 /** The message types between cells and the host. The host imports nothing else from a guest, and no values. */
 const PROTOCOL = 'guest/protocol.ts';
 /** Modules that open connections. In `src/distribution/`, only one folder imports them. */
-const CONNECTING = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns(?:\/promises)?)$/;
+const CONNECTING = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns(?:\/promises)?)$|\/node-network\.ts$/;
 const SENDER = 'src/distribution/http/';
 const MAX_LINES = 400;
 
@@ -218,6 +221,7 @@ describe('the source tree', () => {
     expect(sources.flatMap((file) => sendsItself(file, read(file)))).toEqual([]);
     const elsewhere = 'src/distribution/oci/a.ts';
     expect(sendsItself(elsewhere, `import { request } from 'node:https';`)).toEqual(['node:https']);
+    expect(sendsItself(elsewhere, `import { nodeHttp } from '../../node-network.ts';`)).toHaveLength(1);
     expect(sendsItself(elsewhere, `import type { Server } from 'node:http';`)).toEqual([]);
     expect(sendsItself(elsewhere, `const a = await fetch(url);`)).toHaveLength(1);
     expect(sendsItself(elsewhere, `const a = await source.fetch(url);`)).toEqual([]);

@@ -4,14 +4,14 @@
  * @module
  */
 import { Option, type Command } from 'commander';
+import { TYPING_LANGUAGE_NAMES } from '../vocabulary/typing-languages.ts';
 import { MCP_CLIENT_NAMES } from '../vocabulary/mcp-clients.ts';
 import { HOOK_AGENT_NAMES, HOOK_ANSWER_NAMES } from '../vocabulary/hook-answers.ts';
 import type { HookFlags } from './commands/hook.ts';
 import type { McpFlags } from './commands/mcp.ts';
+import { TOOL_FORMAT_NAMES } from '../vocabulary/command-choices.ts';
 import type { ToolsFlags } from './commands/tools.ts';
 import { collect, example, withOfferOptions, withPlanOptions, type Done } from './shared-options.ts';
-
-const FORMATS = ['openai', 'claude', 'gemini', 'deepseek', 'ollama', 'bedrock', 'mcp'];
 
 export function addAgents(program: Command, done: Done): void {
   addTools(program, done);
@@ -37,6 +37,7 @@ export function addAgents(program: Command, done: Done): void {
         MCP_CLIENT_NAMES,
       ),
     )
+    .option('--programs', 'also offer a tool that runs programs, which call the skills (docs/programs.md)')
     .addHelpText('after', example('mcp --print-config claude'))
     .action(async (options: McpFlags) => {
       const { mcp } = await import('./commands/mcp.ts');
@@ -47,9 +48,11 @@ export function addAgents(program: Command, done: Done): void {
 function addTools(program: Command, done: Done): void {
   withOfferOptions(program.command('tools'))
     .argument('[skills...]', 'folders or ids of skills')
-    .description("print skills as tool definitions for a model's API")
+    .description("print skills as tool definitions for a model's API, or as typings for programs")
     .addOption(
-      new Option('--format <format>', 'API to print them for').choices(FORMATS).makeOptionMandatory(),
+      new Option('--format <format>', 'API or programming language to print them for')
+        .choices([...TOOL_FORMAT_NAMES, ...TYPING_LANGUAGE_NAMES])
+        .makeOptionMandatory(),
     )
     .option('--all', 'print all skills of this project and all installed ones')
     .option('--instructions', 'print the instructions of the skills instead, for the system prompt')

@@ -69,7 +69,7 @@ export interface AccessRules {
   skills: Record<string, Limits>;
 }
 
-export const NO_RULES: AccessRules = { version: 1, tokens: [], limits: {}, tenants: {}, skills: {} };
+const NO_RULES: AccessRules = { version: 1, tokens: [], limits: {}, tenants: {}, skills: {} };
 
 const LOCK_MS = 10_000;
 const LOCK_PAUSE_MS = 20;

@@ -5,9 +5,11 @@
  */
 import { z } from 'zod';
 import { CAPABILITY_NAMES } from '../vocabulary/capabilities.ts';
+import { DECISION_NAMES } from '../vocabulary/decisions.ts';
 import { ERROR_CODES } from '../vocabulary/error-codes.ts';
 import { KIND_NAMES } from '../vocabulary/kinds.ts';
 import { MODE_NAMES } from '../vocabulary/modes.ts';
+import { RISKS } from '../vocabulary/risks.ts';
 import { WALL_NAMES } from '../vocabulary/walls.ts';
 import { API_SCHEMAS } from './schema-registry.ts';
 
@@ -50,7 +52,7 @@ const execution = z
     generated: z
       .string()
       .optional()
-      .describe('sha256 of code that came with the call, for skills of scripts.'),
+      .describe('sha256 of code that came with the call: of a program, or for a skill of scripts.'),
   })
   .register(API_SCHEMAS, { id: 'Execution' });
 
@@ -80,6 +82,25 @@ const callFields = {
   }),
   logs: z.string(),
   warnings: z.array(z.string()),
+  children: z
+    .array(
+      z.object({
+        call_id: z.string(),
+        parent: z.string(),
+        depth: count,
+        skill: z.string(),
+        digest: z.string(),
+        code: z.enum(['ok', ...ERROR_CODES]),
+        wall_ms: amount,
+      }),
+    )
+    .optional()
+    .describe('The calls inside, in order of their end; absent if there are none.'),
+  children_cut: count.optional().describe('Number of calls inside that are not listed.'),
+  flows: z
+    .array(z.object({ to: z.string(), from: z.array(z.string()) }))
+    .optional()
+    .describe('Which skills with network or secrets may have seen data of which others.'),
 };
 
 export const success: z.ZodType = z
@@ -89,7 +110,7 @@ export const failure: z.ZodType = z
   .object({ ok: z.literal(false), error: errorBody, ...callFields })
   .register(API_SCHEMAS, { id: 'Failure' });
 
-export const receipt: z.ZodType = z
+const receipt: z.ZodType = z
   .object({
     call_id: z.string(),
     parent: z.string().optional().describe('The call that made this one; absent if none did.'),
@@ -166,9 +187,7 @@ export const callState: z.ZodType = z
   ])
   .register(API_SCHEMAS, { id: 'CallState' });
 
-const badge = z
-  .object({ risk: z.enum(['high', 'medium', 'low']), label: z.string() })
-  .register(API_SCHEMAS, { id: 'Badge' });
+const badge = z.object({ risk: z.enum(RISKS), label: z.string() }).register(API_SCHEMAS, { id: 'Badge' });
 
 const skillRow = {
   name: z.string(),
@@ -185,7 +204,7 @@ const skillRow = {
   problem: errorBody.optional().describe('Why the skill cannot be called.'),
 };
 
-export const skillSummary: z.ZodType = z.object(skillRow).register(API_SCHEMAS, { id: 'SkillSummary' });
+const skillSummary: z.ZodType = z.object(skillRow).register(API_SCHEMAS, { id: 'SkillSummary' });
 export const skillList: z.ZodType = z
   .object({ skills: z.array(skillSummary) })
   .register(API_SCHEMAS, { id: 'Skills' });
@@ -212,10 +231,10 @@ export const skillPage: z.ZodType = z
     outputs: z.record(z.string(), z.unknown()),
     manifest: z.record(z.string(), z.unknown()),
     declares: z.array(z.string()),
-    asks: z.array(z.object({ risk: z.enum(['high', 'medium', 'low']), text: z.string() })),
+    asks: z.array(z.object({ risk: z.enum(RISKS), text: z.string() })),
     pins: z.array(z.string()).describe('The image and packages that a call would use here.'),
     approval: z.object({
-      decision: z.enum(['allow', 'deny', 'ask']),
+      decision: z.enum(DECISION_NAMES),
       state: z.enum(['approved', 'none', 'changed']),
       by: z.string().optional(),
       at: z.string().optional(),

@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  type CallEvent,
   type FaultScope,
   type BundleLocation,
   Dispatcher,
@@ -16,6 +17,8 @@ import {
   type TenantLimits,
   type PairReport,
   type PolicyStatus,
+  type ProgramLanguage,
+  type ProgramLimits,
   type Runtime,
   SkillError,
   type Tenant,
@@ -68,6 +71,8 @@ export interface ServiceOptions {
   maxBodyBytes?: number;
   /** Tenants that share nothing; absent: all tenants share workspace, secrets, policy and approvals. */
   tenants?: LiveTenants;
+  /** Whether callers may run programs, which call the offered skills. */
+  programs?: boolean;
   /** Host names that clients may use, in addition to `localhost`. */
   hostNames?: readonly string[];
 }
@@ -85,6 +90,16 @@ export interface CallRequest {
   memory?: string | undefined;
   execution?: Mode | undefined;
   /** From the W3C Trace Context headers. */
+  trace?: TraceHeaders | undefined;
+}
+
+/** A validated request to run a program. */
+export interface ProgramRequest {
+  language: ProgramLanguage;
+  source: string;
+  skills?: readonly string[] | undefined;
+  input?: unknown;
+  limits?: ProgramLimits | undefined;
   trace?: TraceHeaders | undefined;
 }
 
@@ -195,6 +210,16 @@ export class Service {
     return shelf.isUpload(location) ? 'uploaded' : location.ref;
   }
 
+  #labelOfInner(name: string, settings: Tenant | undefined): string {
+    try {
+      const shelf = this.tenancy.shelfOf(settings);
+      return this.#labelOf(shelf, shelf.locate(name));
+    } catch {
+      // The skill is gone, or the call named one that this tenant does not have.
+      return 'unknown';
+    }
+  }
+
   /** The folders that the sender of this request must not learn of. */
   foldersFor(request: Request): HostFolders {
     const identity = this.identities.get(request);
@@ -203,6 +228,57 @@ export class Service {
     } catch {
       // The tenant is not served any more, and this is the answer that says so.
       return this.folders;
+    }
+  }
+
+  /** Like `start`, for a program. It may call offered skills only; each of its calls counts for the quota of the tenant. */
+  async startProgram(request: ProgramRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
+    if (!this.options.programs) throw programsOff();
+    const { language, source, input, limits, trace } = request;
+    const settings = this.tenancy.of(identity);
+    const shelf = this.tenancy.shelfOf(settings);
+    const { tenant, caller } = identity;
+    const { workspace } = this.options;
+    const skills = (request.skills ?? []).flatMap((pattern) => shelf.matching(pattern));
+    const name = `program/${language}`;
+    const folders = this.tenancy.foldersOf(settings);
+    const call = new WatchedCall({ skill: name, tenant, caller });
+    const abort = AbortSignal.any([signal, call.signal]);
+    this.quotas.assertLeft(tenant);
+    const entered = this.#enter({ tenant, skill: name, signal: abort });
+    const turn = this.#whileValid(identity, entered);
+    this.quotas.begin(tenant);
+    const onEvent = this.live.listenerFor(call, folders);
+    const tracked = { call, label: name, folders, settings };
+    const running = this.runtime.program({ language, source, skills }, input, {
+      ...(limits ? { limits } : {}),
+      ...(trace === undefined ? {} : { trace }),
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(settings ? { tenant: () => this.#contextOf(identity) } : {}),
+      load: (ref) => shelf.load(shelf.locate(ref)),
+      ...{ caller, turn, signal: abort },
+      onEvent: (event) => (event.call.lineage ? this.#countInner(event, tracked) : onEvent(event)),
+      reject: false,
+    });
+    return { call, outcome: this.#track(tracked, running) };
+  }
+
+  /** A program that uses up the quota of its tenant is cancelled at its next call. */
+  #countInner(event: CallEvent, { call, settings }: TrackedCall): void {
+    const { tenant } = call.facts;
+    if (event.type === 'done') {
+      const { outcome } = event;
+      const label = this.#labelOfInner(outcome.skill.name, settings);
+      this.metrics.recordCall(label, outcome, settings?.context.name);
+      if (settings) this.tenancy.metricsOf(settings).recordCall(label, outcome);
+      this.quotas.end(tenant, outcome.usage);
+    }
+    if (event.type !== 'accepted') return;
+    try {
+      this.quotas.assertLeft(tenant);
+      this.quotas.begin(tenant);
+    } catch {
+      call.cancel();
     }
   }
 
@@ -313,6 +389,12 @@ interface TrackedCall {
   label: string;
   folders: HostFolders;
   settings: Tenant | undefined;
+}
+
+function programsOff(): SkillError {
+  return new SkillError('untrusted', 'This service runs no programs', {
+    fix: 'Call skills one by one, or have the operator start it with --programs.',
+  });
 }
 
 export interface StartedCall {

@@ -25,6 +25,7 @@ import {
   pinLines,
   toSkillError,
 } from '../inside.ts';
+import type { Decision } from '../vocabulary/decisions.ts';
 import type { SkillSummary } from '../web/types.ts';
 import { badgesFor } from './badges.ts';
 import type { Service } from './service.ts';
@@ -79,7 +80,7 @@ export interface SkillPage extends SkillSummary {
 }
 
 interface ApprovalView {
-  decision: 'allow' | 'deny' | 'ask';
+  decision: Decision;
   state: 'approved' | 'none' | 'changed';
   by?: string;
   at?: string;

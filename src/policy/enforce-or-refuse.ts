@@ -81,7 +81,7 @@ function fieldsSetByPolicy({ ceilingsSet, filesystem, network, env }: OperatorPo
 }
 
 /** The fields that this manifest sets. Defaults do not count, because the manifest does not promise them. */
-export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): EnforcedField[] {
+function fieldsSetByManifest({ capabilities, env, limits }: Manifest): EnforcedField[] {
   const rules = Object.values(env);
   const set: Record<CapabilityField, boolean> = {
     filesystem: capabilities.filesystem.length > 0,
@@ -95,6 +95,7 @@ export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): En
     'env.secret': rules.some((rule) => rule.secret),
     syscalls: capabilities.syscalls !== 'default',
     programs: (capabilities.programs ?? []).length > 0,
+    skills: (capabilities.skills ?? []).length > 0,
   };
   const declaredLimits = DECLARED_LIMITS.filter((name) => limits[name] !== undefined);
   return [...CAPABILITY_FIELDS.filter((field) => set[field]), ...declaredLimits];

@@ -46,9 +46,10 @@ export class Gatekeeper {
     this.approvals = options.approvals;
   }
 
-  /** Throws unless this skill may be called at all. */
-  admit(bundle: Bundle): Promise<void> {
-    const { places, askPerson } = this.#options;
+  /** Throws unless this skill may be called at all. A call `isInner` to another asks nobody. */
+  admit(bundle: Bundle, isInner = false): Promise<void> {
+    const { places } = this.#options;
+    const askPerson = isInner ? undefined : this.#options.askPerson;
     const isUpload = this.#isUpload(bundle);
     const { manifest, sourceDir, origin } = bundle;
     const namesakes = (): Namesake[] => {
@@ -62,8 +63,9 @@ export class Gatekeeper {
   }
 
   /** Throws unless it may be called with these parameters; returns undefined if there is no guard. */
-  async guard(bundle: Bundle, call: ProposedCall): Promise<GuardAnswer | undefined> {
-    const { policy, guard: own, askPerson } = this.#options;
+  async guard(bundle: Bundle, call: ProposedCall, isInner = false): Promise<GuardAnswer | undefined> {
+    const { policy, guard: own } = this.#options;
+    const askPerson = isInner ? undefined : this.#options.askPerson;
     const { guard: rules = [] } = policy;
     if (rules.length === 0 && !own) return undefined;
     return guardCall({ bundle, ...call }, { rules, own, askPerson });

@@ -10,7 +10,6 @@ import type { Execution } from '../outcome.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { isInAgentFolder } from '../vocabulary/agent-folders.ts';
-import type { Runner } from '../vocabulary/commands.ts';
 import type { Mode } from '../vocabulary/modes.ts';
 import { bindCommand } from './commands/bind.ts';
 import type { Command, GivenCommand, ParsedCommand } from './commands/command.ts';
@@ -70,6 +69,8 @@ export interface Way {
   /** Throws if it cannot enforce this grant. */
   accepts(grant: Grant): void;
   fixedEnv(grant: Grant): Readonly<Record<string, string>>;
+  /** The path of a program in the cell, if its programs are not those of this machine. */
+  findProgram?: ((name: string) => Promise<string>) | undefined;
   /** `command` decides what has to be ready for a skill of kind `script`. */
   prepare(command?: Command): Promise<{ readonly uses?: MachineUses }>;
 }
@@ -78,8 +79,8 @@ export interface Way {
 export interface WaysToRun<W extends Way> {
   /** Skillcell's own folder. */
   readonly home: string;
-  /** `runner` is that of the command, for skills of kind `script`. */
-  candidates(bundle: Bundle, runner?: Runner): Promise<Candidate[]>;
+  /** The command of the call, for skills of kind `script`. */
+  candidates(bundle: Bundle, command?: ParsedCommand): Promise<Candidate[]>;
   way(candidate: Candidate, bundle: Bundle): Promise<W>;
 }
 
@@ -129,7 +130,7 @@ export async function planCall<W extends Way>(input: PlanInput<W>): Promise<Plan
   const granted = await grantFor(input, bundle);
   const grant = input.adjust?.(granted) ?? granted;
   way.accepts(grant);
-  const command = parsed && (await bindCommand(parsed, grant));
+  const command = parsed && (await bindCommand(parsed, grant, way.findProgram));
   const prepared = (await way.prepare(command)) as Awaited<ReturnType<W['prepare']>>;
   const uses = { ...prepared.uses, ...(command?.digest === undefined ? {} : { generated: command.digest }) };
   const plan = { choice, grant, enforces, fixedEnv: way.fixedEnv(grant), uses };
@@ -161,12 +162,9 @@ export async function choose<W extends Way>(
     minimum: policy.minimum[origin],
     minimumIsSet: policy.minimumSet?.includes(origin) ?? false,
     demands: demandsOn(skill.bundle, policy.minimumRules),
-    // One flag or variable for a whole session must not vouch for what tools copied from strangers.
+    // One flag or variable for a whole session must not vouch for third-party skills that tools copied.
     trustRemoteCode: (options.trustRemoteCode ?? false) && !isInAgentFolder(skill.bundle.sourceDir),
-    candidates: await machine.candidates(
-      kind === 'script' ? forCall(input, command) : skill.bundle,
-      command?.runner,
-    ),
+    candidates: await machine.candidates(kind === 'script' ? forCall(input, command) : skill.bundle, command),
   });
   assertVouched(choice, { skill, options });
   return choice;

@@ -41,7 +41,7 @@ export interface Tenant {
 }
 
 /** Scopes that a token of an issuer can have. `admin` is only for tokens of the access file. */
-export const ISSUER_SCOPES = ['call', 'read', 'metrics', 'upload'] as const;
+const ISSUER_SCOPES = ['call', 'read', 'metrics', 'upload'] as const;
 export type IssuerScope = (typeof ISSUER_SCOPES)[number];
 
 /** Whose tokens are accepted, and which tenant each belongs to. */

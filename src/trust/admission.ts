@@ -55,6 +55,8 @@ export async function admit(admission: Admission): Promise<void> {
   const answers: RuleAnswer['decision'][] = [];
   for (const one of rules) answers.push(await admitBy(one, admission));
   if (decision === 'allow' && !answers.includes('ask')) return;
+  // Its code is another one at every call, so nobody can have looked at it.
+  if (bundle.origin === 'generated') throw neverApproved(rule?.match ?? '');
   const state = approvals.stateOf(bundle);
   if (state.kind === 'approved') return;
   if (!(await askPerson?.(questionFor(bundle, state)))) throw unapproved(bundle, state);
@@ -121,6 +123,17 @@ function denied({ manifest }: Bundle, match: string): SkillError {
     fix: `Use another skill, or have the operator change the rule for "${match}" under "skills" in the policy.`,
     detail: { skill: manifest.name, rule: match },
   });
+}
+
+function neverApproved(match: string): SkillError {
+  return new SkillError(
+    'untrusted',
+    'Programs cannot be approved, and the operator policy asks for an approval',
+    {
+      fix: `Have the operator allow "program/*" under "skills" in the policy, before the rule for "${match}".`,
+      detail: { rule: match },
+    },
+  );
 }
 
 function impostor({ manifest, sourceDir }: Bundle, other: string): SkillError {

@@ -24,7 +24,7 @@ export function originOf(dir: string, places: SkillPlaces): Origin {
   if (isBelow(dir, fetchedDir(places.home))) return isAccepted(places.home, dir) ? 'installed' : 'external';
   // Also if the project holds Skillcell's own folder.
   if (isBelow(dir, tenantsDir(places.home))) return 'external';
-  // Tools copy the skills of strangers into these folders, also in a project.
+  // Tools copy third-party skills into these folders, even within a project.
   if (isInAgentFolder(dir)) return 'external';
   if (isBelow(dir, places.cwd)) return 'project';
   return 'external';

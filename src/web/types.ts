@@ -5,8 +5,8 @@
  * @module
  */
 import type { Kind } from '../vocabulary/kinds.ts';
+import type { Risk } from '../vocabulary/risks.ts';
 
-export type Risk = 'high' | 'medium' | 'low';
 export type JsonSchema = Record<string, unknown>;
 
 export interface Identity {

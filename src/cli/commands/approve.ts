@@ -32,7 +32,7 @@ export async function approve(ref: string, flags: ApproveFlags): Promise<number>
   const { tenant } = flags;
   const approvals = tenant === undefined ? runtime.approvals : approvalsOfTenant(runtime.home, tenant);
   const place = placeOf(ref, runtime, tenant);
-  if (flags.revoke) return revoke({ ref, place }, { runtime, approvals }, flags.json);
+  if (flags.revoke) return await revoke({ ref, place }, { runtime, approvals }, flags.json);
   const loaded = await runtime.load(place);
   const renewal = flags.renew ? await renewalOf(runtime, loaded) : undefined;
   const { bundle } = renewal?.skill ?? runtime.overlays.proposed(loaded);

@@ -49,6 +49,7 @@ export interface McpFlags extends PlanFlags, OfferFlags {
   searchOver?: string;
   keepContent?: boolean;
   printConfig?: McpClientName;
+  programs?: boolean;
 }
 
 export async function mcp(flags: McpFlags): Promise<number> {
@@ -69,6 +70,7 @@ export async function mcp(flags: McpFlags): Promise<number> {
   await using skills = new SkillServer({
     runtime,
     execute: executeOptions(flags),
+    programs: flags.programs ?? false,
     ...(flags.searchOver === undefined
       ? {}
       : { searchOver: wholeNumber('--search-over', flags.searchOver, Number.MAX_SAFE_INTEGER) }),
@@ -149,6 +151,7 @@ function argumentsFor(flags: McpFlags): string[] {
     ['--isolated', flags.isolated],
     ['--trust-remote-code', flags.trustRemoteCode],
     ['--keep-content', flags.keepContent],
+    ['--programs', flags.programs],
   ];
   return [
     'mcp',

@@ -55,6 +55,7 @@ export interface ServeFlags extends OfferFlags {
   policy?: string;
   tenants?: string;
   keepContent?: boolean;
+  programs?: boolean;
 }
 
 export async function serve(flags: ServeFlags): Promise<number> {
@@ -93,6 +94,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
     ...(tenants ? { tenants } : {}),
     faults,
     policyStatus: () => policy.live.status,
+    programs: flags.programs ?? false,
     accessFile,
     onNote,
     ...(accessLog ? { accessLog } : {}),
