@@ -6,7 +6,7 @@
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { JsonText, printableLine, type Runtime, type Skill } from '../inside.ts';
+import { callableOf, JsonText, printableLine, typingsOf, type Runtime, type Skill } from '../inside.ts';
 import { PROGRAM_LANGUAGE_NAMES, type ProgramLanguage } from '../vocabulary/program-languages.ts';
 import { combinedHints } from './annotations.ts';
 import type { Entries } from './catalog.ts';
@@ -43,8 +43,8 @@ export interface WantedProgram {
 export function programTool(entries: Entries, isSearched: boolean): Tool {
   const skills = [...entries.values()].map(({ skill }) => skill);
   const about = isSearched
-    ? `Find skills with ${SEARCH_TOOL}; with its argument typings it declares them as a program calls them.`
-    : `Skills, whose parameters are those of the tools of this server:\n${listed(skills)}`;
+    ? `Find skills and their declarations with ${SEARCH_TOOL} and its argument "typings".`
+    : `What it can call, in TypeScript:\n${declared(skills)}`;
   return {
     name: PROGRAM_TOOL,
     title: 'Run a program that calls skills',
@@ -55,6 +55,12 @@ export function programTool(entries: Entries, isSearched: boolean): Tool {
     inputSchema: z.toJSONSchema(programInput, { io: 'input' }) as Tool['inputSchema'],
     annotations: combinedHints([...entries.values()].map(({ tool }) => tool.annotations)),
   };
+}
+
+/** Declarations, or only names and descriptions if those are too long. */
+function declared(skills: readonly Skill[]): string {
+  const typings = visibleText(typingsOf('typescript', skills.map(callableOf)));
+  return typings.length <= MAX_LISTED ? typings : listed(skills);
 }
 
 function listed(skills: readonly Skill[]): string {
