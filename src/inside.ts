@@ -4,6 +4,7 @@
  * @module
  */
 export { createRuntime, Runtime } from './runtime.ts';
+export { describeReach, reachOf, type Reached } from './tree/reach.ts';
 export { nameMatches } from './trust/skill-rules.ts';
 export type { Program, ProgramLimits, ProgramOptions } from './programs/programs.ts';
 export { PROGRAM_LANGUAGE_NAMES, type ProgramLanguage } from './vocabulary/program-languages.ts';

@@ -8,6 +8,8 @@ import {
   type Runtime,
   type Skill,
   SkillError,
+  describeReach,
+  reachOf,
   printableLine,
   questionFor,
   saveOverlay,
@@ -32,6 +34,9 @@ export async function approve(ref: string, flags: ApproveFlags): Promise<number>
   const { name } = bundle.manifest;
   const state = runtime.approvals.stateOf(bundle);
   const question = questionFor(bundle, state);
+  const reach = await reachOf(loaded, { list: () => runtime.list(), load: (one) => runtime.load(one) });
+  // Each of them has rules and an approval of its own; this one decides that they may be combined.
+  for (const one of reach) question.lines.push(`       ${printableLine(describeReach(one))}`);
   if (state.kind === 'approved' && !renewal) {
     const { by, at } = state.approval;
     const answer = { name, digest: bundle.digest, by, at, already: true };
