@@ -12,7 +12,7 @@ import type { AuditOptions } from './audit/receipts.ts';
 import type { EgressOptions } from './broker/gateway/egress.ts';
 import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
 import type { CallListener } from './calls/events.ts';
-import type { OnOutput } from './calls/live-call.ts';
+import type { CallFacts, OnOutput } from './calls/live-call.ts';
 import type { ContainerWallOptions } from './cell/walls/container/contract.ts';
 import type { JailOptions } from './cell/walls/jail/wall.ts';
 import type { PlanOptions } from './policy/plan.ts';
@@ -69,6 +69,8 @@ export interface RuntimeOptions {
 export interface ExecuteOptions extends PlanOptions {
   /** The caller's name for the receipt and the guards; absent: the caller of the runtime. */
   caller?: string;
+  /** Id of a call that was accepted elsewhere, for its outcome and receipt; absent: a new one. Never from a client. */
+  id?: string;
   /** Aborting it cancels the call and kills its cell. */
   signal?: AbortSignal;
   /** The trace that this call belongs to; absent: the active one, if any. */
@@ -131,5 +133,26 @@ export function placesOf(options: RuntimeOptions, home: string): SkillPlaces {
     folders: foldersIn(options.offer?.skills, cwd),
     digestOf: new FolderDigests().digestOf,
     readPins: new KnownPins().read,
+  };
+}
+
+/** A call as listeners know it. */
+export function factsOf({
+  ref,
+  options,
+  caller,
+  nextId,
+}: {
+  ref: string | Skill;
+  options: ExecuteOptions;
+  caller: string;
+  nextId: () => string;
+}): CallFacts {
+  const { onEvent, onOutput, signal } = options;
+  return {
+    ...{ onEvent, onOutput, signal },
+    id: options.id ?? nextId(),
+    ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
+    caller: options.caller ?? caller,
   };
 }

@@ -42,7 +42,7 @@ import { underPolicy } from './policy/enforce-or-refuse.ts';
 import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import { SourceGate } from './source-gate.ts';
-import { assertOwnEnv, placesOf } from './runtime-options.ts';
+import { assertOwnEnv, factsOf, placesOf } from './runtime-options.ts';
 import type { ExecOptions, ExecuteOptions, QuietExec } from './runtime-options.ts';
 import type { RecordOptions, RuntimeOptions } from './runtime-options.ts';
 import type { CommandSuccess } from './results/command-result.ts';
@@ -388,9 +388,8 @@ export class Runtime implements AsyncDisposable {
   }
 
   #open(ref: string | Skill, options: ExecuteOptions): LiveCall {
-    const { onEvent, onOutput, signal, caller = this.#options.caller ?? 'library' } = options;
-    const name = typeof ref === 'string' ? ref : ref.bundle.manifest.name;
-    return this.#calls.open({ id: this.#nextCallId(), ref: name, caller, onEvent, onOutput, signal });
+    const { caller = 'library' } = this.#options;
+    return this.#calls.open(factsOf({ ref, options, caller, nextId: this.#nextCallId }));
   }
 }
 

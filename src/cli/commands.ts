@@ -10,6 +10,7 @@ import type { BenchFlags } from './commands/bench.ts';
 import type { InitFlags } from './commands/init.ts';
 import type { StudyFlags } from './commands/study.ts';
 import { addAudit } from './audit-commands.ts';
+import { addCluster } from './cluster-commands.ts';
 import { addAgents } from './agent-commands.ts';
 import { addInstalling } from './install-commands.ts';
 import { addRegistries } from './registry-commands.ts';
@@ -31,6 +32,7 @@ export function addCommands(program: Command, done: Done): void {
   addRegistries(program, done);
   addAgents(program, done);
   addService(program, done);
+  addCluster(program, done);
   addAudit(program, done);
   addChecks(program, done);
   addStudy(program, done);

@@ -1,0 +1,94 @@
+/**
+ * `skillcell worker`: runs calls of a cluster.
+ *
+ * @module
+ */
+import { statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { connectCluster } from '../../cluster/connect.ts';
+import { tenantToken } from '../../cluster/names.ts';
+import { Worker } from '../../cluster/worker.ts';
+import { SkillError, createRuntime, parseDuration } from '../../inside.ts';
+import { followPolicy, onHangUp } from '../follow-policy.ts';
+import { interruption, STOP_SIGNALS } from '../interruption.ts';
+import { surviveFaults } from '../last-resort.ts';
+import { clusterPlace } from '../open-cluster.ts';
+import { variableNames } from '../open-runtime.ts';
+import { printLine, printNote } from '../output.ts';
+import type { ClusterFlags } from '../shared-options.ts';
+
+/** Niceness of `subprocess` cells: heartbeats must not be late because skills use every core. */
+const NICENESS = 15;
+const MAX_SLOTS = 1024;
+
+export interface WorkerFlags extends ClusterFlags {
+  pool: string;
+  slots?: string;
+  tenant?: string[];
+  workspaces?: string;
+  /** False with --no-bundles. */
+  bundles: boolean;
+  drain: string;
+  env?: string[];
+  policy?: string;
+  keepContent?: boolean;
+}
+
+export async function worker(flags: WorkerFlags): Promise<number> {
+  const slots = slotsOf(flags.slots);
+  const place = clusterPlace(flags);
+  const drainMs = parseDuration(flags.drain);
+  using policy = followPolicy(flags.policy);
+  surviveFaults();
+  await using runtime = createRuntime({
+    caller: 'cluster',
+    pool: { maxConcurrent: Number.POSITIVE_INFINITY },
+    jail: { niceness: NICENESS },
+    policy: () => policy.live.current(),
+    ...(flags.env ? { allowEnv: variableNames(flags.env) } : {}),
+    audit: { keepContent: flags.keepContent ?? false },
+  });
+  // Closes receipts that a killed worker left open, before the first new call.
+  runtime.assertReceipts();
+  const connection = await connectCluster(place);
+  const { workspaces, tenant } = flags;
+  const running = await Worker.start({
+    connection,
+    runtime,
+    slots,
+    name: place.name,
+    pool: flags.pool,
+    acceptsBundles: flags.bundles,
+    ...(tenant ? { tenants: tenant.map(tenantToken) } : {}),
+    ...(workspaces === undefined ? {} : { workspaceOf: (name) => workspaceIn(workspaces, name) }),
+    onNote: (text) => printNote(text),
+  });
+  printLine(`Worker ${place.name} takes calls of the pool ${flags.pool}, ${slots} at a time`);
+  await stopped(() => policy.live.reload());
+  await running.drain(drainMs);
+  await connection.drain();
+  return 0;
+}
+
+function stopped(reload: () => void): Promise<void> {
+  const { promise, resolve: stop } = Promise.withResolvers<void>();
+  onHangUp({ reload, stop });
+  interruption(STOP_SIGNALS).addEventListener('abort', () => stop(), { once: true });
+  return promise;
+}
+
+/** A folder for each tenant, which the operator made; without it, the tenant has none. */
+function workspaceIn(folder: string, tenant: string): string | undefined {
+  const dir = join(folder, tenant);
+  return statSync(dir, { throwIfNoEntry: false })?.isDirectory() ? dir : undefined;
+}
+
+function slotsOf(text: string | undefined): number {
+  if (text === undefined) return availableParallelism();
+  const slots = Number(text);
+  if (/^\d+$/.test(text) && slots >= 1 && slots <= MAX_SLOTS) return slots;
+  throw new SkillError('usage', `--slots "${text}" is not a whole number from 1 to ${MAX_SLOTS}`, {
+    fix: 'Pass a number, such as --slots 4.',
+  });
+}
