@@ -89,6 +89,39 @@ export interface AskFields {
   args: Record<string, unknown>;
 }
 
+/**
+ * Calls of other skills: requests to the broker of every cell, in every engine that has frames.
+ *
+ * - `name` is `category/name` for a skill. A name without a slash is a function of the host.
+ * - The parameters are raw bytes behind the request: JSON, an object. The result is raw bytes behind the reply: JSON.
+ * - A call that was refused or failed is an answer with `ok: false`, never a code of the reply; a code (`inval`, `nosys`)
+ *   means that the request itself was malformed.
+ * - `skill.start` answers at once; `skill.wait` answers when any of the named calls, or of all if none are named, has
+ *   ended. Each answer is delivered once. `inval`: nothing is left to wait for.
+ * - `skill.cancel` cancels a started call; its answer then has the code `cancelled`.
+ * - When the call ends, everything it started and did not wait for is cancelled.
+ */
+export interface SkillRequests {
+  'skill.call': { args: { name: string }; answer: SkillAnswer };
+  'skill.start': { args: { name: string }; answer: { call: number } };
+  'skill.wait': { args: { calls?: number[] }; answer: { call: number } & SkillAnswer };
+  'skill.cancel': { args: { call: number }; answer: Record<string, never> };
+}
+
+/** How a call of another skill ended. The fields become an exception in the guest: `SkillCallError`. */
+export type SkillAnswer =
+  /** Raw bytes: the result as JSON. */
+  { ok: true } | { ok: false; code: string; message: string; fix: string };
+
+/**
+ * Parameters of a program: the call of a cell whose bundle is one of `guest/programs/`. In scope of the source are `input`,
+ * `skills` and `functions`; in both languages what it returns is the result.
+ */
+export interface ProgramParams {
+  source: string;
+  input: unknown;
+}
+
 /** From Python in Wasm to the program around it, which forwards what the host may see. */
 export interface InnerPythonFrames {
   denied: CapabilityFields;
@@ -187,6 +220,8 @@ export interface JsInit {
   preopens: Preopen[];
   /** For the prelude. */
   prelude: PreludeInit;
+  /** The source of the module comes with each call, as `ProgramParams`. */
+  program?: true;
 }
 
 export interface PreludeInit {
@@ -195,6 +230,8 @@ export interface PreludeInit {
   declaredEnv: string[];
   /** Whether the needs of the skill are recorded. */
   observe: boolean;
+  /** The call may call other skills: `skills` and `functions` are defined. */
+  skills?: true;
 }
 
 export interface PythonWasmInit {
@@ -247,6 +284,8 @@ export interface HarnessInit {
   entry: string;
   view: View;
   manifest: Record<string, unknown>;
+  /** The call may call other skills: `skills` and `functions` are defined. */
+  skills?: true;
 }
 
 /** Parses source without running it. */

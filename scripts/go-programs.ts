@@ -18,7 +18,7 @@ type Module = keyof typeof MODULES;
 export type GoProgram = 'crane' | 'registry' | 'registry-with-referrers' | 'oras-push' | 'nats-server';
 
 /** Their packages, by the name of the program. */
-export const GO_PROGRAMS: Readonly<Record<GoProgram, { module: Module; package: string }>> = {
+const GO_PROGRAMS: Readonly<Record<GoProgram, { module: Module; package: string }>> = {
   crane: { module: 'distribution', package: 'github.com/google/go-containerregistry/cmd/crane' },
   registry: { module: 'distribution', package: 'github.com/distribution/distribution/v3/cmd/registry' },
   'registry-with-referrers': { module: 'distribution', package: './registry-with-referrers' },

@@ -48,6 +48,7 @@ const NATIVE_SUITES = [
   'test/distribution/git/**',
   'test/distribution/*.test.ts',
   'test/distribution/oci/acceptance*',
+  'test/distribution/oci/registries-{search,document}*',
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];

@@ -23,22 +23,29 @@ import { SkillError } from './errors.ts';
 import type { Bundle } from './load/bundle.ts';
 import type { Skill } from './load/skill.ts';
 import type { Offload } from './offload/offload.ts';
+import type { Outcome } from './outcome.ts';
 import { GivenParams } from './params/given-params.ts';
 import type { Command, GivenCommand } from './policy/commands/command.ts';
 import { assertRunnable } from './policy/commands/of-call.ts';
 import type { Gatekeeper } from './policy/gatekeeper.ts';
 import type { Grant } from './policy/grant.ts';
 import type { OperatorPolicy } from './policy/operator.ts';
-import type { Planned } from './policy/plan.ts';
+import type { Plan, Planned } from './policy/plan.ts';
+import { optionsOfTenant, type TenantContext } from './policy/tenant-context.ts';
 import { changedFiles, takeSnapshot } from './results/changed-files.ts';
 import { settle, withLarge, type SettleContext, type Settled } from './results/settle.ts';
 import type { CallRequest, ExecuteOptions } from './runtime-options.ts';
 import { traceHeaders } from './telemetry/telemetry.ts';
+import { attenuate } from './tree/attenuate.ts';
+import type { CallTree } from './tree/call-tree.ts';
+import { CallsOfCall } from './tree/calls-of-call.ts';
 import type { GuardAnswer, GuardRule } from './trust/guard.ts';
 
 /** The services that the stages use, shared by all calls of a runtime. */
 export interface Stages {
   readonly policy: OperatorPolicy;
+  /** The tenant that all this was decided for. */
+  readonly tenant?: TenantContext;
   readonly gatekeeper: Gatekeeper;
   readonly pool: Pool;
   readonly receipts: Receipts;
@@ -49,6 +56,8 @@ export interface Stages {
   overlay(bundle: Bundle): Situation['overlay'];
   plan(skill: Skill, options: ExecuteOptions, command?: GivenCommand): Promise<Planned<CellWay>>;
   secretProviders(): SecretProvider[];
+  /** Begins a tree of calls, for its first call. */
+  openTree(request: CallRequest, caller: string): CallTree;
 }
 
 export class Call {
@@ -61,7 +70,10 @@ export class Call {
   readonly #given: GivenParams;
   #tenant: string | undefined;
   #secrets: ReadonlyMap<string, string> = new Map();
-  #scrub: Scrub = (value) => value;
+  /** Its own secrets, and those of the calls above it. */
+  #hidden: ReadonlyMap<string, string>;
+  #scrub: Scrub;
+  #tree: CallTree | undefined;
   #digests: EndedCall['digests'];
   #decision: GuardAnswer | undefined;
 
@@ -71,6 +83,9 @@ export class Call {
     this.#live = live;
     this.#request = request;
     this.#facts = { id: live.id, ref: live.ref };
+    this.#tree = request.above?.tree;
+    this.#hidden = request.above?.secrets ?? new Map();
+    this.#scrub = scrubberFor(this.#hidden);
     const { offload } = this.#stages;
     const rules = (): readonly GuardRule[] => this.#stages.policy.guard ?? [];
     this.#given = new GivenParams(request.params, { offload, rules, owner: live.ref, signal: live.signal });
@@ -90,7 +105,7 @@ export class Call {
     const skill = await this.#stages.pin(await this.#find());
     this.#facts.skill = skill;
     assertRunnable(skill.bundle, this.#request.options.kind);
-    await this.#stages.gatekeeper.admit(skill.bundle);
+    await this.#stages.gatekeeper.admit(skill.bundle, this.#isInner);
     await this.#given.check(skill, this.#tenant);
     let planned: Planned<CellWay>;
     try {
@@ -99,24 +114,38 @@ export class Call {
       // A terminal sends Ctrl-C to the programs that probe the machine too, so what they say means nothing then.
       throwIfCancelled(this.#live.signal);
     }
-    this.#facts.plan = planned.plan;
-    planned.prepared.acceptsParams?.(this.#given.bytes, planned.plan.grant);
-    this.#decision = await this.#guard(skill, planned.plan.grant);
-    const grant = this.#protect(await secretsOf(skill, planned.plan.grant, this.#stages));
-    const params = await this.#given.forReceipt(this.#scrub, this.#secrets);
+    const plan = await this.#withinTree(skill, planned.plan);
+    this.#facts.plan = plan;
+    planned.prepared.acceptsParams?.(this.#given.bytes, plan.grant);
+    this.#decision = await this.#guard(skill, plan.grant);
+    const grant = this.#protect(await secretsOf(skill, plan.grant, this.#stages));
+    const params = await this.#given.forReceipt(this.#scrub, this.#hidden);
     this.#recordStart(params, grant);
     // Only a command reports the files that it changed.
     const before = planned.command && (await takeSnapshot(grant));
-    this.#facts.report = await this.#runInCell(partsOf(planned, grant), planned.command);
+    this.#facts.report = await this.#runInCell(partsOf(planned, grant, this.#stages), planned.command);
     const files = before && (await changedFiles(before, grant));
     return this.#describe(await this.#settle(this.#facts.report, { skill, grant, files }), params);
   }
 
+  /** A call inside another waits for no person. */
+  get #isInner(): boolean {
+    return this.#request.above !== undefined;
+  }
+
+  /** A call inside another gets no more than it would have got when the first call began. */
+  async #withinTree(skill: Skill, plan: Plan): Promise<Plan> {
+    const { above, program } = this.#request;
+    if (program) return { ...plan, uses: { ...plan.uses, generated: program.digest } };
+    return above ? { ...plan, grant: attenuate(plan.grant, await above.tree.ceiling(skill)) } : plan;
+  }
+
   #takeTurn(turn: { readonly tenant?: string } | undefined): void {
-    this.#tenant = turn?.tenant;
+    this.#tenant = turn?.tenant ?? this.#request.above?.tenant;
     throwIfCancelled(this.#live.signal);
     // The policy may have changed while the call waited.
     this.#stages = this.#stagesNow();
+    if (this.#request.program && this.#stages.policy.generatedCode === false) throw programsOff();
   }
 
   #find(): Skill | Promise<Skill> {
@@ -128,14 +157,15 @@ export class Call {
   #guard({ bundle }: Skill, grant: Grant): Promise<GuardAnswer | undefined> {
     const { forCell, holding } = this.#given;
     const proposed = { params: forCell, holding, grant, caller: this.#live.caller };
-    return this.#stages.gatekeeper.guard(bundle, proposed);
+    return this.#stages.gatekeeper.guard(bundle, proposed, this.#isInner);
   }
 
   /** Keeps the secrets out of everything that follows; returns the grant with their shapes. */
   #protect({ grant, values }: ResolvedSecrets): Grant {
     if (this.#facts.plan) this.#facts.plan = { ...this.#facts.plan, grant };
     this.#secrets = values;
-    this.#scrub = scrubberFor(values);
+    this.#hidden = withSecrets(this.#hidden, values);
+    this.#scrub = scrubberFor(this.#hidden);
     return grant;
   }
 
@@ -146,20 +176,48 @@ export class Call {
     );
   }
 
-  #runInCell(parts: CellParts, command: Command | undefined): Promise<CellReport> {
+  async #runInCell(parts: CellParts, command: Command | undefined): Promise<CellReport> {
     const { signal, failed } = this.#live;
     const { pool, policy } = this.#stages;
     this.#live.isCommand = command !== undefined;
     if (this.#facts.plan) this.#live.started(() => identity(this.#facts), this.#facts.plan.choice.candidate);
-    return pool.run(parts, {
+    const inner = this.#openInner(parts.grant);
+    const running = pool.run(parts, {
       params: this.#given.forCell,
       signal,
       failed,
       secrets: this.#secrets,
       headers: policy.network.traceContext ? traceHeaders() : undefined,
-      onLog: this.#live.logListener(this.#secrets.size > 0),
+      onLog: this.#live.logListener(this.#hidden.size > 0),
       command: command && { start: command.start, args: command.args },
+      depth: this.#live.lineage?.depth,
+      inner,
     });
+    return inner ? this.#untilSettled(running, inner) : running;
+  }
+
+  /** Undefined if the call may make none. */
+  #openInner({ skills }: Grant): CallsOfCall | undefined {
+    const { above, program } = this.#request;
+    const patterns = program?.skills ?? skills;
+    if (!patterns) return undefined;
+    this.#tree ??= this.#stages.openTree(this.#request, this.#live.caller);
+    return new CallsOfCall({
+      ...{ tree: this.#tree, patterns, parent: this.#live, tenant: this.#tenant },
+      secrets: this.#hidden,
+      policy: this.#stages.policy,
+      ...(above ? { sources: above.sources } : {}),
+    });
+  }
+
+  /** Calls that it did not wait for are cancelled by then; its outcome lists them too. */
+  async #untilSettled(running: Promise<CellReport>, inner: CallsOfCall): Promise<CellReport> {
+    try {
+      return await running;
+    } finally {
+      await inner.settled();
+      this.#request.above?.onSources(inner.sources);
+    }
   }
 
   #settle(report: CellReport, call: Pick<SettleContext, 'skill' | 'grant' | 'files'>): Promise<Settled> {
@@ -168,7 +226,7 @@ export class Call {
     const situation = this.#situation(call.skill);
     return settle(report, {
       ...{ ...call, situation, offload, signal },
-      secrets: this.#secrets,
+      secrets: this.#hidden,
       tenant: this.#tenant,
     });
   }
@@ -187,28 +245,55 @@ export class Call {
       manifest: bundle.manifest,
       policy: this.#stages.policy,
       mode: this.#facts.plan?.choice.candidate.mode ?? 'subprocess',
-      hasWorkspace: options.workspace !== undefined,
+      hasWorkspace: optionsOfTenant(options, this.#stages.tenant).workspace !== undefined,
       lowered: { timeout, memory },
       isPublicAddress: (address) => isIP(address) === 0 || isPublicAddress(address),
     };
   }
 
   #describe(settled: Settled, params: EndedCall['params']): EndedCall {
-    const outcome = scrubOutcome(describeOutcome(this.#facts, settled), this.#scrub);
+    const outcome = scrubOutcome({ ...describeOutcome(this.#facts, settled), ...this.#below() }, this.#scrub);
     return { ...this.#endedCall(params), ...withLarge(outcome, settled) };
   }
 
   async #fail(thrown: unknown): Promise<EndedCall> {
     // A cause is not scrubbed, so a call with secrets keeps none.
-    if (this.#secrets.size === 0) this.#live.cause = thrown instanceof SkillError ? thrown.cause : thrown;
-    const outcome = describeFailure(this.#facts, thrown);
-    const params = await this.#given.forReceipt(this.#scrub, this.#secrets);
+    if (this.#hidden.size === 0) this.#live.cause = thrown instanceof SkillError ? thrown.cause : thrown;
+    const outcome = { ...describeFailure(this.#facts, thrown), ...this.#below() };
+    const params = await this.#given.forReceipt(this.#scrub, this.#hidden);
     return { ...this.#endedCall(params), outcome: scrubOutcome(outcome, this.#scrub) };
+  }
+
+  /** The first call of a tree lists those below it. */
+  #below(): Pick<Outcome, 'children' | 'children_cut' | 'flows'> {
+    return (!this.#isInner && this.#tree?.summary) || {};
   }
 
   #endedCall(params: EndedCall['params']): Omit<EndedCall, 'outcome'> {
     return { ...this.#facts, params, digests: this.#digests, decision: this.#decision };
   }
+}
+
+function programsOff(): SkillError {
+  return new SkillError(
+    'capability_denied',
+    'The operator policy switches generated code off, and programs with it',
+    {
+      fix: 'Call the skills one by one, or have the operator remove "generated_code: false" from the policy.',
+    },
+  );
+}
+
+/** Two calls of a tree may hold different values under one name. */
+function withSecrets(
+  above: ReadonlyMap<string, string>,
+  own: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  if (above.size === 0 || own.size === 0) return above.size === 0 ? own : above;
+  const others = [...above].map(([name, value]): [string, string] =>
+    own.has(name) && own.get(name) !== value ? [`${name} of a calling skill`, value] : [name, value],
+  );
+  return new Map([...others, ...own]);
 }
 
 /** Relative to the working directory if it is inside, as a person would write it. */
@@ -227,6 +312,11 @@ export function secretsOf(
 }
 
 /** The parts that the cell of a planned call is built from. */
-export function partsOf({ way, prepared }: Planned<CellWay>, grant: Grant): CellParts {
-  return { wall: way.wall, engine: way.engine, artifact: prepared, grant };
+export function partsOf(
+  { way, prepared }: Planned<CellWay>,
+  grant: Grant,
+  { tenant }: Pick<Stages, 'tenant'>,
+): CellParts {
+  const owner = tenant ? { owner: tenant.name } : {};
+  return { wall: way.wall, engine: way.engine, artifact: prepared, grant, ...owner };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { ErrorBody } from './errors.ts';
+import type { ErrorCode } from './vocabulary/error-codes.ts';
 import type { CapabilityName } from './vocabulary/capabilities.ts';
 import type { Place } from './vocabulary/place.ts';
 
@@ -78,6 +79,30 @@ interface OutcomeBase {
   capabilities: Capabilities;
   logs: string;
   warnings: string[];
+  /** The calls that it made, and those made by them, in order of their end; absent if it made none. */
+  children?: ChildCall[];
+  /** Number of calls missing from `children`; receipts have them all. */
+  children_cut?: number;
+  /** Which skills with network or secrets may have seen data of which others. */
+  flows?: DataFlow[];
+}
+
+/** One call that another call made. Its receipt says the rest. */
+export interface ChildCall {
+  call_id: string;
+  /** The call that made it. */
+  parent: string;
+  depth: number;
+  skill: string;
+  digest: string;
+  code: ErrorCode | 'ok';
+  wall_ms: number;
+}
+
+/** Everything that a call was given before it calls a skill may be in the parameters. */
+export interface DataFlow {
+  to: string;
+  from: string[];
 }
 
 /** The outcome of a call that succeeded. */

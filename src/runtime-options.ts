@@ -12,7 +12,7 @@ import type { AuditOptions } from './audit/receipts.ts';
 import type { EgressOptions } from './broker/gateway/egress.ts';
 import type { SecretCallback, SecretProvider } from './broker/secrets/providers.ts';
 import type { CallListener } from './calls/events.ts';
-import type { CallFacts, OnOutput } from './calls/live-call.ts';
+import type { OnOutput } from './calls/live-call.ts';
 import type { ContainerWallOptions } from './cell/walls/container/contract.ts';
 import type { JailOptions } from './cell/walls/jail/wall.ts';
 import type { PlanOptions } from './policy/plan.ts';
@@ -21,6 +21,8 @@ import { SkillError } from './errors.ts';
 import type { OperatorPolicy } from './policy/operator.ts';
 import type { Allowed } from './record/observation.ts';
 import type { TraceContext } from './telemetry/telemetry.ts';
+import type { Above } from './tree/call-tree.ts';
+import type { ProgramSpec } from './tree/program-spec.ts';
 import { packageRoot } from './package-root.ts';
 import { foldersIn, type OfferOptions } from './tools/offered.ts';
 import type { AskPerson } from './trust/admission.ts';
@@ -120,6 +122,10 @@ export interface CallRequest {
   ref: string | Skill;
   params: unknown;
   options: ExecuteOptions;
+  /** Only for a call that another call made. */
+  above?: Above;
+  /** Only for the call of a program. */
+  program?: ProgramSpec;
 }
 
 /** Where a runtime finds skills. */
@@ -133,26 +139,5 @@ export function placesOf(options: RuntimeOptions, home: string): SkillPlaces {
     folders: foldersIn(options.offer?.skills, cwd),
     digestOf: new FolderDigests().digestOf,
     readPins: new KnownPins().read,
-  };
-}
-
-/** A call as listeners know it. */
-export function factsOf({
-  ref,
-  options,
-  caller,
-  nextId,
-}: {
-  ref: string | Skill;
-  options: ExecuteOptions;
-  caller: string;
-  nextId: () => string;
-}): CallFacts {
-  const { onEvent, onOutput, signal } = options;
-  return {
-    ...{ onEvent, onOutput, signal },
-    id: options.id ?? nextId(),
-    ref: typeof ref === 'string' ? ref : ref.bundle.manifest.name,
-    caller: options.caller ?? caller,
   };
 }

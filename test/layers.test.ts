@@ -27,14 +27,19 @@ const PIPELINE = [
   'results',
   'params',
   'record',
+  'tree',
   'runtime-options',
   'call',
+  'make-call',
+  'programs',
   'overlays',
   'source-gate',
+  'stages',
   'runtime',
   'study',
   'build',
   'distribution',
+  'tenants',
   'adapters',
   'cluster',
   'api',
@@ -87,7 +92,7 @@ const STARTED_FRONT_ENDS: readonly (readonly [command: string, folder: string])[
 ];
 /** Commands that belong to a cluster. */
 const CLUSTER_COMMANDS = new Set(
-  ['worker', 'cluster', 'serve', 'mcp', 'audit'].map((name) => `src/cli/commands/${name}.ts`),
+  ['commands/worker', 'commands/cluster', 'commands/audit', 'open-cluster'].map((name) => `src/cli/${name}.ts`),
 );
 /** The client of the cluster's servers: optional, so only one folder may import it. */
 const CLUSTER_CLIENT = /^@nats-io\//;
@@ -106,7 +111,7 @@ const FRAMEWORKS: Readonly<Record<string, RegExp>> = {
 /** The message types between cells and the host. The host imports nothing else from a guest, and no values. */
 const PROTOCOL = 'guest/protocol.ts';
 /** Modules that open connections. In `src/distribution/`, only one folder imports them. */
-const CONNECTING = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns(?:\/promises)?)$/;
+const CONNECTING = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns(?:\/promises)?)$|\/node-network\.ts$/;
 const SENDER = 'src/distribution/http/';
 const MAX_LINES = 400;
 
@@ -230,6 +235,7 @@ describe('the source tree', () => {
     expect(sources.flatMap((file) => sendsItself(file, read(file)))).toEqual([]);
     const elsewhere = 'src/distribution/oci/a.ts';
     expect(sendsItself(elsewhere, `import { request } from 'node:https';`)).toEqual(['node:https']);
+    expect(sendsItself(elsewhere, `import { nodeHttp } from '../../node-network.ts';`)).toHaveLength(1);
     expect(sendsItself(elsewhere, `import type { Server } from 'node:http';`)).toEqual([]);
     expect(sendsItself(elsewhere, `const a = await fetch(url);`)).toHaveLength(1);
     expect(sendsItself(elsewhere, `const a = await source.fetch(url);`)).toEqual([]);

@@ -16,7 +16,8 @@ import { countLoads, readCheckout, type AgentSkillsReport, type RepositoryReport
 import { DOCX_TASK } from './tasks/docx.ts';
 import { PDF_TASK } from './tasks/pdf.ts';
 import { PPTX_TASK } from './tasks/pptx.ts';
-import { runTask } from './tasks/run-task.ts';
+import { buildOffice, OFFICE_TASKS, useOffice } from './tasks/office.ts';
+import { runTask, type Task } from './tasks/run-task.ts';
 import { XLSX_TASK } from './tasks/xlsx.ts';
 
 const MAX_BUNDLES = 2000;
@@ -33,10 +34,12 @@ export interface GatherOptions {
   save: boolean;
   tasks?: string | undefined;
   inject?: string | undefined;
+  /** Also the tasks that need LibreOffice, in a container. */
+  office?: boolean | undefined;
 }
 
 export async function gather(options: GatherOptions): Promise<void> {
-  const { temp, checkouts, run, load = [], save, tasks, inject } = options;
+  const { temp, checkouts, run, load = [], save, tasks, inject, office } = options;
   const home = join(temp, 'home');
   mkdirSync(home, { mode: 0o711 });
   const machine = await readMachine(home, 'script', 'subprocess');
@@ -47,7 +50,7 @@ export async function gather(options: GatherOptions): Promise<void> {
   const report: AgentSkillsReport = {
     machine,
     repositories: [],
-    tasks: tasks === undefined ? [] : await gatherTasks(runtime, tasks, temp),
+    tasks: tasks === undefined ? [] : await gatherTasks(runtime, tasks, { temp, home, office }),
     ...(inject === undefined ? {} : { inject: await gatherInject({ runtime, temp, lookups }, inject) }),
   };
   for (const checkout of checkouts) report.repositories.push(await gatherRepository(runtime, checkout, run));
@@ -93,23 +96,37 @@ async function gatherRepository(runtime: Runtime, argument: string, run: boolean
 async function gatherTasks(
   runtime: Runtime,
   argument: string,
-  temp: string,
+  { temp, home, office = false }: { temp: string; home: string; office: boolean | undefined },
 ): Promise<AgentSkillsReport['tasks']> {
   const bundles = findBundles(readCheckout(argument).dir, MAX_BUNDLES);
   const rows: AgentSkillsReport['tasks'] = [];
   for (const task of TASKS) {
-    const dir = bundles.find(({ path }) => path === task.skill || path.endsWith(`/${task.skill}`))?.dir;
-    if (dir === undefined)
-      throw new SkillError('usage', `The checkout has no skill "${task.skill}"`, {
-        fix: 'Pass a checkout of anthropics/skills.',
-      });
+    const dir = folderOf(task, bundles);
     const { packages } = await installPackages(runtime, dir);
     for (const mode of ['subprocess', 'wasm'] as const) {
       console.error(`${task.skill} in ${mode}`);
       rows.push({ ...(await runTask(runtime, task, { dir, temp, mode })), packages });
     }
   }
+  if (!office) return rows;
+  const built = await buildOffice(home);
+  console.error(`The image has ${built.packages} Debian packages and ${built.bytes} bytes`);
+  for (const task of OFFICE_TASKS) {
+    const dir = folderOf(task, bundles);
+    const { packages } = await installPackages(runtime, dir);
+    useOffice(home, task.skill);
+    console.error(`${task.skill} in container`);
+    rows.push({ ...(await runTask(runtime, task, { dir, temp, mode: 'container' })), packages });
+  }
   return rows;
+}
+
+function folderOf({ skill }: Task, bundles: ReturnType<typeof findBundles>): string {
+  const dir = bundles.find(({ path }) => path === skill || path.endsWith(`/${skill}`))?.dir;
+  if (dir !== undefined) return dir;
+  throw new SkillError('usage', `The checkout has no skill "${skill}"`, {
+    fix: 'Pass a checkout of anthropics/skills.',
+  });
 }
 
 async function gatherInject(place: Parameters<typeof runInject>[0], argument: string): Promise<InjectReport> {

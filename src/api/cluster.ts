@@ -11,3 +11,5 @@ export { setUpCluster } from '../cluster/setup.ts';
 export type { SetupOptions, TenantShare } from '../cluster/setup.ts';
 export { Worker } from '../cluster/worker.ts';
 export type { WorkerOptions } from '../cluster/worker.ts';
+export { verifyCluster } from '../cluster/verify.ts';
+export type { FleetVerification, Heads, VerifyOptions } from '../cluster/verify.ts';

@@ -9,6 +9,7 @@ import {
   type BrokerRequest,
   type CallBroker,
   type CallSecrets,
+  type InnerCalls,
 } from '../cell/contract.ts';
 import type { Bundle } from '../load/bundle.ts';
 import type { CapabilityEvent, EventsCut } from '../outcome.ts';
@@ -16,11 +17,14 @@ import type { Grant } from '../policy/grant.ts';
 import { FileBroker } from './files.ts';
 import { HttpBroker, type HttpOptions } from './gateway/frames.ts';
 import { Records } from './records.ts';
+import { SkillBroker } from './skills.ts';
 import { openSecrets } from './secrets/cell-secrets.ts';
 import type { CellSecrets } from './secrets/contract.ts';
 
 export interface BrokerOptions extends Omit<HttpOptions, 'secrets'> {
   secrets?: CallSecrets;
+  /** Makes calls of other skills; absent: the call may make none. */
+  inner?: InnerCalls | undefined;
 }
 
 /** Opens the broker of one call. */
@@ -32,12 +36,14 @@ class Broker implements CallBroker {
   readonly #records: Records;
   readonly #files: FileBroker;
   readonly #http: HttpBroker;
+  readonly #skills: SkillBroker;
 
   constructor(grant: Grant, bundle: Bundle, options: BrokerOptions) {
     this.#records = new Records(grant);
     this.#files = new FileBroker(grant, bundle, this.#records);
     const secrets = armedSecrets(grant, this.#records, options.secrets);
     this.#http = new HttpBroker(grant, this.#records, { ...options, secrets });
+    this.#skills = new SkillBroker(options.inner, this.#records);
   }
 
   get used(): CapabilityEvent[] {
@@ -53,7 +59,10 @@ class Broker implements CallBroker {
   }
 
   async handle(request: BrokerRequest): Promise<BrokerReply> {
-    const reply = (await this.#files.handle(request)) ?? (await this.#http.handle(request));
+    const reply =
+      (await this.#files.handle(request)) ??
+      (await this.#http.handle(request)) ??
+      (await this.#skills.handle(request));
     if (reply) return reply;
     throw new BrokerRefusal('nosys', `Unknown broker request "${request.op.slice(0, 40)}"`);
   }
@@ -61,6 +70,7 @@ class Broker implements CallBroker {
   close(): void {
     this.#files.close();
     this.#http.close();
+    this.#skills.close();
   }
 }
 

@@ -24,7 +24,7 @@ import { installEnvironment, nativeTarget } from './engines/python/requirements.
 import {
   installWasmEnvironment,
   rememberRefusal,
-  WASM_TARGET,
+  wasmTarget,
   type WasmInstalled,
 } from './engines/python-wasm/requirements.ts';
 
@@ -59,7 +59,7 @@ export class BundlePackages {
       : undefined;
     // The package index was reachable, so the refusal is not due to a missing network.
     if (wasm.refusal !== undefined) rememberRefusal({ home, bundle }, wasm.refusal);
-    return { ...read(WASM_TARGET, wasm.folder), ...read(nativeTarget(interpreter), native) };
+    return { ...read(wasmTarget(bundle), wasm.folder), ...read(nativeTarget(interpreter), native) };
   }
 
   /** If the lock pins packages only for native Python, the skill does without Wasm. */
@@ -68,7 +68,7 @@ export class BundlePackages {
     how: InstallHow,
   ): Promise<WasmInstalled> {
     const { bundle } = options;
-    const pins = pinsOfTarget(bundle.lockedPackages, WASM_TARGET.name, requirementsOfBundle(bundle));
+    const pins = pinsOfTarget(bundle.lockedPackages, wasmTarget(bundle).name, requirementsOfBundle(bundle));
     if (pins.kind === 'missing' && !how.mayPin && modesOf(bundle)('subprocess')) return {};
     return installWasmEnvironment(options, how);
   }
@@ -122,7 +122,7 @@ export class BundlePackages {
       ...(interpreter && mayRunIn('subprocess')
         ? [['python', nativeTarget(interpreter)] as [PackageEngine, PackageTarget]]
         : []),
-      ...(mayRunIn('wasm') ? [['python-wasm', WASM_TARGET] as [PackageEngine, PackageTarget]] : []),
+      ...(mayRunIn('wasm') ? [['python-wasm', wasmTarget(bundle)] as [PackageEngine, PackageTarget]] : []),
     ];
   }
 }

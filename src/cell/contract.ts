@@ -10,13 +10,15 @@ import type { Bundle } from '../load/bundle.ts';
 import type { ErrorCode } from '../vocabulary/error-codes.ts';
 import type { CapabilityEvent, EventsCut, Execution, StartKind } from '../outcome.ts';
 import type { EngineName } from '../vocabulary/engines.ts';
-import type { Runner } from '../vocabulary/commands.ts';
 import type { OutputStream } from '../vocabulary/streams.ts';
 import type { WallName } from '../vocabulary/walls.ts';
-import type { Command } from '../policy/commands/command.ts';
+import type { InnerCalls } from './inner-calls.ts';
+import type { Command, ParsedCommand } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { GuestLimit, HostLimit } from '../vocabulary/limits.ts';
+
+export type { InnerAnswer, InnerCalls, InnerRefusal, SkillAnswer } from './inner-calls.ts';
 
 /** A host path that the cell sees in addition to the granted paths. */
 export interface Mount {
@@ -171,10 +173,12 @@ export interface Engine {
   describe(): string;
   /** Why this machine cannot run the engine at all. */
   missing(): { reason: string; fix: string } | undefined;
-  /** Why this engine cannot run this bundle, or its commands with this runner; undefined if it can. */
-  refuses(bundle: Bundle, runner?: Runner): string | undefined;
+  /** Why this engine cannot run this bundle, or this command of it; undefined if it can. */
+  refuses(bundle: Bundle, command?: ParsedCommand): string | undefined;
   /** A missing dependency of this bundle, such as its image; another mode may not need it. */
   lacks?(bundle: Bundle): Promise<{ reason: string; fix: string } | undefined>;
+  /** For engines whose programs are not those of this machine: the path of a program in the cell. */
+  findProgram?(bundle: Bundle, name: string): Promise<string>;
   /** `command` is what a call of a skill of kind `script` starts; absent while there is no call. */
   prepare(bundle: Bundle, command?: Command): Promise<Artifact>;
   /** For engines that can fork a fresh cell from a warm process that never ran skill code. */
@@ -189,6 +193,8 @@ export interface CellParts {
   engine: Engine;
   artifact: Artifact;
   grant: Grant;
+  /** The tenant whose calls alone may use the cell; absent: those of no tenant. */
+  owner?: string;
 }
 
 /** The inputs of one call. */
@@ -208,6 +214,8 @@ export interface Job {
   depth?: number | undefined;
   /** What to start, if the cell is for a command. */
   command?: Pick<Command, 'start' | 'args'> | undefined;
+  /** Makes the calls of other skills that it asks for; absent: it may call none. */
+  inner?: InnerCalls | undefined;
 }
 
 /** Receives output; `stream` is undefined if the engine does not tell the streams apart. */
@@ -297,6 +305,7 @@ export type OpenBroker = (grant: Grant, bundle: Bundle, options?: OpenBrokerOpti
 
 export interface OpenBrokerOptions {
   secrets?: CallSecrets;
+  inner?: InnerCalls | undefined;
   /** Added to every request of the call. */
   headers?: Readonly<Record<string, string>> | undefined;
 }

@@ -8,15 +8,22 @@ import { MCP_CLIENT_NAMES } from '../vocabulary/mcp-clients.ts';
 import { HOOK_AGENT_NAMES, HOOK_ANSWER_NAMES } from '../vocabulary/hook-answers.ts';
 import type { HookFlags } from './commands/hook.ts';
 import type { McpFlags } from './commands/mcp.ts';
+import { TOOL_FORMAT_NAMES } from '../vocabulary/command-choices.ts';
 import type { ToolsFlags } from './commands/tools.ts';
-import { collect, example, withOfferOptions, withPlanOptions, type Done } from './shared-options.ts';
-
-const FORMATS = ['openai', 'claude', 'gemini', 'deepseek', 'ollama', 'bedrock', 'mcp'];
+import {
+  collect,
+  example,
+  withClusterOptions,
+  withOfferOptions,
+  withPlanOptions,
+  withPoolOptions,
+  type Done,
+} from './shared-options.ts';
 
 export function addAgents(program: Command, done: Done): void {
   addTools(program, done);
   addHook(program, done);
-  withOfferOptions(withPlanOptions(program.command('mcp')))
+  withClusterOptions(withPoolOptions(withOfferOptions(withPlanOptions(program.command('mcp')))))
     .description('serve the skills as MCP tools (Model Context Protocol) on standard input and output')
     .option('--http <port>', 'serve over HTTP instead, at http://127.0.0.1:<port>/mcp')
     .option('--host <address>', 'address to listen on; a token is required unless it is a loopback address')
@@ -49,7 +56,9 @@ function addTools(program: Command, done: Done): void {
     .argument('[skills...]', 'folders or ids of skills')
     .description("print skills as tool definitions for a model's API")
     .addOption(
-      new Option('--format <format>', 'API to print them for').choices(FORMATS).makeOptionMandatory(),
+      new Option('--format <format>', 'API to print them for')
+        .choices(TOOL_FORMAT_NAMES)
+        .makeOptionMandatory(),
     )
     .option('--all', 'print all skills of this project and all installed ones')
     .option('--instructions', 'print the instructions of the skills instead, for the system prompt')

@@ -47,7 +47,7 @@ export class LiveTransfer implements Disposable {
 }
 
 /** `[==========          ] 1.0 of 2.0 MB the layer "sha256:…"`. */
-export function describeTransfer(done: number, total: number | undefined, what: string): string {
+function describeTransfer(done: number, total: number | undefined, what: string): string {
   const inMegabytes = (value: number): string => (value / 1e6).toFixed(1);
   if (total === undefined || total <= 0) return printableLine(`${inMegabytes(done)} MB ${what}`);
   const part = Math.min(1, Math.max(0, done / total));

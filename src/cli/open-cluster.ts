@@ -4,7 +4,9 @@
  * @module
  */
 import { hostname } from 'node:os';
-import { SkillError } from '../inside.ts';
+import { type Runtime, SkillError, parseDuration } from '../inside.ts';
+import type { ClusterClient } from '../cluster/client.ts';
+import type { connectCluster } from '../cluster/connect.ts';
 import type { ClusterFlags } from './shared-options.ts';
 
 /** Where a command finds its cluster, as `connectCluster` takes it. */
@@ -34,14 +36,49 @@ export function clusterPlace(flags: ClusterFlags, defaultName: string = nameOfHo
   };
 }
 
+/** A front end's side of the cluster, as services take it. */
+export interface JoinedCluster {
+  execute: ClusterClient['execute'];
+  obstacle(): string | undefined;
+  close(): Promise<void>;
+}
+
+export interface FrontFlags extends ClusterFlags {
+  clusterPool?: string[];
+  clusterWait?: string;
+}
+
+export async function joinCluster(flags: FrontFlags, runtime: Runtime): Promise<JoinedCluster> {
+  const place = clusterPlace(flags);
+  // Only for a cluster, because the packages of NATS are optional.
+  const { connectCluster: connect, ClusterClient: Client } = await loadCluster();
+  const { clusterPool, clusterWait } = flags;
+  const connection = await connect(place);
+  const client = await Client.open({
+    ...{ connection, runtime, name: place.name },
+    ...(clusterPool ? { pools: clusterPool } : {}),
+    ...(clusterWait === undefined ? {} : { waitMs: parseDuration(clusterWait) }),
+  });
+  return {
+    execute: (ref, params, options) => client.execute(ref, params, options),
+    obstacle: () => (client.workers.length > 0 ? undefined : 'No worker of the cluster announces itself'),
+    close: async () => {
+      await client.close();
+      await connection.close();
+    },
+  };
+}
+
 /** Refuses options that would have no effect. */
-export function assertNoCluster({ cluster, ...others }: ClusterFlags): void {
+export function assertNoCluster({ cluster, ...others }: FrontFlags): void {
   const options: [string, unknown][] = [
     ['--cluster-key', others.clusterKey],
     ['--cluster-ca', others.clusterCa],
     ['--cluster-cert', others.clusterCert],
     ['--cluster-cert-key', others.clusterCertKey],
     ['--name', others.name],
+    ['--cluster-pool', others.clusterPool],
+    ['--cluster-wait', others.clusterWait],
   ];
   const [useless] = options.find(([, value]) => value !== undefined) ?? [];
   if (cluster !== undefined || useless === undefined) return;
@@ -54,4 +91,15 @@ function nameOfHost(): string {
   return hostname()
     .replaceAll(/[^A-Za-z0-9_-]/g, '-')
     .slice(0, 64);
+}
+
+async function loadCluster(): Promise<{
+  connectCluster: typeof connectCluster;
+  ClusterClient: typeof ClusterClient;
+}> {
+  const [{ connectCluster: connect }, { ClusterClient: Client }] = await Promise.all([
+    import('../cluster/connect.ts'),
+    import('../cluster/client.ts'),
+  ]);
+  return { connectCluster: connect, ClusterClient: Client };
 }

@@ -67,6 +67,13 @@ export interface ClusterFlags {
   name?: string;
 }
 
+/** Where a front end sends calls. */
+export function withPoolOptions(command: Command): Command {
+  return command
+    .option('--cluster-pool <name>', 'pool that may run calls, in order of preference; repeatable', collect)
+    .option('--cluster-wait <duration>', 'time that a call may wait for a worker (default: 30s)');
+}
+
 /** Options of processes that belong to a cluster. */
 export function withClusterOptions(command: Command): Command {
   return command

@@ -43,7 +43,7 @@ export interface ClusterClientOptions {
 /** Options of one call in a cluster. Workspace, grants and secrets are the worker's. */
 export interface ClusterExecuteOptions extends ExecuteOptions {
   /** Absent: the tenant of the turn, or `default`. */
-  tenant?: string;
+  tenantName?: string;
   /** A repeated request with the same key and the same parameters gets the outcome of the first. */
   idempotencyKey?: string | undefined;
 }
@@ -128,7 +128,7 @@ export class ClusterClient implements AsyncDisposable {
     let pool: string;
     try {
       const turn = await options.turn;
-      const tenant = tenantToken(options.tenant ?? turn?.tenant ?? 'default');
+      const tenant = tenantToken(options.tenantName ?? turn?.tenant ?? 'default');
       const skill = typeof ref === 'string' ? await this.#load(ref, options) : ref;
       asked = { id, skill, params: bytesOf(params), tenant, options, isRepeated: false };
       const { pools = ['default'] } = this.#options;
@@ -301,15 +301,21 @@ class Events {
   }
 }
 
-/** A message can only ask: these options would grant something, and the worker decides about that. */
-const DECIDED_BY_WORKERS = ['workspace', 'grants', 'allowEnv', 'trustRemoteCode', 'onOutput'] as const;
+/** What a message can ask. Everything else would grant something, and only the worker decides about that. */
+const ASKED: ReadonlySet<string> = new Set<keyof ClusterExecuteOptions>([
+  ...(['id', 'caller', 'tenantName', 'idempotencyKey', 'kind', 'trace', 'turn', 'load', 'reject'] as const),
+  ...(['timeout', 'memory', 'execution', 'isolated', 'signal', 'onEvent'] as const),
+]);
 
 function assertOnlyAsks(options: ClusterExecuteOptions): void {
-  const given = DECIDED_BY_WORKERS.find((name) => options[name] !== undefined && options[name] !== false);
-  if (given === undefined) return;
-  throw new SkillError('usage', `The option "${given}" cannot be used in a cluster: the worker decides`, {
-    fix: `Leave out "${given}", and configure the workers.`,
-    detail: { option: given },
+  const given = Object.entries(options).find(
+    ([name, value]) => !ASKED.has(name) && value !== undefined && value !== false,
+  );
+  if (!given) return;
+  const [name] = given;
+  throw new SkillError('usage', `The option "${name}" cannot be used in a cluster: the worker decides`, {
+    fix: `Leave out "${name}", and configure the workers.`,
+    detail: { option: name },
   });
 }
 

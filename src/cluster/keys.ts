@@ -59,8 +59,10 @@ export function permissionsOf({ role, name, tenants = ['*'], pools = ['*'] }: Ke
         ...orderedReader(STREAMS.receipts),
         ...bucketReader(BUCKETS.marks),
         ...orderedReader(`KV_${BUCKETS.marks}`),
+        HELLO_SUBJECT,
+        'sc.alive.*',
       ],
-      subscribe: [own.inbox],
+      subscribe: [own.inbox, `${ANNOUNCE_SUBJECT}.*`],
     };
   return role === 'front'
     ? frontPermissions(name, own, pools)
@@ -165,20 +167,33 @@ function storeAccess(store: string): string[] {
   return [...storeReader(store), `$O.${store}.>`, `$JS.API.STREAM.PURGE.OBJ_${store}`];
 }
 
-/** A wildcard can not be a part of a token, so a key for all tenants may use all streams of stores. */
+/** A wildcard cannot be a part of a token, so a key for all tenants may use all stores; `NEVER` takes back the rest. */
 function largeStores(tenants: readonly string[]): string[] {
   if (!tenants.includes('*')) return tenants.flatMap((tenant) => storeAccess(storeOf(tenant)));
   return [
     '$O.*.>',
     '$JS.API.STREAM.INFO.*',
     '$JS.API.STREAM.MSG.GET.*',
-    '$JS.API.DIRECT.GET.>',
-    '$JS.API.CONSUMER.CREATE.>',
-    '$JS.API.CONSUMER.DELETE.>',
-    '$JS.API.CONSUMER.INFO.>',
+    '$JS.API.DIRECT.GET.*',
+    '$JS.API.DIRECT.GET.*.$O.>',
+    '$JS.API.CONSUMER.CREATE.*.*.$O.>',
+    '$JS.API.CONSUMER.DELETE.*.*',
+    '$JS.API.CONSUMER.INFO.*.*',
     '$JS.API.STREAM.PURGE.*',
   ];
 }
+
+/** What no front end and no worker may do to the streams that all share. */
+const NEVER: readonly string[] = [
+  ...Object.values(STREAMS),
+  ...Object.values(BUCKETS).map((bucket) => `KV_${bucket}`),
+].flatMap((stream) => [
+  `$JS.API.STREAM.PURGE.${stream}`,
+  `$JS.API.STREAM.MSG.GET.${stream}`,
+  `$JS.API.DIRECT.GET.${stream}`,
+  `$JS.API.CONSUMER.CREATE.${stream}.>`,
+  `$JS.API.CONSUMER.DELETE.${stream}.>`,
+]);
 
 function anyOr(toToken: (name: string) => string): (name: string) => string {
   return (name) => (name === '*' ? '*' : toToken(name));
@@ -204,8 +219,9 @@ export function serverConfig(keys: readonly MadeKey[], options: ServerOptions): 
     const { publish, subscribe } = permissionsOf(key);
     // A front end confirms outcomes, and a worker answers whether a call still runs.
     const responses = key.role === 'admin' ? '' : ', allow_responses: { max: 1, expires: "1m" }';
+    const deny = key.role === 'front' || key.role === 'worker' ? `, deny: ${quoted(NEVER)}` : '';
     return `  # ${key.role} ${key.name}
-  { nkey: ${key.publicKey}, permissions: { publish: { allow: ${quoted(publish)} }, subscribe: { allow: ${quoted(subscribe)} }${responses} } }`;
+  { nkey: ${key.publicKey}, permissions: { publish: { allow: ${quoted(publish)}${deny} }, subscribe: { allow: ${quoted(subscribe)} }${responses} } }`;
   });
   return [
     `# Written by skillcell cluster init.`,

@@ -16,8 +16,6 @@ export const BUCKETS = {
   marks: 'sc_marks',
   /** Calls by idempotency key. */
   keys: 'sc_keys',
-  /** Announcements of workers. */
-  workers: 'sc_workers',
 } as const;
 
 /** The object store of bundles, by digest. */

@@ -8,6 +8,7 @@ import type { CallEvent } from '../calls/events.ts';
 import type { HostFolders } from '../calls/host-folders.ts';
 import { JsonText, MAX_JSON_HERE, parseExact, resultText } from '../json-text.ts';
 import type { Outcome } from '../outcome.ts';
+import type { TenantContext } from '../policy/tenant-context.ts';
 import type { Runtime } from '../runtime.ts';
 import type { ExecuteOptions } from '../runtime-options.ts';
 import { writeFrame } from './frame.ts';
@@ -28,8 +29,10 @@ export interface WorkerParts {
   stores: Stores;
   /** Removes folders of this machine from what callers see. */
   folders: HostFolders;
-  /** The folder that `${workspace}` stands for, by tenant. */
-  workspaceOf: (tenant: string) => string | undefined;
+  /** What a tenant has here, by its token; throws for an unknown one. Absent: all tenants share everything. */
+  contextOf?: ((tenant: string) => TenantContext) | undefined;
+  /** The folder that `${workspace}` stands for, without tenants of their own. */
+  workspace?: string | undefined;
 }
 
 export const HEARTBEAT_MS = 2000;
@@ -91,9 +94,8 @@ export class WorkerCall {
   }
 
   async #execute(): Promise<Outcome> {
-    const { runtime, skills, folders, workspaceOf } = this.#parts;
+    const { runtime, skills, folders, contextOf, workspace } = this.#parts;
     const { head, tenant } = this;
-    const workspace = workspaceOf(tenant);
     const options: ExecuteOptions & { reject: false } = {
       id: head.id,
       caller: callerOf(head, tenant),
@@ -109,6 +111,7 @@ export class WorkerCall {
       ...(head.memory === undefined ? {} : { memory: head.memory }),
       ...(head.execution === undefined ? {} : { execution: head.execution }),
       ...(head.trace ? { trace: { ...head.trace, tracestate: head.trace.tracestate } } : {}),
+      ...(contextOf ? { tenant: () => contextOf(tenant) } : {}),
       ...(workspace === undefined ? {} : { workspace }),
     };
     const params = await this.#params();

@@ -8,6 +8,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { policyDigest } from '../audit/policy-digest.ts';
 import { HostFolders } from '../calls/host-folders.ts';
+import type { TenantContext } from '../policy/tenant-context.ts';
 import { packageVersion } from '../package-root.ts';
 import type { Runtime } from '../runtime.ts';
 import { writeFrame } from './frame.ts';
@@ -33,8 +34,10 @@ export interface WorkerOptions {
   slots: number;
   /** Tenants as tokens; absent: every tenant of the pool. */
   tenants?: readonly string[] | undefined;
-  /** The folder that `${workspace}` stands for, by tenant. */
-  workspaceOf?: (tenant: string) => string | undefined;
+  /** What a tenant has here, by its token; throws for an unknown one. Absent: all tenants share everything. */
+  contextOf?: ((tenant: string) => TenantContext) | undefined;
+  /** The folder that `${workspace}` stands for, if tenants share everything. */
+  workspace?: string | undefined;
   /** False: only skills that are installed here. */
   acceptsBundles?: boolean;
   /** Receives sentences for the operator. */
@@ -77,16 +80,16 @@ export class Worker {
   }
 
   static async start(options: WorkerOptions): Promise<Worker> {
-    const { connection, name, runtime, acceptsBundles = true, workspaceOf = () => undefined } = options;
+    const { connection, name, runtime, acceptsBundles = true, contextOf, workspace } = options;
     token(name);
     poolName(options.pool ?? 'default');
     const stores = new Stores(connection);
     const { home, registries } = runtime;
     const parts: WorkerParts = {
-      ...{ connection, name, runtime, stores, workspaceOf },
+      ...{ connection, name, runtime, stores, contextOf, workspace },
       skills: new WorkerSkills({ runtime, stores, acceptsBundles }),
       marks: await Marks.open(connection, name),
-      folders: new HostFolders({ home, registries }),
+      folders: new HostFolders({ home, registries, workspace }),
     };
     const worker = new Worker(options, parts, announcedPairs(await runtime.doctor()));
     worker.#listen();

@@ -33,7 +33,7 @@ export function describeProposal({ id, arrival, before, change, demands, atteste
   return {
     title: `${id} ${manifest.version}`,
     facts: [
-      ['about', manifest.description.trim().split('\n')[0] ?? ''],
+      ['about', firstWords(manifest.description)],
       ['is', KINDS[kind]],
       ['from', placeOf(pin)],
       ['revision', pin.revision],
@@ -46,6 +46,14 @@ export function describeProposal({ id, arrival, before, change, demands, atteste
     changes: describeChange(before, pin, change),
     warnings: arrival.bundle.warnings,
   };
+}
+
+const MAX_ABOUT = 300;
+
+/** The stranger's own words are the first thing to read, and must not push the rest away. */
+function firstWords(description: string): string {
+  const [line = ''] = description.trim().split('\n');
+  return line.length > MAX_ABOUT ? `${line.slice(0, MAX_ABOUT)}…` : line;
 }
 
 function placeOf({ source, tag }: SkillPin): string {

@@ -7,11 +7,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SkillError } from '../errors.ts';
-import { keepFetched, makeFetchedDir } from '../load/fetched.ts';
+import { fetchedDir, keepFetched, makeFetchedDir } from '../load/fetched.ts';
 import { HIDDEN_DRAFT } from '../load/publish.ts';
 import { BUNDLE_LIMITS } from '../load/read-bundle.ts';
 import { removeTreeSync } from '../load/remove-tree.ts';
 import { quote } from '../manifest/quote.ts';
+import { readCopy } from './read-copy.ts';
 
 export class Draft implements Disposable {
   readonly #home: string;
@@ -63,6 +64,8 @@ export class Draft implements Disposable {
 
   /** Moves it into the store of fetched skills and returns its folder there. */
   keep(key: string): string {
+    // A damaged copy would stay in the place of this one.
+    readCopy(this.#home, join(fetchedDir(this.#home), key, this.#id));
     return keepFetched(this.#home, this.#root, { id: this.#id, key });
   }
 

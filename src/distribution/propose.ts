@@ -12,7 +12,7 @@ import type { SkillPin } from '../load/skills-lock.ts';
 import { quote, shellWord } from '../manifest/quote.ts';
 import { describeDemand, type SourceDemand } from '../policy/source-rules.ts';
 import type { Runtime } from '../runtime.ts';
-import { publisherOf, type SignedBundle } from '../trust/publishers.ts';
+import { publisherMark, publisherOf, type SignedBundle } from '../trust/publishers.ts';
 import { receive, type Arrival } from './arrival.ts';
 import { readAttestations, type Attested } from './attestations.ts';
 import type { Delivery } from './contract.ts';
@@ -78,16 +78,13 @@ export async function accept(proposal: Proposal, place: PinPlace, by: string): P
     assertUnchanged(pins, id, before);
     pins.set(id, pin);
   });
-  const proven = attested.filter(({ publisher }) => publisher !== undefined);
   recordAcceptedSkill(place.home, pin, {
     skill: id,
     source: pin.source,
     digest: pin.digest,
     by,
     at: new Date().toISOString(),
-    attested: [
-      ...new Set(proven.flatMap(({ kind, publisher = '' }) => (kind ? [`${kind} ${publisher}`] : []))),
-    ],
+    attested: [...new Set(attested.flatMap(({ kind, by: marks }) => marks.map((mark) => `${kind} ${mark}`)))],
   });
   rememberSigner(place.home, pin.source, pin.signer);
   return folder;
@@ -111,22 +108,29 @@ export async function assertDemands(
   attested: readonly Attested[],
 ): Promise<void> {
   for (const demand of demands) {
-    const { rule, publishers } = demand;
-    if (rule.requireSignature) await publisherOf(bundle, publishers);
-    const names = new Set(publishers.map(({ name }) => name));
-    const isProven = (kind: string): boolean =>
-      attested.some((one) => one.kind === kind && one.publisher !== undefined && names.has(one.publisher));
-    const missing = rule.requireAttestation.find((kind) => !isProven(kind));
+    if (demand.rule.requireSignature) await publisherOf(bundle, demand.publishers);
+    const missing = missingAttestation(demand, attested);
     if (missing !== undefined) throw unattested(id, missing, demand);
   }
+}
+
+/** The first kind of attestation that the rule demands and none of its publishers signed. */
+export function missingAttestation(
+  { rule, publishers }: SourceDemand,
+  attested: readonly Attested[],
+): string | undefined {
+  const marks = new Set(publishers.map(publisherMark));
+  return rule.requireAttestation.find(
+    (kind) => !attested.some((one) => one.kind === kind && one.by.some((mark) => marks.has(mark))),
+  );
 }
 
 /** What was proven about these bytes when a person of this machine accepted them. */
 export function provenBefore(home: string, pin: SkillPin): Attested[] {
   const { attested = [] } = acceptedSkill(home, pin) ?? {};
   return attested.flatMap((text) => {
-    const [kind = '', ...publisher] = text.split(' ');
-    return [{ kind, publisher: publisher.join(' '), type: '' }];
+    const [kind = '', mark = ''] = text.split(' ');
+    return [{ kind, by: [mark], type: '' }];
   });
 }
 

@@ -5,15 +5,21 @@
  */
 import {
   type FaultScope,
+  type BundleLocation,
   Dispatcher,
   type ExecuteOptions,
   HostFolders,
+  type LiveTenants,
   type Mode,
+  type DispatchEntry,
   type Outcome,
+  type TenantLimits,
   type PairReport,
   type PolicyStatus,
   type Runtime,
   SkillError,
+  type Tenant,
+  type TenantContext,
   type Turn,
   parseDuration,
   parseSize,
@@ -21,14 +27,17 @@ import {
   toSkillError,
 } from '../inside.ts';
 import { Access, type Identity } from './access.ts';
+import { busyForAll } from './busy.ts';
 import type { AccessLog } from './access-log.ts';
 import type { TokenEntry } from './access-file.ts';
-import { dispatchOptions, limitsOf } from './limits.ts';
+import { dispatchOptions } from './limits.ts';
 import { EventStreams } from './event-streams.ts';
 import { LiveCalls, WatchedCall } from './live-calls.ts';
 import { Quotas } from './quotas.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 import { Shelf } from './shelf.ts';
+import { gone, Tenancy } from './tenancy.ts';
+import type { TenantShelf } from './tenant-shelf.ts';
 
 const MACHINE_MS = 60_000;
 /** Cancelled calls are killed; after this long, the service no longer waits for them. */
@@ -57,8 +66,23 @@ export interface ServiceOptions {
   /** The folder that `${workspace}` in manifests stands for; callers cannot choose it. */
   workspace?: string;
   maxBodyBytes?: number;
+  /** Tenants that share nothing; absent: all tenants share workspace, secrets, policy and approvals. */
+  tenants?: LiveTenants;
+  /** Absent: calls run on this machine. */
+  elsewhere?: Elsewhere;
   /** Host names that clients may use, in addition to `localhost`. */
   hostNames?: readonly string[];
+}
+
+/** Runs calls on other machines. */
+export interface Elsewhere {
+  execute(
+    ref: string,
+    params: unknown,
+    options: ExecuteOptions & { reject: false; idempotencyKey?: string | undefined },
+  ): Promise<Outcome>;
+  /** Why no call can run now; undefined if one can. */
+  obstacle(): string | undefined;
 }
 
 /** The policy in force, for operators. */
@@ -75,6 +99,8 @@ export interface CallRequest {
   execution?: Mode | undefined;
   /** From the W3C Trace Context headers. */
   trace?: TraceHeaders | undefined;
+  /** From the header `Idempotency-Key`. */
+  idempotencyKey?: string | undefined;
 }
 
 export interface TraceHeaders {
@@ -93,6 +119,7 @@ export class Service {
   readonly metrics: ServiceMetrics = new ServiceMetrics();
   readonly dispatcher: Dispatcher;
   readonly quotas: Quotas;
+  readonly tenancy: Tenancy;
   /** Who made a request, for the access log. */
   readonly identities: WeakMap<Request, Identity> = new WeakMap();
   readonly options: ServiceOptions;
@@ -105,16 +132,27 @@ export class Service {
     this.runtime = options.runtime;
     const { home, registries } = options.runtime;
     this.folders = new HostFolders({ home, registries, workspace: options.workspace });
-    this.live = new LiveCalls(this.folders);
+    this.live = new LiveCalls();
     this.access = new Access({
       file: options.accessFile,
       extra: options.extraTokens ?? [],
       onNote: options.onNote,
+      tenants: options.tenants,
     });
     this.shelf = new Shelf(options.runtime);
-    this.streams = new EventStreams((tenant) => limitsOf(this.access.rules.tenants, tenant).streams);
-    this.quotas = new Quotas((tenant) => limitsOf(this.access.rules.tenants, tenant).quota);
-    this.dispatcher = new Dispatcher(dispatchOptions(() => this.access.rules));
+    const { runtime, folders, shelf } = this;
+    this.tenancy = new Tenancy({
+      runtime,
+      folders,
+      shelf,
+      tenants: options.tenants,
+      access: () => this.access,
+    });
+    const limits = (tenant: string): TenantLimits => this.tenancy.limitsOf(tenant);
+    this.streams = new EventStreams((tenant) => limits(tenant).streams);
+    this.quotas = new Quotas((tenant) => limits(tenant).quota);
+    const skillPerTenant = this.tenancy.isOn;
+    this.dispatcher = new Dispatcher({ ...dispatchOptions(() => this.access.rules, limits), skillPerTenant });
   }
 
   get isClosing(): boolean {
@@ -123,27 +161,77 @@ export class Service {
 
   /** Throws if the call is refused; otherwise it has an id, and ends with an outcome and a receipt. */
   async start(request: CallRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
-    const location = this.shelf.locate(request.name);
+    if (request.idempotencyKey !== undefined && !this.options.elsewhere) throw noKeysHere();
+    const settings = this.tenancy.of(identity);
+    const shelf = this.tenancy.shelfOf(settings);
+    const location = shelf.locate(request.name);
     const options = this.#optionsFor(request);
     const { tenant, caller } = identity;
+    const label = this.#labelOf(shelf, location);
+    const folders = this.tenancy.foldersOf(settings);
     const call = new WatchedCall({ skill: request.name, tenant, caller });
     const abort = AbortSignal.any([signal, call.signal]);
     this.quotas.assertLeft(tenant);
-    const entered = this.dispatcher.enter({ tenant, skill: request.name, signal: abort });
+    const entered = this.#enter({ tenant, skill: request.name, signal: abort });
     const turn = this.#whileValid(identity, entered);
     this.quotas.begin(tenant);
-    const onEvent = this.live.listenerFor(call);
-    const running = this.runtime.execute(location.ref, request.params, {
+    const onEvent = this.live.listenerFor(call, folders);
+    const running = this.#execute(location.ref, request, {
       ...options,
       // Only when it is its turn, because loading a skill is also work.
-      load: () => this.shelf.load(location),
+      load: () => shelf.load(location),
+      // Asked when it is its turn, because the operator may have changed the tenant while the call waited.
+      // A worker has its own: no workspace and no secret of a tenant leaves this machine.
+      ...(settings && !this.options.elsewhere ? { tenant: () => this.#contextOf(identity) } : {}),
       caller,
       signal: abort,
       turn,
       onEvent,
       reject: false,
     });
-    return { call, outcome: this.#track(call, running) };
+    return { call, outcome: this.#track({ call, label, folders, settings }, running) };
+  }
+
+  #execute(
+    ref: string,
+    { params, idempotencyKey }: CallRequest,
+    options: ExecuteOptions & { reject: false },
+  ): Promise<Outcome> {
+    const { elsewhere } = this.options;
+    return elsewhere
+      ? elsewhere.execute(ref, params, { ...options, idempotencyKey })
+      : this.runtime.execute(ref, params, options);
+  }
+
+  /** Tenants must not learn how much others call, which the numbers of a full service would tell. */
+  #enter(entry: DispatchEntry): Promise<Turn> {
+    try {
+      return this.dispatcher.enter(entry);
+    } catch (error) {
+      throw this.tenancy.isOn ? busyForAll(error) : error;
+    }
+  }
+
+  #contextOf(identity: Identity): TenantContext {
+    const settings = this.tenancy.of(identity);
+    if (!settings) throw gone();
+    return settings.context;
+  }
+
+  /** Tenants choose the names of their uploads, so these never become labels of metrics. */
+  #labelOf(shelf: TenantShelf, location: BundleLocation): string {
+    return shelf.isUpload(location) ? 'uploaded' : location.ref;
+  }
+
+  /** The folders that the sender of this request must not learn of. */
+  foldersFor(request: Request): HostFolders {
+    const identity = this.identities.get(request);
+    try {
+      return identity ? this.tenancy.foldersOf(this.tenancy.of(identity)) : this.folders;
+    } catch {
+      // The tenant is not served any more, and this is the answer that says so.
+      return this.folders;
+    }
   }
 
   /** A token that was revoked while its call waited is refused like any other. */
@@ -207,6 +295,11 @@ export class Service {
     } catch (thrown) {
       found.push({ part: 'receipts', reason: this.folders.error(toSkillError(thrown).toBody()).message });
     }
+    const { elsewhere } = this.options;
+    if (elsewhere) {
+      const reason = elsewhere.obstacle();
+      return reason === undefined ? found : [...found, { part: 'cells', reason }];
+    }
     try {
       const pairs = await this.machine();
       if (!pairs.some(({ wall, available }) => wall !== 'none' && available))
@@ -217,11 +310,12 @@ export class Service {
     return found;
   }
 
-  async #track(call: WatchedCall, running: Promise<Outcome>): Promise<Outcome> {
+  async #track({ call, label, folders, settings }: TrackedCall, running: Promise<Outcome>): Promise<Outcome> {
     this.#ongoing.add(running);
     try {
-      const outcome = this.folders.outcome(await running);
-      this.metrics.recordCall(call.facts.skill, outcome);
+      const outcome = folders.outcome(await running);
+      this.metrics.recordCall(label, outcome, settings?.context.name);
+      if (settings) this.tenancy.metricsOf(settings).recordCall(label, outcome);
       this.quotas.end(call.facts.tenant, outcome.usage);
       // A call that was not accepted has sent no `done` event, and a client may be following it.
       if (!call.hasEnded) call.record({ type: 'done', outcome });
@@ -246,7 +340,22 @@ export class Service {
   }
 }
 
+interface TrackedCall {
+  call: WatchedCall;
+  /** The skill in metrics. */
+  label: string;
+  folders: HostFolders;
+  settings: Tenant | undefined;
+}
+
 export interface StartedCall {
   call: WatchedCall;
   outcome: Promise<Outcome>;
+}
+
+/** A header that promises something must not be ignored. */
+function noKeysHere(): SkillError {
+  return new SkillError('usage', 'This service runs calls on its own machine and keeps no idempotency keys', {
+    fix: 'Leave out the header Idempotency-Key, or ask the operator for a service with a cluster.',
+  });
 }

@@ -12,6 +12,7 @@ const LIMIT_STATUS: Partial<Record<LimitName, Status>> = { timeout: 504, busy: 4
 
 export type Status =
   | 200
+  | 201
   | 400
   | 401
   | 403

@@ -19,12 +19,13 @@ import { DECLARED_LIMITS, LIMITS } from '../vocabulary/limits.ts';
 
 /** The canonical capability set. Empty for a manifest that asks for nothing. */
 export function capabilitySet(manifest: Manifest): string[] {
-  const { filesystem, network, syscalls, programs = [] } = manifest.capabilities;
+  const { filesystem, network, syscalls, programs = [], skills = [] } = manifest.capabilities;
   const lines = [
     ...filesystem.map(describePath),
     ...network.map(describeNetwork),
     ...Object.entries(manifest.env).map(([name, rule]) => describeEnv(name, rule)),
     ...programs.map((name) => `program ${quoteOddText(name)}`),
+    ...skills.map((pattern) => `skill ${quoteOddText(pattern)}`),
     ...describeLimits(manifest.limits),
     ...describeContainer(manifest.container),
     ...(manifest.execution.includes('in_process') ? ['execution in_process'] : []),

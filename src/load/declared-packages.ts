@@ -116,7 +116,7 @@ function readRequirements(text: string, path: string, found: DeclaredPackages): 
   const lines = text.split('\n').map((line) => upTo(line.replace(/\r$/, ''), /(?:^|\s)#/));
   const listed = lines.flatMap((line, index): TomlString[] => {
     const isContinued = index > 0 && lines[index - 1]?.endsWith('\\') === true;
-    // Digests of files are chosen anew when the packages are pinned.
+    // Pinning chooses the digests of files again.
     const value = upTo(line.replace(/\\$/, ''), /\s--hash=/).trim();
     return value === '' || (isContinued && value.startsWith('--hash=')) ? [] : [{ value, line: index + 1 }];
   });

@@ -40,7 +40,7 @@ export function pinnedPackages(packages: readonly PinnedPackage[]): PinnedPackag
   return { digest: `sha256:${digest}`, packages: sorted };
 }
 
-export function packageLines({ packages }: PinnedPackages): string[] {
+function packageLines({ packages }: PinnedPackages): string[] {
   return packages.map(({ name, version, sha256 }) => `${name} ${version} sha256:${sha256}`);
 }
 

@@ -4,17 +4,29 @@
  *
  * @module
  */
-import type { Capabilities, EnvRule, FilesystemRule, Limits, Manifest, NetworkRule } from './manifest.ts';
+import type {
+  Capabilities,
+  ContainerRule,
+  EnvRule,
+  FilesystemRule,
+  Limits,
+  Manifest,
+  NetworkRule,
+} from './manifest.ts';
 
 /** Permissions in the form of a manifest. */
 export interface Permissions {
   capabilities: Partial<Capabilities>;
   env: Readonly<Record<string, EnvRule>>;
   limits: Limits;
+  container?: ContainerRule;
 }
 
-export function addToManifest(manifest: Manifest, { capabilities, env, limits }: Permissions): Manifest {
-  const { filesystem, network, syscalls, programs: declared = [] } = manifest.capabilities;
+export function addToManifest(
+  manifest: Manifest,
+  { capabilities, env, limits, container }: Permissions,
+): Manifest {
+  const { filesystem, network, syscalls, programs: declared = [], skills } = manifest.capabilities;
   const programs = [...new Set([...declared, ...(capabilities.programs ?? [])])];
   return {
     ...manifest,
@@ -24,10 +36,13 @@ export function addToManifest(manifest: Manifest, { capabilities, env, limits }:
       // A stricter filter than the skill's own is the only thing that can be added.
       syscalls: syscalls === 'default' ? (capabilities.syscalls ?? syscalls) : syscalls,
       ...(programs.length > 0 ? { programs } : {}),
+      // No overlay and no caller adds calls of other skills: only the author's manifest, which people approve, names them.
+      ...(skills ? { skills } : {}),
     },
     // What the skill says about a variable stays: a secret does not become a plain value.
     env: Object.fromEntries([...Object.entries(env), ...Object.entries(manifest.env)]),
     limits: { ...manifest.limits, ...limits },
+    ...(container ? { container } : {}),
   };
 }
 

@@ -20,6 +20,12 @@ export function skillNameProblem(name: string): string | undefined {
   return `${quote(name)} may only use a-z, 0-9, "_" and "-" in each part, 64 characters at most`;
 }
 
+/** A skill, or several with a star in a segment: `text/word_stats`, `text/*`, `*\/*`. */
+export function skillPatternProblem(pattern: string): string | undefined {
+  const isPattern = pattern.length <= 200 && /^[a-z0-9_*-]+\/[a-z0-9_*-]+$/.test(pattern);
+  return isPattern ? undefined : 'Expected the name of a skill, such as text/word_stats or text/*';
+}
+
 export const VERSION: RegExp = /^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$/;
 
 /** The version of a skill that names none. */

@@ -148,15 +148,17 @@ export function toCapabilities(declared: ManifestFields['capabilities']): Capabi
   );
   const network = (declared?.network ?? []).map((rule) => withoutUndefined<NetworkRule>(rule));
   const programs = [...new Set(declared?.programs)];
+  const skills = [...new Set(declared?.skills)];
   return {
     filesystem,
     network,
     syscalls: declared?.syscalls ?? 'default',
     ...(programs.length > 0 ? { programs } : {}),
+    ...(skills.length > 0 ? { skills } : {}),
   };
 }
 
-function toContainer({ build_network: buildNetwork, ...rule }: ContainerFields): ContainerRule {
+export function toContainer({ build_network: buildNetwork, ...rule }: ContainerFields): ContainerRule {
   const { params, ...rest } = rule;
   return withoutUndefined<ContainerRule>({
     buildNetwork,

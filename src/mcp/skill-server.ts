@@ -63,6 +63,10 @@ export interface SkillServerOptions {
     ExecuteOptions,
     'isolated' | 'trustRemoteCode' | 'execution' | 'timeout' | 'memory' | 'workspace'
   >;
+  /** Runs calls on other machines; absent: on this one. */
+  elsewhere?: {
+    execute(skill: Skill, params: unknown, options: ExecuteOptions & { reject: false }): Promise<Outcome>;
+  };
   /** With more skills than this, only a search and a call tool are listed. */
   searchOver?: number;
   /** Receives messages for the person who started the server. */
@@ -232,7 +236,8 @@ export class SkillServer implements AsyncDisposable {
 
   async #execute(skill: Skill, params: unknown, { mcp, ctx }: Request): Promise<Outcome> {
     using progress = new Progress(ctx, skill.bundle.manifest.limits.timeout);
-    const outcome = await this.#options.runtime.execute(skill, params, {
+    const { runtime, elsewhere = runtime } = this.#options;
+    const outcome = await elsewhere.execute(skill, params, {
       ...this.#options.execute,
       ...traceOf(ctx),
       caller: callerOf(ctx, mcp),

@@ -28,6 +28,7 @@ export function restrict(inForce: OperatorPolicy, file: OperatorPolicy): Operato
     ...restrictPrograms(inForce, file),
     ...restrictFreshness(inForce, file),
     ...restrictGenerated(inForce, file),
+    ...allFlows(inForce, file),
     ...(secrets ? { secrets } : {}),
     ...allSources(inForce, file),
     ...allRules(inForce, file),
@@ -48,9 +49,17 @@ export function extend(inForce: OperatorPolicy, file: OperatorPolicy): OperatorP
     ...(file.pythonWasm ? { pythonWasm: file.pythonWasm } : {}),
     ...(file.generatedCode === undefined ? {} : { generatedCode: file.generatedCode }),
     ...(file.secrets ? { secrets: file.secrets } : {}),
+    ...allFlows(inForce, file),
     ...allSources(inForce, file),
     ...allRules(inForce, file),
   };
+}
+
+/** A rule only ever forbids, so every rule of every file counts. */
+export function allFlows(one: OperatorPolicy, other: OperatorPolicy): Pick<OperatorPolicy, 'flows'> {
+  const flows = [...(one.flows ?? []), ...(other.flows ?? [])];
+  const all = flows.filter((rule, at) => flows.findIndex((first) => isDeepStrictEqual(first, rule)) === at);
+  return all.length > 0 ? { flows: all } : {};
 }
 
 /** Does the file set paths itself, or does it have the default? */

@@ -55,6 +55,7 @@ export function computeGrant({ manifest, policy, call }: GrantInput): Grant {
     ...(secrets.length > 0 ? { secrets } : {}),
     syscalls: manifest.capabilities.syscalls,
     ...(programs.length > 0 ? { programs } : {}),
+    ...(manifest.capabilities.skills ? { skills: manifest.capabilities.skills } : {}),
     limits: grantLimits(manifest.limits, policy.ceilings, call),
     withheld,
   };

@@ -95,6 +95,7 @@ export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): En
     'env.secret': rules.some((rule) => rule.secret),
     syscalls: capabilities.syscalls !== 'default',
     programs: (capabilities.programs ?? []).length > 0,
+    skills: (capabilities.skills ?? []).length > 0,
   };
   const declaredLimits = DECLARED_LIMITS.filter((name) => limits[name] !== undefined);
   return [...CAPABILITY_FIELDS.filter((field) => set[field]), ...declaredLimits];

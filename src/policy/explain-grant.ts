@@ -65,7 +65,7 @@ function modeRows({ manifest, plan: { choice } }: ExplainInput): Row[] {
 }
 
 function capabilityRows({ manifest, plan: { grant } }: ExplainInput): Row[] {
-  const { filesystem, network, programs = [] } = manifest.capabilities;
+  const { filesystem, network, programs = [], skills = [] } = manifest.capabilities;
   const row = (capability: Withheld['capability'], declared: string, granted: string): Row => {
     const withheld = grant.withheld.find((one) => one.capability === capability && one.declared === declared);
     return {
@@ -79,10 +79,17 @@ function capabilityRows({ manifest, plan: { grant } }: ExplainInput): Row[] {
     ...filesystem.map((rule) => row('filesystem', `${rule.access} ${rule.path}`, 'yes')),
     ...network.map((rule) => row('network', rule.host, 'yes, through the gateway')),
     ...programs.map((name) => row('program', name, 'yes, started by the command itself')),
+    ...skills.map(skillRow),
     ...Object.entries(manifest.env).map(([name, rule]) =>
       row('env', name, rule.secret ? 'a placeholder' : name in grant.env ? 'yes' : 'not set'),
     ),
   ];
+}
+
+/** What each of them may do is decided at its call. */
+function skillRow(declared: string): Row {
+  const policy = 'the rules for that skill, at each call';
+  return { capability: 'skill', declared, policy, granted: 'yes, each in a cell of its own' };
 }
 
 function limitRows({ manifest, plan: { grant }, policy }: ExplainInput): Row[] {

@@ -8,7 +8,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { SkillError } from '../errors.ts';
 import type { Origin } from '../vocabulary/origins.ts';
-import { programNameProblem } from '../manifest/names.ts';
+import { programNameProblem, skillPatternProblem } from '../manifest/names.ts';
 import { describeProblem, type ManifestProblem } from '../manifest/problems.ts';
 import { parseDuration, parseSize } from '../manifest/units.ts';
 import { readYaml } from '../manifest/yaml-source.ts';
@@ -17,6 +17,7 @@ import type { TrustRules } from '../trust/admission.ts';
 import type { GuardRule } from '../trust/guard.ts';
 import type { Publisher } from '../trust/publishers.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
+import type { FlowRule } from './flow-rules.ts';
 import type { GrantedLimits } from './grant.ts';
 import { DEFAULT_CEILINGS, LIMIT_ROWS, type Unit } from '../vocabulary/limits.ts';
 import { DEFAULT_MINIMUM } from '../vocabulary/origins.ts';
@@ -71,6 +72,8 @@ export interface OperatorPolicy {
   guard?: GuardRule[];
   /** False: only code of the bundle runs, never code that comes with a call. Absent: true. */
   generatedCode?: boolean;
+  /** What came from some skills may only be given to skills with these hosts; every rule counts. */
+  flows?: FlowRule[];
 }
 
 /** The policy in force without a policy file. */
@@ -101,6 +104,10 @@ const programName = z.string().refine((name) => programNameProblem(name) === und
   error: 'must be the name of a program, without a folder',
 });
 
+const skillPattern = z.string().refine((pattern) => skillPatternProblem(pattern) === undefined, {
+  error: 'must be the name of a skill, or a pattern such as "finance/*"',
+});
+
 const address = z.union([z.ipv4(), z.ipv6()], { error: 'must be an address' });
 
 const schema = z.strictObject({
@@ -125,6 +132,7 @@ const schema = z.strictObject({
   sources: sourceRules.optional(),
   guard: guardRules.optional(),
   generated_code: z.boolean().optional(),
+  flows: z.array(z.strictObject({ from: skillPattern, hosts: z.array(hostPattern) })).optional(),
 });
 
 /** Reads a policy file's text. Missing keys keep the value of DEFAULT_POLICY. */
@@ -152,6 +160,7 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
     ...sourcesOf(parsed.data.sources, ownPublishers ?? [], options.file),
     ...(guard ? { guard } : {}),
     ...(parsed.data.generated_code === undefined ? {} : { generatedCode: parsed.data.generated_code }),
+    ...(parsed.data.flows ? { flows: parsed.data.flows } : {}),
   };
 }
 

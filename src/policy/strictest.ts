@@ -8,7 +8,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TrustRules } from '../trust/admission.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
 import { MODES, type Mode } from '../vocabulary/modes.ts';
-import { allSources, commonHosts, restrictGenerated, restrictPrograms, rulesOf } from './combine.ts';
+import {
+  allFlows,
+  allSources,
+  commonHosts,
+  restrictGenerated,
+  restrictPrograms,
+  rulesOf,
+} from './combine.ts';
 import { allMinimumRules } from './minimum.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { hostCovers, pathCoversPattern } from './patterns.ts';
@@ -36,6 +43,7 @@ export function strictest(inForce: OperatorPolicy, file: OperatorPolicy): Operat
     ...restrictPrograms(inForce, file),
     ...stricterFreshness(inForce, file),
     ...restrictGenerated(inForce, file),
+    ...allFlows(inForce, file),
     ...(inForce.secrets || file.secrets ? { secrets } : {}),
     ...allSources(inForce, file),
     ...stricterRules(inForce, file),
@@ -68,6 +76,7 @@ function comparable(policy: OperatorPolicy): Record<string, unknown> {
     'skills and publishers': rulesOf(policy),
     sources: policy.sources ?? [],
     guard: policy.guard ?? [],
+    flows: (policy.flows ?? []).map((rule) => JSON.stringify(rule)).sort(),
   };
 }
 

@@ -8,25 +8,23 @@ import { imageOf, PACKAGE_ENGINES } from '../load/pins.ts';
 import type { EnvRule, FilesystemRule, Manifest, NetworkRule } from '../manifest/manifest.ts';
 import { quote } from '../manifest/quote.ts';
 import { formatDuration, formatSize } from '../manifest/units.ts';
-
-export type Risk = 'high' | 'medium' | 'low';
+import { RISKS, type Risk } from '../vocabulary/risks.ts';
 
 export interface Sentence {
   risk: Risk;
   text: string;
 }
 
-const ORDER: readonly Risk[] = ['high', 'medium', 'low'];
-
 /** One sentence per capability, riskiest first; also one for a skill that asks for nothing. */
 export function describeCapabilities(manifest: Manifest): Sentence[] {
-  const { filesystem, network, programs = [] } = manifest.capabilities;
+  const { filesystem, network, programs = [], skills = [] } = manifest.capabilities;
   const sentences = [
     ...aboutIsolation(manifest),
     ...Object.entries(manifest.env).map(([name, rule]) => aboutVariable(name, rule)),
     ...network.map(aboutHost),
     ...filesystem.map(aboutPath),
     ...programs.map(aboutProgram),
+    ...skills.map(aboutSkills),
     ...aboutProcesses(manifest),
     ...aboutContainer(manifest),
   ];
@@ -37,7 +35,7 @@ export function describeCapabilities(manifest: Manifest): Sentence[] {
 }
 
 function byRisk(a: Sentence, b: Sentence): number {
-  return ORDER.indexOf(a.risk) - ORDER.indexOf(b.risk);
+  return RISKS.indexOf(a.risk) - RISKS.indexOf(b.risk);
 }
 
 /** The same, plus the image and the packages that the skill would use on this machine. */
@@ -109,6 +107,12 @@ function aboutProgram(name: string): Sentence {
     risk: 'medium',
     text: `Its commands can start the program ${quote(name)} of this machine, inside its cell.`,
   };
+}
+
+function aboutSkills(pattern: string): Sentence {
+  const which = pattern.includes('*') ? `every skill that matches ${quote(pattern)}` : quote(pattern);
+  const text = `It can call ${which}, with that skill's own permissions, and pass on what it is given.`;
+  return { risk: 'medium', text };
 }
 
 function aboutProcesses({ limits }: Manifest): Sentence[] {

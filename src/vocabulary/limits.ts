@@ -108,13 +108,17 @@ export interface FixedLimitRow {
 }
 
 /** Limits that a manifest cannot declare. */
-export const FIXED_LIMITS = {
+const FIXED_LIMITS = {
   /** Counts work in Wasm, identically in every run, unlike CPU time. */
   fuel: { amount: 'the work of ', follows: 'cpu', seenByGuest: true },
   handles: { amount: 'open handles', seenByGuest: true },
   host_calls: { amount: 'requests to the host', seenByGuest: true },
   /** More concurrent calls than the host accepts. */
   busy: { amount: 'calls at once', seenByGuest: false },
+  /** Of a tree of calls, drawn from its root. */
+  calls: { amount: 'calls inside', seenByGuest: false },
+  depth: { amount: 'calls above each other', seenByGuest: false },
+  bridge: { amount: 'bytes passed between calls', seenByGuest: false },
 } as const;
 
 export type DeclaredLimit = keyof typeof LIMITS;

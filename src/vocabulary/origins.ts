@@ -12,11 +12,12 @@ interface OriginRow {
   meaning: string;
 }
 
-export const ORIGINS = {
+const ORIGINS = {
   bundled: { minimum: 'in_process', meaning: 'shipped with Skillcell' },
   project: { minimum: 'subprocess', meaning: 'in the folder of the project' },
   installed: { minimum: 'subprocess', meaning: "in the user's folder of skills" },
   external: { minimum: 'subprocess', meaning: 'anywhere else' },
+  generated: { minimum: 'subprocess', meaning: 'a program that came with its call' },
 } as const;
 
 export type Origin = keyof typeof ORIGINS;

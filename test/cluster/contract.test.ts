@@ -72,7 +72,7 @@ async function run(
   const outcome =
     way === 'locally'
       ? await front.runtime.execute(skill, params, all)
-      : await front.client.execute(skill, params, { ...all, tenant: 'acme' });
+      : await front.client.execute(skill, params, { ...all, tenantName: 'acme' });
   return { outcome, events };
 }
 
@@ -154,7 +154,7 @@ describe('a call that', () => {
 
   test('throws the same error unless it is told not to', async () => {
     const local = front.runtime.execute('test/fails', {}, { isolated: true });
-    const distant = front.client.execute('test/fails', {}, { tenant: 'acme' });
+    const distant = front.client.execute('test/fails', {}, { tenantName: 'acme' });
     const [one, other] = await Promise.all(
       [local, distant].map((each) => each.catch((error: unknown) => error)),
     );
@@ -164,7 +164,7 @@ describe('a call that', () => {
 });
 
 describe('a front end', () => {
-  test.each(['workspace', 'grants', 'allowEnv', 'trustRemoteCode'] as const)(
+  test.each(['workspace', 'grants', 'allowEnv', 'trustRemoteCode', 'tenant', 'onOutput'] as const)(
     'refuses %s, because a worker decides about it',
     async (name) => {
       const options = { [name]: name === 'workspace' ? '/tmp' : name === 'trustRemoteCode' ? true : [] };
@@ -177,7 +177,7 @@ describe('a front end', () => {
       front.client.execute(
         'test/echo',
         { text },
-        { tenant: 'acme', idempotencyKey: 'order 1', reject: false },
+        { tenantName: 'acme', idempotencyKey: 'order 1', reject: false },
       );
     const [first, second] = await Promise.all([ask('once'), ask('once')]);
     const third = await ask('once');
@@ -190,7 +190,7 @@ describe('a front end', () => {
     const hasty = await stage.startFront('hasty', { waitMs: 1000 });
     const slow = [1, 2].map(() => run('in a cluster', ['test/slow', { seconds: 8 }]));
     await expect.poll(() => front.client.workers.find(({ name }) => name === 'w1')?.running).toBe(2);
-    const outcome = await hasty.client.execute('test/echo', {}, { tenant: 'acme', reject: false });
+    const outcome = await hasty.client.execute('test/echo', {}, { tenantName: 'acme', reject: false });
     expect(outcome).toMatchObject({
       ok: false,
       error: { code: 'resource_exceeded', detail: { limit: 'busy' } },

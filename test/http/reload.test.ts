@@ -117,11 +117,11 @@ describe('the policy of a call', () => {
   test('is that of its turn: a queued call gets the new one, a running call keeps its own', async () => {
     let policy = parsePolicy('', { file: 'policy.yaml' });
     await using stage = await openStage({
-      skills: { sleeps: { source: SLEEPS } },
+      skills: { sleeps: { source: SLEEPS, manifest: { limits: { timeout: '120s' } } } },
       limits: { limits: { concurrent: 1 } },
       runtime: { policy: () => policy },
     });
-    const running = stage.execute('test/sleeps', { seconds: 3 });
+    const running = stage.execute('test/sleeps', { seconds: 15 });
     const states = async (): Promise<string[]> => {
       const { running: calls } = (await (await stage.ask('/v1/calls', { as: 'admin' })).json()) as {
         running: { state: string }[];

@@ -31,6 +31,7 @@ const SETTERS: Record<EnforcedField, Manifest> = {
   'env.secret': env(true),
   syscalls: capableManifest({ syscalls: 'strict' }),
   programs: capableManifest({ programs: ['pdftoppm'] }),
+  skills: capableManifest({ skills: ['text/*'] }),
   timeout: exampleManifest({ limits: { timeout: 1 } }),
   cpu: exampleManifest({ limits: { cpu: 1 } }),
   'cpu.processes': exampleManifest({ limits: { cpu: 1, processes: 2 } }),

@@ -110,13 +110,13 @@ export class WarmCell implements FaultOwner {
   async call(
     params: unknown,
     signal?: AbortSignal,
-    { secrets = NO_SECRETS, headers, onLog, command }: JobExtras = {},
+    { secrets = NO_SECRETS, headers, onLog, command, inner }: JobExtras = {},
   ): Promise<CellReport> {
     const { process, grant, artifact } = this.#options;
     const startedAt = performance.now();
     const start = this.#startKind();
     const call = new WarmCall(++this.#calls, {
-      broker: this.#openBroker(secrets, headers),
+      broker: this.#openBroker(secrets, { headers, inner }),
       channel: process.channel,
       outputLimit: grant.limits.output,
       observes: grant.observe !== undefined,
@@ -185,9 +185,9 @@ export class WarmCell implements FaultOwner {
     return limit && { kind: 'error', type: 'Limit', message: limit, trace: '', limit };
   }
 
-  #openBroker(values: ReadonlyMap<string, string>, headers: JobExtras['headers']): CallBroker {
+  #openBroker(values: ReadonlyMap<string, string>, extras: Pick<JobExtras, 'headers' | 'inner'>): CallBroker {
     const { grant, artifact, openBroker, placeholders = {} } = this.#options;
-    return openBroker(grant, artifact.bundle, { secrets: { placeholders, values }, headers });
+    return openBroker(grant, artifact.bundle, { secrets: { placeholders, values }, ...extras });
   }
 
   #startKind(): StartKind {

@@ -38,10 +38,16 @@ export function fixForDenial(act: DeniedAct): string {
     env: () => withheld?.fix ?? envFix(what, situation),
     secret: () => secretFix(what, situation),
     process: () => processFix(denial, situation),
+    skill: () => skillFix(what, situation),
     module: () => 'Add the package to requirements.',
     syscalls: () => 'Remove the system call from the skill: it is blocked in every cell.',
   };
   return fixes[denial.capability]();
+}
+
+function skillFix(name: string, situation: Situation): string {
+  const edit = addTo('capabilities.skills', manifestFile(situation), name);
+  return `If the skill needs this: ${manifestChange(situation, [edit])}`;
 }
 
 function filesystemFix({ denial, situation, withheld }: DeniedAct): string {

@@ -25,7 +25,7 @@ export interface ApproveFlags {
 
 export async function approve(ref: string, flags: ApproveFlags): Promise<number> {
   await using runtime = openRuntime({ needsPolicy: false });
-  if (flags.revoke) return revoke(ref, runtime, flags.json);
+  if (flags.revoke) return await revoke(ref, runtime, flags.json);
   const loaded = await runtime.load(ref);
   const renewal = flags.renew ? await renewalOf(runtime, loaded) : undefined;
   const { bundle } = renewal?.skill ?? runtime.overlays.proposed(loaded);

@@ -3,13 +3,19 @@
  *
  * @module
  */
-import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { connectCluster } from '../../cluster/connect.ts';
 import { tenantToken } from '../../cluster/names.ts';
 import { Worker } from '../../cluster/worker.ts';
-import { SkillError, createRuntime, parseDuration } from '../../inside.ts';
+import {
+  LiveTenants,
+  type OperatorPolicy,
+  SkillError,
+  type TenantContext,
+  createRuntime,
+  parseDuration,
+} from '../../inside.ts';
 import { followPolicy, onHangUp } from '../follow-policy.ts';
 import { interruption, STOP_SIGNALS } from '../interruption.ts';
 import { surviveFaults } from '../last-resort.ts';
@@ -26,7 +32,8 @@ export interface WorkerFlags extends ClusterFlags {
   pool: string;
   slots?: string;
   tenant?: string[];
-  workspaces?: string;
+  tenants?: string;
+  workspace?: string;
   /** False with --no-bundles. */
   bundles: boolean;
   drain: string;
@@ -52,7 +59,8 @@ export async function worker(flags: WorkerFlags): Promise<number> {
   // Closes receipts that a killed worker left open, before the first new call.
   runtime.assertReceipts();
   const connection = await connectCluster(place);
-  const { workspaces, tenant } = flags;
+  const { workspace, tenant } = flags;
+  const tenants = flags.tenants === undefined ? undefined : openTenants(flags, () => policy.live.current());
   const running = await Worker.start({
     connection,
     runtime,
@@ -61,11 +69,15 @@ export async function worker(flags: WorkerFlags): Promise<number> {
     pool: flags.pool,
     acceptsBundles: flags.bundles,
     ...(tenant ? { tenants: tenant.map(tenantToken) } : {}),
-    ...(workspaces === undefined ? {} : { workspaceOf: (name) => workspaceIn(workspaces, name) }),
+    ...(tenants ? { contextOf: (name: string) => contextOf(tenants, name) } : {}),
+    ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
     onNote: (text) => printNote(text),
   });
   printLine(`Worker ${place.name} takes calls of the pool ${flags.pool}, ${slots} at a time`);
-  await stopped(() => policy.live.reload());
+  await stopped(() => {
+    policy.live.reload();
+    tenants?.reload();
+  });
   await running.drain(drainMs);
   await connection.drain();
   return 0;
@@ -78,10 +90,21 @@ function stopped(reload: () => void): Promise<void> {
   return promise;
 }
 
-/** A folder for each tenant, which the operator made; without it, the tenant has none. */
-function workspaceIn(folder: string, tenant: string): string | undefined {
-  const dir = join(folder, tenant);
-  return statSync(dir, { throwIfNoEntry: false })?.isDirectory() ? dir : undefined;
+/** Tenants that share nothing. Throws if the file cannot be used. */
+function openTenants({ tenants = '', workspace }: WorkerFlags, policy: () => OperatorPolicy): LiveTenants {
+  if (workspace !== undefined)
+    throw new SkillError('usage', '--workspace and --tenants contradict each other', {
+      fix: 'Leave out --workspace: the file of tenants names a workspace for each.',
+    });
+  return new LiveTenants({ file: resolve(tenants), policy, onNote: (text) => printNote(text) });
+}
+
+function contextOf(tenants: LiveTenants, name: string): TenantContext {
+  const found = tenants.find(name);
+  if (found) return found.context;
+  throw new SkillError('untrusted', `This worker does not know the tenant "${name}"`, {
+    fix: 'Add the tenant to the file of --tenants, and reload the worker with SIGHUP.',
+  });
 }
 
 function slotsOf(text: string | undefined): number {

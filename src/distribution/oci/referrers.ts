@@ -60,11 +60,11 @@ export function packDocument(document: Document, subject: Descriptor): Artifact 
 }
 
 /** The tag of the list in registries without the API. */
-export function listTag(digest: string): string {
+function listTag(digest: string): string {
   return digest.replace(':', '-');
 }
 
-export async function listReferrers(repository: Repository, subject: string): Promise<Descriptor[]> {
+async function listReferrers(repository: Repository, subject: string): Promise<Descriptor[]> {
   const what = `the list of documents about ${repository.describe(subject)}`;
   const listed: Descriptor[] = [];
   let hasApi = false;

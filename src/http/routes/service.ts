@@ -4,6 +4,7 @@
  * @module
  */
 import { packageVersion } from '../../inside.ts';
+import type { Scope } from '../access-file.ts';
 import { json } from '../answers.ts';
 import { route, type Route } from '../route.ts';
 import { health, identityAnswer, pairList, readiness } from '../answer-schemas.ts';
@@ -46,14 +47,23 @@ const metrics: Route = route({
   tag: 'service',
   summary: 'Metrics in the Prometheus text format',
   description:
-    'Totals over all tenants, and what each tenant used of its quota; nothing about the content of calls.',
+    'Totals over all tenants, and what each tenant used of its quota; nothing about the content of calls. A token of a' +
+    ' tenant of the file of tenants gets only the metrics of its own calls.',
   scopes: ['metrics'],
   answers: { 200: 'text/plain' },
-  handle: ({ service, c }) => {
+  handle: ({ service, identity, c }) => {
     c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-    return c.body(service.metrics.format(gaugesOf(service)));
+    const own = identity.scopes.has('admin')
+      ? undefined
+      : service.tenancy.of({ ...identity, scopes: OPERATOR });
+    if (!own) return c.body(service.metrics.format(gaugesOf(service)));
+    const quotas = service.quotas.use.filter(({ tenant }) => tenant === identity.tenant);
+    return c.body(service.tenancy.metricsOf(own).formatOwn(quotas));
   },
 });
+
+/** Whoever is in no tenant of the file is an operator here. */
+const OPERATOR: ReadonlySet<Scope> = new Set(['admin']);
 
 function gaugesOf(service: Service): Gauges {
   const { faults } = service.options;

@@ -17,6 +17,7 @@ import type { Answer } from '../../cell/channel.ts';
 import { describeEnd, describeReply } from './end.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { BUNDLE, moduleSource, PRELUDE, resolveModule, type ModuleTexts } from './modules.ts';
+import { programModule } from './program.ts';
 import { Running, type CellEvent, type Listeners } from './running.ts';
 
 /** For our own code, which always ends. */
@@ -60,6 +61,8 @@ export class JsCell {
   #snapshot: Snapshot;
   #bodyOutput: BodyOutput = { logs: [], events: [] };
   #state: 'fresh' | 'running' | 'used' = 'fresh';
+  /** The entry module of this call, if it came with it. */
+  #program: string | undefined;
 
   /** @throws GuestEnd with the limit `memory` if not even the engine fits. */
   constructor(options: JsCellOptions) {
@@ -69,7 +72,7 @@ export class JsCell {
     // Separate functions: a live frame would keep an engine alive that should be released.
     this.#entries = this.#boot();
     this.#snapshot = this.#takeSnapshot();
-    this.#loadAhead();
+    if (!options.init.program) this.#loadAhead();
     this.#restore();
   }
 
@@ -85,6 +88,7 @@ export class JsCell {
     engine.fuel = BigInt(fuel);
     const answer = await this.#answer(engine, params);
     this.#running.finish();
+    this.#program = undefined;
     this.#state = 'used';
     const left = engine.fuel > 0n ? Number(engine.fuel) : 0;
     return { ...answer, fuel: fuel - left, memoryBytes: engine.memoryBytes };
@@ -111,7 +115,7 @@ export class JsCell {
 
   async #answer(engine: QuickJs, params: Uint8Array): Promise<Answer> {
     try {
-      engine.call(this.#entries.serve, engine.newText(params));
+      engine.call(this.#entries.serve, engine.newText(this.#paramsOf(params)));
       await this.#settle(engine);
       const { reply } = this.#running;
       if (!reply) throw new GuestEnd('trap', 'No reply');
@@ -121,6 +125,20 @@ export class JsCell {
       this.#letGo(engine);
       return describeEnd(error, engine);
     }
+  }
+
+  /** A program comes with its call; what is left of the parameters is its input. */
+  #paramsOf(params: Uint8Array): Uint8Array {
+    if (!this.#options.init.program) return params;
+    const { module, input } = programModule(params);
+    this.#program = module;
+    return input;
+  }
+
+  #source(name: string): string {
+    const { init, texts } = this.#options;
+    const isProgram = this.#program !== undefined && name === BUNDLE + init.entry;
+    return isProgram ? this.#program! : moduleSource(name, texts);
   }
 
   /** Runs the guest until it has replied. */
@@ -244,7 +262,7 @@ export class JsCell {
       random: (length) => this.#running.call.random(length),
       print: (bytes) => this.#running.call.write('stderr', bytes),
       resolve: (specifier, importer) => resolveModule(specifier, importer, texts),
-      source: (name) => moduleSource(name, texts),
+      source: (name) => this.#source(name),
       call: (name, args) => this.#hostCall(name, args),
       rejection: (promise, reason, isHandled) => this.#onRejection(promise, reason, isHandled),
     };

@@ -41,10 +41,17 @@ type Act = (input: OperationInput, call: Call) => Promise<Settled>;
 
 const ACTS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['fetch', fetchUrl],
+  ['skill', callSkill],
   ['readFile', async (input, call) => ({ text: '{}', bytes: await filesOf(call).read(pathOf(input)) })],
   ['readDir', async (input, call) => valueOf(await filesOf(call).list(pathOf(input)))],
   ['stat', async (input, call) => valueOf(await filesOf(call).stat(pathOf(input)))],
 ]);
+
+/** Whether the call failed is in the answer; the prelude makes an exception of it. */
+async function callSkill({ args, bytes }: OperationInput, call: Call): Promise<Settled> {
+  const answer = await call.request('skill.call', { name: String(args['name']) }, bytes);
+  return { ...valueOf(answer.value), bytes: answer.bytes };
+}
 
 function pathOf({ args }: OperationInput): string {
   return String(args['path']);

@@ -31,6 +31,7 @@ export interface Init {
   env: Record<string, string>;
   declaredEnv: string[];
   observe: boolean;
+  skills?: true;
 }
 
 type Exchange = HostFunctions & Partial<EntryPoints> & { init: string };

@@ -10,11 +10,12 @@ import { TextDecoder, TextEncoder } from './encoding.ts';
 import { env } from './env.ts';
 import { fetch } from './fetch.ts';
 import { Headers } from './headers.ts';
-import { enterAt } from './host.ts';
+import { enterAt, init } from './host.ts';
 import { Request, Response } from './messages.ts';
 import { settle } from './pending.ts';
 import { crypto, random } from './random.ts';
 import { load, rejected, serve } from './skill.ts';
+import { functions, skills } from './skills.ts';
 import { clearTimeout, setInterval, setTimeout } from './timers.ts';
 import { URL, URLSearchParams } from './url.ts';
 
@@ -37,6 +38,7 @@ const GLOBALS = {
   setInterval,
   setTimeout,
   structuredClone,
+  ...(init.skills ? { functions, skills } : {}),
 };
 
 for (const [name, value] of Object.entries(GLOBALS)) define(globalThis, name, value);

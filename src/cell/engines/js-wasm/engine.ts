@@ -138,8 +138,8 @@ function pagesOf({ limits }: Grant): number {
   return Math.floor(limits.memory / PAGE_BYTES);
 }
 
-function callInit({ entry, manifest }: Bundle, grant: Grant): JsInit {
-  const { limits, env, filesystem, observe } = grant;
+function callInit({ entry, manifest, origin }: Bundle, grant: Grant): JsInit {
+  const { limits, env, filesystem, observe, skills } = grant;
   return {
     entry,
     limits: { pages: pagesOf(grant), output: limits.output, fuel: limits.cpu * FUEL_PER_CPU_MS },
@@ -147,7 +147,13 @@ function callInit({ entry, manifest }: Bundle, grant: Grant): JsInit {
       { id: 0, guestPath: '/skill', writable: false },
       ...filesystem.map(({ guest }, at) => ({ id: at + 1, guestPath: guest, writable: false })),
     ],
-    prelude: { env, declaredEnv: Object.keys(manifest.env), observe: observe !== undefined },
+    prelude: {
+      env,
+      declaredEnv: Object.keys(manifest.env),
+      observe: observe !== undefined,
+      ...(skills ? { skills: true } : {}),
+    },
+    ...(origin === 'generated' ? { program: true } : {}),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Enforcement, EnforcementTable } from '../../../policy/enforcement.
 
 export const wasm = (how: string): Enforcement => ({ by: 'wasm', how });
 export const broker = (how: string): Enforcement => ({ by: 'broker', how });
-const nobody = (how: string): Enforcement => ({ by: 'nobody', how });
+export const nobody = (how: string): Enforcement => ({ by: 'nobody', how });
 
 const IN_ANY_WASM = {
   filesystem: broker('every path is resolved from a handle of the granted directory; links are not followed'),
@@ -26,6 +26,7 @@ const IN_ANY_WASM = {
   programs: nobody(
     'WebAssembly cannot start programs; remove capabilities.programs, or run it as subprocess',
   ),
+  skills: broker('the host makes the calls, each in a cell of its own with its own grant'),
   memory: wasm('maximum of the linear memory, and a limit on the process around it'),
   output: wasm('counted where it is written'),
   processes: wasm('the engine cannot start any'),

@@ -23,6 +23,12 @@ import type { Interpreter } from '../python/interpreter.ts';
 import { assertAsInstalled, environmentFor } from '../python/requirements.ts';
 import { nodeScriptSpec, pythonScriptSpec, type ScriptParts } from './spec.ts';
 
+/** What enforces `capabilities.programs` for commands. */
+export const PROGRAMS_BY_HOST = {
+  by: 'broker',
+  how: 'the host starts only programs that the grant names, inside the cell',
+} as const;
+
 export interface ScriptEngineOptions {
   home: string;
   interpreter: Interpreter | undefined;
@@ -38,10 +44,7 @@ export class ScriptEngine implements Engine {
   }
 
   enforces(wall: EnforcementTable): EnforcementTable {
-    return {
-      ...wall,
-      programs: { by: 'broker', how: 'the host starts only programs that the grant names, inside the cell' },
-    };
+    return { ...wall, programs: PROGRAMS_BY_HOST };
   }
 
   refuses({ kind }: Bundle): string | undefined {
@@ -96,7 +99,7 @@ export class ScriptEngine implements Engine {
 }
 
 /** Without a declared requirement, a script may still run: most need no packages. */
-function packagesOf(options: Parameters<typeof environmentFor>[0]): string | undefined {
+export function packagesOf(options: Parameters<typeof environmentFor>[0]): string | undefined {
   try {
     return environmentFor(options);
   } catch (error) {
@@ -106,7 +109,7 @@ function packagesOf(options: Parameters<typeof environmentFor>[0]): string | und
   }
 }
 
-function scriptInit(bundle: Bundle, grant: Grant, runner: Runner): ScriptInit {
+export function scriptInit(bundle: Bundle, grant: Grant, runner: Runner): ScriptInit {
   const exec = runner !== 'python' || grant.limits.processes > 0;
   const sockets = hasGateway(grant);
   return {

@@ -15,8 +15,8 @@ import { pythonSpec } from '../python/engine.ts';
 import type { Interpreter } from '../python/interpreter.ts';
 import { nativeBytes } from '../python/requirements.ts';
 
-/** On Debian, programs such as awk are links through this folder. */
-const ALTERNATIVES = '/etc/alternatives';
+/** Folders of /etc that programs of Debian need: names of programs such as awk, fonts, and the office suite's own settings. */
+const SYSTEM_SETTINGS = ['/etc/alternatives', '/etc/fonts', '/etc/libreoffice'];
 
 export interface ScriptParts {
   home: string;
@@ -57,7 +57,10 @@ function sharedMounts({ bundle, packages }: ScriptParts): Mount[] {
   return [
     { host: bundle, guest: '/skill' },
     ...(packages === undefined ? [] : [{ host: packages, guest: GUEST_PACKAGES }]),
-    ...(existsSync(ALTERNATIVES) ? [{ host: ALTERNATIVES, guest: ALTERNATIVES }] : []),
+    ...SYSTEM_SETTINGS.filter((folder) => existsSync(folder)).map((folder) => ({
+      host: folder,
+      guest: folder,
+    })),
   ];
 }
 

@@ -20,6 +20,7 @@ const AS_IN_A_JAIL = [
   'env',
   'env.secret',
   'programs',
+  'skills',
   'cpu',
   'cpu.processes',
   'memory',

@@ -29,6 +29,9 @@ export function jailEnforcement(cgroups: CgroupDriver | undefined): EnforcementT
     'env.secret': broker('placeholders in the cell; replaced by the values in requests to declared hosts'),
     syscalls: kernel('seccomp filter'),
     programs: nobody('only commands of Agent Skills folders start programs; remove capabilities.programs'),
+    skills: nobody(
+      'native cells have no channel for calls of other skills; run the skill as wasm, or remove capabilities.skills',
+    ),
     timeout: watchdog('SIGKILL of the pid namespace at the deadline'),
     cpu: kernel('RLIMIT_CPU'),
     'cpu.processes': cgroups?.countsCpu

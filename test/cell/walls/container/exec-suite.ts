@@ -145,7 +145,7 @@ export function execContract(suite: ExecSuite): void {
     expect(seen).not.toContain('GET /secret');
   });
 
-  test('a program reaches declared hosts with and without TLS, also in large and many answers', async () => {
+  test('a program reaches declared hosts with and without TLS, even in large and many answers', async () => {
     const outcome = await run(`
       from concurrent.futures import ThreadPoolExecutor
       with ThreadPoolExecutor(30) as pool:

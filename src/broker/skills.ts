@@ -1,0 +1,169 @@
+/**
+ * Calls of other skills, as a cell asks for them: `skill.call`, or `skill.start` and `skill.wait`. What may be called is
+ * decided by `InnerCalls`; this is the bookkeeping of one call, and ends with it.
+ *
+ * @module
+ */
+import {
+  BrokerRefusal,
+  type BrokerReply,
+  type BrokerRequest,
+  type InnerAnswer,
+  type InnerCalls,
+  type InnerRefusal,
+  type SkillAnswer,
+} from '../cell/contract.ts';
+import type { Records } from './records.ts';
+
+/** Started calls whose answers were not fetched. */
+const MAX_STARTED = 256;
+/** No id of a skill and no name of a function is longer. */
+const MAX_NAME = 200;
+/** Parameters of one call. Larger data belongs in a file of the workspace. */
+const MAX_PARAMS_BYTES = 4 * 1024 * 1024;
+const NO_BYTES = new Uint8Array(0);
+
+interface Started {
+  controller: AbortController;
+  /** Set once the call has ended. */
+  answer?: InnerAnswer;
+}
+
+export class SkillBroker {
+  readonly #inner: InnerCalls | undefined;
+  readonly #ended = new AbortController();
+  readonly #started = new Map<number, Started>();
+  #next = 1;
+  #wake: PromiseWithResolvers<void> = Promise.withResolvers();
+
+  readonly #records: Records;
+
+  constructor(inner: InnerCalls | undefined, records: Records) {
+    this.#inner = inner;
+    this.#records = records;
+  }
+
+  /** Undefined if the request is not about skills. */
+  async handle({ op, args, payload = NO_BYTES }: BrokerRequest): Promise<BrokerReply | undefined> {
+    switch (op) {
+      case 'skill.call':
+        return reply(await this.#call(args, payload, this.#ended.signal));
+      case 'skill.start':
+        return this.#start(args, payload);
+      case 'skill.wait':
+        return this.#wait(idsOf(args['calls']));
+      case 'skill.cancel':
+        this.#started.get(Number(args['call']))?.controller.abort();
+        return { value: {} };
+      default:
+        return undefined;
+    }
+  }
+
+  /** Cancels whatever still runs. */
+  close(): void {
+    this.#ended.abort();
+    this.#started.clear();
+    this.#wake.resolve();
+  }
+
+  async #call(
+    { name }: Record<string, unknown>,
+    params: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<InnerAnswer> {
+    if (typeof name !== 'string' || name.length > MAX_NAME) throw malformed('the name of the skill');
+    if (this.#ended.signal.aborted) throw malformed('the time: the call has ended');
+    const asked = `call ${name}`;
+    if (!this.#inner) {
+      this.#records.note('denied', { capability: 'skill', asked, declared: 'not declared' });
+      return NO_CALLS;
+    }
+    if (params.length > MAX_PARAMS_BYTES) return tooLarge(params.length);
+    const answer = await this.#inner.call(name, params, signal);
+    const denied = answer.ok ? undefined : answer.denied;
+    if (denied) this.#records.note('denied', denied);
+    else this.#records.note('used', { capability: 'skill', asked, declared: this.#inner.declared(name) });
+    return answer;
+  }
+
+  #start(args: Record<string, unknown>, params: Uint8Array): BrokerReply {
+    if (this.#started.size >= MAX_STARTED) return reply(TOO_MANY);
+    const id = this.#next++;
+    const started: Started = { controller: new AbortController() };
+    this.#started.set(id, started);
+    const signal = AbortSignal.any([this.#ended.signal, started.controller.signal]);
+    this.#call(args, params, signal).then(
+      (answer) => this.#end(started, answer),
+      (error: unknown) => this.#end(started, failed(error)),
+    );
+    return { value: { call: id } };
+  }
+
+  #end(started: Started, answer: InnerAnswer): void {
+    started.answer = answer;
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers();
+  }
+
+  /** The first of these calls that has ended, or of all. Each answer is given out once. */
+  async #wait(wanted: number[] | undefined): Promise<BrokerReply> {
+    for (;;) {
+      const open = (wanted ?? [...this.#started.keys()]).filter((id) => this.#started.has(id));
+      if (open.length === 0) throw malformed('the list of calls: none of them is running');
+      const id = open.find((one) => this.#started.get(one)?.answer);
+      const answer = id === undefined ? undefined : this.#started.get(id)?.answer;
+      if (id !== undefined && answer) {
+        this.#started.delete(id);
+        const { value, payload } = reply(answer);
+        return { value: { ...value, call: id }, ...(payload ? { payload } : {}) };
+      }
+      await this.#wake.promise;
+    }
+  }
+}
+
+function reply(answer: InnerAnswer): BrokerReply {
+  if (answer.ok) return { value: { ok: true } satisfies SkillAnswer, payload: answer.result };
+  const { code, message, fix } = answer;
+  return { value: { ok: false, code, message, fix } satisfies SkillAnswer };
+}
+
+function idsOf(given: unknown): number[] | undefined {
+  if (given === undefined) return undefined;
+  const isList = Array.isArray(given) && given.length <= MAX_STARTED;
+  if (!isList || !given.every((id) => Number.isSafeInteger(id))) throw malformed('the list of calls');
+  return given as number[];
+}
+
+function malformed(what: string): BrokerRefusal {
+  return new BrokerRefusal('inval', `The request is malformed: ${what}`);
+}
+
+function failed(error: unknown): InnerRefusal {
+  const message = error instanceof BrokerRefusal ? error.message : 'The host could not make the call';
+  return { ok: false, code: 'usage', message, fix: 'Correct the request.' };
+}
+
+const NO_CALLS: InnerRefusal = {
+  ok: false,
+  code: 'capability_denied',
+  message: 'This call may not call other skills',
+  fix: 'Declare the skill under capabilities.skills in the manifest.',
+};
+
+const TOO_MANY: InnerRefusal = {
+  ok: false,
+  code: 'resource_exceeded',
+  message: `More than ${MAX_STARTED} calls were started and not waited for`,
+  fix: 'Wait for some of them before starting more.',
+};
+
+function tooLarge(bytes: number): InnerRefusal {
+  return {
+    ok: false,
+    code: 'invalid_params',
+    message: `The parameters are ${bytes} bytes; the maximum is ${MAX_PARAMS_BYTES}`,
+    fix: 'Pass large data as a file in the workspace.',
+  };
+}

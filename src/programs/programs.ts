@@ -1,0 +1,159 @@
+/**
+ * Programs: source that came with its call, usually written by a model. It has no capability but calling what it was given;
+ * each of those calls has a cell, a grant and a receipt of its own.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { SkillError } from '../errors.ts';
+import type { BundleLocation } from '../load/load-bundle.ts';
+import { withManifest, type Skill } from '../load/skill.ts';
+import type { Limits } from '../manifest/manifest.ts';
+import { parseDuration, parseSize } from '../manifest/units.ts';
+import type { Offload } from '../offload/offload.ts';
+import { packageRoot } from '../package-root.ts';
+import type { CallRequest, ExecuteOptions } from '../runtime-options.ts';
+import { filterSkills } from '../tools/offered.ts';
+import { LentFunctions, type HostFunctions } from '../tree/functions.ts';
+import type { TreeLimits } from '../tree/budget.ts';
+import { PROGRAM_LANGUAGES, type ProgramLanguage } from '../vocabulary/program-languages.ts';
+
+/** A program and what it may call. */
+export interface Program {
+  language: ProgramLanguage;
+  /** The body of an asynchronous function with `input`, `skills` and `functions` in scope; or a module with `execute(input)`. */
+  source: string;
+  /** Names or patterns of the skills that it may call; absent: none. */
+  skills?: readonly string[];
+  /** Functions of the host that it may call. They run in the host, with its authority. */
+  functions?: HostFunctions;
+}
+
+/** Limits of a program, and of all calls inside together. Durations and sizes also as text: `30s`, `64MiB`. */
+export interface ProgramLimits {
+  /** Of the whole program, with the calls inside. */
+  timeout?: number | string;
+  /** Of the program itself. */
+  memory?: number | string;
+  /** Result and logs of the program itself. */
+  output?: number | string;
+  /** CPU time of the program itself, and as much for all calls inside together. */
+  cpu?: number | string;
+  /** Number of calls inside. */
+  calls?: number;
+  /** How deep calls may make calls; at most 3. */
+  depth?: number;
+}
+
+/** Options of one program. Events of the calls inside have a `call.lineage`. */
+export interface ProgramOptions extends Pick<
+  ExecuteOptions,
+  'workspace' | 'allowEnv' | 'caller' | 'signal' | 'trace' | 'onEvent' | 'onOutput' | 'turn' | 'reject'
+> {
+  limits?: ProgramLimits;
+}
+
+export interface ProgramServices {
+  offload: Offload;
+  list: () => readonly BundleLocation[];
+  read: (location: BundleLocation) => Promise<Skill>;
+}
+
+/** As in `guest/programs/<folder>/manifest.yaml`. */
+const MAX_SOURCE_BYTES = 256 * 1024;
+
+export class Programs {
+  readonly #services: ProgramServices;
+  readonly #runners = new Map<string, Promise<Skill>>();
+
+  constructor(services: ProgramServices) {
+    this.#services = services;
+  }
+
+  /** The call that runs the program. Throws if it may not run at all. */
+  async request(program: Program, input: unknown, options: ProgramOptions): Promise<CallRequest> {
+    const { source, skills = [], functions = {} } = program;
+    assertSource(source);
+    // A star that matches nothing is a mistake; a name is looked up when it is called.
+    const stars = skills.filter((pattern) => pattern.includes('*'));
+    if (stars.length > 0) filterSkills(this.#services.list(), stars);
+    const { limits = {}, ...rest } = options;
+    const [own, tree] = [ownLimits(limits), treeLimits(limits)];
+    return {
+      ref: await this.#runner(folderOf(program.language), own),
+      params: input === undefined ? { source } : { source, input },
+      options: { ...rest, isolated: true },
+      program: {
+        digest: createHash('sha256').update(source).digest('hex'),
+        skills,
+        functions: await LentFunctions.from(functions, this.#services.offload),
+        limits: tree,
+      },
+    };
+  }
+
+  /** The bundle of ours that runs programs of a language, with these limits. Read once, because it is part of Skillcell. */
+  #runner(folder: string, limits: Limits): Promise<Skill> {
+    const key = JSON.stringify([folder, limits]);
+    const runner = this.#runners.get(key) ?? this.#load(folder, limits);
+    this.#runners.set(key, runner);
+    runner.catch(() => this.#runners.delete(key));
+    return runner;
+  }
+
+  async #load(folder: string, limits: Limits): Promise<Skill> {
+    const dir = join(packageRoot(), 'guest', 'programs', folder);
+    const skill = await this.#services.read({ ref: `program/${folder}`, dir, origin: 'generated' });
+    const { manifest } = skill.bundle;
+    const capabilities = { ...manifest.capabilities, skills: [] };
+    const runner = withManifest(skill, { ...manifest, capabilities, limits });
+    // That its folder has no lock says nothing: it is part of the package.
+    return { ...runner, bundle: { ...runner.bundle, warnings: [] } };
+  }
+}
+
+function folderOf(language: ProgramLanguage): string {
+  const row = Object.hasOwn(PROGRAM_LANGUAGES, language) ? PROGRAM_LANGUAGES[language] : undefined;
+  if (row) return row.folder;
+  throw new SkillError('usage', `${JSON.stringify(language)} is not a language of programs`, {
+    fix: `Use one of ${Object.keys(PROGRAM_LANGUAGES).join(', ')}.`,
+  });
+}
+
+function assertSource(source: unknown): asserts source is string {
+  if (typeof source !== 'string') throw badSource('The source of a program is a text');
+  const bytes = Buffer.byteLength(source);
+  if (bytes <= MAX_SOURCE_BYTES) return;
+  throw badSource(`The source of the program is ${bytes} bytes; the maximum is ${MAX_SOURCE_BYTES}`);
+}
+
+function badSource(message: string): SkillError {
+  return new SkillError('invalid_params', message, {
+    fix: 'Pass data as input, or as files of a workspace.',
+  });
+}
+
+function ownLimits({ timeout, memory, output, cpu }: ProgramLimits): Limits {
+  return {
+    ...(timeout === undefined ? {} : { timeout: parseDuration(timeout) }),
+    ...(memory === undefined ? {} : { memory: parseSize(memory) }),
+    ...(output === undefined ? {} : { output: parseSize(output) }),
+    ...(cpu === undefined ? {} : { cpu: parseDuration(cpu) }),
+  };
+}
+
+function treeLimits({ cpu, calls, depth }: ProgramLimits): Partial<TreeLimits> {
+  return {
+    ...(cpu === undefined ? {} : { cpu: parseDuration(cpu) }),
+    ...(calls === undefined ? {} : { calls: count(calls, 'calls') }),
+    ...(depth === undefined ? {} : { depth: count(depth, 'depth') }),
+  };
+}
+
+function count(value: number, name: string): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new SkillError('usage', `The limit "${name}" is not a whole number`, {
+    fix: `Pass a number as ${name}.`,
+  });
+}

@@ -1,0 +1,16 @@
+/**
+ * What a program may use, as the call that runs it is told.
+ *
+ * @module
+ */
+import type { TreeLimits } from './budget.ts';
+import type { LentFunctions } from './functions.ts';
+
+export interface ProgramSpec {
+  /** sha256 of its source. */
+  digest: string;
+  /** Patterns of the skills that it may call. */
+  skills: readonly string[];
+  functions?: LentFunctions | undefined;
+  limits: Partial<TreeLimits>;
+}
