@@ -92,7 +92,9 @@ const STARTED_FRONT_ENDS: readonly (readonly [command: string, folder: string])[
 ];
 /** Commands that belong to a cluster. */
 const CLUSTER_COMMANDS = new Set(
-  ['commands/worker', 'commands/cluster', 'commands/audit', 'open-cluster'].map((name) => `src/cli/${name}.ts`),
+  ['commands/worker', 'commands/cluster', 'commands/audit', 'open-cluster'].map(
+    (name) => `src/cli/${name}.ts`,
+  ),
 );
 /** The client of the cluster's servers: optional, so only one folder may import it. */
 const CLUSTER_CLIENT = /^@nats-io\//;

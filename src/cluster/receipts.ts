@@ -4,7 +4,7 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager, type JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { AuditReader, Row } from '../audit/queries.ts';
 import { encode, readRow } from './messages.ts';
@@ -100,12 +100,19 @@ function isMissing(error: unknown): boolean {
 
 /** Every row of the stream, with its writer, in the order of the stream. */
 export async function* allRows(connection: NatsConnection): AsyncGenerator<{ writer: string; row: Row }> {
-  const manager: JetStreamManager = await jetstreamManager(connection, { checkAPI: false });
-  const { state } = await manager.streams.info(STREAMS.receipts);
+  for await (const { subject, data } of readStream(connection, STREAMS.receipts))
+    yield { writer: subject.split('.')[2] ?? '', row: readRow(data) };
+}
+
+/** Every message that a stream has now. */
+export async function* readStream(connection: NatsConnection, name: string): AsyncGenerator<JsMsg> {
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  const { state } = await manager.streams.info(name);
   if (state.messages === 0) return;
-  const consumer = await jetstream(connection).consumers.get(STREAMS.receipts);
+  const consumer = await jetstream(connection).consumers.get(name);
   for await (const message of await consumer.consume()) {
-    yield { writer: message.subject.split('.')[2] ?? '', row: readRow(message.data) };
-    if (message.seq >= state.last_seq) break;
+    yield message;
+    // The last one may expire while others are read.
+    if (message.info.pending === 0 || message.seq >= state.last_seq) break;
   }
 }

@@ -8,10 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { GENESIS, faultOf } from '../audit/queries.ts';
 import { SkillError } from '../errors.ts';
-import { openBucket } from './marks.ts';
 import { readMark, type Mark } from './messages.ts';
 import { BUCKETS, subjects } from './names.ts';
-import { allRows } from './receipts.ts';
+import { allRows, readStream } from './receipts.ts';
 
 /** The last hash of each chain, by its writer. Stored elsewhere, they reveal a chain that was rebuilt. */
 export type Heads = Record<string, string>;
@@ -104,21 +103,10 @@ async function readChains(connection: NatsConnection, remembered: Heads): Promis
 }
 
 async function readMarks(connection: NatsConnection): Promise<Map<string, Mark>> {
-  const bucket = await openBucket(connection, BUCKETS.marks);
   const marks = new Map<string, Mark>();
-  const watch = await bucket.watch({ ignoreDeletes: true });
-  const status = await bucket.status();
-  // An empty bucket would never say that it is read.
-  if (status.values === 0) {
-    watch.stop();
-    return marks;
-  }
-  for await (const { key, value, isUpdate, delta } of watch) {
-    if (isUpdate) break;
-    marks.set(key, readMark(value));
-    if (delta === 0) break;
-  }
-  watch.stop();
+  const prefix = `$KV.${BUCKETS.marks}.`;
+  for await (const { subject, data } of readStream(connection, `KV_${BUCKETS.marks}`))
+    if (data.length > 0) marks.set(subject.slice(prefix.length), readMark(data));
   return marks;
 }
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const folder = openFolder();
   writeSkill(folder, {
     id: 'test/reads',
-    manifest: { capabilities: { filesystem: [{ path: '${workspace}/note.txt', access: 'read' }] } },
+    manifest: { capabilities: { filesystem: [{ path: '${workspace}', access: 'read' }] } },
     source: `import os
 def execute(params):
     return {"note": open(params["file"]).read()}`,
@@ -99,9 +99,10 @@ function call(
 
 describe('a service in front of a cluster', () => {
   test.each(['acme', 'umbrella'])('gives %s its own workspace, with the same skill', async (tenant) => {
-    const file = join(stage.folder, `files-${tenant}`, 'note.txt');
+    const file = '/workspace/note.txt';
     const response = await call(tenant, 'test/reads', { file });
-    expect(await response.json()).toMatchObject({ ok: true, result: { note: `of ${tenant}` } });
+    const body: unknown = await response.json();
+    expect(body, JSON.stringify(body)).toMatchObject({ ok: true, result: { note: `of ${tenant}` } });
   });
 
   test('denies a tenant the workspace of another', async () => {
@@ -120,7 +121,7 @@ describe('a service in front of a cluster', () => {
   });
 
   test('gives a repeated request with the same Idempotency-Key the same outcome', async () => {
-    const file = join(stage.folder, 'files-acme', 'note.txt');
+    const file = '/workspace/note.txt';
     const ask = async (): Promise<unknown> =>
       (await call('acme', 'test/reads', { file }, { 'idempotency-key': 'order-7' })).json();
     const first = await ask();
