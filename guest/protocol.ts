@@ -97,14 +97,17 @@ export interface AskFields {
  * - A call that was refused or failed is an answer with `ok: false`, never a code of the reply; a code (`inval`, `nosys`)
  *   means that the request itself was malformed.
  * - `skill.start` answers at once; `skill.wait` answers when any of the named calls, or of all if none are named, has
- *   ended. Each answer is delivered once. `inval`: nothing is left to wait for.
+ *   ended. Each answer is delivered once. After `timeout_ms`, the answer is empty. `inval`: nothing is left to wait for.
  * - `skill.cancel` cancels a started call; its answer then has the code `cancelled`.
  * - When the call ends, everything it started and did not wait for is cancelled.
  */
 export interface SkillRequests {
   'skill.call': { args: { name: string }; answer: SkillAnswer };
   'skill.start': { args: { name: string }; answer: { call: number } };
-  'skill.wait': { args: { calls?: number[] }; answer: { call: number } & SkillAnswer };
+  'skill.wait': {
+    args: { calls?: number[]; timeout_ms?: number };
+    answer: ({ call: number } & SkillAnswer) | Record<string, never>;
+  };
   'skill.cancel': { args: { call: number }; answer: Record<string, never> };
 }
 

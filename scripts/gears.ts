@@ -29,12 +29,14 @@ const QUICK = [
   'test/record/**',
   'test/telemetry/**',
   'test/tools/**',
+  'test/tree/**',
   'test/trust/**',
   'test/wasm/**',
 ];
 
 /** Files in these folders that make complete calls, and therefore start cells. */
 const WHOLE_CALLS = [
+  'test/tools/typings/compile.test.ts',
   'test/runtime.test.ts',
   'test/audit/refusal.test.ts',
   'test/calls/events.test.ts',

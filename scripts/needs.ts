@@ -48,7 +48,7 @@ const NATIVE_SUITES = [
   'test/distribution/git/**',
   'test/distribution/*.test.ts',
   'test/distribution/oci/acceptance*',
-  'test/distribution/oci/registries-{search,document}*',
+  'test/distribution/oci/registries-{search,document,commands}*',
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
@@ -66,7 +66,11 @@ const C_SUITES = [...BUILD_SUITES, 'test/readme/**'];
 const LAUNCHER_SUITES = ['test/cell/engines/exec/**'];
 
 /** Judges of what we publish, and sources of what others publish. */
-const REGISTRY_SUITES = ['test/distribution/oci/registries*', 'test/distribution/oci/acceptance*'];
+const REGISTRY_SUITES = [
+  'test/distribution/oci/registries*',
+  'test/distribution/oci/acceptance*',
+  'test/deploy/action-publish*',
+];
 
 /** Their workers are real, and so is the server between them. */
 const CLUSTER_SUITES = ['test/cluster/**'];
@@ -214,6 +218,12 @@ export const NEEDS: readonly Need[] = [
     probe: ['skopeo', '--version'],
     debianPackage: 'skopeo',
     suites: [...REGISTRY_SUITES, 'test/bench/distribution*'],
+  },
+  {
+    name: 'openssl',
+    probe: ['openssl', 'version'],
+    debianPackage: 'openssl',
+    suites: ['test/distribution/oci/registries-commands*'],
   },
   goNeed('registry', REGISTRY_SUITES, '--version'),
   goNeed('crane', REGISTRY_SUITES, 'version'),

@@ -24,7 +24,16 @@ export type { Pruned, PrunedEntry, PruneOptions } from './load/prune.ts';
 export type { Uninstalled } from './load/uninstall.ts';
 export type { WrittenLock } from './load/write-lock.ts';
 export type { JsonSchema, Manifest } from './manifest/manifest.ts';
-export type { CapabilityEvent, Execution, Failure, Outcome, Success, Usage } from './outcome.ts';
+export type {
+  CapabilityEvent,
+  ChildCall,
+  DataFlow,
+  Execution,
+  Failure,
+  Outcome,
+  Success,
+  Usage,
+} from './outcome.ts';
 export type { ExplainedCapability } from './policy/explain-grant.ts';
 export { DEFAULT_POLICY, parsePolicy } from './policy/operator.ts';
 export type { OperatorPolicy } from './policy/operator.ts';
@@ -33,6 +42,7 @@ export type { Overlays } from './overlays.ts';
 export type { CapabilitySource } from './policy/capability-sources.ts';
 export type { SkillGrants } from './policy/skill-grants.ts';
 export type { Allowed } from './record/observation.ts';
+export type { Program, ProgramLimits, ProgramOptions } from './programs/programs.ts';
 export { saveRecording } from './record/recording.ts';
 export type { Recording } from './record/recording.ts';
 export type { CommandResult, CommandSuccess } from './results/command-result.ts';
@@ -43,6 +53,7 @@ export type { TraceContext } from './telemetry/telemetry.ts';
 export type { ToolFormat } from './tools/formats.ts';
 export type { OfferOptions } from './tools/offered.ts';
 export { ToolSet } from './tools/tool-set.ts';
+export type { HostFunction, HostFunctions } from './tree/functions.ts';
 export type { AskPerson, Question } from './trust/admission.ts';
 export type { Approval, ApprovalState, Approvals } from './trust/approvals.ts';
 export type { Guard, GuardAnswer, GuardRule, Proposal } from './trust/guard.ts';
@@ -51,3 +62,4 @@ export { EXIT_CODES } from './vocabulary/error-codes.ts';
 export type { ErrorCode } from './vocabulary/error-codes.ts';
 export type { LimitName } from './vocabulary/limits.ts';
 export type { Mode } from './vocabulary/modes.ts';
+export type { ProgramLanguage } from './vocabulary/program-languages.ts';

@@ -4,6 +4,8 @@
  * @module
  */
 export { createRuntime, Runtime } from './runtime.ts';
+export type { Program, ProgramLimits, ProgramOptions } from './programs/programs.ts';
+export { PROGRAM_LANGUAGE_NAMES, type ProgramLanguage } from './vocabulary/program-languages.ts';
 export { mapConcurrently } from './tools/map-concurrently.ts';
 export type { CommandResult, CommandSuccess } from './results/command-result.ts';
 export type { FileChange } from './results/changed-files.ts';
@@ -52,6 +54,10 @@ export type {
   ToolFormats,
 } from './tools/formats.ts';
 export { skillName, toolName } from './tools/names.ts';
+export { typingsFor } from './tools/offer.ts';
+export type { Typings } from './tools/offer.ts';
+export { callableOf, typingsOf } from './tools/typings/typings.ts';
+export type { Callable } from './tools/typings/contract.ts';
 export { ToolSet } from './tools/tool-set.ts';
 export type { SkippedSkill, ToolCall, ToolNote } from './tools/tool-set.ts';
 export { readAuditLog } from './audit/log.ts';

@@ -70,7 +70,8 @@ export class CallMaker {
     } as const;
     return new CallTree({
       known: list,
-      load: (ref) => stages.load(ref),
+      // The option of an ordinary call loads the skill of that call only.
+      load: (program && options.load) ?? ((ref) => stages.load(ref)),
       make: ({ skill, params, above, signal }: InnerCall) =>
         this.make({
           ...{ ref: skill, params, above },

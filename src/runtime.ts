@@ -266,8 +266,7 @@ export class Runtime implements AsyncDisposable {
     format: Format,
     skills?: readonly (string | Skill)[],
   ): Promise<ToolSet<Format>> {
-    if (!skills) this.assertOffer();
-    return offerTools(format, { list: () => this.offered(), load: (ref) => this.load(ref) }, skills);
+    return offerTools(format, this, skills);
   }
 
   /** All known skills: of the project, installed, and bundled. */

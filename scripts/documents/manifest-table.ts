@@ -43,6 +43,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'capabilities.network[].paths': 'such as `/v1/*`; absent: any',
   'capabilities.syscalls': '`strict` also denies calls that a pure computation does not need',
   'capabilities.syscalls.deny': 'system calls to deny in addition to the default list',
+  'capabilities.skills':
+    'skills that it may call, such as `text/word_stats` or `text/*`, each with its own grant; see [programs.md](programs.md). Enforced for JavaScript, TypeScript and Python in Wasm; refused in other modes',
   'capabilities.programs':
     'system programs that a command of an Agent Skills folder may start directly, such as `pdftoppm`; other kinds of skill are refused',
   limits: 'see [limits](#limits)',

@@ -1,5 +1,5 @@
 /**
- * `skillcell/tools`: converts skills to the tool formats of model providers, for programs that build the list themselves.
+ * `skillcell/tools`: converts skills to the tool formats of model providers, and describes them to models that write programs.
  *
  * @module
  */
@@ -14,5 +14,8 @@ export type {
   ToolFormats,
 } from '../tools/formats.ts';
 export { skillName, toolName } from '../tools/names.ts';
+export { typingsFor } from '../tools/offer.ts';
+export type { SkillRegistry, Typings } from '../tools/offer.ts';
 export { ToolSet } from '../tools/tool-set.ts';
 export type { SkippedSkill, ToolCall, ToolNote } from '../tools/tool-set.ts';
+export type { TypingLanguage } from '../vocabulary/typing-languages.ts';

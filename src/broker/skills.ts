@@ -21,6 +21,8 @@ const MAX_STARTED = 256;
 const MAX_NAME = 200;
 /** Parameters of one call. Larger data belongs in a file of the workspace. */
 const MAX_PARAMS_BYTES = 4 * 1024 * 1024;
+/** Longer than any call; timers cannot count further. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const NO_BYTES = new Uint8Array(0);
 
 interface Started {
@@ -51,7 +53,7 @@ export class SkillBroker {
       case 'skill.start':
         return this.#start(args, payload);
       case 'skill.wait':
-        return this.#wait(idsOf(args['calls']));
+        return this.#wait(idsOf(args['calls']), timeoutOf(args['timeout_ms']));
       case 'skill.cancel':
         this.#started.get(Number(args['call']))?.controller.abort();
         return { value: {} };
@@ -107,7 +109,8 @@ export class SkillBroker {
   }
 
   /** The first of these calls that has ended, or of all. Each answer is given out once. */
-  async #wait(wanted: number[] | undefined): Promise<BrokerReply> {
+  async #wait(wanted: number[] | undefined, timeoutMs: number): Promise<BrokerReply> {
+    const deadline = performance.now() + timeoutMs;
     for (;;) {
       const open = (wanted ?? [...this.#started.keys()]).filter((id) => this.#started.has(id));
       if (open.length === 0) throw malformed('the list of calls: none of them is running');
@@ -118,7 +121,9 @@ export class SkillBroker {
         const { value, payload } = reply(answer);
         return { value: { ...value, call: id }, ...(payload ? { payload } : {}) };
       }
-      await this.#wake.promise;
+      const left = deadline - performance.now();
+      if (left <= 0) return { value: {} };
+      await atMost(left, this.#wake.promise);
     }
   }
 }
@@ -134,6 +139,23 @@ function idsOf(given: unknown): number[] | undefined {
   const isList = Array.isArray(given) && given.length <= MAX_STARTED;
   if (!isList || !given.every((id) => Number.isSafeInteger(id))) throw malformed('the list of calls');
   return given as number[];
+}
+
+function timeoutOf(given: unknown): number {
+  if (given === undefined) return Number.POSITIVE_INFINITY;
+  if (typeof given === 'number' && given >= 0) return given;
+  throw malformed('the timeout');
+}
+
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  if (ms > MAX_TIMER_MS) return work;
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function malformed(what: string): BrokerRefusal {

@@ -4,6 +4,7 @@
  * @module
  */
 import { Option, type Command } from 'commander';
+import { TYPING_LANGUAGE_NAMES } from '../vocabulary/typing-languages.ts';
 import { MCP_CLIENT_NAMES } from '../vocabulary/mcp-clients.ts';
 import { HOOK_AGENT_NAMES, HOOK_ANSWER_NAMES } from '../vocabulary/hook-answers.ts';
 import type { HookFlags } from './commands/hook.ts';
@@ -44,6 +45,7 @@ export function addAgents(program: Command, done: Done): void {
         MCP_CLIENT_NAMES,
       ),
     )
+    .option('--programs', 'also offer a tool that runs programs, which call the skills (docs/programs.md)')
     .addHelpText('after', example('mcp --print-config claude'))
     .action(async (options: McpFlags) => {
       const { mcp } = await import('./commands/mcp.ts');
@@ -54,10 +56,10 @@ export function addAgents(program: Command, done: Done): void {
 function addTools(program: Command, done: Done): void {
   withOfferOptions(program.command('tools'))
     .argument('[skills...]', 'folders or ids of skills')
-    .description("print skills as tool definitions for a model's API")
+    .description("print skills as tool definitions for a model's API, or as typings for programs")
     .addOption(
-      new Option('--format <format>', 'API to print them for')
-        .choices(TOOL_FORMAT_NAMES)
+      new Option('--format <format>', 'API or programming language to print them for')
+        .choices([...TOOL_FORMAT_NAMES, ...TYPING_LANGUAGE_NAMES])
         .makeOptionMandatory(),
     )
     .option('--all', 'print all skills of this project and all installed ones')

@@ -15,6 +15,7 @@ import { addAudit } from './audit-commands.ts';
 import { addCluster } from './cluster-commands.ts';
 import { addAgents } from './agent-commands.ts';
 import { addInstalling } from './install-commands.ts';
+import { addPrograms } from './program-commands.ts';
 import { addRegistries } from './registry-commands.ts';
 import { addShell } from './shell-commands.ts';
 import { addService } from './service-commands.ts';
@@ -23,6 +24,7 @@ import { addTrust } from './trust-commands.ts';
 export function addCommands(program: Command, done: Done): void {
   addRun(program, done);
   addExec(program, done);
+  addPrograms(program, done);
   addRecord(program, done);
   addReading(program, done);
   addAuthoring(program, done);

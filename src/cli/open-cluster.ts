@@ -69,6 +69,13 @@ export async function joinCluster(flags: FrontFlags, runtime: Runtime): Promise<
   };
 }
 
+/** A program and the skills that it calls would run on the machine of the front end. */
+export function noPrograms(): SkillError {
+  return new SkillError('usage', '--programs and --cluster contradict each other', {
+    fix: 'Leave out --programs: workers run skills, not programs of callers.',
+  });
+}
+
 /** Refuses options that would have no effect. */
 export function assertNoCluster({ cluster, ...others }: FrontFlags): void {
   const options: [string, unknown][] = [

@@ -38,6 +38,7 @@ export function addService(program: Command, done: Done): void {
     .option('--env <name>', 'variable or secret that skills may use without approval; repeatable', collect)
     .option('--policy <file>', 'operator policy (default: every skillcell.policy.yaml here and above)')
     .option('--tenants <file>', 'tenants that share nothing: workspace, secrets, policy and limits of each')
+    .option('--programs', 'also run programs that callers send, which call the skills (docs/programs.md)')
     .option('--keep-content', 'store parameters and results in the receipts instead of only their digests')
     .addHelpText('after', example('serve --new-token laptop --scopes call,read'))
     .action(async (options: ServeFlags) => {

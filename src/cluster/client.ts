@@ -61,6 +61,7 @@ interface Asked {
   isRepeated: boolean;
 }
 
+/** The side of a front end: `execute` as that of a runtime, on the workers of a cluster. */
 export class ClusterClient implements AsyncDisposable {
   readonly #options: ClusterClientOptions;
   readonly #parts: ClientParts;

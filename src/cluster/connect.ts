@@ -27,6 +27,7 @@ export interface ClusterOptions {
 const OLDEST_SERVER = [2, 11, 0] as const;
 const CONNECT_MS = 10_000;
 
+/** Connects to the servers of a cluster; refuses versions that ignore deadlines. */
 export async function connectCluster(options: ClusterOptions): Promise<NatsConnection> {
   const servers = serversOf(options.url);
   const connection = await open(servers, options);

@@ -26,6 +26,7 @@ export interface TenantShare {
   concurrent?: number | undefined;
 }
 
+/** Options of `setUpCluster`. */
 export interface SetupOptions {
   tenants: readonly TenantShare[];
   pools?: readonly string[];
@@ -48,6 +49,7 @@ const ACK_WAIT_MS = 10_000;
 export const DEFAULT_QUEUE = 1000;
 export const DEFAULT_CONCURRENT = 100;
 
+/** Creates or adjusts streams, buckets and the queues of tenants. */
 export async function setUpCluster(connection: NatsConnection, options: SetupOptions): Promise<void> {
   const { replicas = 1, pools = ['default'], tenants } = options;
   const manager = await jetstreamManager(connection);

@@ -27,6 +27,7 @@ export interface FleetVerification {
   problems: string[];
 }
 
+/** Options of `verifyCluster`. */
 export interface VerifyOptions {
   /** From an earlier verification. */
   heads?: Heads | undefined;
@@ -39,6 +40,7 @@ const PAUSE_MS = 500;
 const ALIVE_MS = 1000;
 const MAX_PROBLEMS = 1000;
 
+/** Verifies every chain in the stream, and that each call with a mark has exactly one receipt. */
 export async function verifyCluster(
   connection: NatsConnection,
   { heads = {}, settleMs = SETTLE_MS }: VerifyOptions = {},

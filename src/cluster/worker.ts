@@ -52,6 +52,7 @@ const ALIVE_MS = 1000;
 const AGAIN_LATER = '-NAK {"delay": 1000000000}';
 const RECEIPTS_MS = 5000;
 
+/** Takes calls from a cluster, and runs them under its own policy, approvals and secrets. */
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #parts: WorkerParts;

@@ -27,7 +27,8 @@ export interface Description {
   warnings: string[];
 }
 
-export function describeProposal({ id, arrival, before, change, demands, attested }: Proposal): Description {
+export function describeProposal(proposal: Proposal): Description {
+  const { id, arrival, before, change, demands, attested, replaces } = proposal;
   const { bundle, pin, signed } = arrival;
   const { manifest, kind } = bundle;
   return {
@@ -44,7 +45,12 @@ export function describeProposal({ id, arrival, before, change, demands, atteste
     ],
     asks: describeSkill(bundle),
     changes: describeChange(before, pin, change),
-    warnings: arrival.bundle.warnings,
+    warnings: [
+      ...(replaces === undefined
+        ? []
+        : [`it takes the place of the bundled skill "${id}" in ${JSON.stringify(replaces)}`]),
+      ...arrival.bundle.warnings,
+    ],
   };
 }
 

@@ -35,7 +35,7 @@ export class Draft implements Disposable {
       return draft;
     } catch (error) {
       draft[Symbol.dispose]();
-      throw error;
+      throw cannotKeep(draft.#root, error);
     }
   }
 
@@ -72,6 +72,29 @@ export class Draft implements Disposable {
   [Symbol.dispose](): void {
     removeTreeSync(this.#root);
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'its file system is full',
+  EDQUOT: 'the quota of its file system is used up',
+  EROFS: 'its file system is read-only',
+  EACCES: 'this user cannot write there',
+};
+
+function cannotKeep(root: string, error: unknown): unknown {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const reason = REASONS[code];
+  if (error instanceof SkillError || reason === undefined) return error;
+  const folder = dirname(root);
+  return new SkillError(
+    'usage',
+    `Cannot keep fetched skills in ${JSON.stringify(folder)}: ${reason} (${code})`,
+    {
+      fix: 'Make room with `skillcell prune --all`, or set SKILLCELL_HOME to a folder that you can write to.',
+      detail: { folder, reason },
+      cause: error,
+    },
+  );
 }
 
 function removeEmpty(folder: string, path: string): void {

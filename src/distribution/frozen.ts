@@ -53,7 +53,7 @@ async function installPin(id: string, pin: SkillPin, options: FrozenOptions): Pr
   const demands = runtime.sources.demands(pin.source);
   assertKnownSigner(place.home, id, pin);
   const folder = fetchedFolder(place.home, id, pin);
-  const proven = provenBefore(place.home, pin);
+  const proven = provenBefore(place.home, id, pin);
   const isProven = demands.every((demand) => missingAttestation(demand, proven) === undefined);
   const read = isProven ? readCopy(place.home, folder) : undefined;
   if (read) {

@@ -31,6 +31,8 @@ import { matchWords, searchIndex } from './sources/skill-index.ts';
 /** More would be many requests, and nobody reads them. */
 const MAX_HITS = 20;
 const PARALLEL = 8;
+/** Of the documents about one result: a catalog may list many. */
+const MAX_DOCUMENT_BYTES = 4 * 1024 ** 2;
 
 /** What the lock of a skill and the documents beside it prove. */
 export interface Proof {
@@ -182,7 +184,7 @@ async function prove(
     return { unproven: `the catalog names it so, and it calls itself ${quote(title ?? own ?? '')}` };
   const [locked, attachments] = await Promise.all([
     pullLock(manifest, what, (layer, of, most) => repository.pullBlob(layer, of, most)),
-    fetchAttachments(repository, digest),
+    fetchAttachments(repository, digest, MAX_DOCUMENT_BYTES),
   ]);
   if (!locked) return { unproven: 'it was published without skill.lock' };
   const { lock, signature } = locked;

@@ -10,7 +10,9 @@ type Words = readonly (string | undefined)[];
 
 /** Commands that read, check or run with what is granted already. */
 const HARMLESS = new Set(
-  'list inspect validate doctor tools completion hook mcp help --help --version -V test run exec'.split(' '),
+  'list inspect validate doctor tools completion hook mcp help --help --version -V test run exec program'.split(
+    ' ',
+  ),
 );
 /** Options that give more. Those that start like one are asked about as well; `--no-stdin` only takes. */
 const GIVING =

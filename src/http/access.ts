@@ -32,9 +32,6 @@ export interface AccessOptions {
   tenants?: LiveTenants | undefined;
 }
 
-/** Scopes of a token whose tenant is not in the file of tenants: those of operators. */
-const OPERATOR_SCOPES: ReadonlySet<Scope> = new Set(['metrics', 'admin']);
-
 export class Access {
   readonly #options: AccessOptions;
   #rules: AccessRules;
@@ -110,11 +107,11 @@ export class Access {
     this.#use.write();
   }
 
-  /** A token of a tenant that is not served can only do what operators do. */
+  /** With a file of tenants, a token of a tenant that it does not name can do nothing. */
   #scopesOf({ tenant, scopes }: Pick<TokenEntry, 'tenant' | 'scopes'>): Scope[] {
     const { tenants } = this.#options;
     if (!tenants || scopes.includes('admin') || tenants.find(tenant)) return [...scopes];
-    return scopes.filter((scope) => OPERATOR_SCOPES.has(scope));
+    return tenants.isOperator(tenant) ? scopes.filter((scope) => scope === 'metrics') : [];
   }
 
   #isSubjectValid(subject: OidcIdentity): boolean {

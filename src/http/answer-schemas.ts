@@ -52,7 +52,7 @@ const execution = z
     generated: z
       .string()
       .optional()
-      .describe('sha256 of code that came with the call, for skills of scripts.'),
+      .describe('sha256 of code that came with the call: of a program, or for a skill of scripts.'),
   })
   .register(API_SCHEMAS, { id: 'Execution' });
 
@@ -82,6 +82,25 @@ const callFields = {
   }),
   logs: z.string(),
   warnings: z.array(z.string()),
+  children: z
+    .array(
+      z.object({
+        call_id: z.string(),
+        parent: z.string(),
+        depth: count,
+        skill: z.string(),
+        digest: z.string(),
+        code: z.enum(['ok', ...ERROR_CODES]),
+        wall_ms: amount,
+      }),
+    )
+    .optional()
+    .describe('The calls inside, in order of their end; absent if there are none.'),
+  children_cut: count.optional().describe('Number of calls inside that are not listed.'),
+  flows: z
+    .array(z.object({ to: z.string(), from: z.array(z.string()) }))
+    .optional()
+    .describe('Which skills with network or secrets may have seen data of which others.'),
 };
 
 export const success: z.ZodType = z

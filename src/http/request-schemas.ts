@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { ErrorCode } from '../inside.ts';
 import { ERROR_CODES } from '../vocabulary/error-codes.ts';
 import { ISOLATED_MODES, MODE_NAMES, type IsolatedMode, type Mode } from '../vocabulary/modes.ts';
+import { PROGRAM_LANGUAGE_NAMES, type ProgramLanguage } from '../vocabulary/program-languages.ts';
 import { API_SCHEMAS } from './schema-registry.ts';
 
 export interface ExecuteBody {
@@ -14,6 +15,16 @@ export interface ExecuteBody {
   timeout?: string | undefined;
   memory?: string | undefined;
   execution?: IsolatedMode | undefined;
+}
+
+export interface ProgramBody {
+  language: ProgramLanguage;
+  source: string;
+  skills: string[];
+  input?: unknown;
+  limits?:
+    | { timeout?: string | undefined; memory?: string | undefined; calls?: number | undefined }
+    | undefined;
 }
 
 export interface ApprovalBody {
@@ -75,6 +86,29 @@ export const tenantQuery: z.ZodType<TenantQuery> = z.strictObject({
     .optional()
     .describe('The tenant whose view it is; others than your own need admin.'),
 });
+
+export const programBody: z.ZodType<ProgramBody> = z
+  .strictObject({
+    language: z.enum(PROGRAM_LANGUAGE_NAMES).default('typescript'),
+    source: z
+      .string()
+      .max(256 * 1024)
+      .describe('Body of an asynchronous function; what it returns is the result.'),
+    skills: z
+      .array(z.string().max(200))
+      .max(100)
+      .default([])
+      .describe('Names or patterns of the skills that it may call, such as "text/*".'),
+    input: z.unknown().optional().describe('Available to the source as `input`.'),
+    limits: z
+      .strictObject({
+        timeout: z.string().max(40).optional().describe('Of the whole program, such as "30s".'),
+        memory: z.string().max(40).optional().describe('Of the program itself, such as "64MiB".'),
+        calls: z.int().min(0).max(100_000).optional().describe('Number of calls that it may make.'),
+      })
+      .optional(),
+  })
+  .register(API_SCHEMAS, { id: 'ProgramRequest' });
 
 export const approvalBody: z.ZodType<ApprovalBody> = z
   .strictObject({

@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  type CallEvent,
   type FaultScope,
   type BundleLocation,
   Dispatcher,
@@ -16,6 +17,8 @@ import {
   type TenantLimits,
   type PairReport,
   type PolicyStatus,
+  type ProgramLanguage,
+  type ProgramLimits,
   type Runtime,
   SkillError,
   type Tenant,
@@ -24,14 +27,15 @@ import {
   parseDuration,
   parseSize,
   policyDigest,
-  toSkillError,
 } from '../inside.ts';
 import { Access, type Identity } from './access.ts';
 import { busyForAll } from './busy.ts';
 import type { AccessLog } from './access-log.ts';
 import type { TokenEntry } from './access-file.ts';
 import { dispatchOptions } from './limits.ts';
+import { assertKeyCounts, executeIn, type Elsewhere } from './elsewhere.ts';
 import { EventStreams } from './event-streams.ts';
+import { hindrancesOf, type Hindrance } from './hindrances.ts';
 import { LiveCalls, WatchedCall } from './live-calls.ts';
 import { Quotas } from './quotas.ts';
 import { ServiceMetrics } from './service-metrics.ts';
@@ -42,12 +46,6 @@ import type { TenantShelf } from './tenant-shelf.ts';
 const MACHINE_MS = 60_000;
 /** Cancelled calls are killed; after this long, the service no longer waits for them. */
 const CANCEL_MS = 5000;
-
-/** A part of the service that does not work, with the reason. */
-export interface Hindrance {
-  part: 'service' | 'access' | 'receipts' | 'cells';
-  reason: string;
-}
 
 /** Options of the HTTP service. */
 export interface ServiceOptions {
@@ -70,19 +68,10 @@ export interface ServiceOptions {
   tenants?: LiveTenants;
   /** Absent: calls run on this machine. */
   elsewhere?: Elsewhere;
+  /** Whether callers may run programs, which call the offered skills. */
+  programs?: boolean;
   /** Host names that clients may use, in addition to `localhost`. */
   hostNames?: readonly string[];
-}
-
-/** Runs calls on other machines. */
-export interface Elsewhere {
-  execute(
-    ref: string,
-    params: unknown,
-    options: ExecuteOptions & { reject: false; idempotencyKey?: string | undefined },
-  ): Promise<Outcome>;
-  /** Why no call can run now; undefined if one can. */
-  obstacle(): string | undefined;
 }
 
 /** The policy in force, for operators. */
@@ -101,6 +90,16 @@ export interface CallRequest {
   trace?: TraceHeaders | undefined;
   /** From the header `Idempotency-Key`. */
   idempotencyKey?: string | undefined;
+}
+
+/** A validated request to run a program. */
+export interface ProgramRequest {
+  language: ProgramLanguage;
+  source: string;
+  skills?: readonly string[] | undefined;
+  input?: unknown;
+  limits?: ProgramLimits | undefined;
+  trace?: TraceHeaders | undefined;
 }
 
 export interface TraceHeaders {
@@ -161,7 +160,7 @@ export class Service {
 
   /** Throws if the call is refused; otherwise it has an id, and ends with an outcome and a receipt. */
   async start(request: CallRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
-    if (request.idempotencyKey !== undefined && !this.options.elsewhere) throw noKeysHere();
+    assertKeyCounts(request.idempotencyKey, this.options.elsewhere);
     const settings = this.tenancy.of(identity);
     const shelf = this.tenancy.shelfOf(settings);
     const location = shelf.locate(request.name);
@@ -176,13 +175,16 @@ export class Service {
     const turn = this.#whileValid(identity, entered);
     this.quotas.begin(tenant);
     const onEvent = this.live.listenerFor(call, folders);
-    const running = this.#execute(location.ref, request, {
+    const wanted = {
+      ...{ ref: location.ref, params: request.params },
+      idempotencyKey: request.idempotencyKey,
+    };
+    const running = executeIn(this.options, wanted, {
       ...options,
       // Only when it is its turn, because loading a skill is also work.
       load: () => shelf.load(location),
       // Asked when it is its turn, because the operator may have changed the tenant while the call waited.
-      // A worker has its own: no workspace and no secret of a tenant leaves this machine.
-      ...(settings && !this.options.elsewhere ? { tenant: () => this.#contextOf(identity) } : {}),
+      ...(settings ? { tenant: () => this.#contextOf(identity) } : {}),
       caller,
       signal: abort,
       turn,
@@ -190,17 +192,6 @@ export class Service {
       reject: false,
     });
     return { call, outcome: this.#track({ call, label, folders, settings }, running) };
-  }
-
-  #execute(
-    ref: string,
-    { params, idempotencyKey }: CallRequest,
-    options: ExecuteOptions & { reject: false },
-  ): Promise<Outcome> {
-    const { elsewhere } = this.options;
-    return elsewhere
-      ? elsewhere.execute(ref, params, { ...options, idempotencyKey })
-      : this.runtime.execute(ref, params, options);
   }
 
   /** Tenants must not learn how much others call, which the numbers of a full service would tell. */
@@ -223,6 +214,16 @@ export class Service {
     return shelf.isUpload(location) ? 'uploaded' : location.ref;
   }
 
+  #labelOfInner(name: string, settings: Tenant | undefined): string {
+    try {
+      const shelf = this.tenancy.shelfOf(settings);
+      return this.#labelOf(shelf, shelf.locate(name));
+    } catch {
+      // The skill is gone, or the call named one that this tenant does not have.
+      return 'unknown';
+    }
+  }
+
   /** The folders that the sender of this request must not learn of. */
   foldersFor(request: Request): HostFolders {
     const identity = this.identities.get(request);
@@ -231,6 +232,57 @@ export class Service {
     } catch {
       // The tenant is not served any more, and this is the answer that says so.
       return this.folders;
+    }
+  }
+
+  /** Like `start`, for a program. It may call offered skills only; each of its calls counts for the quota of the tenant. */
+  async startProgram(request: ProgramRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
+    if (!this.options.programs) throw programsOff();
+    const { language, source, input, limits, trace } = request;
+    const settings = this.tenancy.of(identity);
+    const shelf = this.tenancy.shelfOf(settings);
+    const { tenant, caller } = identity;
+    const { workspace } = this.options;
+    const skills = (request.skills ?? []).flatMap((pattern) => shelf.matching(pattern));
+    const name = `program/${language}`;
+    const folders = this.tenancy.foldersOf(settings);
+    const call = new WatchedCall({ skill: name, tenant, caller });
+    const abort = AbortSignal.any([signal, call.signal]);
+    this.quotas.assertLeft(tenant);
+    const entered = this.#enter({ tenant, skill: name, signal: abort });
+    const turn = this.#whileValid(identity, entered);
+    this.quotas.begin(tenant);
+    const onEvent = this.live.listenerFor(call, folders);
+    const tracked = { call, label: name, folders, settings };
+    const running = this.runtime.program({ language, source, skills }, input, {
+      ...(limits ? { limits } : {}),
+      ...(trace === undefined ? {} : { trace }),
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(settings ? { tenant: () => this.#contextOf(identity) } : {}),
+      load: (ref) => shelf.load(shelf.locate(ref)),
+      ...{ caller, turn, signal: abort },
+      onEvent: (event) => (event.call.lineage ? this.#countInner(event, tracked) : onEvent(event)),
+      reject: false,
+    });
+    return { call, outcome: this.#track(tracked, running) };
+  }
+
+  /** A program that uses up the quota of its tenant is cancelled at its next call. */
+  #countInner(event: CallEvent, { call, settings }: TrackedCall): void {
+    const { tenant } = call.facts;
+    if (event.type === 'done') {
+      const { outcome } = event;
+      const label = this.#labelOfInner(outcome.skill.name, settings);
+      this.metrics.recordCall(label, outcome, settings?.context.name);
+      if (settings) this.tenancy.metricsOf(settings).recordCall(label, outcome);
+      this.quotas.end(tenant, outcome.usage);
+    }
+    if (event.type !== 'accepted') return;
+    try {
+      this.quotas.assertLeft(tenant);
+      this.quotas.begin(tenant);
+    } catch {
+      call.cancel();
     }
   }
 
@@ -285,29 +337,8 @@ export class Service {
   }
 
   /** The reasons why this service cannot accept calls; empty if it is ready. */
-  async hindrances(): Promise<Hindrance[]> {
-    // Returns early, because probing the walls takes time.
-    if (this.#isClosing) return [{ part: 'service', reason: 'The service is shutting down' }];
-    const found: Hindrance[] = [];
-    if (this.access.isBroken) found.push({ part: 'access', reason: 'The access file is broken' });
-    try {
-      this.runtime.assertReceipts();
-    } catch (thrown) {
-      found.push({ part: 'receipts', reason: this.folders.error(toSkillError(thrown).toBody()).message });
-    }
-    const { elsewhere } = this.options;
-    if (elsewhere) {
-      const reason = elsewhere.obstacle();
-      return reason === undefined ? found : [...found, { part: 'cells', reason }];
-    }
-    try {
-      const pairs = await this.machine();
-      if (!pairs.some(({ wall, available }) => wall !== 'none' && available))
-        found.push({ part: 'cells', reason: 'No wall works on this machine' });
-    } catch {
-      found.push({ part: 'cells', reason: 'The walls of this machine could not be probed' });
-    }
-    return found;
+  hindrances(): Promise<Hindrance[]> {
+    return hindrancesOf(this);
   }
 
   async #track({ call, label, folders, settings }: TrackedCall, running: Promise<Outcome>): Promise<Outcome> {
@@ -348,14 +379,13 @@ interface TrackedCall {
   settings: Tenant | undefined;
 }
 
+function programsOff(): SkillError {
+  return new SkillError('untrusted', 'This service runs no programs', {
+    fix: 'Call skills one by one, or have the operator start it with --programs.',
+  });
+}
+
 export interface StartedCall {
   call: WatchedCall;
   outcome: Promise<Outcome>;
-}
-
-/** A header that promises something must not be ignored. */
-function noKeysHere(): SkillError {
-  return new SkillError('usage', 'This service runs calls on its own machine and keeps no idempotency keys', {
-    fix: 'Leave out the header Idempotency-Key, or ask the operator for a service with a cluster.',
-  });
 }

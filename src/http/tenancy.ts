@@ -59,6 +59,12 @@ export class Tenancy {
     throw gone();
   }
 
+  /** The tenant whose metrics a request may see; undefined for those of all. */
+  metricsTenant(identity: Identity): Tenant | undefined {
+    const isOperator = identity.scopes.has('admin') || this.#options.tenants?.isOperator(identity.tenant);
+    return isOperator ? undefined : this.of(identity);
+  }
+
   /** A tenant that an admin names. */
   named(name: string): Tenant {
     const found = this.#options.tenants?.find(name);

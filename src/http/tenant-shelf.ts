@@ -46,6 +46,12 @@ export class TenantShelf {
     throw unknownSkill(name);
   }
 
+  /** Ids of the skills that a pattern covers. Throws `skill_unavailable` if there are none. */
+  matching(pattern: string): string[] {
+    const ids = this.list().flatMap(({ ref }) => (nameMatches(pattern, ref) ? [ref] : []));
+    return ids.length > 0 ? ids : [this.locate(pattern).ref];
+  }
+
   load(location: BundleLocation): Promise<Skill> {
     const { shelf, uploaded } = this.#options;
     return (this.isUpload(location) ? uploaded : shelf).load(location);

@@ -5,6 +5,8 @@
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { callableOf, typingsOf } from '../inside.ts';
+import { TYPING_LANGUAGE_NAMES } from '../vocabulary/typing-languages.ts';
 import { combinedHints } from './annotations.ts';
 import type { Entries } from './catalog.ts';
 import { rank } from './rank.ts';
@@ -19,6 +21,10 @@ const MAX_MATCHES = 20;
 const searchInput = z.strictObject({
   query: z.string().min(1).max(500).describe('A few words about the task.'),
   limit: z.int().min(1).max(MAX_MATCHES).default(5).describe('Maximum number of skills to return.'),
+  typings: z
+    .enum(TYPING_LANGUAGE_NAMES)
+    .optional()
+    .describe('Also declares the skills as functions of a program in this language.'),
 });
 const searchOutput = z.object({
   total: z.int().describe('Number of skills that match.'),
@@ -31,6 +37,7 @@ const searchOutput = z.object({
       annotations: z.record(z.string(), z.boolean()),
     }),
   ),
+  typings: z.string().optional().describe('Declarations for a program, if they were requested.'),
 });
 const callInput = z.strictObject({
   name: z.string().max(128).describe(`Name of a skill, as ${SEARCH_TOOL} returned it.`),
@@ -69,16 +76,17 @@ export function searchTools(entries: Entries): Tool[] {
 export function search(entries: Entries, given: unknown): CallToolResult {
   const input = searchInput.safeParse(given);
   if (!input.success) return invalidArguments(SEARCH_TOOL, input.error);
+  const { query, limit, typings } = input.data;
   const found = rank(
     [...entries.values()].map(({ tool }) => tool),
-    input.data.query,
+    query,
   );
-  const matches = found
-    .slice(0, input.data.limit)
-    .map(({ name, title, description, inputSchema, annotations }) => {
-      return { name, title, description, inputSchema, annotations };
-    });
-  const structuredContent = { total: found.length, matches };
+  const matches = found.slice(0, limit).map(({ name, title, description, inputSchema, annotations }) => {
+    return { name, title, description, inputSchema, annotations };
+  });
+  const skills = matches.flatMap(({ name }) => entries.get(name)?.skill ?? []);
+  const declared = typings ? { typings: typingsOf(typings, skills.map(callableOf)) } : {};
+  const structuredContent = { total: found.length, matches, ...declared };
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
 }
 

@@ -26,6 +26,7 @@ import {
   printableLine,
   type Runtime,
   type Skill,
+  SkillError,
 } from '../inside.ts';
 import {
   agentTools,
@@ -39,6 +40,7 @@ import {
 import { callerOf } from './caller.ts';
 import { Catalog, type CatalogEntry, type Entries } from './catalog.ts';
 import { LargeArguments, type ToolArguments } from './large-arguments.ts';
+import { PROGRAM_TOOL, programTool, readProgram } from './programs.ts';
 import { Progress } from './progress.ts';
 import { toolError, toToolResult } from './result.ts';
 import { CALL_TOOL, parseInnerCall, search, SEARCH_TOOL, searchTools } from './search.ts';
@@ -69,6 +71,8 @@ export interface SkillServerOptions {
   };
   /** With more skills than this, only a search and a call tool are listed. */
   searchOver?: number;
+  /** Also offers a tool that runs programs, which call the skills of this server. */
+  programs?: boolean;
   /** Receives messages for the person who started the server. */
   onNote?: (text: string) => void;
 }
@@ -164,7 +168,8 @@ export class SkillServer implements AsyncDisposable {
     const tools = this.#isLarge(functions)
       ? searchTools(functions)
       : [...functions.values()].map(({ tool }) => tool);
-    return [...tools, ...agentTools(entries)];
+    const programs = this.#options.programs ? [programTool(functions, this.#isLarge(functions))] : [];
+    return [...tools, ...agentTools(entries), ...programs];
   }
 
   #isLarge({ size }: Entries): boolean {
@@ -180,6 +185,8 @@ export class SkillServer implements AsyncDisposable {
     if (wanted.name === READ_TOOL) return readSkill(all, wanted.arguments);
     if (wanted.name === EXEC_TOOL) return this.#exec(all, wanted.arguments, { mcp, ctx });
     const entries = functionsOf(all);
+    if (wanted.name === PROGRAM_TOOL && this.#options.programs)
+      return this.#program(entries, wanted.arguments, { mcp, ctx });
     if (this.#isLarge(entries)) {
       if (wanted.name === SEARCH_TOOL) return this.#search(entries, wanted.arguments);
       if (wanted.name === CALL_TOOL) {
@@ -234,27 +241,57 @@ export class SkillServer implements AsyncDisposable {
     return request.mcp.server.projectCallToolResult(toToolResult(outcome), tool.outputSchema);
   }
 
+  /** The program may call every skill that is a tool of this server, as it was loaded for that. */
+  async #program(entries: Entries, given: ToolArguments, { mcp, ctx }: Request): Promise<CallToolResult> {
+    const { runtime, execute = {} } = this.#options;
+    const wanted = await readProgram(given, { runtime, signal: ctx.mcpReq.signal });
+    if ('content' in wanted) return wanted;
+    const { input, ...program } = wanted;
+    const { timeout, memory, workspace } = execute;
+    const skills = new Map([...entries.values()].map(({ skill }) => [skill.bundle.manifest.name, skill]));
+    using progress = new Progress(ctx, timeout);
+    const outcome = await runtime.program({ ...program, skills: [...skills.keys()] }, input, {
+      ...this.#callOf({ mcp, ctx }),
+      ...(workspace === undefined ? {} : { workspace }),
+      limits: { ...(timeout === undefined ? {} : { timeout }), ...(memory === undefined ? {} : { memory }) },
+      load: (name) => loaded(skills.get(name), name),
+      onEvent: ({ type, call }) => {
+        if (type === 'started') progress.report(call.lineage ? `calling ${call.ref}` : 'running');
+      },
+      reject: false,
+    });
+    if (ctx.mcpReq.signal.aborted) endStream(mcp, ctx);
+    return mcp.server.projectCallToolResult(toToolResult(this.#folders.outcome(outcome)), undefined);
+  }
+
   async #execute(skill: Skill, params: unknown, { mcp, ctx }: Request): Promise<Outcome> {
     using progress = new Progress(ctx, skill.bundle.manifest.limits.timeout);
     const { runtime, elsewhere = runtime } = this.#options;
     const outcome = await elsewhere.execute(skill, params, {
       ...this.#options.execute,
-      ...traceOf(ctx),
-      caller: callerOf(ctx, mcp),
+      ...this.#callOf({ mcp, ctx }),
       onEvent: (event) => {
         if (event.type === 'started') progress.report(`running in ${event.execution.mode} mode`);
         if (event.type === 'log' && event.stream) progress.note(lastLine(event.text));
       },
+      reject: false,
+    });
+    if (ctx.mcpReq.signal.aborted) endStream(mcp, ctx);
+    return this.#folders.outcome(outcome);
+  }
+
+  /** Who makes a call, and what cancels it. */
+  #callOf({ mcp, ctx }: Request): Pick<ExecuteOptions, 'caller' | 'signal' | 'trace'> {
+    return {
+      ...traceOf(ctx),
+      caller: callerOf(ctx, mcp),
       signal: AbortSignal.any([
         ctx.mcpReq.signal,
         this.#closing.signal,
         // A client that closed its connection can get no answer, so its call is cancelled.
         ...(ctx.http?.req ? [ctx.http.req.signal] : []),
       ]),
-      reject: false,
-    });
-    if (ctx.mcpReq.signal.aborted) endStream(mcp, ctx);
-    return this.#folders.outcome(outcome);
+    };
   }
 
   /** Reads changed folders again, and notifies all clients if they would see a difference. */
@@ -276,6 +313,14 @@ export class SkillServer implements AsyncDisposable {
 interface Request {
   mcp: McpServer;
   ctx: ServerContext;
+}
+
+/** A skill that was removed meanwhile is refused by its call. */
+function loaded(skill: Skill | undefined, name: string): Promise<Skill> {
+  if (skill) return Promise.resolve(skill);
+  throw new SkillError('skill_unavailable', `Unknown skill "${name}"`, {
+    fix: 'Call a skill of this server.',
+  });
 }
 
 /** Skills that are tools of their own. */

@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { releaseTurn } from '../dispatch/release-turn.ts';
 import { SkillError } from '../errors.ts';
 import type { BundleLocation } from '../load/load-bundle.ts';
 import { withManifest, type Skill } from '../load/skill.ts';
@@ -49,9 +50,20 @@ export interface ProgramLimits {
 /** Options of one program. Events of the calls inside have a `call.lineage`. */
 export interface ProgramOptions extends Pick<
   ExecuteOptions,
-  'workspace' | 'allowEnv' | 'caller' | 'signal' | 'trace' | 'onEvent' | 'onOutput' | 'turn' | 'reject'
+  | 'workspace'
+  | 'allowEnv'
+  | 'tenant'
+  | 'caller'
+  | 'signal'
+  | 'trace'
+  | 'onEvent'
+  | 'onOutput'
+  | 'turn'
+  | 'reject'
 > {
   limits?: ProgramLimits;
+  /** Loads a skill that the program calls, by its name or pattern, for example from a cache; absent: the runtime reads it. */
+  load?: (ref: string) => Promise<Skill>;
 }
 
 export interface ProgramServices {
@@ -71,8 +83,15 @@ export class Programs {
     this.#services = services;
   }
 
-  /** The call that runs the program. Throws if it may not run at all. */
-  async request(program: Program, input: unknown, options: ProgramOptions): Promise<CallRequest> {
+  /** The call that runs the program. Throws if the request is wrong; then its turn is given back. */
+  request(program: Program, input: unknown, options: ProgramOptions): Promise<CallRequest> {
+    return this.#request(program, input, options).catch((error: unknown) => {
+      releaseTurn(options.turn);
+      throw error;
+    });
+  }
+
+  async #request(program: Program, input: unknown, options: ProgramOptions): Promise<CallRequest> {
     const { source, skills = [], functions = {} } = program;
     assertSource(source);
     // A star that matches nothing is a mistake; a name is looked up when it is called.

@@ -31,7 +31,7 @@ export interface TenantLimits extends Limits {
   streams?: number | undefined;
 }
 
-export const duration: z.ZodType<number> = z.string().transform((text, context) => {
+const duration: z.ZodType<number> = z.string().transform((text, context) => {
   try {
     return parseDuration(text);
   } catch {

@@ -41,6 +41,10 @@ export class LiveTenants {
     return this.#current().tenants.get(name);
   }
 
+  isOperator(name: string): boolean {
+    return this.#current().operators.includes(name);
+  }
+
   get issuers(): readonly Issuer[] {
     return this.#current().issuers;
   }

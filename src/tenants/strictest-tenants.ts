@@ -21,7 +21,13 @@ export function strictestTenants(inForce: TenantBook, file: TenantBook): TenantB
     const other = file.issuers.find((candidate) => isSameIssuer(one, candidate));
     return other ? [strictestIssuer(one, other)] : [];
   });
-  return { tenants: new Map(tenants), issuers, files: [...new Set([...inForce.files, ...file.files])] };
+  const operators = inForce.operators.filter((name) => file.operators.includes(name));
+  return {
+    tenants: new Map(tenants),
+    issuers,
+    operators,
+    files: [...new Set([...inForce.files, ...file.files])],
+  };
 }
 
 /** Where the tenants in force have less than the file gives them. */
@@ -29,7 +35,10 @@ export function waitingTenants(inForce: TenantBook, file: TenantBook): string[] 
   const names = [...file.tenants].flatMap(([name, wanted]) =>
     isDeepStrictEqual(inForce.tenants.get(name), wanted) ? [] : [`tenants.${name}`],
   );
-  return isDeepStrictEqual(inForce.issuers, file.issuers) ? names : [...names, 'issuers'];
+  const lists = (['issuers', 'operators'] as const).filter(
+    (key) => !isDeepStrictEqual(inForce[key], file[key]),
+  );
+  return [...names, ...lists];
 }
 
 function strictestTenant(one: Tenant, other: Tenant): Tenant {

@@ -41,7 +41,7 @@ export interface Tenant {
 }
 
 /** Scopes that a token of an issuer can have. `admin` is only for tokens of the access file. */
-export const ISSUER_SCOPES = ['call', 'read', 'metrics', 'upload'] as const;
+const ISSUER_SCOPES = ['call', 'read', 'metrics', 'upload'] as const;
 export type IssuerScope = (typeof ISSUER_SCOPES)[number];
 
 /** Whose tokens are accepted, and which tenant each belongs to. */
@@ -62,6 +62,8 @@ export interface Issuer {
 export interface TenantBook {
   readonly tenants: ReadonlyMap<string, Tenant>;
   readonly issuers: readonly Issuer[];
+  /** Tenants of tokens that belong to the operator: with the scope `metrics`, they see the metrics of all. */
+  readonly operators: readonly string[];
   /** Every file that it was read from. */
   readonly files: readonly string[];
 }
@@ -119,6 +121,7 @@ const fileSchema = z.strictObject({
   version: z.literal(1),
   tenants: z.record(tenantName, tenantSchema),
   issuers: z.array(issuerSchema).max(100).default([]),
+  operators: z.array(tenantName).default([]),
 });
 
 type FileTenant = z.infer<typeof tenantSchema>;
@@ -128,9 +131,9 @@ export function readTenants(options: ReadTenantsOptions): TenantBook {
   const { file, own } = options;
   const parsed = fileSchema.safeParse(yamlOf(file) ?? {});
   if (!parsed.success) throw refused(file, z.prettifyError(parsed.error).replaceAll('\n', ' '));
-  const { tenants: given, issuers } = parsed.data;
+  const { tenants: given, issuers, operators } = parsed.data;
   const named = Object.entries(given);
-  assertDistinct(file, Object.keys(given));
+  assertDistinct(file, [...Object.keys(given), ...operators]);
   for (const { tenants } of issuers) assertKnown(file, Object.values(tenants), given);
   const drafts = named.map(([name, one]) => tenantFrom({ name, one }, options));
   const files = [file, ...drafts.flatMap(({ context: { policy } }) => policy?.file ?? [])];
@@ -140,7 +143,7 @@ export function readTenants(options: ReadTenantsOptions): TenantBook {
     const foreign = [...foreignTo(draft.context, contexts), ...own, ...files];
     return [draft.context.name, { ...draft, context: { ...draft.context, foreign } }];
   });
-  return { tenants: new Map(tenants), issuers, files };
+  return { tenants: new Map(tenants), issuers, operators, files };
 }
 
 function tenantFrom({ name, one }: { name: string; one: FileTenant }, options: ReadTenantsOptions): Tenant {
@@ -182,7 +185,8 @@ function assertDistinct(file: string, names: readonly string[]): void {
   const seen = new Map<string, string>();
   for (const name of names) {
     const other = seen.get(name.toLowerCase());
-    if (other !== undefined) throw refused(file, `the tenants "${other}" and "${name}" differ only in case`);
+    if (other !== undefined)
+      throw refused(file, `the names "${other}" and "${name}" are the same or differ only in case`);
     seen.set(name.toLowerCase(), name);
   }
 }

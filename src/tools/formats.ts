@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonSchema, Manifest } from '../manifest/manifest.ts';
-import { TOOL_FORMAT_NAMES, type ToolFormat } from '../vocabulary/command-choices.ts';
+import { TOOL_FORMAT_NAMES, type ToolFormatName } from '../vocabulary/command-choices.ts';
 import { toolName } from './names.ts';
 import { convertForOpenAi, convertSchema, objectSchema } from './schema/convert.ts';
 import type { Note } from './schema/plain.ts';
@@ -46,7 +46,8 @@ export interface McpTool {
   outputSchema?: JsonSchema & { type: 'object' };
 }
 
-export type { ToolFormat };
+/** The name of a tool format. */
+export type ToolFormat = ToolFormatName;
 
 /** The type of a tool in each format. */
 export interface ToolFormats {

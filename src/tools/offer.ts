@@ -1,5 +1,5 @@
 /**
- * Selects the skills to offer as tools: the given ones, or all that can be tools.
+ * Selects the skills to offer as tools or to programs: the given ones, or all that can be called.
  *
  * @module
  */
@@ -9,39 +9,91 @@ import { mapConcurrently } from './map-concurrently.ts';
 import { FORMATS, TOOL_FORMATS, type ToolFormat } from './formats.ts';
 import { toolName } from './names.ts';
 import { assertTool, ToolSet, type SkippedSkill } from './tool-set.ts';
+import { callableOf, typingsOf } from './typings/typings.ts';
+import {
+  TYPING_LANGUAGE_NAMES,
+  TYPING_LANGUAGES,
+  type TypingLanguage,
+} from '../vocabulary/typing-languages.ts';
 
-export interface Registry {
-  /** All known skills. */
-  list: () => readonly { ref: string; dir: string }[];
+/** Where skills come from: a runtime. */
+export interface SkillRegistry {
+  /** Throws if the selection of offered skills is invalid. */
+  assertOffer: () => void;
+  offered: () => readonly { ref: string; dir: string }[];
   load: (ref: string) => Promise<Skill>;
+}
+
+/** Declarations of skills for a model that writes a program. */
+export interface Typings {
+  /** Source in the language, with the words of the authors as comments. */
+  text: string;
+  /** Skills that are left out, with reasons. */
+  skipped: readonly SkippedSkill[];
 }
 
 export async function offerTools<Format extends ToolFormat>(
   format: Format,
-  registry: Registry,
+  registry: SkillRegistry,
   selected?: readonly (string | Skill)[],
 ): Promise<ToolSet<Format>> {
   // Also checked at run time, for callers in plain JavaScript.
   if (!Object.hasOwn(FORMATS, format)) throw unknownFormat(format);
-  if (!selected) return offerAll(format, registry);
+  const { skills, skipped } = selected
+    ? { skills: await loadCallable(registry, selected), skipped: [] }
+    : await findCallable(registry, (skill) => assertTool(skill, format));
+  return new ToolSet(skills, format, skipped);
+}
+
+/**
+ * Describes skills to a model that writes a program: the given ones, or all offered ones. The registry is a runtime.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime } from 'skillcell';
+ * import { typingsFor } from 'skillcell/tools';
+ *
+ * await using runtime = createRuntime();
+ * const { text } = await typingsFor('typescript', runtime, ['text/word_stats']);
+ * console.log(text);
+ * ```
+ */
+export async function typingsFor(
+  language: TypingLanguage,
+  registry: SkillRegistry,
+  selected?: readonly (string | Skill)[],
+): Promise<Typings> {
+  // Also checked at run time, for callers in plain JavaScript.
+  if (!Object.hasOwn(TYPING_LANGUAGES, language)) throw unknownFormat(language);
+  const { skills, skipped } = selected
+    ? { skills: await loadCallable(registry, selected), skipped: [] }
+    : await findCallable(registry, () => undefined);
+  return { text: typingsOf(language, skills.map(callableOf)), skipped };
+}
+
+async function loadCallable(
+  registry: SkillRegistry,
+  selected: readonly (string | Skill)[],
+): Promise<Skill[]> {
   const skills = await Promise.all(
     selected.map(async (skill) => (typeof skill === 'string' ? registry.load(skill) : skill)),
   );
   skills.forEach(assertCallable);
-  return new ToolSet(skills, format);
+  return skills;
 }
 
-/** Skips skills that are broken or cannot be tools, so that they do not affect the others. */
-async function offerAll<Format extends ToolFormat>(
-  format: Format,
-  { list, load }: Registry,
-): Promise<ToolSet<Format>> {
+/** Skips skills that are broken or cannot be called, so that they do not affect the others. */
+async function findCallable(
+  registry: SkillRegistry,
+  assertPossible: (skill: Skill) => void,
+): Promise<{ skills: Skill[]; skipped: SkippedSkill[] }> {
+  registry.assertOffer();
   const skipped: SkippedSkill[] = [];
-  const found = await mapConcurrently(list(), async ({ ref, dir }) => {
+  const found = await mapConcurrently(registry.offered(), async ({ ref, dir }) => {
     try {
-      const skill = await load(dir);
+      const skill = await registry.load(dir);
       assertCallable(skill);
-      assertTool(skill, format);
+      assertPossible(skill);
       return { ref, skill };
     } catch (error) {
       if (!(error instanceof SkillError)) throw error;
@@ -62,7 +114,7 @@ async function offerAll<Format extends ToolFormat>(
       );
     else offered.push(...claims.map(({ skill }) => skill));
   }
-  return new ToolSet(offered, format, skipped);
+  return { skills: offered, skipped };
 }
 
 /** A tool that no call can use would only mislead a model. */
@@ -77,6 +129,6 @@ function assertCallable({ bundle }: Skill): void {
 
 function unknownFormat(format: unknown): SkillError {
   return new SkillError('usage', `Unknown tool format "${String(format)}"`, {
-    fix: `Use one of ${TOOL_FORMATS.join(', ')}.`,
+    fix: `Use one of ${[...TOOL_FORMATS, ...TYPING_LANGUAGE_NAMES].join(', ')}.`,
   });
 }

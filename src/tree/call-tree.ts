@@ -61,7 +61,8 @@ export class CallTree {
   readonly children: ChildCall[] = [];
   readonly #options: TreeOptions;
   readonly #skills = new Map<string, Promise<Skill>>();
-  readonly #ceilings = new Map<Skill, Promise<Grant>>();
+  /** By digest of the bundle. */
+  readonly #ceilings = new Map<string, Promise<Grant>>();
   /** By id. */
   #known: ReadonlyMap<string, string> | undefined;
   #folders: HostFolders | undefined;
@@ -91,8 +92,9 @@ export class CallTree {
 
   /** The most that a call of this skill may be granted in this tree. */
   ceiling(skill: Skill): Promise<Grant> {
-    const ceiling = this.#ceilings.get(skill) ?? this.#options.grant(skill);
-    this.#ceilings.set(skill, ceiling);
+    const { digest } = skill.bundle;
+    const ceiling = this.#ceilings.get(digest) ?? this.#options.grant(skill);
+    this.#ceilings.set(digest, ceiling);
     return ceiling;
   }
 

@@ -37,5 +37,4 @@ export const TOOL_FORMAT_NAMES = [
   'mcp',
 ] as const;
 
-/** The name of a tool format. */
-export type ToolFormat = (typeof TOOL_FORMAT_NAMES)[number];
+export type ToolFormatName = (typeof TOOL_FORMAT_NAMES)[number];

@@ -35,6 +35,18 @@ describe('skillcell tools', () => {
     expect(text.stdout).toContain('Give it a number.');
   });
 
+  test('prints typings for a program, and refuses instructions for them', async () => {
+    const skill = writeSkill(folder, { source: DOUBLE, manifest: { name: 'math/typed', parameters } });
+    const typescript = await run(['tools', skill, '--format', 'typescript']);
+    expect(typescript).toMatchObject({ code: 0, stderr: '' });
+    expect(typescript.stdout).toContain('typed(params: {');
+    expect((await run(['tools', skill, '--format', 'python'])).stdout).toContain(
+      'def typed(self, /, *, n: int) -> Any:',
+    );
+    const refused = await run(['tools', skill, '--format', 'python', '--instructions']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+  });
+
   test('prints all skills of the project and warns about those that cannot be tools', async () => {
     const broken = join(writeSkill(join(folder, 'project'), { source: DOUBLE }), 'manifest.yaml');
     writeFileSync(broken, 'name: [');

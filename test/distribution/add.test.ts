@@ -38,6 +38,13 @@ describe('adding', () => {
     expect(drafts(person)).toEqual([]);
   });
 
+  test('a skill that takes the place of a bundled one says so first', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0', { manifest: { name: 'text/word_stats_rust' } });
+    const { warnings } = await person.add();
+    expect(warnings[0]).toContain('it takes the place of the bundled skill "text/word_stats_rust"');
+  });
+
   test('a skill that nobody accepted leaves nothing', async () => {
     const person = newPerson();
     await person.offer('1.0.0');
@@ -152,6 +159,23 @@ describe('what changed since the pin', () => {
     using proposal = await person.propose('1.1.0');
     expect(proposal.change.wantsMore).toBe(true);
     expect(proposal.change.capabilities.join('\n')).toMatch(/^\+ network .*api\.example/m);
+  });
+
+  test('a pin that says more than its files hides nothing of an update, nor an older version', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    await person.add();
+    const capabilities = [{ host: 'api.example', methods: ['GET'] }];
+    await person.offer('1.1.0', { manifest: { capabilities: { network: capabilities } } });
+    const wanted = await person.propose('1.1.0').then((proposal) => {
+      using shown = proposal;
+      return shown.arrival.pin.capabilities;
+    });
+    for (const lie of [{ capabilities: wanted }, { version: '0.1.0', tag: '0.1.0' }]) {
+      person.writePins({ [ID]: { ...must(person.pin()), ...lie } });
+      const error = await refusalOf(person.propose('1.1.0'));
+      expect(error.message).toContain('than the files that were accepted here');
+    }
   });
 
   test('an unsigned skill may become signed, and then its signer is known', async () => {

@@ -1,13 +1,14 @@
 /**
  * What a person is shown before they decide, by the command line, and what `verify` says about a source.
  */
+import { spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { removeTreeSync } from '../../src/load/remove-tree.ts';
 import { makeKeyPair } from '../../src/trust/signature.ts';
-import { PersonLine } from './person-line.ts';
+import { PersonLine, ROOT } from './person-line.ts';
 
 function person(): PersonLine {
   // Cells of a root host are not root, and have to reach the homes.
@@ -73,4 +74,38 @@ test('verify of a source demands what add would demand', async () => {
   appendFileSync(join(folder, 'SKILL.md'), 'More.\n');
   expect(readFileSync(join(folder, 'SKILL.md'), 'utf8')).toContain('More.');
   await who.refused('untrusted', 'verify', source, ...elsewhere);
+});
+
+test('a clone cannot give another name to an accepted skill that names none', async () => {
+  const who = person();
+  const folder = join(who.project, 'vendor', 'hello');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'SKILL.md'), '---\ndescription: Says hello\n---\nSay hello.\n');
+  expect((await who.atTerminal('y\n', 'add', 'file:vendor/hello')).code).toBe(0);
+  const originOf = async (id: string): Promise<string | undefined> => {
+    const rows = JSON.parse(await who.ok('list', '--json')) as { skill: string; origin: string }[];
+    return rows.find(({ skill }) => skill === id)?.origin;
+  };
+  expect(await originOf('skills/hello')).toBe('installed');
+  const renamed = { version: 1, skills: { 'skills/trusted': who.pin('skills/hello') } };
+  writeFileSync(join(who.project, 'skills.lock.json'), JSON.stringify(renamed));
+  await who.run(['install', '--frozen']);
+  expect(await originOf('skills/trusted')).toBe('external');
+});
+
+test('a full file system is said to be full, and a file that cannot be read to be unreadable', async () => {
+  const who = person();
+  writeAgentSkill(who, 'Says hello');
+  writeFileSync(join(who.project, 'vendor', 'hello', 'large.bin'), Buffer.alloc(3_000_000, 1));
+  mkdirSync(who.home, { mode: 0o700 });
+  const words = [process.execPath, join(ROOT, 'bin/skillcell.js'), 'add', 'file:vendor/hello'];
+  const namespace = process.getuid?.() === 0 ? ['--mount'] : ['--mount', '--map-root-user'];
+  const script = 'mount -t tmpfs -o size=2m,mode=700 none "$0" && exec "$@"';
+  const { stderr } = spawnSync('unshare', [...namespace, 'sh', '-c', script, who.home, ...words], {
+    cwd: who.project,
+    env: { ...process.env, SKILLCELL_HOME: who.home },
+    encoding: 'utf8',
+  });
+  expect(stderr).toContain('its file system is full');
+  await who.refused('manifest_invalid', 'add', 'file:///proc/self/mem');
 });

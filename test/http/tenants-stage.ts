@@ -57,6 +57,7 @@ export class TenantsStage implements AsyncDisposable {
     this.policy = parsePolicy(options.policy ?? '{}', { file: join(folder, 'policy.yaml') });
     this.#settings = {
       version: 1,
+      operators: ['operators'],
       tenants: { acme: this.#make('acme', options.acme), umbrella: this.#make('umbrella', options.umbrella) },
       ...(options.issuers ? { issuers: options.issuers } : {}),
     };
@@ -78,7 +79,7 @@ export class TenantsStage implements AsyncDisposable {
     this.tenants = new LiveTenants({
       file: this.tenantsFile,
       policy: () => this.policy,
-      own: secretFiles(this.policy),
+      own: [...secretFiles(this.policy), join(folder, 'access.json')],
       onNote: (text) => this.notes.push(text),
     });
   }

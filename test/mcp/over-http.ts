@@ -98,6 +98,16 @@ export function describeHttp(project: Project): void {
         await expect(call({ name: '/etc' })).rejects.toThrow('Unknown tool');
       });
 
+      test('gets the typings of what it found, for a program', async () => {
+        const search = async (typings: string): Promise<string> => {
+          const given = { query: 'echo', limit: 1, typings };
+          const { structuredContent } = await client.callTool({ name: 'skillcell_search', arguments: given });
+          return (structuredContent as { typings: string }).typings;
+        };
+        expect(await search('typescript')).toMatch(/echo\(params: \{[\s\S]*text: string;/);
+        expect(await search('python')).toMatch(/def echo\(self, \/, \*, text: str/);
+      });
+
       test('is told what is wrong with a search', async () => {
         const wrong = await client.callTool({
           name: 'skillcell_search',

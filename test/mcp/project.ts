@@ -120,9 +120,16 @@ function inherited(): Record<string, string> {
 }
 
 /** A client that speaks only one protocol revision. */
+/** The client would give up after a minute, which a call can take on a busy machine. */
+class PatientClient extends Client {
+  override callTool(...[params, options]: Parameters<Client['callTool']>): ReturnType<Client['callTool']> {
+    return super.callTool(params, { timeout: 600_000, ...options });
+  }
+}
+
 export function clientOf(era: Era, listChanged: ListChangedHandlers = {}): Client {
   const mode = era === '2025-11-25' ? 'legacy' : { pin: era };
-  return new Client(
+  return new PatientClient(
     { name: `client of ${era}`, version: '1.0.0' },
     { versionNegotiation: { mode }, listChanged },
   );

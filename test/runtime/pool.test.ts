@@ -116,7 +116,7 @@ describe('the pool', () => {
     const { runtime, skill } = open({ size: 1, maxStandby: 1, ready: 'zygote' });
     const [slow, quick] = [await skill(SLOW), await skill(QUICK)];
     await runtime.warm(slow);
-    const running = [0, 1, 2].map(() => runtime.execute(slow, { seconds: 0.8 }, { reject: false }));
+    const running = [0, 1, 2].map(() => runtime.execute(slow, { seconds: 8 }, { reject: false }));
     // bwrap, the zygote inside, and its three forks.
     await expect.poll(() => descendants().length, POLL).toBe(5);
     await runtime.warm(quick);

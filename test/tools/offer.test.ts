@@ -27,8 +27,12 @@ test('the offer lists every possible tool and the reason for each skill that can
   // A folder without a category determines only the second half of the name.
   add('twin', { name: 'test/twin' });
   // Ignores the bundled skills.
-  const list = (): Location[] => runtime.list().filter(({ dir }) => dir.startsWith(folder));
-  const set = await offerTools('claude', { list, load: (ref) => runtime.load(ref) });
+  const offered = (): Location[] => runtime.list().filter(({ dir }) => dir.startsWith(folder));
+  const set = await offerTools('claude', {
+    assertOffer: () => undefined,
+    offered,
+    load: (ref) => runtime.load(ref),
+  });
   const names = set.tools.map(({ name }) => name);
   expect(names).toEqual(['test__fine']);
   const own = set.skipped.map(({ reason }) => reason);

@@ -28,7 +28,7 @@ import {
   type OfferFlags,
   type PlanFlags,
 } from '../open-runtime.ts';
-import { assertNoCluster, joinCluster, type FrontFlags } from '../open-cluster.ts';
+import { assertNoCluster, joinCluster, noPrograms, type FrontFlags } from '../open-cluster.ts';
 import { printNote } from '../output.ts';
 import { surviveFaults } from '../last-resort.ts';
 import { readText } from '../read-text.ts';
@@ -50,6 +50,7 @@ export interface McpFlags extends PlanFlags, OfferFlags, FrontFlags {
   searchOver?: string;
   keepContent?: boolean;
   printConfig?: McpClientName;
+  programs?: boolean;
 }
 
 export async function mcp(flags: McpFlags): Promise<number> {
@@ -57,6 +58,7 @@ export async function mcp(flags: McpFlags): Promise<number> {
   if (flags.project !== undefined) enter(flags.project, flags);
   if (flags.printConfig) return printConfig(flags.printConfig, flags);
   assertNoCluster(flags);
+  if (flags.cluster !== undefined && flags.programs) throw noPrograms();
   using policy = followPolicy(flags.policy);
   surviveFaults();
   // Never asks for approval: the input comes from a program, even if it looks like a terminal.
@@ -73,6 +75,7 @@ export async function mcp(flags: McpFlags): Promise<number> {
     runtime,
     execute: executeOptions(flags),
     ...(cluster ? { elsewhere: cluster } : {}),
+    programs: flags.programs ?? false,
     ...(flags.searchOver === undefined
       ? {}
       : { searchOver: wholeNumber('--search-over', flags.searchOver, Number.MAX_SAFE_INTEGER) }),
@@ -156,6 +159,7 @@ function argumentsFor(flags: McpFlags): string[] {
     ['--isolated', flags.isolated],
     ['--trust-remote-code', flags.trustRemoteCode],
     ['--keep-content', flags.keepContent],
+    ['--programs', flags.programs],
   ];
   return [
     'mcp',

@@ -16,6 +16,7 @@ import {
   SkillError,
   createRuntime,
   defaultHome,
+  filesOf,
   isLoopback,
   parseDuration,
   parseSize,
@@ -28,7 +29,7 @@ import { followPolicy, onHangUp } from '../follow-policy.ts';
 import { STOP_SIGNALS } from '../interruption.ts';
 import { surviveFaults } from '../last-resort.ts';
 import { checkOffer, offerOptions, variableNames, type OfferFlags } from '../open-runtime.ts';
-import { assertNoCluster, joinCluster } from '../open-cluster.ts';
+import { assertNoCluster, joinCluster, noPrograms } from '../open-cluster.ts';
 import type { ClusterFlags } from '../shared-options.ts';
 import { writeSecret } from '../token-file.ts';
 import { accessFileOf, tokensCreate } from './tokens.ts';
@@ -58,6 +59,7 @@ export interface ServeFlags extends OfferFlags, ClusterFlags {
   policy?: string;
   tenants?: string;
   keepContent?: boolean;
+  programs?: boolean;
 }
 
 export async function serve(flags: ServeFlags): Promise<number> {
@@ -89,7 +91,10 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const cluster = flags.cluster === undefined ? undefined : await joinCluster(flags, runtime);
   const onNote = (text: string): void => printNote(text);
   const accessLog = flags.accessLog === undefined ? undefined : new AccessLog(flags.accessLog, onNote);
-  const tenants = flags.tenants === undefined ? undefined : openTenants(flags.tenants, policy.live, flags);
+  const tenants =
+    flags.tenants === undefined
+      ? undefined
+      : openTenants(flags.tenants, policy.live, [accessFile, ...placesOf(flags)]);
   const looking = tenants && setInterval(() => tenants.follow(), LOOK_MS).unref();
   const running = await startService({
     runtime,
@@ -97,6 +102,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
     ...(cluster ? { elsewhere: cluster } : {}),
     faults,
     policyStatus: () => policy.live.status,
+    programs: flags.programs ?? false,
     accessFile,
     onNote,
     ...(accessLog ? { accessLog } : {}),
@@ -126,7 +132,8 @@ export async function serve(flags: ServeFlags): Promise<number> {
 }
 
 /** In a cluster, a workspace belongs to the workers. */
-function assertFits({ cluster, workspace, env }: ServeFlags): void {
+function assertFits({ cluster, workspace, env, programs }: ServeFlags): void {
+  if (cluster !== undefined && programs) throw noPrograms();
   const useless = workspace === undefined ? env && '--env' : '--workspace';
   if (cluster === undefined || useless === undefined) return;
   throw new SkillError('usage', `${useless} has no effect with --cluster, because calls run on workers`, {
@@ -135,14 +142,20 @@ function assertFits({ cluster, workspace, env }: ServeFlags): void {
 }
 
 /** Throws if the file cannot be used: a service never starts with broken tenants. */
-function openTenants(file: string, policy: LivePolicy, { workspace }: ServeFlags): LiveTenants {
-  const own = [...secretFiles(policy.current()), ...(workspace === undefined ? [] : [resolve(workspace)])];
+function openTenants(file: string, policy: LivePolicy, places: readonly string[]): LiveTenants {
+  const own = [...secretFiles(policy.current()), ...filesOf(policy.current()), ...places];
   return new LiveTenants({
     file: resolve(file),
     policy: () => policy.current(),
     own,
     onNote: (text) => printNote(text),
   });
+}
+
+/** Files and folders of the operator that the flags name. */
+function placesOf({ workspace, accessLog }: ServeFlags): string[] {
+  const named = [workspace, accessLog === '-' ? undefined : accessLog];
+  return named.flatMap((place) => (place === undefined ? [] : [resolve(place)]));
 }
 
 /** Opening the log closes receipts that a killed service left open. A full disk is only a warning: it may have room later. */

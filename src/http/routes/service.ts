@@ -4,7 +4,6 @@
  * @module
  */
 import { packageVersion } from '../../inside.ts';
-import type { Scope } from '../access-file.ts';
 import { json } from '../answers.ts';
 import { route, type Route } from '../route.ts';
 import { health, identityAnswer, pairList, readiness } from '../answer-schemas.ts';
@@ -53,17 +52,12 @@ const metrics: Route = route({
   answers: { 200: 'text/plain' },
   handle: ({ service, identity, c }) => {
     c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-    const own = identity.scopes.has('admin')
-      ? undefined
-      : service.tenancy.of({ ...identity, scopes: OPERATOR });
+    const own = service.tenancy.metricsTenant(identity);
     if (!own) return c.body(service.metrics.format(gaugesOf(service)));
     const quotas = service.quotas.use.filter(({ tenant }) => tenant === identity.tenant);
     return c.body(service.tenancy.metricsOf(own).formatOwn(quotas));
   },
 });
-
-/** Whoever is in no tenant of the file is an operator here. */
-const OPERATOR: ReadonlySet<Scope> = new Set(['admin']);
 
 function gaugesOf(service: Service): Gauges {
   const { faults } = service.options;

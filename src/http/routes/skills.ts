@@ -4,7 +4,6 @@
  * @module
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { type Approvals, type Skill, SkillError, type Tenant, pinLines } from '../../inside.ts';
 import { answerOutcome, json } from '../answers.ts';
@@ -14,7 +13,8 @@ import { approvalAnswer, failure, revocation, skillList, skillPage, success } fr
 import type { Identity } from '../access.ts';
 import { assertMaySee } from '../receipts.ts';
 import { approvalBody, executeBody, tenantQuery, type TenantQuery } from '../request-schemas.ts';
-import type { Service, TraceHeaders } from '../service.ts';
+import type { Service } from '../service.ts';
+import { traceOf } from '../trace.ts';
 import type { SkillSummary } from '../../web/types.ts';
 import { UPLOAD_ROUTES } from './uploads.ts';
 import { pageOf, summaryOf, viewerOf, type Viewer } from '../views.ts';
@@ -130,12 +130,6 @@ function viewerFor(service: Service, identity: Identity, query: TenantQuery): Vi
 
 function approvalsOf({ runtime }: Service, tenant: Tenant | undefined): Approvals {
   return tenant ? runtime.approvalsOf(tenant.context) : runtime.approvals;
-}
-
-/** The trace of the caller, which the call continues. */
-function traceOf(c: Context): TraceHeaders | undefined {
-  const traceparent = c.req.header('traceparent');
-  return traceparent === undefined ? undefined : { traceparent, tracestate: c.req.header('tracestate') };
 }
 
 function changedSince(bundle: Skill['bundle']): SkillError {

@@ -13,12 +13,18 @@ import { HttpClient } from '../../../src/distribution/http/client.ts';
 import { listInCatalog } from '../../../src/distribution/oci/catalog.ts';
 import { jsonBlob, makeBlob, parseManifest, type Blob } from '../../../src/distribution/oci/manifest.ts';
 import { parseReference } from '../../../src/distribution/oci/reference.ts';
+import { packDocument, pushReferrers } from '../../../src/distribution/oci/referrers.ts';
 import { Repository } from '../../../src/distribution/oci/registry.ts';
 import { publishSkill } from '../../../src/distribution/publish.ts';
 import { searchCatalogs, type SearchHit, type SearchResult } from '../../../src/distribution/search.ts';
 import { readBundle } from '../../../src/load/read-bundle.ts';
 import { makeKeyPair } from '../../../src/trust/signature.ts';
-import { CATALOG_TYPE, MANIFEST_TYPES, SKILL_TYPES } from '../../../src/vocabulary/oci-types.ts';
+import {
+  ATTACHMENT_TYPES,
+  CATALOG_TYPE,
+  MANIFEST_TYPES,
+  SKILL_TYPES,
+} from '../../../src/vocabulary/oci-types.ts';
 import { serve } from '../http/support.ts';
 import { PersonLine, RUST_ID, RUST_SKILL } from '../person-line.ts';
 import { startRegistry, type Registry, type RegistryName } from '../registries.ts';
@@ -222,6 +228,17 @@ describe('a catalog that lies', () => {
       expect(hit.proof).toBeUndefined();
       expect(hit.unproven).toContain(words);
     }
+  });
+
+  test('with documents that are too large for a search proves nothing', async () => {
+    const real = await realManifest('lies/large');
+    const bytes = Buffer.alloc(5 * 1024 ** 2, ' ');
+    const document = { artifactType: ATTACHMENT_TYPES.cyclonedx, bytes, title: 'sbom.cdx.json' };
+    const packed = packDocument(document, real.descriptor);
+    await pushReferrers(repositoryOf('lies/large'), real.descriptor.digest, [packed]);
+    const hit = await onlyHit(await put('lies/large', [entry(real, textsOf(RUST_ID))]));
+    expect(hit.proof).toBeUndefined();
+    expect(hit.unproven).toContain('its documents have more than 4194304 bytes');
   });
 
   test('with malformed entries is searched without them', async () => {

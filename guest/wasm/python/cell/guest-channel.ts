@@ -10,6 +10,7 @@ import type {
   ExitFields,
   FailureFields,
   InnerPythonFrames,
+  SkillRequests,
   Unchecked,
 } from '../../../protocol.ts';
 import type { CellEvent } from '../../cell/channel.ts';
@@ -23,7 +24,15 @@ const MAX_BODY_BYTES = 256 * 1024;
 const MAX_DENIALS = 64;
 const MAX_USES = 4096;
 /** File operations go through the tree, which knows where each path belongs. */
-const ASKABLE: ReadonlySet<string> = new Set(['http', 'httpRead', 'httpClose']);
+const ASKABLE: ReadonlySet<string> = new Set([
+  'http',
+  'httpRead',
+  'httpClose',
+  'skill.call',
+  'skill.start',
+  'skill.wait',
+  'skill.cancel',
+] satisfies ('http' | 'httpRead' | 'httpClose' | keyof SkillRequests)[]);
 
 /** Written by the guest: a frame of some kind, or any other object. */
 type Body = Unchecked<

@@ -6,7 +6,7 @@
 import type { PythonWasmInit } from '../../../../guest/protocol.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
-import { nobody, wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
+import { wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
 import type { Command, ParsedCommand } from '../../../policy/commands/command.ts';
 import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
 import { NEW_MEMORY_ONLY, type PythonFreshness } from '../../../policy/python-freshness.ts';
@@ -253,7 +253,4 @@ export function cellLimits({ limits }: Grant): Pick<PythonWasmInit, 'limits'> {
 }
 
 /** Enforced by Wasm itself: Python cannot do this at all, or only by asking the host. */
-const IN_WASM = {
-  scratch: wasm('files in memory with a quota'),
-  skills: nobody('Python skills cannot call other skills yet; write the skill in TypeScript or JavaScript'),
-};
+const IN_WASM = { scratch: wasm('files in memory with a quota') };

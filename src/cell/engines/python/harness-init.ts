@@ -11,6 +11,7 @@ export function harnessInit({ manifest, entry }: Bundle, grant: Grant): HarnessI
   return {
     task: 'call',
     entry,
+    ...(grant.skills ? { skills: true } : {}),
     view: {
       read: grant.filesystem.filter((path) => path.access === 'read').map((path) => path.guest),
       write: grant.filesystem.filter((path) => path.access === 'read-write').map((path) => path.guest),

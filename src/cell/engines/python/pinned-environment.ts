@@ -142,7 +142,7 @@ export function planInstall(
   return { folder };
 }
 
-function asideOf(folder: string): string {
+export function asideOf(folder: string): string {
   return join(dirname(folder), `${OLD_ENVIRONMENT}${randomBytes(8).toString('hex')}`);
 }
 

@@ -47,6 +47,10 @@ def prepare(data):
 
         _Cell.run_command = wasm_script.run_command
         return
+    if init.get("skills"):
+        from . import wasm_skills
+
+        wasm_skills.install()
     _Cell.loader = cell._Loader(init)
     _Cell.loader.compile()
     _Cell.work = lambda params: _Cell.loader.skill()(params)
