@@ -27,7 +27,6 @@ import {
   parseDuration,
   parseSize,
   policyDigest,
-  toSkillError,
 } from '../inside.ts';
 import { Access, type Identity } from './access.ts';
 import { busyForAll } from './busy.ts';
@@ -35,7 +34,9 @@ import { programsOff } from './programs-off.ts';
 import type { AccessLog } from './access-log.ts';
 import type { TokenEntry } from './access-file.ts';
 import { dispatchOptions } from './limits.ts';
+import { assertKeyCounts, executeIn, type Elsewhere } from './elsewhere.ts';
 import { EventStreams } from './event-streams.ts';
+import { hindrancesOf, type Hindrance } from './hindrances.ts';
 import { LiveCalls, WatchedCall } from './live-calls.ts';
 import { Quotas } from './quotas.ts';
 import { ServiceMetrics } from './service-metrics.ts';
@@ -46,12 +47,6 @@ import type { TenantShelf } from './tenant-shelf.ts';
 const MACHINE_MS = 60_000;
 /** Cancelled calls are killed; after this long, the service no longer waits for them. */
 const CANCEL_MS = 5000;
-
-/** A part of the service that does not work, with the reason. */
-export interface Hindrance {
-  part: 'service' | 'access' | 'receipts' | 'cells';
-  reason: string;
-}
 
 /** Options of the HTTP service. */
 export interface ServiceOptions {
@@ -72,6 +67,8 @@ export interface ServiceOptions {
   maxBodyBytes?: number;
   /** Tenants that share nothing; absent: all tenants share workspace, secrets, policy and approvals. */
   tenants?: LiveTenants;
+  /** Absent: calls run on this machine. */
+  elsewhere?: Elsewhere;
   /** Whether callers may run programs, which call the offered skills. */
   programs?: boolean;
   /** Host names that clients may use, in addition to `localhost`. */
@@ -92,6 +89,8 @@ export interface CallRequest {
   execution?: Mode | undefined;
   /** From the W3C Trace Context headers. */
   trace?: TraceHeaders | undefined;
+  /** From the header `Idempotency-Key`. */
+  idempotencyKey?: string | undefined;
 }
 
 /** A validated request to run a program. */
@@ -162,6 +161,7 @@ export class Service {
 
   /** Throws if the call is refused; otherwise it has an id, and ends with an outcome and a receipt. */
   async start(request: CallRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
+    assertKeyCounts(request.idempotencyKey, this.options.elsewhere);
     const settings = this.tenancy.of(identity);
     const shelf = this.tenancy.shelfOf(settings);
     const location = shelf.locate(request.name);
@@ -176,7 +176,11 @@ export class Service {
     const turn = this.#whileValid(identity, entered);
     this.quotas.begin(tenant);
     const onEvent = this.live.listenerFor(call, folders);
-    const running = this.runtime.execute(location.ref, request.params, {
+    const wanted = {
+      ...{ ref: location.ref, params: request.params },
+      idempotencyKey: request.idempotencyKey,
+    };
+    const running = executeIn(this.options, wanted, {
       ...options,
       // Only when it is its turn, because loading a skill is also work.
       load: () => shelf.load(location),
@@ -334,24 +338,8 @@ export class Service {
   }
 
   /** The reasons why this service cannot accept calls; empty if it is ready. */
-  async hindrances(): Promise<Hindrance[]> {
-    // Returns early, because probing the walls takes time.
-    if (this.#isClosing) return [{ part: 'service', reason: 'The service is shutting down' }];
-    const found: Hindrance[] = [];
-    if (this.access.isBroken) found.push({ part: 'access', reason: 'The access file is broken' });
-    try {
-      this.runtime.assertReceipts();
-    } catch (thrown) {
-      found.push({ part: 'receipts', reason: this.folders.error(toSkillError(thrown).toBody()).message });
-    }
-    try {
-      const pairs = await this.machine();
-      if (!pairs.some(({ wall, available }) => wall !== 'none' && available))
-        found.push({ part: 'cells', reason: 'No wall works on this machine' });
-    } catch {
-      found.push({ part: 'cells', reason: 'The walls of this machine could not be probed' });
-    }
-    return found;
+  hindrances(): Promise<Hindrance[]> {
+    return hindrancesOf(this);
   }
 
   async #track({ call, label, folders, settings }: TrackedCall, running: Promise<Outcome>): Promise<Outcome> {
