@@ -52,7 +52,8 @@ interface Answer {
   json: unknown;
 }
 
-async function read(as: string, path: string, method = 'GET', json?: unknown): Promise<Answer> {
+async function read(as: string, path: string, ...how: [method?: string, json?: unknown]): Promise<Answer> {
+  const [method = 'GET', json] = how;
   const answer = await stage.ask(path, { as, method, ...(json === undefined ? {} : { json }) });
   const text = await answer.text();
   let parsed: unknown;
