@@ -55,7 +55,8 @@ export async function gather(options: GatherOptions): Promise<void> {
   };
   for (const checkout of checkouts) report.repositories.push(await gatherRepository(runtime, checkout, run));
   for (const checkout of load) report.repositories.push(await gatherRepository(runtime, checkout, false));
-  if (office && tasks !== undefined) report.tasks.push(...(await gatherOffice(runtime, tasks, { temp, home })));
+  if (office && tasks !== undefined)
+    report.tasks.push(...(await gatherOffice(runtime, tasks, { temp, home })));
   report.machine = { ...machine, loadAtEnd: currentLoad() };
   console.log(JSON.stringify(report, null, 2));
   if (save) console.error(`Written to ${saveResult(report, 'agent-skills')}`);
