@@ -58,13 +58,7 @@ export async function askScripts(runtime: Runtime, skill: string, dir: string): 
 
 /** Modules of Python that start processes or threads, or open sockets. */
 const NOT_IN_WASM: ReadonlySet<string> = new Set([
-  'subprocess',
-  'multiprocessing',
-  'threading',
-  'socket',
-  'signal',
-  'ctypes',
-  'fcntl',
+  ...['subprocess', 'multiprocessing', 'threading', 'socket', 'signal', 'ctypes', 'fcntl'],
 ]);
 
 function lacksInWasm(bundle: Skill['bundle'], path: string): string[] {
