@@ -250,7 +250,8 @@ function commandInit(
 /** Why a command cannot run in Wasm. */
 function refusesCommand(bundle: Bundle, runner: Runner = usualRunner(bundle)): string | undefined {
   if (runner !== 'python') return 'only Python commands run in Wasm; shells, Node and programs do not';
-  const { programs = [] } = bundle.manifest.capabilities;
+  const { programs = [], skills } = bundle.manifest.capabilities;
+  if (skills) return 'commands cannot call skills';
   return programs.length > 0 ? 'the skill may start programs, and Wasm has none' : undefined;
 }
 
