@@ -43,8 +43,7 @@ const ok = (text: string): InnerAnswer => ({ ok: true, result: Buffer.from(text)
 const ask = (
   broker: SkillBroker,
   op: string,
-  args: Record<string, unknown> = {},
-  payload = Buffer.from('{}'),
+  { payload = Buffer.from('{}'), ...args }: Record<string, unknown> & { payload?: Buffer } = {},
 ): Promise<BrokerReply | undefined> => broker.handle({ op, args, payload });
 const codeOf = async (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -66,7 +65,7 @@ describe('calls of skills through the broker', () => {
 
   test('that were started are waited for in the order of their end, and each answer is given out once', async () => {
     const { broker, made } = open();
-    const ids = [];
+    const ids: unknown[] = [];
     for (const name of ['a/one', 'a/two'])
       ids.push((await ask(broker, 'skill.start', { name }))?.value['call']);
     const first = ask(broker, 'skill.wait');
@@ -118,7 +117,7 @@ describe('calls of skills through the broker', () => {
 
   test('refuse parameters that are too large, and more started calls than may wait', async () => {
     const { broker, made } = open();
-    const huge = await ask(broker, 'skill.call', { name: 'a/b' }, Buffer.alloc(5 * 1024 * 1024));
+    const huge = await ask(broker, 'skill.call', { name: 'a/b', payload: Buffer.alloc(5 * 1024 * 1024) });
     expect(huge?.value).toMatchObject({ ok: false, code: 'invalid_params' });
     for (let at = 0; at < 256; at++) await ask(broker, 'skill.start', { name: 'a/b' });
     expect((await ask(broker, 'skill.start', { name: 'a/b' }))?.value).toMatchObject({
