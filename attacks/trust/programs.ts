@@ -6,85 +6,9 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Outcome, Runtime } from '../../src/for-attacks.ts';
-import { group, type Careless, type TrustAttack } from './attack.ts';
-import { policyOf, type TrustStage } from './stage.ts';
-
-type Program = Parameters<Runtime['program']>[0];
-type ProgramOptions = NonNullable<Parameters<Runtime['program']>[2]>;
-
-interface Trick {
-  description: string;
-  /** Sets `succeeded` in its result if it got what it must not get. */
-  source: string;
-  skills?: readonly string[];
-  functions?: Program['functions'];
-  options?: ProgramOptions;
-  policy?: string;
-  /** Writes the skills that it needs, besides `tree/echo`. */
-  prepare?: (stage: TrustStage) => void;
-  input?: (stage: TrustStage) => unknown;
-  control: TrustAttack['control'];
-}
-
-const ECHO = 'export const execute = (params) => params;';
-
-function writeSkillAt(stage: TrustStage, id: string, code: string, manifest: object = {}): void {
-  stage.write(join(stage.project, 'skills', id), { code, manifest: { name: id, ...manifest } });
-}
-
-const canCall = (...skills: string[]): object => ({ capabilities: { skills } });
-
-function trick(given: Trick): Omit<TrustAttack, 'name' | 'codes' | 'limits'> {
-  const { description, source, skills = ['tree/*'], functions = {}, control, policy } = given;
-  return {
-    description,
-    attempt: async (stage): Promise<Outcome> => {
-      writeSkillAt(stage, 'tree/echo', ECHO);
-      given.prepare?.(stage);
-      const program = { language: 'typescript', source, skills, functions } as const;
-      // The usual pool: some of these make many calls.
-      const options = { pool: {}, ...(policy === undefined ? {} : { policy: policyOf(policy) }) };
-      return stage.with(options, (runtime) =>
-        runtime.program(program, given.input?.(stage) ?? {}, { ...given.options, reject: false }),
-      );
-    },
-    control,
-  };
-}
-
-type Tool = (params: Record<string, unknown>) => unknown;
-
-/** What an executor without cells does with the same source. */
-const inHost =
-  (
-    source: string,
-    tools: Record<string, Tool>,
-    input: (stage: TrustStage) => unknown = () => ({}),
-  ): Careless =>
-  async (stage) => {
-    const AsyncFunction = (async () => undefined).constructor as new (
-      ...args: string[]
-    ) => (...given: unknown[]) => Promise<{ succeeded?: unknown; evidence?: unknown }>;
-    const call =
-      (name: string): Tool =>
-      (params) =>
-        Promise.resolve(tools[name]?.(params));
-    const skills = new Proxy(
-      {},
-      {
-        get: (_, category) =>
-          new Proxy({}, { get: (__, name) => call(`${String(category)}/${String(name)}`) }),
-      },
-    );
-    const functions = Object.fromEntries(Object.keys(tools).map((name) => [name, call(name)]));
-    const result = await new AsyncFunction('input', 'skills', 'functions', source)(
-      input(stage),
-      skills,
-      functions,
-    );
-    return result.succeeded === true ? `in the host, it reports ${String(result.evidence)}` : undefined;
-  };
+import { group, type TrustAttack } from './attack.ts';
+import { canCall, ECHO, inHost, trick, writeSkillAt, type Tool } from './program-tricks.ts';
+import type { TrustStage } from './stage.ts';
 
 const echo: Tool = (params) => params;
 
@@ -171,29 +95,25 @@ export const PROGRAM_ATTACKS: readonly TrustAttack[] = [
         return { succeeded: made > 4, evidence: made + ' calls' };`,
       options: { limits: { calls: 5 } },
       prepare: (stage) =>
-        writeSkillAt(
-          stage,
-          'tree/many',
-          `export async function execute() {
+        writeSkillAt(stage, 'tree/many', {
+          code: `export async function execute() {
             let made = 0;
             for (let tried = 0; tried < 30; tried++) await skills.tree.echo({}).then(() => made++, () => 0);
             return { made };
           }`,
-          canCall('tree/echo'),
-        ),
+          ...canCall('tree/echo'),
+        }),
       control: { none: 'It is about who pays for the calls of a child.' },
     }),
     tree_recurse: trick({
       description: 'Calls a skill that calls itself without end.',
       source: DEEP,
       prepare: (stage) =>
-        writeSkillAt(
-          stage,
-          'tree/deeper',
-          `export const execute = async ({ depth }) =>
+        writeSkillAt(stage, 'tree/deeper', {
+          code: `export const execute = async ({ depth }) =>
             depth > 20 ? { depth } : skills.tree.deeper({ depth: depth + 1 }).catch(() => ({ depth }));`,
-          canCall('tree/deeper'),
-        ),
+          ...canCall('tree/deeper'),
+        }),
       control: inHost(DEEP, { 'tree/deeper': () => ({ depth: 21 }) }),
     }),
     tree_bomb: trick({
@@ -202,15 +122,13 @@ export const PROGRAM_ATTACKS: readonly TrustAttack[] = [
         return { succeeded: made > 20, evidence: made + ' calls' };`,
       options: { limits: { calls: 20 } },
       prepare: (stage) =>
-        writeSkillAt(
-          stage,
-          'tree/bomb',
-          `export async function execute() {
+        writeSkillAt(stage, 'tree/bomb', {
+          code: `export async function execute() {
             const all = await Promise.allSettled([1, 2, 3].map(() => skills.tree.bomb({})));
             return { made: all.reduce((sum, { value }) => sum + (value?.made ?? 0), 1) };
           }`,
-          canCall('tree/bomb'),
-        ),
+          ...canCall('tree/bomb'),
+        }),
       control: { none: 'It is about the sum over the whole tree.' },
     }),
     tree_flood_bridge: trick({
@@ -265,13 +183,11 @@ export const PROGRAM_ATTACKS: readonly TrustAttack[] = [
       prepare: (stage) => {
         mkdirSync(join(stage.project, 'data'), { recursive: true });
         writeFileSync(secretFile(stage), 'deputy-secret');
-        writeSkillAt(
-          stage,
-          'tree/read',
-          `import { readFile } from 'skillcell:fs';
+        writeSkillAt(stage, 'tree/read', {
+          code: `import { readFile } from 'skillcell:fs';
           export const execute = async ({ path }) => ({ text: new TextDecoder().decode(await readFile(path)) });`,
-          { capabilities: { filesystem: [{ path: '${workspace}/data' }] } },
-        );
+          capabilities: { filesystem: [{ path: '${workspace}/data' }] },
+        });
       },
       control: inHost(
         DEPUTY,
@@ -353,12 +269,10 @@ export const PROGRAM_ATTACKS: readonly TrustAttack[] = [
       policy: 'skills: [{ match: tree/denied, decision: deny }]',
       prepare: (stage) => {
         writeSkillAt(stage, 'tree/denied', 'export const execute = () => ({ secret: true });');
-        writeSkillAt(
-          stage,
-          'tree/between',
-          'export const execute = () => skills.tree.denied({});',
-          canCall('tree/denied'),
-        );
+        writeSkillAt(stage, 'tree/between', {
+          code: 'export const execute = () => skills.tree.denied({});',
+          ...canCall('tree/denied'),
+        });
       },
       control: { none: 'It is about whose rules count.' },
     }),
@@ -368,12 +282,10 @@ export const PROGRAM_ATTACKS: readonly TrustAttack[] = [
         return { succeeded: got.secret === true };`,
       prepare: (stage) => {
         writeSkillAt(stage, 'other/secret', 'export const execute = () => ({ secret: true });');
-        writeSkillAt(
-          stage,
-          'tree/greedy',
-          "export const execute = () => skills['other/secret']({});",
-          canCall('tree/echo'),
-        );
+        writeSkillAt(stage, 'tree/greedy', {
+          code: "export const execute = () => skills['other/secret']({});",
+          ...canCall('tree/echo'),
+        });
       },
       control: { none: 'It is about whose manifest counts.' },
     }),
@@ -387,7 +299,10 @@ export const PROGRAM_ATTACKS: readonly TrustAttack[] = [
       policy: 'flows: [{ from: "finance/*", hosts: [] }]',
       prepare: (stage) => {
         writeSkillAt(stage, 'finance/balance', 'export const execute = () => ({ balance: "7" });');
-        writeSkillAt(stage, 'tree/send', ECHO, { capabilities: { network: [{ host: 'evil.example' }] } });
+        writeSkillAt(stage, 'tree/send', {
+          code: ECHO,
+          capabilities: { network: [{ host: 'evil.example' }] },
+        });
       },
       control: { none: 'It is about a rule of the operator.' },
     }),
