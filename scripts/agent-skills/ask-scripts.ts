@@ -23,8 +23,8 @@ export interface AskedScript {
   wasm: Answer;
   /** Whether both printed the same bytes and ended with the same code; absent unless both answered. */
   same?: boolean;
-  /** What it imports of Python that Wasm does not have. */
-  lacks: string[];
+  /** What it imports of Python that Wasm does not have; absent in older results. */
+  lacks?: string[];
 }
 
 export interface AskedSkill {

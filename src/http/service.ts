@@ -30,6 +30,7 @@ import {
 } from '../inside.ts';
 import { Access, type Identity } from './access.ts';
 import { busyForAll } from './busy.ts';
+import { programsOff } from './programs-off.ts';
 import type { AccessLog } from './access-log.ts';
 import type { TokenEntry } from './access-file.ts';
 import { dispatchOptions } from './limits.ts';
@@ -377,12 +378,6 @@ interface TrackedCall {
   label: string;
   folders: HostFolders;
   settings: Tenant | undefined;
-}
-
-function programsOff(): SkillError {
-  return new SkillError('untrusted', 'This service runs no programs', {
-    fix: 'Call skills one by one, or have the operator start it with --programs.',
-  });
 }
 
 export interface StartedCall {
