@@ -241,7 +241,7 @@ function ordered(outcome: Success, result: unknown): Success {
   return { ok: true, result, ...rest };
 }
 
-export function unknownOutcome({ id, skill }: Pick<CallHead, 'id' | 'skill'>, worker?: string): Outcome {
+function unknownOutcome({ id, skill }: Pick<CallHead, 'id' | 'skill'>, worker?: string): Outcome {
   const lost = worker === undefined ? 'The worker' : `The worker "${worker}"`;
   const error = new SkillError(
     'outcome_unknown',
@@ -270,7 +270,7 @@ function isFull(error: unknown): boolean {
   return error instanceof Error && FULL.test(error.message);
 }
 
-export function full(skill: string): SkillError {
+function full(skill: string): SkillError {
   return new SkillError('resource_exceeded', `Too many calls of "${skill}" are waiting in the cluster`, {
     fix: 'Try again after 1000 ms, or ask the operator to start more workers.',
     detail: { limit: 'busy', scope: 'cluster', retry_after_ms: 1000 },

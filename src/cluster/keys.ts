@@ -10,7 +10,7 @@ import { BUCKETS, consumerOf, SKILLS_STORE, storeOf, STREAMS, tenantToken, token
 import { ANNOUNCE_SUBJECT, HELLO_SUBJECT } from './placement.ts';
 
 /** What a process of a cluster is for. */
-export const ROLES = {
+const ROLES = {
   admin: 'creates streams and consumers; not for services',
   front: 'sends calls and hears their replies: `serve --cluster`, `mcp --cluster`',
   worker: 'runs calls',
@@ -48,7 +48,7 @@ export function makeKey(request: KeyRequest): MadeKey {
 }
 
 /** What a key may publish and hear. Everything else is refused by the server. */
-export function permissionsOf({ role, name, tenants = ['*'], pools = ['*'] }: KeyRequest): Permissions {
+function permissionsOf({ role, name, tenants = ['*'], pools = ['*'] }: KeyRequest): Permissions {
   const own = { inbox: `${inboxOf(name)}.>`, tenants: tenants.map(anyOr(tenantToken)) };
   if (role === 'admin') return { publish: ['>'], subscribe: ['>'] };
   if (role === 'auditor')

@@ -114,7 +114,7 @@ export class Fleet {
 }
 
 /** Why the pool cannot run it; undefined if it can. */
-export function obstacleOf(
+function obstacleOf(
   pool: string,
   workers: readonly Announcement[],
   { skill, execution, tenant }: Wish,

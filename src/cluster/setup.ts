@@ -42,11 +42,11 @@ export interface SetupOptions {
 
 const HOUR_MS = 3_600_000;
 /** How long marks, idempotency keys and kept outcomes exist. */
-export const WINDOW_MS: number = 24 * HOUR_MS;
+const WINDOW_MS: number = 24 * HOUR_MS;
 const DUPLICATES_MS = 120_000;
 const ACK_WAIT_MS = 10_000;
 
-export const DEFAULT_QUEUE = 1000;
+const DEFAULT_QUEUE = 1000;
 export const DEFAULT_CONCURRENT = 100;
 
 /** Creates or adjusts streams, buckets and the queues of tenants. */

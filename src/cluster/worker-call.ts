@@ -35,7 +35,7 @@ export interface WorkerParts {
   workspace?: string | undefined;
 }
 
-export const HEARTBEAT_MS = 2000;
+const HEARTBEAT_MS = 2000;
 /** Longer output is sent in parts. */
 const LOG_PART = 128 * 1024;
 const ANSWER_MS = 2000;

@@ -73,7 +73,7 @@ describe('calls of skills through the broker', () => {
     expect((await first)?.value).toEqual({ ok: true, call: ids[1] });
     made[0]?.end(ok('1'));
     const both = await Promise.all([1, 2].map(() => codeOf(ask(broker, 'skill.wait', { calls: [ids[0]] }))));
-    expect(both.toSorted()).toEqual(['answered', 'inval']);
+    expect(new Set(both)).toEqual(new Set(['answered', 'inval']));
     expect(await codeOf(ask(broker, 'skill.wait', { calls: ids }))).toBe('inval');
   });
 
